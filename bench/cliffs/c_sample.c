@@ -39,7 +39,8 @@ static long chain(long n) {
 }
 static long commutative_pairs(long n) {
   for (long i = 0; i < n; ++i) {
-    const weft_access list[] = {weft_commutative(&g_cells[i % 64]), weft_commutative(&g_cells[(i * 7 + 3) % 64])};
+    const weft_access list[] = {weft_commutative(&g_cells[i % 64]),
+                                weft_commutative(&g_cells[(i * 7 + 3) % 64])};
     must(weft_spawn(nothing, NULL, 0, list, 2, NULL, NULL));
   }
   must(weft_taskwait(NULL));
@@ -183,4 +184,6 @@ static const cliff_row k_rows[] = {
     {"c-tree", "levels", &tree, {8, 12, 16, 20}},
 };
 
-int main(int count, char **words) { return cliff_main(count, words, k_rows, sizeof k_rows / sizeof *k_rows); }
+int main(int count, char **words) {
+  return cliff_main(count, words, k_rows, sizeof k_rows / sizeof *k_rows);
+}

@@ -38,10 +38,15 @@ long chain(long n) {
 long addresses(long count) {
   static std::vector<int> cells;
   cells.resize(static_cast<std::size_t>(count));
-  return sum_of_tasks(1'000'000, [&](long i) { weft::spawn([] {}, weft::inout(cells[static_cast<std::size_t>(i * 7919 % count)])); });
+  return sum_of_tasks(1'000'000, [&](long i) {
+    weft::spawn([] {}, weft::inout(cells[static_cast<std::size_t>(i * 7919 % count)]));
+  });
 }
 long readers(long each) {
-  return sum_of_tasks(400'000, [&](long i) { i % (each + 1) == 0 ? weft::spawn([] {}, weft::inout(g_sum)) : weft::spawn([] {}, weft::in(g_sum)); });
+  return sum_of_tasks(400'000, [&](long i) {
+    i % (each + 1) == 0 ? weft::spawn([] {}, weft::inout(g_sum))
+                        : weft::spawn([] {}, weft::in(g_sum));
+  });
 }
 long accesses(long each) {
   static std::vector<int> cells(4096);
@@ -49,7 +54,8 @@ long accesses(long each) {
   const long n = 400'000 / each;
   for (long i = 0; i < n; ++i) {
     for (long j = 0; j < each; ++j)
-      list[static_cast<std::size_t>(j)] = weft::inout(cells[static_cast<std::size_t>((i * 31 + j) % 4096)]);
+      list[static_cast<std::size_t>(j)] =
+          weft::inout(cells[static_cast<std::size_t>((i * 31 + j) % 4096)]);
     weft::spawn([] {}, weft::accesses(list));
   }
   weft::taskwait();
@@ -124,24 +130,30 @@ long commutative(long n) {
   return sum_of_tasks(n, [](long) { weft::spawn([] { ++g_sum; }, weft::commutative(g_sum)); });
 }
 long commutative_pairs(long n) {
-  return sum_of_tasks(
-      n, [](long i) { weft::spawn([] {}, weft::commutative(g_cells[i % k_addresses]), weft::commutative(g_cells[(i * 7 + 3) % k_addresses])); });
+  return sum_of_tasks(n, [](long i) {
+    weft::spawn([] {}, weft::commutative(g_cells[i % k_addresses]),
+                weft::commutative(g_cells[(i * 7 + 3) % k_addresses]));
+  });
 }
 long commutative_random(long n) {
   static unsigned seed = 1;
   return sum_of_tasks(n, [](long) {
     seed = seed * 1664525u + 1013904223u;
-    weft::spawn([] {}, weft::commutative(g_cells[(seed >> 16) % k_addresses]), weft::commutative(g_cells[(seed >> 24) % k_addresses]));
+    weft::spawn([] {}, weft::commutative(g_cells[(seed >> 16) % k_addresses]),
+                weft::commutative(g_cells[(seed >> 24) % k_addresses]));
   });
 }
 long concurrent(long n) {
   return sum_of_tasks(n, [](long) { weft::spawn([] {}, weft::concurrent(g_sum)); });
 }
 long reducing(long n) {
-  return sum_of_tasks(n, [](long) { weft::spawn([] { weft::reduction_local(g_sum) += 1; }, weft::reduction(g_sum, weft::sum)); });
+  return sum_of_tasks(n, [](long) {
+    weft::spawn([] { weft::reduction_local(g_sum) += 1; }, weft::reduction(g_sum, weft::sum));
+  });
 }
 long priorities(long n) {
-  return sum_of_tasks(n, [](long i) { weft::spawn([] {}, weft::priority(static_cast<int>(i * 7919 % 1000))); });
+  return sum_of_tasks(
+      n, [](long i) { weft::spawn([] {}, weft::priority(static_cast<int>(i * 7919 % 1000))); });
 }
 long mutex(long n) {
   static weft::mutex m;
@@ -154,7 +166,8 @@ long mutex(long n) {
   });
 }
 long critical(long n) {
-  return sum_of_tasks(n, [](long) { weft::spawn([] { weft::critical("cliffs", [] { ++g_sum; }); }); });
+  return sum_of_tasks(n,
+                      [](long) { weft::spawn([] { weft::critical("cliffs", [] { ++g_sum; }); }); });
 }
 long final_trees(long n) {
   return sum_of_tasks(n / 64 + 1,
@@ -237,7 +250,9 @@ long blocks(long n) {
   static std::vector<double> matrix(1 << 20);
   return sum_of_tasks(100'000, [&](long i) {
     const long bytes = (1 << 20) / n;
-    weft::spawn([] {}, weft::inout(weft::region(matrix).span(static_cast<std::size_t>(i * 131 % n * bytes), static_cast<std::size_t>(bytes))));
+    weft::spawn([] {},
+                weft::inout(weft::region(matrix).span(static_cast<std::size_t>(i * 131 % n * bytes),
+                                                      static_cast<std::size_t>(bytes))));
   });
 }
 long external_threads(long n) {
@@ -254,13 +269,16 @@ long external_threads(long n) {
 }
 
 long ready_calls(long n) {
-  return sum_of_tasks(n, [](long) { weft::spawn([] {}, weft::inout(g_sum), weft::onready([](void *) {}, nullptr)); });
+  return sum_of_tasks(n, [](long) {
+    weft::spawn([] {}, weft::inout(g_sum), weft::onready([](void *) {}, nullptr));
+  });
 }
 long functions(long n) {
   static std::atomic<long> left;
   left = n;
   for (long i = 0; i < n; ++i)
-    weft::spawn_function([](void *) { left.fetch_sub(1, std::memory_order_release); }, nullptr, nullptr, nullptr);
+    weft::spawn_function([](void *) { left.fetch_sub(1, std::memory_order_release); }, nullptr,
+                         nullptr, nullptr);
   while (left.load(std::memory_order_acquire) != 0)
     weft::taskyield();
   return n;
@@ -344,7 +362,8 @@ long waits_on_data(long n) {
   return n;
 }
 long released_early(long n) {
-  return sum_of_tasks(n, [](long) { weft::spawn([] { weft::release(weft::inout(g_sum)); }, weft::inout(g_sum)); });
+  return sum_of_tasks(
+      n, [](long) { weft::spawn([] { weft::release(weft::inout(g_sum)); }, weft::inout(g_sum)); });
 }
 long yields(long n) {
   const long each = n / k_addresses;

@@ -208,4 +208,6 @@ static const cliff_row k_rows[] = {
     {"omp-critical", "iterations", &criticals, {1000, 10000, 100000, 1000000}},
 };
 
-int main(int count, char **words) { return cliff_main(count, words, k_rows, sizeof k_rows / sizeof *k_rows); }
+int main(int count, char **words) {
+  return cliff_main(count, words, k_rows, sizeof k_rows / sizeof *k_rows);
+}

@@ -13,8 +13,8 @@
 
 typedef struct cliff_row {
   const char *name;
-  const char *counts;            // what its sizes count
-  long (*run)(long size);        // how many operations it has done
+  const char *counts; // what its sizes count
+  long (*run)(long size); // how many operations it has done
   long sizes[CLIFF_MOST_SIZES]; // ends with 0
 } cliff_row;
 

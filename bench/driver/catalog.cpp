@@ -11,7 +11,9 @@ const std::string k_weft_program = "bin/weft-sample";
 
 contender peer(const std::string &name) { return {name, "peers/bin/" + name, {}}; }
 contender weft() { return {"weft", k_weft_program, {}}; }
-contender weft_with(const std::string &name, std::vector<std::string> settings) { return {"weft:" + name, k_weft_program, std::move(settings)}; }
+contender weft_with(const std::string &name, std::vector<std::string> settings) {
+  return {"weft:" + name, k_weft_program, std::move(settings)};
+}
 
 /// Returns Weft, then the named peers.
 std::vector<contender> beside(const std::vector<std::string> &peers) {
@@ -54,12 +56,20 @@ const std::vector<workload> &workloads() {
   return all;
 }
 
-experiment of(const char *suite, const workload &w, int workers, size s, std::vector<contender> contenders) {
-  return {suite, w.name, w.program_name, workers, s == size::full ? w.count : w.quick_count, w.body_ns, std::move(contenders)};
+experiment of(const char *suite, const workload &w, int workers, size s,
+              std::vector<contender> contenders) {
+  return {suite,
+          w.name,
+          w.program_name,
+          workers,
+          s == size::full ? w.count : w.quick_count,
+          w.body_ns,
+          std::move(contenders)};
 }
 
 const workload &named(const std::string &name) {
-  return *std::find_if(workloads().begin(), workloads().end(), [&](const workload &w) { return w.name == name; });
+  return *std::find_if(workloads().begin(), workloads().end(),
+                       [&](const workload &w) { return w.name == name; });
 }
 
 void add_core(std::vector<experiment> &to, size s) {
@@ -67,7 +77,8 @@ void add_core(std::vector<experiment> &to, size s) {
     for (const int workers : w.workers) {
       experiment e = of("core", w, workers, s, beside(w.peers));
       if (std::string(w.program_name) == "chain")
-        e.contenders.insert(e.contenders.begin() + 1, weft_with("no-successor", {"WEFT_SCHED_IMMEDIATE_SUCCESSOR=0"}));
+        e.contenders.insert(e.contenders.begin() + 1,
+                            weft_with("no-successor", {"WEFT_SCHED_IMMEDIATE_SUCCESSOR=0"}));
       if (w.name == std::string("suspend") && workers > 1)
         e.contenders.resize(1); // a bare switch has one thread
       to.push_back(std::move(e));
@@ -78,9 +89,11 @@ void add_core(std::vector<experiment> &to, size s) {
 void add_ablation(std::vector<experiment> &to, size s) {
   for (const char *name : {"chain", "independent"})
     to.push_back(of("ablation", named(name), 2, s,
-                    {weft(), weft_with("deps=locks", {"WEFT_DEPS_SYSTEM=locks"}), weft_with("mem=system", {"WEFT_MEM_ALLOCATOR=system"}),
+                    {weft(), weft_with("deps=locks", {"WEFT_DEPS_SYSTEM=locks"}),
+                     weft_with("mem=system", {"WEFT_MEM_ALLOCATOR=system"}),
                      weft_with("delegated", {"WEFT_SCHED_POLICY=delegated"}),
-                     weft_with("delegated+ticket", {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"})}));
+                     weft_with("delegated+ticket",
+                               {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"})}));
 }
 
 void add_policies(std::vector<experiment> &to, size s) {
@@ -95,12 +108,21 @@ void add_policies(std::vector<experiment> &to, size s) {
 }
 
 void add_scheduler(std::vector<experiment> &to, size s) {
-  const auto part = [](const char *runtime, const char *name) { return contender{runtime, "bin/weft-scheduler-sample", {}, name}; };
+  const auto part = [](const char *runtime, const char *name) {
+    return contender{runtime, "bin/weft-scheduler-sample", {}, name};
+  };
   const long scale = s == size::full ? 10 : 1;
-  const std::vector<contender> get{part("ticket_lock", "get-ticket"), part("delegation_lock", "get-delegation")};
+  const std::vector<contender> get{part("ticket_lock", "get-ticket"),
+                                   part("delegation_lock", "get-delegation")};
   to.push_back({"scheduler", "get-ready", "", 2, 200'000 * scale, 0, get});
   to.push_back({"scheduler", "get-ready", "", 4, 5'000 * scale, 0, get});
-  to.push_back({"scheduler", "add-ready", "", 2, 200'000 * scale, 0, {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
+  to.push_back({"scheduler",
+                "add-ready",
+                "",
+                2,
+                200'000 * scale,
+                0,
+                {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
 }
 
 } // namespace
@@ -116,12 +138,21 @@ std::vector<experiment> catalog(size s) {
 
 std::optional<target> find_target(const std::string &name, int workers) {
   static const std::vector<target> all{
-      {"independent", 2, k_all_spawn, 0.5}, {"independent growth_mib", 2, {}, 32}, {"independent-1us least_share_percent", 2, {}, 35, true},
-      {"chain", 2, k_openmp, 0.2},          {"two-wave", 2, k_openmp, 0.25},       {"wavefront", 2, k_openmp, 0.25},
-      {"fib-spawn", 2, {"tbb"}, 0.35},      {"fib-join", 2, {"rayon"}, 1.0},       {"suspend", 1, {}, 43},
-      {"create-join", 1, {}, 118},          {"metg", 2, {"libgomp"}, 0.3},
+      {"independent", 2, k_all_spawn, 0.5},
+      {"independent growth_mib", 2, {}, 32},
+      {"independent-1us least_share_percent", 2, {}, 35, true},
+      {"chain", 2, k_openmp, 0.2},
+      {"two-wave", 2, k_openmp, 0.25},
+      {"wavefront", 2, k_openmp, 0.25},
+      {"fib-spawn", 2, {"tbb"}, 0.35},
+      {"fib-join", 2, {"rayon"}, 1.0},
+      {"suspend", 1, {}, 43},
+      {"create-join", 1, {}, 118},
+      {"metg", 2, {"libgomp"}, 0.3},
   };
-  const auto found = std::find_if(all.begin(), all.end(), [&](const target &t) { return t.workload == name && t.workers == workers; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const target &t) {
+    return t.workload == name && t.workers == workers;
+  });
   return found == all.end() ? std::nullopt : std::optional<target>(*found);
 }
 

@@ -17,14 +17,16 @@ const contender k_weft{"weft", "bin/weft-sample", {}};
 /// Prints one line; returns true when the value is within its bound.
 bool report(const std::string &what, double value, double bound, const char *unit) {
   const bool met = value <= bound;
-  std::printf("%-28s %8.2f %s (bound %g)%s\n", what.c_str(), value, unit, bound, met ? "" : "  MISSED");
+  std::printf("%-28s %8.2f %s (bound %g)%s\n", what.c_str(), value, unit, bound,
+              met ? "" : "  MISSED");
   std::fflush(stdout);
   return met;
 }
 
 double instructions(const std::string &workload, long count) {
-  const outcome result = run(
-      {"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", build_folder() + "/bin/weft-sample", workload, "1", std::to_string(count)});
+  const outcome result =
+      run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+           build_folder() + "/bin/weft-sample", workload, "1", std::to_string(count)});
   const std::string mark = "Collected : ";
   const std::size_t at = result.output.find(mark);
   if (!result.ok || at == std::string::npos)
@@ -34,7 +36,9 @@ double instructions(const std::string &workload, long count) {
 
 long fib_tasks(long n) { return n < 2 ? 0 : 1 + fib_tasks(n - 1) + fib_tasks(n - 2); }
 
-double ns_of(const std::string &workload, long count) { return take_sample(k_weft, {"", workload, workload, 2, count, 0, {}}).front().second; }
+double ns_of(const std::string &workload, long count) {
+  return take_sample(k_weft, {"", workload, workload, 2, count, 0, {}}).front().second;
+}
 
 } // namespace
 
@@ -65,10 +69,12 @@ int check_instructions() {
   };
   bool all_within = true;
   for (const subject &s : subjects) {
-    const double per_task = (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
+    const double per_task =
+        (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
     report(s.name, per_task, s.bound, "instructions per task");
     if (per_task > s.limit) {
-      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n", s.name, per_task, s.limit);
+      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n",
+                  s.name, per_task, s.limit);
       all_within = false;
     }
   }
@@ -76,7 +82,8 @@ int check_instructions() {
 }
 
 int check_memory() {
-  const double bytes = take_sample(k_weft, {"", "memory", "memory", 1, 1'000'000, 0, {}}).front().second;
+  const double bytes =
+      take_sample(k_weft, {"", "memory", "memory", 1, 1'000'000, 0, {}}).front().second;
   return report("pending task", bytes, 320, "bytes") ? 0 : 1;
 }
 
@@ -88,8 +95,9 @@ int check_beside(int busy, int runs) {
     [[nodiscard]] double slowdown() const { return median(beside) / median(alone); }
   };
   subject plain{"plain-threads", 100'000'000, {}, {}};
-  subject subjects[] = {{"independent", 1'000'000, {}, {}}, {"chain", 1'000'000, {}, {}}, {"two-wave", 200'000, {}, {}},
-                        {"wavefront", 5, {}, {}},           {"fib-spawn", 29, {}, {}},    {"fib-join", 33, {}, {}}};
+  subject subjects[] = {{"independent", 1'000'000, {}, {}}, {"chain", 1'000'000, {}, {}},
+                        {"two-wave", 200'000, {}, {}},      {"wavefront", 5, {}, {}},
+                        {"fib-spawn", 29, {}, {}},          {"fib-join", 33, {}, {}}};
   const auto sample_all = [&](std::vector<double> subject::*into) {
     (plain.*into).push_back(ns_of(plain.workload, plain.count));
     for (subject &s : subjects)
@@ -100,7 +108,8 @@ int check_beside(int busy, int runs) {
     const busy_processes neighbours(busy);
     sample_all(&subject::beside);
   }
-  std::printf("beside %d busy processes two plain threads are %.2f times slower\n", busy, plain.slowdown());
+  std::printf("beside %d busy processes two plain threads are %.2f times slower\n", busy,
+              plain.slowdown());
   bool all_met = true;
   for (const subject &s : subjects)
     all_met &= report(s.workload, s.slowdown() / plain.slowdown(), 1.5, "times that");

@@ -45,7 +45,8 @@ std::vector<experiment> chosen_experiments(const options &o) {
   if (!o.peers.empty())
     for (experiment &e : all)
       std::erase_if(e.contenders, [&](const contender &c) {
-        return c.program.rfind("peers/", 0) == 0 && std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
+        return c.program.rfind("peers/", 0) == 0 &&
+               std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
       });
   return all;
 }
@@ -74,7 +75,8 @@ int run_suites(const options &o) {
   problems trouble;
   for (std::size_t i = 0; i < experiments.size(); ++i) {
     const experiment &e = experiments[i];
-    std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload << ", workers " << e.workers << std::endl;
+    std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload
+              << ", workers " << e.workers << std::endl;
     measure(e, o.runs, rows, trouble);
     save(folder + "/results.json", rows); // an interrupted run loses nothing
   }
@@ -82,7 +84,8 @@ int run_suites(const options &o) {
     save(o.json, rows);
   const int missed = write_tables(std::cout, rows, o.output);
   for (const auto &[runtime, times] : trouble.absent)
-    std::cout << runtime << " is absent from " << times << " experiments (bench/peers/install fetches peers)\n";
+    std::cout << runtime << " is absent from " << times
+              << " experiments (bench/peers/install fetches peers)\n";
   for (const std::string &failure : trouble.failures)
     std::cout << failure << '\n';
   std::cout << missed << " targets missed; rows in " << folder << "/results.json\n";

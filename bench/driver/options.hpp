@@ -10,7 +10,8 @@ namespace bench {
 
 struct options {
   enum class mode { suites, instructions, memory, beside, list } what = mode::suites;
-  std::vector<std::string> only;  // regular expressions over "suite/workload"; a bare name stands for either
+  std::vector<std::string>
+      only;  // regular expressions over "suite/workload"; a bare name stands for either
   std::vector<std::string> peers; // empty: all
   int workers = 0;                // 0: those of the catalogue
   std::string json;               // a second place for the results

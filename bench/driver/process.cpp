@@ -17,12 +17,15 @@ namespace bench {
 
 namespace {
 
-std::string name_of(const std::string &variable) { return variable.substr(0, variable.find('=') + 1); }
+std::string name_of(const std::string &variable) {
+  return variable.substr(0, variable.find('=') + 1);
+}
 
 std::vector<std::string> environment_with(const std::vector<std::string> &settings) {
   std::vector<std::string> all = settings;
   for (char **v = environ; *v; ++v)
-    if (std::none_of(settings.begin(), settings.end(), [v](const std::string &s) { return name_of(s) == name_of(*v); }))
+    if (std::none_of(settings.begin(), settings.end(),
+                     [v](const std::string &s) { return name_of(s) == name_of(*v); }))
       all.emplace_back(*v);
   return all;
 }
@@ -41,7 +44,8 @@ bool read_all(int end, std::string &to, std::chrono::seconds limit) {
   using clock = std::chrono::steady_clock;
   const auto over = clock::now() + limit;
   for (char part[4096];;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(over - clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(over - clock::now()).count();
     pollfd readable{end, POLLIN, 0};
     if (left <= 0 || poll(&readable, 1, static_cast<int>(left)) == 0)
       return false;
@@ -56,12 +60,14 @@ bool read_all(int end, std::string &to, std::chrono::seconds limit) {
 }
 
 std::string describe(int status) {
-  return WIFEXITED(status) ? "it exited with " + std::to_string(WEXITSTATUS(status)) : "it was ended by signal " + std::to_string(WTERMSIG(status));
+  return WIFEXITED(status) ? "it exited with " + std::to_string(WEXITSTATUS(status))
+                           : "it was ended by signal " + std::to_string(WTERMSIG(status));
 }
 
 } // namespace
 
-outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings, std::chrono::seconds limit) {
+outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings,
+            std::chrono::seconds limit) {
   int ends[2];
   if (pipe(ends) != 0)
     throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
@@ -73,7 +79,8 @@ outcome run(const std::vector<std::string> &command, const std::vector<std::stri
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   const std::vector<std::string> variables = environment_with(settings);
   pid_t child = -1;
-  const int failed = posix_spawnp(&child, command[0].c_str(), &actions, nullptr, pointers(command).data(), pointers(variables).data());
+  const int failed = posix_spawnp(&child, command[0].c_str(), &actions, nullptr,
+                                  pointers(command).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   outcome result;
@@ -120,6 +127,8 @@ busy_processes::~busy_processes() {
   }
 }
 
-std::string build_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string(); }
+std::string build_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string();
+}
 
 } // namespace bench

@@ -14,7 +14,8 @@ struct outcome {
 
 /// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings`
 /// (NAME=value) added to the inherited environment; kills it after `limit`.
-[[nodiscard]] outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings = {},
+[[nodiscard]] outcome run(const std::vector<std::string> &command,
+                          const std::vector<std::string> &settings = {},
                           std::chrono::seconds limit = std::chrono::seconds(120));
 
 /// Runs processes that only use processor time, while the object lives.

@@ -77,7 +77,8 @@ void write_markdown(std::ostream &to, const std::vector<cells> &lines) {
   }
 }
 
-const row *find(const std::vector<row> &rows, const std::string &suite, const line_key &key, const std::string &runtime) {
+const row *find(const std::vector<row> &rows, const std::string &suite, const line_key &key,
+                const std::string &runtime) {
   for (const row &r : rows)
     if (r.suite == suite && r.runtime == runtime && key == line_key{r.workload, r.workers, r.unit})
       return &r;
@@ -138,12 +139,15 @@ double row::median() const { return bench::median(runs); }
 double row::min() const { return *std::min_element(runs.begin(), runs.end()); }
 
 void write_json(std::ostream &to, const std::vector<row> &rows) {
-  to << "{\n  \"machine\": {\"cpu\": " << quoted(cpu_model()) << ", \"cpus\": " << std::thread::hardware_concurrency() << "},\n  \"rows\": [";
+  to << "{\n  \"machine\": {\"cpu\": " << quoted(cpu_model())
+     << ", \"cpus\": " << std::thread::hardware_concurrency() << "},\n  \"rows\": [";
   const char *separator = "\n";
   for (const row &r : rows) {
-    to << separator << "    {\"suite\": " << quoted(r.suite) << ", \"workload\": " << quoted(r.workload) << ", \"runtime\": " << quoted(r.runtime)
-       << ", \"workers\": " << r.workers << ", \"unit\": " << quoted(r.unit) << ", \"median\": " << number(r.median())
-       << ", \"min\": " << number(r.min()) << ", \"runs\": [";
+    to << separator << "    {\"suite\": " << quoted(r.suite)
+       << ", \"workload\": " << quoted(r.workload) << ", \"runtime\": " << quoted(r.runtime)
+       << ", \"workers\": " << r.workers << ", \"unit\": " << quoted(r.unit)
+       << ", \"median\": " << number(r.median()) << ", \"min\": " << number(r.min())
+       << ", \"runs\": [";
     for (std::size_t i = 0; i < r.runs.size(); ++i)
       to << (i ? ", " : "") << number(r.runs[i]);
     to << "]}";

@@ -22,10 +22,12 @@ std::string unit_of(const std::string &metric) {
   return metric;
 }
 
-row &row_for(std::vector<row> &rows, const experiment &e, const contender &c, const std::string &metric) {
+row &row_for(std::vector<row> &rows, const experiment &e, const contender &c,
+             const std::string &metric) {
   const std::string name = metric == "ns" ? e.workload : e.workload + " " + metric;
   for (row &r : rows)
-    if (r.suite == e.suite && r.workload == name && r.runtime == c.runtime && r.workers == e.workers)
+    if (r.suite == e.suite && r.workload == name && r.runtime == c.runtime &&
+        r.workers == e.workers)
       return r;
   rows.push_back({e.suite, name, c.runtime, e.workers, unit_of(metric), {}});
   return rows.back();
@@ -35,7 +37,9 @@ row &row_for(std::vector<row> &rows, const experiment &e, const contender &c, co
 
 metrics take_sample(const contender &c, const experiment &e) {
   const std::string &workload = c.workload.empty() ? e.program_workload : c.workload;
-  const outcome result = run({path_of(c), workload, std::to_string(e.workers), std::to_string(e.count), std::to_string(e.body_ns)}, c.settings);
+  const outcome result = run({path_of(c), workload, std::to_string(e.workers),
+                              std::to_string(e.count), std::to_string(e.body_ns)},
+                             c.settings);
   if (!result.ok)
     throw std::runtime_error(result.output);
   metrics found;
@@ -66,7 +70,8 @@ void measure(const experiment &e, int runs, std::vector<row> &rows, problems &tr
           row_for(rows, e, c, metric).runs.push_back(value);
       } catch (const std::runtime_error &error) {
         failed.insert(c.runtime);
-        trouble.failures.push_back(c.runtime + " failed at " + e.suite + "/" + e.workload + " with " + std::to_string(e.workers) +
+        trouble.failures.push_back(c.runtime + " failed at " + e.suite + "/" + e.workload +
+                                   " with " + std::to_string(e.workers) +
                                    " workers: " + error.what());
       }
     }

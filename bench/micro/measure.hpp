@@ -28,7 +28,11 @@ class table {
   /// Adds a variant; `run(n)` does n operations.
   template <class Run>
   void add(std::string name, long operations, Run run) {
-    m_rows.push_back({std::move(name), operations, +[](void *r, long n) { (*static_cast<Run *>(r))(n); }, new Run(std::move(run)), {}});
+    m_rows.push_back({std::move(name),
+                      operations,
+                      +[](void *r, long n) { (*static_cast<Run *>(r))(n); },
+                      new Run(std::move(run)),
+                      {}});
   }
 
   void print(int rounds) {
@@ -42,7 +46,8 @@ class table {
     std::printf("%-62s %9s %9s\n", "ns per operation", "median", "least");
     for (row &r : m_rows) {
       std::sort(r.samples.begin(), r.samples.end());
-      std::printf("%-62s %9.2f %9.2f\n", r.name.c_str(), r.samples[r.samples.size() / 2], r.samples.front());
+      std::printf("%-62s %9.2f %9.2f\n", r.name.c_str(), r.samples[r.samples.size() / 2],
+                  r.samples.front());
     }
   }
 

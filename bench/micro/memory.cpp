@@ -40,7 +40,8 @@ void add_local(bench::table &t, const std::string &name, Allocate allocate, Free
       release(p);
     }
   });
-  t.add(name + ", 1000 at a time", k_operations, [=](long n) { batches(n, 1000, allocate, release); });
+  t.add(name + ", 1000 at a time", k_operations,
+        [=](long n) { batches(n, 1000, allocate, release); });
 }
 
 /// Frees blocks of several heaps in turn through another heap: measures the cost of returning them,
@@ -50,16 +51,17 @@ void add_remote(bench::table &t, unsigned owners) {
   std::vector<heap *> heaps;
   for (unsigned i = 0; i < owners; ++i)
     heaps.push_back(&heap_of_slot(1 + i));
-  t.add("allocate and remote free, 256 bytes, " + std::to_string(owners) + " owners in turn", k_operations, [=](long n) {
-    std::size_t at = 0;
-    batches(
-        n, 1000,
-        [&] {
-          at = at + 1 == heaps.size() ? 0 : at + 1;
-          return heaps[at]->allocate(256);
-        },
-        [](void *p) { heap::deallocate(p, &mine); });
-  });
+  t.add("allocate and remote free, 256 bytes, " + std::to_string(owners) + " owners in turn",
+        k_operations, [=](long n) {
+          std::size_t at = 0;
+          batches(
+              n, 1000,
+              [&] {
+                at = at + 1 == heaps.size() ? 0 : at + 1;
+                return heaps[at]->allocate(256);
+              },
+              [](void *p) { heap::deallocate(p, &mine); });
+        });
 }
 
 void add_stacks(bench::table &t) {
@@ -96,11 +98,19 @@ int main(int argc, char **argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 31;
   bench::table t;
   heap &h = own_heap();
-  add_local(t, "slab, 192 bytes", [&h] { return h.allocate(192); }, [&h](void *p) { heap::deallocate(p, &h); });
-  add_local(t, "slab, 2000 bytes", [&h] { return h.allocate(2000); }, [&h](void *p) { heap::deallocate(p, &h); });
-  add_local(t, "slab, 8000 bytes", [&h] { return h.allocate(8000); }, [&h](void *p) { heap::deallocate(p, &h); });
+  add_local(
+      t, "slab, 192 bytes", [&h] { return h.allocate(192); },
+      [&h](void *p) { heap::deallocate(p, &h); });
+  add_local(
+      t, "slab, 2000 bytes", [&h] { return h.allocate(2000); },
+      [&h](void *p) { heap::deallocate(p, &h); });
+  add_local(
+      t, "slab, 8000 bytes", [&h] { return h.allocate(8000); },
+      [&h](void *p) { heap::deallocate(p, &h); });
   add_local(t, "malloc, 192 bytes", [] { return std::malloc(192); }, [](void *p) { std::free(p); });
-  add_local(t, "aligned_alloc, 192 bytes", [] { return std::aligned_alloc(64, 192); }, [](void *p) { std::free(p); });
+  add_local(
+      t, "aligned_alloc, 192 bytes", [] { return std::aligned_alloc(64, 192); },
+      [](void *p) { std::free(p); });
   add_remote(t, 1);
   add_remote(t, 4);
   add_remote(t, 32);

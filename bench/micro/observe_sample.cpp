@@ -79,7 +79,8 @@ int main(int argc, char **argv) {
   weft::configure("workers", std::to_string(r.workers).c_str());
   weft::start();
   run(sample::k_warm_up, 0);
-  const double process = clock_of(CLOCK_PROCESS_CPUTIME_ID), thread = clock_of(CLOCK_THREAD_CPUTIME_ID);
+  const double process = clock_of(CLOCK_PROCESS_CPUTIME_ID),
+               thread = clock_of(CLOCK_THREAD_CPUTIME_ID);
   run(r.count, r.body_ns);
   const double n = static_cast<double>(r.count);
   sample::print("thread_ns", (clock_of(CLOCK_THREAD_CPUTIME_ID) - thread) / n);

@@ -38,7 +38,8 @@ class item_queue {
 /// Lets each consumer of an item take the lock in turn.
 class ticket_bench {
  public:
-  ticket_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  ticket_bench(long count, int workers)
+      : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
   item_queue &queue() noexcept { return m_queue; }
   long get(int) noexcept {
     m_lock.lock();
@@ -55,7 +56,8 @@ class ticket_bench {
 /// Lets the owner of the lock take an item for itself and one for each waiter.
 class delegation_bench {
  public:
-  delegation_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  delegation_bench(long count, int workers)
+      : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
   item_queue &queue() noexcept { return m_queue; }
   void add_serially(long item) noexcept {
     m_lock.lock();

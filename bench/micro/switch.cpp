@@ -30,7 +30,9 @@ using namespace weft::rt;
 constexpr std::size_t k_stack_bytes = 64 << 10;
 constexpr long k_switches = 400'000;
 
-void *make_stack() { return mmap(nullptr, k_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+void *make_stack() {
+  return mmap(nullptr, k_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
 
 /// Has two stacks that alternate; one operation is one switch, so a round trip is two.
 struct pair {
@@ -157,8 +159,9 @@ void other_entry(void *p) {
                "leaq 128(%%rsp), %%rsp"
                : "+D"(from), "+S"(to.sp)
                :
-               : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
-                 "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+               : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+                 "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+                 "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
 }
 
 pair g_inline;
@@ -216,7 +219,10 @@ void add_own(bench::table &t) {
   static tls_block block;
   if (can_switch_thread_pointer() && block.open() == 0) {
     static pair_with_tp p;
-    p = {{}, make_context(make_stack(), k_stack_bytes, tp_entry), thread_pointer(), block.thread_pointer()};
+    p = {{},
+         make_context(make_stack(), k_stack_bytes, tp_entry),
+         thread_pointer(),
+         block.thread_pointer()};
     t.add("  with the thread pointer", k_switches, [](long n) {
       for (long i = 0; i < n; i += 2)
         context_switch_with_tp(&p.here, p.there, &p, p.tp_there);
@@ -260,7 +266,8 @@ void boost_entry(fc::transfer_t t) {
 
 void add_peers(bench::table &t) {
 #ifdef WEFT_BENCH_BOOST
-  static fc::fcontext_t there = fc::make_fcontext(static_cast<char *>(make_stack()) + k_stack_bytes, k_stack_bytes, boost_entry);
+  static fc::fcontext_t there = fc::make_fcontext(static_cast<char *>(make_stack()) + k_stack_bytes,
+                                                  k_stack_bytes, boost_entry);
   t.add("Boost.Context jump_fcontext", k_switches, [](long n) {
     for (long i = 0; i < n; i += 2)
       there = fc::jump_fcontext(there, nullptr).fctx;
@@ -290,7 +297,8 @@ void add_blocks(bench::table &t) {
   using allocate_tls = void *(*)(void *);
   using deallocate_tls = void (*)(void *, bool);
   static auto allocate = reinterpret_cast<allocate_tls>(dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
-  static auto deallocate = reinterpret_cast<deallocate_tls>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
+  static auto deallocate =
+      reinterpret_cast<deallocate_tls>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
   if (allocate && deallocate)
     t.add("the loader's allocation of a block, and its return", 20'000, [](long n) {
       for (long i = 0; i < n; ++i)

@@ -54,7 +54,8 @@ void dot(long n) {
   static long sum;
   static char x[32], y[32];
   for (long i = 0; i < n; ++i)
-    weft::spawn([] { ++weft::reduction_local(sum); }, weft::in(x[i % 32]), weft::in(y[i % 32]), weft::reduction(sum, weft::sum));
+    weft::spawn([] { ++weft::reduction_local(sum); }, weft::in(x[i % 32]), weft::in(y[i % 32]),
+                weft::reduction(sum, weft::sum));
   weft::taskwait();
   sample::require(std::exchange(sum, 0) == n, "dot");
 }
@@ -105,7 +106,8 @@ void iterate_stencil(long n, long body) {
       n / k_iteration,
       [body] {
         for (long i = 1; i <= k_iteration; ++i)
-          weft::spawn([body] { work(body); }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
+          weft::spawn([body] { work(body); }, weft::in(x[i - 1]), weft::inout(x[i]),
+                      weft::in(x[i + 1]));
       },
       weft::nogroup);
   weft::taskwait();
@@ -123,7 +125,8 @@ void wavefront(long sweeps, long body) {
   for (long s = 0; s < sweeps; ++s)
     for (int i = 1; i <= sample::k_side; ++i)
       for (int j = 1; j <= sample::k_side; ++j)
-        weft::spawn([body] { work(body); }, weft::in(grid[i][j - 1]), weft::in(grid[i - 1][j]), weft::inout(grid[i][j]));
+        weft::spawn([body] { work(body); }, weft::in(grid[i][j - 1]), weft::in(grid[i - 1][j]),
+                    weft::inout(grid[i][j]));
   weft::taskwait();
 }
 
@@ -131,7 +134,8 @@ void stencil(long steps, long body) {
   for (long t = 0; t < steps; ++t) {
     char *before = columns[t % 2], *now = columns[(t + 1) % 2];
     for (int c = 0; c < 2; ++c)
-      weft::spawn([body] { work(body); }, weft::in(before[0]), weft::in(before[1]), weft::out(now[c]));
+      weft::spawn([body] { work(body); }, weft::in(before[0]), weft::in(before[1]),
+                  weft::out(now[c]));
   }
   weft::taskwait();
 }
@@ -249,7 +253,8 @@ double measure_independent(const sample::request &r) {
   if (r.body_ns == 0)
     sample::print("growth_mib", (status_bytes("VmHWM:") - before) / (1 << 20));
   else
-    sample::print("least_share_percent", 100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
+    sample::print("least_share_percent",
+                  100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
   return ns / static_cast<double>(r.count);
 }
 

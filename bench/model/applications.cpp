@@ -11,7 +11,9 @@ namespace {
 constexpr auto in = mode_of::in, out = mode_of::out, inout = mode_of::inout;
 
 /// Returns a number for block (i, j) of matrix m.
-constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) { return (m << 60) | (i << 30) | j; }
+constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) {
+  return (m << 60) | (i << 30) | j;
+}
 
 /// Returns whether a block exists at the start: the pattern of the Barcelona OpenMP Tasks Suite.
 bool present(std::uint32_t i, std::uint32_t j) {
@@ -106,7 +108,8 @@ task_graph nbody(std::uint32_t n, std::uint32_t steps, double body_ns) {
   for (task_id solver : solvers)
     for (std::uint32_t i = 0; i < n; ++i)
       for (std::uint32_t j = 0; j < n; ++j)
-        g.add(solver, body_ns, {{block(0, i, 0), in}, {block(0, j, 0), in}, {block(1, i, 0), inout}});
+        g.add(solver, body_ns,
+              {{block(0, i, 0), in}, {block(0, j, 0), in}, {block(1, i, 0), inout}});
   return g.build();
 }
 
@@ -138,7 +141,8 @@ task_graph graph_of(const program &p) {
     return sparselu(p.n, p.body_ns);
   if (p.name == "nbody")
     return nbody(p.n, p.steps, p.body_ns);
-  throw std::invalid_argument("there is no program '" + std::string(p.name) + "'; take synthetic, cholesky, matmul, sparselu or nbody");
+  throw std::invalid_argument("there is no program '" + std::string(p.name) +
+                              "'; take synthetic, cholesky, matmul, sparselu or nbody");
 }
 
 } // namespace manager_model

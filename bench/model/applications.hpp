@@ -22,7 +22,8 @@ struct program {
   bool fine;
   std::uint32_t n; // as in the paper, KNL; sparselu: for about as many tasks
   std::uint32_t steps;
-  double body_ns; // fine: an eighth of the coarse one (blocks halved), a quarter (nbody), a half (synthetic)
+  double
+      body_ns; // fine: an eighth of the coarse one (blocks halved), a quarter (nbody), a half (synthetic)
 };
 /// Returns all programs, coarse and fine.
 [[nodiscard]] std::span<const program> programs() noexcept;

@@ -194,7 +194,10 @@ int show_contention(const char *list) {
     char *end = nullptr;
     const long threads = std::strtol(at, &end, 10);
     if (end == at || threads < 1 || threads > 1024 || (*end && *end != ',')) {
-      std::fprintf(stderr, "weft-manager-calibrate: --contention wants numbers of threads from 1 to 1024, not '%s'\n", list);
+      std::fprintf(
+          stderr,
+          "weft-manager-calibrate: --contention wants numbers of threads from 1 to 1024, not '%s'\n",
+          list);
       return 2;
     }
     alignas(128) static spin_lock<> lock;
@@ -208,7 +211,8 @@ int show_contention(const char *list) {
     });
     const double exchanged = at_once(static_cast<int>(threads), [] {
       std::uint32_t before = word.load(std::memory_order_acquire);
-      while (!word.compare_exchange_weak(before, before + 1, std::memory_order_release, std::memory_order_acquire))
+      while (!word.compare_exchange_weak(before, before + 1, std::memory_order_release,
+                                         std::memory_order_acquire))
         ;
     });
     std::printf("%ld,%.1f,%.1f\n", threads, locked, exchanged);
@@ -229,18 +233,22 @@ int main(int argc, char **argv) {
   weft::configure("workers", "1"); // no worker takes a task while they are created
   const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
   const double freeing = of_freeing(), moving = of_moving(0), with_three = of_moving(3);
-  const auto line = [](const char *name, double ns, const char *how) { std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how); };
+  const auto line = [](const char *name, double ns, const char *how) {
+    std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how);
+  };
   std::puts("# Costs in nanoseconds, least of several rounds, written by weft-manager-calibrate.");
   line("create", plain.create_ns, "spawn without accesses, on one worker");
   line("submit", ordered.create_ns - plain.create_ns, "what an inout access adds to the spawn");
   line("done", ordered.run_ns - plain.run_ns, "what it adds to running and ending the task");
   line("remove", freeing, "a block of 192 bytes is freed by its owner");
-  line("schedule", plain.run_ns - freeing, "an empty task is taken, run and ended, without the freeing");
+  line("schedule", plain.run_ns - freeing,
+       "an empty task is taken, run and ended, without the freeing");
   line("lock", of_locking(), "spin lock, taken and given up");
   line("push", messages.create_ns, "into an SPSC queue");
   line("pop", messages.run_ns, "out of it");
   line("poll", moving, "a line is read that another core wrote");
-  line("transfer", with_three - moving, "three more lines go with it, asked for at once: task, access, predecessor");
+  line("transfer", with_three - moving,
+       "three more lines go with it, asked for at once: task, access, predecessor");
   line("steal", 2 * moving, "two such lines: the victim's index and the item");
   line("wake", of_waking(), "from a store to the thread that slept on it in the kernel");
 }

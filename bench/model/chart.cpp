@@ -10,7 +10,8 @@ namespace manager_model {
 namespace {
 
 constexpr double k_left = 70, k_top = 40, k_width = 520, k_height = 300;
-constexpr const char *k_colours[] = {"#1f4e79", "#c0504d", "#e0a030", "#3a7d44", "#7a5195", "#555555"};
+constexpr const char *k_colours[] = {"#1f4e79", "#c0504d", "#e0a030",
+                                     "#3a7d44", "#7a5195", "#555555"};
 
 /// Is one axis: from the least value to the greatest, with the positions of round numbers.
 class axis {
@@ -40,12 +41,16 @@ class axis {
     std::vector<double> t;
     if (m_scale == scale::logarithmic) {
       const double base = m_high / m_low > 2000 ? 10 : 2;
-      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9)); v <= m_high * (1 + 1e-9); v *= base)
+      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9));
+           v <= m_high * (1 + 1e-9); v *= base)
         t.push_back(v);
       return t;
     }
     const double rough = (m_high - m_low) / 5, unit = std::pow(10, std::floor(std::log10(rough)));
-    const double step = unit * (rough / unit > 5 ? 10 : rough / unit > 2 ? 5 : rough / unit > 1 ? 2 : 1);
+    const double step = unit * (rough / unit > 5   ? 10
+                                : rough / unit > 2 ? 5
+                                : rough / unit > 1 ? 2
+                                                   : 1);
     for (double v = m_low; v <= m_high * (1 + 1e-9); v += step)
       t.push_back(v);
     return t;
@@ -53,7 +58,8 @@ class axis {
 
  private:
   scale m_scale;
-  double m_low = std::numeric_limits<double>::infinity(), m_high = -std::numeric_limits<double>::infinity();
+  double m_low = std::numeric_limits<double>::infinity(),
+         m_high = -std::numeric_limits<double>::infinity();
 };
 
 std::string number(double v, const char *format = "%.6g") {
@@ -69,14 +75,15 @@ std::string escaped(const std::string &s) {
   return out;
 }
 
-void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what, const char *more = "") {
-  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='" << anchor << "'" << more << '>' << escaped(what)
-     << "</text>\n";
+void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what,
+          const char *more = "") {
+  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='"
+     << anchor << "'" << more << '>' << escaped(what) << "</text>\n";
 }
 
 void line(std::ostream &to, double x1, double y1, double x2, double y2, const char *colour) {
-  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='" << number(x2, "%.1f") << "' y2='" << number(y2, "%.1f")
-     << "' stroke='" << colour << "'/>\n";
+  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='"
+     << number(x2, "%.1f") << "' y2='" << number(y2, "%.1f") << "' stroke='" << colour << "'/>\n";
 }
 
 void frame(std::ostream &to, const chart &c, const axis &x, const axis &y) {
@@ -109,7 +116,8 @@ void write_svg(std::ostream &to, const chart &c) {
     to << "<polyline fill='none' stroke-width='1.6' stroke='" << colour << "' points='";
     for (const auto &[px, py] : c.curves[i].points)
       if (x.knows(px) && y.knows(py))
-        to << number(k_left + x.at(px) * k_width, "%.1f") << ',' << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
+        to << number(k_left + x.at(px) * k_width, "%.1f") << ','
+           << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
     to << "'/>\n";
     const double at = k_top + 14 + 16 * static_cast<double>(i);
     line(to, k_left + k_width + 12, at - 4, k_left + k_width + 30, at - 4, colour);

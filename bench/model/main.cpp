@@ -31,7 +31,8 @@ struct request {
   parameters base;
   std::vector<std::string> only;
   std::vector<unsigned> workers{1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256};
-  std::vector<manage_mode> modes{manage_mode::direct, manage_mode::central, manage_mode::hybrid, manage_mode::distributed};
+  std::vector<manage_mode> modes{manage_mode::direct, manage_mode::central, manage_mode::hybrid,
+                                 manage_mode::distributed};
   double body_ns = 0;
   unsigned size = 0;
   std::string out;
@@ -40,7 +41,8 @@ struct request {
 void list_parameters() {
   const parameters defaults;
   for (const parameter_info &i : all_parameters())
-    std::printf("%-13s %-8g %s%s\n", std::string(i.name).c_str(), defaults.*i.field, i.is_cost ? "ns; " : "", std::string(i.text).c_str());
+    std::printf("%-13s %-8g %s%s\n", std::string(i.name).c_str(), defaults.*i.field,
+                i.is_cost ? "ns; " : "", std::string(i.text).c_str());
 }
 
 template <class F>
@@ -56,7 +58,8 @@ double number(const std::string &text, const char *what, double least, double mo
   char *end = nullptr;
   const double v = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !(v >= least && v <= most))
-    throw std::invalid_argument(std::string(what) + " '" + text + "' is not a number from " + std::to_string(least) + " to " + std::to_string(most));
+    throw std::invalid_argument(std::string(what) + " '" + text + "' is not a number from " +
+                                std::to_string(least) + " to " + std::to_string(most));
   return v;
 }
 
@@ -73,7 +76,8 @@ request parse(int argc, char **argv) {
       std::exit(0);
     }
     if (i + 1 == argc)
-      throw std::invalid_argument("there is no option '" + option + "' without a value; --help shows all");
+      throw std::invalid_argument("there is no option '" + option +
+                                  "' without a value; --help shows all");
     const std::string value = argv[++i];
     if (option == "--costs") {
       std::ifstream file(value);
@@ -90,7 +94,9 @@ request parse(int argc, char **argv) {
       r.body_ns = number(value, "body", 0, 1e12);
     } else if (option == "--workers") {
       r.workers.clear();
-      for_each_part(value, [&](const std::string &s) { r.workers.push_back(static_cast<unsigned>(number(s, "workers", 1, 4096))); });
+      for_each_part(value, [&](const std::string &s) {
+        r.workers.push_back(static_cast<unsigned>(number(s, "workers", 1, 4096)));
+      });
     } else if (option == "--modes") {
       r.modes.clear();
       for_each_part(value, [&](const std::string &s) { r.modes.push_back(mode_named(s)); });
@@ -122,7 +128,8 @@ void save(const request &r, std::string name, const chart &c) {
 
 /// Draws the counts over time of one run: figures 7.18, 7.19, 7.25, 7.31, 7.32.
 void save_counts(const request &r, const std::string &name, const outcome &o, const parameters &p) {
-  chart c{name + ", " + std::string(name_of(p.mode)) + ", " + std::to_string(p.workers) + " workers",
+  chart c{name + ", " + std::string(name_of(p.mode)) + ", " + std::to_string(p.workers) +
+              " workers",
           "ms",
           "tasks",
           {},
@@ -133,14 +140,18 @@ void save_counts(const request &r, const std::string &name, const outcome &o, co
     c.curves[1].points.emplace_back(s.at_ns / 1e6, s.queued);
     c.curves[2].points.emplace_back(s.at_ns / 1e6, s.ready);
   }
-  save(r, name + "-" + std::string(name_of(p.mode)) + "-" + std::to_string(p.workers) + "-counts", c);
+  save(r, name + "-" + std::string(name_of(p.mode)) + "-" + std::to_string(p.workers) + "-counts",
+       c);
 }
 
 void print(const std::string &name, const task_graph &g, const parameters &p, const outcome &o) {
-  std::printf("%s,%s,%u,%zu,%.3f,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f,%.1f,%.3f,%lld,%lld,%lld\n", name.c_str(), std::string(name_of(p.mode)).c_str(),
-              p.workers, g.size() - 1, o.time_ns / 1e6, g.total_body_ns() * p.body / o.time_ns, o.creator_ns / 1e6, o.body_ns.value() / 1e3,
-              o.new_ns.value(), o.done_ns.value(), o.delete_ns.value(), o.lock_ns.value(), o.manager_ns / 1e6,
-              static_cast<long long>(o.counts.peak().in_graph), static_cast<long long>(o.counts.peak().queued),
+  std::printf("%s,%s,%u,%zu,%.3f,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f,%.1f,%.3f,%lld,%lld,%lld\n",
+              name.c_str(), std::string(name_of(p.mode)).c_str(), p.workers, g.size() - 1,
+              o.time_ns / 1e6, g.total_body_ns() * p.body / o.time_ns, o.creator_ns / 1e6,
+              o.body_ns.value() / 1e3, o.new_ns.value(), o.done_ns.value(), o.delete_ns.value(),
+              o.lock_ns.value(), o.manager_ns / 1e6,
+              static_cast<long long>(o.counts.peak().in_graph),
+              static_cast<long long>(o.counts.peak().queued),
               static_cast<long long>(o.counts.peak().ready));
   std::fflush(stdout);
 }
@@ -148,7 +159,8 @@ void print(const std::string &name, const task_graph &g, const parameters &p, co
 void predict(const request &r, const program &what) {
   const std::string name = std::string(what.name) + (what.fine ? ":fine" : ":coarse");
   const task_graph g = graph_of(what);
-  chart speedup{name, "workers", "speedup over the bodies alone", scale::logarithmic, scale::linear, {}};
+  chart speedup{name,          "workers", "speedup over the bodies alone", scale::logarithmic,
+                scale::linear, {}};
   for (manage_mode mode : r.modes) {
     speedup.curves.push_back({std::string(name_of(mode)), {}});
     for (unsigned workers : r.workers) {
@@ -171,9 +183,10 @@ void predict(const request &r, const program &what) {
 int main(int argc, char **argv) {
   try {
     const request r = parse(argc, argv);
-    std::puts("program,mode,workers,tasks,time_ms,speedup,creator_ms,body_us,new_ns,done_ns,delete_ns,lock_"
-              "ns,manager_ms,"
-              "peak_in_graph,peak_in_messages,peak_ready");
+    std::puts(
+        "program,mode,workers,tasks,time_ms,speedup,creator_ms,body_us,new_ns,done_ns,delete_ns,lock_"
+        "ns,manager_ms,"
+        "peak_in_graph,peak_in_messages,peak_ready");
     bool any = false;
     for (program p : programs()) {
       if (!wanted(r, std::string(p.name) + (p.fine ? ":fine" : ":coarse")))
@@ -184,8 +197,9 @@ int main(int argc, char **argv) {
       predict(r, p);
     }
     if (!any)
-      throw std::invalid_argument("no program has that name; take synthetic, cholesky, matmul, sparselu or "
-                                  "nbody, with :fine or :coarse");
+      throw std::invalid_argument(
+          "no program has that name; take synthetic, cholesky, matmul, sparselu or "
+          "nbody, with :fine or :coarse");
   } catch (const std::exception &e) {
     std::fprintf(stderr, "weft-manager-model: %s\n", e.what());
     return 2;

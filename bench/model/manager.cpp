@@ -19,7 +19,8 @@ bool managing_world::pushes_new(actor w, task_id child) {
   case manage_mode::hybrid:
     break;
   }
-  const bool pushes = m_registrations_queued == 0 || m_registrations_parent == m_graph[child].parent;
+  const bool pushes =
+      m_registrations_queued == 0 || m_registrations_parent == m_graph[child].parent;
   m_out.applied_by_workers += !pushes;
   return pushes;
 }
@@ -58,10 +59,14 @@ bool managing_world::pushes_done(actor w) {
 bool managing_world::pushes_delete(actor w) const {
   const worker_state &me = m_actors[w];
   return m_p.mode == manage_mode::central ||
-         std::any_of(me.submits.begin(), me.submits.end(), [&](const message &m) { return m.what == message_kind::done && m.task == me.task; });
+         std::any_of(me.submits.begin(), me.submits.end(), [&](const message &m) {
+           return m.what == message_kind::done && m.task == me.task;
+         });
 }
 
-std::uint32_t managing_world::ready_for(actor w) const noexcept { return static_cast<std::uint32_t>(m_actors[w].ready.size()); }
+std::uint32_t managing_world::ready_for(actor w) const noexcept {
+  return static_cast<std::uint32_t>(m_actors[w].ready.size());
+}
 
 void managing_world::send(actor from, message m) {
   worker_state &me = m_actors[from];
@@ -84,7 +89,9 @@ void managing_world::send(actor from, message m) {
 bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < m_p.backlog; }
 
 /// Returns whether the worker acts itself, because it would be the next manager.
-bool managing_world::acts_locally(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
+bool managing_world::acts_locally(actor w) const noexcept {
+  return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0);
+}
 
 /// Lets a worker that is about to act itself first apply what it has posted. Returns true while it
 /// does so.
@@ -114,9 +121,11 @@ bool managing_world::applies_own_done(actor w) {
 bool managing_world::may_manage(actor w) const noexcept {
   if (!distributed() || m_queued == 0 || m_managers >= m_p.max_managers)
     return false;
-  return !m_actors[w].found_nothing || std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
-    return !from.dones.empty() || (!from.submits.empty() && !from.submits_taken); // posted since
-  });
+  return !m_actors[w].found_nothing ||
+         std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
+           return !from.dones.empty() ||
+                  (!from.submits.empty() && !from.submits_taken); // posted since
+         });
 }
 
 void managing_world::become_manager(actor w) {
@@ -151,7 +160,8 @@ void managing_world::next_queue(worker_state &me) noexcept {
 /// Takes the manager's next message; returns false when the manager must leave. Listing 6.1.
 bool managing_world::next_message_distributed(worker_state &me, double &cost) {
   for (;;) {
-    if (me.queue == m_p.workers || (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
+    if (me.queue == m_p.workers ||
+        (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
       if (me.in_submits)
         m_actors[me.queue].submits_taken = false;
       me.in_submits = false;

@@ -9,7 +9,8 @@ namespace manager_model {
 
 class managing_world : public world {
  public:
-  managing_world(const task_graph &graph, const parameters &p) : world(graph, p), m_sends(p.mode == manage_mode::distributed) {}
+  managing_world(const task_graph &graph, const parameters &p)
+      : world(graph, p), m_sends(p.mode == manage_mode::distributed) {}
 
  protected:
   // A worker asks these before it acts itself.

@@ -12,7 +12,8 @@ namespace {
 
 constexpr parameter_info k_all[] = {
 #define MODEL_COST(field, value, text) {#field, &parameters::field, 0, 1e12, true, text},
-#define MODEL_KNOB(field, value, least, most, text) {#field, &parameters::field, least, most, false, text},
+#define MODEL_KNOB(field, value, least, most, text)                                                \
+  {#field, &parameters::field, least, most, false, text},
 #include "parameters.def"
 };
 
@@ -20,7 +21,8 @@ constexpr std::string_view k_modes[] = {"direct", "central", "hybrid", "distribu
 
 std::string_view trimmed(std::string_view s) {
   const auto first = s.find_first_not_of(" \t\r");
-  return first == s.npos ? std::string_view() : s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
+  return first == s.npos ? std::string_view()
+                         : s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
 }
 
 } // namespace
@@ -31,7 +33,8 @@ manage_mode mode_named(std::string_view name) {
   for (std::size_t i = 0; i < std::size(k_modes); ++i)
     if (k_modes[i] == name)
       return static_cast<manage_mode>(i);
-  throw std::invalid_argument("there is no mode '" + std::string(name) + "'; take direct, central, hybrid, distributed or auto");
+  throw std::invalid_argument("there is no mode '" + std::string(name) +
+                              "'; take direct, central, hybrid, distributed or auto");
 }
 
 std::span<const parameter_info> all_parameters() noexcept { return k_all; }
@@ -39,14 +42,17 @@ std::span<const parameter_info> all_parameters() noexcept { return k_all; }
 void set(parameters &p, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == assignment.npos)
-    throw std::invalid_argument("'" + std::string(assignment) + "' assigns nothing; write name = number");
-  const std::string_view name = trimmed(assignment.substr(0, equals)), text = trimmed(assignment.substr(equals + 1));
+    throw std::invalid_argument("'" + std::string(assignment) +
+                                "' assigns nothing; write name = number");
+  const std::string_view name = trimmed(assignment.substr(0, equals)),
+                         text = trimmed(assignment.substr(equals + 1));
   for (const parameter_info &i : k_all) {
     if (i.name != name)
       continue;
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= i.least && value <= i.most)) {
+    if (error != std::errc() || end != text.data() + text.size() ||
+        !(value >= i.least && value <= i.most)) {
       std::ostringstream why;
       why << name << " = " << text << " is not a number from " << i.least << " to " << i.most;
       throw std::invalid_argument(why.str());
@@ -54,7 +60,8 @@ void set(parameters &p, std::string_view assignment) {
     p.*i.field = value;
     return;
   }
-  throw std::invalid_argument("there is no parameter '" + std::string(name) + "'; --list shows them");
+  throw std::invalid_argument("there is no parameter '" + std::string(name) +
+                              "'; --list shows them");
 }
 
 void read(parameters &p, std::istream &from, std::string_view origin) {
@@ -66,7 +73,8 @@ void read(parameters &p, std::istream &from, std::string_view origin) {
     try {
       set(p, text);
     } catch (const std::invalid_argument &e) {
-      throw std::invalid_argument(std::string(origin) + ":" + std::to_string(number) + ": " + e.what());
+      throw std::invalid_argument(std::string(origin) + ":" + std::to_string(number) + ": " +
+                                  e.what());
     }
   }
 }

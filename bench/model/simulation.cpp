@@ -192,7 +192,8 @@ void simulation::own_done_is_applied(actor w) {
 
 void simulation::choose_mode() {
   const auto begun = m_out.executed - m_executed_before;
-  m_sends = m_choice.next(begun, static_cast<std::uint64_t>(m_now - m_chosen_at)) == weft::rt::mode_chooser::mode::distributed;
+  m_sends = m_choice.next(begun, static_cast<std::uint64_t>(m_now - m_chosen_at)) ==
+            weft::rt::mode_chooser::mode::distributed;
   m_executed_before = m_out.executed;
   m_chosen_at = m_now;
   after(static_cast<double>(m_choice.window_ns()), chooser(), step::choose);
@@ -267,9 +268,11 @@ outcome simulation::run() {
 
 outcome simulate(const task_graph &graph, const parameters &p) {
   if (p.workers == 0 || p.workers > 4096)
-    throw std::invalid_argument("workers = " + std::to_string(p.workers) + " is not a number from 1 to 4096");
+    throw std::invalid_argument("workers = " + std::to_string(p.workers) +
+                                " is not a number from 1 to 4096");
   if (p.lower_bound > p.upper_bound)
-    throw std::invalid_argument("lower_bound is greater than upper_bound; a worker would never push again");
+    throw std::invalid_argument(
+        "lower_bound is greater than upper_bound; a worker would never push again");
   return simulation(graph, p).run();
 }
 

@@ -10,11 +10,11 @@ namespace manager_model {
 
 struct outcome {
   double time_ns = 0;              // until the main task has waited for everything
-  double creator_ns = 0;           // time of creators for creating and posting, without their waits
-  mean body_ns;                    // including the cost of a cold cache
+  double creator_ns = 0; // time of creators for creating and posting, without their waits
+  mean body_ns; // including the cost of a cold cache
   mean new_ns, done_ns, delete_ns; // by worker or manager; including the wait for the lock
-  mean lock_ns;                    // to get the lock
-  double manager_ns = 0;           // time of all managers
+  mean lock_ns; // to get the lock
+  double manager_ns = 0; // time of all managers
   std::uint64_t executed = 0;
   std::uint64_t steals = 0;
   std::uint64_t applied_by_workers = 0; // hybrid: messages that the policies did not push

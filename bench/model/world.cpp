@@ -6,8 +6,9 @@
 namespace manager_model {
 
 world::world(const task_graph &graph, const parameters &p)
-    : m_graph(graph), m_p(p), m_actors(p.workers + 2), m_tasks(graph.size()), m_graphs(graph.size()), m_place(graph.size(), k_nobody),
-      m_before(graph.size()), m_allowed(p.throttle > 0 ? p.throttle : std::numeric_limits<double>::infinity()),
+    : m_graph(graph), m_p(p), m_actors(p.workers + 2), m_tasks(graph.size()),
+      m_graphs(graph.size()), m_place(graph.size(), k_nobody), m_before(graph.size()),
+      m_allowed(p.throttle > 0 ? p.throttle : std::numeric_limits<double>::infinity()),
       m_random(static_cast<std::uint64_t>(p.seed)) {
   for (worker_state &w : m_actors) {
     w.low = p.lower_bound;
@@ -37,7 +38,8 @@ double world::apply_cost(actor who, task_id child, action what) {
     start = std::max(m_now, g.free_at) + m_p.lock;
     m_out.lock_ns.add(start - m_now);
   }
-  const double end = start + (brings_lines(who, child, what) ? m_p.transfer : 0) + per_access * m_graph[child].accesses;
+  const double end = start + (brings_lines(who, child, what) ? m_p.transfer : 0) +
+                     per_access * m_graph[child].accesses;
   g.free_at = end;
   m_actors[who].polluted = true;
   (what == action::submission ? m_out.new_ns : m_out.done_ns).add(end - m_now);

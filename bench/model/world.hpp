@@ -98,7 +98,9 @@ class world {
 
   // The graph: an action takes its time first, and has its effects at its end.
   double apply_cost(actor who, task_id child, action what);
-  [[nodiscard]] bool is_elsewhere(task_id t, actor who) const noexcept { return m_place[t] != who && m_place[t] != k_nobody; }
+  [[nodiscard]] bool is_elsewhere(task_id t, actor who) const noexcept {
+    return m_place[t] != who && m_place[t] != k_nobody;
+  }
   [[nodiscard]] bool brings_lines(actor who, task_id child, action what);
   void enter(task_id t, actor by);
   task_id finish(task_id t, actor by, bool keeps_one);
@@ -111,9 +113,13 @@ class world {
   void wake(actor w);
   void let_creators_go(actor by);
 
-  [[nodiscard]] bool central() const noexcept { return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid; }
+  [[nodiscard]] bool central() const noexcept {
+    return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid;
+  }
   /// Returns whether workers manage.
-  [[nodiscard]] bool distributed() const noexcept { return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic; }
+  [[nodiscard]] bool distributed() const noexcept {
+    return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic;
+  }
   [[nodiscard]] actor manager() const noexcept { return static_cast<actor>(m_p.workers); }
   [[nodiscard]] actor chooser() const noexcept { return manager() + 1; }
 
@@ -126,7 +132,7 @@ class world {
   std::vector<worker_state> m_actors;
   std::vector<task_state> m_tasks;
   std::vector<graph_state> m_graphs; // by parent
-  std::vector<actor> m_place;        // the actor whose caches hold a task; without locks
+  std::vector<actor> m_place; // the actor whose caches hold a task; without locks
   std::vector<std::vector<task_id>> m_before;
   std::vector<actor> m_idle;
   std::deque<task_id> m_held; // creators that the throttle has suspended

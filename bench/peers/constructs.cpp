@@ -22,7 +22,8 @@ std::atomic<long> threads_created{0};
 } // namespace
 
 /// Starts the runtime's threads.
-extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) noexcept {
+extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*body)(void *), void *argument) noexcept {
   using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   static const function next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_create"));
   threads_created.fetch_add(1, std::memory_order_relaxed);
@@ -109,7 +110,8 @@ void wavefront(int threads, long sweeps) {
   for (long s = 0; s < sweeps; ++s)
     for (int i = 1; i <= sample::k_side; ++i)
       for (int j = 1; j <= sample::k_side; ++j) {
-#pragma omp task firstprivate(i, j) depend(in : cells[i][j - 1], cells[i - 1][j]) depend(inout : cells[i][j])
+#pragma omp task firstprivate(i, j) depend(in : cells[i][j - 1], cells[i - 1][j])                  \
+    depend(inout : cells[i][j])
         ++cells[i][j];
       }
 }
@@ -125,7 +127,8 @@ void tasks(int threads, long n) {
 
 /// Runs nested loops, after Castello and others 2017: a region for each iteration of the outer
 /// loop.
-void nest(int threads, long outer, long inner, std::vector<char> &touched, std::atomic<long> &small_teams) {
+void nest(int threads, long outer, long inner, std::vector<char> &touched,
+          std::atomic<long> &small_teams) {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long i = 0; i < outer; ++i) {
 #pragma omp parallel num_threads(threads)
@@ -177,7 +180,9 @@ void computing(int threads, long n) {
 
 double ns_of(const sample::request &r, long inner) {
   const int threads = r.workers;
-  const auto time = [&](auto function) { return per_operation([&](long n) { function(threads, n); }); };
+  const auto time = [&](auto function) {
+    return per_operation([&](long n) { function(threads, n); });
+  };
   if (r.workload == "fork-join")
     return time(fork_join);
   if (r.workload == "barrier")

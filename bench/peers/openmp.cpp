@@ -44,7 +44,8 @@ void wavefront(long sweeps, long body) {
   for (long s = 0; s < sweeps; ++s)
     for (int i = 1; i <= sample::k_side; ++i)
       for (int j = 1; j <= sample::k_side; ++j) {
-#pragma omp task firstprivate(body) depend(in : grid[i][j - 1], grid[i - 1][j]) depend(inout : grid[i][j])
+#pragma omp task firstprivate(body) depend(in : grid[i][j - 1], grid[i - 1][j])                    \
+    depend(inout : grid[i][j])
         work(body);
       }
 #pragma omp taskwait
@@ -86,11 +87,13 @@ void measure(const sample::request &r) {
     std::vector<char> a(static_cast<std::size_t>(r.count)), b(a.size());
     ns = sample::time_ns([&] { two_wave(r.count, a.data(), b.data(), r.body_ns); }) / (2 * n);
   } else if (r.workload == "wavefront") {
-    ns = sample::time_ns([&] { wavefront(r.count, r.body_ns); }) / (n * sample::k_side * sample::k_side);
+    ns = sample::time_ns([&] { wavefront(r.count, r.body_ns); }) /
+         (n * sample::k_side * sample::k_side);
   } else if (r.workload == "fib-spawn") {
     fib(sample::k_warm_up_fib);
     long value = 0;
-    ns = sample::time_ns([&] { value = fib(r.count); }) / static_cast<double>(sample::fib_tasks(r.count));
+    ns = sample::time_ns([&] { value = fib(r.count); }) /
+         static_cast<double>(sample::fib_tasks(r.count));
     sample::require(value == sample::fib(r.count), "fib");
   } else if (r.workload == "metg") {
     stencil(sample::k_warm_up, 0);

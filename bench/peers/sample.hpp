@@ -31,13 +31,16 @@ inline request parse(int argc, char **argv) {
 }
 
 [[noreturn]] inline void refuse(const request &r) {
-  std::fprintf(stderr, "this runtime has no workload '%.*s'\n", static_cast<int>(r.workload.size()), r.workload.data());
+  std::fprintf(stderr, "this runtime has no workload '%.*s'\n", static_cast<int>(r.workload.size()),
+               r.workload.data());
   std::exit(2);
 }
 
 inline void print(const char *metric, double value) { std::printf("%s %.6g\n", metric, value); }
 
-inline long now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+inline long now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Is a task's body: computes for `ns`.
 inline void work(long ns) {
@@ -99,7 +102,8 @@ double metg(int workers, Run run) {
     if (efficiency >= half)
       shortest = body;
     else if (last_efficiency >= half)
-      shortest = last_body * std::pow(body / last_body, (last_efficiency - half) / (last_efficiency - efficiency));
+      shortest = last_body * std::pow(body / last_body,
+                                      (last_efficiency - half) / (last_efficiency - efficiency));
     misses = efficiency >= half ? 0 : misses + 1;
     last_body = body;
     last_efficiency = efficiency;

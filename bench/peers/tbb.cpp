@@ -46,7 +46,8 @@ double fib_ns(long (*fib)(long), long n) {
 void measure(const sample::request &r) {
   independent(sample::k_warm_up, 0);
   if (r.workload == "independent")
-    sample::print("ns", sample::time_ns([&] { independent(r.count, r.body_ns); }) / static_cast<double>(r.count));
+    sample::print("ns", sample::time_ns([&] { independent(r.count, r.body_ns); }) /
+                            static_cast<double>(r.count));
   else if (r.workload == "fib-spawn")
     sample::print("ns", fib_ns(fib_spawn, r.count));
   else if (r.workload == "fib-join")
@@ -59,7 +60,8 @@ void measure(const sample::request &r) {
 
 int main(int argc, char **argv) {
   const sample::request r = sample::parse(argc, argv);
-  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(r.workers));
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                            static_cast<std::size_t>(r.workers));
   tbb::task_arena arena(r.workers);
   arena.execute([&] { measure(r); });
 }

@@ -24,14 +24,17 @@ namespace {
 
 using namespace weft::rt;
 
-constexpr std::uint64_t k_create = 60, k_access = 15, k_gap = 120; // ns: of a creation, of each access, between two tasks
+constexpr std::uint64_t k_create = 60, k_access = 15,
+                        k_gap = 120; // ns: of a creation, of each access, between two tasks
 constexpr std::uint16_t k_main = 1, k_inner = 2, k_border = 3;
 constexpr unsigned k_last_word_slot = 9999;
 
 /// Is a stream: its records are sorted by time as far as they are known.
 class stream {
  public:
-  stream(const std::string &folder, unsigned slot) : m_file(open(stream_path(folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  stream(const std::string &folder, unsigned slot)
+      : m_file(open(stream_path(folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                    0666)) {
     if (m_file < 0)
       throw std::runtime_error("cannot write to " + folder);
     m_head.worker = slot;
@@ -39,13 +42,15 @@ class stream {
   stream(const stream &) = delete;
   stream &operator=(const stream &) = delete;
   ~stream() { close(m_file); }
-  void put(std::uint64_t time, trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) {
+  void put(std::uint64_t time, trace_event e, std::uint16_t type, std::uint32_t task,
+           std::uint64_t a = 0, std::uint64_t b = 0) {
     m_records.push_back({time, static_cast<std::uint16_t>(e), type, task, a, b});
   }
   /// Writes the records before that time: no earlier ones will come.
   void settle(std::uint64_t until) {
     sort();
-    const auto end = std::find_if(m_records.begin(), m_records.end(), [until](const trace_record &r) { return r.time >= until; });
+    const auto end = std::find_if(m_records.begin(), m_records.end(),
+                                  [until](const trace_record &r) { return r.time >= until; });
     std::size_t at = 0;
     for (const auto known = static_cast<std::size_t>(end - m_records.begin());
          known - at >= k_packet_records || (until == UINT64_MAX && known > at);) {
@@ -54,7 +59,8 @@ class stream {
       m_head.end = m_records[at + n - 1].time;
       m_head.content_bits = m_head.packet_bits = 8 * (sizeof m_head + n * sizeof(trace_record));
       if (!write_whole(m_file, reinterpret_cast<const char *>(&m_head), sizeof m_head) ||
-          !write_whole(m_file, reinterpret_cast<const char *>(&m_records[at]), n * sizeof(trace_record)))
+          !write_whole(m_file, reinterpret_cast<const char *>(&m_records[at]),
+                       n * sizeof(trace_record)))
         throw std::runtime_error("no room for the trace");
       ++m_head.number;
       at += n;
@@ -89,7 +95,8 @@ struct cell {
 
 class generator {
  public:
-  explicit generator(const shape &s) : m_shape(s), m_cells(std::max<std::size_t>(8 * s.workers, 64)) {
+  explicit generator(const shape &s)
+      : m_shape(s), m_cells(std::max<std::size_t>(8 * s.workers, 64)) {
     for (unsigned slot = 0; slot < s.workers; ++slot)
       m_streams.push_back(std::make_unique<stream>(s.folder, slot));
     m_free.assign(s.workers, 0);
@@ -125,7 +132,8 @@ void generator::step(std::size_t cells) {
     std::uint64_t ready = 0;
     const cell *last = nullptr;
     for (std::size_t n = c ? c - 1 : c; n <= std::min(c + 1, m_cells.size() - 1); ++n) {
-      creator.put(m_creator += k_access, trace_event::access, 0, id, 0x10000 + 64 * n, 8 | std::uint64_t{n == c ? 2u : 0u} << 32);
+      creator.put(m_creator += k_access, trace_event::access, 0, id, 0x10000 + 64 * n,
+                  8 | std::uint64_t{n == c ? 2u : 0u} << 32);
       if (before[n].end >= ready) {
         ready = before[n].end;
         last = &before[n];
@@ -153,7 +161,8 @@ void generator::run() {
   m_streams[0]->put(0, trace_event::root, k_main, 1);
   for (std::uint64_t left = m_shape.tasks; left;) {
     const std::size_t cells = std::min<std::uint64_t>(left, m_cells.size());
-    const std::uint64_t before = std::min(m_creator, *std::min_element(m_free.begin() + 1, m_free.end()));
+    const std::uint64_t before =
+        std::min(m_creator, *std::min_element(m_free.begin() + 1, m_free.end()));
     step(cells);
     left -= cells;
     for (auto &s : m_streams)
@@ -165,8 +174,10 @@ void generator::run() {
   for (auto &s : m_streams)
     s->settle(UINT64_MAX);
   stream last(m_shape.folder, k_last_word_slot);
-  last.put(end + 300, trace_event::counted, 0, 0, static_cast<std::uint64_t>(counted_value::executed), executed());
-  last.put(end + 300, trace_event::counted, 0, 0, static_cast<std::uint64_t>(counted_value::created), executed());
+  last.put(end + 300, trace_event::counted, 0, 0,
+           static_cast<std::uint64_t>(counted_value::executed), executed());
+  last.put(end + 300, trace_event::counted, 0, 0,
+           static_cast<std::uint64_t>(counted_value::created), executed());
   last.settle(UINT64_MAX);
   describe();
 }
@@ -179,14 +190,16 @@ void generator::describe() const {
   d.pid = 1;
   d.state = trace_description::exact;
   d.types = {"", "main", "inner", "border"};
-  if (!replace_file(m_shape.folder + "/metadata", ctf_metadata(d)) || !replace_file(description_path(m_shape.folder), own_description(d)))
+  if (!replace_file(m_shape.folder + "/metadata", ctf_metadata(d)) ||
+      !replace_file(description_path(m_shape.folder), own_description(d)))
     throw std::runtime_error("cannot write to " + m_shape.folder);
 }
 
 int usage() {
-  std::fputs("usage: weft-make-trace [--tasks N] [--workers N] FOLDER\n"
-             "Writes a trace of level graph of N tasks (100000) on N workers (8; at least 2), some 7 records each, into FOLDER.\n",
-             stderr);
+  std::fputs(
+      "usage: weft-make-trace [--tasks N] [--workers N] FOLDER\n"
+      "Writes a trace of level graph of N tasks (100000) on N workers (8; at least 2), some 7 records each, into FOLDER.\n",
+      stderr);
   return 2;
 }
 
@@ -212,7 +225,8 @@ int main(int argc, char **argv) try {
     throw std::runtime_error(s.folder + ": " + trouble);
   generator g(s);
   g.run();
-  std::printf("%llu tasks on %u workers in %s\n", static_cast<unsigned long long>(g.executed()), s.workers, s.folder.c_str());
+  std::printf("%llu tasks on %u workers in %s\n", static_cast<unsigned long long>(g.executed()),
+              s.workers, s.folder.c_str());
   return 0;
 } catch (const std::exception &e) {
   std::fprintf(stderr, "weft-make-trace: %s\n", e.what());

@@ -32,7 +32,8 @@ enum class access_mode : std::uint8_t {
 struct access {
   const void *address = nullptr; ///< of the object
   access_mode mode = access_mode::inout; ///< what the task does with it
-  std::uint32_t bytes = 1; ///< of the object; read only where accesses are ordered as regions (<weft/region.hpp>)
+  std::uint32_t bytes =
+      1; ///< of the object; read only where accesses are ordered as regions (<weft/region.hpp>)
 };
 
 namespace detail {
@@ -61,7 +62,8 @@ constexpr bool elements_are_elsewhere() noexcept {
   if constexpr (!has_data_and_size<V>)
     return false;
   else if constexpr (requires { std::tuple_size<V>::value; })
-    return std::tuple_size<V>::value != 0 && std::tuple_size<V>::value * sizeof(*std::declval<V &>().data()) != sizeof(V);
+    return std::tuple_size<V>::value != 0 &&
+           std::tuple_size<V>::value * sizeof(*std::declval<V &>().data()) != sizeof(V);
   else
     return true;
 }
@@ -71,9 +73,11 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] access access_to_checked(T &object, access_mode mode) noexcept {
-  static_assert(!elements_are_elsewhere<std::remove_const_t<T>>(), // in() adds a const that data() need not allow
-                "this access names the address of the container, which is not that of its elements: write weft::region(v) for the elements, or "
-                "weft::object(v) for the container itself");
+  static_assert(
+      !elements_are_elsewhere<
+          std::remove_const_t<T>>(), // in() adds a const that data() need not allow
+      "this access names the address of the container, which is not that of its elements: write weft::region(v) for the elements, or "
+      "weft::object(v) for the container itself");
   return access_to(object, mode);
 }
 } // namespace detail
@@ -97,7 +101,8 @@ template <class T>
 template <class T>
 class object {
  public:
-  explicit object(T &named) noexcept : m_named(named) {} ///< the object must outlive the tasks that name it
+  explicit object(T &named) noexcept
+      : m_named(named) {} ///< the object must outlive the tasks that name it
   object(const T &&) = delete; ///< no other task could name a temporary
   [[nodiscard]] T &get() const noexcept { return m_named; } ///< the object that was named
 

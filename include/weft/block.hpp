@@ -14,10 +14,15 @@ namespace weft::inline v0 {
 class task_ref {
  public:
   constexpr task_ref() noexcept = default;
-  [[nodiscard]] explicit operator bool() const noexcept { return m_task != nullptr; } ///< whether it names a task
-  friend bool operator==(task_ref, task_ref) noexcept = default; ///< whether both name the same task
+  [[nodiscard]] explicit operator bool() const noexcept {
+    return m_task != nullptr;
+  } ///< whether it names a task
+  friend bool operator==(task_ref,
+                         task_ref) noexcept = default; ///< whether both name the same task
   explicit constexpr task_ref(detail::task *t) noexcept : m_task(t) {} ///< for the library
-  [[nodiscard]] detail::task *get() const noexcept { return m_task; } ///< for the library; equal for equal references
+  [[nodiscard]] detail::task *get() const noexcept {
+    return m_task;
+  } ///< for the library; equal for equal references
 
  private:
   detail::task *m_task = nullptr;

@@ -18,7 +18,8 @@ struct label {
 /// Wishes that a task runs earlier: larger runs earlier where the policy has a choice. The default
 /// is 0; the range is -32768..32767, and other values are clamped.
 struct priority {
-  explicit constexpr priority(int v) noexcept : value(v) {} ///< values out of range are clamped by spawn
+  explicit constexpr priority(int v) noexcept
+      : value(v) {} ///< values out of range are clamped by spawn
   int value; ///< 0: the default
 };
 /// Hints how much work the body is, in a unit of your choice that is the same for all tasks of one
@@ -33,7 +34,8 @@ struct cost {
 /// Makes a task final: its children run in place at once, in the order of their creation. A final
 /// task therefore waits for its weak accesses as for strong ones.
 struct final {
-  explicit constexpr final(bool is = true) noexcept : on(is) {} ///< final(false) is an ordinary task
+  explicit constexpr final(bool is = true) noexcept
+      : on(is) {} ///< final(false) is an ordinary task
   bool on; ///< whether the task is final
 };
 /// Makes a task undeferred with if_(false): the creator waits while the task runs, which it does as
@@ -61,14 +63,16 @@ struct stack_bytes {
 /// out. In f, this_task::self() is the task, and what f spawns is a child of the task. f must not
 /// throw (the program ends with a message that names the task) and must not wait (errc::no_block).
 struct onready {
-  constexpr onready(void (*call)(void *), void *with) noexcept : f(call), context(with) {} ///< null for call: none
+  constexpr onready(void (*call)(void *), void *with) noexcept
+      : f(call), context(with) {} ///< null for call: none
   void (*f)(void *); ///< what is called
   void *context; ///< what it is called with
 };
 /// Holds a number of accesses known only at run time; spawn reads them before it returns. A spawn
 /// takes one such list at most.
 struct accesses {
-  explicit constexpr accesses(std::span<const access> all) noexcept : list(all) {} ///< the list is read by spawn, and not kept
+  explicit constexpr accesses(std::span<const access> all) noexcept
+      : list(all) {} ///< the list is read by spawn, and not kept
   std::span<const access> list; ///< in any order
 };
 

@@ -33,8 +33,8 @@ namespace counters {
 
 /// Says how a counter behaves over time.
 enum class kind {
-  count,     ///< only grows
-  level,     ///< rises and falls, or follows from others
+  count, ///< only grows
+  level, ///< rises and falls, or follows from others
   histogram, ///< numbers by size; its value is how many there are
 };
 
@@ -102,7 +102,8 @@ class WEFT_API snapshot {
   /// Errors. weft::error for snapshots of different programs.
   friend WEFT_API snapshot operator-(const snapshot &later, const snapshot &earlier);
 
-  explicit snapshot(std::shared_ptr<const rt::reading> r) noexcept : m_reading(std::move(r)) {} ///< for the library
+  explicit snapshot(std::shared_ptr<const rt::reading> r) noexcept
+      : m_reading(std::move(r)) {} ///< for the library
  private:
   std::shared_ptr<const rt::reading> m_reading;
 };
@@ -191,7 +192,8 @@ class WEFT_API counter {
 class WEFT_API level {
  public:
   /// Defines the level that `f(context)` returns; the other arguments are those of counter.
-  level(const char *name, double (*f)(void *), void *context, const char *help = "", const char *unit = "");
+  level(const char *name, double (*f)(void *), void *context, const char *help = "",
+        const char *unit = "");
   ~level(); ///< waits for a call that is under way; the last value stays
   level(const level &) = delete;
   level &operator=(const level &) = delete;

@@ -31,12 +31,14 @@ WEFT_API const char *to_string(errc code) noexcept;
 /// like). what() is a sentence that names the thing concerned and the remedy.
 class WEFT_API error : public std::runtime_error {
  public:
-  error(errc code, const std::string &what);           ///< allocates
-  error(const error &) noexcept = default;             ///< copies share the text
-  error &operator=(const error &) noexcept = default;  ///< the same
+  error(errc code, const std::string &what); ///< allocates
+  error(const error &) noexcept = default; ///< copies share the text
+  error &operator=(const error &) noexcept = default; ///< the same
   ~error() override;
 
-  [[nodiscard]] errc code() const noexcept { return m_code; } ///< what happened, for programs; what() is for people
+  [[nodiscard]] errc code() const noexcept {
+    return m_code;
+  } ///< what happened, for programs; what() is for people
 
  private:
   errc m_code;

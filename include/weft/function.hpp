@@ -43,10 +43,11 @@ class WEFT_API stream {
 
 /// Holds the properties of a function that its spawn takes.
 struct function_options {
-  const char *label = nullptr;  ///< for messages and this_task::label(); must outlive the function
-  std::int32_t priority = 0;    ///< as clause priority
-  stream *in = nullptr;         ///< null: it starts as soon as a worker is free
-  worker_set on = {};           ///< the workers that alone run it, its descendants and its completion function
+  const char *label = nullptr; ///< for messages and this_task::label(); must outlive the function
+  std::int32_t priority = 0; ///< as clause priority
+  stream *in = nullptr; ///< null: it starts as soon as a worker is free
+  worker_set on =
+      {}; ///< the workers that alone run it, its descendants and its completion function
 };
 
 /// Spawns f(arg) as an independent task. No parent waits for it, and it is in no group. It has a
@@ -64,7 +65,8 @@ struct function_options {
 /// Threads. Any, inside of tasks and outside, also in services and onready functions.
 /// Errors. invalid_argument without f, and for a stream or a set of workers that was made before
 /// fork(); out_of_resources; shut_down. After an error nothing was spawned.
-WEFT_API void spawn_function(void (*f)(void *arg), void *arg, void (*on_completion)(void *arg) = nullptr, void *completion_arg = nullptr,
-                             const function_options &options = {});
+WEFT_API void spawn_function(void (*f)(void *arg), void *arg,
+                             void (*on_completion)(void *arg) = nullptr,
+                             void *completion_arg = nullptr, const function_options &options = {});
 
 } // namespace weft::inline v0

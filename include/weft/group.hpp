@@ -21,15 +21,17 @@ enum class exception_policy : std::uint8_t {
 /// share the exceptions.
 class WEFT_API exception_list : public std::exception {
  public:
-  explicit exception_list(std::exception_ptr *first, std::size_t count); ///< copies `count` pointers
-  exception_list(const exception_list &other) noexcept;                  ///< shares them
+  explicit exception_list(std::exception_ptr *first,
+                          std::size_t count); ///< copies `count` pointers
+  exception_list(const exception_list &other) noexcept; ///< shares them
   exception_list &operator=(const exception_list &) = delete;
   ~exception_list() override;
   const char *what() const noexcept override; ///< one sentence, the same for all
   [[nodiscard]] std::size_t size() const noexcept; ///< how many there are
-  [[nodiscard]] const std::exception_ptr &operator[](std::size_t i) const noexcept; ///< number `i`, below size()
+  [[nodiscard]] const std::exception_ptr &
+  operator[](std::size_t i) const noexcept; ///< number `i`, below size()
   [[nodiscard]] const std::exception_ptr *begin() const noexcept; ///< the first
-  [[nodiscard]] const std::exception_ptr *end() const noexcept;   ///< behind the last
+  [[nodiscard]] const std::exception_ptr *end() const noexcept; ///< behind the last
 
  private:
   struct shared;
@@ -74,14 +76,17 @@ class WEFT_API task_group {
   ///
   /// Threads. Any.
   void cancel() noexcept;
-  [[nodiscard]] bool cancelled() const noexcept; ///< whether cancel() was called since the last wait()
+  [[nodiscard]] bool
+  cancelled() const noexcept; ///< whether cancel() was called since the last wait()
   /// Returns a token that cancel() signals.
   ///
   /// Cost. The first call allocates.
   [[nodiscard]] std::stop_token stop_token();
 
   struct state; // of the library
-  [[nodiscard]] state &internals() noexcept { return *reinterpret_cast<state *>(m_state); } ///< for the library
+  [[nodiscard]] state &internals() noexcept {
+    return *reinterpret_cast<state *>(m_state);
+  } ///< for the library
 
  private:
   alignas(64) unsigned char m_state[128];

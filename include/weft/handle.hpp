@@ -71,7 +71,9 @@ class [[nodiscard]] handle : public detail::handle_base {
   }
 
  private:
-  T *result() noexcept { return &static_cast<detail::result_of<T> *>(detail::storage(m_task))->get(); }
+  T *result() noexcept {
+    return &static_cast<detail::result_of<T> *>(detail::storage(m_task))->get();
+  }
 };
 
 /// Refers to one spawned task whose callable returns nothing.

@@ -20,8 +20,10 @@ namespace weft::inline v0 {
 /// operation must be associative and commutative as far as the program cares, because the copy that
 /// a task adds to differs from run to run. It must neither wait nor spawn.
 template <class Op, class T>
-concept reduces = !std::is_array_v<T> && std::is_empty_v<Op> && std::is_default_constructible_v<Op> &&
-                  (std::is_void_v<std::invoke_result_t<Op, T &, const T &>> || std::is_assignable_v<T &, std::invoke_result_t<Op, T &, const T &>>);
+concept reduces =
+    !std::is_array_v<T> && std::is_empty_v<Op> && std::is_default_constructible_v<Op> &&
+    (std::is_void_v<std::invoke_result_t<Op, T &, const T &>> ||
+     std::is_assignable_v<T &, std::invoke_result_t<Op, T &, const T &>>);
 
 namespace detail {
 
@@ -67,7 +69,9 @@ struct reduction_kind {
   static void *keep(const void *how) { return new T(*static_cast<const T *>(how)); }
   static void drop(void *how) noexcept { delete static_cast<T *>(how); }
 
-  static constexpr reduction_ops ops{alignof(T), &fill, &combine, std::is_trivially_destructible_v<T> ? nullptr : &destroy, &keep, &drop, nullptr};
+  static constexpr reduction_ops ops{
+      alignof(T), &fill, &combine, std::is_trivially_destructible_v<T> ? nullptr : &destroy,
+      &keep,      &drop, nullptr};
 };
 
 template <class T>
@@ -214,7 +218,8 @@ template <class T>
 class reduction_clause {
  public:
   /// Makes the clause; for reduction() and weak_reduction().
-  reduction_clause(const T *first, std::ptrdiff_t count, const detail::reduction_ops &ops, const T *identity, access_mode mode) noexcept
+  reduction_clause(const T *first, std::ptrdiff_t count, const detail::reduction_ops &ops,
+                   const T *identity, access_mode mode) noexcept
       : m_spec{first, &ops, count, sizeof(T), identity}, m_mode(mode) {}
 
   /// @{ Returns an entry for a list of accesses, which holds the address of this clause.
@@ -261,24 +266,30 @@ template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(T &object, Op) noexcept {
   detail::refuse_container<T>();
-  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
+  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr,
+          access_mode::reduction};
 }
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(object<T> named, Op) noexcept {
-  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr,
+          access_mode::reduction};
 }
 /// @}
 /// @{
 /// Names an object to reduce, with an identity, which is copied before spawn returns.
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> reduction(T &object, Op, const std::type_identity_t<T> &identity) noexcept {
+[[nodiscard]] reduction_clause<T> reduction(T &object, Op,
+                                            const std::type_identity_t<T> &identity) noexcept {
   detail::refuse_container<T>();
-  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
+  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity),
+          access_mode::reduction};
 }
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> reduction(object<T> named, Op, const std::type_identity_t<T> &identity) noexcept {
-  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
+[[nodiscard]] reduction_clause<T> reduction(object<T> named, Op,
+                                            const std::type_identity_t<T> &identity) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops,
+          std::addressof(identity), access_mode::reduction};
 }
 /// @}
 /// Names `count` objects in a row to reduce; 0 names nothing. The address is that of the first.
@@ -290,8 +301,10 @@ template <class T, reduces<T> Op>
 /// Names `count` objects in a row to reduce, with an identity, which is copied before spawn
 /// returns.
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op, const std::type_identity_t<T> &identity) noexcept {
-  return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
+[[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op,
+                                            const std::type_identity_t<T> &identity) noexcept {
+  return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity),
+          access_mode::reduction};
 }
 /// Selects all elements of an array to reduce.
 template <class T, std::size_t N, reduces<T> Op>
@@ -305,21 +318,27 @@ template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op) noexcept {
   detail::refuse_container<T>();
-  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::weak_reduction};
+  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr,
+          access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> weak_reduction(object<T> named, Op) noexcept {
-  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::weak_reduction};
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr,
+          access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op, const std::type_identity_t<T> &identity) noexcept {
+[[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op,
+                                                 const std::type_identity_t<T> &identity) noexcept {
   detail::refuse_container<T>();
-  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
+  return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity),
+          access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> weak_reduction(object<T> named, Op, const std::type_identity_t<T> &identity) noexcept {
-  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
+[[nodiscard]] reduction_clause<T> weak_reduction(object<T> named, Op,
+                                                 const std::type_identity_t<T> &identity) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops,
+          std::addressof(identity), access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
@@ -327,8 +346,10 @@ template <class T, reduces<T> Op>
   return {first, count, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
-[[nodiscard]] reduction_clause<T> weak_reduction(T *first, std::ptrdiff_t count, Op, const std::type_identity_t<T> &identity) noexcept {
-  return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
+[[nodiscard]] reduction_clause<T> weak_reduction(T *first, std::ptrdiff_t count, Op,
+                                                 const std::type_identity_t<T> &identity) noexcept {
+  return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity),
+          access_mode::weak_reduction};
 }
 template <class T, std::size_t N, reduces<T> Op>
   requires detail::has_identity<Op, T>

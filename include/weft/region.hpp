@@ -17,9 +17,12 @@ namespace detail {
 struct region_index {
   template <class Integer>
     requires std::is_integral_v<Integer>
-  constexpr region_index(Integer n) noexcept // NOLINT: implicit, so that {rows, cols} takes any integers
-      : value(n > Integer{0} && static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(PTRDIFF_MAX) ? PTRDIFF_MAX
-                                                                                                        : static_cast<std::ptrdiff_t>(n)) {}
+  constexpr region_index(
+      Integer n) noexcept // NOLINT: implicit, so that {rows, cols} takes any integers
+      : value(n > Integer{0} &&
+                      static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(PTRDIFF_MAX)
+                  ? PTRDIFF_MAX
+                  : static_cast<std::ptrdiff_t>(n)) {}
   std::ptrdiff_t value;
 };
 
@@ -62,14 +65,17 @@ class region {
   explicit region(V &&v) noexcept {
     using bare = std::remove_reference_t<V>;
     if constexpr (std::is_array_v<bare>) {
-      static_assert(std::rank_v<bare> <= detail::k_region_dimensions, "weft::region knows arrays of up to three dimensions");
+      static_assert(std::rank_v<bare> <= detail::k_region_dimensions,
+                    "weft::region knows arrays of up to three dimensions");
       set_array(v, static_cast<std::remove_all_extents_t<bare> *>(nullptr));
       add_extents<bare>();
     } else if constexpr (std::is_pointer_v<bare>) {
       set_array(v, v);
       add(detail::k_unbounded);
     } else {
-      static_assert(detail::has_data_and_size<bare>, "weft::region needs a pointer, an array, or a container with data() and size()");
+      static_assert(
+          detail::has_data_and_size<bare>,
+          "weft::region needs a pointer, an array, or a container with data() and size()");
       static_assert(std::is_lvalue_reference_v<V> || std::is_trivially_copyable_v<bare>,
                     "weft::region of a temporary: it has no address that another task could name");
       set_array(v.data(), v.data());
@@ -93,17 +99,23 @@ class region {
   /// Returns the part from `first` to `last`, both included; `last == first - 1` is nothing.
   [[nodiscard]] region range(detail::region_index first, detail::region_index last) const noexcept {
     std::ptrdiff_t count = 0;
-    if (__builtin_sub_overflow(last.value, first.value, &count) || __builtin_add_overflow(count, std::ptrdiff_t{1}, &count))
+    if (__builtin_sub_overflow(last.value, first.value, &count) ||
+        __builtin_add_overflow(count, std::ptrdiff_t{1}, &count))
       count = last.value < first.value ? PTRDIFF_MIN : PTRDIFF_MAX;
     return with_part(first.value, count);
   }
   /// Returns the part of `n` elements from `first` on.
-  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept { return with_part(first.value, n.value); }
+  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept {
+    return with_part(first.value, n.value);
+  }
   /// Returns the part that is all of the dimension.
-  [[nodiscard]] region all() const noexcept { return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0); }
+  [[nodiscard]] region all() const noexcept {
+    return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0);
+  }
   /// Returns the region with other strides: how far apart, in elements, two neighbours of each
   /// dimension are. {ld, 1} is for a matrix whose rows begin `ld` elements apart.
-  [[nodiscard]] region strides(std::initializer_list<detail::region_index> elements) const noexcept {
+  [[nodiscard]] region
+  strides(std::initializer_list<detail::region_index> elements) const noexcept {
     region r = *this;
     r.m_strides = static_cast<std::uint8_t>(elements.size() < 255 ? elements.size() : 255);
     unsigned i = 0;
@@ -119,8 +131,11 @@ class region {
   [[nodiscard]] unsigned dimensions() const noexcept { return m_dimensions; }
   [[nodiscard]] unsigned named() const noexcept { return m_named; }
   [[nodiscard]] unsigned stride_count() const noexcept { return m_strides; }
-  [[nodiscard]] const detail::region_dimension &dimension(unsigned i) const noexcept { return m_dimension[i]; }
-  region(const void *address, std::size_t element_bytes, unsigned dimensions, const detail::region_dimension *all) noexcept
+  [[nodiscard]] const detail::region_dimension &dimension(unsigned i) const noexcept {
+    return m_dimension[i];
+  }
+  region(const void *address, std::size_t element_bytes, unsigned dimensions,
+         const detail::region_dimension *all) noexcept
       : m_address(address), m_element(element_bytes) {
     for (unsigned i = 0; i < dimensions; ++i)
       add(i < detail::k_region_dimensions ? all[i].extent : 0);
@@ -133,14 +148,16 @@ class region {
  private:
   template <class T>
   void set_array(const volatile void *address, const volatile T *) noexcept {
-    static_assert(!std::is_void_v<T>, "weft::region needs the type of the elements: cast the void pointer");
+    static_assert(!std::is_void_v<T>,
+                  "weft::region needs the type of the elements: cast the void pointer");
     m_address = const_cast<const void *>(address);
     m_element = sizeof(T);
   }
   template <class Array>
   void add_extents() noexcept {
     if constexpr (std::is_array_v<Array>) {
-      static_assert(std::extent_v<Array> > 0, "weft::region of an array of unknown extent: give the extents");
+      static_assert(std::extent_v<Array> > 0,
+                    "weft::region of an array of unknown extent: give the extents");
       add(static_cast<std::ptrdiff_t>(std::extent_v<Array>));
       add_extents<std::remove_extent_t<Array>>();
     }
@@ -166,7 +183,7 @@ class region {
   std::uint64_t m_element = 0;
   detail::region_dimension m_dimension[detail::k_region_dimensions];
   std::uint8_t m_dimensions = 0;
-  std::uint8_t m_named = 0;   // parts that are given
+  std::uint8_t m_named = 0; // parts that are given
   std::uint8_t m_strides = 0; // strides that are given
 };
 
@@ -186,24 +203,37 @@ struct region_access {
 [[nodiscard]] inline region_access out(region r) noexcept { return {r, access_mode::out}; }
 [[nodiscard]] inline region_access inout(region r) noexcept { return {r, access_mode::inout}; }
 [[nodiscard]] inline region_access weak_in(region r) noexcept { return {r, access_mode::weak_in}; }
-[[nodiscard]] inline region_access weak_out(region r) noexcept { return {r, access_mode::weak_out}; }
-[[nodiscard]] inline region_access weak_inout(region r) noexcept { return {r, access_mode::weak_inout}; }
+[[nodiscard]] inline region_access weak_out(region r) noexcept {
+  return {r, access_mode::weak_out};
+}
+[[nodiscard]] inline region_access weak_inout(region r) noexcept {
+  return {r, access_mode::weak_inout};
+}
 /// @}
 
 /// @{
 /// Names a region that tasks share. `commutative` regions run one at a time in the order of their
 /// creation, which is one of the orders that they allow.
-[[nodiscard]] inline region_access concurrent(region r) noexcept { return {r, access_mode::concurrent}; }
-[[nodiscard]] inline region_access commutative(region r) noexcept { return {r, access_mode::commutative}; }
-[[nodiscard]] inline region_access weak_concurrent(region r) noexcept { return {r, access_mode::weak_concurrent}; }
-[[nodiscard]] inline region_access weak_commutative(region r) noexcept { return {r, access_mode::weak_commutative}; }
+[[nodiscard]] inline region_access concurrent(region r) noexcept {
+  return {r, access_mode::concurrent};
+}
+[[nodiscard]] inline region_access commutative(region r) noexcept {
+  return {r, access_mode::commutative};
+}
+[[nodiscard]] inline region_access weak_concurrent(region r) noexcept {
+  return {r, access_mode::weak_concurrent};
+}
+[[nodiscard]] inline region_access weak_commutative(region r) noexcept {
+  return {r, access_mode::weak_commutative};
+}
 /// @}
 
 /// Holds a number of regions known only at run time; spawn reads them before it returns. A spawn
 /// takes one such list at most.
 struct regions {
-  explicit constexpr regions(std::span<const region_access> all) noexcept : list(all) {} ///< the list is read by spawn, and not kept
-  std::span<const region_access> list;                                                   ///< in any order
+  explicit constexpr regions(std::span<const region_access> all) noexcept
+      : list(all) {} ///< the list is read by spawn, and not kept
+  std::span<const region_access> list; ///< in any order
 };
 
 } // namespace weft::inline v0

@@ -54,19 +54,20 @@ WEFT_API void shutdown();
 /// Threads. Any, at any time.
 /// Errors. None.
 struct statistics {
-  std::uint64_t spawned = 0;   ///< tasks created
-  std::uint64_t executed = 0;  ///< bodies run or skipped
+  std::uint64_t spawned = 0; ///< tasks created
+  std::uint64_t executed = 0; ///< bodies run or skipped
   std::uint64_t suspended = 0; ///< frames that left their worker
-  std::uint64_t stolen = 0;    ///< tasks and join branches taken from another worker's deque
-  std::uint64_t slept = 0;     ///< times a worker slept in the kernel
+  std::uint64_t stolen = 0; ///< tasks and join branches taken from another worker's deque
+  std::uint64_t slept = 0; ///< times a worker slept in the kernel
   std::uint64_t throttled = 0; ///< times a producer was held back
-  std::uint64_t live_bytes = 0;///< task memory in use
-  std::uint64_t cost = 0;      ///< sum of the cost clauses of the tasks created
+  std::uint64_t live_bytes = 0; ///< task memory in use
+  std::uint64_t cost = 0; ///< sum of the cost clauses of the tasks created
   // The present state, not totals; guesses while tasks run. A taskiter's rounds count as executed
   // and not as created.
-  std::uint64_t in_graph = 0;  ///< tasks whose accesses are entered and whose bodies have not begun
-  std::uint64_t queued = 0;    ///< messages to managers (setting manage.mode): tasks to be entered, released or dropped
-  std::uint64_t ready = 0;     ///< work that a worker could take now
+  std::uint64_t in_graph = 0; ///< tasks whose accesses are entered and whose bodies have not begun
+  std::uint64_t queued =
+      0; ///< messages to managers (setting manage.mode): tasks to be entered, released or dropped
+  std::uint64_t ready = 0; ///< work that a worker could take now
 };
 /// Returns the present totals; they are exact when nothing runs.
 ///

@@ -8,9 +8,9 @@ namespace weft::inline v0 {
 
 /// Says where the dispatcher calls a service.
 enum class poll_point : std::uint8_t {
-  idle,  ///< by workers without work, again and again; when all workers sleep or none is without work, every poll.period or so
+  idle, ///< by workers without work, again and again; when all workers sleep or none is without work, every poll.period or so
   timer, ///< by the timer thread, every poll.period
-  taskwait,         ///< by a task that has to wait for its children or its group, once, before it does
+  taskwait, ///< by a task that has to wait for its children or its group, once, before it does
   scheduling_point, ///< by workers between tasks: in taskyield(), when a task suspends, when a worker asks for shared work
 };
 using place [[deprecated("use weft::poll_point")]] = poll_point; ///< the former name, until 1.0
@@ -41,7 +41,8 @@ using place [[deprecated("use weft::poll_point")]] = poll_point; ///< the former
 class WEFT_API service {
  public:
   /// Registers `f(context)`, which is called at `where`, larger `priority` first.
-  service(const char *name, poll_point where, bool (*f)(void *context), void *context, int priority = 0);
+  service(const char *name, poll_point where, bool (*f)(void *context), void *context,
+          int priority = 0);
   service(const service &) = delete;
   service &operator=(const service &) = delete;
   ~service();

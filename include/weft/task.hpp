@@ -57,7 +57,8 @@ WEFT_API void taskwait();
 /// Blocks. Yes.
 /// Errors. As spawn() and taskwait().
 template <class... Accesses>
-  requires(sizeof...(Accesses) > 0 && ((std::is_same_v<Accesses, access> || std::is_same_v<Accesses, region_access>) && ...))
+  requires(sizeof...(Accesses) > 0 &&
+           ((std::is_same_v<Accesses, access> || std::is_same_v<Accesses, region_access>) && ...))
 void taskwait(const Accesses &...accesses) {
   spawn([] {}, accesses..., if_(false), label("taskwait on"));
 }
@@ -97,7 +98,8 @@ inline void taskwait(std::span<const access> list) {
 WEFT_API void release(std::span<const access> list);
 WEFT_API void release(std::span<const region_access> list);
 template <class First, class... More>
-  requires((std::is_same_v<First, access> || std::is_same_v<First, region_access>) && (std::is_same_v<More, First> && ...))
+  requires((std::is_same_v<First, access> || std::is_same_v<First, region_access>) &&
+           (std::is_same_v<More, First> && ...))
 void release(const First &first, const More &...more) {
   const First list[] = {first, more...};
   release(std::span<const First>(list));

@@ -62,7 +62,9 @@ class task_local {
   task_local &operator=(const task_local &) = delete;
 
   /// @{ Returns the value of the running task.
-  [[nodiscard]] T &get() const { return *static_cast<T *>(detail::local_value(m_key, k_ops, this)); }
+  [[nodiscard]] T &get() const {
+    return *static_cast<T *>(detail::local_value(m_key, k_ops, this));
+  }
   T &operator*() const { return get(); }
   T *operator->() const { return &get(); }
   /// @}

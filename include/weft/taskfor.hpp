@@ -10,7 +10,9 @@ namespace detail {
 
 /// Calls run(context, first, count) for all chunks of the plan, on this worker and on workers that
 /// have nothing else to do.
-WEFT_API void share_chunks(const loop_plan &plan, void (*run)(void *context, std::uint64_t first, std::uint64_t count), void *context);
+WEFT_API void share_chunks(const loop_plan &plan,
+                           void (*run)(void *context, std::uint64_t first, std::uint64_t count),
+                           void *context);
 
 template <class F, class Index>
 struct taskfor_body {
@@ -55,24 +57,33 @@ struct taskfor_body {
 template <class Index, class F, class... Clauses>
 auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
-  static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskfor takes an index or a chunk (weft::range)");
-  static_assert(((!std::is_same_v<Clauses, num_tasks> && !detail::is_chunk_accesses<Clauses>) && ...),
-                "weft::taskfor is one task: num_tasks and chunk_accesses are clauses of weft::taskloop");
+  static_assert(detail::is_loop_body<closure, Index>,
+                "the callable of weft::taskfor takes an index or a chunk (weft::range)");
+  static_assert(
+      ((!std::is_same_v<Clauses, num_tasks> && !detail::is_chunk_accesses<Clauses>) && ...),
+      "weft::taskfor is one task: num_tasks and chunk_accesses are clauses of weft::taskloop");
   const detail::loop_options options = detail::loop_options_of(clauses...);
   detail::check_grain(options);
-  return detail::spawn_loop<Clauses...>(options.group, detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
-                                        detail::spawn_clause(clauses)...);
+  return detail::spawn_loop<Clauses...>(
+      options.group,
+      detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
+      detail::spawn_clause(clauses)...);
 }
 
 /// Spawns one task for a rectangle: a chunk is one block. `f` takes its rows and its columns.
 template <class Index, class F, class... Clauses>
 auto taskfor(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
-  static_assert(std::is_invocable_v<closure &, range<Index>, range<Index>>,
-                "the callable of weft::taskfor over blocks takes a range of rows and a range of columns");
-  static_assert((!std::is_same_v<Clauses, grain_size> && ...), "weft::taskfor over blocks: a chunk is a block; leave grain_size out");
+  static_assert(
+      std::is_invocable_v<closure &, range<Index>, range<Index>>,
+      "the callable of weft::taskfor over blocks takes a range of rows and a range of columns");
+  static_assert((!std::is_same_v<Clauses, grain_size> && ...),
+                "weft::taskfor over blocks: a chunk is a block; leave grain_size out");
   return taskfor(
-      range<std::uint64_t>(space.size()), [space, f = closure(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); },
+      range<std::uint64_t>(space.size()),
+      [space, f = closure(static_cast<F &&>(f))](std::uint64_t k) mutable {
+        f(space.rows(k), space.columns(k));
+      },
       grain_size(1), clauses...);
 }
 

@@ -10,7 +10,8 @@ namespace detail {
 
 /// Calls record(context), in the body of a taskiter, to spawn the tasks of an iteration, and runs
 /// them `rounds` times; or, with `more`, as long as more(context) returns true.
-WEFT_API void iterate(std::uint64_t rounds, bool (*more)(void *context), void (*record)(void *context), void *context);
+WEFT_API void iterate(std::uint64_t rounds, bool (*more)(void *context),
+                      void (*record)(void *context), void *context);
 
 template <class F>
 struct counted_iterations {
@@ -27,20 +28,25 @@ struct conditional_iterations {
   F record;
   void operator()() {
     iterate(
-        UINT64_MAX, [](void *p) { return static_cast<bool>(static_cast<conditional_iterations *>(p)->more()); },
+        UINT64_MAX,
+        [](void *p) { return static_cast<bool>(static_cast<conditional_iterations *>(p)->more()); },
         [](void *p) { static_cast<conditional_iterations *>(p)->record(); }, this);
   }
 };
 
 template <class Body, class... Clauses>
 auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
-  static_assert(((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>) && ...),
-                "weft::taskiter is neither final nor undeferred: say so of the tasks that it records, or wait after it");
-  static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group> && !std::is_same_v<Clauses, nogroup_clause>) && ...),
+  static_assert(
+      ((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>) && ...),
+      "weft::taskiter is neither final nor undeferred: say so of the tasks that it records, or wait after it");
+  static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group> &&
+                   !std::is_same_v<Clauses, nogroup_clause>) &&
+                 ...),
                 "weft::taskiter takes the clauses of weft::spawn, nogroup and in_group");
   // final: its weak accesses count as strong ones, and a child that asks whether its parent is
   // final learns of the recording.
-  return spawn_loop<Clauses...>(loop_options_of(clauses...).group, static_cast<Body &&>(body), weft::v0::final(), spawn_clause(clauses)...);
+  return spawn_loop<Clauses...>(loop_options_of(clauses...).group, static_cast<Body &&>(body),
+                                weft::v0::final(), spawn_clause(clauses)...);
 }
 
 } // namespace detail
@@ -93,9 +99,11 @@ auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
 template <class Integer, class F, class... Clauses>
   requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>)
 auto taskiter(Integer count, F &&record, const Clauses &...clauses) {
-  static_assert(std::is_invocable_v<std::decay_t<F> &>, "weft::taskiter needs a callable without parameters that spawns the tasks");
+  static_assert(std::is_invocable_v<std::decay_t<F> &>,
+                "weft::taskiter needs a callable without parameters that spawns the tasks");
   const std::uint64_t rounds = count > 0 ? static_cast<std::uint64_t>(count) : 0;
-  return detail::spawn_taskiter(detail::counted_iterations<std::decay_t<F>>{rounds, static_cast<F &&>(record)}, clauses...);
+  return detail::spawn_taskiter(
+      detail::counted_iterations<std::decay_t<F>>{rounds, static_cast<F &&>(record)}, clauses...);
 }
 
 /// Spawns a taskiter that goes on while `more()` returns true. `more` is called before `record`,
@@ -107,9 +115,12 @@ auto taskiter(Integer count, F &&record, const Clauses &...clauses) {
 template <class More, class F, class... Clauses>
   requires(std::is_invocable_r_v<bool, std::decay_t<More> &>)
 auto taskiter(More &&more, F &&record, const Clauses &...clauses) {
-  static_assert(std::is_invocable_v<std::decay_t<F> &>, "weft::taskiter needs a callable without parameters that spawns the tasks");
+  static_assert(std::is_invocable_v<std::decay_t<F> &>,
+                "weft::taskiter needs a callable without parameters that spawns the tasks");
   return detail::spawn_taskiter(
-      detail::conditional_iterations<std::decay_t<More>, std::decay_t<F>>{static_cast<More &&>(more), static_cast<F &&>(record)}, clauses...);
+      detail::conditional_iterations<std::decay_t<More>, std::decay_t<F>>{
+          static_cast<More &&>(more), static_cast<F &&>(record)},
+      clauses...);
 }
 
 } // namespace weft::inline v0

@@ -9,28 +9,33 @@ namespace weft::inline v0 {
 namespace detail {
 
 template <class Clause>
-inline constexpr bool is_taskloop_clause = is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> ||
-                                           is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
+inline constexpr bool is_taskloop_clause =
+    is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> ||
+    is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
 
 template <class Accesses, class Index>
 struct accesses_of_chunk {
   const Accesses *f;
   template <class Body, class... Clauses>
-  void spawn(task_group *group, Body &&body, const range<Index> &chunk, const Clauses &...clauses) const {
+  void spawn(task_group *group, Body &&body, const range<Index> &chunk,
+             const Clauses &...clauses) const {
     const auto named = f->f(chunk);
     using type = std::remove_cv_t<decltype(named)>;
     if constexpr (is_access<type> || is_region<type>)
       spawn_in(group, static_cast<Body &&>(body), clauses..., named);
     else if constexpr (std::is_convertible_v<const type &, std::span<const region_access>>)
-      spawn_in(group, static_cast<Body &&>(body), clauses..., regions(std::span<const region_access>(named)));
+      spawn_in(group, static_cast<Body &&>(body), clauses...,
+               regions(std::span<const region_access>(named)));
     else
-      spawn_in(group, static_cast<Body &&>(body), clauses..., accesses(std::span<const access>(named)));
+      spawn_in(group, static_cast<Body &&>(body), clauses...,
+               accesses(std::span<const access>(named)));
   }
 };
 template <class Index>
 struct accesses_of_chunk<void, Index> {
   template <class Body, class... Clauses>
-  void spawn(task_group *group, Body &&body, const range<Index> &, const Clauses &...clauses) const {
+  void spawn(task_group *group, Body &&body, const range<Index> &,
+             const Clauses &...clauses) const {
     spawn_in(group, static_cast<Body &&>(body), clauses...);
   }
 };
@@ -48,7 +53,8 @@ auto find_chunk_accesses(const First &first, const Rest &...rest) noexcept {
 }
 
 template <class Body, class Index, class... Clauses>
-void spawn_chunks(task_group *group, const Body &body, const range<Index> &space, const loop_plan &plan, const Clauses &...clauses) {
+void spawn_chunks(task_group *group, const Body &body, const range<Index> &space,
+                  const loop_plan &plan, const Clauses &...clauses) {
   const auto accesses = find_chunk_accesses<Index>(clauses...);
   for (std::uint64_t k = 0; k < plan.chunks && !(group && group->cancelled()); ++k) {
     const range<Index> chunk = space.part(plan.first(k), plan.count(k));
@@ -90,13 +96,17 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 template <class Index, class F, class... Clauses>
 void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::remove_reference_t<F>;
-  static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskloop takes an index or a chunk (weft::range)");
-  static_assert((detail::is_taskloop_clause<Clauses> && ...),
-                "a clause of weft::taskloop must be grain_size, num_tasks, chunk_accesses, nogroup, in_group, an access, a list of accesses, label, "
-                "priority, final, if_, wait, stack_bytes or onready");
-  static_assert(detail::count_of<grain_size, Clauses...> + detail::count_of<num_tasks, Clauses...> <= 1,
-                "weft::taskloop takes one of grain_size and num_tasks");
-  constexpr int elsewhere = detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...>;
+  static_assert(detail::is_loop_body<closure, Index>,
+                "the callable of weft::taskloop takes an index or a chunk (weft::range)");
+  static_assert(
+      (detail::is_taskloop_clause<Clauses> && ...),
+      "a clause of weft::taskloop must be grain_size, num_tasks, chunk_accesses, nogroup, in_group, an access, a list of accesses, label, "
+      "priority, final, if_, wait, stack_bytes or onready");
+  static_assert(
+      detail::count_of<grain_size, Clauses...> + detail::count_of<num_tasks, Clauses...> <= 1,
+      "weft::taskloop takes one of grain_size and num_tasks");
+  constexpr int elsewhere =
+      detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...>;
   static_assert(elsewhere <= 1, "weft::taskloop takes one of nogroup and in_group");
   const detail::loop_options options = detail::loop_options_of(clauses...);
   const detail::loop_plan plan = detail::plan_chunks(space.size(), options);
@@ -118,25 +128,32 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
 ///     weft::taskloop(weft::blocks(weft::range(rows), 64, weft::range(columns), 64), [&](auto r, auto c) { ... });
 template <class Index, class F, class... Clauses>
 void taskloop(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
-  static_assert(std::is_invocable_v<std::remove_reference_t<F> &, range<Index>, range<Index>>,
-                "the callable of weft::taskloop over blocks takes a range of rows and a range of columns");
-  static_assert(((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>) && ...),
-                "weft::taskloop over blocks has a task for each block: leave grain_size and num_tasks out");
+  static_assert(
+      std::is_invocable_v<std::remove_reference_t<F> &, range<Index>, range<Index>>,
+      "the callable of weft::taskloop over blocks takes a range of rows and a range of columns");
+  static_assert(
+      ((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>) && ...),
+      "weft::taskloop over blocks has a task for each block: leave grain_size and num_tasks out");
   const auto adapted = [&space]<class Clause>(const Clause &c) -> decltype(auto) {
     if constexpr (detail::is_chunk_accesses<Clause>)
-      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) { return c.f(space.rows(one.first()), space.columns(one.first())); });
+      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) {
+        return c.f(space.rows(one.first()), space.columns(one.first()));
+      });
     else
       return (c);
   };
   if constexpr (detail::loop_waits<Clauses...>)
     taskloop(
-        range<std::uint64_t>(space.size()), [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1),
+        range<std::uint64_t>(space.size()),
+        [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1),
         adapted(clauses)...);
   else
     taskloop(
         range<std::uint64_t>(space.size()),
-        [space, f = std::decay_t<F>(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); }, grain_size(1),
-        adapted(clauses)...);
+        [space, f = std::decay_t<F>(static_cast<F &&>(f))](std::uint64_t k) mutable {
+          f(space.rows(k), space.columns(k));
+        },
+        grain_size(1), adapted(clauses)...);
 }
 
 } // namespace weft::inline v0

@@ -26,7 +26,9 @@ class worker_set {
   /// out_of_resources, also for the 64th set; else as start().
   [[nodiscard]] WEFT_API static worker_set of_workers(std::span<const int> ids);
   /// Returns the set of the workers with these numbers.
-  [[nodiscard]] static worker_set of_workers(std::initializer_list<int> ids) { return of_workers(std::span(ids.begin(), ids.size())); }
+  [[nodiscard]] static worker_set of_workers(std::initializer_list<int> ids) {
+    return of_workers(std::span(ids.begin(), ids.size()));
+  }
 
   /// Returns the set of the workers that are bound to one of these cpus of the kernel's numbering
   /// (setting bind). Worker 0, the first thread of the user, is never bound. If the list has all
@@ -35,7 +37,9 @@ class worker_set {
   /// Errors. invalid_argument when no worker is left; else as of_workers().
   [[nodiscard]] WEFT_API static worker_set of_cpus(std::span<const int> cpus);
   /// Returns the set of the workers that are bound to one of these cpus.
-  [[nodiscard]] static worker_set of_cpus(std::initializer_list<int> cpus) { return of_cpus(std::span(cpus.begin(), cpus.size())); }
+  [[nodiscard]] static worker_set of_cpus(std::initializer_list<int> cpus) {
+    return of_cpus(std::span(cpus.begin(), cpus.size()));
+  }
 
   /// @{
   /// Returns how many workers are in the set, or whether one is.

@@ -16,7 +16,8 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 #ifdef WEFT_ASAN
 void __asan_unpoison_memory_region(const volatile void *low, std::size_t bytes);
 void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, std::size_t size);
-void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, std::size_t *size_old);
+void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old,
+                                     std::size_t *size_old);
 #endif
 }
 
@@ -28,7 +29,8 @@ void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noex
   s.bytes = bytes;
   s.fake_stack = nullptr;
 #ifdef WEFT_ASAN
-  __asan_unpoison_memory_region(low, bytes); // frames that were left for good have kept their red zones
+  __asan_unpoison_memory_region(low,
+                                bytes); // frames that were left for good have kept their red zones
 #endif
 #ifdef WEFT_TSAN
   s.fiber = __tsan_create_fiber(0);
@@ -61,11 +63,13 @@ WEFT_UNINSTRUMENTED void stack_entered([[maybe_unused]] sanitized_stack &s) noex
 #endif
 }
 
-WEFT_UNINSTRUMENTED void *switch_stack(context *from, [[maybe_unused]] sanitized_stack &from_stack, context to,
-                                       [[maybe_unused]] sanitized_stack &to_stack, void *value, [[maybe_unused]] leave how,
+WEFT_UNINSTRUMENTED void *switch_stack(context *from, [[maybe_unused]] sanitized_stack &from_stack,
+                                       context to, [[maybe_unused]] sanitized_stack &to_stack,
+                                       void *value, [[maybe_unused]] leave how,
                                        [[maybe_unused]] unsigned flags) noexcept {
 #ifdef WEFT_ASAN
-  __sanitizer_start_switch_fiber(how == leave::for_good ? nullptr : &from_stack.fake_stack, to_stack.low, to_stack.bytes);
+  __sanitizer_start_switch_fiber(how == leave::for_good ? nullptr : &from_stack.fake_stack,
+                                 to_stack.low, to_stack.bytes);
 #endif
 #ifdef WEFT_TSAN
   __tsan_switch_to_fiber(to_stack.fiber, flags);

@@ -47,7 +47,7 @@ enum class leave { and_return, for_good };
 #if defined(WEFT_TSAN) || defined(WEFT_ASAN)
 
 struct sanitized_stack {
-  void *fiber = nullptr;      // ThreadSanitizer's
+  void *fiber = nullptr; // ThreadSanitizer's
   void *fake_stack = nullptr; // AddressSanitizer's, while suspended
   const void *low = nullptr;
   std::size_t bytes = 0;
@@ -63,7 +63,8 @@ void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noex
 void announce_thread_stack(sanitized_stack &s) noexcept;
 void forget_stack(sanitized_stack &s) noexcept;
 void stack_entered(sanitized_stack &s) noexcept;
-void *switch_stack(context *from, sanitized_stack &from_stack, context to, sanitized_stack &to_stack, void *value, leave how = leave::and_return,
+void *switch_stack(context *from, sanitized_stack &from_stack, context to,
+                   sanitized_stack &to_stack, void *value, leave how = leave::and_return,
                    unsigned flags = k_switch_orders) noexcept;
 
 #else
@@ -76,7 +77,8 @@ inline void announce_stack(sanitized_stack &, const void *, std::size_t) noexcep
 inline void announce_thread_stack(sanitized_stack &) noexcept {}
 inline void forget_stack(sanitized_stack &) noexcept {}
 inline void stack_entered(sanitized_stack &) noexcept {}
-inline void *switch_stack(context *from, sanitized_stack &, context to, sanitized_stack &, void *value, leave = leave::and_return,
+inline void *switch_stack(context *from, sanitized_stack &, context to, sanitized_stack &,
+                          void *value, leave = leave::and_return,
                           unsigned = k_switch_orders) noexcept {
   return weft_context_switch(from, to, value);
 }

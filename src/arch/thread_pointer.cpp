@@ -16,8 +16,10 @@ namespace rt {
 
 namespace {
 
-constexpr unsigned long k_fsgsbase = 2; // bit of AT_HWCAP2: the kernel lets programs write the register
-const bool g_fsgsbase = (getauxval(AT_HWCAP2) & k_fsgsbase) != 0; // until it is initialised, the system call is used, which is right too
+constexpr unsigned long k_fsgsbase =
+    2; // bit of AT_HWCAP2: the kernel lets programs write the register
+const bool g_fsgsbase = (getauxval(AT_HWCAP2) & k_fsgsbase) !=
+                        0; // until it is initialised, the system call is used, which is right too
 
 /// Sets the register. It never uses the C library's syscall(), which would set errno in a block
 /// that is just being exchanged.
@@ -62,7 +64,8 @@ bool can_switch_thread_pointer() noexcept { return false; }
 
 /// Sets the register and switches. No code between the two lines may use a thread_local, so nothing
 /// may be instrumented.
-WEFT_UNINSTRUMENTED void *context_switch_with_tp(context *from, context to, void *value, void *tp) noexcept {
+WEFT_UNINSTRUMENTED void *context_switch_with_tp(context *from, context to, void *value,
+                                                 void *tp) noexcept {
   set_thread_pointer(tp);
   return weft_context_switch(from, to, value);
 }

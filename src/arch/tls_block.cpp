@@ -27,7 +27,8 @@ void leave_rseq() noexcept {
   constexpr long k_unregister = 1;
   constexpr unsigned k_least_bytes = 32;
   if (__rseq_size != 0)
-    syscall(SYS_rseq, static_cast<char *>(thread_pointer()) + __rseq_offset, std::max(__rseq_size, k_least_bytes), k_unregister, RSEQ_SIG);
+    syscall(SYS_rseq, static_cast<char *>(thread_pointer()) + __rseq_offset,
+            std::max(__rseq_size, k_least_bytes), k_unregister, RSEQ_SIG);
 #endif
 }
 

@@ -13,7 +13,9 @@ namespace weft::inline v0 {
 namespace rt {
 
 #ifdef VALGRIND_STACK_REGISTER
-inline unsigned valgrind_stack(void *low, void *high) noexcept { return VALGRIND_STACK_REGISTER(low, high); }
+inline unsigned valgrind_stack(void *low, void *high) noexcept {
+  return VALGRIND_STACK_REGISTER(low, high);
+}
 inline void valgrind_forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 inline bool on_valgrind() noexcept { return RUNNING_ON_VALGRIND != 0; }
 #else

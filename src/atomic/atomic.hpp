@@ -48,7 +48,8 @@ inline void full_barrier() noexcept {
 
 /// Sleeps while `word` holds `expected`, at most until `deadline_ns` of the monotonic clock (0: for ever). False when
 /// the deadline passed; true does not promise that the word changed.
-bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected, std::int64_t deadline_ns) noexcept;
+bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
+                   std::int64_t deadline_ns) noexcept;
 void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept;
 void os_yield() noexcept;
 
@@ -100,10 +101,13 @@ struct real_atomics {
   }
   static void heavy_barrier() noexcept { os_heavy_barrier(); }
 
-  static bool futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected, std::int64_t deadline_ns = 0) noexcept {
+  static bool futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
+                         std::int64_t deadline_ns = 0) noexcept {
     return os_futex_wait(word, expected, deadline_ns);
   }
-  static void futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept { os_futex_wake(word, count); }
+  static void futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept {
+    os_futex_wake(word, count);
+  }
 };
 
 } // namespace rt

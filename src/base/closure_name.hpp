@@ -12,7 +12,8 @@ namespace rt {
 [[nodiscard]] inline std::string_view closure_in(const char *signature) noexcept {
   const std::string_view all = signature ? signature : "";
   const std::size_t at = all.find("F = ");
-  return at == std::string_view::npos ? std::string_view{} : all.substr(at + 4, all.size() - at - 5);
+  return at == std::string_view::npos ? std::string_view{}
+                                      : all.substr(at + 4, all.size() - at - 5);
 }
 
 } // namespace rt

@@ -50,10 +50,12 @@ namespace {
 /// Returns an error to throw where there is no memory for an error's text: copying it takes none.
 const error *spare_error(errc code) noexcept {
   static const error *const all = [] {
-    auto *errors = static_cast<error *>(::operator new(sizeof(error) * k_codes)); // never destroyed: threads may fail while we exit
+    auto *errors = static_cast<error *>(
+        ::operator new(sizeof(error) * k_codes)); // never destroyed: threads may fail while we exit
     for (int i = 0; i < k_codes; ++i)
       ::new (static_cast<void *>(errors + i))
-          error(static_cast<errc>(i + 1), "no memory is left, not even to say what failed; see the code of this error");
+          error(static_cast<errc>(i + 1),
+                "no memory is left, not even to say what failed; see the code of this error");
     return errors;
   }();
   return all + (static_cast<int>(code) - 1);

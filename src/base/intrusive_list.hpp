@@ -38,7 +38,9 @@ template <class T, class Link = link_next>
 class intrusive_queue {
  public:
   intrusive_queue() noexcept = default;
-  intrusive_queue(intrusive_queue &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_last(std::exchange(other.m_last, nullptr)) {}
+  intrusive_queue(intrusive_queue &&other) noexcept
+      : m_first(std::exchange(other.m_first, nullptr)),
+        m_last(std::exchange(other.m_last, nullptr)) {}
   intrusive_queue &operator=(intrusive_queue &&other) noexcept {
     m_first = std::exchange(other.m_first, nullptr);
     m_last = std::exchange(other.m_last, nullptr);

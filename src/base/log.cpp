@@ -71,7 +71,9 @@ signal_safe_line &signal_safe_line::hex(std::uint64_t v) noexcept {
   return text("0x").text({digits + at, sizeof digits - at});
 }
 
-signal_safe_line &signal_safe_line::pointer(const void *p) noexcept { return hex(reinterpret_cast<std::uintptr_t>(p)); }
+signal_safe_line &signal_safe_line::pointer(const void *p) noexcept {
+  return hex(reinterpret_cast<std::uintptr_t>(p));
+}
 
 void signal_safe_line::write(int fd) noexcept {
   const int saved = errno;
@@ -87,7 +89,9 @@ void signal_safe_line::write(int fd) noexcept {
   errno = saved;
 }
 
-void set_fatal_context(fatal_context add) noexcept { g_fatal_context.store(add, std::memory_order_release); }
+void set_fatal_context(fatal_context add) noexcept {
+  g_fatal_context.store(add, std::memory_order_release);
+}
 
 void fatal(const char *format, ...) noexcept {
   signal_safe_line line;
@@ -125,9 +129,15 @@ void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept {
   va_end(arguments);
 }
 
-void check_failed(const char *condition, const char *file, int line, const char *sentence) noexcept {
+void check_failed(const char *condition, const char *file, int line,
+                  const char *sentence) noexcept {
   signal_safe_line out;
-  out.text("weft: fatal: ").text(sentence).text(" [").text(condition).text(" is false at ").text(file);
+  out.text("weft: fatal: ")
+      .text(sentence)
+      .text(" [")
+      .text(condition)
+      .text(" is false at ")
+      .text(file);
   out.text(":").decimal(line).text("]");
   die(out);
 }

@@ -38,7 +38,8 @@ using fatal_context = void (*)(signal_safe_line &line) noexcept;
 void set_fatal_context(fatal_context add) noexcept;
 
 /// Prints "weft: fatal: ..." and aborts.
-[[noreturn]] WEFT_COLD void fatal(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
+[[noreturn]] WEFT_COLD void fatal(const char *format, ...) noexcept
+    __attribute__((format(printf, 1, 2)));
 
 /// Prints "weft: ...", for output that the user has asked for.
 WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
@@ -47,15 +48,19 @@ WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(prin
 WEFT_COLD void warn(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 /// Prints a warning, but only for the first caller that passes this flag.
-WEFT_COLD void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept __attribute__((format(printf, 2, 3)));
+WEFT_COLD void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept
+    __attribute__((format(printf, 2, 3)));
 
-[[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line, const char *sentence) noexcept;
+[[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line,
+                                         const char *sentence) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0
 
 /// Stops the program with `sentence` when `condition` is false; in every build.
-#define WEFT_CHECK(condition, sentence) ((condition) ? static_cast<void>(0) : ::weft::rt::check_failed(#condition, __FILE__, __LINE__, sentence))
+#define WEFT_CHECK(condition, sentence)                                                            \
+  ((condition) ? static_cast<void>(0)                                                              \
+               : ::weft::rt::check_failed(#condition, __FILE__, __LINE__, sentence))
 
 /// Stops the program in the same way, in debug builds only.
 #ifdef NDEBUG

@@ -22,7 +22,9 @@ int chosen_mutant() noexcept;
 /// Says whether `b` is the bug of this run.
 inline bool mutant(bug b) noexcept { return chosen_mutant() == static_cast<int>(b); }
 /// Returns `order`, or relaxed if `b` is the bug of this run.
-inline std::memory_order order_unless(bug b, std::memory_order order) noexcept { return mutant(b) ? std::memory_order_relaxed : order; }
+inline std::memory_order order_unless(bug b, std::memory_order order) noexcept {
+  return mutant(b) ? std::memory_order_relaxed : order;
+}
 
 #else
 

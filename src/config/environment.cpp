@@ -9,7 +9,9 @@ namespace weft::inline v0 {
 namespace layer {
 
 const char *environment(const char *name) noexcept { return secure_getenv(name); }
-std::string setting(const char *key) { return rt::setting_text(rt::current_settings(), rt::find_setting(key)); }
+std::string setting(const char *key) {
+  return rt::setting_text(rt::current_settings(), rt::find_setting(key));
+}
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -33,24 +33,30 @@ constexpr string_view k_other_variables[] = {
 #endif
 };
 
-string did_you_mean(string_view near) { return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?"; }
+string did_you_mean(string_view near) {
+  return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?";
+}
 
 void warn_of_former_name(const string &former, const string &now, loaded_settings &out) {
-  out.warnings.push_back(former + " is called " + now + " now; the former name will be refused from version 1.0 on");
+  out.warnings.push_back(former + " is called " + now +
+                         " now; the former name will be refused from version 1.0 on");
 }
 
 std::size_t require_setting(string_view key, const string &origin, loaded_settings &out) {
   const auto row = find_setting(key);
   if (row == k_setting_count)
-    throw_bad_setting("unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
+    throw_bad_setting("unknown setting '" + string(key) + "' (from " + origin + ")" +
+                      did_you_mean(nearest_key(key)));
   if (key != setting_table()[row].key)
-    warn_of_former_name("setting " + string(key) + " (from " + origin + ")", setting_table()[row].key, out);
+    warn_of_former_name("setting " + string(key) + " (from " + origin + ")",
+                        setting_table()[row].key, out);
   return row;
 }
 
 string refusal(const assignment &a) {
   const auto &info = setting_table()[a.row];
-  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin + "): it must be " + describe_allowed(info);
+  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin +
+                "): it must be " + describe_allowed(info);
   if (info.type == setting_type::choice)
     if (const auto near = nearest(a.text, split_choices(info.choices)); !near.empty())
       what += did_you_mean(near);
@@ -68,7 +74,8 @@ void assign(loaded_settings &out, const std::vector<assignment> &source) {
 /// Returns the first variable of that name, as getenv() finds it; nullptr if there is none or it is
 /// empty.
 const string *variable(const settings_input &input, string_view name) {
-  const auto found = std::find_if(input.environment.begin(), input.environment.end(), [&](const key_value &v) { return v.first == name; });
+  const auto found = std::find_if(input.environment.begin(), input.environment.end(),
+                                  [&](const key_value &v) { return v.first == name; });
   return found == input.environment.end() || found->second.empty() ? nullptr : &found->second;
 }
 
@@ -84,7 +91,8 @@ settings_file choose_file(const settings_input &input) {
   for (const auto &[name, value] : input.environment)
     if (name == "WEFT_CONFIG") // set and empty: no file at all
       return {value, true};
-  if (const auto *folder = variable(input, "XDG_CONFIG_HOME"); folder != nullptr && folder->front() == '/')
+  if (const auto *folder = variable(input, "XDG_CONFIG_HOME");
+      folder != nullptr && folder->front() == '/')
     return {*folder + "/weft/weft.toml"};
   if (const auto *home = variable(input, "HOME"))
     return {*home + "/.config/weft/weft.toml"};
@@ -98,9 +106,11 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   const auto text = read_file(input.root + path, k_longest_settings);
   if (!text) {
     if (required)
-      throw_bad_setting("WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
+      throw_bad_setting("WEFT_CONFIG names the file '" + path +
+                        "', which cannot be read: " + std::strerror(errno));
     if (errno != ENOENT && errno != ENOTDIR)
-      out.warnings.push_back("the settings in '" + path + "' are not used: " + std::strerror(errno));
+      out.warnings.push_back("the settings in '" + path +
+                             "' are not used: " + std::strerror(errno));
     return {};
   }
   out.file = path;
@@ -114,7 +124,8 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
 
 /// Reads OpenMP's variable of that meaning. A value that Weft cannot use is reported, not refused,
 /// because the user may have written it for another runtime.
-void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
+void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source,
+               loaded_settings &out) {
   const char *alias = setting_table()[row].alias;
   const auto *value = alias != nullptr && input.openmp_aliases ? variable(input, alias) : nullptr;
   if (value == nullptr)
@@ -128,10 +139,12 @@ void add_alias(const settings_input &input, std::size_t row, std::vector<assignm
 }
 
 /// Reads the setting's variable of an earlier version, if it is set; returns false otherwise.
-bool add_former_variable(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
+bool add_former_variable(const settings_input &input, std::size_t row,
+                         std::vector<assignment> &source, loaded_settings &out) {
   for (const auto &[former, now] : former_keys()) {
     const auto name = environment_name(former);
-    const auto *value = setting_table()[row].key == string_view(now) ? variable(input, name) : nullptr;
+    const auto *value =
+        setting_table()[row].key == string_view(now) ? variable(input, name) : nullptr;
     if (value == nullptr)
       continue;
     warn_of_former_name("the environment variable " + name, setting_table()[row].environment, out);
@@ -163,7 +176,8 @@ void report_unknown_variables(const settings_input &input, loaded_settings &out)
   for (const auto &[name, value] : input.environment)
     if (name.starts_with("WEFT_") && std::find(known.begin(), known.end(), name) == known.end() &&
         std::find(former.begin(), former.end(), name) == former.end())
-      out.warnings.push_back("the environment variable " + name + " is no setting of Weft" + did_you_mean(nearest(name, known)));
+      out.warnings.push_back("the environment variable " + name + " is no setting of Weft" +
+                             did_you_mean(nearest(name, known)));
 }
 
 std::vector<assignment> from_overrides(const settings_input &input, loaded_settings &out) {
@@ -174,7 +188,8 @@ std::vector<assignment> from_overrides(const settings_input &input, loaded_setti
 }
 
 /// Applies the preset. It is itself a setting: the last source that names a preset chooses it.
-std::vector<assignment> from_preset(std::initializer_list<const std::vector<assignment> *> sources) {
+std::vector<assignment>
+from_preset(std::initializer_list<const std::vector<assignment> *> sources) {
   constexpr auto k_row = static_cast<std::size_t>(setting_index::preset);
   loaded_settings chosen;
   for (const auto *source : sources)
@@ -195,11 +210,13 @@ void imply(loaded_settings &out, setting_index by, setting_index index, const ch
   const auto cause = static_cast<std::size_t>(by), row = static_cast<std::size_t>(index);
   string &origin = out.origin[row];
   const auto &info = setting_table()[row];
-  const bool chosen = origin != "default" && !(info.alias != nullptr && origin == string("environment ") + info.alias);
+  const bool chosen = origin != "default" &&
+                      !(info.alias != nullptr && origin == string("environment ") + info.alias);
   const string key = setting_table()[cause].key;
   if (const string now = setting_text(out.values, row); chosen && now != value)
-    throw_bad_setting("setting " + key + " = " + setting_text(out.values, cause) + " (from " + out.origin[cause] + ") goes with " + info.key + " = " +
-                      value + " only, which is '" + now + "' (from " + origin + "); leave one of them out");
+    throw_bad_setting("setting " + key + " = " + setting_text(out.values, cause) + " (from " +
+                      out.origin[cause] + ") goes with " + info.key + " = " + value +
+                      " only, which is '" + now + "' (from " + origin + "); leave one of them out");
   assign(out, {{row, value, chosen ? origin : "setting " + key}});
 }
 
@@ -211,7 +228,8 @@ void imply_all(loaded_settings &out) {
   imply(out, setting_index::sched_policy, setting_index::workers, "1");
   // A successor is one more ready task to choose from; a spare would run tasks beside the worker when the
   // clock says so.
-  for (const auto index : {setting_index::sched_immediate_successor, setting_index::watch_max_spares})
+  for (const auto index :
+       {setting_index::sched_immediate_successor, setting_index::watch_max_spares})
     if (out.origin[static_cast<std::size_t>(index)] == "default")
       imply(out, setting_index::sched_policy, index, "0");
 }

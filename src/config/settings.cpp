@@ -13,7 +13,9 @@ namespace {
 template <setting_type Type>
 struct type_row {
   static constexpr setting_type type = Type;
-  static constexpr const char *unit = Type == setting_type::bytes ? "bytes" : Type == setting_type::duration ? "us" : "";
+  static constexpr const char *unit = Type == setting_type::bytes      ? "bytes"
+                                      : Type == setting_type::duration ? "us"
+                                                                       : "";
   static constexpr const char *choices = "";
 };
 
@@ -44,20 +46,22 @@ constexpr std::size_t count_enumerators(Enumerators...) {
   return sizeof...(Enumerators);
 }
 
-#define WEFT_CHOICES(T, spellings, ...)                                                                                                              \
-  template <>                                                                                                                                        \
-  struct type_of<T> : type_row<setting_type::choice> {                                                                                               \
-    static constexpr const char *choices = spellings;                                                                                                \
-    static constexpr bool matches() {                                                                                                                \
-      using enum T;                                                                                                                                  \
-      return count_enumerators(__VA_ARGS__) == count_spellings(spellings);                                                                           \
-    }                                                                                                                                                \
-  };                                                                                                                                                 \
+#define WEFT_CHOICES(T, spellings, ...)                                                            \
+  template <>                                                                                      \
+  struct type_of<T> : type_row<setting_type::choice> {                                             \
+    static constexpr const char *choices = spellings;                                              \
+    static constexpr bool matches() {                                                              \
+      using enum T;                                                                                \
+      return count_enumerators(__VA_ARGS__) == count_spellings(spellings);                         \
+    }                                                                                              \
+  };                                                                                               \
   static_assert(type_of<T>::matches(), "settings.def: as many spellings as enumerators");
 #include "config/settings.def"
 
 constexpr setting_limit any() { return {}; }
-constexpr setting_limit between(double least, double most, const char *zero_word = nullptr) { return {least, most, zero_word, true}; }
+constexpr setting_limit between(double least, double most, const char *zero_word = nullptr) {
+  return {least, most, zero_word, true};
+}
 
 std::string environment_name(std::string_view key) {
   std::string name = "WEFT_";
@@ -72,8 +76,18 @@ table make_table() {
   using enum setting_read;
   using enum setting_stability;
   return {{
-#define WEFT_SETTING(T, field, key, default_text, limit, read, stability, alias, doc)                                                                \
-  {key, environment_name(key), type_of<T>::type, type_of<T>::unit, type_of<T>::choices, default_text, limit, read, stability, alias, doc},
+#define WEFT_SETTING(T, field, key, default_text, limit, read, stability, alias, doc)              \
+  {key,                                                                                            \
+   environment_name(key),                                                                          \
+   type_of<T>::type,                                                                               \
+   type_of<T>::unit,                                                                               \
+   type_of<T>::choices,                                                                            \
+   default_text,                                                                                   \
+   limit,                                                                                          \
+   read,                                                                                           \
+   stability,                                                                                      \
+   alias,                                                                                          \
+   doc},
 #include "config/settings.def"
   }};
 }
@@ -81,7 +95,8 @@ table make_table() {
 } // namespace
 
 const std::array<setting_info, k_setting_count> &setting_table() {
-  static const table *const rows = new table(make_table()); // never destroyed: threads may ask while we exit
+  static const table *const rows =
+      new table(make_table()); // never destroyed: threads may ask while we exit
   return *rows;
 }
 
@@ -129,8 +144,8 @@ std::string nearest_key(std::string_view word) {
 std::string setting_text(const settings &s, std::size_t row) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
-#define WEFT_SETTING(type, field, ...)                                                                                                               \
-  case setting_index::field:                                                                                                                         \
+#define WEFT_SETTING(type, field, ...)                                                             \
+  case setting_index::field:                                                                       \
     return value_text(info, s.field);
 #include "config/settings.def"
   case setting_index::count:
@@ -142,8 +157,8 @@ std::string setting_text(const settings &s, std::size_t row) {
 bool set_setting(settings &s, std::size_t row, std::string_view text) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
-#define WEFT_SETTING(type, field, ...)                                                                                                               \
-  case setting_index::field:                                                                                                                         \
+#define WEFT_SETTING(type, field, ...)                                                             \
+  case setting_index::field:                                                                       \
     return parse_value(info, text, s.field);
 #include "config/settings.def"
   case setting_index::count:

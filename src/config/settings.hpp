@@ -98,12 +98,14 @@ struct settings_input {
   std::vector<key_value> overrides; ///< keys and values from the API, later ones win
   const char *overriding = "API";   ///< what messages call their source
   std::string root;                 ///< a prefix of the file's path, for tests
-  bool openmp_aliases = false;      ///< read OMP_NUM_THREADS and its like where the WEFT_ name is not set
+  bool openmp_aliases =
+      false;      ///< read OMP_NUM_THREADS and its like where the WEFT_ name is not set
 };
 
 struct loaded_settings {
   settings values;
-  std::array<std::string, k_setting_count> origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
+  std::array<std::string, k_setting_count>
+      origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
   std::vector<std::string> warnings;
   std::string file; ///< the file that was read, or ""
 };

@@ -10,14 +10,19 @@ namespace rt {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_key_char(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
+bool is_key_char(char c) noexcept {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+}
 
 /// Reads one line from left to right.
 class line_reader {
  public:
-  line_reader(std::string_view rest, const std::string &file, int line) : m_rest(rest), m_file(file), m_line(line) {}
+  line_reader(std::string_view rest, const std::string &file, int line)
+      : m_rest(rest), m_file(file), m_line(line) {}
 
-  [[noreturn]] void fail(const std::string &what) const { throw_error(errc::bad_setting, "%s:%d: %s", m_file.c_str(), m_line, what.c_str()); }
+  [[noreturn]] void fail(const std::string &what) const {
+    throw_error(errc::bad_setting, "%s:%d: %s", m_file.c_str(), m_line, what.c_str());
+  }
 
   /// Returns true if nothing or only a comment follows.
   bool at_end() noexcept {
@@ -55,7 +60,8 @@ class line_reader {
 
  private:
   void skip_blanks() noexcept {
-    while (!m_rest.empty() && (m_rest.front() == ' ' || m_rest.front() == '\t' || m_rest.front() == '\r'))
+    while (!m_rest.empty() &&
+           (m_rest.front() == ' ' || m_rest.front() == '\t' || m_rest.front() == '\r'))
       m_rest.remove_prefix(1);
   }
 
@@ -68,7 +74,8 @@ class line_reader {
     while (size < m_rest.size() && is_key_char(m_rest[size]))
       ++size;
     if (size == 0)
-      fail("a key is missing here: keys are of letters, digits, '_' and '-', with '.' between their parts");
+      fail(
+          "a key is missing here: keys are of letters, digits, '_' and '-', with '.' between their parts");
     return cut(size);
   }
 
@@ -120,14 +127,17 @@ class line_reader {
   }
 
   std::string bare_value() {
-    const auto word = cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos ? m_rest.size() : m_rest.find_first_of(" \t\r#"));
+    const auto word = cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos
+                              ? m_rest.size()
+                              : m_rest.find_first_of(" \t\r#"));
     if (word.empty())
       fail("the value is missing");
     if (word == "true" || word == "false")
       return word;
     std::string number;
     if (!read_number(word, number))
-      fail("'" + word + "' is neither a number nor true or false; put it in quotes: \"" + word + "\"");
+      fail("'" + word + "' is neither a number nor true or false; put it in quotes: \"" + word +
+           "\"");
     return number;
   }
 
@@ -142,7 +152,8 @@ class line_reader {
     const auto digits = [&] {
       const auto begin = at;
       for (; at < word.size(); ++at) {
-        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) && at + 1 < word.size() && is_digit(word[at + 1]);
+        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) &&
+                             at + 1 < word.size() && is_digit(word[at + 1]);
         if (is_digit(word[at]))
           number += word[at];
         else if (!between)
@@ -197,11 +208,13 @@ std::vector<toml_entry> parse_toml(std::string_view text, const std::string &fil
       entry.text = reader.value();
       for (const auto &earlier : entries)
         if (earlier.key == entry.key)
-          reader.fail("'" + entry.key + "' was set in line " + std::to_string(earlier.line) + " already");
+          reader.fail("'" + entry.key + "' was set in line " + std::to_string(earlier.line) +
+                      " already");
       entries.push_back(std::move(entry));
     }
     if (!reader.at_end())
-      reader.fail("something follows that does not belong there; one key and value, or one table, per line");
+      reader.fail(
+          "something follows that does not belong there; one key and value, or one table, per line");
   });
   return entries;
 }

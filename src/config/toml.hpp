@@ -11,7 +11,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 struct toml_entry {
-  std::string key;  ///< with its table: "sched.policy"
+  std::string key; ///< with its table: "sched.policy"
   std::string text; ///< the value without quotes, and without the underscores of a number
   int line = 0;
 };

@@ -62,7 +62,9 @@ std::string quantity_text(std::uint64_t value, const unit (&units)[N], std::stri
   return std::to_string(value) + std::string(smallest);
 }
 
-bool is_zero_word(const setting_info &info, std::string_view text) { return info.limit.zero_word != nullptr && text == info.limit.zero_word; }
+bool is_zero_word(const setting_info &info, std::string_view text) {
+  return info.limit.zero_word != nullptr && text == info.limit.zero_word;
+}
 
 template <class Number>
 bool in_range(const setting_info &info, Number value) {
@@ -72,7 +74,8 @@ bool in_range(const setting_info &info, Number value) {
 
 /// Parses what all numbers share: the word for zero, or a value within the range.
 template <class Number, class Field>
-bool accept(const setting_info &info, std::string_view text, const std::optional<Number> &parsed, Field &out) {
+bool accept(const setting_info &info, std::string_view text, const std::optional<Number> &parsed,
+            Field &out) {
   if (is_zero_word(info, text)) {
     out = Field(0);
     return true;
@@ -106,7 +109,8 @@ std::string range_text(const setting_info &info) {
       return real_text(value);
     }
   };
-  return info.limit.bounded ? " from " + bound(info.limit.least) + " to " + bound(info.limit.most) : "";
+  return info.limit.bounded ? " from " + bound(info.limit.least) + " to " + bound(info.limit.most)
+                            : "";
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -134,7 +138,9 @@ bool parse_value(const setting_info &, std::string_view text, bool &out) {
   return true;
 }
 
-bool parse_value(const setting_info &info, std::string_view text, int &out) { return accept(info, text, parse_number<int>(text), out); }
+bool parse_value(const setting_info &info, std::string_view text, int &out) {
+  return accept(info, text, parse_number<int>(text), out);
+}
 
 bool parse_value(const setting_info &info, std::string_view text, double &out) {
   const auto value = parse_number<double>(text);
@@ -156,9 +162,13 @@ bool parse_value(const setting_info &, std::string_view text, std::string &out) 
 
 std::string value_text(const setting_info &, bool value) { return value ? "true" : "false"; }
 
-std::string value_text(const setting_info &info, int value) { return zero_word_or(info, value == 0, std::to_string(value)); }
+std::string value_text(const setting_info &info, int value) {
+  return zero_word_or(info, value == 0, std::to_string(value));
+}
 
-std::string value_text(const setting_info &info, double value) { return zero_word_or(info, value == 0, real_text(value)); }
+std::string value_text(const setting_info &info, double value) {
+  return zero_word_or(info, value == 0, real_text(value));
+}
 
 std::string value_text(const setting_info &info, std::uint64_t value) {
   return zero_word_or(info, value == 0, quantity_text(value, k_byte_units, ""));
@@ -183,10 +193,13 @@ std::vector<std::string_view> split_choices(std::string_view choices) {
 }
 
 int find_choice(const setting_info &info, std::string_view text) {
-  const auto same = [](char a, char b) { return a == b || (a == '-' && b == '_') || (a == '_' && b == '-'); };
+  const auto same = [](char a, char b) {
+    return a == b || (a == '-' && b == '_') || (a == '_' && b == '-');
+  };
   const auto choices = split_choices(info.choices);
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](std::string_view choice) { return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same); });
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](std::string_view choice) {
+    return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same);
+  });
   return found == choices.end() ? -1 : static_cast<int>(found - choices.begin());
 }
 

@@ -12,26 +12,31 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr std::uint32_t k_shares = 1024; // beside the flags of an access: its mode makes the access a member of a cohort
+inline constexpr std::uint32_t k_shares =
+    1024; // beside the flags of an access: its mode makes the access a member of a cohort
 
 WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
-  static constexpr std::uint16_t kinds[] = {k_reads,           0,        0,
-                                            k_reads | k_weak,  k_weak,   k_weak, // in the order of access_mode
-                                            k_shares,          k_shares, k_shares | k_weak,
-                                            k_shares | k_weak, k_shares, k_shares | k_weak};
+  static constexpr std::uint16_t kinds[] = {
+      k_reads,           0,        0,
+      k_reads | k_weak,  k_weak,   k_weak, // in the order of access_mode
+      k_shares,          k_shares, k_shares | k_weak,
+      k_shares | k_weak, k_shares, k_shares | k_weak};
   static_assert(static_cast<int>(access_mode::weak_reduction) == 11);
   return kinds[static_cast<std::size_t>(mode)];
 }
 
 WEFT_INLINE sharing sharing_of(access_mode mode) noexcept {
   using enum sharing;
-  static constexpr sharing ways[] = {none,       none,        none,       none,        none,      none, // in the order of access_mode
-                                     concurrent, commutative, concurrent, commutative, reduction, reduction};
+  static constexpr sharing ways[] = {none,        none,        none,
+                                     none,        none,        none, // in the order of access_mode
+                                     concurrent,  commutative, concurrent,
+                                     commutative, reduction,   reduction};
   return ways[static_cast<std::size_t>(mode)];
 }
 
 /// Fills record `i` of `t`, and returns it. The caller enters it.
-WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std::uint32_t kind) noexcept {
+WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address,
+                              std::uint32_t kind) noexcept {
   auto *a = ::new (static_cast<void *>(t.accesses() + i)) data_access;
   a->address = address;
   a->flags.store(kind, std::memory_order_relaxed); // O4: published with the access by later links
@@ -40,14 +45,17 @@ WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std
 }
 
 /// Returns the flags of an access that is not entered yet: its kind.
-inline std::uint32_t kind_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_relaxed); } // O4
+inline std::uint32_t kind_of(const data_access &a) noexcept {
+  return a.flags.load(std::memory_order_relaxed);
+} // O4
 
 enum class entered { satisfied, linked };
 
 /// Returns whether a running task's own access holds no child back: it has R and W, or the task
 /// released it. What a released access still gets may come alone.
 WEFT_NOINLINE inline bool holds_no_child(const data_access &parent) noexcept {
-  const std::uint32_t held = parent.flags.load(std::memory_order_acquire); // O1: acquire, pairs with the delivery that satisfied it
+  const std::uint32_t held = parent.flags.load(
+      std::memory_order_acquire); // O1: acquire, pairs with the delivery that satisfied it
   return (held & k_both_ok) == k_both_ok || held & k_finished;
 }
 
@@ -91,7 +99,8 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
 
 /// Returns the slot of an access that enter_common() can enter, else null. `general`: something is
 /// to be done that enter_common() does not do.
-WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, bool general = mailbox::needs_general_path()) noexcept {
+WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a,
+                                          bool general = mailbox::needs_general_path()) noexcept {
   domain *d = parent.children_domain;
   if (!d || kind_of(a.mode) & (k_weak | k_shares) || general) [[unlikely]]
     return nullptr;
@@ -107,12 +116,15 @@ struct common_cohort {
 };
 WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &only) noexcept {
   using enum sharing;
-  static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
+  static constexpr sharing ways[] = {none,       none,        none, none, none,      none,
+                                     concurrent, commutative, none, none, reduction, none};
   domain *d = parent.children_domain;
   const sharing how = ways[static_cast<std::size_t>(only.mode)];
-  if (!d || how == none || mailbox::needs_general_path_without_messages() || !only.address) [[unlikely]] // accesses that share are not posted
+  if (!d || how == none || mailbox::needs_general_path_without_messages() || !only.address)
+      [[unlikely]] // accesses that share are not posted
     return {};
-  const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
+  const detail::reduction_spec *const wanted =
+      how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;
   data_access **last = d->find_slot_in_sight(address);
   cohort *c = last ? domain::cohort_of(*last) : nullptr;
@@ -129,8 +141,10 @@ WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *addres
   a.joined = &c;
   t.extent = 1;
   t.set(detail::k_special); // the task does not end as one whose access is in a chain
-  t.unsatisfied.store(1, std::memory_order_relaxed); // O5: before the opener of the cohort knows the task
-  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
+  t.unsatisfied.store(
+      1, std::memory_order_relaxed); // O5: before the opener of the cohort knows the task
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1,
+                     std::memory_order_relaxed); // O5
   return a;
 }
 
@@ -138,7 +152,8 @@ WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *addres
 /// tasks run at the same time.
 WEFT_INLINE bool is_lone_member(task &t) noexcept {
   const data_access &a = t.accesses()[0];
-  return t.extent == 1 && a.joined && a.flags.load(std::memory_order_relaxed) == (k_next_known | k_both_ok) && // O4
+  return t.extent == 1 && a.joined &&
+         a.flags.load(std::memory_order_relaxed) == (k_next_known | k_both_ok) && // O4
          a.joined->how != sharing::commutative;
 }
 
@@ -148,18 +163,22 @@ bool continue_entering(task &t, data_access &a, task &before, std::uint32_t bits
 
 /// Says what came of entering a common access.
 struct common_entry {
-  data_access *behind; // null: the task may run; else continue_entering() delivers the link to this access, unless it was delivered
-  task *before;        // of the access before; null: the address was free. The caller drops a reference of it when the task may run
-  std::uint32_t link;  // to be delivered; 0: it was delivered
+  data_access *
+      behind; // null: the task may run; else continue_entering() delivers the link to this access, unless it was delivered
+  task *
+      before; // of the access before; null: the address was free. The caller drops a reference of it when the task may run
+  std::uint32_t link; // to be delivered; 0: it was delivered
 };
 
 /// Does what enter_accesses() does for a task with one strong access, `a`, to an address that is
 /// known and not the parent's.
-WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kind, data_access *&last) noexcept {
+WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kind,
+                                      data_access *&last) noexcept {
   data_access *const before = std::exchange(last, &a);
   task *const task_before = before ? before->task : nullptr;
   t.extent = 1;
-  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1,
+                     std::memory_order_relaxed); // O5
   // O1: acquire: once released, its deliverers touch it no more, and their data is visible
   if (!before || is_released(before->flags.load(std::memory_order_acquire))) {
     a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
@@ -182,7 +201,7 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
 runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
 
 struct released {
-  runnable *next;       // may run now, and has been announced; or null
+  runnable *next; // may run now, and has been announced; or null
   std::uint32_t released_refs; // references of the task that ended with its access
 };
 

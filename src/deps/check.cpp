@@ -27,15 +27,20 @@ struct declaration {
   const detail::reduction_spec *reduction;
 };
 
-declaration of_child(const data_access &a) noexcept { return {kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr}; }
+declaration of_child(const data_access &a) noexcept {
+  return {kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
+}
 declaration of_parent(const data_access &a) noexcept {
   const bool reduces = a.joined && a.joined->how == sharing::reduction;
-  return {kind_of(a), a.joined ? a.joined->how : sharing::none, reduces ? &a.joined->copies->how() : nullptr};
+  return {kind_of(a), a.joined ? a.joined->how : sharing::none,
+          reduces ? &a.joined->copies->how() : nullptr};
 }
 
 const char *name_of(const declaration &d) noexcept {
-  static constexpr const char *k_names[][2] = {
-      {"inout", "weak_inout"}, {"concurrent", "weak_concurrent"}, {"commutative", "weak_commutative"}, {"reduction", "weak_reduction"}};
+  static constexpr const char *k_names[][2] = {{"inout", "weak_inout"},
+                                               {"concurrent", "weak_concurrent"},
+                                               {"commutative", "weak_commutative"},
+                                               {"reduction", "weak_reduction"}};
   const bool weak = (d.kind & k_weak) != 0;
   if (d.kind & k_reads)
     return weak ? "weak_in" : "in";
@@ -47,9 +52,11 @@ const char *name_of(const declaration &d) noexcept {
 bool covers(const declaration &parent, const declaration &child) noexcept {
   if (parent.kind & k_reads)
     return (child.kind & k_reads) != 0;
-  if (parent.how == sharing::none || (parent.how == sharing::commutative && !(parent.kind & k_weak)))
+  if (parent.how == sharing::none ||
+      (parent.how == sharing::commutative && !(parent.kind & k_weak)))
     return true;
-  return parent.how == child.how && (!parent.reduction || is_same(*parent.reduction, *child.reduction));
+  return parent.how == child.how &&
+         (!parent.reduction || is_same(*parent.reduction, *child.reduction));
 }
 
 /// Returns true for the first call with such a pair of tasks. With very many pairs some are taken
@@ -57,25 +64,32 @@ bool covers(const declaration &parent, const declaration &child) noexcept {
 bool is_new(const task &parent, const task &child) noexcept {
   constexpr std::size_t k_pairs = 1024;
   static std::atomic<std::uintptr_t> seen[k_pairs];
-  const auto kind = [](const task &t) { return reinterpret_cast<std::uintptr_t>(t.ops) * 3 ^ reinterpret_cast<std::uintptr_t>(t.label); };
+  const auto kind = [](const task &t) {
+    return reinterpret_cast<std::uintptr_t>(t.ops) * 3 ^ reinterpret_cast<std::uintptr_t>(t.label);
+  };
   const std::uintptr_t key = (kind(parent) * 5 + kind(child)) | 1;
-  return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) != key; // a number, which guards nothing
+  return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) !=
+         key; // a number, which guards nothing
 }
 
 /// Reports an access that the parent does not cover. `declared`: how the parent names it; null: not
 /// at all.
-void report(const task &parent, const task &child, const void *address, const char *how, const char *declared) noexcept {
+void report(const task &parent, const task &child, const void *address, const char *how,
+            const char *declared) noexcept {
   if (!declared)
-    warn("task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
-         "parent too, weakly if only children touch it",
-         label_of(child), address, how, label_of(parent));
+    warn(
+        "task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
+        "parent too, weakly if only children touch it",
+        label_of(child), address, how, label_of(parent));
   else
-    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child), address, how,
-         label_of(parent), declared);
+    warn(
+        "task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent",
+        label_of(child), address, how, label_of(parent), declared);
 }
 
 const char *name_of(const region_piece &p) noexcept {
-  static constexpr const char *k_names[][2] = {{"inout", "weak_inout"}, {"in", "weak_in"}, {"concurrent", "weak_concurrent"}};
+  static constexpr const char *k_names[][2] = {
+      {"inout", "weak_inout"}, {"in", "weak_in"}, {"concurrent", "weak_concurrent"}};
   return k_names[static_cast<std::size_t>(p.kind)][p.weak];
 }
 
@@ -112,7 +126,8 @@ void report_undeclared(task &t) noexcept {
     if (declared && covers(of_parent(*declared), of_child(a)))
       continue;
     if (is_new(parent, t))
-      report(parent, t, a.address, name_of(of_child(a)), declared ? name_of(of_parent(*declared)) : nullptr);
+      report(parent, t, a.address, name_of(of_child(a)),
+             declared ? name_of(of_parent(*declared)) : nullptr);
   }
 }
 
@@ -127,7 +142,8 @@ void report_undeclared(const task &t, const region_scope &its) noexcept {
   for (const region_piece &piece : its.pieces()) {
     const uncovered u = find_uncovered(scope, piece);
     if (u.at < piece.end && is_new(parent, t))
-      report(parent, t, reinterpret_cast<const void *>(u.at), name_of(piece), u.declared ? name_of(*u.declared) : nullptr);
+      report(parent, t, reinterpret_cast<const void *>(u.at), name_of(piece),
+             u.declared ? name_of(*u.declared) : nullptr);
   }
 }
 
@@ -176,13 +192,16 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
     const auto low = reinterpret_cast<std::uintptr_t>(a->address);
     const std::uintptr_t end = low + a->bytes;
     const bool written = a->mode != access_mode::in && a->mode != access_mode::weak_in;
-    if (const auto other = find_overlap(all, low, end, written); other != all.by_address.end() && is_new(*t.parent, t))
+    if (const auto other = find_overlap(all, low, end, written);
+        other != all.by_address.end() && is_new(*t.parent, t))
       warn(
           "task '%s' names %u bytes at %p, which overlap what task '%s' has named at %p: objects are ordered by their address alone, so nothing orders "
           "these; name the same object in both, or regions",
-          label_of(t), a->bytes, a->address, other->second.label.c_str(), reinterpret_cast<const void *>(other->first));
+          label_of(t), a->bytes, a->address, other->second.label.c_str(),
+          reinterpret_cast<const void *>(other->first));
     all.longest = std::max(all.longest, end - low);
-    const auto [at, fresh] = all.by_address.try_emplace(low, named_object{end, written, label_of(t)});
+    const auto [at, fresh] =
+        all.by_address.try_emplace(low, named_object{end, written, label_of(t)});
     at->second.end = std::max(at->second.end, end);
     at->second.written = at->second.written || written;
   }

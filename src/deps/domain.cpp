@@ -8,8 +8,10 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_ahead = 8;        // entries of a table: to fetch a line from another cache takes as long as to look at some of them
-constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willing to look through per entry
+constexpr std::size_t k_ahead =
+    8; // entries of a table: to fetch a line from another cache takes as long as to look at some of them
+constexpr std::size_t k_own_scanned =
+    16; // own accesses that prune() is willing to look through per entry
 
 } // namespace
 

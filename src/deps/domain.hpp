@@ -38,10 +38,14 @@ class domain {
     return e.address ? e.last : add(e, address);
   }
   /// Returns the slot of an address, or null if the address is new, or null itself.
-  [[nodiscard]] data_access **find_slot(const void *address) const noexcept { return m_table.slot_of(address); }
+  [[nodiscard]] data_access **find_slot(const void *address) const noexcept {
+    return m_table.slot_of(address);
+  }
   /// Does the same for the parent's frame alone; returns null also while the entries are hidden
   /// from the frame.
-  [[nodiscard]] data_access **find_slot_in_sight(const void *address) const noexcept { return m_seen.slot_of(address); }
+  [[nodiscard]] data_access **find_slot_in_sight(const void *address) const noexcept {
+    return m_seen.slot_of(address);
+  }
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
 
@@ -82,17 +86,26 @@ class domain {
     m_has_cohorts = true;
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&c) | 2);
   }
-  static bool is_cohort(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 2) != 0; }
+  static bool is_cohort(const data_access *a) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(a) & 2) != 0;
+  }
   /// Returns the cohort that `a` names, or null if it names none.
   static cohort *cohort_of(const data_access *a) noexcept {
-    return is_cohort(a) ? reinterpret_cast<cohort *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{3}) : nullptr;
+    return is_cohort(a) ? reinterpret_cast<cohort *>(reinterpret_cast<std::uintptr_t>(a) &
+                                                     ~std::uintptr_t{3})
+                        : nullptr;
   }
-  static bool is_plain(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 3) == 0; }
+  static bool is_plain(const data_access *a) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(a) & 3) == 0;
+  }
 
-  static data_access *own(data_access *a) noexcept { return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1); }
+  static data_access *own(data_access *a) noexcept {
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1);
+  }
   // Children whose accesses managers will enter: docs/design/managers.md.
   pending_registrations<> queued;
-  outbox *queued_in = nullptr; // used by the parent's frame: the outbox that the newest of them is in
+  outbox *queued_in =
+      nullptr; // used by the parent's frame: the outbox that the newest of them is in
   /// Hides the entries, which now belong to managers: the common way of a task, which only looks
   /// for an address, finds none. Called by the parent's frame.
   void hide() noexcept {
@@ -115,9 +128,12 @@ class domain {
     return !m_hidden;
   }
 
-  static bool is_own(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 1) != 0; }
+  static bool is_own(const data_access *a) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(a) & 1) != 0;
+  }
   static data_access *plain(data_access *a) noexcept {
-    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{1});
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) &
+                                           ~std::uintptr_t{1});
   }
 
  private:
@@ -130,7 +146,8 @@ class domain {
     std::size_t mask = 0;
     unsigned shift = 0;
     [[nodiscard]] std::size_t home(const void *address) const noexcept {
-      return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> shift);
+      return static_cast<std::size_t>(
+          (reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> shift);
     }
     /// Returns the entry of the address, or the free entry where the address belongs.
     [[nodiscard]] entry &entry_of(const void *address) const noexcept {
@@ -150,7 +167,9 @@ class domain {
     return e.last;
   }
   static constexpr std::size_t k_first_capacity = 16;
-  [[nodiscard]] std::size_t half() const noexcept { return m_table.mask < 2 * k_first_capacity ? k_first_capacity : (m_table.mask + 1) / 2; }
+  [[nodiscard]] std::size_t half() const noexcept {
+    return m_table.mask < 2 * k_first_capacity ? k_first_capacity : (m_table.mask + 1) / 2;
+  }
   void rebuild(std::size_t room, std::size_t capacity);
   std::size_t sweep() noexcept;
   bool drop_if_released(entry &e) noexcept;
@@ -163,7 +182,7 @@ class domain {
   std::size_t m_used = 0; // slots that hold an address, erased ones too
   std::size_t m_kept = 0; // of these slots, when the table was made
   bool m_has_cohorts = false; // some entry may name one
-  bool m_hidden = false;      // used by the parent's frame
+  bool m_hidden = false; // used by the parent's frame
   task *m_parent; // null: the children's accesses are regions
 };
 
@@ -173,13 +192,16 @@ void refuse_accesses_when_over(const task &parent);
 /// Makes the domain of a task's children; domain_of() does so on first use. Throws std::bad_alloc,
 /// and weft::error if the task is over.
 domain &make_domain(task &parent);
-inline domain &domain_of(task &parent) { return parent.children_domain ? *parent.children_domain : make_domain(parent); }
+inline domain &domain_of(task &parent) {
+  return parent.children_domain ? *parent.children_domain : make_domain(parent);
+}
 
 /// Enters the accesses of a new task into its parent's domain. Returns true if all of them are
 /// satisfied: the task may run. After false a manager will enter the accesses, or the delivery that
 /// satisfies the last one will put the task on a ready list. Throws weft::error for impossible
 /// accesses. Throws std::bad_alloc, and what copying an identity throws, before anything is linked.
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
+                    std::size_t second_count);
 /// Does the same for a manager: the accesses are named already, and none of them shares its
 /// address.
 bool enter_posted(task &t);

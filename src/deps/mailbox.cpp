@@ -21,7 +21,8 @@ striped_lock g_locks[k_locks];
 delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcept {
   auto &stripe = g_locks[(reinterpret_cast<std::uintptr_t>(a.address) * 0x9E3779B97F4A7C15u) >> 54];
   stripe.lock.lock();
-  const std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: the domain's owner stores without the lock
+  const std::uint32_t before =
+      a.flags.load(std::memory_order_acquire); // O1: the domain's owner stores without the lock
   const std::uint32_t after = before | bits;
   const delivery<data_access> d = consequences(a, before, after, bits);
   a.flags.store(after, std::memory_order_release); // O2: pairs with loads outside of the lock
@@ -103,7 +104,8 @@ void mailbox::deliver_many(message first, message second) noexcept {
   defer(first);
   for (message m = pending.pop(); m.to; m = pending.pop()) {
     task &t = *m.to->task;
-    const delivery<data_access> d = s_locked ? deliver_locked(*m.to, m.bits) : deliver(*m.to, m.bits);
+    const delivery<data_access> d =
+        s_locked ? deliver_locked(*m.to, m.bits) : deliver(*m.to, m.bits);
     settle(*m.to, t, d.caused);
     defer({d.next, d.caused & k_to_next});
     defer({d.child, (d.caused & k_to_child) >> k_child_shift});

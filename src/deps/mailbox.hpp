@@ -34,7 +34,8 @@ class mailbox {
   mailbox &operator=(const mailbox &) = delete;
 
   /// Delivers `bits` to `a` and everything that follows from it.
-  WEFT_INLINE void send(data_access &a, std::uint32_t bits) noexcept { // the bits are constants: they fold
+  WEFT_INLINE void send(data_access &a,
+                        std::uint32_t bits) noexcept { // the bits are constants: they fold
     if (const message m = deliver_one(a, bits); m.to)
       deliver_chain(m);
   }
@@ -47,7 +48,8 @@ class mailbox {
   }
   /// Ends an access of `self`, which has no domain.
   WEFT_INLINE void end(data_access &a) noexcept {
-    const std::uint32_t flags = a.flags.load(std::memory_order_relaxed); // O4: set by the task itself, or before it ran
+    const std::uint32_t flags =
+        a.flags.load(std::memory_order_relaxed); // O4: set by the task itself, or before it ran
     if (flags & k_finished)
       return;
     if (!a.joined || flags & k_weak)
@@ -85,7 +87,8 @@ class mailbox {
       satisfied(t);
     if (d.caused & k_died)
       drop(t);
-    deliver_many({d.child, (d.caused & k_to_child) >> k_child_shift}, {d.next, d.caused & k_to_next});
+    deliver_many({d.child, (d.caused & k_to_child) >> k_child_shift},
+                 {d.next, d.caused & k_to_next});
   }
 
   [[nodiscard]] std::uint32_t own_released_refs() const noexcept { return m_own_released_refs; }
@@ -143,7 +146,9 @@ class mailbox {
     return s_general.load(std::memory_order_acquire); // O1 of messages.hpp
   }
   /// Does the same, but ignores messages as a reason.
-  [[nodiscard]] static bool needs_general_path_without_messages() noexcept { return s_general_always; }
+  [[nodiscard]] static bool needs_general_path_without_messages() noexcept {
+    return s_general_always;
+  }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
   [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
@@ -163,7 +168,8 @@ class mailbox {
   friend void check_declarations(bool on) noexcept;
   friend void use_messages(bool on) noexcept;
   static void look_closer() noexcept {
-    s_general.store(s_general_always || s_messages, std::memory_order_release); // O1 of messages.hpp
+    s_general.store(s_general_always || s_messages,
+                    std::memory_order_release); // O1 of messages.hpp
   }
   static inline bool s_locked = false;
   static inline bool s_checks = false;

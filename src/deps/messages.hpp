@@ -22,8 +22,12 @@ inline std::atomic<bool> g_messages{false}; // messages are sent
 inline std::atomic<bool> g_managers{false}; // messages may be queued; set from the start to the end
 
 /// Returns whether messages are sent. Called where the common way has been left already.
-[[nodiscard]] inline bool sends_messages() noexcept { return g_messages.load(std::memory_order_acquire); } // O1
-[[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
+[[nodiscard]] inline bool sends_messages() noexcept {
+  return g_messages.load(std::memory_order_acquire);
+} // O1
+[[nodiscard]] inline bool has_managers() noexcept {
+  return g_managers.load(std::memory_order_relaxed);
+}
 
 /// Returns whether no manager would come for what this worker posts before the worker itself does.
 /// Called before each action that may be posted.

@@ -22,7 +22,9 @@ struct named {
   const detail::reduction_spec *wanted; // with sharing::reduction
 };
 
-named read_record(const data_access &a) noexcept { return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr}; }
+named read_record(const data_access &a) noexcept {
+  return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
+}
 
 void set_record(data_access &a, const named &n) noexcept {
   a.address = n.address;
@@ -39,19 +41,23 @@ void set_record(data_access &a, const named &n) noexcept {
 void check_extent(const task &t, const detail::reduction_spec &r) {
   constexpr auto k_most = std::size_t{1} << 47; // bytes of address space
   if (r.count < 0)
-    throw_error(errc::invalid_argument, "task '%s' reduces %td elements at %p; give the number of elements, 0 or more", label_of(t), r.count,
-                r.address);
+    throw_error(errc::invalid_argument,
+                "task '%s' reduces %td elements at %p; give the number of elements, 0 or more",
+                label_of(t), r.count, r.address);
   std::size_t all = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(r.count), r.bytes, &all) || all > k_most)
-    throw_error(errc::invalid_argument,
-                "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
-                "of elements",
-                label_of(t), r.count, r.bytes, r.address);
+    throw_error(
+        errc::invalid_argument,
+        "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
+        "of elements",
+        label_of(t), r.count, r.bytes, r.address);
 }
 
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b) {
   if (!is_same(a, b))
-    throw_error(errc::invalid_argument, "task '%s' reduces %p by two operations, or with two extents; name one", label_of(t), a.address);
+    throw_error(errc::invalid_argument,
+                "task '%s' reduces %p by two operations, or with two extents; name one",
+                label_of(t), a.address);
 }
 
 namespace {
@@ -145,7 +151,9 @@ std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t cou
 /// one. Such a task begins with all that its children may need. Else a child could wait, in that
 /// turn, for an earlier task that waits for the turn: docs/design/sharing.md.
 WEFT_COLD bool strengthen(data_access *a, std::uint32_t count) noexcept {
-  const auto takes_turns = [](const data_access &x) { return x.shared == sharing::commutative && !(kind_of(x) & k_weak); };
+  const auto takes_turns = [](const data_access &x) {
+    return x.shared == sharing::commutative && !(kind_of(x) & k_weak);
+  };
   if (std::none_of(a, a + count, takes_turns))
     return false;
   for (data_access *x = a; x != a + count; ++x)
@@ -173,10 +181,11 @@ runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexce
 
 void refuse_accesses_when_over(const task &parent) {
   if (is_over(parent))
-    throw_error(errc::invalid_argument,
-                "accesses are named in the destructor of the callable of task '%s', where nothing orders them: those of the task are released; "
-                "name them in the body",
-                label_of(parent));
+    throw_error(
+        errc::invalid_argument,
+        "accesses are named in the destructor of the callable of task '%s', where nothing orders them: those of the task are released; "
+        "name them in the body",
+        label_of(parent));
 }
 
 domain &make_domain(task &parent) {
@@ -194,13 +203,15 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
   data_access *records = t.accesses();
   std::uint32_t strong = count;
   if (kinds & k_weak)
-    strong = static_cast<std::uint32_t>(std::count_if(records, records + count, [](auto &a) { return !(kind_of(a) & k_weak); }));
+    strong = static_cast<std::uint32_t>(
+        std::count_if(records, records + count, [](auto &a) { return !(kind_of(a) & k_weak); }));
   if (kinds & k_shares)
     find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
   // O5: likewise; each access that ends takes one away
-  t.references.store(t.references.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  t.references.store(t.references.load(std::memory_order_relaxed) + count,
+                     std::memory_order_relaxed);
   ready_list none; // entering can satisfy no task but this one
   mailbox box(none, &t);
   std::uint32_t satisfied = 0;
@@ -209,7 +220,8 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
     data_access &a = records[i];
     const bool weak = (kind_of(a) & k_weak) != 0;
     data_access *&last = d.slot(a.address);
-    if (a.shared == sharing::none ? enter(last, a, box) == entered::linked : !join_cohort(last, a, d, box))
+    if (a.shared == sharing::none ? enter(last, a, box) == entered::linked
+                                  : !join_cohort(last, a, d, box))
       linked = true;
     else if (!weak)
       ++satisfied;
@@ -218,7 +230,9 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
   if (!linked)
     return true;
   const std::uint32_t mine = 1 + satisfied + box.own_satisfied();
-  return take_away(t.unsatisfied, mine); // the thread that takes the last one sees the data of all predecessors, and the task as entered
+  return take_away(
+      t.unsatisfied,
+      mine); // the thread that takes the last one sees the data of all predecessors, and the task as entered
 }
 
 /// Posts `t` to the managers if that is possible. Returns true if a manager will enter the accesses
@@ -226,7 +240,8 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
 WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
   // A task that has a domain before it runs is between addresses and regions: nothing comes behind
   // it before it is entered. So it is not posted.
-  if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && post_new(t, d))
+  if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) &&
+      !t.children_domain && post_new(t, d))
     return true;
   if (d.is_hidden())
     apply_registrations_of(d);
@@ -235,13 +250,15 @@ WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
 
 } // namespace
 
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
+                    std::size_t second_count) {
   if (orders_regions(*t.parent)) [[unlikely]]
     return enter_regions(t, first, first_count, second, second_count);
   filled all = fill_records(t, first, first_count, {});
   if (second_count != 0)
     all = fill_records(t, second, second_count, all);
-  const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
+  const std::uint32_t count =
+      all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
   t.extent = count;
   if (count == 0)
     return true;
@@ -303,7 +320,8 @@ void close_domain(task &t, mailbox &box) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (!is_finished(records[i]))
       give_up(*d, records[i], box);
-    else if (domain::is_own(d->find(records[i].address))) // the table was made, or pruned, after the release
+    else if (domain::is_own(
+                 d->find(records[i].address))) // the table was made, or pruned, after the release
       d->erase(records[i].address);
   d->for_each([&](data_access *last) {
     cohort *c = domain::cohort_of(last);
@@ -357,7 +375,8 @@ bool has_access(task &t, const access &a) noexcept {
 void release_some(task &t, const access *list, std::size_t count, ready_list &ready) {
   if (t.children_domain && t.children_domain->regional()) {
     for (std::size_t i = 0; i < count; ++i)
-      if (const auto low = reinterpret_cast<std::uintptr_t>(list[i].address); low && !find_record(t, list[i].address))
+      if (const auto low = reinterpret_cast<std::uintptr_t>(list[i].address);
+          low && !find_record(t, list[i].address))
         release_region(t, low, low + list[i].bytes, ready);
     return; // objects of a task whose children use regions go when the children are complete
   }
@@ -385,7 +404,8 @@ void trim_domain(task &parent, bool all) noexcept {
   if (!d)
     return;
   if (d->regional())
-    return all ? prune_regions(parent) : void(); // what finished regions hold is small, and is pruned as the map grows
+    return all ? prune_regions(parent)
+               : void(); // what finished regions hold is small, and is pruned as the map grows
   apply_registrations_below(parent);
   try {
     if (!all)

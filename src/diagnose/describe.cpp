@@ -30,20 +30,25 @@ std::string_view bare(std::string_view name) noexcept {
 enum class part { user, header, runtime };
 
 const std::string &own_module(symbols &s) {
-  return s.of_call(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(&describe) + 1)).module;
+  return s.of_call(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(&describe) + 1))
+      .module;
 }
 
-bool is_library(const std::string &module) noexcept { return module.find("/libweft") != std::string::npos; }
+bool is_library(const std::string &module) noexcept {
+  return module.find("/libweft") != std::string::npos;
+}
 
 part part_of(const symbol &s, const std::string &own) {
   const std::string_view name = bare(s.name);
-  if (name.starts_with("weft::v0::rt::") || name.starts_with("weft_context_") || (s.module == own && is_library(own)))
+  if (name.starts_with("weft::v0::rt::") || name.starts_with("weft_context_") ||
+      (s.module == own && is_library(own)))
     return part::runtime;
   return name.starts_with("weft::") ? part::header : part::user;
 }
 
 /// Returns the name of the innermost function of the user; empty if there is none.
-std::string first_of_user(const void *const *calls, std::size_t count, symbols &all, const std::string &own) {
+std::string first_of_user(const void *const *calls, std::size_t count, symbols &all,
+                          const std::string &own) {
   for (const void *const *call = calls; call != calls + count; ++call)
     if (const symbol &s = all.of_call(*call); part_of(s, own) == part::user)
       return text_of(s);
@@ -51,7 +56,8 @@ std::string first_of_user(const void *const *calls, std::size_t count, symbols &
 }
 
 void name_spawn(wait_graph::node &n, symbols &all, const std::string &own) {
-  if (const std::string name = first_of_user(n.spawn_calls.data(), n.spawn_calls.size(), all, own); !name.empty())
+  if (const std::string name = first_of_user(n.spawn_calls.data(), n.spawn_calls.size(), all, own);
+      !name.empty())
     n.spawned = "spawned by " + name;
 }
 

@@ -68,12 +68,15 @@ void say_where(const wait_graph &g) {
     if (!g.nodes()[n].stack.empty())
       listed.push_back(n);
   listed.resize(std::min(listed.size(), k_nodes));
-  std::erase_if(listed, [&g](std::size_t n) { return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty(); });
+  std::erase_if(listed, [&g](std::size_t n) {
+    return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty();
+  });
   if (!listed.empty())
     warn("  where they are:");
   for (const std::size_t n : listed) {
     const wait_graph::node &node = g.nodes()[n];
-    warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ", node.spawned.c_str());
+    warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ",
+         node.spawned.c_str());
     for (const std::string &f : node.stack)
       warn("    in %s", f.c_str());
   }
@@ -99,8 +102,10 @@ void say(const wait_graph &g, std::chrono::microseconds limit) {
         "nothing has gone on for %lld ms (watch.limit): all workers idle, tasks wait, and only a thread of the program or of a library could end that",
         static_cast<long long>(limit.count() / 1000));
   else
-    warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
-         cycle.empty() ? "there is no cycle, but no thread is left to do what they wait for" : "these wait for each other:");
+    warn(
+        "nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
+        cycle.empty() ? "there is no cycle, but no thread is left to do what they wait for"
+                      : "these wait for each other:");
   say_some(g, cycle);
   const std::set<std::size_t> in_cycle(cycle.begin(), cycle.end());
   std::vector<std::size_t> others;
@@ -116,7 +121,8 @@ void say(const wait_graph &g, std::chrono::microseconds limit) {
 } // namespace
 
 std::uint64_t hang_patience_ns(const settings &cfg) noexcept {
-  const auto patience = cfg.watch_limit.count() != 0 ? std::min(cfg.watch_patience, cfg.watch_limit) : cfg.watch_patience;
+  const auto patience = cfg.watch_limit.count() != 0 ? std::min(cfg.watch_patience, cfg.watch_limit)
+                                                     : cfg.watch_patience;
   return static_cast<std::uint64_t>(patience.count()) * 1000u;
 }
 
@@ -130,8 +136,8 @@ gate_guard::gate_guard() noexcept : m_gate(nullptr) {
 /// Says whether nothing is left that goes on by itself. Looks at the timer before the work: if the
 /// timer rests, the look at the work sees what the timer's last call made ready.
 bool hang_check::nothing_is_pending() const {
-  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() && !m_runtime.spare_threads.has_work() &&
-         !m_runtime.confined.has_work();
+  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() &&
+         !m_runtime.spare_threads.has_work() && !m_runtime.confined.has_work();
 }
 
 /// Says whether some thread that Weft knows does not sleep for want of work. While the gate is
@@ -184,7 +190,8 @@ bool hang_check::look() {
   const bool certain = !g.cycle().empty() || !others_may_act();
   if (!certain && !limit_is_over())
     return true;
-  if (std::exchange(m_doubted, now) != now) // a worker about to sleep may hold a task: it goes on when the gate opens
+  if (std::exchange(m_doubted, now) !=
+      now) // a worker about to sleep may hold a task: it goes on when the gate opens
     return true;
   m_reported = now;
   describe(g);
@@ -198,15 +205,18 @@ bool hang_check::look() {
 
 namespace {
 
-constexpr std::uint64_t k_safepoint_limit_ns = 500'000'000; // how long workers may be kept from beginning bodies while others do not stop
+constexpr std::uint64_t k_safepoint_limit_ns =
+    500'000'000; // how long workers may be kept from beginning bodies while others do not stop
 
 /// Lists the workers that are active. Does not read their tasks, because these may end meanwhile.
 std::vector<std::string> who_is_about(runtime &rt) {
   std::vector<std::string> notes;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_active(rt, i))
-      notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_safepoint_limit_ns / 1'000'000) +
-                      " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
+      notes.push_back(
+          "worker " + std::to_string(i) + " has begun no task for " +
+          std::to_string(k_safepoint_limit_ns / 1'000'000) +
+          " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
   if (notes.empty())
     notes.emplace_back("the workers did not stop at one time; ask again");
   return notes;
@@ -214,7 +224,9 @@ std::vector<std::string> who_is_about(runtime &rt) {
 
 running_dump dump_while_running(runtime &rt) {
   if (has_managers())
-    return {{}, {"with managers (manage.mode) what is posted passes through states that are not looked at"}};
+    return {
+        {},
+        {"with managers (manage.mode) what is posted passes through states that are not looked at"}};
   if (timer_has_services())
     return {{}, {"services run that may continue tasks at any time"}};
   if (!try_stop_workers(rt, k_safepoint_limit_ns))
@@ -233,16 +245,19 @@ running_dump dump_while_running(runtime &rt) {
 
 void hang_check::answer() noexcept try {
   segment_request &r = store_request();
-  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with the asking process
+  const std::uint64_t asked =
+      __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with the asking process
   if (asked == __atomic_load_n(&r.answered, __ATOMIC_RELAXED))
     return;
   running_dump all = dump_while_running(m_runtime);
   describe(all.graph);
   const std::uint64_t now = progress();
-  if (!all.graph.nodes().empty() || now != m_left) // else the last dump is still true, and says more
+  if (!all.graph.nodes().empty() ||
+      now != m_left) // else the last dump is still true, and says more
     write_dump_file(all.graph, now, asked, all.notes);
   m_left = now;
-  __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there
+  __atomic_store_n(&r.answered, asked,
+                   __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there
 } catch (const std::bad_alloc &) { // the next look tries again
 }
 

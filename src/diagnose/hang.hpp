@@ -42,7 +42,9 @@ class hang_check {
   /// Writes a dump of all live tasks for the command `weft dump`, if the command has asked for one;
   /// on the watcher's thread. Stops the workers for a moment.
   void answer() noexcept;
-  [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
+  [[nodiscard]] std::uint64_t examinations() const noexcept {
+    return m_examinations.load(std::memory_order_relaxed);
+  } // a hint
 
  private:
   [[nodiscard]] bool nothing_is_pending() const;
@@ -55,8 +57,8 @@ class hang_check {
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // the progress at the last report
   std::uint64_t m_doubted = 0; // the progress when nothing seemed to go on
-  std::uint64_t m_left = 0;     // the progress when the last dump was left for the command
-  std::uint64_t m_left_at = 0;  // ns
+  std::uint64_t m_left = 0; // the progress when the last dump was left for the command
+  std::uint64_t m_left_at = 0; // ns
   std::atomic<std::uint64_t> m_examinations{0};
 };
 

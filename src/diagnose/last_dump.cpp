@@ -20,7 +20,8 @@ std::string one_line(std::string s) {
   return s;
 }
 
-std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) {
+std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked,
+                      const std::vector<std::string> &notes) {
   std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
   if (asked)
     s += "asked\t" + std::to_string(asked) + "\n";
@@ -40,8 +41,8 @@ std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t
       add("stack", f);
   }
   for (const wait_graph::edge &e : g.edges())
-    s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" + (e.how == wait_graph::certain ? "1" : "0") + "\t" +
-         one_line(e.reason) + "\n";
+    s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" +
+         (e.how == wait_graph::certain ? "1" : "0") + "\t" + one_line(e.reason) + "\n";
   return s;
 }
 
@@ -49,10 +50,12 @@ std::atomic<bool> g_left{false};
 
 } // namespace
 
-void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) noexcept try {
+void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked,
+                     const std::vector<std::string> &notes) noexcept try {
   if (!why_private().empty())
     return;
-  const std::string path = dump_path(getpid()), fresh = path + ".new", text = dump_text(g, progress, asked, notes);
+  const std::string path = dump_path(getpid()), fresh = path + ".new",
+                    text = dump_text(g, progress, asked, notes);
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)

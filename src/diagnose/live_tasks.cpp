@@ -23,7 +23,8 @@ live_tasks::live_tasks(runtime &rt, bool amid) : m_amid(amid) {
 void live_tasks::find_roots(runtime &rt) {
   for_each_suspended([](frame &f, void *self) { static_cast<live_tasks *>(self)->meet(f); }, this);
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
-    if (worker *w = rt.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
+    if (worker *w = rt.slots[i].load(std::memory_order_acquire);
+        w && w->suspended) // O1: pairs with make_worker
       meet(*w->suspended);
   for_each_pending(
       [](task &t, void *self) {
@@ -88,7 +89,10 @@ void live_tasks::follow(task &t) {
     meet(*t.parent);
   if (t.children_domain)
     follow(*t.children_domain);
-  for_each_behind(t, [](task &behind, const char *, void *self) { static_cast<live_tasks *>(self)->meet(behind); }, this);
+  for_each_behind(
+      t,
+      [](task &behind, const char *, void *self) { static_cast<live_tasks *>(self)->meet(behind); },
+      this);
   for (std::uint32_t i = 0; i < t.extent; ++i)
     follow(t.accesses()[i]);
   if (is_cohort(t))
@@ -122,7 +126,8 @@ void live_tasks::follow(data_access &a) {
     meet(*next->task);
   }
   // A child access that has got everything from this one may be freed.
-  if (data_access *child = flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
+  if (data_access *child =
+          flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
     above[child] = &a;
     meet(*child->task);
   }

@@ -24,7 +24,9 @@ inline region_scope *regions_of(const task &t) noexcept {
   return d && d->regional() ? static_cast<region_scope *>(d) : nullptr;
 }
 
-inline std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O1 of access_state.hpp: links
+inline std::uint32_t flags_of(const data_access &a) noexcept {
+  return a.flags.load(std::memory_order_acquire);
+} // O1 of access_state.hpp: links
 
 class live_tasks {
  public:
@@ -39,7 +41,8 @@ class live_tasks {
   std::vector<frame *> frames;
   std::set<task *> tasks; // also those that represent cohorts
   std::set<task *> with_frame; // running or suspended
-  std::unordered_map<const task *, unsigned> beginning; // about to begin when their worker stopped at a safepoint, and this worker
+  std::unordered_map<const task *, unsigned>
+      beginning; // about to begin when their worker stopped at a safepoint, and this worker
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0; // ready, in queues that cannot be looked through
   std::set<task *> pending; // by external events only

@@ -34,11 +34,15 @@ std::string hexadecimal(const void *p) {
 bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0; }
 
 /// Says whether the access keeps its task from starting.
-bool holds_back(const data_access &a) noexcept { return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok))); }
+bool holds_back(const data_access &a) noexcept {
+  return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok)));
+}
 
 /// Says whether `t` is only the parent of tasks that no waiter but the end of the program waits
 /// for.
-bool represents_no_task(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
+bool represents_no_task(const task &t) noexcept {
+  return &t == &functions_root() || is_root_of_services(t);
+}
 
 const char *reason_of_pending(const task &t) noexcept {
   switch (peek_extra(t)->until) {
@@ -62,7 +66,9 @@ class task_dump {
         m_below[&t->group->internals()].push_back(t);
     }
     for (frame *f : m_all.frames)
-      m_stacks.emplace(f->pool_stack ? static_cast<const char *>(f->pool_stack->low) : f->home->thread_stack_low, f);
+      m_stacks.emplace(f->pool_stack ? static_cast<const char *>(f->pool_stack->low)
+                                     : f->home->thread_stack_low,
+                       f);
   }
 
   wait_graph take() {
@@ -107,7 +113,8 @@ class task_dump {
     std::size_t shown = 0, left = 0;
     for (task *t : m_all.tasks) {
       const std::size_t known = m_graph.find(t);
-      if (is_cohort(*t) || t->has(detail::k_implicit) || represents_no_task(*t) || (known < waits.size() && waits[known]))
+      if (is_cohort(*t) || t->has(detail::k_implicit) || represents_no_task(*t) ||
+          (known < waits.size() && waits[known]))
         continue;
       const std::string state = state_of(*t);
       if (!state.empty() && ++shown <= k_most)
@@ -118,8 +125,9 @@ class task_dump {
     if (left)
       notes.push_back(std::to_string(left) + " more tasks are ready");
     if (m_all.elsewhere)
-      notes.push_back(std::to_string(m_all.elsewhere) +
-                      " items are in queues that are not looked through; tasks among them that wait for no data are not shown");
+      notes.push_back(
+          std::to_string(m_all.elsewhere) +
+          " items are in queues that are not looked through; tasks among them that wait for no data are not shown");
   }
 
   std::string state_of(const task &t) const {
@@ -127,7 +135,8 @@ class task_dump {
       return "begins on worker " + std::to_string(at->second);
     if (m_all.going.count(&t))
       return "is ready to go on";
-    if (m_all.with_frame.count(const_cast<task *>(&t)) || m_all.pending.count(const_cast<task *>(&t)) || m_frame_below.count(&t) || has_ended(t))
+    if (m_all.with_frame.count(const_cast<task *>(&t)) ||
+        m_all.pending.count(const_cast<task *>(&t)) || m_frame_below.count(&t) || has_ended(t))
       return "";
     return "is ready";
   }
@@ -140,13 +149,16 @@ class task_dump {
       if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size()) {
         const spawn_site p = spawn_site_of(*t);
         m_graph.at(n).spawn_calls.assign(p.calls, p.calls + p.count);
-        if (const std::string_view closure = t->has(detail::k_implicit) || !t->label ? std::string_view{} : closure_of(*t); !closure.empty())
+        if (const std::string_view closure =
+                t->has(detail::k_implicit) || !t->label ? std::string_view{} : closure_of(*t);
+            !closure.empty())
           m_graph.at(n).spawned = "written as " + std::string(closure);
       }
     std::size_t walked = 0;
     const void *calls[k_deep];
     for (frame *f : m_all.frames)
-      if (const std::size_t n = m_graph.find(f->current); n != m_graph.nodes().size() && walked++ < k_most)
+      if (const std::size_t n = m_graph.find(f->current);
+          n != m_graph.nodes().size() && walked++ < k_most)
         m_graph.at(n).calls.assign(calls, calls + backtrace_of(*f, calls, k_deep));
   }
 
@@ -160,29 +172,43 @@ class task_dump {
     const std::string_view closure = t.has(detail::k_implicit) ? std::string_view{} : closure_of(t);
     return closure.empty() ? hexadecimal(&t) : std::string(closure) + " " + hexadecimal(&t);
   }
-  std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
+  std::size_t outside() {
+    return m_graph.add(node_kind::outside, this, "a thread outside of Weft");
+  }
 
   /// Adds edges to the awaited tasks below `above`, a parent or a group.
-  void wait_for_all(task &waiter, const char *reason, const void *above, bool (*is_awaited)(const task &, const void *), const void *target) {
+  void wait_for_all(task &waiter, const char *reason, const void *above,
+                    bool (*is_awaited)(const task &, const void *), const void *target) {
     if (auto below = m_below.find(above); below != m_below.end())
       for (task *t : below->second)
         if (t != &waiter && is_awaited(*t, target))
           m_graph.wait(node(waiter), node(*t), reason);
   }
-  void wait_for_all(task &waiter, const char *reason, const void *above, bool (*is_awaited)(const task &, const void *)) {
+  void wait_for_all(task &waiter, const char *reason, const void *above,
+                    bool (*is_awaited)(const task &, const void *)) {
     wait_for_all(waiter, reason, above, is_awaited, above);
   }
 
-  static bool owns_group_of(const task &t, const task &child) noexcept { return child.group && child.group->internals().owner == &t; }
+  static bool owns_group_of(const task &t, const task &child) noexcept {
+    return child.group && child.group->internals().owner == &t;
+  }
   /// Says whether the end of `parent`, and its taskwait, wait for `t`.
   static bool is_child(const task &t, const void *parent) noexcept {
-    return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !is_recorded(t) && !owns_group_of(*t.parent, t);
+    return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !is_recorded(t) &&
+           !owns_group_of(*t.parent, t);
   }
-  static bool is_round(const task &t, const void *owner) noexcept { return t.parent == owner && is_recorded(t); }
-  static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
-  static bool is_no_ones(const task &t, const void *) noexcept { return !is_cohort(t) && !owns_group_of(*t.parent, t); }
+  static bool is_round(const task &t, const void *owner) noexcept {
+    return t.parent == owner && is_recorded(t);
+  }
+  static bool is_member(const task &t, const void *group) noexcept {
+    return t.group && &t.group->internals() == group;
+  }
+  static bool is_no_ones(const task &t, const void *) noexcept {
+    return !is_cohort(t) && !owns_group_of(*t.parent, t);
+  }
   static bool is_branch(const task &t, const void *job) noexcept {
-    return t.has(detail::k_implicit) && t.parent && t.done_word.load(std::memory_order_relaxed) == job;
+    return t.has(detail::k_implicit) && t.parent &&
+           t.done_word.load(std::memory_order_relaxed) == job;
   }
 
   void reason_of(frame &f) {
@@ -194,13 +220,17 @@ class task_dump {
     case waits_for::group:
       return wait_for_all(t, "waits in its group for", target, &is_member);
     case waits_for::branch:
-      return wait_for_all(t, "waits in join for", static_cast<const detail::join_job *>(target)->parent, &is_branch, target);
+      return wait_for_all(t, "waits in join for",
+                          static_cast<const detail::join_job *>(target)->parent, &is_branch,
+                          target);
     case waits_for::functions:
       return end_of_program(t);
     case waits_for::end_of_task:
-      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))), "waits for the end of");
+      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))),
+                          "waits for the end of");
     case waits_for::start_of_task:
-      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))), "waits until there may run");
+      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))),
+                          "waits until there may run");
     case waits_for::unblock:
       return m_graph.wait(node(t), outside(), "is blocked and can only be unblocked by");
     case waits_for::lock:
@@ -222,7 +252,8 @@ class task_dump {
         t,
         [](task &behind, const char *stream, void *p) {
           auto &[self, before] = *static_cast<std::pair<task_dump *, task *> *>(p);
-          const std::string reason = stream ? "waits in stream '" + std::string(stream) + "' for" : "is to run after";
+          const std::string reason =
+              stream ? "waits in stream '" + std::string(stream) + "' for" : "is to run after";
           self->m_graph.wait(self->node(behind), self->node(*before), reason);
         },
         &here);
@@ -230,14 +261,17 @@ class task_dump {
 
   void regions_behind(task &t) {
     if (const region_scope *scope = regions_of(t))
-      scope->for_each_successor([&](task &behind) { m_graph.wait(node(behind), node(t), "waits, with a region that both touch, for"); });
+      scope->for_each_successor([&](task &behind) {
+        m_graph.wait(node(behind), node(t), "waits, with a region that both touch, for");
+      });
   }
 
   /// Notes for every task the one suspended descendant, or that there are several.
   void note_descendants() {
     for (task *t : m_all.with_frame)
       for (task *above = t->parent; above; above = above->parent)
-        if (auto [it, first] = m_frame_below.emplace(above, t); !first && !std::exchange(it->second, nullptr))
+        if (auto [it, first] = m_frame_below.emplace(above, t);
+            !first && !std::exchange(it->second, nullptr))
           break; // tasks further up have several, too
   }
 
@@ -273,7 +307,8 @@ class task_dump {
   /// tasks.
   [[nodiscard]] bool others_stand_below(const task &t) const {
     for (const task *above = t.parent; above && above->parent; above = above->parent)
-      if (!m_all.with_frame.count(const_cast<task *>(above)) && !represents_no_task(*above) && !has_ended(*above))
+      if (!m_all.with_frame.count(const_cast<task *>(above)) && !represents_no_task(*above) &&
+          !has_ended(*above))
         return true;
     return false;
   }
@@ -286,7 +321,9 @@ class task_dump {
       it->second = frame_at(holder_of(l));
     if (frame *holder = it->second)
       m_graph.wait(mutex, node(*holder->current),
-                   holder->current == &waiter || others_stand_below(*holder->current) ? "is held on the stack of" : "is held by");
+                   holder->current == &waiter || others_stand_below(*holder->current)
+                       ? "is held on the stack of"
+                       : "is held by");
     else
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
   }
@@ -304,10 +341,11 @@ class task_dump {
   const live_tasks m_all;
   wait_graph m_graph;
   std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
-  std::unordered_map<const task *, task *> m_frame_below;     // the one descendant that is suspended; null: several
-  std::map<const char *, frame *> m_stacks;                      // by the lowest address
-  std::unordered_map<const void *, frame *> m_holders;           // of locks
-  live_tasks::access_map m_writers;                                          // of readers
+  std::unordered_map<const task *, task *>
+      m_frame_below; // the one descendant that is suspended; null: several
+  std::map<const char *, frame *> m_stacks; // by the lowest address
+  std::unordered_map<const void *, frame *> m_holders; // of locks
+  live_tasks::access_map m_writers; // of readers
 };
 
 using lock_node = lock_waiter<frame>;
@@ -330,7 +368,8 @@ frame *task_dump::frame_at(const void *address) const noexcept {
   if (above == m_stacks.begin())
     return nullptr;
   const auto [low, f] = *--above;
-  return at < low + (f->pool_stack ? f->pool_stack->bytes : f->home->thread_stack_bytes) ? f : nullptr;
+  return at < low + (f->pool_stack ? f->pool_stack->bytes : f->home->thread_stack_bytes) ? f
+                                                                                         : nullptr;
 }
 
 /// Adds the tasks that precede a task that has not started.
@@ -387,14 +426,17 @@ void task_dump::look_behind(const data_access &a, std::vector<data_access *> &to
 const char *name_of(const data_access &a) noexcept {
   if (!a.joined)
     return reads(a) ? "in" : "inout";
-  return a.joined->how == sharing::concurrent ? "concurrent" : a.joined->how == sharing::commutative ? "commutative" : "reduction";
+  return a.joined->how == sharing::concurrent    ? "concurrent"
+         : a.joined->how == sharing::commutative ? "commutative"
+                                                 : "reduction";
 }
 
 /// Adds the tasks that keep `own` from being satisfied: `own` is satisfied when `first` has been
 /// released, or if both read, when `first` has got its data. Leaves out tasks for which a task
 /// found here waits itself.
 void task_dump::wait_until_released(task &t, const data_access &own, data_access *first) {
-  const std::string reason = std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
+  const std::string reason =
+      std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
   std::set<data_access *> seen{nullptr};
   std::vector<data_access *> todo{first};
   while (!todo.empty()) {
@@ -421,7 +463,8 @@ void task_dump::wait_until_released(task &t, const data_access &own, data_access
 void task_dump::exclusions_of(const cohort &c) {
   const auto of = [&c](task &t) -> data_access * {
     for (std::uint32_t i = 0; i < t.extent; ++i)
-      if (data_access &a = t.accesses()[i]; !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)
+      if (data_access &a = t.accesses()[i];
+          !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)
         return &a;
     return nullptr;
   };

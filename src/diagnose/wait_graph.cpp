@@ -29,7 +29,8 @@ void wait_graph::wait(std::size_t from, std::size_t to, std::string reason, cert
 }
 
 bool wait_graph::needs_outside() const noexcept {
-  return std::any_of(m_edges.begin(), m_edges.end(), [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
+  return std::any_of(m_edges.begin(), m_edges.end(),
+                     [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
 }
 
 wait_graph::adjacency wait_graph::certain_edges() const {
@@ -57,15 +58,19 @@ std::size_t wait_graph::node_of_a_cycle(const adjacency &from) const {
     for (const std::size_t n : waiters[free[next]])
       if (--left[n] == 0)
         free.push_back(n);
-  std::size_t at = static_cast<std::size_t>(std::find_if(left.begin(), left.end(), [](std::size_t n) { return n != 0; }) - left.begin());
+  std::size_t at = static_cast<std::size_t>(
+      std::find_if(left.begin(), left.end(), [](std::size_t n) { return n != 0; }) - left.begin());
   for (std::vector<bool> seen(m_nodes.size()); at < m_nodes.size() && !seen[at];) {
     seen[at] = true;
-    at = m_edges[*std::find_if(from[at].begin(), from[at].end(), [&](std::size_t e) { return left[m_edges[e].to] != 0; })].to;
+    at = m_edges[*std::find_if(from[at].begin(), from[at].end(), [&](std::size_t e) {
+           return left[m_edges[e].to] != 0;
+         })].to;
   }
   return at;
 }
 
-std::vector<std::size_t> wait_graph::shortest_cycle(const adjacency &from, std::size_t through) const {
+std::vector<std::size_t> wait_graph::shortest_cycle(const adjacency &from,
+                                                    std::size_t through) const {
   const std::size_t none = m_edges.size();
   std::vector<std::size_t> reached_by(m_nodes.size(), none), queue{through}, found;
   for (std::size_t next = 0; reached_by[through] == none; ++next)
@@ -105,7 +110,9 @@ std::string wait_graph::text(const node &n) {
   return n.name;
 }
 
-std::string wait_graph::text(const edge &e) const { return text(m_nodes[e.from]) + " " + e.reason + " " + text(m_nodes[e.to]); }
+std::string wait_graph::text(const edge &e) const {
+  return text(m_nodes[e.from]) + " " + e.reason + " " + text(m_nodes[e.to]);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -27,7 +27,8 @@ class wait_graph {
     std::string spawned{};            // where it was spawned, in words
     std::string state{};              // if it waits for nothing: what it does, in words
     std::vector<std::string> stack{}; // the functions in which it is, innermost first
-    std::vector<const void *> calls{}, spawn_calls{}; // `stack` and `spawned` as return addresses, before they have names
+    std::vector<const void *> calls{},
+        spawn_calls{}; // `stack` and `spawned` as return addresses, before they have names
   };
   struct edge {
     std::size_t from, to;
@@ -61,12 +62,14 @@ class wait_graph {
   using adjacency = std::vector<std::vector<std::size_t>>;
   [[nodiscard]] adjacency certain_edges() const;
   [[nodiscard]] std::size_t node_of_a_cycle(const adjacency &from) const;
-  [[nodiscard]] std::vector<std::size_t> shortest_cycle(const adjacency &from, std::size_t through) const;
+  [[nodiscard]] std::vector<std::size_t> shortest_cycle(const adjacency &from,
+                                                        std::size_t through) const;
 
   std::vector<node> m_nodes;
   std::vector<edge> m_edges;
   std::unordered_map<const void *, std::size_t> m_index;
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> m_between; // the edges of two nodes
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
+      m_between; // the edges of two nodes
 };
 
 } // namespace rt

@@ -51,9 +51,9 @@ namespace rt {
 template <class P>
 struct alignas(64) cycle_node : detail::runnable {
   typename P::template atomic<std::uint32_t> missing{0};
-  std::uint32_t degree = 0;                          // tokens of a round, from the second on
-  typename P::template var<std::uint64_t> rounds{};  // not begun yet
-  cycle_node **successors = nullptr;                 // of edges within the round and to the next one
+  std::uint32_t degree = 0; // tokens of a round, from the second on
+  typename P::template var<std::uint64_t> rounds{}; // not begun yet
+  cycle_node **successors = nullptr; // of edges within the round and to the next one
   std::uint32_t successor_count = 0;
 };
 

@@ -40,7 +40,8 @@ std::vector<iteration::edge> iteration::conflicts() {
     const recorded &r = m_tasks[t % count];
     for (std::size_t i = 0; i < r.uses; ++i) {
       const use &u = m_uses[r.first_use + i];
-      const auto at = std::lower_bound(addresses.begin(), addresses.end(), u.address) - addresses.begin();
+      const auto at =
+          std::lower_bound(addresses.begin(), addresses.end(), u.address) - addresses.begin();
       place<use> &p = places[static_cast<std::size_t>(at)];
       if (u.how == sharing::none || !p.how || !u.shares_with(*p.how)) {
         p.before.swap(p.users);
@@ -86,7 +87,8 @@ void iteration::connect(const std::vector<edge> &edges) {
       *next++ = &to;
       ++to.degree;
       if (!e->to_next_round)
-        to.missing.store(to.missing.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // not shared yet
+        to.missing.store(to.missing.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed); // not shared yet
     }
     m_nodes[t].successor_count = static_cast<std::uint32_t>(next - m_nodes[t].successors);
   }
@@ -94,8 +96,9 @@ void iteration::connect(const std::vector<edge> &edges) {
 
 /// Moves tasks that were recorded late behind the others of their number.
 void iteration::put_in_place() {
-  std::sort(m_tasks.begin(), m_tasks.end(),
-            [](const recorded &a, const recorded &b) { return std::pair(a.behind, a.number) < std::pair(b.behind, b.number); });
+  std::sort(m_tasks.begin(), m_tasks.end(), [](const recorded &a, const recorded &b) {
+    return std::pair(a.behind, a.number) < std::pair(b.behind, b.number);
+  });
 }
 
 void iteration::build_edges(std::uint64_t rounds, bool controlled) {
@@ -116,13 +119,15 @@ void iteration::build_edges(std::uint64_t rounds, bool controlled) {
     n.rounds.set(rounds);
     n.body = &body;
     n.whole = this;
-    body.done_word.store(static_cast<runnable *>(&n), std::memory_order_relaxed); // published with the first round
+    body.done_word.store(static_cast<runnable *>(&n),
+                         std::memory_order_relaxed); // published with the first round
   }
   connect(edges);
   for (std::size_t t = 0; t < m_tasks.size(); ++t)
     if (m_nodes[t].missing.load(std::memory_order_relaxed) == 0)
       m_first.push_back(&m_nodes[t]);
-  left.store(static_cast<std::uint32_t>(m_tasks.size()) + 1, std::memory_order_relaxed); // not shared yet
+  left.store(static_cast<std::uint32_t>(m_tasks.size()) + 1,
+             std::memory_order_relaxed); // not shared yet
 }
 
 } // namespace rt

@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t k_most_tasks = std::size_t{1} << 31; // numbers of two passes fit 32 bits
 
 recorded_node &node_of(const task &t) noexcept {
-  return *static_cast<recorded_node *>(static_cast<runnable *>(t.done_word.load(std::memory_order_relaxed))); // before the first round
+  return *static_cast<recorded_node *>(static_cast<runnable *>(
+      t.done_word.load(std::memory_order_relaxed))); // before the first round
 }
 
 /// Returns the cancellation flag of `parent`'s group, or a flag that is never set.
@@ -34,22 +35,27 @@ const std::atomic<bool> &cancellation_of(const task &t) noexcept {
 /// Refuses a task that cannot be recorded. A recorded task runs again and again, so no thread can
 /// wait for it, and nothing can be known of a single round.
 void refuse_what_ends(const task &t, const task &owner) {
-  const char *why = t.has(detail::k_undeferred) ? "the recording would wait for it: leave if_(false) out, and wait in a task instead"
-                    : t.has(detail::k_tracked)  ? "has a handle: let it return nothing, and leave tracked out"
-                    : t.group                   ? "belongs to a group: leave the group out (of a loop that waits: with nogroup)"
-                                                : nullptr;
+  const char *why =
+      t.has(detail::k_undeferred)
+          ? "the recording would wait for it: leave if_(false) out, and wait in a task instead"
+      : t.has(detail::k_tracked) ? "has a handle: let it return nothing, and leave tracked out"
+      : t.group ? "belongs to a group: leave the group out (of a loop that waits: with nogroup)"
+                : nullptr;
   if (why)
-    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s", label_of(t), label_of(owner), why);
+    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s",
+                label_of(t), label_of(owner), why);
 }
 
 } // namespace
 
-iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)), m_regional(all_are_regions()) {}
+iteration::iteration(task &owner) noexcept
+    : m_owner(owner), m_cancelled(cancellation_of(owner)), m_regional(all_are_regions()) {}
 
 /// Destroys the recorded tasks. What the destructors of the callables spawn are children of the
 /// taskiter.
 iteration::~iteration() {
-  thread_context *const before = this_thread_context(); // null on a thread that only takes events back
+  thread_context *const before =
+      this_thread_context(); // null on a thread that only takes events back
   task *const outer = before ? std::exchange(before->current, &m_owner) : nullptr;
   for (const recorded &r : m_tasks) {
     if (r.body->ops->destroy)
@@ -62,17 +68,21 @@ iteration::~iteration() {
     this_thread_context()->current = outer; // a destructor may have waited
 }
 
-void iteration::record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-                       const region_entry *regions, std::size_t region_count) {
+void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
+                       std::size_t second_count, const region_entry *regions,
+                       std::size_t region_count) {
   refuse_what_ends(t, m_owner);
   if (m_tasks.size() == k_most_tasks)
-    throw_error(errc::out_of_resources, "taskiter '%s' records more than 2^31 tasks; make an iteration smaller", label_of(m_owner));
+    throw_error(errc::out_of_resources,
+                "taskiter '%s' records more than 2^31 tasks; make an iteration smaller",
+                label_of(m_owner));
   const std::size_t begin = m_uses.size();
   const std::uint32_t behind = std::exchange(m_behind, k_itself);
   if (is_final(m_owner))
     t.set(detail::k_final);
   try {
-    for (const auto &[list, count] : {std::pair(first, first_count), std::pair(second, second_count)})
+    for (const auto &[list, count] :
+         {std::pair(first, first_count), std::pair(second, second_count)})
       for (std::size_t i = 0; i < count; ++i)
         if (list[i].address)
           add_use(t, list[i]);
@@ -131,7 +141,8 @@ void renew(task &t, task_extra &x) noexcept {
 runnable *complete_round(task &t) noexcept {
   if (t.children_domain) {
     ready_list ready;
-    (void)release_accesses(t, ready); // the task has no accesses of its own: this closes the domain of its children
+    (void)release_accesses(
+        t, ready); // the task has no accesses of its own: this closes the domain of its children
     enqueue_all(ready);
   }
   give_back_copies(t);
@@ -165,7 +176,9 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
   return children_are_over(t) ? complete_round(t) : nullptr;
 }
 
-WEFT_INLINE bool ends_fast(const task &t) noexcept { return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain; }
+WEFT_INLINE bool ends_fast(const task &t) noexcept {
+  return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain;
+}
 
 } // namespace
 
@@ -180,7 +193,8 @@ void iteration::start() noexcept {
 
 void iteration::fail(const task &t, std::exception_ptr error) noexcept {
   stop.store(true, std::memory_order_relaxed);
-  if (m_failing.exchange(true, std::memory_order_relaxed)) // the end of the graph publishes the error
+  if (m_failing.exchange(true,
+                         std::memory_order_relaxed)) // the end of the graph publishes the error
     return report_lost(label_of(t), error);
   m_error = std::move(error);
 }
@@ -189,9 +203,11 @@ void iteration::fail(const task &t, std::exception_ptr error) noexcept {
 /// wait, and a callback must not. Returns false if there are no destructors, or no memory for the
 /// stack.
 bool iteration::defer_end() noexcept try {
-  if (std::none_of(m_tasks.begin(), m_tasks.end(), [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
+  if (std::none_of(m_tasks.begin(), m_tasks.end(),
+                   [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
     return false;
-  enqueue_ready(make_light_thread(0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this));
+  enqueue_ready(
+      make_light_thread(0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this));
   return true;
 } catch (const std::exception &) {
   return false;
@@ -199,7 +215,8 @@ bool iteration::defer_end() noexcept try {
 
 void iteration::finish() noexcept {
   combine_the_rest();
-  const thread_context *const e = this_thread_context(); // null on a thread that only takes events back
+  const thread_context *const e =
+      this_thread_context(); // null on a thread that only takes events back
   if (!e || !e->in_callback || !defer_end())
     end_all();
 }
@@ -238,7 +255,9 @@ runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noex
   return next;
 }
 
-void recorded_failed(task &t, std::exception_ptr error) noexcept { node_of(t).whole->fail(t, std::move(error)); }
+void recorded_failed(task &t, std::exception_ptr error) noexcept {
+  node_of(t).whole->fail(t, std::move(error));
+}
 
 void recorded_is_over(task &t) noexcept {
   if (children_are_over(t))

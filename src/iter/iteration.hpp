@@ -36,8 +36,8 @@ class iteration : public cycle<real_atomics> {
 
   /// Keeps a task instead of entering its accesses. Throws weft::error if the task cannot be run
   /// again, or std::bad_alloc.
-  void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count, const region_entry *regions,
-              std::size_t region_count);
+  void record(task &t, const access *first, std::size_t first_count, const access *second,
+              std::size_t second_count, const region_entry *regions, std::size_t region_count);
   [[nodiscard]] bool empty() const noexcept { return m_tasks.empty(); }
 
   /// Names copies to be combined behind one of the tasks that reduce, before others touch the
@@ -61,7 +61,9 @@ class iteration : public cycle<real_atomics> {
   void start() noexcept;
 
   /// Returns whether a thread has cancelled the group of the taskiter.
-  [[nodiscard]] bool cancelled() const noexcept { return m_cancelled.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept {
+    return m_cancelled.load(std::memory_order_relaxed);
+  }
   void fail(const task &t, std::exception_ptr error) noexcept;
   /// Ends the graph, and with it the taskiter's last event.
   void finish() noexcept;
@@ -73,7 +75,7 @@ class iteration : public cycle<real_atomics> {
   struct recorded {
     task *body;
     std::size_t first_use, uses; // of m_uses
-    std::uint32_t reductions;    // of the uses
+    std::uint32_t reductions; // of the uses
     std::uint32_t number;
     std::uint32_t behind; // number of the task that this one follows; its own: none
   };
@@ -84,7 +86,8 @@ class iteration : public cycle<real_atomics> {
   /// in no chain and has no members.
   struct team {
     cohort stands_for{rt::sharing::reduction};
-    std::unique_ptr<reduction_store> own; // null: the taskiter itself reduces the object, and its copies serve
+    std::unique_ptr<reduction_store>
+        own; // null: the taskiter itself reduces the object, and its copies serve
   };
   struct use {
     const void *address;
@@ -92,7 +95,9 @@ class iteration : public cycle<real_atomics> {
     sharing how;
     team *reducing = nullptr; // of a reduction, which may have been made sharing::none
     bool weak = false;
-    [[nodiscard]] bool shares_with(const use &other) const noexcept { return how == other.how && reducing == other.reducing; }
+    [[nodiscard]] bool shares_with(const use &other) const noexcept {
+      return how == other.how && reducing == other.reducing;
+    }
     auto operator<=>(const use &) const = default;
   };
   [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;

@@ -17,10 +17,11 @@ namespace {
 /// the task must not add beside them.
 void require_own_copies(const reduction_store *own, const task &t, const task &owner) {
   if (!own)
-    throw_error(errc::invalid_argument,
-                "task '%s' cannot be recorded by taskiter '%s': tasks that name regions are beside tasks that "
-                "reduce what the taskiter itself reduces; name objects there",
-                label_of(t), label_of(owner));
+    throw_error(
+        errc::invalid_argument,
+        "task '%s' cannot be recorded by taskiter '%s': tasks that name regions are beside tasks that "
+        "reduce what the taskiter itself reduces; name objects there",
+        label_of(t), label_of(owner));
 }
 
 } // namespace
@@ -50,7 +51,8 @@ iteration::team &iteration::team_of(const detail::reduction_spec &how) {
       return i->second;
   reduction_store *const above = copies_below(m_owner, how);
   auto own = above ? nullptr : std::make_unique<reduction_store>(how);
-  team &made = m_teams.emplace(std::piecewise_construct, std::tuple(how.address), std::tuple())->second;
+  team &made =
+      m_teams.emplace(std::piecewise_construct, std::tuple(how.address), std::tuple())->second;
   made.stands_for.copies = above ? above : own.get();
   made.own = std::move(own);
   return made;
@@ -70,15 +72,17 @@ void iteration::add_use(const task &t, const access &a) {
     require_own_copies(reducing.own.get(), t, m_owner);
     return m_uses.push_back({wanted.address, bytes, sharing::none, &reducing});
   }
-  const bool weak = a.mode == access_mode::weak_reduction && !t.has(detail::k_final); // children of a final task run in place
+  const bool weak = a.mode == access_mode::weak_reduction &&
+                    !t.has(detail::k_final); // children of a final task run in place
   m_uses.push_back({wanted.address, bytes, how, &reducing, weak});
 }
 
 void iteration::add_uses(const task &t, const region_entry &r) {
   if (!m_regional)
     switch_to_regions(t);
-  r.shape->for_each_run(
-      [&](std::uintptr_t low, std::uintptr_t end) { m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)}); });
+  r.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)});
+  });
 }
 
 /// Makes the uses regional. From the first region on tasks reduce in place, one after the other, as
@@ -108,8 +112,10 @@ void iteration::cut_into_fragments() {
   for (recorded &r : m_tasks) {
     const std::size_t begin = m_uses.size();
     for (const use *u = whole.data() + r.first_use, *const last = u + r.uses; u != last; ++u)
-      for (auto at = std::lower_bound(borders.begin(), borders.end(), u->address); *at != end_of(*u); ++at) {
-        const auto bytes = static_cast<std::size_t>(static_cast<const char *>(*(at + 1)) - static_cast<const char *>(*at));
+      for (auto at = std::lower_bound(borders.begin(), borders.end(), u->address);
+           *at != end_of(*u); ++at) {
+        const auto bytes = static_cast<std::size_t>(static_cast<const char *>(*(at + 1)) -
+                                                    static_cast<const char *>(*at));
         m_uses.push_back({*at, bytes, u->how});
       }
     r.uses = merge_uses(*r.body, begin);
@@ -124,7 +130,8 @@ std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
   std::sort(from, m_uses.end());
   auto kept = from;
   for (auto u = from; u != m_uses.end(); ++u) {
-    if (kept == from || (kept - 1)->address != u->address || (m_regional && (kept - 1)->bytes != u->bytes)) {
+    if (kept == from || (kept - 1)->address != u->address ||
+        (m_regional && (kept - 1)->bytes != u->bytes)) {
       *kept++ = *u;
       continue;
     }
@@ -147,7 +154,8 @@ std::uint32_t iteration::fill_reductions(task &t, const use *first, std::size_t 
   for (const use *u = first; u != first + count; ++u) {
     if (u->how != sharing::reduction)
       continue;
-    data_access &a = fill(t, filled++, u->address, k_next_known | k_both_ok | (u->weak ? k_weak : 0u));
+    data_access &a =
+        fill(t, filled++, u->address, k_next_known | k_both_ok | (u->weak ? k_weak : 0u));
     a.shared = rt::sharing::reduction;
     a.joined = &u->reducing->stands_for;
   }
@@ -169,9 +177,12 @@ std::vector<iteration::combination> iteration::combinations(bool controlled) con
   std::sort(turns.begin(), turns.end());
   std::vector<combination> all;
   for (auto first = turns.begin(); first != turns.end();) {
-    const auto end = std::find_if(first, turns.end(), [&](const turn &x) { return x.address != first->address; });
+    const auto end = std::find_if(first, turns.end(),
+                                  [&](const turn &x) { return x.address != first->address; });
     for (auto i = first; i != end; ++i) {
-      const team *const next = i + 1 != end ? (i + 1)->reducing : controlled ? nullptr : first->reducing;
+      const team *const next = i + 1 != end ? (i + 1)->reducing
+                               : controlled ? nullptr
+                                            : first->reducing;
       if (i->reducing && i->reducing->own && next != i->reducing)
         all.push_back({i->reducing->own.get(), i->address, i->number});
     }
@@ -194,7 +205,8 @@ void iteration::combine_the_rest() noexcept {
 bool iteration::writes(const recorded_node &n, const void *address) const noexcept {
   const recorded &r = m_tasks[static_cast<std::size_t>(&n - m_nodes.get())];
   const use *const first = m_uses.data() + r.first_use;
-  return std::any_of(first, first + r.uses, [&](const use &u) { return u.address == address && u.how == sharing::none; });
+  return std::any_of(first, first + r.uses,
+                     [&](const use &u) { return u.address == address && u.how == sharing::none; });
 }
 
 } // namespace rt

@@ -14,7 +14,10 @@ std::vector<int> chosen_cpus(const std::string &which, const machine &m) {
   if (which != "big" && which != "little") {
     const auto list = parse_cpu_list(which);
     if (!list || list->empty())
-      throw_error(errc::bad_setting, "manage.workers = '%s' is neither all, big, little nor a list of CPUs; write 0-3,8 for instance", which.c_str());
+      throw_error(
+          errc::bad_setting,
+          "manage.workers = '%s' is neither all, big, little nor a list of CPUs; write 0-3,8 for instance",
+          which.c_str());
     return *list;
   }
   std::vector<int> cpus;
@@ -31,20 +34,23 @@ std::vector<unsigned> choose_managers(const settings &s, const machine &m, unsig
     return {};
   const std::vector<int> cpus = chosen_cpus(s.manage_workers, m);
   if (s.bind == bind_kind::none)
-    throw_error(errc::bad_setting,
-                "manage.workers = '%s' chooses workers by their CPUs, and they are not bound; set bind = compact or "
-                "spread with it",
-                s.manage_workers.c_str());
-  const std::vector<int> order = s.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
+    throw_error(
+        errc::bad_setting,
+        "manage.workers = '%s' chooses workers by their CPUs, and they are not bound; set bind = compact or "
+        "spread with it",
+        s.manage_workers.c_str());
+  const std::vector<int> order =
+      s.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
   std::vector<unsigned> chosen;
   for (unsigned id = 0; id < workers; ++id)
     if (std::find(cpus.begin(), cpus.end(), order[id % order.size()]) != cpus.end())
       chosen.push_back(id);
   if (chosen.empty())
-    throw_error(errc::bad_setting,
-                "manage.workers = '%s' leaves no worker to manage: none is bound to such a CPU; name one of those that "
-                "`weft info` shows",
-                s.manage_workers.c_str());
+    throw_error(
+        errc::bad_setting,
+        "manage.workers = '%s' leaves no worker to manage: none is bound to such a CPU; name one of those that "
+        "`weft info` shows",
+        s.manage_workers.c_str());
   return chosen;
 }
 

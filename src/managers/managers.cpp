@@ -19,8 +19,10 @@ managers *g_those = nullptr; // written before any task
 /// are messages, so no worker polls for them.
 void join_dispatcher() {
   static const auto call = [](void *) { return g_those->serve(*this_thread_context()); };
-  static service_entry when_idle("managers", poll_point::idle, INT_MAX, call, nullptr, called::on_demand);
-  static service_entry when_waiting("managers", poll_point::taskwait, INT_MAX, call, nullptr, called::on_demand);
+  static service_entry when_idle("managers", poll_point::idle, INT_MAX, call, nullptr,
+                                 called::on_demand);
+  static service_entry when_waiting("managers", poll_point::taskwait, INT_MAX, call, nullptr,
+                                    called::on_demand);
   static bool joined = false; // with the start lock
   if (std::exchange(joined, true))
     return;
@@ -33,11 +35,16 @@ unsigned whole(int setting) noexcept { return static_cast<unsigned>(setting); }
 } // namespace
 
 managers::managers(const settings &s, const machine &m, unsigned workers, unsigned slots)
-    : m_mode(s.manage_mode), m_forced(s.manage_forced), m_max_managers(whole(s.manage_max_managers)), m_max_spins(whole(s.manage_max_spins)),
-      m_max_ops(whole(s.manage_max_ops)), m_min_ready(whole(s.manage_min_ready)), m_backlog(whole(s.manage_backlog)),
-      m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u), m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
+    : m_mode(s.manage_mode), m_forced(s.manage_forced),
+      m_max_managers(whole(s.manage_max_managers)), m_max_spins(whole(s.manage_max_spins)),
+      m_max_ops(whole(s.manage_max_ops)), m_min_ready(whole(s.manage_min_ready)),
+      m_backlog(whole(s.manage_backlog)),
+      m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u),
+      m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
   if (m_forced && m_mode != manage_kind::central)
-    throw_error(errc::bad_setting, "manage.forced = true asks for a manager that no worker helps; set manage.mode = central with it");
+    throw_error(
+        errc::bad_setting,
+        "manage.forced = true asks for a manager that no worker helps; set manage.mode = central with it");
 }
 
 outbox *managers::attach(unsigned id) {
@@ -47,7 +54,8 @@ outbox *managers::attach(unsigned id) {
   if (o)
     return o;
   o = new outbox(id);
-  o->may_manage = !is_restricted() || std::find(m_chosen.begin(), m_chosen.end(), id) != m_chosen.end();
+  o->may_manage =
+      !is_restricted() || std::find(m_chosen.begin(), m_chosen.end(), id) != m_chosen.end();
   m_outboxes[id].store(o, std::memory_order_release); // O1: pairs with the managers' acquire
   if (m_used.load(std::memory_order_relaxed) <= id)
     m_used.store(id + 1, std::memory_order_release); // O1
@@ -86,7 +94,8 @@ void set_managers(managers &m, const settings &s) noexcept {
   g_managers.store(s.manage_mode != manage_kind::direct, std::memory_order_relaxed);
   if (s.manage_mode == manage_kind::distributed || s.manage_mode == manage_kind::automatic)
     join_dispatcher();
-  managers::send_messages(s.manage_mode != manage_kind::direct && s.manage_mode != manage_kind::automatic);
+  managers::send_messages(s.manage_mode != manage_kind::direct &&
+                          s.manage_mode != manage_kind::automatic);
 }
 
 bool post_new(task &t, domain &d) {
@@ -99,11 +108,15 @@ bool post_end(task &t, bool childless) {
   return e->messages && g_those->send_end(*e, t, childless);
 }
 
-bool chooses_to_act_locally(thread_context &e) noexcept { return g_those->chooses_to_act_locally(e); }
+bool chooses_to_act_locally(thread_context &e) noexcept {
+  return g_those->chooses_to_act_locally(e);
+}
 
 void apply_registrations_of(domain &d) noexcept { g_those->apply_below(d); }
 
-bool apply_messages(thread_context &e, poll_point where) { return g_those->may_serve(e) && services(where).call_modules(e); }
+bool apply_messages(thread_context &e, poll_point where) {
+  return g_those->may_serve(e) && services(where).call_modules(e);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

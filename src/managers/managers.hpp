@@ -60,8 +60,12 @@ class managers {
   [[nodiscard]] bool nothing_queued() const noexcept;
   // For the watcher: whether there is a thread that only manages, and whether it is applying
   // messages.
-  [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_acquire); } // O3
-  [[nodiscard]] bool is_active() const noexcept { return is_central() && has_thread() && !m_bell.announced(0); }
+  [[nodiscard]] bool has_thread() const noexcept {
+    return m_has_thread.load(std::memory_order_acquire);
+  } // O3
+  [[nodiscard]] bool is_active() const noexcept {
+    return is_central() && has_thread() && !m_bell.announced(0);
+  }
   // Whether only some workers may manage, and which.
   [[nodiscard]] bool is_restricted() const noexcept { return !m_chosen.empty(); }
   [[nodiscard]] const std::vector<unsigned> &chosen() const noexcept { return m_chosen; }

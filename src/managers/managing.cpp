@@ -14,7 +14,9 @@
 namespace weft::inline v0 {
 namespace rt {
 
-bool managers::is_central() const noexcept { return m_mode == manage_kind::central || m_mode == manage_kind::hybrid; }
+bool managers::is_central() const noexcept {
+  return m_mode == manage_kind::central || m_mode == manage_kind::hybrid;
+}
 
 // ---- idle workers ---------------------------------------------------------------------------------------------------
 
@@ -47,14 +49,18 @@ bool managers::serve_all(thread_context &e) {
 bool managers::is_asked(const thread_context &e) const noexcept {
   if (is_central() || !e.messages || !e.messages->may_manage)
     return false;
-  return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) && !nothing_queued();
+  return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) &&
+         !nothing_queued();
 }
 
 bool managers::serves_own_messages_first(const thread_context &e) const noexcept {
-  return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback && e.messages->may_manage;
+  return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback &&
+         e.messages->may_manage;
 }
 
-bool managers::may_serve(const thread_context &e) const noexcept { return !e.in_callback && is_asked(e); }
+bool managers::may_serve(const thread_context &e) const noexcept {
+  return !e.in_callback && is_asked(e);
+}
 
 bool managers::serve(thread_context &e) {
   if (!is_asked(e))
@@ -137,7 +143,9 @@ void managers::start() {
     m.is_central() ? m.run() : m.run_auto();
   };
   if (int e = m_thread.start("weft-manager", main, this)) {
-    warn("the manager cannot be started (%s): workers apply their actions themselves, as with manage.mode = direct", std::strerror(e));
+    warn(
+        "the manager cannot be started (%s): workers apply their actions themselves, as with manage.mode = direct",
+        std::strerror(e));
     send_messages(false);
     return;
   }

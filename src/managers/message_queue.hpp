@@ -37,7 +37,9 @@ class message_queue {
   [[nodiscard]] bool push(T message) noexcept { return m_ring.push(message); }
 
   /// Tries to take m_turn. Returns true if the caller may pop until it releases.
-  [[nodiscard]] bool acquire() noexcept { return m_turn.try_lock() || mutant(bug::messages_two_in_turn); }
+  [[nodiscard]] bool acquire() noexcept {
+    return m_turn.try_lock() || mutant(bug::messages_two_in_turn);
+  }
   [[nodiscard]] bool pop(T &message) noexcept { return m_ring.pop(message); }
   void release() noexcept { m_turn.unlock(); }
 

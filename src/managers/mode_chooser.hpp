@@ -25,7 +25,8 @@ class mode_chooser {
   /// of the next one. The mode of the last one is what next() returned before; at first it is
   /// direct.
   [[nodiscard]] mode next(std::uint64_t tasks, std::uint64_t ns) noexcept {
-    const double rate = static_cast<double>(tasks) / static_cast<double>(std::max<std::uint64_t>(ns, 1));
+    const double rate =
+        static_cast<double>(tasks) / static_cast<double>(std::max<std::uint64_t>(ns, 1));
     switch (m_window) {
     case window::rest:
       after_rest(rate);
@@ -41,7 +42,9 @@ class mode_chooser {
     return now();
   }
   /// Returns the length of the next window.
-  [[nodiscard]] std::uint64_t window_ns() const noexcept { return m_window == window::rest ? k_rest_ns : k_short_ns; }
+  [[nodiscard]] std::uint64_t window_ns() const noexcept {
+    return m_window == window::rest ? k_rest_ns : k_short_ns;
+  }
   [[nodiscard]] mode now() const noexcept { return m_window == window::trial ? other() : m_mode; }
   /// Says whether the window is a trial of the other mode.
   [[nodiscard]] bool tries() const noexcept { return m_window == window::trial; }
@@ -54,7 +57,8 @@ class mode_chooser {
   static constexpr std::uint64_t k_short_ns = 2'000'000;
   // Each end of a window wakes a thread, which takes a worker's processor for it.
   static constexpr std::uint64_t k_rest_ns = 64 * k_short_ns;
-  static constexpr double k_least_rate = 50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both modes are as good
+  static constexpr double k_least_rate =
+      50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both modes are as good
   // Rests for each trial of the last series. So trials take one part in 129 of the time even if no
   // task runs in them, and less where they lose.
   static constexpr unsigned k_least_between = 2;
@@ -63,7 +67,9 @@ class mode_chooser {
   static constexpr int k_proof = 8; // trials by which distributed must be ahead
   static constexpr int k_doubt = 4; // a lead at which it is not any more
 
-  [[nodiscard]] mode other() const noexcept { return m_mode == mode::direct ? mode::distributed : mode::direct; }
+  [[nodiscard]] mode other() const noexcept {
+    return m_mode == mode::direct ? mode::distributed : mode::direct;
+  }
 
   void rest() noexcept {
     m_window = window::rest;
@@ -72,7 +78,7 @@ class mode_chooser {
 
   void after_rest(double rate) noexcept {
     if (rate < k_least_rate)
-      return;                                   // too little happens to be measured: a series is deferred
+      return; // too little happens to be measured: a series is deferred
     if (rate > 2 * m_rate || rate < m_rate / 2) // another phase of the program
       m_between = k_least_between;
     m_rate = rate;
@@ -95,7 +101,8 @@ class mode_chooser {
   /// it.
   bool has_won(double around) noexcept {
     const bool is_direct = m_mode == mode::direct;
-    const bool distributed_won = is_direct ? m_tried > k_better * around : around > k_better * m_tried;
+    const bool distributed_won =
+        is_direct ? m_tried > k_better * around : around > k_better * m_tried;
     m_ahead = std::clamp(m_ahead + (distributed_won ? 1 : -1), 0, k_proof);
     const bool won = distributed_won == is_direct;
     m_between = won ? k_least_between : std::min(2 * m_between, k_most_between);
@@ -111,7 +118,7 @@ class mode_chooser {
   unsigned m_rests = 0; // since the last series
   unsigned m_tries = 0; // trials of this series, or of the last one
   unsigned m_between = k_least_between;
-  double m_rate = 0;   // of the last long window
+  double m_rate = 0; // of the last long window
   double m_beside = 0; // of the last short window in m_mode
   double m_tried = 0;
 };

@@ -14,13 +14,16 @@ class request {
  public:
   enum class kind : std::uintptr_t {
     fresh,         // enter the accesses of the task
-    end,           // release them; the task has no children. The later of manager and deleter drops it
+    end, // release them; the task has no children. The later of manager and deleter drops it
     end_of_parent, // release them; the task has children and is complete after them
-    deletion,      // drop the task
+    deletion, // drop the task
   };
   request() noexcept = default;
-  request(task &t, kind k) noexcept : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
-  [[nodiscard]] task &about() const noexcept { return *reinterpret_cast<task *>(m_word & ~k_kinds); }
+  request(task &t, kind k) noexcept
+      : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
+  [[nodiscard]] task &about() const noexcept {
+    return *reinterpret_cast<task *>(m_word & ~k_kinds);
+  }
   [[nodiscard]] kind what() const noexcept { return static_cast<kind>(m_word & k_kinds); }
 
  private:

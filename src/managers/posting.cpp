@@ -16,7 +16,8 @@ namespace rt {
 namespace {
 
 void count_applied(unsigned n) noexcept {
-  if (thread_context *e = this_thread_context(); e && n != 0) // a thread that only manages has no counters
+  if (thread_context *e = this_thread_context();
+      e && n != 0) // a thread that only manages has no counters
     count(e->counts->messages_applied, n);
 }
 
@@ -121,7 +122,8 @@ bool managers::send_end(thread_context &e, task &t, bool childless) {
     apply_registrations_below(t); // no queue orders its end behind them
   const bool two = childless && is_central(); // the manager of `distributed` deletes alone
   t.unsatisfied.store(two ? 2 : 1, std::memory_order_relaxed); // published by the message
-  if (!push(e, is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
+  if (!push(e, is_central() ? o.ordered : o.others,
+            {t, childless ? request::kind::end : request::kind::end_of_parent}))
     return false;
   if (two)
     delete_sent(o, t);
@@ -133,7 +135,8 @@ bool managers::send_end(thread_context &e, task &t, bool childless) {
 /// Does the sender's part in deleting a task.
 void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
-  const bool behind = m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
+  const bool behind =
+      m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
   if (behind && push(*this_thread_context(), o.ordered, {t, request::kind::deletion}))
     return;
   if (take_away(t.unsatisfied, 1)) // the zombie step: the second of two drops the task
@@ -235,7 +238,8 @@ namespace {
 /// deferred.
 class applying {
  public:
-  explicit applying(thread_context *e) noexcept : m_context(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
+  explicit applying(thread_context *e) noexcept
+      : m_context(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
   applying(const applying &) = delete;
   applying &operator=(const applying &) = delete;
   ~applying() {

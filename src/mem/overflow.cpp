@@ -16,13 +16,16 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_alternate_bytes = 64 << 10;
-constexpr std::size_t k_thread_guard_bytes = 64 << 10; // a fault so little below a thread's stack is an overflow of it
+constexpr std::size_t k_thread_guard_bytes =
+    64 << 10; // a fault so little below a thread's stack is an overflow of it
 
 struct sigaction g_previous_segv, g_previous_bus;
 bool (*g_describe)(overflow_victim &) = nullptr;
 std::atomic<bool> g_warned_no_alternate{false};
 
-struct sigaction &previous_of(int signal) noexcept { return signal == SIGBUS ? g_previous_bus : g_previous_segv; }
+struct sigaction &previous_of(int signal) noexcept {
+  return signal == SIGBUS ? g_previous_bus : g_previous_segv;
+}
 
 // ---- how a fault ends without Weft --------------------------------------------------------------
 
@@ -34,7 +37,8 @@ void end_by(int signal, const siginfo_t *info) noexcept {
     raise(signal);
 }
 
-void call_handler(const struct sigaction &handler, int signal, siginfo_t *info, void *context) noexcept {
+void call_handler(const struct sigaction &handler, int signal, siginfo_t *info,
+                  void *context) noexcept {
   sigset_t before, during = handler.sa_mask;
   if (!(handler.sa_flags & SA_NODEFER))
     sigaddset(&during, signal); // the kernel ends a program at a fault inside the handler
@@ -53,7 +57,8 @@ thread_local const void *t_chained_frame = nullptr;
 
 bool calls_itself(const void *context) noexcept {
   const void *here = __builtin_frame_address(0);
-  const bool again = t_chained_context == context && here < t_chained_frame; // not below: that handler was left by a jump
+  const bool again = t_chained_context == context &&
+                     here < t_chained_frame; // not below: that handler was left by a jump
   t_chained_context = context;
   t_chained_frame = here;
   return again;
@@ -65,7 +70,8 @@ void chain(int signal, siginfo_t *info, void *context) noexcept {
   const bool takes_info = (now.sa_flags & SA_SIGINFO) != 0;
   if (!takes_info && now.sa_handler == SIG_IGN && info->si_code <= 0)
     return;
-  if ((!takes_info && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) || calls_itself(context))
+  if ((!takes_info && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) ||
+      calls_itself(context))
     return end_by(signal, info);
   if (now.sa_flags & SA_RESETHAND) {
     previous.sa_flags = 0;
@@ -99,7 +105,9 @@ void report_pool_stack(const overflow_victim &v, const guarded_range &r, const v
       .pointer(at);
   const auto twice = static_cast<std::int64_t>(r.stack_bytes >> 9);
   if (r.stack_bytes == configured_stack_bytes())
-    line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=").decimal(twice).text("KiB, or give the task weft::stack_bytes");
+    line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=")
+        .decimal(twice)
+        .text("KiB, or give the task weft::stack_bytes");
   else
     line.text("); raise the task's weft::stack_bytes, for example to ").decimal(twice << 10);
   line.write();
@@ -124,7 +132,8 @@ struct {
 
 bool is_forbidden(const siginfo_t *info) noexcept {
   const char *at = static_cast<const char *>(info->si_addr);
-  return g_forbidden.low && info->si_code > 0 && at >= g_forbidden.low && at < g_forbidden.low + g_forbidden.bytes;
+  return g_forbidden.low && info->si_code > 0 && at >= g_forbidden.low &&
+         at < g_forbidden.low + g_forbidden.bytes;
 }
 
 void on_fault(int signal, siginfo_t *info, void *context) {
@@ -137,7 +146,8 @@ void on_fault(int signal, siginfo_t *info, void *context) {
   const char *at = static_cast<const char *>(info->si_addr);
   if (r.low)
     report_pool_stack(v, r, at);
-  else if (known && v.is_task && v.thread_stack_low && at < v.thread_stack_low + 4096 && at >= v.thread_stack_low - k_thread_guard_bytes)
+  else if (known && v.is_task && v.thread_stack_low && at < v.thread_stack_low + 4096 &&
+           at >= v.thread_stack_low - k_thread_guard_bytes)
     report_thread_stack(v, at);
   chain(signal, info, context); // a crash reporter, or the end by this signal with a core file
   errno = saved_errno;
@@ -172,10 +182,13 @@ void install_overflow_stack() noexcept {
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE))
     return; // the program has an alternate stack of its own
-  void *p = mmap(nullptr, k_alternate_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *p =
+      mmap(nullptr, k_alternate_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    return warn_once(g_warned_no_alternate, "no memory for an alternate signal stack; a stack overflow of this thread will end the "
-                                            "program without saying which task it was");
+    return warn_once(
+        g_warned_no_alternate,
+        "no memory for an alternate signal stack; a stack overflow of this thread will end the "
+        "program without saying which task it was");
   stack_t ours{};
   ours.ss_sp = p;
   ours.ss_size = k_alternate_bytes;
@@ -189,7 +202,8 @@ void uninstall_overflow_stack() noexcept {
   if (!t_alternate)
     return;
   stack_t now{};
-  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == t_alternate) { // else the program has set another one since
+  if (sigaltstack(nullptr, &now) == 0 &&
+      now.ss_sp == t_alternate) { // else the program has set another one since
     stack_t off{};
     off.ss_flags = SS_DISABLE;
     sigaltstack(&off, nullptr);

@@ -27,7 +27,9 @@ class remote_free {
   };
 
   /// Pushes blocks that are linked from first to last.
-  void push(block *first, block *last) noexcept { m_stack.push_chain(first, mutant(bug::remote_free_loses_chain) ? first : last); }
+  void push(block *first, block *last) noexcept {
+    m_stack.push_chain(first, mutant(bug::remote_free_loses_chain) ? first : last);
+  }
 
   /// Takes all blocks, linked; returns null when there are none.
   [[nodiscard]] block *take() noexcept { return m_stack.take_all(); }

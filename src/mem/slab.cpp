@@ -19,7 +19,8 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_region_bytes = 2 << 20; // one mapping holds 32 chunks
-constexpr std::size_t k_page = 4096;            // untouched blocks are linked a page at a time, so that no more than a page is touched
+constexpr std::size_t k_page =
+    4096; // untouched blocks are linked a page at a time, so that no more than a page is touched
 
 alignas(k_apart) std::atomic<std::int64_t> g_live{0};
 void (*g_hook)(std::int64_t) = nullptr;
@@ -29,12 +30,14 @@ char *g_region = nullptr; // guarded by the mutex
 std::size_t g_region_left = 0;
 
 std::mutex g_heaps_mutex;
-std::vector<heap *> *g_heaps = nullptr; // guarded by the mutex; never destroyed: threads may outlive static objects
+std::vector<heap *> *g_heaps =
+    nullptr; // guarded by the mutex; never destroyed: threads may outlive static objects
 
 /// Maps 2 MiB of address space, aligned to chunks.
 char *map_region() noexcept {
   constexpr std::size_t alignment = heap::k_chunk_bytes;
-  void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   const auto at = reinterpret_cast<std::uintptr_t>(p);
@@ -61,7 +64,8 @@ char *take_chunk() noexcept {
 }
 
 void report(std::int64_t change) noexcept {
-  const std::int64_t live = g_live.fetch_add(change, std::memory_order_seq_cst) + change; // O3: against throttle::publish
+  const std::int64_t live =
+      g_live.fetch_add(change, std::memory_order_seq_cst) + change; // O3: against throttle::publish
   if (g_hook)
     g_hook(live);
 }
@@ -125,7 +129,8 @@ bool heap::refill(std::size_t c, std::size_t size) noexcept {
     if (!raw)
       return false;
     ::new (static_cast<void *>(raw)) chunk{this, static_cast<std::uint32_t>(c), m_slot, size};
-    const std::size_t header = k_chunk_bytes % size == 0 ? size : k_align; // blocks of 2^n bytes are aligned to 2^n
+    const std::size_t header =
+        k_chunk_bytes % size == 0 ? size : k_align; // blocks of 2^n bytes are aligned to 2^n
     m_fresh[c] = raw + header;
     m_fresh_end[c] = m_fresh[c] + (k_chunk_bytes - header) / size * size;
   }

@@ -28,7 +28,8 @@ void set_allocator(allocator_kind kind) noexcept;
 
 class heap {
  public:
-  static constexpr std::size_t k_chunk_bytes = 64 << 10; // aligned to its size: the header is found by masking
+  static constexpr std::size_t k_chunk_bytes =
+      64 << 10; // aligned to its size: the header is found by masking
   static constexpr std::size_t k_align = 64;
 
   heap() noexcept = default;
@@ -41,7 +42,9 @@ class heap {
     return b ? b : allocate_slow(bytes);
   }
   /// Does the same, but returns null when a look into a list is not enough.
-  WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept { return take_listed(bytes, m_most_unreported); }
+  WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept {
+    return take_listed(bytes, m_most_unreported);
+  }
 
   /// Frees a block. Any thread; `mine` is the calling thread's heap or null.
   static void deallocate(void *p, heap *mine) noexcept {
@@ -74,13 +77,15 @@ class heap {
 
  private:
   using block = remote_free<>::block;
-  static constexpr std::size_t k_fine = 16;            // classes 1..16: steps of 64 bytes up to 1 KiB
-  static constexpr std::size_t k_most = 16 << 10;      // then powers of two up to this; larger blocks come from malloc
+  static constexpr std::size_t k_fine = 16; // classes 1..16: steps of 64 bytes up to 1 KiB
+  static constexpr std::size_t k_most =
+      16 << 10; // then powers of two up to this; larger blocks come from malloc
   static constexpr std::size_t k_classes = k_fine + 5;
   static constexpr std::int64_t k_account_batch = 64 << 10;
-  static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 remote frees
-  static constexpr std::uint32_t k_remote_bytes = 16 << 10;    // but no more memory than this waits in a batch
-  static constexpr std::size_t k_batches = 8;                  // pairs of owner and class that are freed alternately
+  static constexpr std::uint32_t k_remote_batch = 32; // one compare-exchange per 32 remote frees
+  static constexpr std::uint32_t k_remote_bytes =
+      16 << 10; // but no more memory than this waits in a batch
+  static constexpr std::size_t k_batches = 8; // pairs of owner and class that are freed alternately
 
   /// Heads a chunk, in its first 64 bytes. Written once.
   struct chunk {
@@ -111,10 +116,13 @@ class heap {
     }
     return b;
   }
-  static chunk *chunk_of(void *p) noexcept { return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1)); }
+  static chunk *chunk_of(void *p) noexcept {
+    return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1));
+  }
   void account(std::int64_t bytes) noexcept {
     m_unreported += bytes;
-    if (static_cast<std::uint64_t>(m_unreported + k_account_batch) > 2 * k_account_batch) [[unlikely]]
+    if (static_cast<std::uint64_t>(m_unreported + k_account_batch) > 2 * k_account_batch)
+        [[unlikely]]
       flush_accounting();
   }
   void *allocate_slow(std::size_t bytes) noexcept;
@@ -131,9 +139,10 @@ class heap {
   static inline bool s_system = false;
 
   std::int64_t m_unreported = 0;
-  std::int64_t m_most_unreported = k_account_batch; // bytes not reported yet that a fast allocation may leave
+  std::int64_t m_most_unreported =
+      k_account_batch; // bytes not reported yet that a fast allocation may leave
   block *m_free[k_classes] = {};
-  char *m_fresh[k_classes] = {};     // the part of the newest chunk that has not been used yet
+  char *m_fresh[k_classes] = {}; // the part of the newest chunk that has not been used yet
   char *m_fresh_end[k_classes] = {};
   batch m_batches[k_batches];
   std::uint32_t m_slot = 0;

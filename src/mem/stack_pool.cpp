@@ -19,10 +19,12 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_stacks_per_mapping = 64;
-constexpr int k_advice_guard = 102; // MADV_GUARD_INSTALL: a guard without a mapping of its own (Linux 6.13)
+constexpr int k_advice_guard =
+    102; // MADV_GUARD_INSTALL: a guard without a mapping of its own (Linux 6.13)
 constexpr std::uint64_t k_canary = 0x5745465453544b21u;
 constexpr std::size_t k_descriptor_bytes = 64;
-constexpr std::size_t k_warm_pages = 2; // a cached stack keeps these: a body that waits seldom needs more
+constexpr std::size_t k_warm_pages =
+    2; // a cached stack keeps these: a body that waits seldom needs more
 // 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2
 // MiB of them.
 constexpr std::size_t k_shared_warm = 256;
@@ -60,7 +62,8 @@ struct mapping {
   std::size_t bytes;
   std::size_t stride;
 };
-constexpr std::size_t k_max_mappings = 1 << 16; // 65,530 mappings are all that a process gets (vm.max_map_count)
+constexpr std::size_t k_max_mappings =
+    1 << 16; // 65,530 mappings are all that a process gets (vm.max_map_count)
 mapping *g_mappings = nullptr;
 std::atomic<std::size_t> g_mapping_count{0};
 std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any more
@@ -68,7 +71,8 @@ std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any mor
 /// Enters a mapping. The caller has the mutex.
 void remember(const mapping &m) noexcept {
   if (!g_mappings) {
-    void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
       return;
     g_mappings = static_cast<mapping *>(p);
@@ -83,7 +87,8 @@ void remember(const mapping &m) noexcept {
 /// Maps space for `count` stacks. It is only address space until a task runs on one. The caller has
 /// the mutex.
 char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
-  void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   madvise(p, count * bytes, MADV_NOHUGEPAGE); // else the first touch of one stack could take 2 MiB
@@ -105,7 +110,8 @@ std::int64_t protected_guards() noexcept {
 
 bool protect_guard(char *low) noexcept {
   static std::atomic<std::int64_t> left{protected_guards()};
-  return left.fetch_sub(1, std::memory_order_relaxed) > 0 && mprotect(low, page(), PROT_NONE) == 0; // counts, orders nothing
+  return left.fetch_sub(1, std::memory_order_relaxed) > 0 &&
+         mprotect(low, page(), PROT_NONE) == 0; // counts, orders nothing
 }
 
 bool install_guard(char *low) noexcept {
@@ -126,8 +132,9 @@ stack *make_stack(char *low, std::size_t bytes) noexcept {
   s->bytes = bytes - page() - k_descriptor_bytes;
   s->guarded = install_guard(low);
   if (!s->guarded) {
-    warn_once(g_warned_unguarded,
-              "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
+    warn_once(
+        g_warned_unguarded,
+        "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
     *static_cast<std::uint64_t *>(s->low) = k_canary;
   }
   valgrind_stack(s->low, s);
@@ -141,7 +148,8 @@ void check_canary(const stack &s) noexcept {
 
 /// Gives all but the topmost pages of the stack back to the system.
 void cool(stack &s) noexcept {
-  const auto low = reinterpret_cast<std::uintptr_t>(s.low) + (s.guarded ? 0 : page()); // keeps the canary
+  const auto low =
+      reinterpret_cast<std::uintptr_t>(s.low) + (s.guarded ? 0 : page()); // keeps the canary
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&s) / page() * page() + page();
   if (end - low > k_warm_pages * page())
     madvise(reinterpret_cast<void *>(low), end - low - k_warm_pages * page(), MADV_DONTNEED);
@@ -165,7 +173,9 @@ stack *fresh_stack() noexcept {
   return make_stack(low, bytes);
 }
 
-std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page() - 1) / page() * page(); }
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  return (bytes + page() - 1) / page() * page();
+}
 
 } // namespace
 
@@ -276,7 +286,8 @@ guarded_range find_guard(const void *address) noexcept {
 void for_each_stack(void (*f)(stack &, void *), void *context) {
   const std::size_t n = g_mapping_count.load(std::memory_order_acquire); // O1
   for (std::size_t i = g_forgotten; i < n; ++i)
-    for (const char *end = g_mappings[i].low + g_mappings[i].stride; end <= g_mappings[i].low + g_mappings[i].bytes; end += g_mappings[i].stride) {
+    for (const char *end = g_mappings[i].low + g_mappings[i].stride;
+         end <= g_mappings[i].low + g_mappings[i].bytes; end += g_mappings[i].stride) {
       auto *s = reinterpret_cast<stack *>(const_cast<char *>(end) - k_descriptor_bytes);
       if (s->low) // else no task has used it yet
         f(*s, context);

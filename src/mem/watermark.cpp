@@ -33,7 +33,8 @@ struct marks {
 };
 
 marks &the_marks() noexcept {
-  alignas(marks) static unsigned char storage[sizeof(marks)]; // never destroyed: tasks may outlive static objects
+  alignas(marks) static unsigned char
+      storage[sizeof(marks)]; // never destroyed: tasks may outlive static objects
   static marks *const made = ::new (static_cast<void *>(storage)) marks;
   return *made;
 }
@@ -43,21 +44,25 @@ marks &the_marks() noexcept {
 /// memory below the stack pointer.
 WEFT_UNINSTRUMENTED const char *first_touched(const char *low, const char *to) noexcept {
   const volatile std::uint64_t *at = reinterpret_cast<const volatile std::uint64_t *>(low);
-  while (reinterpret_cast<const char *>(const_cast<const std::uint64_t *>(at)) < to && *at == k_pattern)
+  while (reinterpret_cast<const char *>(const_cast<const std::uint64_t *>(at)) < to &&
+         *at == k_pattern)
     ++at;
   return reinterpret_cast<const char *>(const_cast<const std::uint64_t *>(at));
 }
 
 WEFT_UNINSTRUMENTED void fill(const char *low, const char *to) noexcept {
-  for (auto at = reinterpret_cast<std::uintptr_t>(low); at < reinterpret_cast<std::uintptr_t>(to); at += sizeof k_pattern)
+  for (auto at = reinterpret_cast<std::uintptr_t>(low); at < reinterpret_cast<std::uintptr_t>(to);
+       at += sizeof k_pattern)
     *reinterpret_cast<volatile std::uint64_t *>(at) = k_pattern;
 }
 
 } // namespace
 
-WEFT_UNINSTRUMENTED WEFT_NOINLINE void watermark::begin(const char *low, watermark *&innermost) noexcept {
+WEFT_UNINSTRUMENTED WEFT_NOINLINE void watermark::begin(const char *low,
+                                                        watermark *&innermost) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  m_low = reinterpret_cast<const char *>((reinterpret_cast<std::uintptr_t>(low) + 7) & ~std::uintptr_t{7});
+  m_low = reinterpret_cast<const char *>((reinterpret_cast<std::uintptr_t>(low) + 7) &
+                                         ~std::uintptr_t{7});
   m_from = reinterpret_cast<const char *>((here - k_least) & ~std::uintptr_t{7});
   m_deepest = m_from;
   m_outer = innermost;
@@ -79,7 +84,8 @@ WEFT_UNINSTRUMENTED WEFT_NOINLINE std::size_t watermark::end(watermark *&innermo
 void note_watermark(std::string_view name, std::size_t bytes) noexcept {
   marks &m = the_marks();
   std::lock_guard lock(m.mutex);
-  auto at = std::find_if(m.all.begin(), m.all.end(), [&](const mark &each) { return each.name == name; });
+  auto at =
+      std::find_if(m.all.begin(), m.all.end(), [&](const mark &each) { return each.name == name; });
   try {
     if (at == m.all.end())
       at = m.all.insert(at, mark{std::string(name)});
@@ -104,7 +110,8 @@ void report_watermarks() noexcept {
   std::lock_guard lock(m.mutex);
   if (m.all.empty() && m.forgotten == 0)
     return;
-  std::sort(m.all.begin(), m.all.end(), [](const mark &a, const mark &b) { return a.most > b.most; });
+  std::sort(m.all.begin(), m.all.end(),
+            [](const mark &a, const mark &b) { return a.most > b.most; });
   const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
   for (const mark &each : m.all) {
     signal_safe_line line;
@@ -116,7 +123,9 @@ void report_watermarks() noexcept {
         .decimal(number(each.runs))
         .text(" runs");
     if (each.most > configured_stack_bytes())
-      line.text(", on a thread's own stack; one of Weft's would overflow (stack.bytes is ").decimal(number(configured_stack_bytes())).text(")");
+      line.text(", on a thread's own stack; one of Weft's would overflow (stack.bytes is ")
+          .decimal(number(configured_stack_bytes()))
+          .text(")");
     line.write();
   }
   if (m.deepest != 0)
@@ -128,7 +137,11 @@ void report_watermarks() noexcept {
         .text(" bytes")
         .write();
   if (m.forgotten != 0)
-    signal_safe_line().text("weft: stack.watermark: no memory to note ").decimal(number(m.forgotten)).text(" more runs").write();
+    signal_safe_line()
+        .text("weft: stack.watermark: no memory to note ")
+        .decimal(number(m.forgotten))
+        .text(" more runs")
+        .write();
   m.all.clear();
   m.deepest = 0;
   m.forgotten = 0;

@@ -27,8 +27,9 @@ class external_list {
     Thread *first = m_first.load(std::memory_order_relaxed);
     do
       g.next = first;
-    while (!m_first.compare_exchange_weak(first, &g, order_unless(bug::external_added_relaxed, std::memory_order_release),
-                                          std::memory_order_relaxed)); // O1
+    while (!m_first.compare_exchange_weak(
+        first, &g, order_unless(bug::external_added_relaxed, std::memory_order_release),
+        std::memory_order_relaxed)); // O1
   }
 
   template <class F>

@@ -15,7 +15,8 @@ void lock_queues::begin() {
 }
 
 lock_queues::queue *lock_queues::queue_of(std::uintptr_t lock) {
-  const auto at = std::find_if(m_queues.begin(), m_queues.end(), [lock](const queue &q) { return q.lock.address == lock; });
+  const auto at = std::find_if(m_queues.begin(), m_queues.end(),
+                               [lock](const queue &q) { return q.lock.address == lock; });
   return at == m_queues.end() ? nullptr : &*at;
 }
 
@@ -40,8 +41,8 @@ void lock_queues::look_at(queue &q, std::uint64_t now) {
   const std::uint64_t cpu_ns = h.tid != 0 ? m_world.cpu_ns(h.tid) : 0;
   const bool lives = cpu_ns != 0;
   q.holder_waits = lives ? m_world.waits_for(h.tid) : thread_wait{};
-  if (q.since == 0 || h.free || h.tid != q.held.tid || cpu_ns != q.holder_cpu_ns || q.holder_waits.what == thread_wait::kind::clock ||
-      (lives && !m_world.sleeps(h.tid)))
+  if (q.since == 0 || h.free || h.tid != q.held.tid || cpu_ns != q.holder_cpu_ns ||
+      q.holder_waits.what == thread_wait::kind::clock || (lives && !m_world.sleeps(h.tid)))
     q.since = now;
   q.held = h;
   q.holder_cpu_ns = cpu_ns;
@@ -55,7 +56,9 @@ bool lock_queues::passes_on(const queue &q, std::uint64_t now) {
   for (std::size_t i = 0; i <= m_queues.size(); ++i) {
     if (at->since == now)
       return true;
-    const queue *const next = at->holder_waits.what == thread_wait::kind::lock ? queue_of(at->holder_waits.address) : nullptr;
+    const queue *const next = at->holder_waits.what == thread_wait::kind::lock
+                                  ? queue_of(at->holder_waits.address)
+                                  : nullptr;
     if (!next)
       return now - at->since < m_patience_ns;
     at = next;

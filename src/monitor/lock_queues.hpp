@@ -20,7 +20,8 @@ class watched;
 
 class lock_queues {
  public:
-  lock_queues(const watched &world, std::uint64_t patience_ns) : m_world(world), m_patience_ns(patience_ns) {}
+  lock_queues(const watched &world, std::uint64_t patience_ns)
+      : m_world(world), m_patience_ns(patience_ns) {}
 
   /// Begins a round: then count() each blocked worker, then needless().
   void begin();

@@ -13,8 +13,10 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one threads may have come and gone
-constexpr std::uint64_t k_least_fraction = 8;                    // a thread computes if it runs for an eighth of the time or more
+constexpr std::uint64_t k_longest_window_ns =
+    4 * k_slice_ns; // in a longer one threads may have come and gone
+constexpr std::uint64_t k_least_fraction =
+    8;                    // a thread computes if it runs for an eighth of the time or more
 constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns = 1'000'000'000;
 
 } // namespace
@@ -87,7 +89,8 @@ void oversubscription_policy::recall(std::size_t most) {
 /// had to leave their cpu, other processes have used the rest, and it does not count.
 void oversubscription_policy::note_idle_time(std::uint64_t since) {
   const std::uint64_t before = std::exchange(m_process_ns, m_world.process_cpu_ns());
-  const std::uint64_t used = m_process_ns - before, had = m_world.cpus() * since, idle = used < had ? had - used : 0;
+  const std::uint64_t used = m_process_ns - before, had = m_world.cpus() * since,
+                      idle = used < had ? had - used : 0;
   const std::uint64_t preemptions = m_world.preemptions();
   const bool shares = std::exchange(m_preemptions, preemptions) != preemptions;
   m_idle_ns = 2 * idle < since || shares ? 0 : m_idle_ns + idle;
@@ -112,11 +115,13 @@ oversubscription_policy::assessment oversubscription_policy::assess_all(std::uin
     return {false, true, k_shortest_rest_ns};
   }
   const std::size_t at_work = m_outside.size() + inside + m_world.busy();
-  const auto idle_slices = static_cast<std::size_t>(std::exchange(m_idle_ns, m_idle_ns % k_slice_ns) / k_slice_ns);
+  const auto idle_slices =
+      static_cast<std::size_t>(std::exchange(m_idle_ns, m_idle_ns % k_slice_ns) / k_slice_ns);
   recall(idle_slices);
   const bool asked = idle_slices == 0 && at_work > m_world.cpus() && ask(at_work - m_world.cpus());
   const bool presses = asked || !m_suspended.empty();
-  m_rest_ns = presses || m_rest_ns == 0 ? k_shortest_rest_ns : std::min(2 * m_rest_ns, k_longest_rest_ns);
+  m_rest_ns =
+      presses || m_rest_ns == 0 ? k_shortest_rest_ns : std::min(2 * m_rest_ns, k_longest_rest_ns);
   return {presses, false, m_rest_ns};
 }
 

@@ -41,7 +41,8 @@ class oversubscription_policy {
   std::uint64_t m_at = 0, m_process_ns = 0; // of the last look
   std::uint64_t m_preemptions = 0; // by the last look
   std::uint64_t m_idle_ns = 0;
-  std::uint64_t m_rest_ns = 0; // grows while no thread is asked, though some take part and some do not
+  std::uint64_t m_rest_ns =
+      0; // grows while no thread is asked, though some take part and some do not
   std::vector<layer::external_thread *> m_outside, m_suspended; // of this look
 };
 

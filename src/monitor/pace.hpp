@@ -20,14 +20,17 @@ class pace {
   // longest time that a thread may sleep unnoticed once there is a doubt; starting a spare costs a
   // tenth of it.
   static constexpr std::uint64_t k_shortest_ns = 500'000, k_longest_ns = 10'000'000;
-  static constexpr std::uint64_t k_patience_ns = 100'000'000; // the longest nap where looks turn out to be expensive
+  static constexpr std::uint64_t k_patience_ns =
+      100'000'000; // the longest nap where looks turn out to be expensive
   static constexpr std::uint64_t k_fraction = 2000; // 1/2000 of a CPU
   static constexpr std::uint64_t k_allowance_ns = 1'000'000;
 
   /// Returns the length of the nap after a look at `now`, when the thread has used `spent` of CPU
   /// time. Naps are short while there is a doubt, then longer and longer.
   std::uint64_t next(const stall_detector::assessment &o, std::uint64_t now, std::uint64_t spent) {
-    m_nap_ns = o.look_soon || m_nap_ns == 0 ? k_shortest_ns : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_ns);
+    m_nap_ns = o.look_soon || m_nap_ns == 0
+                   ? k_shortest_ns
+                   : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_ns);
     const std::uint64_t before = std::exchange(m_at, now);
     const auto earned = static_cast<std::int64_t>((before ? now - before : 0) / k_fraction);
     const auto cost = static_cast<std::int64_t>(spent - std::exchange(m_spent, spent));
@@ -35,7 +38,8 @@ class pace {
     if (o.blocked > 0 || o.suspects > 0 || o.slicing)
       return m_nap_ns;
     m_credit = std::max(m_credit - cost, -static_cast<std::int64_t>(k_patience_ns / k_fraction));
-    return m_credit >= 0 ? m_nap_ns : std::max(m_nap_ns, static_cast<std::uint64_t>(-m_credit) * k_fraction);
+    return m_credit >= 0 ? m_nap_ns
+                         : std::max(m_nap_ns, static_cast<std::uint64_t>(-m_credit) * k_fraction);
   }
   /// Makes the next nap the shortest.
   void begin_anew() { m_nap_ns = 0; }

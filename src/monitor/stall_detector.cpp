@@ -36,19 +36,23 @@ void stall_detector::assess_one(record &r, const circumstances &c) const {
       r.is = worker_state::going;
       return;
     }
-    r.is = r.is == worker_state::suspect || r.is == worker_state::blocked ? worker_state::blocked : worker_state::suspect;
+    r.is = r.is == worker_state::suspect || r.is == worker_state::blocked ? worker_state::blocked
+                                                                          : worker_state::suspect;
     return;
   }
-  const bool computes = r.is == worker_state::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
+  const bool computes =
+      r.is == worker_state::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
   r.is = computes ? worker_state::computing : worker_state::going;
 }
 
 /// Starts the record of a worker that has passed scheduling points. Returns true if the worker has
 /// hardly run meanwhile, and sleeps.
-bool stall_detector::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
+bool stall_detector::begin_anew(record &r, const watched::reading &seen,
+                                const circumstances &c) const {
   const bool asks = c.waits && !seen.idle && !seen.external;
   const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
-  const bool lazy = asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
+  const bool lazy =
+      asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
   r = {seen, c.now, cpu, asks ? c.now : 0, worker_state::going, false, {}};
   return lazy && m_world.sleeps(seen.tid);
 }
@@ -60,8 +64,10 @@ bool stall_detector::slice(record &r, const circumstances &c) {
   const bool work_has_waited = m_waits_since != 0 && c.now - m_waits_since >= k_slice_ns;
   if ((!work_has_waited && !r.seen.awaited) || !m_world.can_ask())
     return false;
-  const bool over = c.now - r.since >= k_slice_ns && r.is != worker_state::suspect && r.is != worker_state::blocked;
-  if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) || (over && !m_world.sleeps(r.seen.tid)))
+  const bool over = c.now - r.since >= k_slice_ns && r.is != worker_state::suspect &&
+                    r.is != worker_state::blocked;
+  if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) ||
+      (over && !m_world.sleeps(r.seen.tid)))
     r.deaf = !m_world.ask(r.seen.tid);
   return !r.deaf;
 }
@@ -73,13 +79,15 @@ unsigned stall_detector::helpers() {
   m_world.external_threads().visit([&](const layer::external_thread &g) {
     const int tid = g.tid.load(std::memory_order_relaxed);
     const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
-    n += tid != 0 && (seq % 2 != 0 || seq != g.seen_participation_seq) && !is_worker(tid) && !m_world.sleeps(tid);
+    n += tid != 0 && (seq % 2 != 0 || seq != g.seen_participation_seq) && !is_worker(tid) &&
+         !m_world.sleeps(tid);
   });
   return n;
 }
 
 bool stall_detector::is_worker(int tid) const {
-  return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
+  return std::any_of(m_records.begin(), m_records.end(),
+                     [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
 }
 
 /// Returns how many blocked workers need no spare because external threads run in their place. At
@@ -92,7 +100,9 @@ unsigned stall_detector::replaced(unsigned blocked) {
 
 unsigned stall_detector::workers() const {
   return static_cast<unsigned>(
-      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.external; }));
+      std::count_if(m_records.begin(), m_records.end(), [](const record &r) {
+        return r.seen.tid != 0 && !r.seen.spare && !r.seen.external;
+      }));
 }
 
 /// Returns how many blocked workers need no spare because they wait behind others for the same
@@ -110,7 +120,9 @@ unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
   if (!o.computing)
     return o.blocked - none;
   const auto computing_spares =
-      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.spare && r.is == worker_state::computing; });
+      std::count_if(m_records.begin(), m_records.end(), [](const record &r) {
+        return r.seen.spare && r.is == worker_state::computing;
+      });
   return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(computing_spares) : 0);
 }
 
@@ -133,7 +145,8 @@ void stall_detector::settle(assessment &o, const circumstances &c) {
 stall_detector::assessment stall_detector::look(std::uint64_t now) {
   try {
     m_records.resize(m_world.slots());
-  } catch (const std::bad_alloc &) { // new workers are assessed once there is memory for their records
+  } catch (
+      const std::bad_alloc &) { // new workers are assessed once there is memory for their records
   }
   const bool taken_care_of = m_world.any_worker_searches();
   const bool ready = !taken_care_of && m_world.work_waits();

@@ -44,8 +44,10 @@ class watched {
     std::uint64_t epoch = 0; // changes at scheduling points
     bool idle = false; // asleep for want of work
     bool spare = false;
-    bool external = false; // a thread of the user that is no worker: read while its stack is awaited
-    bool awaited = false; // the stack of the thread itself is ready, and no other thread can continue it
+    bool external =
+        false; // a thread of the user that is no worker: read while its stack is awaited
+    bool awaited =
+        false; // the stack of the thread itself is ready, and no other thread can continue it
   };
   virtual ~watched() = default;
   [[nodiscard]] virtual unsigned slots() const = 0;
@@ -93,7 +95,8 @@ inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
 class stall_detector {
  public:
-  stall_detector(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns), m_locks(world, compute_ns) {}
+  stall_detector(watched &world, std::uint64_t compute_ns)
+      : m_world(world), m_compute_ns(compute_ns), m_locks(world, compute_ns) {}
 
   struct assessment {
     unsigned blocked = 0;
@@ -122,7 +125,8 @@ class stall_detector {
     bool waits_for_long; // ready work has waited for watch.compute
   };
   void assess_one(record &r, const circumstances &c) const;
-  [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen, const circumstances &c) const;
+  [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen,
+                                const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
   [[nodiscard]] bool slice(record &r, const circumstances &c);
   [[nodiscard]] unsigned helpers();

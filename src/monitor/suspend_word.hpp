@@ -36,15 +36,19 @@ struct suspend_word {
     w.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   static void recall(word &w) noexcept {
-    if (w.exchange(k_runs, std::memory_order_relaxed) == k_suspended && !mutant(bug::suspended_recalled_silently)) // I2
+    if (w.exchange(k_runs, std::memory_order_relaxed) == k_suspended &&
+        !mutant(bug::suspended_recalled_silently)) // I2
       P::futex_wake(w, 1);
   }
-  [[nodiscard]] static bool is_suspended(const word &w) noexcept { return w.load(std::memory_order_relaxed) == k_suspended; }
+  [[nodiscard]] static bool is_suspended(const word &w) noexcept {
+    return w.load(std::memory_order_relaxed) == k_suspended;
+  }
 
   /// Suspends the calling thread until recall() or the deadline. Returns false if it was not asked.
   static bool suspend(word &w, std::int64_t deadline_ns) noexcept {
     std::uint32_t asked = k_asked;
-    if (!w.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
+    if (!w.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed,
+                                   std::memory_order_relaxed)) // I1
       return false;
     while (is_suspended(w) && P::futex_wait(w, k_suspended, deadline_ns)) {
     }

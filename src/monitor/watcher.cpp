@@ -12,19 +12,22 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while a call of a service may not return, or another process may ask
+constexpr std::uint64_t k_longest_rest_ns =
+    1'000'000'000; // while a call of a service may not return, or another process may ask
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 } // namespace
 
 int watcher::start() noexcept {
-  const int e = m_thread.start("weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
+  const int e = m_thread.start(
+      "weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
   m_has_thread.store(e == 0, std::memory_order_relaxed); // a number to compare
   return e;
 }
@@ -53,7 +56,9 @@ std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64
   return m_pace.next(o, now, spent);
 }
 
-void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns)); }
+void watcher::nap(std::uint64_t ns) {
+  os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns));
+}
 
 /// Returns when a rest ends by itself; 0 for never.
 std::uint64_t watcher::end_of_rest() const noexcept {
@@ -70,8 +75,9 @@ std::uint64_t watcher::end_of_rest() const noexcept {
 /// Rests until a thread adds work for which no worker is free.
 void watcher::rest() {
   m_idle.prepare(m_seat);
-  if (m_world.work_waits() || m_world.chores_wait() || m_examine.load(std::memory_order_acquire) || // O2
-      m_stopping.load(std::memory_order_acquire)) {                                               // O1
+  if (m_world.work_waits() || m_world.chores_wait() ||
+      m_examine.load(std::memory_order_acquire) || // O2
+      m_stopping.load(std::memory_order_acquire)) { // O1
     m_idle.cancel(m_seat);
   } else {
     m_idle.commit(m_seat, static_cast<std::int64_t>(end_of_rest()));
@@ -82,7 +88,8 @@ void watcher::rest() {
 /// Examines if a worker asked for it; or again, more and more rarely, if a thread that never asks
 /// may have ended.
 void watcher::examine_if_asked() {
-  const bool asked = m_examine.exchange(false, std::memory_order_acquire); // O2: pairs with examine_soon
+  const bool asked =
+      m_examine.exchange(false, std::memory_order_acquire); // O2: pairs with examine_soon
   if (!asked && (m_again_at == 0 || now_ns() < m_again_at))
     return;
   m_again_ns = asked ? m_patience_ns : std::min(2 * m_again_ns, m_rarest_ns);
@@ -112,7 +119,10 @@ void watcher::run() {
     if (!o.may_rest) {
       nap(pause);
     } else if (o.blocked == 0 && now - rested_until < pace::k_longest_ns) {
-      nap(std::max(pause, pace::k_longest_ns)); // woken for nothing: do not rest, or every push would wake the watcher
+      nap(std::max(
+          pause,
+          pace::
+              k_longest_ns)); // woken for nothing: do not rest, or every push would wake the watcher
     } else {
       rest();
       rested_until = now_ns();

@@ -22,21 +22,29 @@ class watcher {
   /// Creates a watcher without a thread. `seat`: an id of `idle` above those of all workers.
   /// Examinations that may find nothing new are at most `rarest_ns` apart; 0: 64 times
   /// `patience_ns`.
-  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
-      : m_world(world), m_stall_detector(world, compute_ns), m_oversubscription(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
+  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns,
+          std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
+      : m_world(world), m_stall_detector(world, compute_ns), m_oversubscription(world),
+        m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
         m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
 
   /// Starts the thread; returns zero or an errno.
   [[nodiscard]] int start() noexcept;
   void stop();
-  [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_relaxed); } // a number to compare
+  [[nodiscard]] bool has_thread() const noexcept {
+    return m_has_thread.load(std::memory_order_relaxed);
+  } // a number to compare
   /// Makes the watcher's thread call examine() of the world soon. Any thread may call it.
   void examine_soon() noexcept;
   /// Makes the watcher look if it rests. Any thread may call it.
   void look_soon() noexcept;
 
-  [[nodiscard]] std::uint64_t looks() const noexcept { return m_looks.load(std::memory_order_relaxed); }  // hints
-  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return m_cpu_ns.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t looks() const noexcept {
+    return m_looks.load(std::memory_order_relaxed);
+  } // hints
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept {
+    return m_cpu_ns.load(std::memory_order_relaxed);
+  }
 
  private:
   void run();
@@ -57,7 +65,8 @@ class watcher {
   thread m_thread;
   std::atomic<bool> m_has_thread{false};
   std::uint64_t m_oversubscription_rest_ns = 0;
-  std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
+  std::uint64_t m_again_ns = 0,
+                m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // the watcher naps on this word, too
   std::atomic<bool> m_examine{false};
   std::atomic<std::uint64_t> m_looks{0};

@@ -13,21 +13,27 @@ double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 constexpr double k_most_whole = 9e15; // below, a double that is whole fits an integer and back
 
-bool is_whole(double v) noexcept { return std::fabs(v) < k_most_whole && v == static_cast<double>(static_cast<std::int64_t>(v)); }
+bool is_whole(double v) noexcept {
+  return std::fabs(v) < k_most_whole && v == static_cast<double>(static_cast<std::int64_t>(v));
+}
 
 /// Rounds for people: three places behind the point. Does not use std::round, because a program
 /// would have to link the library of mathematics.
 std::string rounded(double v) {
   if (is_whole(v) || std::fabs(v) < 0.1 || !(std::fabs(v) < k_most_whole / 1000))
     return number_text(v);
-  return number_text(static_cast<double>(static_cast<std::int64_t>(v * 1000 + (v < 0 ? -0.5 : 0.5))) / 1000);
+  return number_text(
+      static_cast<double>(static_cast<std::int64_t>(v * 1000 + (v < 0 ? -0.5 : 0.5))) / 1000);
 }
 
-void pad(std::string &line, std::size_t column) { line.append(line.size() < column ? column - line.size() : 1, ' '); }
+void pad(std::string &line, std::size_t column) {
+  line.append(line.size() < column ? column - line.size() : 1, ' ');
+}
 
 std::string values_as_text(const reading &r, const std::vector<evaluator::result> &values) {
   char head[160];
-  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", r.program.c_str(), r.pid, seconds(r.taken_ns - r.started_ns),
+  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", r.program.c_str(), r.pid,
+                seconds(r.taken_ns - r.started_ns),
                 r.alive || r.ended ? "" : ", it did not end in order");
   std::string out = head;
   for (const auto &v : values) {
@@ -43,7 +49,8 @@ std::string values_as_text(const reading &r, const std::vector<evaluator::result
   return out;
 }
 
-std::string values_as_csv(const reading &r, const std::vector<evaluator::result> &values, bool header) {
+std::string values_as_csv(const reading &r, const std::vector<evaluator::result> &values,
+                          bool header) {
   std::string out;
   if (header) {
     out = "seconds";
@@ -65,7 +72,8 @@ std::string histograms_as_json(const std::vector<evaluator::result> &values) {
       continue;
     out += (out.empty() ? ",\"histograms\":{" : ",") + json_text(v.name) + ":";
     for (std::size_t i = 0; i < v.buckets.size(); ++i)
-      out += (i ? ",[" : "[[") + number_text(v.buckets[i].first) + "," + std::to_string(v.buckets[i].second) + "]";
+      out += (i ? ",[" : "[[") + number_text(v.buckets[i].first) + "," +
+             std::to_string(v.buckets[i].second) + "]";
     out += "]";
   }
   return out.empty() ? out : out + "}";
@@ -73,8 +81,8 @@ std::string histograms_as_json(const std::vector<evaluator::result> &values) {
 
 std::string values_as_json(const reading &r, const std::vector<evaluator::result> &values) {
   std::string out = "{\"program\":" + json_text(r.program) + ",\"pid\":" + std::to_string(r.pid) +
-                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) + ",\"running\":" + (r.alive && !r.ended ? "true" : "false") +
-                    ",\"values\":{";
+                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) +
+                    ",\"running\":" + (r.alive && !r.ended ? "true" : "false") + ",\"values\":{";
   bool first = true;
   for (const auto &v : values) {
     out += first ? "" : ",";
@@ -122,7 +130,8 @@ std::string escaped(std::string_view text) {
 }
 
 void write_metric(std::string &out, const row &m, bool per_worker) {
-  const bool counts = m.about.kind == counter_kind::count || m.about.kind == counter_kind::stopwatch;
+  const bool counts =
+      m.about.kind == counter_kind::count || m.about.kind == counter_kind::stopwatch;
   const std::string name = metric_name(m.about);
   out += "# TYPE " + name + (counts ? " counter\n" : " gauge\n");
   out += "# HELP " + name + " " + escaped(m.about.help) + "\n";
@@ -132,7 +141,8 @@ void write_metric(std::string &out, const row &m, bool per_worker) {
   else
     for (const auto &p : m.workers)
       if (!std::isnan(p.number))
-        out += sample + "{worker=\"" + std::to_string(p.worker) + "\"} " + number_text(p.number) + "\n";
+        out += sample + "{worker=\"" + std::to_string(p.worker) + "\"} " + number_text(p.number) +
+               "\n";
 }
 
 void write_histogram(std::string &out, const reading &r, const counter_info &about) {
@@ -143,13 +153,14 @@ void write_histogram(std::string &out, const reading &r, const counter_info &abo
   for (unsigned i = 0; i < k_duration_buckets; ++i) {
     below += d[i];
     if (i % 4 == 3 && i + 1 < k_duration_buckets) // each power of two is enough here
-      out += name + "_bucket{le=\"" + number_text(static_cast<double>(bucket_floor(i + 1))) + "\"} " + std::to_string(below) + "\n";
+      out += name + "_bucket{le=\"" + number_text(static_cast<double>(bucket_floor(i + 1))) +
+             "\"} " + std::to_string(below) + "\n";
   }
   std::uint64_t sum = 0; // the types sum up the same durations
   for (const reading::type &t : r.types)
     sum += t.ns;
-  out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " + std::to_string(below) + "\n" + name + "_sum " +
-         std::to_string(sum) + "\n";
+  out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " +
+         std::to_string(below) + "\n" + name + "_sum " + std::to_string(sum) + "\n";
 }
 
 } // namespace
@@ -158,7 +169,8 @@ std::string number_text(double v) {
   if (std::isnan(v))
     return "";
   char text[40];
-  const auto end = is_whole(v) ? std::to_chars(text, text + sizeof text, static_cast<long long>(v)) : std::to_chars(text, text + sizeof text, v);
+  const auto end = is_whole(v) ? std::to_chars(text, text + sizeof text, static_cast<long long>(v))
+                               : std::to_chars(text, text + sizeof text, v);
   return {text, end.ptr};
 }
 
@@ -169,7 +181,8 @@ std::string json_text(std::string_view s) {
     if (c == '"' || c == '\\')
       (out += '\\') += c;
     else if (static_cast<unsigned char>(c) < 0x20)
-      out.append(escape, static_cast<std::size_t>(std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c))));
+      out.append(escape, static_cast<std::size_t>(std::snprintf(escape, sizeof escape, "\\u%04x",
+                                                                static_cast<unsigned>(c))));
     else
       out += c;
   }
@@ -187,7 +200,8 @@ std::string csv_text(std::string_view s) {
 
 std::string json_number(double v) { return std::isnan(v) ? "null" : number_text(v); }
 
-std::string write_values(output_format f, const reading &r, const std::vector<evaluator::result> &values, bool header) {
+std::string write_values(output_format f, const reading &r,
+                         const std::vector<evaluator::result> &values, bool header) {
   switch (f) {
   case output_format::csv:
     return values_as_csv(r, values, header);
@@ -200,16 +214,21 @@ std::string write_values(output_format f, const reading &r, const std::vector<ev
 }
 
 std::string write_catalogue(output_format f, const std::vector<counter_info> &all) {
-  std::string out = f == output_format::csv ? "name,kind,unit,per worker,absent,help\n" : f == output_format::json ? "[" : "";
+  std::string out = f == output_format::csv    ? "name,kind,unit,per worker,absent,help\n"
+                    : f == output_format::json ? "["
+                                               : "";
   bool first = true;
   for (const auto &c : all) {
     if (f == output_format::json) {
-      out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" + word_of(c.kind) +
-             "\",\"unit\":" + json_text(c.unit) + ",\"per_worker\":" + (c.per_worker ? "true" : "false") +
-             ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) + "}";
+      out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" +
+             word_of(c.kind) + "\",\"unit\":" + json_text(c.unit) +
+             ",\"per_worker\":" + (c.per_worker ? "true" : "false") +
+             ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) +
+             "}";
     } else if (f == output_format::csv) {
-      out += c.name + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes," : "no,") +
-             csv_text(c.help) + "\n";
+      out += c.name + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," +
+             (c.per_worker ? "yes," : "no,") + (c.absent ? "yes," : "no,") + csv_text(c.help) +
+             "\n";
     } else {
       std::string line = c.name;
       pad(line, 44);

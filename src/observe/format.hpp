@@ -19,7 +19,8 @@ enum class output_format { text, csv, json };
 
 /// Writes one evaluation; each line ends with a newline. `header`: it is the first of several in
 /// one CSV file.
-[[nodiscard]] std::string write_values(output_format f, const reading &r, const std::vector<evaluator::result> &values, bool header);
+[[nodiscard]] std::string write_values(output_format f, const reading &r,
+                                       const std::vector<evaluator::result> &values, bool header);
 /// Writes names, units and help of all counters.
 [[nodiscard]] std::string write_catalogue(output_format f, const std::vector<counter_info> &all);
 /// Writes all counters in the exposition format of OpenMetrics 1.0.

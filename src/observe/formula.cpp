@@ -17,7 +17,9 @@ namespace {
 
 constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
 
-double mean(const std::vector<double> &v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }
+double mean(const std::vector<double> &v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
 
 double variance(const std::vector<double> &v) {
   const double m = mean(v);
@@ -70,10 +72,22 @@ constexpr operation k_statistics[] = {
     {"count", [](const std::vector<double> &v) { return static_cast<double>(v.size()); }},
 };
 constexpr operation k_arithmetics[] = {
-    {"add", [](const std::vector<double> &v) { return fold(v, [](double a, double b) { return a + b; }); }},
-    {"subtract", [](const std::vector<double> &v) { return fold(v, [](double a, double b) { return a - b; }); }},
-    {"multiply", [](const std::vector<double> &v) { return fold(v, [](double a, double b) { return a * b; }); }},
-    {"divide", [](const std::vector<double> &v) { return fold(v, [](double a, double b) { return a / b; }); }},
+    {"add",
+     [](const std::vector<double> &v) {
+       return fold(v, [](double a, double b) { return a + b; });
+     }},
+    {"subtract",
+     [](const std::vector<double> &v) {
+       return fold(v, [](double a, double b) { return a - b; });
+     }},
+    {"multiply",
+     [](const std::vector<double> &v) {
+       return fold(v, [](double a, double b) { return a * b; });
+     }},
+    {"divide",
+     [](const std::vector<double> &v) {
+       return fold(v, [](double a, double b) { return a / b; });
+     }},
 };
 
 const operation *find_operation(std::string_view base) {
@@ -99,7 +113,9 @@ std::vector<std::pair<double, std::uint64_t>> buckets_of(const reading &r, const
   return histogram_of(r, parse_counter_name(found.about.name));
 }
 
-std::string text_of_worker(const counter_info &about, unsigned worker) { return name_of_worker(about.name, worker); }
+std::string text_of_worker(const counter_info &about, unsigned worker) {
+  return name_of_worker(about.name, worker);
+}
 
 } // namespace
 
@@ -118,15 +134,17 @@ evaluator::evaluator(std::string_view names) {
 
 void evaluator::parse_formula(wanted &w) {
   if (!find_operation(w.name.base))
-    throw_error(errc::invalid_argument,
-                "'%s' is no formula: there are average, stddev, variance, median, p99, min, max and count, and for "
-                "arithmetics add, subtract, multiply and divide",
-                w.text.c_str());
+    throw_error(
+        errc::invalid_argument,
+        "'%s' is no formula: there are average, stddev, variance, median, p99, min, max and count, and for "
+        "arithmetics add, subtract, multiply and divide",
+        w.text.c_str());
   if (w.name.is_statistics()) {
     w.inner = parse_counter_name(w.name.inner);
     const auto window = parse_unsigned(w.name.parameters);
     if (!w.name.parameters.empty() && !window)
-      throw_error(errc::invalid_argument, "'%s': '@' is followed by the number of intervals", w.text.c_str());
+      throw_error(errc::invalid_argument, "'%s': '@' is followed by the number of intervals",
+                  w.text.c_str());
     w.window = window ? static_cast<std::size_t>(*window) : 0;
     return;
   }
@@ -164,14 +182,17 @@ std::vector<evaluator::result> evaluator::evaluate(const reading &r, const readi
   std::vector<result> results;
   for (auto &w : m_wanted) {
     if (w.name.is_statistics() || w.name.is_arithmetics()) {
-      results.push_back({w.text, "", w.name.is_statistics() ? statistics(w, interval) : arithmetics(w, r)});
+      results.push_back(
+          {w.text, "", w.name.is_statistics() ? statistics(w, interval) : arithmetics(w, r)});
       continue;
     }
     for (const auto &found : rows_of(r, w.name)) {
       if (w.name.instance == counter_name::of::total || !found.about.per_worker)
-        results.push_back({found.about.name, found.about.unit, found.total, found.about.absent, buckets_of(r, found)});
+        results.push_back({found.about.name, found.about.unit, found.total, found.about.absent,
+                           buckets_of(r, found)});
       for (const auto &part : found.workers)
-        results.push_back({text_of_worker(found.about, part.worker), found.about.unit, part.number, found.about.absent});
+        results.push_back({text_of_worker(found.about, part.worker), found.about.unit, part.number,
+                           found.about.absent});
     }
   }
   return results;

@@ -31,9 +31,9 @@ class evaluator {
   struct wanted {
     std::string text;
     counter_name name;
-    counter_name inner;       // of statistics
+    counter_name inner; // of statistics
     std::vector<counter_name> operands;
-    std::size_t window = 0;   // 0: all
+    std::size_t window = 0; // 0: all
     std::deque<double> past;
   };
   static void parse_formula(wanted &w);

@@ -38,17 +38,46 @@ struct event {
   std::uint64_t counter_block::*field;
   std::uint32_t type;
   std::uint64_t config;
-  std::initializer_list<way> ways; // to be tried in this order; the scheduler's events would always be 0 without the kernel's part
+  std::initializer_list<way>
+      ways; // to be tried in this order; the scheduler's events would always be 0 without the kernel's part
   way how = way::none;
 };
 event g_events[] = {
-    {"/hardware/cycles", &counter_block::cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, {way::user_only}},
-    {"/hardware/instructions", &counter_block::instructions, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, {way::user_only}},
-    {"/hardware/cache-misses", &counter_block::cache_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, {way::user_only}},
-    {"/hardware/branch-misses", &counter_block::branch_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, {way::user_only}},
-    {"/hardware/page-faults", &counter_block::page_faults, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, {way::all, way::user_only}},
-    {"/hardware/context-switches", &counter_block::context_switches, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, {way::all, way::proc}},
-    {"/hardware/migrations", &counter_block::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, {way::all}},
+    {"/hardware/cycles",
+     &counter_block::cycles,
+     PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_CPU_CYCLES,
+     {way::user_only}},
+    {"/hardware/instructions",
+     &counter_block::instructions,
+     PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_INSTRUCTIONS,
+     {way::user_only}},
+    {"/hardware/cache-misses",
+     &counter_block::cache_misses,
+     PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_CACHE_MISSES,
+     {way::user_only}},
+    {"/hardware/branch-misses",
+     &counter_block::branch_misses,
+     PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_BRANCH_MISSES,
+     {way::user_only}},
+    {"/hardware/page-faults",
+     &counter_block::page_faults,
+     PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_PAGE_FAULTS,
+     {way::all, way::user_only}},
+    {"/hardware/context-switches",
+     &counter_block::context_switches,
+     PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_CONTEXT_SWITCHES,
+     {way::all, way::proc}},
+    {"/hardware/migrations",
+     &counter_block::migrations,
+     PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_CPU_MIGRATIONS,
+     {way::all}},
 };
 constexpr std::size_t k_events = sizeof g_events / sizeof g_events[0];
 
@@ -61,8 +90,9 @@ struct slot {
 };
 
 std::mutex g_lock;
-std::vector<std::unique_ptr<slot>> *g_slots = nullptr; // guarded by the lock; never freed: threads may come late
-std::vector<energy_domain> g_package, g_memory;        // of the publisher
+std::vector<std::unique_ptr<slot>> *g_slots =
+    nullptr; // guarded by the lock; never freed: threads may come late
+std::vector<energy_domain> g_package, g_memory; // of the publisher
 bool g_wanted = false;
 std::uint64_t g_published = 0;
 
@@ -108,9 +138,10 @@ std::uint64_t read_event(int file) noexcept {
   } r{};
   if (read(file, &r, sizeof r) != sizeof r || r.running == 0)
     return 0;
-  return r.running == r.enabled
-             ? r.value
-             : static_cast<std::uint64_t>(static_cast<double>(r.value) * static_cast<double>(r.enabled) / static_cast<double>(r.running));
+  return r.running == r.enabled ? r.value
+                                : static_cast<std::uint64_t>(static_cast<double>(r.value) *
+                                                             static_cast<double>(r.enabled) /
+                                                             static_cast<double>(r.running));
 }
 
 std::uint64_t count_of(const slot &s, std::size_t i) noexcept {
@@ -164,7 +195,8 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
     const event &e = g_events[i];
     if (e.how == way::none)
       continue;
-    if (e.how == way::proc) // /proc has nothing of a thread that has ended: the last published count stays
+    if (e.how ==
+        way::proc) // /proc has nothing of a thread that has ended: the last published count stays
       s.before[i] = peek(block.*e.field);
     else if (s.files[i] >= 0) {
       s.before[i] += read_event(s.files[i]);
@@ -187,7 +219,8 @@ void publish_hardware(bool now) noexcept {
     for (const auto &s : *g_slots)
       for (std::size_t i = 0; i < k_events; ++i)
         if (std::uint64_t &field = s->block->*g_events[i].field; g_events[i].how != way::none)
-          put(field, std::max(peek(field), s->before[i] + count_of(*s, i))); // a scaled count might fall
+          put(field,
+              std::max(peek(field), s->before[i] + count_of(*s, i))); // a scaled count might fall
   count(process_counters().energy_package, spent_energy(g_package));
   count(process_counters().energy_memory, spent_energy(g_memory));
 }

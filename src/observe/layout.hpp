@@ -58,7 +58,8 @@ struct alignas(128) counter_block {
   return peek(c.without_accesses) + peek(c.waited) + peek(c.free_at_once);
 }
 
-inline constexpr std::size_t k_block_head = 32; // what every reader knows of a block: kind, overall, idle, last_seen
+inline constexpr std::size_t k_block_head =
+    32; // what every reader knows of a block: kind, overall, idle, last_seen
 static_assert(offsetof(counter_block, last_seen) + 8 == k_block_head);
 
 /// Holds the counters of the process.
@@ -73,9 +74,9 @@ struct catalogue_entry {
   char name[96];
   char unit[16];
   char help[128]; // of a counter that is absent: why
-  std::uint32_t worker_offset;  // in a worker's block
+  std::uint32_t worker_offset; // in a worker's block
   std::uint32_t process_offset; // in the block of the process
-  std::uint32_t words;          // 1, or the buckets of a histogram
+  std::uint32_t words; // 1, or the buckets of a histogram
   counter_kind kind;
   counter_scope scope;
   std::uint8_t absent; // it cannot be counted here
@@ -87,25 +88,26 @@ struct segment_header {
   char magic[8];
   std::uint32_t version;
   std::uint32_t pid;
-  std::uint64_t started_ns;          // monotonic
+  std::uint64_t started_ns; // monotonic
   std::uint64_t started_realtime_ns; // since 1970
-  std::uint64_t ended_ns;            // 0: not in order
+  std::uint64_t ended_ns; // 0: not in order
   char library[16];
   char program[64];
   std::uint32_t workers;
   std::uint32_t cpus;
   std::uint32_t exact_time; // every task is timed
-  std::uint32_t state;      // segment_state
+  std::uint32_t state; // segment_state
   std::uint64_t catalogue_offset;
   std::uint64_t process_offset;
   std::uint64_t block_offset;
   std::uint32_t entry_bytes, entry_limit, entries;
   std::uint32_t process_bytes;
   std::uint32_t block_bytes, block_limit, blocks; // of slots 0..blocks-1
-  std::uint32_t missing_blocks;                   // for which there was no room
+  std::uint32_t missing_blocks; // for which there was no room
   double reference_task_ns; // a task's duration on one worker; 0: not known
-  double reference_run_ns;  // how long that run took
-  std::uint32_t types_offset, type_bytes, types; // entries of type_time in a block; 0 in segments of before
+  double reference_run_ns; // how long that run took
+  std::uint32_t types_offset, type_bytes,
+      types; // entries of type_time in a block; 0 in segments of before
 };
 
 inline constexpr std::uint32_t k_entry_limit = 256;
@@ -120,7 +122,9 @@ struct segment_request {
 inline constexpr std::size_t k_request_offset = k_header_bytes - 64;
 static_assert(sizeof(segment_header) <= k_request_offset);
 
-[[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept { return static_cast<std::int64_t>(stopwatch) < 0; }
+[[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept {
+  return static_cast<std::int64_t>(stopwatch) < 0;
+}
 /// Returns the value of a stopwatch at `now`.
 [[nodiscard]] inline std::uint64_t elapsed(std::uint64_t stopwatch, std::uint64_t now) noexcept {
   const std::uint64_t sum = is_running(stopwatch) ? stopwatch + now : stopwatch;

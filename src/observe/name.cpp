@@ -14,10 +14,15 @@ namespace rt {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, const char *why) {
-  throw_error(errc::invalid_argument, "'%s' is no name of a counter: %s; `weft list` shows them all", std::string(text).c_str(), why);
+  throw_error(errc::invalid_argument,
+              "'%s' is no name of a counter: %s; `weft list` shows them all",
+              std::string(text).c_str(), why);
 }
 
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
+bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
 
 void read_instance(counter_name &n, std::string_view text, std::string_view instance) {
   for (const std::string_view outer : {"locality#0/", "pool#default/", "pool#0/"})
@@ -54,10 +59,13 @@ counter_name parse_counter_name(std::string_view text) {
     n.inner = rest.substr(open + 1, close - open - 1);
     n.base = rest.substr(0, open);
     rest.remove_prefix(close + 1);
-    if (rest.starts_with('{') || rest.starts_with('}')) // a counter with an instance of its own in the braces
+    if (rest.starts_with('{') ||
+        rest.starts_with('}')) // a counter with an instance of its own in the braces
       refuse(text, "a brace is open");
   }
-  if (n.base == "/statistics" && n.inner.find('{') != std::string::npos) { // /statistics{/threads{total}/x}/max: the inner brace closed first
+  if (n.base == "/statistics" &&
+      n.inner.find('{') !=
+          std::string::npos) { // /statistics{/threads{total}/x}/max: the inner brace closed first
     const auto close = rest.find('}');
     if (close == std::string_view::npos)
       refuse(text, "a brace is open");
@@ -73,7 +81,8 @@ counter_name parse_counter_name(std::string_view text) {
     refuse(text, "write /statistics{COUNTER}/KIND@WINDOW or /arithmetics/KIND@COUNTER,COUNTER");
   if (!n.is_statistics() && !n.inner.empty())
     read_instance(n, text, n.inner);
-  if (std::any_of(n.base.begin(), n.base.end(), [](char c) { return !is_letter(c) && c != '/' && c != '*' && c != '?'; }))
+  if (std::any_of(n.base.begin(), n.base.end(),
+                  [](char c) { return !is_letter(c) && c != '/' && c != '*' && c != '?'; }))
     refuse(text, "it is of letters, digits, '-', '_', '/' and the wildcards '*' and '?'");
   return n;
 }
@@ -109,8 +118,10 @@ bool matches(std::string_view pattern, std::string_view text) noexcept {
 }
 
 bool is_plain_name(std::string_view name) noexcept {
-  if (name.size() >= sizeof(catalogue_entry::name) || !name.starts_with('/') || name.ends_with('/') || name.starts_with("/statistics/") ||
-      name.starts_with("/arithmetics/") || name.find("//") != std::string_view::npos || name.find('/', 1) == std::string_view::npos)
+  if (name.size() >= sizeof(catalogue_entry::name) || !name.starts_with('/') ||
+      name.ends_with('/') || name.starts_with("/statistics/") ||
+      name.starts_with("/arithmetics/") || name.find("//") != std::string_view::npos ||
+      name.find('/', 1) == std::string_view::npos)
     return false;
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || c == '/'; });
 }
@@ -121,8 +132,10 @@ std::vector<std::string> split_names(std::string_view list) {
   std::size_t begin = 0;
   const auto add = [&](std::size_t end) {
     const auto piece = trim(list.substr(begin, end - begin));
-    const bool is_parameter = !names.empty() && (names.back().starts_with("/arithmetics/") || names.back().starts_with("/statistics"));
-    if (is_parameter && (names.back().starts_with("/arithmetics/") || (!piece.starts_with('/') && !piece.starts_with('*'))))
+    const bool is_parameter = !names.empty() && (names.back().starts_with("/arithmetics/") ||
+                                                 names.back().starts_with("/statistics"));
+    if (is_parameter && (names.back().starts_with("/arithmetics/") ||
+                         (!piece.starts_with('/') && !piece.starts_with('*'))))
       names.back().append(",").append(piece);
     else if (!piece.empty())
       names.emplace_back(piece);

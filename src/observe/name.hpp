@@ -20,10 +20,12 @@ struct counter_name {
   std::string base; // "/object/counter": no instance
   of instance = of::total;
   unsigned worker = 0;
-  std::string inner;      // the counter in braces
+  std::string inner; // the counter in braces
   std::string parameters; // behind '@'
 
-  [[nodiscard]] bool is_pattern() const noexcept { return base.find_first_of("*?") != std::string::npos || instance == of::every_worker; }
+  [[nodiscard]] bool is_pattern() const noexcept {
+    return base.find_first_of("*?") != std::string::npos || instance == of::every_worker;
+  }
   [[nodiscard]] bool is_statistics() const noexcept { return base.starts_with("/statistics/"); }
   [[nodiscard]] bool is_arithmetics() const noexcept { return base.starts_with("/arithmetics/"); }
 };

@@ -45,7 +45,9 @@ struct search {
 energy_domains find_energy(const std::string &root, std::string_view prefix) {
   search s{prefix, {}, false, {}};
   for (int package = 0; s.look(root + "/intel-rapl:" + std::to_string(package)); ++package)
-    for (int part = 0; s.look(root + "/intel-rapl:" + std::to_string(package) + ":" + std::to_string(part)); ++part) {
+    for (int part = 0;
+         s.look(root + "/intel-rapl:" + std::to_string(package) + ":" + std::to_string(part));
+         ++part) {
     }
   if (!s.all.found.empty())
     return std::move(s.all);

@@ -21,22 +21,30 @@ namespace {
 
 std::string text_of(const char *field, std::size_t size) { return {field, strnlen(field, size)}; }
 
-std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept { return peek(*reinterpret_cast<const std::uint64_t *>(block + offset)); }
+std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept {
+  return peek(*reinterpret_cast<const std::uint64_t *>(block + offset));
+}
 
 struct view {
   const char *base;
   const segment_header &h;
   [[nodiscard]] const catalogue_entry &entry(std::uint32_t i) const noexcept {
-    return *reinterpret_cast<const catalogue_entry *>(base + h.catalogue_offset + std::size_t{h.entry_bytes} * i);
+    return *reinterpret_cast<const catalogue_entry *>(base + h.catalogue_offset +
+                                                      std::size_t{h.entry_bytes} * i);
   }
-  [[nodiscard]] const char *block(unsigned slot) const noexcept { return base + h.block_offset + std::size_t{h.block_bytes} * slot; }
-  [[nodiscard]] const counter_block &known(unsigned slot) const noexcept { return *reinterpret_cast<const counter_block *>(block(slot)); }
+  [[nodiscard]] const char *block(unsigned slot) const noexcept {
+    return base + h.block_offset + std::size_t{h.block_bytes} * slot;
+  }
+  [[nodiscard]] const counter_block &known(unsigned slot) const noexcept {
+    return *reinterpret_cast<const counter_block *>(block(slot));
+  }
 };
 
 /// Returns false if an entry lies outside of its block.
 bool fits(const view &v, const catalogue_entry &e) noexcept {
   const std::size_t bytes = std::size_t{e.words} * 8;
-  return e.words != 0 && e.words <= k_duration_buckets && e.worker_offset % 8 == 0 && e.process_offset % 8 == 0 &&
+  return e.words != 0 && e.words <= k_duration_buckets && e.worker_offset % 8 == 0 &&
+         e.process_offset % 8 == 0 &&
          (e.scope == counter_scope::process || e.worker_offset + bytes <= v.h.block_bytes) &&
          (e.scope == counter_scope::worker || e.process_offset + bytes <= v.h.process_bytes);
 }
@@ -49,7 +57,8 @@ void read_header(reading &r, const segment_header &h) {
   r.cpus = h.cpus;
   r.exact_time = h.exact_time != 0;
   r.started_ns = h.started_ns;
-  r.ended = __atomic_load_n(&h.state, __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(segment_state::ended); // O1
+  r.ended = __atomic_load_n(&h.state, __ATOMIC_ACQUIRE) ==
+            static_cast<std::uint32_t>(segment_state::ended); // O1
   r.missing_blocks = __atomic_load_n(&h.missing_blocks, __ATOMIC_RELAXED);
   r.reference_task_ns = h.reference_task_ns;
   r.reference_run_ns = h.reference_run_ns;
@@ -74,9 +83,13 @@ void read_cells(reading &r, const view &v) {
   for (std::uint32_t i = 0; i < r.catalogue.size(); ++i) {
     const catalogue_entry &e = v.entry(i);
     const bool single = e.kind != counter_kind::histogram && fits(v, e);
-    r.cells.push_back(single && e.scope != counter_scope::worker ? shown(e, word_at(process, e.process_offset), r.taken_ns) : 0);
+    r.cells.push_back(single && e.scope != counter_scope::worker
+                          ? shown(e, word_at(process, e.process_offset), r.taken_ns)
+                          : 0);
     for (const auto &s : r.slots)
-      r.cells.push_back(single && e.scope != counter_scope::process ? shown(e, word_at(v.block(s.id), e.worker_offset), r.taken_ns) : 0);
+      r.cells.push_back(single && e.scope != counter_scope::process
+                            ? shown(e, word_at(v.block(s.id), e.worker_offset), r.taken_ns)
+                            : 0);
     if (e.kind == counter_kind::histogram && fits(v, e) && r.durations.empty())
       for (const auto &s : r.slots) {
         auto &d = r.durations.emplace_back();
@@ -89,12 +102,14 @@ void read_cells(reading &r, const view &v) {
 
 void read_types(reading &r, const view &v) {
   const std::size_t bytes = std::size_t{v.h.types} * v.h.type_bytes;
-  if (v.h.types == 0 || v.h.type_bytes < sizeof(type_time) || v.h.types_offset % 8 != 0 || v.h.types_offset + bytes > v.h.block_bytes)
+  if (v.h.types == 0 || v.h.type_bytes < sizeof(type_time) || v.h.types_offset % 8 != 0 ||
+      v.h.types_offset + bytes > v.h.block_bytes)
     return;
   std::map<std::string, reading::type> all;
   for (const auto &s : r.slots)
     for (std::uint32_t i = 0; i < v.h.types; ++i) {
-      const auto &t = *reinterpret_cast<const type_time *>(v.block(s.id) + v.h.types_offset + std::size_t{v.h.type_bytes} * i);
+      const auto &t = *reinterpret_cast<const type_time *>(v.block(s.id) + v.h.types_offset +
+                                                           std::size_t{v.h.type_bytes} * i);
       if (!__atomic_load_n(&t.ready, __ATOMIC_ACQUIRE)) // O1 of type_times.hpp
         break;
       reading::type &sum = all[text_of(t.name, sizeof t.name)];
@@ -113,11 +128,13 @@ void read_levels(reading &r) {
     const std::size_t e = r.find(name);
     return e == r.catalogue.size() ? 0 : r.total(e);
   };
-  const std::int64_t created =
-      total("/dependencies/count/without-accesses") + total("/dependencies/count/waited") + total("/dependencies/count/free-at-once");
+  const std::int64_t created = total("/dependencies/count/without-accesses") +
+                               total("/dependencies/count/waited") +
+                               total("/dependencies/count/free-at-once");
   const std::int64_t begun = total("/threads/count/executed") - total("/threads/count/reruns");
   r.in_graph = std::max<std::int64_t>(0, created - begun - total("/managers/queue/new"));
-  r.suspended = std::max<std::int64_t>(0, total("/threads/count/suspended") - total("/threads/count/resumed"));
+  r.suspended = std::max<std::int64_t>(0, total("/threads/count/suspended") -
+                                              total("/threads/count/resumed"));
 }
 
 std::uint64_t resident_bytes_of(unsigned pid) {
@@ -159,13 +176,16 @@ reading read_segment(const char *base, bool alive) {
   reading r;
   r.alive = alive;
   read_header(r, v.h);
-  const std::uint32_t entries = std::min(__atomic_load_n(&v.h.entries, __ATOMIC_ACQUIRE), v.h.entry_limit); // O1
-  const std::uint32_t blocks = std::min(__atomic_load_n(&v.h.blocks, __ATOMIC_ACQUIRE), v.h.block_limit);   // O1
+  const std::uint32_t entries =
+      std::min(__atomic_load_n(&v.h.entries, __ATOMIC_ACQUIRE), v.h.entry_limit); // O1
+  const std::uint32_t blocks =
+      std::min(__atomic_load_n(&v.h.blocks, __ATOMIC_ACQUIRE), v.h.block_limit);   // O1
   r.taken_ns = moment(r, v, blocks);
   r.span_ns = r.taken_ns - std::min(r.started_ns, r.taken_ns);
   for (std::uint32_t i = 0; i < entries; ++i) {
     const catalogue_entry &e = v.entry(i);
-    r.catalogue.push_back({text_of(e.name, sizeof e.name), text_of(e.unit, sizeof e.unit), text_of(e.help, sizeof e.help), e.kind, e.scope,
+    r.catalogue.push_back({text_of(e.name, sizeof e.name), text_of(e.unit, sizeof e.unit),
+                           text_of(e.help, sizeof e.help), e.kind, e.scope,
                            __atomic_load_n(&e.absent, __ATOMIC_ACQUIRE) != 0}); // O1
   }
   for (unsigned i = 0; i < blocks; ++i) {
@@ -183,7 +203,9 @@ reading read_segment(const char *base, bool alive) {
 
 reading difference(const reading &later, const reading &earlier) {
   if (later.pid != earlier.pid || later.started_ns != earlier.started_ns)
-    throw_error(errc::invalid_argument, "two snapshots of different programs (pid %u and %u) have no difference", later.pid, earlier.pid);
+    throw_error(errc::invalid_argument,
+                "two snapshots of different programs (pid %u and %u) have no difference", later.pid,
+                earlier.pid);
   reading d = later;
   d.span_ns = later.taken_ns - std::min(later.taken_ns, earlier.taken_ns);
   const std::size_t columns = later.slots.size() + 1;
@@ -194,7 +216,8 @@ reading difference(const reading &later, const reading &earlier) {
     for (std::size_t now = 0; now < later.slots.size(); ++now)
       for (std::size_t then = 0; then < earlier.slots.size(); ++then)
         if (earlier.slots[then].id == later.slots[now].id)
-          d.cells[e * columns + 1 + now] = std::max<std::int64_t>(0, later.of_slot(e, now) - earlier.of_slot(e, then));
+          d.cells[e * columns + 1 + now] =
+              std::max<std::int64_t>(0, later.of_slot(e, now) - earlier.of_slot(e, then));
   }
   for (std::size_t now = 0; now < later.slots.size(); ++now)
     for (std::size_t then = 0; then < earlier.slots.size(); ++then)
@@ -218,7 +241,8 @@ namespace {
 bool goes_on(long pid) {
   const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
-  return name_end != std::string::npos && name_end + 2 < stat->size() && (*stat)[name_end + 2] != 'Z' && (*stat)[name_end + 2] != 'X';
+  return name_end != std::string::npos && name_end + 2 < stat->size() &&
+         (*stat)[name_end + 2] != 'Z' && (*stat)[name_end + 2] != 'X';
 }
 
 } // namespace
@@ -227,14 +251,17 @@ reading read_program(long pid) {
   const std::string path = segment_path(pid);
   const bool is_there = access(path.c_str(), F_OK) == 0;
   if (!is_there && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-    throw_error(errc::invalid_argument, "there is no program with pid %ld, and none has left counters", pid);
+    throw_error(errc::invalid_argument,
+                "there is no program with pid %ld, and none has left counters", pid);
   segment s = is_there ? map_segment(path) : segment{};
   const bool lives = is_there && owner_lives(s);
   if (!is_there || (!lives && goes_on(pid))) { // an earlier program with this pid has left the file
     if (is_there)
       unmap(s);
-    throw_error(errc::invalid_argument, "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",
-                pid);
+    throw_error(
+        errc::invalid_argument,
+        "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",
+        pid);
   }
   reading r = read_segment(s.base, lives);
   unmap(s);

@@ -34,16 +34,18 @@ struct reading {
   std::string program, library;
   bool exact_time = false, alive = false, ended = false;
   std::uint64_t started_ns = 0, taken_ns = 0; // monotonic; of a dead program, when it was last seen
-  std::uint64_t span_ns = 0;                  // the time over which the counts were counted
+  std::uint64_t span_ns = 0; // the time over which the counts were counted
   std::uint64_t resident_bytes = 0;
-  std::int64_t in_graph = 0, suspended = 0; // tasks created and not begun, frames that wait: at taken_ns, not of the span
+  std::int64_t in_graph = 0,
+               suspended =
+                   0; // tasks created and not begun, frames that wait: at taken_ns, not of the span
   std::uint32_t missing_blocks = 0;
   double reference_task_ns = 0, reference_run_ns = 0;
 
   std::vector<described> catalogue;
   std::vector<slot> slots;
-  std::vector<std::int64_t> cells;   // per entry: of the process, then of each slot
-  std::vector<buckets> durations;    // per slot
+  std::vector<std::int64_t> cells; // per entry: of the process, then of each slot
+  std::vector<buckets> durations; // per slot
   struct type {
     std::string name;
     std::uint64_t tasks, timed, ns; // see type_time
@@ -52,8 +54,12 @@ struct reading {
 
   /// Returns the index of a counter in the catalogue; catalogue.size() if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
-  [[nodiscard]] std::int64_t of_process(std::size_t entry) const noexcept { return cells[entry * (slots.size() + 1)]; }
-  [[nodiscard]] std::int64_t of_slot(std::size_t entry, std::size_t slot) const noexcept { return cells[entry * (slots.size() + 1) + 1 + slot]; }
+  [[nodiscard]] std::int64_t of_process(std::size_t entry) const noexcept {
+    return cells[entry * (slots.size() + 1)];
+  }
+  [[nodiscard]] std::int64_t of_slot(std::size_t entry, std::size_t slot) const noexcept {
+    return cells[entry * (slots.size() + 1) + 1 + slot];
+  }
   /// Returns the sum over the process and all slots of this reading.
   [[nodiscard]] std::int64_t total(std::size_t entry) const noexcept;
   [[nodiscard]] buckets all_durations() const noexcept;

@@ -31,11 +31,13 @@ namespace rt {
 namespace {
 
 constexpr char k_prefix[] = "weft.";
-constexpr std::size_t k_least_listed = 64 << 10; // sizes are entered as powers of two, so a growing program enters few
+constexpr std::size_t k_least_listed =
+    64 << 10; // sizes are entered as powers of two, so a growing program enters few
 constexpr std::size_t k_longest_dump = 64 << 20;
 
 std::string &folder_of_segments() {
-  static auto *const folder = new std::string("/dev/shm/"); // threads may ask while the program exits
+  static auto *const folder =
+      new std::string("/dev/shm/"); // threads may ask while the program exits
   return *folder;
 }
 
@@ -68,7 +70,8 @@ std::vector<std::string> all_segments() {
     struct stat about{};
     const std::string_view name = e->d_name;
     if (name.starts_with(k_prefix) && parse_unsigned(name.substr(sizeof k_prefix - 1)) &&
-        fstatat(dirfd(folder), e->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid())
+        fstatat(dirfd(folder), e->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(about.st_mode) && about.st_uid == geteuid())
       found.emplace_back(about.st_mtime, segment_folder() + e->d_name);
   }
   closedir(folder);
@@ -82,7 +85,9 @@ std::vector<std::string> all_segments() {
 // 64: more programs than are looked into after a bad day; a segment takes 0.1 to 2 MiB.
 constexpr leftover_kind k_segments{64, 64 << 20, 24 * 3600, &segment_lives, nullptr, &remove_files};
 
-leftovers list_of_segments() { return {segment_folder() + "weft.left." + std::to_string(geteuid()), k_segments}; }
+leftovers list_of_segments() {
+  return {segment_folder() + "weft.left." + std::to_string(geteuid()), k_segments};
+}
 
 /// Creates the file of this process, unless another live one has the name: one in another pid
 /// namespace.
@@ -110,7 +115,8 @@ bool share(segment &s) {
   s.device = about.st_dev;
   s.inode = about.st_ino;
   void *p = MAP_FAILED;
-  if (lock_for_life(s.file) && ftruncate(s.file, static_cast<off_t>(s.bytes)) == 0 && s.reserve(0, k_header_bytes))
+  if (lock_for_life(s.file) && ftruncate(s.file, static_cast<off_t>(s.bytes)) == 0 &&
+      s.reserve(0, k_header_bytes))
     p = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
   if (p != MAP_FAILED) {
     s.base = static_cast<char *>(p);
@@ -124,7 +130,8 @@ bool share(segment &s) {
 }
 
 [[noreturn]] void refuse(const std::string &path, const char *why) {
-  throw_error(errc::invalid_argument, "'%s' holds no counters of a Weft program: %s", path.c_str(), why);
+  throw_error(errc::invalid_argument, "'%s' holds no counters of a Weft program: %s", path.c_str(),
+              why);
 }
 
 void check_layout(const segment &s) {
@@ -132,11 +139,15 @@ void check_layout(const segment &s) {
   if (std::memcmp(h.magic, k_segment_magic, sizeof h.magic) != 0)
     refuse(s.path, "it is another kind of file, or the program is just starting");
   if (h.version != k_segment_version)
-    throw_error(errc::invalid_argument, "the counters in '%s' have layout %u, this is for layout %u; use the command of the program's library",
-                s.path.c_str(), h.version, k_segment_version);
-  const std::uint64_t catalogue = std::uint64_t{h.entry_bytes} * h.entry_limit, blocks = std::uint64_t{h.block_bytes} * h.block_limit;
-  if (h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head || h.catalogue_offset > s.bytes ||
-      catalogue > s.bytes - h.catalogue_offset || h.process_offset > s.bytes || h.process_bytes > s.bytes - h.process_offset ||
+    throw_error(
+        errc::invalid_argument,
+        "the counters in '%s' have layout %u, this is for layout %u; use the command of the program's library",
+        s.path.c_str(), h.version, k_segment_version);
+  const std::uint64_t catalogue = std::uint64_t{h.entry_bytes} * h.entry_limit,
+                      blocks = std::uint64_t{h.block_bytes} * h.block_limit;
+  if (h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head ||
+      h.catalogue_offset > s.bytes || catalogue > s.bytes - h.catalogue_offset ||
+      h.process_offset > s.bytes || h.process_bytes > s.bytes - h.process_offset ||
       h.block_offset > s.bytes || blocks > s.bytes - h.block_offset)
     refuse(s.path, "its parts lie outside of it");
 }
@@ -162,7 +173,8 @@ segment make_segment(std::size_t bytes, bool shared) {
   s.bytes = bytes;
   if (shared && share(s))
     return s;
-  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   s.base = p == MAP_FAILED ? nullptr : static_cast<char *>(p);
   return s;
 }
@@ -172,7 +184,8 @@ segment map_segment(const std::string &path) {
   s.path = path;
   s.file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (s.file < 0)
-    throw_error(errc::invalid_argument, "'%s' cannot be opened: %s", path.c_str(), std::strerror(errno));
+    throw_error(errc::invalid_argument, "'%s' cannot be opened: %s", path.c_str(),
+                std::strerror(errno));
   if (!is_of_owner(s.file, pid_in(path))) {
     unmap(s);
     refuse(path, "it is another user's");

@@ -17,7 +17,8 @@ struct segment {
   char *base = nullptr;
   std::size_t bytes = 0;
   int file = -1;
-  dev_t device = 0; // of the file: a program that closes files of others may have freed and reused its number
+  dev_t device =
+      0; // of the file: a program that closes files of others may have freed and reused its number
   ino_t inode = 0;
   std::string path;
   std::string trouble; // why the segment is not shared

@@ -31,8 +31,12 @@ struct store {
   std::mutex resizing;
 
   segment_header &header() noexcept { return *reinterpret_cast<segment_header *>(memory.base); }
-  process_block &process() noexcept { return *reinterpret_cast<process_block *>(memory.base + header().process_offset); }
-  catalogue_entry *catalogue() noexcept { return reinterpret_cast<catalogue_entry *>(memory.base + header().catalogue_offset); }
+  process_block &process() noexcept {
+    return *reinterpret_cast<process_block *>(memory.base + header().process_offset);
+  }
+  catalogue_entry *catalogue() noexcept {
+    return reinterpret_cast<catalogue_entry *>(memory.base + header().catalogue_offset);
+  }
 };
 
 std::atomic<store *> g_store{nullptr}; // never freed: threads of the user may count late
@@ -46,8 +50,9 @@ void copy_text(char *to, std::size_t size, const char *from) noexcept {
   to[size - 1] = '\0';
 }
 
-void add_entry(store &s, const char *name, const char *unit, const char *help, counter_kind kind, counter_scope scope, std::size_t in_worker,
-               std::size_t in_process, std::uint32_t words = 1) noexcept {
+void add_entry(store &s, const char *name, const char *unit, const char *help, counter_kind kind,
+               counter_scope scope, std::size_t in_worker, std::size_t in_process,
+               std::uint32_t words = 1) noexcept {
   segment_header &h = s.header();
   if (h.entries == h.entry_limit)
     return;
@@ -64,12 +69,15 @@ void add_entry(store &s, const char *name, const char *unit, const char *help, c
 }
 
 void fill_catalogue(store &s) noexcept {
-#define WEFT_COUNTER(field, kind, name, unit, help)                                                                                                  \
-  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::worker, offsetof(counter_block, field), 0);
-#define WEFT_GAUGE(field, kind, name, unit, help)                                                                                                    \
-  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::process, 0, offsetof(process_block, field));
+#define WEFT_COUNTER(field, kind, name, unit, help)                                                \
+  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::worker,                        \
+            offsetof(counter_block, field), 0);
+#define WEFT_GAUGE(field, kind, name, unit, help)                                                  \
+  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::process, 0,                    \
+            offsetof(process_block, field));
 #include "observe/counters.def"
-  add_entry(s, "/threads/time/duration", "ns", "tasks by how long they ran, of those timed that did not wait", counter_kind::histogram,
+  add_entry(s, "/threads/time/duration", "ns",
+            "tasks by how long they ran, of those timed that did not wait", counter_kind::histogram,
             counter_scope::worker, offsetof(counter_block, durations), 0, k_duration_buckets);
 }
 
@@ -80,7 +88,8 @@ void fill_header(store &s, const store_options &o) noexcept {
   h.started_ns = now_ns();
   timespec real{};
   clock_gettime(CLOCK_REALTIME, &real);
-  h.started_realtime_ns = static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec);
+  h.started_realtime_ns = static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u +
+                          static_cast<std::uint64_t>(real.tv_nsec);
   copy_text(h.library, sizeof h.library, WEFT_VERSION_STRING);
   copy_text(h.program, sizeof h.program, program_invocation_short_name);
   h.workers = o.workers;
@@ -99,17 +108,22 @@ void fill_header(store &s, const store_options &o) noexcept {
   h.types = k_type_times;
   fill_catalogue(s);
   std::memcpy(h.magic, k_segment_magic, sizeof h.magic);
-  __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1
+  __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running),
+                   __ATOMIC_RELEASE); // O1
 }
 
 /// Enters the size in the list. If another thread is entering one, the next call enters this size,
 /// too.
 void note_size(store &s) noexcept {
   if (const std::unique_lock alone(s.resizing, std::try_to_lock); alone)
-    resize_listed(s.memory, s.own_bytes.load(std::memory_order_relaxed) + s.beside_bytes.load(std::memory_order_relaxed));
+    resize_listed(s.memory, s.own_bytes.load(std::memory_order_relaxed) +
+                                s.beside_bytes.load(std::memory_order_relaxed));
 }
 
-std::size_t blocks_begin() noexcept { return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block), 4096); }
+std::size_t blocks_begin() noexcept {
+  return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block),
+                  4096);
+}
 
 } // namespace
 
@@ -117,7 +131,8 @@ void open_store(const store_options &o) {
   auto fresh = std::make_unique<store>();
   const std::size_t begin = blocks_begin(), bytes = begin + sizeof(counter_block) * o.slots;
   fresh->memory = make_segment(bytes, o.share);
-  if (fresh->memory.file >= 0 && !fresh->memory.reserve(0, begin + sizeof(counter_block) * o.workers)) {
+  if (fresh->memory.file >= 0 &&
+      !fresh->memory.reserve(0, begin + sizeof(counter_block) * o.workers)) {
     std::string trouble = fresh->memory.path + ": " + std::strerror(errno);
     unlink(fresh->memory.path.c_str());
     unmap(fresh->memory);
@@ -142,7 +157,9 @@ void open_store(const store_options &o) {
 bool store_is_open() noexcept { return g_store.load(std::memory_order_acquire) != nullptr; } // O1
 const std::string &why_private() noexcept { return the_store().memory.trouble; }
 segment_header &store_header() noexcept { return the_store().header(); }
-segment_request &store_request() noexcept { return *reinterpret_cast<segment_request *>(the_store().memory.base + k_request_offset); }
+segment_request &store_request() noexcept {
+  return *reinterpret_cast<segment_request *>(the_store().memory.base + k_request_offset);
+}
 const char *store_base() noexcept { return the_store().memory.base; }
 process_block &process_counters() noexcept { return the_store().process(); }
 
@@ -156,7 +173,9 @@ counter_block &block_of_slot(unsigned id, block_kind kind) {
       block = ::new (static_cast<void *>(s.memory.base + at)) counter_block;
       if (h.blocks <= id)
         __atomic_store_n(&h.blocks, id + 1, __ATOMIC_RELEASE); // O1
-      s.own_bytes.store(std::max<std::uint64_t>(s.own_bytes.load(std::memory_order_relaxed), at + sizeof(counter_block)), std::memory_order_relaxed);
+      s.own_bytes.store(std::max<std::uint64_t>(s.own_bytes.load(std::memory_order_relaxed),
+                                                at + sizeof(counter_block)),
+                        std::memory_order_relaxed);
       note_size(s);
     } else {
       block = new counter_block; // other processes do not see it
@@ -183,7 +202,8 @@ void end_store() noexcept {
   if (!s || s->header().pid != static_cast<std::uint32_t>(getpid()))
     return;
   __atomic_store_n(&s->header().ended_ns, now_ns(), __ATOMIC_RELAXED);
-  __atomic_store_n(&s->header().state, static_cast<std::uint32_t>(segment_state::ended), __ATOMIC_RELEASE); // O1
+  __atomic_store_n(&s->header().state, static_cast<std::uint32_t>(segment_state::ended),
+                   __ATOMIC_RELEASE); // O1
   if (s->memory.file >= 0 && !s->keep)
     remove_segment(s->memory);
 }
@@ -204,7 +224,8 @@ void enter_user_counter(user_counter &c) noexcept {
   if (!s || c.entered_in == s)
     return;
   c.entered_in = s;
-  add_entry(*s, c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.kind, counter_scope::both, offsetof(counter_block, user) + 8 * c.index,
+  add_entry(*s, c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.kind, counter_scope::both,
+            offsetof(counter_block, user) + 8 * c.index,
             offsetof(process_block, user) + 8 * c.index);
 }
 

@@ -52,7 +52,8 @@ void mark_absent(const char *name, const char *why) noexcept;
 struct user_counter;
 /// Defines a counter. Throws weft::error for a bad or a known name, or for more than
 /// k_user_counters.
-user_counter &define_counter(const char *name, const char *unit, const char *help, counter_kind kind, double (*level)(void *) = nullptr,
+user_counter &define_counter(const char *name, const char *unit, const char *help,
+                             counter_kind kind, double (*level)(void *) = nullptr,
                              void *context = nullptr);
 /// Ends the calls of a level's function. Counts stay.
 void withdraw_level(user_counter &c) noexcept;

@@ -40,7 +40,8 @@ bool calibrate_ticks(bool wait) noexcept {
     now = read_both();
   if (now.ns - g_loaded.ns < k_least_ns || now.ticks <= g_loaded.ticks)
     return false;
-  const double scale = static_cast<double>(now.ns - g_loaded.ns) / static_cast<double>(now.ticks - g_loaded.ticks);
+  const double scale =
+      static_cast<double>(now.ns - g_loaded.ns) / static_cast<double>(now.ticks - g_loaded.ticks);
   g_tick_scale.store(static_cast<std::uint64_t>(scale * 4294967296.0), std::memory_order_relaxed);
   return true;
 }

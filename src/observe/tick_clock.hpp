@@ -16,13 +16,18 @@ extern std::atomic<std::uint64_t> g_tick_scale; // ns per tick, times 2^32; 0: n
 /// Measures the rate if enough time has passed since the library was loaded; with `wait`, waits for
 /// that. Returns false if the rate is not known yet.
 bool calibrate_ticks(bool wait = false) noexcept;
-[[nodiscard]] inline bool ticks_are_calibrated() noexcept { return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks(); }
+[[nodiscard]] inline bool ticks_are_calibrated() noexcept {
+  return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks();
+}
 /// Reads the clock; the value is good for differences only.
-[[nodiscard]] inline std::uint64_t read_ticks() noexcept { return g_ticks_are_steady ? processor_ticks() : now_ns(); }
+[[nodiscard]] inline std::uint64_t read_ticks() noexcept {
+  return g_ticks_are_steady ? processor_ticks() : now_ns();
+}
 /// Converts ticks; after ticks_are_calibrated().
 [[nodiscard]] inline std::uint64_t ticks_to_ns(std::uint64_t ticks) noexcept {
   __extension__ typedef unsigned __int128 wide;
-  return static_cast<std::uint64_t>((wide{ticks} * g_tick_scale.load(std::memory_order_relaxed)) >> 32);
+  return static_cast<std::uint64_t>((wide{ticks} * g_tick_scale.load(std::memory_order_relaxed)) >>
+                                    32);
 }
 
 } // namespace rt

@@ -12,7 +12,8 @@ namespace {
 // instruction per task, 0.01 % at 1 us. The distance is drawn, because a fixed period would fall in
 // step with loops.
 constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
-constexpr std::uint64_t k_samples_per_sign = 64; // of life: reading the system's clock costs as much as the rest of a sample
+constexpr std::uint64_t k_samples_per_sign =
+    64; // of life: reading the system's clock costs as much as the rest of a sample
 constexpr std::uint64_t k_tasks_per_sign = 1024; // of life, if each task is a sample; powers of two
 
 type_time &type_of(counter_block &c, timekeeper &k, const task_name &name) noexcept {
@@ -26,7 +27,9 @@ type_time &type_of(counter_block &c, timekeeper &k, const task_name &name) noexc
   return t;
 }
 
-std::uint64_t others_of(const counter_block &c) noexcept { return c.executed + c.rounds + c.suspended; }
+std::uint64_t others_of(const counter_block &c) noexcept {
+  return c.executed + c.rounds + c.suspended;
+}
 
 } // namespace
 
@@ -85,7 +88,8 @@ timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) n
     close_gap(c, k);
     return {};
   }
-  schedule_sample(k); // a task that waits may end on another worker, and this worker goes on sampling
+  schedule_sample(
+      k); // a task that waits may end on another worker, and this worker goes on sampling
   if (g_time_mode == time_mode::off || !ticks_are_calibrated())
     return {};
   timed_task t{&c, 0, others_of(c), weight ? weight : 1, &type_of(c, k, name)};
@@ -98,14 +102,16 @@ void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept {
   if (!t.block)
     return;
   const std::uint64_t now = read_ticks();
-  if (t.block == &c && t.others == others_of(c) && now > t.begin) { // the task ran alone, from begin to end
+  if (t.block == &c && t.others == others_of(c) &&
+      now > t.begin) { // the task ran alone, from begin to end
     const std::uint64_t ns = ticks_to_ns(now - t.begin);
     count(c.durations[duration_bucket(ns)], t.weight);
     count(t.type->timed, t.weight);
     count(t.type->ns, ns * t.weight);
   }
   count(c.samples);
-  if ((c.samples & ((g_time_mode == time_mode::exact ? k_tasks_per_sign : k_samples_per_sign) - 1)) == 0)
+  if ((c.samples &
+       ((g_time_mode == time_mode::exact ? k_tasks_per_sign : k_samples_per_sign) - 1)) == 0)
     put(c.last_seen, now_ns());
   k.weight = t.weight;
   k.gap = now ? now : 1;

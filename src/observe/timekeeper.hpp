@@ -44,12 +44,14 @@ WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
 struct timed_task {
   const counter_block *block = nullptr; // null: the task is not timed, after all
   std::uint64_t begin = 0;
-  std::uint64_t others = 0; // tasks that the worker had run, and waits that it had seen, at the begin
+  std::uint64_t others =
+      0; // tasks that the worker had run, and waits that it had seen, at the begin
   std::uint32_t weight = 1; // tasks that the sample stands for
   type_time *type = nullptr;
 };
 /// Begins to time the next task, and ends the gap.
-[[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept;
+[[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k,
+                                     const task_name &name) noexcept;
 /// Ends the timing of a task, perhaps on another worker, and opens the gap to the next task.
 void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept;
 /// Begins a gap where something other than a timed task has ended.

@@ -45,7 +45,8 @@ type_time &find_type(type_times &all, const task_name &name) noexcept {
   std::uint8_t &hint = all.hints[(address ^ address >> 6) % k_type_times];
   if (hint) {
     type_time &met = all.entries[hint - 1];
-    if (met.address == address && (!name.label || is_named(met, text_of(name)))) // a label's memory may have been used again
+    if (met.address == address &&
+        (!name.label || is_named(met, text_of(name)))) // a label's memory may have been used again
       return met;
   }
   type_time &t = find_by_text(all, text_of(name));

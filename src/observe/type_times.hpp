@@ -22,9 +22,10 @@ inline constexpr unsigned k_type_times = 64;
 struct type_time {
   std::uint64_t ready = 0;
   std::uint64_t address = 0; // of the label or the closure's name that was met last
-  std::uint64_t tasks = 0;   // the tasks that the samples stand for
-  std::uint64_t timed = 0;   // of them, those of known duration: they ran from begin to end without another task
-  std::uint64_t ns = 0;      // the sum of these durations
+  std::uint64_t tasks = 0; // the tasks that the samples stand for
+  std::uint64_t timed =
+      0; // of them, those of known duration: they ran from begin to end without another task
+  std::uint64_t ns = 0; // the sum of these durations
   char name[88]{};
 };
 static_assert(sizeof(type_time) == 128);

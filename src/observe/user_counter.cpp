@@ -17,16 +17,17 @@ namespace rt {
 namespace {
 
 std::mutex g_lock;
-std::vector<std::unique_ptr<user_counter>> *g_all = nullptr; // guarded by the lock; never freed: counted until the end
+std::vector<std::unique_ptr<user_counter>> *g_all =
+    nullptr; // guarded by the lock; never freed: counted until the end
 
 bool is_known(const char *name) {
-#define WEFT_COUNTER(field, kind, known, ...)                                                                                                        \
-  if (std::string_view(known) == name)                                                                                                               \
+#define WEFT_COUNTER(field, kind, known, ...)                                                      \
+  if (std::string_view(known) == name)                                                             \
     return true;
 #define WEFT_GAUGE WEFT_COUNTER
 #include "observe/counters.def"
-#define WEFT_VIEW(kind, scope, view, ...)                                                                                                            \
-  if (std::string_view(view) == name)                                                                                                                \
+#define WEFT_VIEW(kind, scope, view, ...)                                                          \
+  if (std::string_view(view) == name)                                                              \
     return true;
 #include "observe/views.def"
   return std::string_view(name) == "/threads/time/duration";
@@ -34,24 +35,29 @@ bool is_known(const char *name) {
 
 void check_name(const char *name) {
   if (!name || !is_plain_name(name))
-    throw_error(errc::invalid_argument,
-                "a counter is to be called '%s'; write '/object/counter', of letters, digits, '-', '_' and '/', at most %zu characters",
-                name ? name : "", sizeof(catalogue_entry::name) - 1);
+    throw_error(
+        errc::invalid_argument,
+        "a counter is to be called '%s'; write '/object/counter', of letters, digits, '-', '_' and '/', at most %zu characters",
+        name ? name : "", sizeof(catalogue_entry::name) - 1);
   if (is_known(name))
-    throw_error(errc::invalid_argument, "the counter '%s' is one of Weft's own; choose another name", name);
+    throw_error(errc::invalid_argument,
+                "the counter '%s' is one of Weft's own; choose another name", name);
 }
 
 } // namespace
 
-user_counter &define_counter(const char *name, const char *unit, const char *help, counter_kind kind, double (*level)(void *), void *context) {
+user_counter &define_counter(const char *name, const char *unit, const char *help,
+                             counter_kind kind, double (*level)(void *), void *context) {
   check_name(name);
   const std::lock_guard guard(g_lock);
   if (!g_all)
     g_all = new std::vector<std::unique_ptr<user_counter>>;
   for (auto &c : *g_all)
-    if (c->name == name) { // the same line of a header in several places, or a module that was loaded again
+    if (c->name ==
+        name) { // the same line of a header in several places, or a module that was loaded again
       if (c->kind != kind)
-        throw_error(errc::invalid_argument, "the counter '%s' is defined twice, once as a count and once as a level", name);
+        throw_error(errc::invalid_argument,
+                    "the counter '%s' is defined twice, once as a count and once as a level", name);
       if (level) {
         c->level = level;
         c->context = context;
@@ -59,7 +65,8 @@ user_counter &define_counter(const char *name, const char *unit, const char *hel
       return *c;
     }
   if (g_all->size() == k_user_counters)
-    throw_error(errc::out_of_resources, "the counter '%s' is one too many: a program may define %u", name, k_user_counters);
+    throw_error(errc::out_of_resources, "the counter '%s' is one too many: a program may define %u",
+                name, k_user_counters);
   auto c = std::make_unique<user_counter>();
   c->name = name;
   c->unit = unit ? unit : "";

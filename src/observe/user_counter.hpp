@@ -14,9 +14,9 @@ struct user_counter {
   counter_kind kind = counter_kind::count;
   unsigned index = 0;
   std::atomic<std::uint64_t> outside{0}; // counted by threads that are no workers
-  double (*level)(void *) = nullptr;     // guarded by the lock of definitions
+  double (*level)(void *) = nullptr; // guarded by the lock of definitions
   void *context = nullptr;
-  const void *entered_in = nullptr;      // the store that has it; guarded by the same lock
+  const void *entered_in = nullptr; // the store that has it; guarded by the same lock
 };
 
 /// Enters a counter into the store; the caller holds the lock of definitions.

@@ -23,18 +23,25 @@ struct sums {
 #define WEFT_COUNTER(field, ...) double field = 0;
 #define WEFT_GAUGE WEFT_COUNTER
 #include "observe/counters.def"
-  double span_ns = 0, run_ns = 0, resident_bytes = 0, present = 0, idle_now = 0, active = 0, reference_task_ns = 0, reference_run_ns = 0;
+  double span_ns = 0, run_ns = 0, resident_bytes = 0, present = 0, idle_now = 0, active = 0,
+         reference_task_ns = 0, reference_run_ns = 0;
   double in_graph = 0, suspended_now = 0;
   const reading::buckets *durations = nullptr;
 
   [[nodiscard]] double tasks() const noexcept { return executed + rounds; }
   [[nodiscard]] double created() const noexcept { return without_accesses + waited + free_at_once; }
   [[nodiscard]] double phases() const noexcept { return tasks() + resumed; }
-  [[nodiscard]] double accesses() const noexcept { return at_least_0(phases() - successors) + misses; }
+  [[nodiscard]] double accesses() const noexcept {
+    return at_least_0(phases() - successors) + misses;
+  }
   [[nodiscard]] double exec() const noexcept { return at_least_0(overall - idle - overhead); }
   [[nodiscard]] double not_exec() const noexcept { return overall - exec(); }
-  [[nodiscard]] double wait() const noexcept { return reference_task_ns > 0 ? exec() / tasks() - reference_task_ns : k_nothing; }
-  [[nodiscard]] double speedup() const noexcept { return reference_run_ns > 0 ? reference_run_ns / run_ns : k_nothing; }
+  [[nodiscard]] double wait() const noexcept {
+    return reference_task_ns > 0 ? exec() / tasks() - reference_task_ns : k_nothing;
+  }
+  [[nodiscard]] double speedup() const noexcept {
+    return reference_run_ns > 0 ? reference_run_ns / run_ns : k_nothing;
+  }
 };
 
 struct field_of_name {
@@ -54,8 +61,10 @@ struct view {
   double (*of)(const sums &s);
 };
 constexpr view k_views[] = {
-#define WEFT_VIEW(kind, scope, name, unit, help, ...)                                                                                                \
-  {counter_kind::kind, counter_scope::scope, name, unit, help, [](const sums &s) -> double { return __VA_ARGS__; }},
+#define WEFT_VIEW(kind, scope, name, unit, help, ...)                                              \
+  {counter_kind::kind, counter_scope::scope, name, unit, help, [](const sums &s) -> double {       \
+     return __VA_ARGS__;                                                                           \
+   }},
 #include "observe/views.def"
 };
 
@@ -74,7 +83,8 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
   s.resident_bytes = r.resident_bytes ? static_cast<double>(r.resident_bytes) : k_nothing;
   const std::size_t overall = r.find("/threads/time/overall");
   for (std::size_t i = 0; i < r.slots.size(); ++i) {
-    const bool counts = r.slots[i].present || (overall != r.catalogue.size() && r.of_slot(overall, i) > 0);
+    const bool counts =
+        r.slots[i].present || (overall != r.catalogue.size() && r.of_slot(overall, i) > 0);
     s.present += counts && (slot == k_all || slot == i);
     s.idle_now += r.slots[i].idle && (slot == k_all || slot == i);
     s.active += r.slots[i].present && !r.slots[i].idle && (slot == k_all || slot == i);
@@ -88,7 +98,8 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
 /// Computes views; sums up once for all views of a reading.
 class calculator {
  public:
-  explicit calculator(const reading &r) : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
+  explicit calculator(const reading &r)
+      : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
     for (std::size_t i = 0; i < r.slots.size(); ++i)
       m_slots.push_back(sums_of(r, i, r.durations[i]));
   }
@@ -104,9 +115,16 @@ class calculator {
 };
 
 counter_info info_of(const described &d) {
-  return {d.name, d.unit, d.help, d.kind, d.scope != counter_scope::process && d.kind != counter_kind::histogram, d.absent};
+  return {d.name,
+          d.unit,
+          d.help,
+          d.kind,
+          d.scope != counter_scope::process && d.kind != counter_kind::histogram,
+          d.absent};
 }
-counter_info info_of(const view &v) { return {v.name, v.unit, v.help, v.kind, v.scope == counter_scope::both, false}; }
+counter_info info_of(const view &v) {
+  return {v.name, v.unit, v.help, v.kind, v.scope == counter_scope::both, false};
+}
 
 double number_of(const reading &r, std::size_t entry, std::size_t slot) {
   const described &d = r.catalogue[entry];
@@ -146,8 +164,9 @@ row make_row(const reading &r, counter_info about, const counter_name &pattern, 
   for (const auto &c : all)
     known.emplace_back(c.name);
   const auto near = nearest(name.base, known);
-  throw_error(errc::invalid_argument, "there is no counter '%s'%s%s%s; `weft list` shows them all", name.base.c_str(),
-              near.empty() ? "" : "; did you mean '", std::string(near).c_str(), near.empty() ? "" : "'?");
+  throw_error(errc::invalid_argument, "there is no counter '%s'%s%s%s; `weft list` shows them all",
+              name.base.c_str(), near.empty() ? "" : "; did you mean '", std::string(near).c_str(),
+              near.empty() ? "" : "'?");
 }
 
 } // namespace
@@ -166,10 +185,12 @@ std::vector<row> rows_of(const reading &r, const counter_name &pattern) {
   std::vector<row> rows;
   for (const auto &v : k_views)
     if (matches(pattern.base, v.name))
-      rows.push_back(make_row(r, info_of(v), pattern, [&](std::size_t slot) { return calculate.of(v, slot); }));
+      rows.push_back(make_row(r, info_of(v), pattern,
+                              [&](std::size_t slot) { return calculate.of(v, slot); }));
   for (std::size_t e = 0; e < r.catalogue.size(); ++e)
     if (matches(pattern.base, r.catalogue[e].name))
-      rows.push_back(make_row(r, info_of(r.catalogue[e]), pattern, [&](std::size_t slot) { return number_of(r, e, slot); }));
+      rows.push_back(make_row(r, info_of(r.catalogue[e]), pattern,
+                              [&](std::size_t slot) { return number_of(r, e, slot); }));
   if (rows.empty() && pattern.base.find_first_of("*?") == std::string::npos)
     unknown(r, pattern);
   return rows;
@@ -177,24 +198,31 @@ std::vector<row> rows_of(const reading &r, const counter_name &pattern) {
 
 double value_of(const reading &r, const counter_name &name) {
   if (name.is_pattern())
-    throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for", name.base.c_str());
+    throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for",
+                name.base.c_str());
   const row found = rows_of(r, name).front();
   if (found.about.absent)
-    throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s", name.base.c_str(), found.about.help.c_str());
+    throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s",
+                name.base.c_str(), found.about.help.c_str());
   if (name.instance == counter_name::of::total)
     return found.total;
   if (!found.about.per_worker)
-    throw_error(errc::invalid_argument, "the counter '%s' is kept for the whole program only", name.base.c_str());
+    throw_error(errc::invalid_argument, "the counter '%s' is kept for the whole program only",
+                name.base.c_str());
   if (found.workers.empty())
-    throw_error(errc::invalid_argument, "there is no worker %u that counts '%s'", name.worker, name.base.c_str());
+    throw_error(errc::invalid_argument, "there is no worker %u that counts '%s'", name.worker,
+                name.base.c_str());
   return found.workers.front().number;
 }
 
-std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r, const counter_name &name) {
+std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r,
+                                                           const counter_name &name) {
   static_cast<void>(value_of(r, name)); // says what is wrong with it
   const std::size_t e = r.find(name.base);
   if (e == r.catalogue.size() || r.catalogue[e].kind != counter_kind::histogram)
-    throw_error(errc::invalid_argument, "the counter '%s' is no histogram, as /threads/time/duration is; ask for its value", name.base.c_str());
+    throw_error(errc::invalid_argument,
+                "the counter '%s' is no histogram, as /threads/time/duration is; ask for its value",
+                name.base.c_str());
   std::vector<std::pair<double, std::uint64_t>> parts;
   const reading::buckets all = r.all_durations();
   for (unsigned i = 0; i < k_duration_buckets; ++i)

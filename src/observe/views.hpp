@@ -41,7 +41,8 @@ struct row {
 [[nodiscard]] double value_of(const reading &r, const counter_name &name);
 /// Returns least value and count of each bucket that is not empty. Throws weft::error for an
 /// unknown name, or if the counter is no histogram.
-[[nodiscard]] std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r, const counter_name &name);
+[[nodiscard]] std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r,
+                                                                         const counter_name &name);
 /// Returns the duration that a share of the tasks did not exceed.
 [[nodiscard]] double quantile(const reading::buckets &d, double share) noexcept;
 

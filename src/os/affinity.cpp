@@ -72,7 +72,8 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
     const auto part = text.substr(0, comma);
     const auto dash = part.find('-');
     const auto first = parse_unsigned(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
+    const auto last =
+        dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
     if (!first || !last || *last < *first || *last >= static_cast<std::uint64_t>(k_most_cpus))
       return std::nullopt;
     for (auto cpu = *first; cpu <= *last; ++cpu)

@@ -19,8 +19,9 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_longest_list = 1 << 20;
-constexpr int k_looks = 4;          // at old entries, per start: each start adds one, so the list shrinks
-constexpr int k_tries = 50;         // for the lock, a millisecond apart: a program that is stopped may hold it
+constexpr int k_looks = 4; // at old entries, per start: each start adds one, so the list shrinks
+constexpr int k_tries =
+    50; // for the lock, a millisecond apart: a program that is stopped may hold it
 constexpr std::uint64_t k_stray_s = 24 * 3600;
 
 std::uint64_t now_s() noexcept { return static_cast<std::uint64_t>(std::time(nullptr)); }
@@ -33,7 +34,8 @@ struct entry {
   /// Returns whether the file at the path is the one that was entered.
   [[nodiscard]] bool is_there() const noexcept {
     struct stat s{};
-    return lstat(path.c_str(), &s) == 0 && s.st_dev == device && s.st_ino == inode && s.st_uid == geteuid();
+    return lstat(path.c_str(), &s) == 0 && s.st_dev == device && s.st_ino == inode &&
+           s.st_uid == geteuid();
   }
 };
 
@@ -77,10 +79,12 @@ class open_list {
   void save() const {
     std::string text = "swept " + std::to_string(swept) + "\n";
     for (const entry &e : entries)
-      text += std::to_string(e.entered) + " " + std::to_string(e.device) + " " + std::to_string(e.inode) + " " + std::to_string(e.bytes) + " " +
-              e.path + "\n";
-    if (pwrite(m_file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && text.size() < m_size)
-      static_cast<void>(!ftruncate(m_file, static_cast<off_t>(text.size()))); // if this fails, a line is there twice
+      text += std::to_string(e.entered) + " " + std::to_string(e.device) + " " +
+              std::to_string(e.inode) + " " + std::to_string(e.bytes) + " " + e.path + "\n";
+    if (pwrite(m_file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+        text.size() < m_size)
+      static_cast<void>(!ftruncate(
+          m_file, static_cast<off_t>(text.size()))); // if this fails, a line is there twice
   }
 
   std::vector<entry> entries;
@@ -94,7 +98,8 @@ class open_list {
     struct stat s{};
     // A private file of this user. One with a second name is refused: another user may have made a
     // link to it.
-    return fstat(m_file, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
+    return fstat(m_file, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 &&
+           s.st_uid == geteuid() && (s.st_mode & 077) == 0;
   }
   [[nodiscard]] bool lock() const noexcept {
     for (int i = 0; i < k_tries; ++i) {
@@ -134,7 +139,8 @@ void append_strays(open_list &list, std::vector<std::string> (*stray)()) {
   std::vector<entry> found;
   for (const std::string &path : stray()) {
     struct stat s{};
-    const bool known = std::any_of(list.entries.begin(), list.entries.end(), [&path](const entry &e) { return e.path == path; });
+    const bool known = std::any_of(list.entries.begin(), list.entries.end(),
+                                   [&path](const entry &e) { return e.path == path; });
     if (!known && lstat(path.c_str(), &s) == 0)
       append(found, path, static_cast<std::uint64_t>(s.st_blocks) * 512);
   }
@@ -146,7 +152,8 @@ bool exceeds(const std::vector<entry> &entries, const leftover_kind &kind) {
   std::uint64_t bytes = 0;
   for (const entry &e : entries)
     bytes += e.bytes;
-  const bool is_old = !entries.empty() && kind.most_age_s != 0 && entries.front().entered + kind.most_age_s < now_s();
+  const bool is_old = !entries.empty() && kind.most_age_s != 0 &&
+                      entries.front().entered + kind.most_age_s < now_s();
   return entries.size() > kind.most || (entries.size() > 1 && bytes > kind.most_bytes) || is_old;
 }
 
@@ -169,7 +176,8 @@ void remove_oldest(std::vector<entry> &entries, const leftover_kind &kind, std::
 
 } // namespace
 
-void leftovers::enter(const std::string &path, std::uint64_t bytes, std::vector<std::string> (*stray)()) const noexcept try {
+void leftovers::enter(const std::string &path, std::uint64_t bytes,
+                      std::vector<std::string> (*stray)()) const noexcept try {
   open_list list(m_list);
   if (!list.is_open())
     return;

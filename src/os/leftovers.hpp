@@ -15,11 +15,11 @@ namespace rt {
 
 /// Describes one kind of things, and how much of it may stay.
 struct leftover_kind {
-  std::size_t most;         // entries
+  std::size_t most; // entries
   std::uint64_t most_bytes; // of all; the newest stays whatever its size
   std::uint64_t most_age_s; // 0: any
-  bool (*lives)(const std::string &path);          // its program runs
-  std::uint64_t (*size)(const std::string &path);  // null: as entered
+  bool (*lives)(const std::string &path); // its program runs
+  std::uint64_t (*size)(const std::string &path); // null: as entered
   void (*remove)(const std::string &path);
 };
 
@@ -32,7 +32,8 @@ class leftovers {
   /// Enters a thing at an absolute `path`, which this process made and which exists. Removes others
   /// beyond the limits. `stray`: returns what belongs on the list, oldest first; called when there
   /// is no list yet, and once a day.
-  void enter(const std::string &path, std::uint64_t bytes, std::vector<std::string> (*stray)() = nullptr) const noexcept;
+  void enter(const std::string &path, std::uint64_t bytes,
+             std::vector<std::string> (*stray)() = nullptr) const noexcept;
   /// Notes that the thing has grown.
   void resize(const std::string &path, std::uint64_t bytes) const noexcept;
   /// Removes the entry: the thing is gone, or stays as what the user asked for.

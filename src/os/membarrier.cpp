@@ -46,11 +46,14 @@ bool g_light_barrier_is_full = true;
 
 namespace {
 
-int membarrier(int command) noexcept { return static_cast<int>(syscall(SYS_membarrier, command, 0, 0)); }
+int membarrier(int command) noexcept {
+  return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
+}
 
 [[maybe_unused]] bool register_process() noexcept {
   const int commands = membarrier(MEMBARRIER_CMD_QUERY);
-  return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 &&
+         membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
 }
 
 /// Chooses the barrier. 101 is the first priority that is not reserved: the choice comes before
@@ -72,9 +75,10 @@ void os_heavy_barrier() noexcept {
   // when a sandbox forbids the call later on; nothing that was built on the cheap half is right
   // then.
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
-    fatal("membarrier(PRIVATE_EXPEDITED) failed after it had been registered: %s; a seccomp filter must be "
-          "installed before Weft is loaded, or allow membarrier",
-          std::strerror(errno));
+    fatal(
+        "membarrier(PRIVATE_EXPEDITED) failed after it had been registered: %s; a seccomp filter must be "
+        "installed before Weft is loaded, or allow membarrier",
+        std::strerror(errno));
 }
 
 } // namespace rt

@@ -38,9 +38,12 @@ string_view next_word(string_view &text) {
 string unescape(string_view text) {
   string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto is_octal = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
+    const auto is_octal = [&](std::size_t at) {
+      return at < text.size() && text[at] >= '0' && text[at] <= '7';
+    };
     if (text[i] == '\\' && is_octal(i + 1) && is_octal(i + 2) && is_octal(i + 3)) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                               (text[i + 3] - '0'));
       i += 3;
     } else {
       out += text[i];
@@ -85,7 +88,8 @@ std::optional<string> below(const string &path, const string &root) {
     return path == "/" ? "" : path;
   if (path == root)
     return "";
-  if (path.size() > root.size() && path.compare(0, root.size(), root) == 0 && path[root.size()] == '/')
+  if (path.size() > root.size() && path.compare(0, root.size(), root) == 0 &&
+      path[root.size()] == '/')
     return path.substr(root.size());
   return std::nullopt;
 }
@@ -189,7 +193,8 @@ memory_limit read_memory_limit(const string &root) {
     const string file = folder.path + (folder.v2 ? "/memory.max" : "/memory.limit_in_bytes");
     const auto text = read_file(file);
     const auto bytes = text ? parse_unsigned(trim(*text)) : std::nullopt; // "max": no limit
-    constexpr std::uint64_t k_v1_unlimited = UINT64_C(1) << 62; // version 1 writes LONG_MAX rounded to pages
+    constexpr std::uint64_t k_v1_unlimited = UINT64_C(1)
+                                             << 62; // version 1 writes LONG_MAX rounded to pages
     if (bytes && *bytes < k_v1_unlimited && *bytes < smallest.bytes)
       smallest = {*bytes, file.substr(root.size())};
   }

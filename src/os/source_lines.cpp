@@ -52,7 +52,8 @@ int run(void *p) {
   dup2(nothing, 0);
   dup2(s.output, 1);
   dup2(nothing, 2);
-  char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", *environment[] = {path, nullptr}; // without LD_PRELOAD, and settings of Weft
+  char path[] = "PATH=/usr/local/bin:/usr/bin:/bin",
+       *environment[] = {path, nullptr}; // without LD_PRELOAD, and settings of Weft
   execvpe("addr2line", s.arguments, environment);
   _exit(127);
 }
@@ -88,7 +89,8 @@ std::string output_of(std::vector<std::string> words) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before); // no handler of the program runs in the child
-  const int child = clone(&start, stacks.get() + 2 * k_stack_bytes - 64, CLONE_VM | CLONE_VFORK, &s); // no signal at its end
+  const int child = clone(&start, stacks.get() + 2 * k_stack_bytes - 64, CLONE_VM | CLONE_VFORK,
+                          &s); // no signal at its end
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(ends[1]);
   std::string text;
@@ -105,11 +107,15 @@ std::string output_of(std::vector<std::string> words) {
   return text;
 }
 
-bool is_line(std::string_view text) { return !text.starts_with("??") && !text.ends_with(":?") && !text.ends_with(":0"); }
+bool is_line(std::string_view text) {
+  return !text.starts_with("??") && !text.ends_with(":?") && !text.ends_with(":0");
+}
 
 /// Returns whether the line is of a template of the headers: the function into which it was
 /// compiled says more.
-bool is_of_weft(std::string_view line) { return line.find("/include/weft/") != std::string_view::npos; }
+bool is_of_weft(std::string_view line) {
+  return line.find("/include/weft/") != std::string_view::npos;
+}
 
 } // namespace
 
@@ -128,7 +134,8 @@ void add_source_lines(const std::vector<std::string *> &texts) {
       line = line.substr(0, line.find(" (")); // a discriminator
       if (line.starts_with("0x"))
         ++number;
-      else if (number > 0 && number <= lines.size() && is_line(line) && (lines[number - 1].empty() || is_of_weft(lines[number - 1])))
+      else if (number > 0 && number <= lines.size() && is_line(line) &&
+               (lines[number - 1].empty() || is_of_weft(lines[number - 1])))
         lines[number - 1] = line;
     });
     for (std::size_t i = 0; i < lines.size(); ++i)

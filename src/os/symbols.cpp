@@ -30,7 +30,9 @@ struct mapped {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat about{};
     if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0)
-      if (void *p = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0); p != MAP_FAILED) {
+      if (void *p = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE,
+                         file, 0);
+          p != MAP_FAILED) {
         data = static_cast<const char *>(p);
         bytes = static_cast<std::size_t>(about.st_size);
       }
@@ -45,12 +47,15 @@ struct mapped {
   }
   template <class T>
   [[nodiscard]] const T *at(std::uint64_t offset, std::uint64_t count) const noexcept {
-    return offset <= bytes && count <= (bytes - offset) / sizeof(T) ? reinterpret_cast<const T *>(data + offset) : nullptr;
+    return offset <= bytes && count <= (bytes - offset) / sizeof(T)
+               ? reinterpret_cast<const T *>(data + offset)
+               : nullptr;
   }
 };
 
 /// Reads the functions of a symbol table, unless the table is broken.
-void read_table(const mapped &file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::vector<function> &to) {
+void read_table(const mapped &file, const ElfW(Shdr) & table, const ElfW(Shdr) & names,
+                std::vector<function> &to) {
   const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
   const auto *const all = file.at<ElfW(Sym)>(table.sh_offset, count);
   const char *const text = file.at<char>(names.sh_offset, names.sh_size);
@@ -58,21 +63,28 @@ void read_table(const mapped &file, const ElfW(Shdr) & table, const ElfW(Shdr) &
     return;
   for (const ElfW(Sym) *s = all; s != all + count; ++s)
     if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_value != 0 && s->st_name < names.sh_size)
-      to.push_back({s->st_value, s->st_size, {text + s->st_name, strnlen(text + s->st_name, names.sh_size - s->st_name)}});
+      to.push_back({s->st_value,
+                    s->st_size,
+                    {text + s->st_name, strnlen(text + s->st_name, names.sh_size - s->st_name)}});
 }
 
 std::vector<function> functions_in(const mapped &file) {
   std::vector<function> all;
   const auto *const head = file.at<ElfW(Ehdr)>(0, 1);
-  if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)))
+  if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+      head->e_shentsize != sizeof(ElfW(Shdr)))
     return all;
   const auto *const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
-  for (const auto wanted : {SHT_SYMTAB, SHT_DYNSYM}) { // the first, if it has not been stripped, holds all that the second holds
+  for (const auto wanted :
+       {SHT_SYMTAB,
+        SHT_DYNSYM}) { // the first, if it has not been stripped, holds all that the second holds
     for (unsigned i = 0; sections && all.empty() && i < head->e_shnum; ++i)
-      if (sections[i].sh_type == static_cast<ElfW(Word)>(wanted) && sections[i].sh_link < head->e_shnum)
+      if (sections[i].sh_type == static_cast<ElfW(Word)>(wanted) &&
+          sections[i].sh_link < head->e_shnum)
         read_table(file, sections[i], sections[sections[i].sh_link], all);
   }
-  std::sort(all.begin(), all.end(), [](const function &a, const function &b) { return a.at < b.at; });
+  std::sort(all.begin(), all.end(),
+            [](const function &a, const function &b) { return a.at < b.at; });
   return all;
 }
 
@@ -118,7 +130,8 @@ symbols::symbols() {
           }
         auto &all = *static_cast<std::vector<std::unique_ptr<module>> *>(p);
         const char *name = info->dlpi_name;
-        all.push_back(std::make_unique<module>(module{name && *name ? name : own_path(), info->dlpi_addr, low, high, nullptr, {}}));
+        all.push_back(std::make_unique<module>(
+            module{name && *name ? name : own_path(), info->dlpi_addr, low, high, nullptr, {}}));
         return 0;
       },
       &m_modules);
@@ -138,14 +151,16 @@ const symbol &symbols::of_call(const void *return_address) {
   symbol &s = place->second;
   if (!is_new)
     return s;
-  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(return_address) - 1; // in the call, not behind it
+  const std::uintptr_t address =
+      reinterpret_cast<std::uintptr_t>(return_address) - 1; // in the call, not behind it
   module *const m = module_at(address);
   if (!m)
     return s;
   s.module = m->path;
   s.offset = address - m->base;
   m->read();
-  auto above = std::upper_bound(m->functions.begin(), m->functions.end(), s.offset, [](std::uint64_t at, const function &f) { return at < f.at; });
+  auto above = std::upper_bound(m->functions.begin(), m->functions.end(), s.offset,
+                                [](std::uint64_t at, const function &f) { return at < f.at; });
   if (above == m->functions.begin())
     return s;
   const function &f = *--above;

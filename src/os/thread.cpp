@@ -49,7 +49,9 @@ void *begin(void *record) noexcept {
 
 /// Returns what the C library takes from the stack for the thread's static thread-local data and
 /// its own, and a little more.
-std::size_t library_bytes() noexcept { return static_cast<std::size_t>(std::max(sysconf(_SC_THREAD_STACK_MIN), 0L)); }
+std::size_t library_bytes() noexcept {
+  return static_cast<std::size_t>(std::max(sysconf(_SC_THREAD_STACK_MIN), 0L));
+}
 
 int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexcept {
   pthread_attr_t attributes;
@@ -73,7 +75,8 @@ int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexce
 
 } // namespace
 
-thread::thread(thread &&other) noexcept : m_handle(other.m_handle), m_joinable(std::exchange(other.m_joinable, false)) {}
+thread::thread(thread &&other) noexcept
+    : m_handle(other.m_handle), m_joinable(std::exchange(other.m_joinable, false)) {}
 
 thread &thread::operator=(thread &&other) noexcept {
   WEFT_CHECK(!m_joinable, "a thread object was overwritten before its thread was joined");
@@ -82,7 +85,9 @@ thread &thread::operator=(thread &&other) noexcept {
   return *this;
 }
 
-thread::~thread() { WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined"); }
+thread::~thread() {
+  WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined");
+}
 
 int thread::start(const char *name, entry run, void *argument, std::size_t stack_bytes) noexcept {
   WEFT_CHECK(!m_joinable, "a thread was started twice without being joined");

@@ -22,7 +22,8 @@ class thread {
   /// Starts `run(argument)`. Returns zero, or the errno value that says why no thread could be made
   /// (EAGAIN, ENOMEM, ...). `name` is cut to the kernel's 15 characters. `stack_bytes` is what
   /// `run` may use, beside the program's thread-local data; 0 is the system's default.
-  [[nodiscard]] int start(const char *name, entry run, void *argument, std::size_t stack_bytes = 0) noexcept;
+  [[nodiscard]] int start(const char *name, entry run, void *argument,
+                          std::size_t stack_bytes = 0) noexcept;
 
   [[nodiscard]] bool joinable() const noexcept { return m_joinable; }
   void join() noexcept;

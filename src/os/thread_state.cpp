@@ -37,7 +37,8 @@ std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec t;
   if (clock_gettime(clock, &t) != 0)
     return 0;
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 /// Returns the kernel's letter for the state; 0 where it cannot be known.
@@ -46,7 +47,8 @@ char state_of(int tid) noexcept {
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
   const std::string_view line = read_beginning(path, buffer, sizeof buffer);
   const auto name_end = line.rfind(')'); // the name may contain anything
-  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
+  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? '\0'
+                                                                           : line[name_end + 2];
 }
 
 } // namespace
@@ -63,7 +65,8 @@ std::uint64_t thread_cpu_ns(int tid) noexcept {
   // Computes the clock as pthread_getcpuclockid does, which must not be called for a thread that
   // may have ended.
   constexpr unsigned k_per_thread = 4, k_scheduler_time = 2;
-  return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
+  return read_clock(
+      static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
 }
 
 bool thread_sleeps(int tid) noexcept {
@@ -83,7 +86,8 @@ bool thread_has_ended(int tid) noexcept {
 
 namespace {
 
-constexpr std::uint64_t k_contended = 2;       // the value of a C library's lock, and of a wait for it, while a thread waits
+constexpr std::uint64_t k_contended =
+    2;       // the value of a C library's lock, and of a wait for it, while a thread waits
 constexpr std::uint64_t k_futex_op_lock_pi2 = 13; // newer than some kernel headers
 
 /// Returns the number of a system call, and its first four arguments.
@@ -102,7 +106,8 @@ std::optional<std::array<std::uint64_t, 5>> call_in(std::string_view line) noexc
   return words;
 }
 
-thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_t value, std::uint64_t limit) noexcept {
+thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_t value,
+                           std::uint64_t limit) noexcept {
   using kind = thread_wait::kind;
   switch (op & FUTEX_CMD_MASK) {
   case FUTEX_LOCK_PI:
@@ -145,7 +150,8 @@ thread_wait wait_of_thread(int tid) noexcept {
 /// now.
 lock_holder holder_of(const thread_wait &lock) noexcept {
   std::uint32_t words[3]{}; // of a pthread_mutex_t: the lock, a count, the holder
-  const iovec to{words, lock.word_names_holder ? sizeof words[0] : sizeof words}, from{reinterpret_cast<void *>(lock.address), to.iov_len};
+  const iovec to{words, lock.word_names_holder ? sizeof words[0] : sizeof words},
+      from{reinterpret_cast<void *>(lock.address), to.iov_len};
   if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != static_cast<ssize_t>(to.iov_len))
     return {};
   if (lock.word_names_holder)
@@ -158,7 +164,8 @@ std::optional<std::uint64_t> thread_switches(int tid) noexcept {
   std::snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
   const std::string_view text = read_beginning(path, buffer, sizeof buffer);
   std::uint64_t sum = 0;
-  for (const std::string_view key : {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"}) {
+  for (const std::string_view key :
+       {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"}) {
     const auto at = text.find(key);
     if (at == std::string_view::npos)
       return std::nullopt;

@@ -34,20 +34,22 @@ struct thread_wait {
   enum class kind : std::uint8_t {
     other, // or not known
     clock, // a time: it comes back by itself
-    lock,  // a mutex of the C library, or one of its kind
-    none,  // it runs, or waits for its cpu
+    lock, // a mutex of the C library, or one of its kind
+    none, // it runs, or waits for its cpu
   };
   kind what = kind::other;
-  bool word_names_holder = false; // of a lock: as robust mutexes do, and those with priority inheritance
-  std::uintptr_t address = 0;     // of a lock
-  bool for_word = false;          // it sleeps until another thread wakes it by a futex, without a limit: a signal does no harm
+  bool word_names_holder =
+      false; // of a lock: as robust mutexes do, and those with priority inheritance
+  std::uintptr_t address = 0; // of a lock
+  bool for_word =
+      false; // it sleeps until another thread wakes it by a futex, without a limit: a signal does no harm
 };
 /// Returns what the thread waits for. Ten microseconds.
 [[nodiscard]] thread_wait wait_of_thread(int tid) noexcept;
 
 /// Names the holder of a lock: a guess, because the holder may change at any moment.
 struct lock_holder {
-  int tid = 0;       // 0: not known
+  int tid = 0; // 0: not known
   bool free = false; // or on its way to the next one
 };
 [[nodiscard]] lock_holder holder_of(const thread_wait &lock) noexcept;

@@ -77,7 +77,8 @@ class eventcount {
  public:
   /// Makes an eventcount for ids 0..limit-1.
   explicit eventcount(std::size_t limit)
-      : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64), m_announced(std::make_unique<bits[]>(m_groups)),
+      : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64),
+        m_announced(std::make_unique<bits[]>(m_groups)),
         m_seats(std::make_unique<seat[]>(m_limit)) {}
 
   eventcount(const eventcount &) = delete;
@@ -138,7 +139,9 @@ class eventcount {
     bool in_time = true;
     if (mutant(bug::eventcount_sleeps_blindly))
       word.store(k_asleep, std::memory_order_relaxed);
-    if (mutant(bug::eventcount_sleeps_blindly) || word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (mutant(bug::eventcount_sleeps_blindly) ||
+        word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed,
+                                     std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
     return !withdraw(id);
@@ -156,7 +159,8 @@ class eventcount {
 
   [[gnu::noinline]] bool choose_any() noexcept {
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
+           rest &= rest - 1)
         if (choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest))))
           return true;
     return false;
@@ -178,19 +182,24 @@ class eventcount {
       return 0;
     std::size_t woken = 0;
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
+           rest &= rest - 1)
         woken += choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest)));
     return woken;
   }
 
   /// Returns whether worker `id` is announced and not chosen yet. A guess, but exact while the
   /// worker does not move.
-  bool announced(std::size_t id) const noexcept { return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0; }
+  bool announced(std::size_t id) const noexcept {
+    return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0;
+  }
 
   /// Guesses the number of sleepers that are not chosen yet.
   std::size_t idle() const noexcept { return m_state.load(std::memory_order_relaxed) % k_searcher; }
   /// Guesses the number of searchers.
-  std::size_t searching() const noexcept { return m_state.load(std::memory_order_relaxed) / k_searcher; }
+  std::size_t searching() const noexcept {
+    return m_state.load(std::memory_order_relaxed) / k_searcher;
+  }
 
  private:
   static constexpr std::uint32_t k_announced = 0, k_asleep = 1, k_notified = 2;
@@ -221,7 +230,7 @@ class eventcount {
   /// Clears the bit of worker `id`, which is the caller. Returns false if a notifier has cleared
   /// the bit: the worker then counts as a searcher.
   bool withdraw(std::size_t id) noexcept {
-    if (!(group_of(id).load(std::memory_order_acquire) & bit_of(id)) ||                   // O3
+    if (!(group_of(id).load(std::memory_order_acquire) & bit_of(id)) || // O3
         !(group_of(id).fetch_and(~bit_of(id), std::memory_order_acquire) & bit_of(id))) { // O3
       m_seats[id].searches.set(true);
       return false;
@@ -231,14 +240,18 @@ class eventcount {
   }
 
   bool choose(std::size_t id) noexcept {
-    const std::uint64_t before = group_of(id).fetch_and(~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
+    const std::uint64_t before = group_of(id).fetch_and(
+        ~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
     if (!(before & bit_of(id)) && !mutant(bug::eventcount_chosen_twice))
       return false;
-    const std::uint32_t state = m_state.fetch_add(k_searcher - 1, std::memory_order_acquire) + (k_searcher - 1); // O4
+    const std::uint32_t state =
+        m_state.fetch_add(k_searcher - 1, std::memory_order_acquire) + (k_searcher - 1); // O4
     auto &word = m_seats[id].word;
-    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep && !mutant(bug::eventcount_lost_notify))
+    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep &&
+        !mutant(bug::eventcount_lost_notify))
       P::futex_wake(word, 1);
-    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end)) [[unlikely]] // the chosen worker has stopped its search
+    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end))
+        [[unlikely]] // the chosen worker has stopped its search
       choose_any();
     return true;
   }

@@ -43,7 +43,7 @@ class sleep_gate {
       P::futex_wake(m_closed, INT32_MAX);
   }
   void pass() noexcept {
-    P::light_barrier();                             // O1
+    P::light_barrier(); // O1
     while (m_closed.load(std::memory_order_acquire)) // O2
       P::futex_wait(m_closed, 1);
   }
@@ -51,7 +51,7 @@ class sleep_gate {
   void enter() noexcept {
     for (;;) {
       m_readers.fetch_add(1, std::memory_order_relaxed);
-      P::light_barrier();                           // O1
+      P::light_barrier(); // O1
       if (!m_closed.load(std::memory_order_acquire)) // O2
         return;
       leave();
@@ -62,7 +62,9 @@ class sleep_gate {
   }
   void leave() noexcept { m_readers.fetch_sub(1, std::memory_order_release); } // O3
   /// Returns the number of readers that are in. Called by the watcher after close().
-  [[nodiscard]] std::uint32_t readers() const noexcept { return m_readers.load(std::memory_order_acquire); } // O3
+  [[nodiscard]] std::uint32_t readers() const noexcept {
+    return m_readers.load(std::memory_order_acquire);
+  } // O3
 
  private:
   typename P::template atomic<std::uint32_t> m_closed{0};

@@ -27,8 +27,9 @@ constexpr unsigned k_breath_us = 10'000;
 constexpr std::size_t k_most_connections = 64; // one more takes the place of the oldest
 
 std::string respond(const char *status, const char *type, const std::string &body) {
-  return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\nConnection: close\r\n\r\n" + body;
+  return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" +
+         body;
 }
 
 std::string current_metrics(bool per_worker) {
@@ -48,21 +49,26 @@ std::string answer_to(std::string_view request, std::string (*metrics)(bool per_
   const std::string_view line = request.substr(0, request.find("\r\n"));
   if (!line.starts_with("GET "))
     return respond("405 Method Not Allowed", "text/plain", "ask with GET\n");
-  const std::string_view target = line.substr(4, line.find(' ', 4) - 4), path = target.substr(0, target.find('?'));
+  const std::string_view target = line.substr(4, line.find(' ', 4) - 4),
+                         path = target.substr(0, target.find('?'));
   if (path != "/metrics" && path != "/")
-    return respond("404 Not Found", "text/plain", "the counters are at /metrics, per worker at /metrics?workers\n");
-  return respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics(target.ends_with("?workers")));
+    return respond("404 Not Found", "text/plain",
+                   "the counters are at /metrics, per worker at /metrics?workers\n");
+  return respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                 metrics(target.ends_with("?workers")));
 }
 
 metrics_server *metrics_server::start(int port, std::uint64_t patience_ns) {
   auto *s = new metrics_server(patience_ns);
   if (!s->listen_at(port) || pipe2(s->m_stop, O_CLOEXEC) != 0) {
-    warn("counters.port: %d cannot be listened at (%s); the counters are not served", port, std::strerror(errno));
+    warn("counters.port: %d cannot be listened at (%s); the counters are not served", port,
+         std::strerror(errno));
     s->forget();
     delete s;
     return nullptr;
   }
-  const int e = s->m_thread.start("weft-metrics", [](void *p) { static_cast<metrics_server *>(p)->run(); }, s);
+  const int e = s->m_thread.start(
+      "weft-metrics", [](void *p) { static_cast<metrics_server *>(p)->run(); }, s);
   if (e == 0)
     return s;
   warn("no thread to serve counters (%s)", std::strerror(e));
@@ -79,7 +85,8 @@ bool metrics_server::listen_at(int port) noexcept {
   at.sin_family = AF_INET;
   at.sin_port = htons(static_cast<std::uint16_t>(port));
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return m_socket >= 0 && bind(m_socket, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 && listen(m_socket, SOMAXCONN) == 0;
+  return m_socket >= 0 && bind(m_socket, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 &&
+         listen(m_socket, SOMAXCONN) == 0;
 }
 
 void metrics_server::run() {
@@ -88,12 +95,14 @@ void metrics_server::run() {
     p = {{m_socket, POLLIN, 0}, {m_stop[0], POLLIN, 0}};
     for (const connection &c : m_connections)
       p.push_back({c.socket, static_cast<short>(c.answer.empty() ? POLLIN : POLLOUT), 0});
-    if (poll(p.data(), p.size(), m_connections.empty() ? -1 : milliseconds_until(m_connections.front().until)) < 0)
+    if (poll(p.data(), p.size(),
+             m_connections.empty() ? -1 : milliseconds_until(m_connections.front().until)) < 0)
       continue;
     if (p[1].revents)
       break;
     const std::uint64_t now = now_ns();
-    for (std::size_t at = m_connections.size(); at-- > 0;) // from the end: removing one leaves those before it
+    for (std::size_t at = m_connections.size();
+         at-- > 0;) // from the end: removing one leaves those before it
       if (p[at + 2].revents)
         serve(at);
       else if (m_connections[at].until <= now)
@@ -138,7 +147,8 @@ bool metrics_server::step(connection &c) {
       c.answer = answer_to(c.request, &current_metrics);
   }
   while (c.sent < c.answer.size()) {
-    const ssize_t n = send(c.socket, c.answer.data() + c.sent, c.answer.size() - c.sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        send(c.socket, c.answer.data() + c.sent, c.answer.size() - c.sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EAGAIN)
       return true;
     if (n <= 0)

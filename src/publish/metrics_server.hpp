@@ -47,7 +47,8 @@ class metrics_server {
 };
 
 /// Returns the answer to the first line of a request.
-[[nodiscard]] std::string answer_to(std::string_view request, std::string (*metrics)(bool per_worker));
+[[nodiscard]] std::string answer_to(std::string_view request,
+                                    std::string (*metrics)(bool per_worker));
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -70,7 +70,9 @@ namespace {
 
 slot_counts counts_of(unsigned id, const counter_block &c) noexcept {
   slot_counts s{id, {}};
-  const auto put = [&s](counted_value v, std::uint64_t n) { s.values[static_cast<std::size_t>(v)] = n; };
+  const auto put = [&s](counted_value v, std::uint64_t n) {
+    s.values[static_cast<std::size_t>(v)] = n;
+  };
   put(counted_value::executed, peek(c.executed));
   put(counted_value::created, created(c));
   put(counted_value::reruns, peek(c.reruns));

@@ -30,7 +30,8 @@ namespace {
 class printer {
  public:
   explicit printer(const settings &cfg)
-      : m_names(cfg.counters_print), m_format(static_cast<output_format>(cfg.counters_format)), m_path(cfg.counters_file),
+      : m_names(cfg.counters_print), m_format(static_cast<output_format>(cfg.counters_format)),
+        m_path(cfg.counters_file),
         m_period_ns(static_cast<std::uint64_t>(cfg.counters_interval.count()) * 1000u) {
     m_last = read_segment(store_base(), true);
     open_file();
@@ -40,9 +41,11 @@ class printer {
   bool start() noexcept {
     if (m_period_ns == 0)
       return false;
-    const int e = m_thread.start("weft-counters", [](void *p) { static_cast<printer *>(p)->run(); }, this);
+    const int e =
+        m_thread.start("weft-counters", [](void *p) { static_cast<printer *>(p)->run(); }, this);
     if (e != 0)
-      warn("no thread to print counters at intervals (%s); they are printed at the end", std::strerror(e));
+      warn("no thread to print counters at intervals (%s); they are printed at the end",
+           std::strerror(e));
     return e == 0;
   }
 
@@ -65,7 +68,8 @@ class printer {
     m_file = open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (m_file >= 0)
       return;
-    warn("counters.file: '%s' cannot be written (%s); the counters go to standard error", m_path.c_str(), std::strerror(errno));
+    warn("counters.file: '%s' cannot be written (%s); the counters go to standard error",
+         m_path.c_str(), std::strerror(errno));
     m_file = 2;
   }
 
@@ -92,13 +96,15 @@ class printer {
   void print_values() {
     publish_counters(the_runtime());
     reading now = read_segment(store_base(), true);
-    const std::string text = write_values(m_format, now, m_names.evaluate(now, difference(now, m_last)), m_header);
+    const std::string text =
+        write_values(m_format, now, m_names.evaluate(now, difference(now, m_last)), m_header);
     m_header = false;
     m_last = std::move(now);
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t n = write(m_file, text.data() + at, text.size() - at);
       if (n < 0 && errno != EINTR)
-        return warn_once(m_warned, "counters.file: '%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
+        return warn_once(m_warned, "counters.file: '%s' cannot be written: %s", m_path.c_str(),
+                         std::strerror(errno));
       at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
   }
@@ -126,12 +132,14 @@ void read_reference(const std::string &path, unsigned workers) {
   const auto text = read_file(path);
   double task_ns = 0, run_ns = 0;
   if (!text)
-    return warn("counters.reference: '%s' cannot be read (%s); a run with workers=1 writes it", path.c_str(), std::strerror(errno));
+    return warn("counters.reference: '%s' cannot be read (%s); a run with workers=1 writes it",
+                path.c_str(), std::strerror(errno));
   const char *begin = text->data(), *end = begin + text->size();
   const auto first = std::from_chars(begin, end, task_ns);
   const auto second = std::from_chars(std::min(first.ptr + 1, end), end, run_ns);
   if (first.ec != std::errc{} || second.ec != std::errc{} || !(task_ns >= 0) || !(run_ns > 0))
-    return warn("counters.reference: '%s' is no reference; let a run with workers=1 write it", path.c_str());
+    return warn("counters.reference: '%s' is no reference; let a run with workers=1 write it",
+                path.c_str());
   store_header().reference_task_ns = task_ns;
   store_header().reference_run_ns = run_ns;
 }
@@ -141,7 +149,8 @@ void write_reference(const std::string &path, unsigned workers) {
     return;
   const reading r = read_segment(store_base(), true);
   const double task_ns = value_of(r, parse_counter_name("/threads/time/average"));
-  const std::string text = number_text(std::isnan(task_ns) ? 0 : task_ns) + " " + number_text(static_cast<double>(r.span_ns)) + "\n";
+  const std::string text = number_text(std::isnan(task_ns) ? 0 : task_ns) + " " +
+                           number_text(static_cast<double>(r.span_ns)) + "\n";
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     warn("counters.reference: '%s' cannot be written: %s", path.c_str(), std::strerror(errno));

@@ -46,14 +46,16 @@ enum class delegation { owner, delegated };
 
 template <class T, class P = real_atomics>
 class delegation_lock : private ticket_lock<P> {
-  static_assert(std::is_trivially_copyable_v<T>, "delegation_lock hands over pointers and small plain structs");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "delegation_lock hands over pointers and small plain structs");
   using base = ticket_lock<P>;
 
  public:
   /// Makes a lock for ids 0..size-1. Any number of threads may call lock and try_lock.
   explicit delegation_lock(std::size_t size)
-      : base(size), m_size(size ? size : 1), m_waiting(std::make_unique<entry[]>(base::slot_count())), m_results(std::make_unique<result[]>(m_size)) {
-  }
+      : base(size), m_size(size ? size : 1),
+        m_waiting(std::make_unique<entry[]>(base::slot_count())),
+        m_results(std::make_unique<result[]>(m_size)) {}
 
   using base::lock;
   using base::try_lock;
@@ -66,7 +68,8 @@ class delegation_lock : private ticket_lock<P> {
   [[nodiscard]] delegation lock_or_delegate(std::size_t id, T &item) noexcept {
     check_id("delegation_lock", id, m_size);
     const std::uint64_t ticket = base::take_ticket();
-    m_waiting[base::slot_index(ticket)].word.store(ticket + id, order_unless(bug::delegation_log_relaxed, std::memory_order_release)); // O3
+    m_waiting[base::slot_index(ticket)].word.store(
+        ticket + id, order_unless(bug::delegation_log_relaxed, std::memory_order_release)); // O3
     base::wait_turn(ticket);
     if (m_results[id].ticket.get() != ticket && !mutant(bug::delegation_result_for_nobody)) {
       if (mutant(bug::delegation_tail_increment))
@@ -80,8 +83,8 @@ class delegation_lock : private ticket_lock<P> {
   /// Returns whether the owner sees no waiter. Owner only. A waiter may be on its way in.
   [[nodiscard]] bool empty() noexcept {
     const std::uint64_t ticket = base::next_ticket();
-    const std::uint64_t entry =
-        m_waiting[base::slot_index(ticket)].word.load(order_unless(bug::delegation_log_relaxed, std::memory_order_acquire)); // O4
+    const std::uint64_t entry = m_waiting[base::slot_index(ticket)].word.load(
+        order_unless(bug::delegation_log_relaxed, std::memory_order_acquire)); // O4
     m_front.set(static_cast<std::size_t>(entry - ticket));
     if (mutant(bug::delegation_no_upper_bound))
       return entry < ticket;

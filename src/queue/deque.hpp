@@ -68,7 +68,9 @@ class work_deque {
 
  public:
   /// Makes an empty deque that holds `capacity` items, a power of two, before it grows.
-  explicit work_deque(std::int64_t capacity = 256) : m_ring(new ring(capacity, nullptr)) { m_own_ring.set(m_ring.load(std::memory_order_relaxed)); }
+  explicit work_deque(std::int64_t capacity = 256) : m_ring(new ring(capacity, nullptr)) {
+    m_own_ring.set(m_ring.load(std::memory_order_relaxed));
+  }
 
   ~work_deque() {
     for (ring *r = m_own_ring.get(); r != nullptr;) {
@@ -105,7 +107,8 @@ class work_deque {
   /// Takes the newest item; returns null if there is none. Owner only.
   T pop() noexcept {
     const std::int64_t old_bottom = m_bottom.load(std::memory_order_relaxed);
-    if (m_top.load(std::memory_order_relaxed) >= old_bottom) // m_top only grows: surely empty, no need for O3
+    if (m_top.load(std::memory_order_relaxed) >=
+        old_bottom) // m_top only grows: surely empty, no need for O3
       return nullptr;
     const std::int64_t bottom = old_bottom - 1;
     m_bottom.store(bottom, order_unless(bug::deque_pop_unordered, std::memory_order_seq_cst)); // O3
@@ -113,8 +116,10 @@ class work_deque {
     if (top < bottom) [[likely]]
       return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     T item = nullptr; // one item is left, or none: the owner races the thieves for it
-    if (top == bottom && (mutant(bug::deque_last_item_unraced) || m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
-                                                                                                std::memory_order_relaxed)))
+    if (top == bottom &&
+        (mutant(bug::deque_last_item_unraced) ||
+         m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
+                                       std::memory_order_relaxed)))
       item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     m_bottom.store(old_bottom, std::memory_order_relaxed);
     return item;
@@ -123,7 +128,7 @@ class work_deque {
   /// Takes the oldest item. Any thread. Returns `lost` if another thread took that item first;
   /// there may be more items.
   stolen<T> steal() noexcept {
-    std::int64_t top = m_top.load(std::memory_order_seq_cst);             // O3, C++20
+    std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3, C++20
     const std::int64_t bottom = m_bottom.load(std::memory_order_seq_cst); // O3, O4
     if (top >= bottom)
       return {nullptr, steal_outcome::empty};
@@ -138,9 +143,13 @@ class work_deque {
   /// item retires its number. The owner gives the numbers of other items that it popped again.
   struct extent_type {
     std::int64_t top, bottom;
-    [[nodiscard]] std::size_t size() const noexcept { return bottom > top ? static_cast<std::size_t>(bottom - top) : 0; }
+    [[nodiscard]] std::size_t size() const noexcept {
+      return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
+    }
     /// Returns whether there is one item, and none of the items of `before`.
-    [[nodiscard]] bool is_one_new_since(const extent_type &before) const noexcept { return size() == 1 && bottom > before.bottom; }
+    [[nodiscard]] bool is_one_new_since(const extent_type &before) const noexcept {
+      return size() == 1 && bottom > before.bottom;
+    }
   };
 
   /// Guesses whether the deque is empty. Exact if the owner calls and the answer is true.
@@ -165,7 +174,8 @@ class work_deque {
 
   struct ring {
     ring(std::int64_t capacity, ring *older_ring)
-        : mask(capacity - 1), older(older_ring), slots(std::make_unique<slot[]>(static_cast<std::size_t>(capacity))) {}
+        : mask(capacity - 1), older(older_ring),
+          slots(std::make_unique<slot[]>(static_cast<std::size_t>(capacity))) {}
     slot &at(std::int64_t i) noexcept { return slots[static_cast<std::size_t>(i & mask)]; }
     const std::int64_t mask;
     ring *const older;
@@ -186,8 +196,8 @@ class work_deque {
     m_ring.store(grown, order_unless(bug::deque_grow_relaxed, std::memory_order_release)); // O6
   }
 
-  alignas(k_apart) index m_bottom{0};                   // written by the owner
-  typename P::template var<ring *> m_own_ring{};        // owner only: m_ring without sharing its line
+  alignas(k_apart) index m_bottom{0}; // written by the owner
+  typename P::template var<ring *> m_own_ring{}; // owner only: m_ring without sharing its line
   typename P::template var<std::int64_t> m_seen_top{0}; // owner only: a past m_top
   alignas(k_apart) index m_top{0}; // written by thieves, and by the owner for the last item
   alignas(k_apart) typename P::template atomic<ring *> m_ring; // written by the owner when it grows

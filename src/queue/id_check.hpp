@@ -12,8 +12,11 @@ namespace rt {
 
 /// Refuses an id beyond the size that a component was built for. Such an id would corrupt memory,
 /// so release builds check it, too.
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_id(const char *component, std::size_t id, std::size_t size) {
-  std::fprintf(stderr, "weft: %s: id %zu is outside 0..%zu; build it with a size above every worker's id\n", component, id, size - 1);
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_id(const char *component, std::size_t id,
+                                                             std::size_t size) {
+  std::fprintf(stderr,
+               "weft: %s: id %zu is outside 0..%zu; build it with a size above every worker's id\n",
+               component, id, size - 1);
   std::abort();
 }
 

@@ -39,8 +39,9 @@ class mpsc_stack {
     Node *head = m_head.load(std::memory_order_relaxed);
     do
       last->next.set(head);
-    while (!m_head.compare_exchange_weak(head, first, order_unless(bug::mpsc_push_relaxed, std::memory_order_release), // O1
-                                         std::memory_order_relaxed));
+    while (!m_head.compare_exchange_weak(
+        head, first, order_unless(bug::mpsc_push_relaxed, std::memory_order_release), // O1
+        std::memory_order_relaxed));
     if (mutant(bug::mpsc_reads_freed_node))
       return last->next.get() == nullptr;
     return head == nullptr;

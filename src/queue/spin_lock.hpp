@@ -27,10 +27,13 @@ class spin_lock {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    return m_held.load(std::memory_order_relaxed) == 0 && m_held.exchange(1, std::memory_order_acquire) == 0; // O1
+    return m_held.load(std::memory_order_relaxed) == 0 &&
+           m_held.exchange(1, std::memory_order_acquire) == 0; // O1
   }
 
-  void unlock() noexcept { m_held.store(0, order_unless(bug::spin_unlock_relaxed, std::memory_order_release)); } // O2
+  void unlock() noexcept {
+    m_held.store(0, order_unless(bug::spin_unlock_relaxed, std::memory_order_release));
+  } // O2
 
  private:
   typename P::template atomic<std::uint32_t> m_held{0};

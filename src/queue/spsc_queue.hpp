@@ -37,12 +37,14 @@ namespace rt {
 
 template <class T, class P = real_atomics>
 class spsc_queue {
-  static_assert(std::is_trivially_copyable_v<T>, "spsc_queue holds pointers and small plain structs");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "spsc_queue holds pointers and small plain structs");
 
  public:
   /// Makes an empty queue with room for `capacity` items, at least one. Any number will do.
   explicit spsc_queue(std::size_t capacity)
-      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)), m_count((capacity ? capacity : 1) + 1) {}
+      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)),
+        m_count((capacity ? capacity : 1) + 1) {}
 
   spsc_queue(const spsc_queue &) = delete;
   spsc_queue &operator=(const spsc_queue &) = delete;
@@ -100,7 +102,8 @@ class spsc_queue {
   }
   /// Guesses the number of items.
   std::size_t length() const noexcept {
-    const std::size_t head = m_head.load(std::memory_order_relaxed), tail = m_tail.load(std::memory_order_relaxed);
+    const std::size_t head = m_head.load(std::memory_order_relaxed),
+                      tail = m_tail.load(std::memory_order_relaxed);
     return tail >= head ? tail - head : tail + m_count - head;
   }
 
@@ -121,9 +124,9 @@ class spsc_queue {
   const std::unique_ptr<slot[]> m_slots;
   const std::size_t m_count;
   alignas(k_apart) index m_tail{0}; // written by the producer
-  plain_index m_seen_head{0};       // producer only
+  plain_index m_seen_head{0}; // producer only
   alignas(k_apart) index m_head{0}; // written by the consumer
-  plain_index m_seen_tail{0};       // consumer only
+  plain_index m_seen_tail{0}; // consumer only
 };
 
 } // namespace rt

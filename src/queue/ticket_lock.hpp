@@ -51,9 +51,11 @@ class ticket_lock {
   /// Makes a free lock. `slots` is rounded up to a power of two. As many slots as cpus keep every
   /// waiter on a line of its own.
   explicit ticket_lock(std::size_t slots = 64)
-      : m_count(std::bit_ceil(slots ? slots : 1)), m_slots(std::make_unique<slot[]>(m_count)), m_head(m_count) {
+      : m_count(std::bit_ceil(slots ? slots : 1)), m_slots(std::make_unique<slot[]>(m_count)),
+        m_head(m_count) {
     m_tail.set(m_count + 1);
-    for (std::size_t i = 0; i < m_count; ++i) // ticket m_count may enter; the other slots are one round back
+    for (std::size_t i = 0; i < m_count;
+         ++i) // ticket m_count may enter; the other slots are one round back
       m_slots[i].turn.store(turn_of(i == 0 ? m_count : i), std::memory_order_relaxed);
   }
 
@@ -64,19 +66,23 @@ class ticket_lock {
 
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t ticket = m_head.load(std::memory_order_relaxed);
-    const std::uint32_t turn = slot_of(ticket).turn.load(order_unless(bug::ticket_try_acquires_late, std::memory_order_acquire)); // O1
+    const std::uint32_t turn = slot_of(ticket).turn.load(
+        order_unless(bug::ticket_try_acquires_late, std::memory_order_acquire)); // O1
     if (!reached(turn, ticket))
       return false;
     if (mutant(bug::ticket_try_acquires_late)) // O1 in the wrong place
-      return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acquire, std::memory_order_relaxed);
-    return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed, std::memory_order_relaxed);
+      return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acquire,
+                                            std::memory_order_relaxed);
+    return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed,
+                                          std::memory_order_relaxed);
   }
 
   void unlock() noexcept {
     const std::uint64_t next = m_tail.get();
     skip_ticket();
     auto &turn = slot_of(next).turn;
-    const std::uint32_t before = turn.exchange(turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
+    const std::uint32_t before = turn.exchange(
+        turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
     if ((before & k_sleeper) && !mutant(bug::ticket_wakes_nobody)) [[unlikely]]
       P::futex_wake(turn, mutant(bug::ticket_wakes_one) ? 1 : INT_MAX);
   }
@@ -97,7 +103,7 @@ class ticket_lock {
   std::size_t slot_index(std::uint64_t ticket) const noexcept { return ticket & (m_count - 1); }
   std::size_t slot_count() const noexcept { return m_count; }
   std::uint64_t next_ticket() const noexcept { return m_tail.get(); } // holder only
-  void skip_ticket() noexcept { m_tail.set(m_tail.get() + 1); }        // holder only
+  void skip_ticket() noexcept { m_tail.set(m_tail.get() + 1); } // holder only
 
  private:
   using word = typename P::template atomic<std::uint32_t>;
@@ -106,7 +112,9 @@ class ticket_lock {
   };
   static constexpr std::uint32_t k_sleeper = 1;
 
-  static std::uint32_t turn_of(std::uint64_t ticket) noexcept { return static_cast<std::uint32_t>(ticket << 1); }
+  static std::uint32_t turn_of(std::uint64_t ticket) noexcept {
+    return static_cast<std::uint32_t>(ticket << 1);
+  }
   static bool reached(std::uint32_t turn, std::uint64_t ticket) noexcept {
     return static_cast<std::int32_t>((turn & ~k_sleeper) - turn_of(ticket)) >= 0;
   }
@@ -117,7 +125,9 @@ class ticket_lock {
       std::uint32_t seen = turn.load(std::memory_order_acquire); // O1
       if (reached(seen, ticket))
         return;
-      if (!(seen & k_sleeper) && !turn.compare_exchange_strong(seen, seen | k_sleeper, std::memory_order_relaxed, std::memory_order_relaxed))
+      if (!(seen & k_sleeper) &&
+          !turn.compare_exchange_strong(seen, seen | k_sleeper, std::memory_order_relaxed,
+                                        std::memory_order_relaxed))
         continue;
       P::futex_wait(turn, seen | k_sleeper);
     }
@@ -126,7 +136,7 @@ class ticket_lock {
   const std::size_t m_count;
   const std::unique_ptr<slot[]> m_slots;
   alignas(k_apart) typename P::template atomic<std::uint64_t> m_head; // every thread that locks
-  alignas(k_apart) typename P::template var<std::uint64_t> m_tail;    // the holder
+  alignas(k_apart) typename P::template var<std::uint64_t> m_tail; // the holder
 };
 
 } // namespace rt

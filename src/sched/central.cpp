@@ -11,12 +11,18 @@ namespace {
 class central final : public policy {
  public:
   void attach(unsigned, counter_block &) override {}
-  void add(runnable *r, unsigned id, origin from) override { m_queue.add(r, from == origin::fresh ? id : k_outside); }
+  void add(runnable *r, unsigned id, origin from) override {
+    m_queue.add(r, from == origin::fresh ? id : k_outside);
+  }
   runnable *get(unsigned) override { return m_queue.get(); }
-  runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.take_newest(id, l); }
+  runnable *take_newest(unsigned id, const lineage &l) override {
+    return m_queue.take_newest(id, l);
+  }
   bool has_work() const override { return !m_queue.empty(); }
   bool outranks(std::int16_t priority) const override { return m_queue.top() > priority; }
-  std::size_t length(unsigned id) const override { return id == k_outside ? m_queue.size().load(std::memory_order_relaxed) : 0; }
+  std::size_t length(unsigned id) const override {
+    return id == k_outside ? m_queue.size().load(std::memory_order_relaxed) : 0;
+  }
 
  private:
   shared_queue m_queue;
@@ -26,7 +32,8 @@ class central final : public policy {
 
 std::unique_ptr<policy> make_central() { return std::make_unique<central>(); }
 
-std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers, unsigned slots) {
+std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers,
+                                    unsigned slots) {
   switch (s.sched_policy) {
   case policy_kind::stealing:
     return make_stealing(slots);

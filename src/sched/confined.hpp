@@ -23,7 +23,8 @@ namespace rt {
 
 class confined_work {
  public:
-  static constexpr unsigned k_most_sets = 63; // six bits of a runnable, of which 0 means all workers
+  static constexpr unsigned k_most_sets =
+      63; // six bits of a runnable, of which 0 means all workers
 
   /// Returns the number of the set of these workers, in ascending order, and makes the set if it is
   /// new. Returns 0 if there are too many sets. Throws std::bad_alloc.
@@ -43,7 +44,9 @@ class confined_work {
   [[nodiscard]] bool has(unsigned number) const noexcept { return number <= count(); }
   /// Returns whether there is any set.
   [[nodiscard]] bool any() const noexcept { return count() != 0; }
-  [[nodiscard]] const std::vector<unsigned> &workers_of(unsigned number) const noexcept { return at(number).ids; }
+  [[nodiscard]] const std::vector<unsigned> &workers_of(unsigned number) const noexcept {
+    return at(number).ids;
+  }
   [[nodiscard]] bool serves(unsigned id, unsigned number) const noexcept {
     const auto &ids = at(number).ids;
     return std::binary_search(ids.begin(), ids.end(), id);
@@ -89,7 +92,9 @@ class confined_work {
     const std::vector<unsigned> ids; // ascending
     shared_queue ready;
   };
-  [[nodiscard]] unsigned count() const noexcept { return m_count.load(std::memory_order_acquire); } // O1
+  [[nodiscard]] unsigned count() const noexcept {
+    return m_count.load(std::memory_order_acquire);
+  } // O1
   [[nodiscard]] set &at(unsigned number) const noexcept { return *m_sets[number - 1]; }
 
   spin_lock<> m_lock;

@@ -23,8 +23,9 @@ struct served_queue : ready_queue {
 class delegated final : public policy {
  public:
   delegated(const settings &s, unsigned workers)
-      : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1, static_cast<std::size_t>(s.sched_spsc_capacity),
-                workers, s.sched_lock == lock_kind::delegation) {}
+      : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1,
+                static_cast<std::size_t>(s.sched_spsc_capacity), workers,
+                s.sched_lock == lock_kind::delegation) {}
 
   void attach(unsigned, counter_block &) override {}
 
@@ -34,7 +35,9 @@ class delegated final : public policy {
   }
 
   runnable *get(unsigned id) override { return m_queue.ask(id, {}); }
-  runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.ask(id, {true, l}); }
+  runnable *take_newest(unsigned id, const lineage &l) override {
+    return m_queue.ask(id, {true, l});
+  }
   bool has_work() const override { return !m_queue.nothing(); }
   bool outranks(std::int16_t priority) const override { return m_queue.may_outrank(priority); }
   std::size_t length(unsigned id) const override { return id == k_outside ? m_queue.length() : 0; }
@@ -45,7 +48,9 @@ class delegated final : public policy {
 
 } // namespace
 
-std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) { return std::make_unique<delegated>(s, workers); }
+std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) {
+  return std::make_unique<delegated>(s, workers);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

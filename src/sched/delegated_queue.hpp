@@ -46,7 +46,8 @@ template <class Item, class Ready, class Wish, class P = real_atomics>
 class delegated_queue {
  public:
   delegated_queue(std::size_t inboxes, std::size_t capacity, std::size_t workers, bool delegates)
-      : m_lock(workers), m_wishes(std::make_unique<wish_slot[]>(m_lock.size())), m_delegates(delegates) {
+      : m_lock(workers), m_wishes(std::make_unique<wish_slot[]>(m_lock.size())),
+        m_delegates(delegates) {
     for (std::size_t i = 0; i < inboxes; ++i)
       m_inboxes.push_back(std::make_unique<inbox>(capacity));
   }
@@ -92,7 +93,9 @@ class delegated_queue {
   }
 
   /// Returns whether there is nothing to get, without the lock; see I4.
-  [[nodiscard]] bool nothing() const noexcept { return !has_arrivals() && m_queued.load(std::memory_order_relaxed) == 0; } // O1
+  [[nodiscard]] bool nothing() const noexcept {
+    return !has_arrivals() && m_queued.load(std::memory_order_relaxed) == 0;
+  } // O1
   /// Returns whether an item of a larger priority than this may be queued, or be in an inbox that
   /// was not drained yet.
   [[nodiscard]] bool may_outrank(std::int32_t priority) const noexcept {

@@ -30,7 +30,8 @@ struct alignas(k_apart) local_queues {
 class local_fifo final : public policy {
  public:
   local_fifo(const settings &s, const machine &m, unsigned slots)
-      : m_machine(m), m_locals(slots), m_high(static_cast<std::size_t>(s.sched_high_queues > 0 ? s.sched_high_queues : 1)) {}
+      : m_machine(m), m_locals(slots),
+        m_high(static_cast<std::size_t>(s.sched_high_queues > 0 ? s.sched_high_queues : 1)) {}
   ~local_fifo() override {
     for (auto &l : m_locals)
       delete l.load(std::memory_order_relaxed);
@@ -83,7 +84,8 @@ class local_fifo final : public policy {
 
   bool has_work() const override {
     for (auto &l : m_locals)
-      if (local_queues *p = l.load(std::memory_order_acquire); p && !(p->staged.empty() && p->pending.empty())) // O1
+      if (local_queues *p = l.load(std::memory_order_acquire);
+          p && !(p->staged.empty() && p->pending.empty())) // O1
         return true;
     for (const shared_queue &q : m_high)
       if (!q.empty())
@@ -110,14 +112,18 @@ class local_fifo final : public policy {
   }
 
  private:
-  static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
+  static std::size_t length(const shared_queue &q) noexcept {
+    return q.size().load(std::memory_order_relaxed);
+  }
   [[nodiscard]] int node_of(unsigned id) const {
     const auto &cpus = m_machine.cpus;
     return cpus.empty() ? 0 : cpus[id % cpus.size()].node;
   }
 
   /// Moves a batch from staged to pending, and returns its first item.
-  static runnable *stage(local_queues &l, unsigned id) { return l.staged.move_to(l.pending, k_batch - 1, id); }
+  static runnable *stage(local_queues &l, unsigned id) {
+    return l.staged.move_to(l.pending, k_batch - 1, id);
+  }
 
   runnable *search(local_queues &mine, unsigned id, bool same_node) {
     const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
@@ -144,7 +150,9 @@ class local_fifo final : public policy {
 
 } // namespace
 
-std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) { return std::make_unique<local_fifo>(s, m, slots); }
+std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) {
+  return std::make_unique<local_fifo>(s, m, slots);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -31,7 +31,8 @@ struct own_queue {
     runnable *r = deque->pop();
     if (!r || l.includes(*r)) [[likely]]
       return r;
-    deque->push(r); // the item has just left: there is room, though try_push may not know of the room
+    deque->push(
+        r); // the item has just left: there is room, though try_push may not know of the room
     return nullptr;
   }
 };
@@ -67,7 +68,8 @@ class policy {
 };
 
 /// Makes the policy that the settings name. `slots` bounds the ids.
-std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers, unsigned slots);
+std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers,
+                                    unsigned slots);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -140,9 +140,13 @@ class ready_queue {
 
   node &at(link n) noexcept { return m_nodes[n]; }
   static constexpr std::uint32_t k_key_of_0 = INT16_MAX; // the smaller the more urgent
-  static std::uint32_t key_of(const runnable &r) noexcept { return k_key_of_0 - static_cast<std::uint32_t>(std::int32_t{r.priority}); }
+  static std::uint32_t key_of(const runnable &r) noexcept {
+    return k_key_of_0 - static_cast<std::uint32_t>(std::int32_t{r.priority});
+  }
 
-  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept { return m_other.first() < key_of(r) || (r.priority < 0 && m_normal.oldest); }
+  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept {
+    return m_other.first() < key_of(r) || (r.priority < 0 && m_normal.oldest);
+  }
 
   void grow(unsigned adder) {
     if (adder != k_outside && adder >= m_tops.size())
@@ -186,7 +190,7 @@ class ready_queue {
   }
 
   std::vector<node> m_nodes = std::vector<node>(1); // the first stands for none
-  std::vector<link> m_tops;                         // by adder
+  std::vector<link> m_tops; // by adder
   intrusive_queue<runnable> m_without_place;
   list m_normal;
   lists_by_key<list> m_other; // of all other priorities

@@ -24,7 +24,8 @@ constexpr choice_bias k_biases[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}}, k_in_order{
 
 class seeded final : public policy {
  public:
-  explicit seeded(std::uint64_t seed) : m_seed(seed), m_state(seed), m_bias(seed ? k_biases[draw(4)] : k_in_order) {}
+  explicit seeded(std::uint64_t seed)
+      : m_seed(seed), m_state(seed), m_bias(seed ? k_biases[draw(4)] : k_in_order) {}
 
   void attach(unsigned, counter_block &) override {}
 
@@ -108,7 +109,8 @@ class seeded final : public policy {
   }
 
   mutable spin_lock<> m_lock;
-  std::deque<runnable *> m_ready; // oldest first, except items that filled the place of one taken from the middle
+  std::deque<runnable *>
+      m_ready; // oldest first, except items that filled the place of one taken from the middle
   intrusive_queue<runnable> m_without_place; // items that there was no memory for
   const std::uint64_t m_seed;
   std::uint64_t m_state;

@@ -53,10 +53,16 @@ class alignas(k_line) basic_shared_queue {
     });
   }
 
-  [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_acquire) == 0; } // O1
-  [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept { return m_size; }
+  [[nodiscard]] bool empty() const noexcept {
+    return m_size.load(std::memory_order_acquire) == 0;
+  } // O1
+  [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept {
+    return m_size;
+  }
   /// Returns the largest priority in the queue, or 0.
-  [[nodiscard]] std::int32_t top() const noexcept { return m_top.load(std::memory_order_relaxed); } // O2
+  [[nodiscard]] std::int32_t top() const noexcept {
+    return m_top.load(std::memory_order_relaxed);
+  } // O2
 
  private:
   template <class F>
@@ -71,7 +77,8 @@ class alignas(k_line) basic_shared_queue {
   void publish() noexcept {
     if constexpr (k_ranks)
       m_top.store(m_queue.top(), std::memory_order_relaxed); // O2
-    m_size.store(m_queue.size(), order_unless(bug::shared_queue_size_relaxed, std::memory_order_release)); // O1
+    m_size.store(m_queue.size(),
+                 order_unless(bug::shared_queue_size_relaxed, std::memory_order_release)); // O1
   }
   static constexpr bool k_ranks = requires(const Ready &q) { q.top(); };
 
@@ -85,7 +92,9 @@ class alignas(k_line) basic_shared_queue {
 
 using shared_queue = basic_shared_queue<ready_queue>;
 
-inline std::size_t size_of(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
+inline std::size_t size_of(const shared_queue &q) noexcept {
+  return q.size().load(std::memory_order_relaxed);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

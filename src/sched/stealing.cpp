@@ -13,7 +13,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: shared work must not starve
+constexpr unsigned k_look_outside_every =
+    61; // a prime, as in Go and tokio: shared work must not starve
 
 // A thief that takes each item as it comes shares all cache lines with its victim: an empty task of
 // a chain costs 110 ns then. It costs 77 ns when a thief that sees little waits for about half a
@@ -26,8 +27,8 @@ constexpr std::size_t k_lines_of_a_task = 4; // with its first accesses and a sm
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
   unsigned until_outside = k_look_outside_every; // of the owner
-  unsigned seed = 0;         // of the owner: where stealing starts
-  bool steals_first = true;  // of the owner
+  unsigned seed = 0; // of the owner: where stealing starts
+  bool steals_first = true; // of the owner
   counter_block *counts = nullptr;
 };
 
@@ -111,7 +112,9 @@ class stealing final : public policy {
   }
 
  private:
-  static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
+  static std::size_t length(const shared_queue &q) noexcept {
+    return q.size().load(std::memory_order_relaxed);
+  }
   void push(unsigned id, runnable *r) noexcept {
     try {
       at(id).deque.push(r);
@@ -146,7 +149,8 @@ class stealing final : public policy {
     mine.seed = mine.seed * 1664525u + 1013904223u;
     for (bool again = true; again;) {
       again = false;
-      for (unsigned i = 0, v = (mine.seed >> 16) % used; i < used; ++i, v = v + 1 == used ? 0 : v + 1) {
+      for (unsigned i = 0, v = (mine.seed >> 16) % used; i < used;
+           ++i, v = v + 1 == used ? 0 : v + 1) {
         home *victim = m_homes[v].load(std::memory_order_acquire); // O1
         if (!victim || victim == &mine || !worth_a_steal(victim->deque))
           continue;

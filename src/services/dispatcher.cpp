@@ -17,35 +17,44 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_between_reports_ns = 10'000'000'000; // of one service: a user cannot read lines that scroll by
-constexpr std::uint64_t k_between_looks_ns = 10'000'000; // for calls that do not return: the watcher's longest nap
-constexpr std::size_t k_stack_for_calls = 24 << 10; // as for a task that runs in place: a service is no deeper
+constexpr std::uint64_t k_between_reports_ns =
+    10'000'000'000; // of one service: a user cannot read lines that scroll by
+constexpr std::uint64_t k_between_looks_ns =
+    10'000'000; // for calls that do not return: the watcher's longest nap
+constexpr std::size_t k_stack_for_calls =
+    24 << 10; // as for a task that runs in place: a service is no deeper
 
 std::atomic<std::uint64_t> g_slow_call_ns{0};
 std::atomic<std::uint64_t> g_next_look{0};
 
-constexpr const char *k_poll_point_names[k_poll_points] = {"idle", "timer", "taskwait", "scheduling_point"};
+constexpr const char *k_poll_point_names[k_poll_points] = {"idle", "timer", "taskwait",
+                                                           "scheduling_point"};
 
-const char *name_of(poll_point where) noexcept { return k_poll_point_names[static_cast<std::size_t>(where)]; }
+const char *name_of(poll_point where) noexcept {
+  return k_poll_point_names[static_cast<std::size_t>(where)];
+}
 
 /// Returns true at most once per service and k_between_reports_ns.
 bool may_report(service_entry &s, std::uint64_t now) noexcept {
   std::uint64_t last = s.reported.load(std::memory_order_relaxed);
-  return (last == 0 || now - last >= k_between_reports_ns) && s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
+  return (last == 0 || now - last >= k_between_reports_ns) &&
+         s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
 void report_slow(service_entry &s, std::uint64_t ns, std::uint64_t now) noexcept {
   if (may_report(s, now))
-    warn("service '%s' (poll point %s) kept its thread for %llu ms in one call; let it do less per call, or raise "
-         "poll.slow",
-         s.name, name_of(s.where), static_cast<unsigned long long>(ns / 1'000'000));
+    warn(
+        "service '%s' (poll point %s) kept its thread for %llu ms in one call; let it do less per call, or raise "
+        "poll.slow",
+        s.name, name_of(s.where), static_cast<unsigned long long>(ns / 1'000'000));
 }
 
 bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
   try {
     return f(context);
   } catch (const std::exception &error) {
-    fatal("service '%s' threw: %s; let it catch what it throws, because no caller waits for it", name, error.what());
+    fatal("service '%s' threw: %s; let it catch what it throws, because no caller waits for it",
+          name, error.what());
   } catch (...) {
     fatal("service '%s' threw; let it catch what it throws, because no caller waits for it", name);
   }
@@ -91,7 +100,8 @@ bool service_list::call(thread_context &e, service_entry &s, std::uint64_t &now)
     return did; // the service has removed itself
   s.began.store(0, std::memory_order_relaxed);
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
-  if (slow != 0 && now - began >= slow && !s.concurrent) [[unlikely]] // concurrent ones are Weft's own
+  if (slow != 0 && now - began >= slow && !s.concurrent)
+      [[unlikely]] // concurrent ones are Weft's own
     report_slow(s, now - began, now);
   m_registry.end(s);
   return did;
@@ -169,9 +179,10 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
     return true;
   });
   if (runs_for != 0)
-    warn("service '%s' (poll point %s) has not returned for %llu ms; whatever else there is at its poll point may have "
-         "to wait meanwhile",
-         name, name_of(m_where), static_cast<unsigned long long>(runs_for / 1'000'000));
+    warn(
+        "service '%s' (poll point %s) has not returned for %llu ms; whatever else there is at its poll point may have "
+        "to wait meanwhile",
+        name, name_of(m_where), static_cast<unsigned long long>(runs_for / 1'000'000));
 }
 
 void service_list::forget_after_fork() {
@@ -188,7 +199,8 @@ void service_list::forget_after_fork() {
 service_list &services(poll_point where) noexcept {
   alignas(service_list) static unsigned char storage[k_poll_points][sizeof(service_list)];
   static const bool made = [] {
-    for (std::size_t i = 0; i < k_poll_points; ++i) // never destroyed: services may outlive static destructors
+    for (std::size_t i = 0; i < k_poll_points;
+         ++i) // never destroyed: services may outlive static destructors
       ::new (static_cast<void *>(storage[i])) service_list(static_cast<poll_point>(i));
     return true;
   }();
@@ -234,11 +246,14 @@ void services_after_fork_in_child() {
   for_all_poll_points([](service_list &l) { l.forget_after_fork(); });
 }
 
-void set_slow_call_ns(std::uint64_t ns) noexcept { g_slow_call_ns.store(ns, std::memory_order_relaxed); }
+void set_slow_call_ns(std::uint64_t ns) noexcept {
+  g_slow_call_ns.store(ns, std::memory_order_relaxed);
+}
 
 void report_overdue_calls(std::uint64_t now) noexcept {
   std::uint64_t due = g_next_look.load(std::memory_order_relaxed);
-  if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns, std::memory_order_relaxed)) [[likely]]
+  if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns,
+                                                        std::memory_order_relaxed)) [[likely]]
     return;
   for_all_poll_points([now](service_list &l) { l.report_overdue(now); });
 }

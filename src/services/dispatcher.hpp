@@ -24,8 +24,10 @@ enum class called { at_its_poll_point, on_demand };
 
 /// Describes a callback of one poll point.
 struct service_entry : registration<> {
-  constexpr service_entry(const char *name, poll_point where, int priority, bool (*f)(void *), void *context, called how = called::at_its_poll_point)
-      : registration(priority, how == called::on_demand), name(name), f(f), context(context), where(where) {}
+  constexpr service_entry(const char *name, poll_point where, int priority, bool (*f)(void *),
+                          void *context, called how = called::at_its_poll_point)
+      : registration(priority, how == called::on_demand), name(name), f(f), context(context),
+        where(where) {}
   const char *const name;
   bool (*const f)(void *);
   void *const context;
@@ -47,7 +49,9 @@ class service_list {
   /// Makes a round of calls on demand; returns true if one did something.
   bool call_modules(thread_context &e);
   /// Returns when the last round ended.
-  [[nodiscard]] std::uint64_t polled_ns() const noexcept { return m_polled.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t polled_ns() const noexcept {
+    return m_polled.load(std::memory_order_relaxed);
+  }
   /// Returns true while tasks that services have spawned are incomplete. Otherwise reports their
   /// exceptions.
   [[nodiscard]] bool has_tasks();
@@ -59,7 +63,8 @@ class service_list {
   /// service.
   template <class F>
   void for_each(F &&f) noexcept {
-    m_registry.visit([&](registration<> &r) noexcept { return f(static_cast<service_entry &>(r)); });
+    m_registry.visit(
+        [&](registration<> &r) noexcept { return f(static_cast<service_entry &>(r)); });
   }
   /// Reports calls that have not returned for too long.
   void report_overdue(std::uint64_t now) noexcept;
@@ -92,7 +97,9 @@ void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
 /// Says whether there are services that the timer calls.
-[[nodiscard]] inline bool timer_has_services() noexcept { return has_services_at(poll_point::timer) || has_services_at(poll_point::idle); }
+[[nodiscard]] inline bool timer_has_services() noexcept {
+  return has_services_at(poll_point::timer) || has_services_at(poll_point::idle);
+}
 
 /// Sets after how long a call is reported with its name; 0: never.
 void set_slow_call_ns(std::uint64_t ns) noexcept;

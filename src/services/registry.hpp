@@ -37,8 +37,9 @@ namespace rt {
 
 template <class P = real_atomics>
 struct registration {
-  constexpr explicit registration(int priority, bool concurrent = false) : priority(priority), concurrent(concurrent) {}
-  const int priority;    // higher ones are called first
+  constexpr explicit registration(int priority, bool concurrent = false)
+      : priority(priority), concurrent(concurrent) {}
+  const int priority; // higher ones are called first
   const bool concurrent; // may be called by several threads at once
   typename P::template var<std::uint64_t> number{0};
   typename P::template var<registration *> next{nullptr};
@@ -73,7 +74,7 @@ class registry {
     m_lock.unlock();
     for (;;) {
       const std::uint32_t ended = m_ended.load(std::memory_order_acquire); // O2
-      if (e.calls.load(std::memory_order_acquire) == (own | k_ending))     // O1
+      if (e.calls.load(std::memory_order_acquire) == (own | k_ending)) // O1
         break;
       P::futex_wait(m_ended, ended);
     }
@@ -140,16 +141,19 @@ class registry {
   void after_fork() noexcept { m_lock.unlock(); }
   void forget_calls() noexcept {
     for (entry *e = m_first.get(); e; e = e->next.get())
-      e->calls.store(e->calls.load(std::memory_order_relaxed) & k_ending, std::memory_order_relaxed);
+      e->calls.store(e->calls.load(std::memory_order_relaxed) & k_ending,
+                     std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::uint32_t k_ending = 1u << 31;
 
   static bool is_due(entry &e, const round &r, bool alone) noexcept {
-    const bool ahead = e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
+    const bool ahead =
+        e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
     return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
-           ((e.calls.load(std::memory_order_relaxed) & k_ending) == 0 || mutant(bug::registry_calls_the_ended));
+           ((e.calls.load(std::memory_order_relaxed) & k_ending) == 0 ||
+            mutant(bug::registry_calls_the_ended));
   }
 
   spin_lock<P> m_lock;

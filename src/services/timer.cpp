@@ -44,7 +44,9 @@ void timer::ensure_thread() {
   if (m_thread.joinable() || m_stopping)
     return;
   if (int e = m_thread.start("weft-timer", [](void *p) { static_cast<timer *>(p)->run(); }, this))
-    throw_error(errc::out_of_resources, "the timer thread cannot be started (%s); raise the limit of threads", std::strerror(e));
+    throw_error(errc::out_of_resources,
+                "the timer thread cannot be started (%s); raise the limit of threads",
+                std::strerror(e));
 }
 
 void timer::prepare(call &c) {
@@ -84,7 +86,8 @@ void timer::wait_until(std::uint64_t deadline_ns) {
     pthread_cond_wait(&m_changed, &m_mutex);
     return;
   }
-  timespec t{static_cast<time_t>(deadline_ns / 1'000'000'000u), static_cast<long>(deadline_ns % 1'000'000'000u)};
+  timespec t{static_cast<time_t>(deadline_ns / 1'000'000'000u),
+             static_cast<long>(deadline_ns % 1'000'000'000u)};
   pthread_cond_timedwait(&m_changed, &m_mutex, &t);
 }
 
@@ -139,7 +142,8 @@ void timer::run() {
 
 bool timer::is_busy() {
   lock_guard guard(m_mutex);
-  return m_polling || std::any_of(m_calls.begin(), m_calls.end(), [](const auto &entry) { return !entry.second->is_deferred; });
+  return m_polling || std::any_of(m_calls.begin(), m_calls.end(),
+                                  [](const auto &entry) { return !entry.second->is_deferred; });
 }
 
 bool timer::has_thread() {

@@ -18,12 +18,13 @@ class timer {
   /// Describes one pending call. The caller owns it, and keeps it until the call was made or
   /// cancelled.
   struct call {
-    void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
+    void (*f)(void *context) =
+        nullptr; // runs on the timer's thread under its lock: short, must not call the timer
     void *context = nullptr;
     // Asked on time, under the same rules; true: not yet. No one waits for a call that has this
     // function.
     bool (*is_deferred)(void *context) = nullptr;
-    std::uint64_t period_ns = 0;              // for which the call is deferred
+    std::uint64_t period_ns = 0; // for which the call is deferred
     std::multimap<std::uint64_t, call *>::node_type room; // of a prepared call
     std::multimap<std::uint64_t, call *>::iterator at{};
     bool pending = false;

@@ -40,7 +40,7 @@ namespace rt {
 
 template <class Frame>
 struct unblocked {
-  bool accepted;  // false: an earlier unblock still waits for its block
+  bool accepted; // false: an earlier unblock still waits for its block
   Frame *resumed; // the caller makes it ready; null: the task was not blocked yet
 };
 
@@ -50,15 +50,17 @@ class block_word {
   /// Consumes an unblock that came first. Returns false if there was none.
   [[nodiscard]] bool take() noexcept {
     void *seen = token();
-    return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // O2
+    return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_acquire,
+                                          std::memory_order_relaxed); // O2
   }
 
   /// Publishes the frame. Returns false if an unblock came first: it is consumed, and the caller
   /// makes `f` ready.
   [[nodiscard]] bool publish(Frame &f) noexcept {
     void *seen = nullptr;
-    if (m_word.compare_exchange_strong(seen, &f, order_unless(bug::block_frame_relaxed, std::memory_order_release), // O1
-                                       std::memory_order_acquire)) // O2
+    if (m_word.compare_exchange_strong(
+            seen, &f, order_unless(bug::block_frame_relaxed, std::memory_order_release), // O1
+            std::memory_order_acquire)) // O2
       return true;
     m_word.store(nullptr, std::memory_order_relaxed); // I1
     return false;
@@ -69,7 +71,8 @@ class block_word {
     do {
       if (seen == token())
         return {false, nullptr};
-    } while (!m_word.compare_exchange_weak(seen, seen ? nullptr : token(), std::memory_order_acq_rel, // O3, O4
+    } while (!m_word.compare_exchange_weak(seen, seen ? nullptr : token(),
+                                           std::memory_order_acq_rel, // O3, O4
                                            std::memory_order_relaxed));
     return {true, static_cast<Frame *>(seen)};
   }
@@ -77,7 +80,8 @@ class block_word {
   /// Takes the published `f` back. True: the caller has it now, and makes it ready.
   [[nodiscard]] bool withdraw(Frame &f) noexcept {
     void *seen = &f;
-    return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed, std::memory_order_relaxed);
+    return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed,
+                                          std::memory_order_relaxed);
   }
 
  private:

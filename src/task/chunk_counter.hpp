@@ -41,9 +41,14 @@ class chunk_counter {
       chunk = m_next.fetch_add(1, std::memory_order_relaxed);
     return chunk < m_total;
   }
-  [[nodiscard]] bool exhausted() const noexcept { return m_next.load(std::memory_order_relaxed) >= m_total; } // a hint
+  [[nodiscard]] bool exhausted() const noexcept {
+    return m_next.load(std::memory_order_relaxed) >= m_total;
+  } // a hint
   /// Skips the chunks that are not taken yet.
-  void close() noexcept { m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total, std::memory_order_relaxed); }
+  void close() noexcept {
+    m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total,
+                 std::memory_order_relaxed);
+  }
 
  private:
   const std::uint64_t m_total;

@@ -44,11 +44,14 @@ class completion_word {
  public:
   static constexpr std::int64_t k_bias = std::int64_t{1} << 48;
 
-  void add_by_non_owner(std::int64_t n = 1) noexcept { m_word.fetch_add(n, std::memory_order_relaxed); } // O4
+  void add_by_non_owner(std::int64_t n = 1) noexcept {
+    m_word.fetch_add(n, std::memory_order_relaxed);
+  } // O4
 
   /// Removes `n`. True: the word reached zero, and the caller acts for all removers.
   [[nodiscard]] bool remove(std::int64_t n = 1) noexcept {
-    const std::int64_t before = m_word.fetch_sub(n, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
+    const std::int64_t before = m_word.fetch_sub(
+        n, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
     if (mutant(bug::completion_read_again))
       return m_word.load(std::memory_order_acquire) == 0; // O1
     return before == n;
@@ -67,7 +70,9 @@ class completion_word {
   }
 
   /// Returns whether the owner has settled: it waits, or has ended.
-  [[nodiscard]] bool settled() const noexcept { return m_word.load(std::memory_order_acquire) >= 0; } // O3: what settle published
+  [[nodiscard]] bool settled() const noexcept {
+    return m_word.load(std::memory_order_acquire) >= 0;
+  } // O3: what settle published
 
   /// Makes the word new. The owner calls it when nothing is outstanding.
   void reset() noexcept { m_word.store(-k_bias, std::memory_order_relaxed); } // owner is alone

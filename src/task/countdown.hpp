@@ -28,8 +28,8 @@ namespace rt {
 /// Takes the caller's share `n` away. True: no other holder is left.
 template <class Word>
 [[nodiscard]] WEFT_INLINE bool take_away(Word &count, std::uint32_t n) noexcept {
-  return count.load(std::memory_order_acquire) == n ||               // O1
-         count.fetch_sub(n, std::memory_order_acq_rel) == n;         // O2
+  return count.load(std::memory_order_acquire) == n || // O1
+         count.fetch_sub(n, std::memory_order_acq_rel) == n; // O2
 }
 
 } // namespace rt

@@ -40,7 +40,9 @@ class event_word {
 
   /// Returns whether an event is left. Only the running task calls it. False is exact, and the task
   /// sees what the other threads did before their decreases.
-  [[nodiscard]] bool any() const noexcept { return (m_word.load(std::memory_order_acquire) & (k_body - 1)) != 0; } // O2
+  [[nodiscard]] bool any() const noexcept {
+    return (m_word.load(std::memory_order_acquire) & (k_body - 1)) != 0;
+  } // O2
 
   /// Prepares the word for another run of the body. Called by the thread that has brought it to
   /// zero.
@@ -51,7 +53,8 @@ class event_word {
 
   /// Ends the body. True: no event is left, and the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {
-    return !m_used.get() || m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || // O1, O2
+    return !m_used.get() ||
+           m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || // O1, O2
            mutant(bug::events_end_early);
   }
 
@@ -61,8 +64,11 @@ class event_word {
     do {
       if ((now & (k_body - 1)) < static_cast<std::int64_t>(n))
         return decreased::underflow;
-    } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel, std::memory_order_relaxed)); // O1, O2
-    return now == static_cast<std::int64_t>(n) && !mutant(bug::events_last_missed) ? decreased::last : decreased::some_left;
+    } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed)); // O1, O2
+    return now == static_cast<std::int64_t>(n) && !mutant(bug::events_last_missed)
+               ? decreased::last
+               : decreased::some_left;
   }
 
  private:

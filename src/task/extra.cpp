@@ -64,7 +64,8 @@ task_extra &make_extra(task &t) {
   task_extra *x = nullptr;
   auto *fresh = new task_extra;
   // O1: publishes the block; on failure the caller sees the other thread's block whole
-  if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
+  if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
     return *fresh;
   delete fresh;
   return *x;

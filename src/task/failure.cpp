@@ -19,7 +19,8 @@ void report(const char *label, const std::exception_ptr &error, const char *reme
     std::rethrow_exception(error);
   } catch (const weft::error &e) {
     if (e.code() != errc::cancelled) // a task that was skipped is not a failure
-      warn("task '%s' threw, and no caller asked for the exception: %s; %s", label, e.what(), remedy);
+      warn("task '%s' threw, and no caller asked for the exception: %s; %s", label, e.what(),
+           remedy);
   } catch (const std::exception &e) {
     warn("task '%s' threw, and no caller asked for the exception: %s; %s", label, e.what(), remedy);
   } catch (...) {
@@ -40,7 +41,8 @@ void report_unasked(const char *label, const std::exception_ptr &error) noexcept
 namespace {
 
 [[noreturn]] WEFT_COLD void no_memory_for(const task &t) noexcept {
-  fatal("task '%s' threw, and there is no memory to keep its exception for its waiter", label_of(t));
+  fatal("task '%s' threw, and there is no memory to keep its exception for its waiter",
+        label_of(t));
 }
 
 /// Keeps the failure of a child outside of groups: its parent's taskwait will throw. Its siblings
@@ -49,7 +51,10 @@ void parent_failed(task &parent, const char *label, std::exception_ptr error) {
   if (is_root_of_functions(parent))
     return report_unasked(label, error);
   task_extra *x = try_extra_of(parent);
-  if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
+  if (!x ||
+      x->failing.exchange(
+          true,
+          std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
     return report_lost(label, error);
   x->children_error = std::move(error);
 }
@@ -118,7 +123,8 @@ bool ends_the_program(const task &t) noexcept {
     whole = whole->parent;
   if (whole->has(detail::k_tracked))
     return false;
-  return (whole->group ? whole->group->internals().policy : g_default_policy) == exception_policy::terminate;
+  return (whole->group ? whole->group->internals().policy : g_default_policy) ==
+         exception_policy::terminate;
 }
 
 } // namespace

@@ -60,7 +60,9 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool by_owner) {
   return nullptr;
 }
 
-WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
+WEFT_INLINE group_state *group_of(const task &t) noexcept {
+  return t.group ? &t.group->internals() : nullptr;
+}
 
 /// Passes on what children of the body have thrown: a wait in the destructor must not rethrow it.
 WEFT_COLD void hand_up_errors(task &t, task_extra &x) noexcept {
@@ -117,7 +119,8 @@ WEFT_COLD bool defer_destructor(task &t, std::uint32_t released_refs) {
 }
 
 WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t released_refs, completed how) {
-  if ((how == completed::by_others || this_thread_context()->in_callback) && defer_destructor(t, released_refs)) [[unlikely]]
+  if ((how == completed::by_others || this_thread_context()->in_callback) &&
+      defer_destructor(t, released_refs)) [[unlikely]]
     return false;
   run_destructor(t);
   return t.children.done(t.owned_children) || settle_children(t, released_refs);
@@ -143,7 +146,8 @@ WEFT_INLINE task *drop(task &t, std::uint32_t released_refs, bool by_owner) {
 }
 
 /// Destroys and drops a task below which everything is complete, and so upwards.
-void complete(task *t, completed how, std::uint32_t released_refs, bool by_owner, ready_list &ready) {
+void complete(task *t, completed how, std::uint32_t released_refs, bool by_owner,
+              ready_list &ready) {
   for (;;) {
     if (!end_closure(*t, released_refs, how)) [[unlikely]]
       return;
@@ -173,11 +177,14 @@ void signal_done(task &t) {
     make_ready(*static_cast<frame *>(waiter));
 }
 
-constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
+constexpr std::uint8_t k_waited_for =
+    detail::k_tracked | detail::k_undeferred; // its end is signalled
 
 /// Returns whether the end of `t` has to do with accesses, and no thread waits on the spot for its
 /// effects.
-WEFT_COLD bool may_post(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
+WEFT_COLD bool may_post(task &t) noexcept {
+  return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t);
+}
 
 /// Destroys a callable with a destructor before the end is posted: managers run no destructors.
 /// False: the task has children again.
@@ -191,7 +198,8 @@ bool destroy_early(task &t) noexcept {
 /// false.
 WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
   thread_context *const e = this_thread_context(); // null on a thread that only decreases events
-  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_locally(*e))
+  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) ||
+      acts_locally(*e))
     return false;
   const bool was_childless = childless;
   childless = was_childless && destroy_early(t);
@@ -201,7 +209,8 @@ WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
 /// Ends a task whose body and events are over: releases the accesses, settles the children.
 void end_task(task &t, completed how, bool by_owner, ready_list &ready) {
   bool childless = t.children.done(t.owned_children);
-  if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless)) [[unlikely]]
+  if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless))
+      [[unlikely]]
     return;
   const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t released_refs = release_now ? release_accesses(t, ready) : 0;
@@ -237,7 +246,9 @@ void settle_ended(task &t, ready_list &ready) {
 void fail_unentered(task &t, ready_list &ready) {
   t.extent = 0;
   try {
-    throw_error(errc::out_of_resources, "no memory for the accesses of task '%s', which is not run; name fewer of them", label_of(t));
+    throw_error(errc::out_of_resources,
+                "no memory for the accesses of task '%s', which is not run; name fewer of them",
+                label_of(t));
   } catch (...) {
     fail(t, std::current_exception());
   }
@@ -259,12 +270,15 @@ WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory
 bool g_traces_readiness = false; // also written before any task exists
 
 /// Returns whether nothing about the end of `t` but its accesses is uncommon.
-WEFT_INLINE bool ends_with_body(const task &t) noexcept { return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for); }
+WEFT_INLINE bool ends_with_body(const task &t) noexcept {
+  return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for);
+}
 
 /// Counts a child that ran on a loop of its own. The worker counts for one parent at a time, and
 /// writes the parent's word when a task comes that is no child of it. If it wrote the word at each
 /// child, the word of a parent with many children would go from cache to cache.
-WEFT_INLINE bool count_later(thread_context &here, const task *parent, const group_state *g) noexcept {
+WEFT_INLINE bool count_later(thread_context &here, const task *parent,
+                             const group_state *g) noexcept {
   if (g || here.counts_for != parent)
     return false;
   ++here.counted;
@@ -273,7 +287,8 @@ WEFT_INLINE bool count_later(thread_context &here, const task *parent, const gro
 
 /// Frees a task whose accesses, `released_refs` of them, are released and whose closure is
 /// destroyed, and counts it where it is waited for.
-WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t released_refs, bool in_place, const task *outer) {
+WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t released_refs,
+                              bool in_place, const task *outer) {
   task *const parent = t.parent;
   group_state *const g = group_of(t);
   if (take_away(t.references, 1 + released_refs))
@@ -325,19 +340,25 @@ WEFT_NOINLINE runnable *end_general(task &t, task *outer, bool in_place);
 
 /// Returns whether the end of `t` needs no more than to release at most one access, to free a block
 /// and to count a child.
-WEFT_INLINE bool ends_fast(const task &t, bool (*needs_general_path)() noexcept = &mailbox::needs_general_path) noexcept {
-  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
+WEFT_INLINE bool
+ends_fast(const task &t,
+          bool (*needs_general_path)() noexcept = &mailbox::needs_general_path) noexcept {
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) |
+                     reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
   // The count of children is read last: destructors of what a taskiter has recorded may spawn below
   // the task on another thread meanwhile.
-  return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !needs_general_path())) &&
+  return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
+         (t.extent == 0 || (t.extent == 1 && !needs_general_path())) &&
          t.children.done(t.owned_children);
 }
 
-WEFT_INLINE runnable *end_fast(thread_context &now, task &t, bool in_place, const task *outer) noexcept {
+WEFT_INLINE runnable *end_fast(thread_context &now, task &t, bool in_place,
+                               const task *outer) noexcept {
   const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
   task *const parent = t.parent;
   group_state *const g = group_of(t);
-  if (take_away(t.references, 1 + r.released_refs)) [[likely]] // a common task needs no more of drop_references
+  if (take_away(t.references, 1 + r.released_refs))
+      [[likely]] // a common task needs no more of drop_references
     now.memory->deallocate(&t);
   if (!in_place && count_later(now, parent, g)) [[likely]]
     return r.next;
@@ -349,8 +370,9 @@ WEFT_INLINE runnable *end_fast(thread_context &now, task &t, bool in_place, cons
 WEFT_INLINE runnable *end_locally(task &t, task *outer, bool in_place) {
   if (!ends_with_body(t))
     return end_general(t, outer, in_place);
-  return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place)
-                                                                               : end_with_accesses(t, outer, in_place);
+  return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys)
+             ? end_member(t, outer, in_place)
+             : end_with_accesses(t, outer, in_place);
 }
 
 /// Ends a body by a message, or locally if this worker does not post.
@@ -413,7 +435,9 @@ WEFT_INLINE void invoke_body(task &t) noexcept {
   try {
     t.ops->invoke(detail::storage(&t));
   } catch (abi::__forced_unwind &) {
-    fatal("task '%s' was ended by pthread_exit() or pthread_cancel(); a task has to return or to throw", label_of(t));
+    fatal(
+        "task '%s' was ended by pthread_exit() or pthread_cancel(); a task has to return or to throw",
+        label_of(t));
   } catch (...) {
     fail(t, std::current_exception());
   }
@@ -468,8 +492,11 @@ WEFT_COLD void run_with_extra(task &t) noexcept {
 } // namespace
 
 void hook_bodies(bool measure, bool trace) noexcept {
-  const int tracing = !trace ? 0 : traces(trace_level::tasks) ? k_traces_bodies : k_traces_bodies | k_traces_switches;
-  g_body_hooks.store(static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | tracing), std::memory_order_relaxed);
+  const int tracing = !trace                       ? 0
+                      : traces(trace_level::tasks) ? k_traces_bodies
+                                                   : k_traces_bodies | k_traces_switches;
+  g_body_hooks.store(static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | tracing),
+                     std::memory_order_relaxed);
   g_traces_readiness = trace && traces(trace_level::graph);
 }
 
@@ -536,7 +563,8 @@ enum class place_of_body { own_loop, in_place };
 template <place_of_body Where>
 WEFT_INLINE runnable *execute_at(thread_context &here, task &t) noexcept {
   constexpr bool in_place = Where == place_of_body::in_place;
-  if (!in_place && here.counts_for != t.parent && !(mutant(bug::parent_flushed_late) && here.counted != 0)) [[unlikely]]
+  if (!in_place && here.counts_for != t.parent &&
+      !(mutant(bug::parent_flushed_late) && here.counted != 0)) [[unlikely]]
     count_for(here, t.parent);
   task *const outer = here.current;
   here.current = &t;
@@ -564,7 +592,9 @@ WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &t) 
 
 } // namespace
 
-runnable *execute(thread_context &here, task &t) noexcept { return execute_at<place_of_body::own_loop>(here, t); }
+runnable *execute(thread_context &here, task &t) noexcept {
+  return execute_at<place_of_body::own_loop>(here, t);
+}
 
 runnable *execute_in_place(thread_context &here, task &t) noexcept {
   if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
@@ -632,9 +662,11 @@ WEFT_COLD void call_onready(task &t) noexcept {
   try {
     x->onready(x->onready_context);
   } catch (const std::exception &error) {
-    fatal("%s '%s' threw: %s; let it catch what it throws: no caller waits for it", self.what, self.name, error.what());
+    fatal("%s '%s' threw: %s; let it catch what it throws: no caller waits for it", self.what,
+          self.name, error.what());
   } catch (...) {
-    fatal("%s '%s' threw; let it catch what it throws: no caller waits for it", self.what, self.name);
+    fatal("%s '%s' threw; let it catch what it throws: no caller waits for it", self.what,
+          self.name);
   }
   if (e) {
     e->current = outer;
@@ -663,7 +695,8 @@ bool announce_general(task &t) {
     enqueue_ready(t); // whatever else is ready goes first
     return false;
   }
-  if (void *creator = raise_signal(t.done_word, k_runnable_now); creator && !mutant(bug::undeferred_creator_forgotten))
+  if (void *creator = raise_signal(t.done_word, k_runnable_now);
+      creator && !mutant(bug::undeferred_creator_forgotten))
     make_ready(*static_cast<frame *>(creator));
   return false;
 }

@@ -39,7 +39,9 @@ void call_onready(task &t) noexcept;
 /// Readies a task whose accesses allow it to run: takes what the task must have for itself, calls
 /// onready, wakes an undeferred task's creator. Returns true if the caller enqueues the task.
 bool announce_general(task &t);
-inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::k_undeferred) || announce_general(t); }
+inline bool announce_ready(task &t) {
+  return !t.has(detail::k_special | detail::k_undeferred) || announce_general(t);
+}
 /// Takes the first task of the highest priority, which the caller runs or enqueues, and enqueues
 /// the others. Returns null if there is none for the caller to run.
 [[nodiscard]] runnable *first_of(ready_list &ready);
@@ -75,7 +77,9 @@ void arm_safepoint(bool on) noexcept;
 /// exists.
 void hook_bodies(bool measure, bool trace) noexcept;
 
-[[nodiscard]] inline bool is_cancelled(const task &t) noexcept { return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed); }
+[[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
+  return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
+}
 
 /// Labels, in the child of a fork(), the task that the thread had in the parent.
 inline constexpr char k_parent_process[] = "main of the parent process";

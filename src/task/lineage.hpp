@@ -26,7 +26,9 @@ struct lineage {
 
  private:
   static constexpr int k_generations = 16;
-  [[nodiscard]] bool is_child(const task &t) const noexcept { return root ? t.parent == root : t.group && &t.group->internals() == group; }
+  [[nodiscard]] bool is_child(const task &t) const noexcept {
+    return root ? t.parent == root : t.group && &t.group->internals() == group;
+  }
 };
 
 inline constexpr lineage k_all_lineages{};

@@ -57,17 +57,21 @@ class local_list {
     word *place = &m_root;
     for (std::uint64_t path = key;; path >>= 1) {
       link *at = place->load(std::memory_order_acquire); // O2
-      if (!at && place->compare_exchange_strong(at, &fresh, order_unless(bug::local_added_relaxed, std::memory_order_release), // O1
-                                                std::memory_order_acquire))                                                    // O2
+      if (!at &&
+          place->compare_exchange_strong(
+              at, &fresh, order_unless(bug::local_added_relaxed, std::memory_order_release), // O1
+              std::memory_order_acquire)) // O2
         break;
       if (at->key.get() == key && !mutant(bug::local_made_twice))
         return *at;
       place = &at->below[path & 1];
     }
-    link *newest = m_newest.load(std::memory_order_relaxed); // the ender reads the list, after the branches have joined
+    link *newest = m_newest.load(
+        std::memory_order_relaxed); // the ender reads the list, after the branches have joined
     do
       fresh.older.set(newest);
-    while (!m_newest.compare_exchange_weak(newest, &fresh, std::memory_order_relaxed, std::memory_order_relaxed));
+    while (!m_newest.compare_exchange_weak(newest, &fresh, std::memory_order_relaxed,
+                                           std::memory_order_relaxed));
     return fresh;
   }
   /// Takes the newest value; returns null when none is left. Only the ender calls it. Destructors

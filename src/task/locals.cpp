@@ -26,7 +26,8 @@ void free_block(local_value &v) noexcept {
 }
 
 local_value *make(std::uint64_t key, const detail::local_ops &ops, const void *variable) {
-  const std::size_t alignment = ops.alignment > alignof(local_value) ? ops.alignment : alignof(local_value);
+  const std::size_t alignment =
+      ops.alignment > alignof(local_value) ? ops.alignment : alignof(local_value);
   const std::size_t offset = (sizeof(local_value) + alignment - 1) / alignment * alignment;
   void *block = ::operator new(offset + ops.bytes, std::align_val_t{alignment}, std::nothrow);
   if (!block)
@@ -52,7 +53,8 @@ void *find_local(const task_extra &x, std::uint64_t key) noexcept {
   return found ? whole(*found).value() : nullptr;
 }
 
-void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops, const void *variable) {
+void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops,
+                const void *variable) {
   local_value *fresh = make(key, ops, variable);
   local_value &one = whole(x.locals.add(*fresh));
   if (&one != fresh) {
@@ -67,7 +69,8 @@ void end_locals(task_extra &x) noexcept {
   while (local_link<> *newest = x.locals.take()) {
     newest->older.set(over);
     over = newest;
-    whole(*newest).destroy(whole(*newest).value()); // the destructor may still use older values, and make new ones
+    whole(*newest).destroy(
+        whole(*newest).value()); // the destructor may still use older values, and make new ones
   }
   while (over) {
     local_value &v = whole(*over);

@@ -50,19 +50,22 @@ struct lock_waiter {
 /// Takes the lock for the suspended frame `f`, or enters `node`. True: the lock was free, and `f`,
 /// which has it now, may go on. False: `node` waits.
 template <class Frame, class P>
-[[nodiscard]] bool take_or_wait(detail::lock_word<P> &lock, lock_waiter<Frame, P> &node, Frame &f) noexcept {
+[[nodiscard]] bool take_or_wait(detail::lock_word<P> &lock, lock_waiter<Frame, P> &node,
+                                Frame &f) noexcept {
   node.suspended.set(&f);
   void *seen = lock.word.load(std::memory_order_relaxed);
   for (;;) {
     if (!seen) {
-      if (lock.word.compare_exchange_weak(seen, lock.held(&f), std::memory_order_acquire, std::memory_order_relaxed)) // O1
+      if (lock.word.compare_exchange_weak(seen, lock.held(&f), std::memory_order_acquire,
+                                          std::memory_order_relaxed)) // O1
         return true;
       continue;
     }
     node.next.set(lock.is_held(seen) ? nullptr : static_cast<lock_waiter<Frame, P> *>(seen));
     node.holder.set(lock.is_held(seen) ? seen : nullptr);
-    if (lock.word.compare_exchange_weak(seen, &node, order_unless(bug::mutex_node_relaxed, std::memory_order_release), // O3
-                                        std::memory_order_relaxed))
+    if (lock.word.compare_exchange_weak(
+            seen, &node, order_unless(bug::mutex_node_relaxed, std::memory_order_release), // O3
+            std::memory_order_relaxed))
       return false;
   }
 }
@@ -75,7 +78,8 @@ void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first, Frame
     return first->holder.set(lock.held(&f));
   void *seen = lock.word.load(std::memory_order_relaxed);
   if (lock.is_held(seen))
-    lock.word.compare_exchange_strong(seen, lock.held(&f), std::memory_order_relaxed, std::memory_order_relaxed); // I2: taken before and after
+    lock.word.compare_exchange_strong(seen, lock.held(&f), std::memory_order_relaxed,
+                                      std::memory_order_relaxed); // I2: taken before and after
 }
 
 /// Hands the lock over and returns the frame that has it now, which the caller makes ready. The
@@ -91,7 +95,8 @@ template <class Frame, class P>
     void *seen = lock.word.load(std::memory_order_relaxed);
     if (!seen || lock.is_held(seen))
       return nullptr;
-    auto *w = static_cast<waiter *>(lock.word.exchange(lock.held(nullptr), std::memory_order_acquire)); // O4
+    auto *w = static_cast<waiter *>(
+        lock.word.exchange(lock.held(nullptr), std::memory_order_acquire)); // O4
     while (w) { // newest first: reverse the list
       waiter *older = w->next.get();
       w->next.set(oldest);
@@ -100,7 +105,9 @@ template <class Frame, class P>
     }
   }
   waiter *next = oldest->next.get();
-  lock.queue.set(mutant(bug::mutex_forgets_waiters) ? nullptr : mutant(bug::mutex_reads_node_late) && next ? oldest : next);
+  lock.queue.set(mutant(bug::mutex_forgets_waiters)           ? nullptr
+                 : mutant(bug::mutex_reads_node_late) && next ? oldest
+                                                              : next);
   name_holder(lock, next, *oldest->suspended.get());
   if (mutant(bug::mutex_hands_over_and_frees))
     lock.word.store(nullptr, std::memory_order_release); // O2

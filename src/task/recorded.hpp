@@ -10,14 +10,17 @@ namespace rt {
 
 /// Returns whether the task belongs to the graph of its parent, a taskiter: such a task is neither
 /// freed nor counted when it is over.
-[[nodiscard]] inline bool is_recorded(const task &t) noexcept { return t.base() == runnable::kind::recorded; }
+[[nodiscard]] inline bool is_recorded(const task &t) noexcept {
+  return t.base() == runnable::kind::recorded;
+}
 
 /// Returns the number of accesses that can be asked for. The accesses of a recorded task are edges
 /// of its graph, except its reductions: its node counts these.
 [[nodiscard]] inline std::uint32_t known_accesses(const task &t) noexcept {
   if (!is_recorded(t)) [[likely]]
     return t.extent;
-  return static_cast<const runnable *>(t.done_word.load(std::memory_order_relaxed))->extent; // written before the first round
+  return static_cast<const runnable *>(t.done_word.load(std::memory_order_relaxed))
+      ->extent; // written before the first round
 }
 
 /// Returns the graph for which the children of `t` are being recorded, or that is being run; else

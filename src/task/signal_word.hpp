@@ -35,7 +35,8 @@ template <class Word>
 template <class Word, class Frame>
 [[nodiscard]] bool wait_for_signal(Word &word, Frame &f) noexcept {
   void *seen = nullptr;
-  return word.compare_exchange_strong(seen, &f, std::memory_order_release, std::memory_order_acquire); // O1, else O2
+  return word.compare_exchange_strong(seen, &f, std::memory_order_release,
+                                      std::memory_order_acquire); // O1, else O2
 }
 
 /// Raises the signal. Returns what the word was before: null, or the waiting frame, which the

@@ -24,7 +24,9 @@ struct alignas(64) part {
 };
 part *g_parts = nullptr; // never freed: tasks end late
 
-part &part_of(const task &t) noexcept { return g_parts[reinterpret_cast<std::uintptr_t>(&t) / 64 % k_parts]; }
+part &part_of(const task &t) noexcept {
+  return g_parts[reinterpret_cast<std::uintptr_t>(&t) / 64 % k_parts];
+}
 
 } // namespace
 

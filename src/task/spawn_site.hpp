@@ -12,7 +12,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr std::size_t k_spawn_site_depth = 12; // templates of the headers are between a spawn and the user's code
+inline constexpr std::size_t k_spawn_site_depth =
+    12; // templates of the headers are between a spawn and the user's code
 
 struct spawn_site {
   const void *calls[k_spawn_site_depth];

@@ -32,11 +32,13 @@ void run_measured(task &t, void (*invoke)(task &) noexcept) noexcept {
   watermark mark;
   mark.begin(measured_low(*this_thread_context()), innermost_watermark());
   invoke(t);
-  const std::size_t bytes = mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
+  const std::size_t bytes =
+      mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
   const std::string_view closure = t.label ? std::string_view{} : closure_of(t);
   note_watermark(closure.empty() ? label_of(t) : closure, bytes);
   if (const stack *s = this_thread_context()->pool_stack)
-    note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
+    note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()),
+                     s->bytes);
 }
 
 } // namespace rt

@@ -43,15 +43,15 @@ struct task_extra {
   std::size_t stack_bytes = 0;
   std::uint64_t cost = 0;
   void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task
-  bool again_when_over = false;             // the last event makes the task run again; ordered by the events
-  bool only_destructor = false;             // it is run once more, for the destructor of its callable
-  struct rerun_clock *clock = nullptr;      // of a task that runs again after a time
-  std::exception_ptr own_error;             // for the handle; published by the done word
-  std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
+  bool again_when_over = false; // the last event makes the task run again; ordered by the events
+  bool only_destructor = false; // it is run once more, for the destructor of its callable
+  struct rerun_clock *clock = nullptr; // of a task that runs again after a time
+  std::exception_ptr own_error; // for the handle; published by the done word
+  std::exception_ptr children_error; // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   local_list<> locals; // see locals.hpp
-  iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
-  detail::task *pending = nullptr;               // see pending.hpp, with its lock
+  iteration *iterated = nullptr; // of a taskiter: see recorded.hpp
+  detail::task *pending = nullptr; // see pending.hpp, with its lock
   pending_until until{};
   task_extra *next_pending = nullptr, *previous_pending = nullptr;
 
@@ -84,12 +84,13 @@ struct task : runnable {
   const body_ops *ops;
   task *parent;
   task_group *group;
-  std::int32_t owned_children = 0;        // plain half of `children`; of the running body
-  std::atomic<std::uint32_t> unsatisfied; // accesses that still hold the task back, plus one while it is entered
-  std::atomic<std::uint32_t> references;  // completion, each live access, the handle
+  std::int32_t owned_children = 0; // plain half of `children`; of the running body
+  std::atomic<std::uint32_t>
+      unsatisfied; // accesses that still hold the task back, plus one while it is entered
+  std::atomic<std::uint32_t> references; // completion, each live access, the handle
   std::uint32_t trace_id; // only while a trace is written
   const char *label = nullptr;
-  rt::domain *children_domain = nullptr;  // accesses of the children; of the running body
+  rt::domain *children_domain = nullptr; // accesses of the children; of the running body
   // second cache line
   rt::completion_word<> children;
   std::atomic<rt::task_extra *> extra{nullptr};
@@ -109,7 +110,8 @@ struct task : runnable {
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
   /// Returns the same for a task whose body may be running, and failing, on another thread.
   [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept {
-    return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 && !rt::mutant(rt::bug::flag_unseen_meanwhile);
+    return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 &&
+           !rt::mutant(rt::bug::flag_unseen_meanwhile);
   }
   /// Returns, in one comparison, whether the task has none of these flags and no priority.
   [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
@@ -125,14 +127,23 @@ struct task : runnable {
       kind what;
       std::uint8_t flags;
     };
-    constexpr auto bits = [](kind k, std::uint8_t f) { return std::bit_cast<std::uint16_t>(head{k, f}); };
+    constexpr auto bits = [](kind k, std::uint8_t f) {
+      return std::bit_cast<std::uint16_t>(head{k, f});
+    };
     return (bits(what, flags) & bits(kind{0xFC}, k_final)) != 0;
   }
   void set(std::uint8_t flag) noexcept {
-    __atomic_store_n(&flags, static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag), __ATOMIC_RELAXED);
+    __atomic_store_n(
+        &flags,
+        static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag),
+        __ATOMIC_RELAXED);
   }
-  void clear(std::uint8_t flag) noexcept { __atomic_store_n(&flags, static_cast<std::uint8_t>(flags & ~flag), __ATOMIC_RELAXED); }
-  rt::data_access *accesses() noexcept { return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes); }
+  void clear(std::uint8_t flag) noexcept {
+    __atomic_store_n(&flags, static_cast<std::uint8_t>(flags & ~flag), __ATOMIC_RELAXED);
+  }
+  rt::data_access *accesses() noexcept {
+    return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes);
+  }
   static constexpr std::size_t block_bytes(const body_ops &o, std::size_t accesses) noexcept {
     return k_storage_offset + o.bytes + accesses * sizeof(rt::data_access);
   }
@@ -144,7 +155,8 @@ static_assert(sizeof(task) <= k_storage_offset);
 namespace rt {
 
 inline void *const k_done = reinterpret_cast<void *>(std::uintptr_t{1});
-inline void *const k_runnable_now = reinterpret_cast<void *>(std::uintptr_t{2}); // undeferred: may be run by its creator
+inline void *const k_runnable_now =
+    reinterpret_cast<void *>(std::uintptr_t{2}); // undeferred: may be run by its creator
 
 using ready_list = intrusive_queue<runnable>;
 
@@ -155,7 +167,9 @@ inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
 }
 inline bool is_external(const task &t) noexcept { return t.ops == &detail::k_external; }
-inline detail::external_closure &external_closure_of(task &t) noexcept { return *static_cast<detail::external_closure *>(detail::storage(&t)); }
+inline detail::external_closure &external_closure_of(task &t) noexcept {
+  return *static_cast<detail::external_closure *>(detail::storage(&t));
+}
 inline task_extra &extra_of(task &t) {
   task_extra *x = peek_extra(t);
   return x ? *x : make_extra(t);
@@ -177,9 +191,13 @@ inline void drop_references(task &t, std::uint32_t n) noexcept {
 
 /// Returns where the closure of a task was written, as the compiler calls it: "main()::<lambda()>";
 /// empty for the C functions.
-[[nodiscard]] inline std::string_view closure_of(const task &t) noexcept { return closure_in(t.ops ? t.ops->closure : nullptr); }
+[[nodiscard]] inline std::string_view closure_of(const task &t) noexcept {
+  return closure_in(t.ops ? t.ops->closure : nullptr);
+}
 
-[[nodiscard]] inline const char *label_of(const task &t) noexcept { return t.label ? t.label : "task"; }
+[[nodiscard]] inline const char *label_of(const task &t) noexcept {
+  return t.label ? t.label : "task";
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -14,24 +14,36 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t.label, t.ops->closure); }
+std::uint16_t type_of(tracer &x, const task &t) noexcept {
+  return x.types.find(t.label, t.ops->closure);
+}
 
 /// Returns whether the trace has a record of the task besides its body: only at level `tasks` and
 /// above, and for no implicit task.
-bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit); }
+bool is_named(const task &t) noexcept {
+  return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit);
+}
 
-void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes, bool by_bytes) noexcept {
+void put_access(trace_ring &r, const task &t, const void *address, access_mode mode,
+                std::uint64_t bytes, bool by_bytes) noexcept {
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
     r.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
-              std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 | (by_bytes ? k_by_bytes : 0));
+              std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 |
+                  (by_bytes ? k_by_bytes : 0));
 }
 
-void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count, bool by_bytes) noexcept {
+void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count,
+                  bool by_bytes) noexcept {
   for (const access *a = list; a != list + count; ++a) {
-    const bool reduces = a->mode == access_mode::reduction || a->mode == access_mode::weak_reduction;
-    const auto *wanted = reduces ? static_cast<const detail::reduction_spec *>(a->address) : nullptr;
-    const std::uint64_t bytes = wanted ? wanted->bytes * static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(wanted->count, 0)) : a->bytes;
+    const bool reduces =
+        a->mode == access_mode::reduction || a->mode == access_mode::weak_reduction;
+    const auto *wanted =
+        reduces ? static_cast<const detail::reduction_spec *>(a->address) : nullptr;
+    const std::uint64_t bytes =
+        wanted
+            ? wanted->bytes * static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(wanted->count, 0))
+            : a->bytes;
     put_access(r, t, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
   }
 }
@@ -50,20 +62,23 @@ void clear_birth_mark(task &t) noexcept {
 
 bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
   const task &parent = *t.parent;
-  if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) || parent.children_need_general_path() ||
-      !traces(trace_level::tasks))
+  if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) ||
+      parent.children_need_general_path() || !traces(trace_level::tasks))
     return false;
   const bool names = only && traces(trace_level::graph);
-  if (names && (t.group || only->mode > access_mode::inout || !only->address || only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]]
+  if (names && (t.group || only->mode > access_mode::inout || !only->address ||
+                only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]]
     return trace_creation(x, t, {only, 1}, false), true;
   trace_ring &r = x.ring;
   r.ending = 0;
   t.clear(detail::k_special);
   if (names)
-    r.put(trace_event::create_one, type_of(x, t), t.trace_id, reinterpret_cast<std::uintptr_t>(only->address),
+    r.put(trace_event::create_one, type_of(x, t), t.trace_id,
+          reinterpret_cast<std::uintptr_t>(only->address),
           rest_of_one(parent.trace_id, only->bytes, static_cast<std::uint8_t>(only->mode)));
   else
-    r.put(trace_event::create, type_of(x, t), t.trace_id, parent.trace_id | std::uint64_t{only != nullptr} << 32,
+    r.put(trace_event::create, type_of(x, t), t.trace_id,
+          parent.trace_id | std::uint64_t{only != nullptr} << 32,
           reinterpret_cast<std::uintptr_t>(t.group));
   return true;
 }
@@ -75,7 +90,8 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   r.ending = 0;
   const std::size_t all = a.first_count + a.second_count + a.region_count;
   r.put(trace_event::create, type_of(x, t), t.trace_id,
-        t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 | (recorded ? std::uint64_t{k_created_for_rounds} : 0),
+        t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 |
+            (recorded ? std::uint64_t{k_created_for_rounds} : 0),
         reinterpret_cast<std::uintptr_t>(t.group));
   clear_birth_mark(t);
   if (!traces(trace_level::graph))
@@ -84,19 +100,22 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   put_accesses(r, t, a.first, a.first_count, by_bytes);
   put_accesses(r, t, a.second, a.second_count, by_bytes);
   for (const region_entry *g = a.regions; g != a.regions + a.region_count; ++g)
-    g->shape->for_each_run(
-        [&](std::uintptr_t low, std::uintptr_t end) { put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true); });
+    g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true);
+    });
 }
 
 namespace {
 
-spawn_site g_type_spawn_sites[k_trace_types]; // each written by one thread, before the type is ready
+spawn_site
+    g_type_spawn_sites[k_trace_types]; // each written by one thread, before the type is ready
 
 } // namespace
 
 void note_type_spawn_site(std::size_t type) noexcept {
   spawn_site &p = g_type_spawn_sites[type];
-  p.count = traces(trace_level::tasks) ? own_backtrace(p.calls, k_spawn_site_depth, 1) : 0; // 1: this function
+  p.count = traces(trace_level::tasks) ? own_backtrace(p.calls, k_spawn_site_depth, 1)
+                                       : 0; // 1: this function
 }
 
 spawn_site spawn_site_of_type(std::size_t type) noexcept { return g_type_spawn_sites[type]; }
@@ -115,13 +134,15 @@ void trace_ready(const task &t) noexcept {
 }
 
 void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept {
-  x.ring.put(trace_event::begin, b.type, b.task, b.outer, is_recorded(t) ? std::uint64_t{k_round} : 0);
+  x.ring.put(trace_event::begin, b.type, b.task, b.outer,
+             is_recorded(t) ? std::uint64_t{k_round} : 0);
 }
 
 void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept {
   const task_extra *const extra = peek_extra(t);
   const bool again = extra && extra->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
-  x.ring.put(trace_event::end, b.type, b.task, (is_recorded(t) ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
+  x.ring.put(trace_event::end, b.type, b.task,
+             (is_recorded(t) ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
 }
 
 void trace_skipped(task &t) noexcept {
@@ -144,7 +165,8 @@ void trace_root(tracer &x, task &root) noexcept {
 std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept {
   branch.trace_id = x.ring.fresh_id();
   const std::uint32_t outer = std::exchange(x.ring.running, branch.trace_id);
-  x.ring.put(trace_event::begin, x.types.find(branch.label, nullptr), branch.trace_id, outer, k_branch);
+  x.ring.put(trace_event::begin, x.types.find(branch.label, nullptr), branch.trace_id, outer,
+             k_branch);
   return outer;
 }
 

@@ -61,7 +61,8 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) 
     return {};
   if (!traces(trace_level::tasks) || t.has_meanwhile(detail::k_implicit))
     t.trace_id = x->ring.fresh_id();
-  const traced_body b{t.trace_id, std::exchange(x->ring.running, t.trace_id), x->types.find(t.label, t.ops->closure)};
+  const traced_body b{t.trace_id, std::exchange(x->ring.running, t.trace_id),
+                      x->types.find(t.label, t.ops->closure)};
   x->ring.ending = 0;
   if (b.outer != 0 || is_recorded(t)) [[unlikely]]
     trace_nested_begin(*x, t, b);

@@ -87,7 +87,8 @@ class traced_wait {
  private:
   WEFT_COLD void put() noexcept {
     if (tracer *x = this_thread_context()->trace)
-      x->ring.put(trace_event::waited, 0, x->ring.running, m_since, reinterpret_cast<std::uintptr_t>(m_what));
+      x->ring.put(trace_event::waited, 0, x->ring.running, m_since,
+                  reinterpret_cast<std::uintptr_t>(m_what));
   }
   std::uint64_t m_since = 0;
   const void *m_what;
@@ -96,7 +97,8 @@ class traced_wait {
 WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
   const traced_wait traced(waited_for);
   const hosting host;
-  const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root} : wait_reason{waits_for::group, waited_for.group};
+  const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root}
+                                          : wait_reason{waits_for::group, waited_for.group};
   poll_services(poll_point::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
@@ -105,7 +107,8 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
       continue;
     const bool waited = try_suspend(
         [](thread_context &, frame &f, void *p) {
-          const scope at = *static_cast<const scope *>(p); // the frame, and *p with it, may go on as soon as the scope is settled
+          const scope at = *static_cast<const scope *>(
+              p); // the frame, and *p with it, may go on as soon as the scope is settled
           at.waiter = &f;
           if (at.word.settle(at.owned)) {
             at.waiter = nullptr;
@@ -150,7 +153,10 @@ void wait_until_done(task &t, exhausted how) {
   if (is_raised(t.done_word, k_done))
     return;
   if (is_of_parent_process(t))
-    throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there", label_of(t));
+    throw_error(
+        errc::invalid_argument,
+        "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
+        label_of(t));
   while (!is_raised(t.done_word, k_done))
     if (wait_on_word(t.done_word, how, {waits_for::end_of_task, &t}))
       break;
@@ -168,7 +174,8 @@ void rethrow_children_error(task &t) {
   if (!x || !x->children_error)
     return;
   std::exception_ptr error = std::exchange(x->children_error, nullptr);
-  x->failing.store(false, std::memory_order_release); // O4: pairs with the exchange of the next failure
+  x->failing.store(false,
+                   std::memory_order_release); // O4: pairs with the exchange of the next failure
   std::rethrow_exception(std::move(error));
 }
 

@@ -24,7 +24,8 @@ std::vector<int> read_list(const std::string &path) {
 
 int read_number(const std::string &path, int otherwise) {
   const auto text = read_file(path);
-  const auto number = text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
+  const auto number =
+      text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
   return number && *number <= 0x7fffffff ? static_cast<int>(*number) : otherwise;
 }
 
@@ -43,13 +44,15 @@ std::map<int, int> read_nodes(const std::string &root) {
 void find_little_cores(machine &m, const std::string &root) {
   const auto atoms = read_list(root + "/sys/devices/cpu_atom/cpus");
   const auto capacity = [&](const cpu_entry &p) {
-    return read_number(root + "/sys/devices/system/cpu/cpu" + std::to_string(p.cpu) + "/cpu_capacity", 1024);
+    return read_number(
+        root + "/sys/devices/system/cpu/cpu" + std::to_string(p.cpu) + "/cpu_capacity", 1024);
   };
   int most = 0;
   for (const auto &entry : m.cpus)
     most = std::max(most, capacity(entry));
   for (auto &entry : m.cpus)
-    entry.little = capacity(entry) < most || std::find(atoms.begin(), atoms.end(), entry.cpu) != atoms.end();
+    entry.little =
+        capacity(entry) < most || std::find(atoms.begin(), atoms.end(), entry.cpu) != atoms.end();
 }
 
 /// Rounds up. Does not use std::ceil, because a program would have to link the library of
@@ -118,11 +121,13 @@ machine read_machine(const std::string &root, const std::vector<int> &mask) {
   for (const int cpu : allowed) {
     const std::string topology = base + "cpu" + std::to_string(cpu) + "/topology/";
     const auto node = node_of.find(cpu);
-    m.cpus.push_back(
-        {cpu, node == node_of.end() ? 0 : node->second, read_number(topology + "physical_package_id", 0), read_number(topology + "core_id", cpu)});
+    m.cpus.push_back({cpu, node == node_of.end() ? 0 : node->second,
+                      read_number(topology + "physical_package_id", 0),
+                      read_number(topology + "core_id", cpu)});
     nodes.insert(m.cpus.back().node);
   }
-  std::sort(m.cpus.begin(), m.cpus.end(), [](const cpu_entry &a, const cpu_entry &b) { return a.cpu < b.cpu; });
+  std::sort(m.cpus.begin(), m.cpus.end(),
+            [](const cpu_entry &a, const cpu_entry &b) { return a.cpu < b.cpu; });
   find_little_cores(m, root);
   m.online_cpus = static_cast<int>(std::max(online.size(), allowed.size()));
   m.nodes = static_cast<int>(nodes.size());

@@ -21,8 +21,8 @@ struct cpu_entry {
 /// Holds one picture of the machine as this process may use it. It is taken once and never changes.
 struct machine {
   std::vector<cpu_entry> cpus; ///< allowed by the affinity mask, ascending by number; never empty
-  int online_cpus = 1;         ///< what the machine has
-  int nodes = 1;               ///< NUMA nodes among `cpus`
+  int online_cpus = 1; ///< what the machine has
+  int nodes = 1; ///< NUMA nodes among `cpus`
   cpu_quota quota;
   memory_limit memory;
   std::size_t page_bytes = 4096;

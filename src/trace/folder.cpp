@@ -30,15 +30,23 @@ std::string numbered(const std::string &folder, const char *name, unsigned slot)
 }
 
 bool is_of_a_trace(const std::string &name) {
-  return name == "metadata" || name == ".weft" || name == ".types" || name.starts_with(".ring") || name.starts_with(".new") ||
-         ((name[0] == 'w' || name[0] == 'k') && name.size() >= 5 && name.find_first_not_of("0123456789", 1) == std::string::npos);
+  return name == "metadata" || name == ".weft" || name == ".types" || name.starts_with(".ring") ||
+         name.starts_with(".new") ||
+         ((name[0] == 'w' || name[0] == 'k') && name.size() >= 5 &&
+          name.find_first_not_of("0123456789", 1) == std::string::npos);
 }
 
 } // namespace
 
-std::string stream_path(const std::string &folder, unsigned slot) { return numbered(folder, "w", slot); }
-std::string kernel_path(const std::string &folder, unsigned slot) { return numbered(folder, "k", slot); }
-std::string ring_path(const std::string &folder, unsigned slot) { return numbered(folder, ".ring", slot); }
+std::string stream_path(const std::string &folder, unsigned slot) {
+  return numbered(folder, "w", slot);
+}
+std::string kernel_path(const std::string &folder, unsigned slot) {
+  return numbered(folder, "k", slot);
+}
+std::string ring_path(const std::string &folder, unsigned slot) {
+  return numbered(folder, ".ring", slot);
+}
 std::string types_path(const std::string &folder) { return folder + "/.types"; }
 std::string description_path(const std::string &folder) { return folder + "/.weft"; }
 
@@ -50,7 +58,10 @@ long writer_of(const std::string &path) {
   if (!text)
     return 0;
   const trace_description d = parse_description(*text);
-  return d.state == trace_description::running && d.pid > 0 && d.pid != getpid() && kill(static_cast<pid_t>(d.pid), 0) == 0 ? d.pid : 0;
+  return d.state == trace_description::running && d.pid > 0 && d.pid != getpid() &&
+                 kill(static_cast<pid_t>(d.pid), 0) == 0
+             ? d.pid
+             : 0;
 }
 
 } // namespace
@@ -105,13 +116,18 @@ void remove_trace(const std::string &path) {
 
 constexpr leftover_kind k_traces{16, 4ULL << 30, 0, &trace_lives, &bytes_of_trace, &remove_trace};
 
-leftovers list_of_traces() { return {segment_folder() + "weft.traces." + std::to_string(geteuid()), k_traces}; }
+leftovers list_of_traces() {
+  return {segment_folder() + "weft.traces." + std::to_string(geteuid()), k_traces};
+}
 
 } // namespace
 
 void trace_in_progress::begin(const std::string &folder) noexcept try {
-  const int file = open(types_path(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open, because the lock ends with it
-  const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr), &std::free);
+  const int file =
+      open(types_path(folder).c_str(),
+           O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open, because the lock ends with it
+  const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr),
+                                                      &std::free);
   if (file < 0 || !whole || !lock_for_life(file))
     return;
   m_path = whole.get();
@@ -149,8 +165,10 @@ void *map_new_file(const std::string &path, std::size_t bytes) noexcept {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)
     return nullptr;
-  const int failure = posix_fallocate(file, 0, static_cast<off_t>(bytes)); // reports a full disk now, rather than by SIGBUS
-  void *const p = failure ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int failure = posix_fallocate(
+      file, 0, static_cast<off_t>(bytes)); // reports a full disk now, rather than by SIGBUS
+  void *const p =
+      failure ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (failure)
     errno = failure;
   const int saved = errno;
@@ -163,7 +181,8 @@ void *map_new_file(const std::string &path, std::size_t bytes) noexcept {
 }
 
 void touch(void *memory, std::size_t bytes) noexcept {
-  constexpr int k_populate_write = 23; // MADV_POPULATE_WRITE of Linux 5.14, which older headers do not know
+  constexpr int k_populate_write =
+      23; // MADV_POPULATE_WRITE of Linux 5.14, which older headers do not know
   madvise(memory, bytes, k_populate_write);
 }
 

@@ -25,7 +25,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_ring_pages = 8; // of 40-byte records: 800, or 20 ms of 40,000 switches per second
+constexpr std::size_t k_ring_pages =
+    8; // of 40-byte records: 800, or 20 ms of 40,000 switches per second
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_ring_bytes = k_ring_pages * k_page;
 
@@ -66,7 +67,8 @@ int open_switches(const switch_tracepoint *with) noexcept {
   a.type = with ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
   a.config = with ? with->id : std::uint64_t{PERF_COUNT_SW_DUMMY};
   a.sample_period = with ? 1 : 0;
-  a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | (with ? std::uint64_t{PERF_SAMPLE_RAW} : 0);
+  a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                  (with ? std::uint64_t{PERF_SAMPLE_RAW} : 0);
   a.context_switch = 1;
   a.sample_id_all = 1;
   a.exclude_kernel = !with;
@@ -78,7 +80,8 @@ int open_switches(const switch_tracepoint *with) noexcept {
 
 std::uint64_t ticks_at(const trace_clock &c, std::uint64_t monotonic_ns) noexcept {
   const double ns = static_cast<double>(static_cast<std::int64_t>(monotonic_ns - c.monotonic_ns));
-  return c.ticks + static_cast<std::uint64_t>(static_cast<std::int64_t>(ns * static_cast<double>(c.frequency) / 1e9));
+  return c.ticks + static_cast<std::uint64_t>(
+                       static_cast<std::int64_t>(ns * static_cast<double>(c.frequency) / 1e9));
 }
 
 struct switch_tail {
@@ -98,7 +101,8 @@ void take_sample(const watching &w, output &to, const char *body, std::size_t by
     return;
   std::memcpy(&head.t, body, sizeof head.t);
   std::memcpy(&head.size, body + sizeof head.t, sizeof head.size);
-  const auto facts = read_switch(*w.tracepoint, body + k_head, std::min<std::size_t>(head.size, bytes - k_head));
+  const auto facts =
+      read_switch(*w.tracepoint, body + k_head, std::min<std::size_t>(head.size, bytes - k_head));
   if (!facts)
     return;
   trace_record r{};
@@ -109,7 +113,8 @@ void take_sample(const watching &w, output &to, const char *body, std::size_t by
   to.records.push_back(r);
 }
 
-void take_event(watching &w, output &to, const perf_event_header &h, const char *body, std::size_t bytes) {
+void take_event(watching &w, output &to, const perf_event_header &h, const char *body,
+                std::size_t bytes) {
   if (h.type == PERF_RECORD_LOST) {
     std::uint64_t words[2];
     std::memcpy(words, body, std::min(bytes, sizeof words));
@@ -122,7 +127,8 @@ void take_event(watching &w, output &to, const perf_event_header &h, const char 
   switch_tail t;
   std::memcpy(&t, body + bytes - sizeof t, sizeof t);
   const bool out = h.misc & PERF_RECORD_MISC_SWITCH_OUT;
-  constexpr std::uint16_t k_preempted = 1 << 14; // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, which older headers do not name
+  constexpr std::uint16_t k_preempted =
+      1 << 14; // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, which older headers do not name
   trace_record r{};
   r.time = ticks_at(w.clock, t.time);
   r.event = static_cast<std::uint16_t>(out ? trace_event::switched_out : trace_event::switched_in);
@@ -133,7 +139,8 @@ void take_event(watching &w, output &to, const perf_event_header &h, const char 
 
 void read_source(watching &w, const source &from, output &to) {
   const char *const data = reinterpret_cast<const char *>(from.page) + k_page;
-  const std::uint64_t head = __atomic_load_n(&from.page->data_head, __ATOMIC_ACQUIRE); // O1: pairs with the kernel's barrier
+  const std::uint64_t head = __atomic_load_n(
+      &from.page->data_head, __ATOMIC_ACQUIRE); // O1: pairs with the kernel's barrier
   std::uint64_t tail = from.page->data_tail;
   const auto copy = [&](std::uint64_t at, void *p, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
@@ -153,7 +160,9 @@ void read_source(watching &w, const source &from, output &to) {
 }
 
 void write_out(watching &w, output &to) {
-  std::sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return std::pair(a.time, a.event) < std::pair(b.time, b.event); });
+  std::sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) {
+    return std::pair(a.time, a.event) < std::pair(b.time, b.event);
+  });
   for (trace_record &r : to.records)
     r.time = to.last = std::max(r.time, to.last); // the clocks agree to some ten nanoseconds
   packet_header h;
@@ -167,7 +176,8 @@ void write_out(watching &w, output &to) {
   h.content_bits = h.packet_bits = 8 * (sizeof h + to.records.size() * sizeof(trace_record));
   if (to.file >= 0) {
     write_whole(to.file, reinterpret_cast<const char *>(&h), sizeof h);
-    write_whole(to.file, reinterpret_cast<const char *>(to.records.data()), to.records.size() * sizeof(trace_record));
+    write_whole(to.file, reinterpret_cast<const char *>(to.records.data()),
+                to.records.size() * sizeof(trace_record));
   }
   to.records.clear();
 }
@@ -178,10 +188,14 @@ int open_source(watching &w) {
   if (w.tracepoint) {
     const int file = open_switches(&*w.tracepoint);
     if (file >= 0) {
-      w.seen = "context switches of the workers' threads, and which threads replaced them (sched_switch)";
+      w.seen =
+          "context switches of the workers' threads, and which threads replaced them (sched_switch)";
       return file;
     }
-    w.seen = std::string("context switches of the workers' threads; not which threads replaced them: sched_switch: ") + std::strerror(errno);
+    w.seen =
+        std::string(
+            "context switches of the workers' threads; not which threads replaced them: sched_switch: ") +
+        std::strerror(errno);
     w.tracepoint.reset(); // no thread tries it again
   }
   return open_switches(nullptr);
@@ -193,14 +207,16 @@ output &output_of(watching &w, unsigned slot) {
       return x;
   output fresh;
   fresh.slot = slot;
-  fresh.file = open(kernel_path(w.folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  fresh.file =
+      open(kernel_path(w.folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   w.outputs.push_back(std::move(fresh));
   return w.outputs.back();
 }
 
 } // namespace
 
-void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], const trace_clock &clock) noexcept try {
+void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16],
+                  const trace_clock &clock) noexcept try {
   auto w = std::make_unique<watching>();
   w->folder = folder;
   std::memcpy(w->uuid, uuid, sizeof w->uuid);
@@ -219,7 +235,9 @@ void watch_this_thread(unsigned slot) noexcept try {
   source s;
   s.slot = slot;
   s.file = open_source(*w);
-  void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
+  void *const p = s.file < 0 ? MAP_FAILED
+                             : mmap(nullptr, k_page + k_ring_bytes, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, s.file, 0);
   if (p == MAP_FAILED) {
     static std::atomic<bool> warned{false};
     const int failure = errno;
@@ -228,7 +246,10 @@ void watch_this_thread(unsigned slot) noexcept try {
       w->seen = std::string("nothing: perf_event_open: ") + std::strerror(failure);
     }
     errno = failure;
-    warn_once(warned, "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them", std::strerror(errno));
+    warn_once(
+        warned,
+        "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them",
+        std::strerror(errno));
     if (s.file >= 0)
       close(s.file);
     return;
@@ -268,7 +289,9 @@ std::string seen_of_kernel() {
   return g_watching->seen;
 }
 
-void forget_kernel_events_in_child() noexcept { g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed); }
+void forget_kernel_events_in_child() noexcept {
+  g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed);
+}
 
 } // namespace rt
 } // namespace weft::inline v0

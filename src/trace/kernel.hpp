@@ -10,7 +10,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], const trace_clock &clock) noexcept;
+void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16],
+                  const trace_clock &clock) noexcept;
 /// Watches the calling thread, which is in the slot from now on. Warns once if that is not
 /// possible.
 void watch_this_thread(unsigned slot) noexcept;

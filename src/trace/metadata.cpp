@@ -30,29 +30,37 @@ std::string uuid_text(const unsigned char (&u)[16]) {
   return s;
 }
 
-constexpr char k_types[] = "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
-                           "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
-                           "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
-                           "typealias integer { size = 64; align = 8; signed = false; base = hex; } := x64;\n"
-                           "typealias integer { size = 64; align = 8; signed = false; map = clock.weft.value; } := ticks;\n";
+constexpr char k_types[] =
+    "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+    "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+    "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+    "typealias integer { size = 64; align = 8; signed = false; base = hex; } := x64;\n"
+    "typealias integer { size = 64; align = 8; signed = false; map = clock.weft.value; } := ticks;\n";
 
-constexpr char k_packets[] = "  packet.context := struct {\n"
-                             "    ticks timestamp_begin; ticks timestamp_end; u64 content_size; u64 packet_size;\n"
-                             "    u64 packet_seq_num; u64 events_discarded; u32 worker; u32 kind; u64 room1; u64 room2;\n"
-                             "  };\n";
+constexpr char k_packets[] =
+    "  packet.context := struct {\n"
+    "    ticks timestamp_begin; ticks timestamp_end; u64 content_size; u64 packet_size;\n"
+    "    u64 packet_seq_num; u64 events_discarded; u32 worker; u32 kind; u64 room1; u64 room2;\n"
+    "  };\n";
 
 /// Returns the type with which a word of a payload is printed: addresses in hexadecimal.
-const char *word_type(const std::string &name) { return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64"; }
+const char *word_type(const std::string &name) {
+  return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64";
+}
 
 std::string clock_text(const trace_clock &c) {
   const std::uint64_t seconds = c.ticks / c.frequency, rest = c.ticks % c.frequency;
   const std::uint64_t since_zero =
-      seconds * k_second + static_cast<std::uint64_t>(static_cast<double>(rest) * 1e9 / static_cast<double>(c.frequency));
-  const std::uint64_t zero = c.realtime_ns > since_zero ? c.realtime_ns - since_zero : 0; // realtime when the ticks were 0
-  const auto part = static_cast<std::uint64_t>(static_cast<double>(zero % k_second) * static_cast<double>(c.frequency) / 1e9);
-  return text("clock {\n  name = weft;\n  description = \"the processor's clock\";\n  freq = %llu;\n  offset_s = %llu;\n  offset = %llu;\n"
-              "  absolute = true;\n};\n",
-              wide(c.frequency), wide(zero / k_second), wide(part));
+      seconds * k_second + static_cast<std::uint64_t>(static_cast<double>(rest) * 1e9 /
+                                                      static_cast<double>(c.frequency));
+  const std::uint64_t zero =
+      c.realtime_ns > since_zero ? c.realtime_ns - since_zero : 0; // realtime when the ticks were 0
+  const auto part = static_cast<std::uint64_t>(static_cast<double>(zero % k_second) *
+                                               static_cast<double>(c.frequency) / 1e9);
+  return text(
+      "clock {\n  name = weft;\n  description = \"the processor's clock\";\n  freq = %llu;\n  offset_s = %llu;\n  offset = %llu;\n"
+      "  absolute = true;\n};\n",
+      wide(c.frequency), wide(zero / k_second), wide(part));
 }
 
 std::uint64_t realtime_ns() noexcept {
@@ -72,7 +80,9 @@ constexpr event_line k_events[] = {
 
 } // namespace
 
-const char *event_name(trace_event e) noexcept { return e < trace_event::limit ? k_events[static_cast<std::size_t>(e)].name : "unknown"; }
+const char *event_name(trace_event e) noexcept {
+  return e < trace_event::limit ? k_events[static_cast<std::size_t>(e)].name : "unknown";
+}
 
 trace_clock read_trace_clock() noexcept {
   static_cast<void>(calibrate_ticks(true));
@@ -82,7 +92,9 @@ trace_clock read_trace_clock() noexcept {
   c.realtime_ns = realtime_ns();
   c.ticks = before + (read_ticks() - before) / 2;
   if (g_ticks_are_steady)
-    c.frequency = static_cast<std::uint64_t>(1e9 * 4294967296.0 / static_cast<double>(g_tick_scale.load(std::memory_order_relaxed)) + 0.5);
+    c.frequency = static_cast<std::uint64_t>(
+        1e9 * 4294967296.0 / static_cast<double>(g_tick_scale.load(std::memory_order_relaxed)) +
+        0.5);
   return c;
 }
 
@@ -100,14 +112,19 @@ std::string ctf_metadata(const trace_description &d) {
   constexpr const char *k_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be";
   std::string s = "/* CTF 1.8 */\n\n";
   s += k_types;
-  s += "\ntrace {\n  major = 1;\n  minor = 8;\n  uuid = \"" + uuid_text(d.uuid) + "\";\n  byte_order = " + k_order +
+  s += "\ntrace {\n  major = 1;\n  minor = 8;\n  uuid = \"" + uuid_text(d.uuid) +
+       "\";\n  byte_order = " + k_order +
        ";\n  packet.header := struct { u32 magic; u32 stream_id; uint8_t uuid[16]; };\n};\n\n";
   const std::size_t bytes = s.find("typealias integer { size = 16");
   s.insert(bytes, "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n");
-  s += "env {\n  tracer_name = \"weft\";\n  tracer_version = \"" WEFT_VERSION_STRING "\";\n  procname = \"" + d.program + "\";\n";
-  s += text("  vpid = %ld;\n  workers = %u;\n  level = %u;\n};\n\n", d.pid, d.workers, static_cast<unsigned>(d.level));
+  s += "env {\n  tracer_name = \"weft\";\n  tracer_version = \"" WEFT_VERSION_STRING
+       "\";\n  procname = \"" +
+       d.program + "\";\n";
+  s += text("  vpid = %ld;\n  workers = %u;\n  level = %u;\n};\n\n", d.pid, d.workers,
+            static_cast<unsigned>(d.level));
   s += clock_text(d.clock);
-  s += "\nstream {\n  id = 0;\n  event.header := struct { ticks timestamp; u16 id; };\n  event.context := struct {\n    enum : u16 { \"\" = 0";
+  s +=
+      "\nstream {\n  id = 0;\n  event.header := struct { ticks timestamp; u16 id; };\n  event.context := struct {\n    enum : u16 { \"\" = 0";
   for (std::size_t i = 1; i < d.types.size(); ++i)
     if (!d.types[i].empty())
       s += ", \"" + d.types[i] + "\" = " + std::to_string(i);
@@ -116,8 +133,9 @@ std::string ctf_metadata(const trace_description &d) {
   s += "};\n";
   for (std::size_t i = 0; i < static_cast<std::size_t>(trace_event::limit); ++i) {
     const event_line &e = k_events[i];
-    s += text("\nevent {\n  id = %zu;\n  name = \"%s\";\n  stream_id = 0;\n  fields := struct { %s _%s; %s _%s; };\n};\n", i, e.name, word_type(e.a),
-              e.a, word_type(e.b), e.b);
+    s += text(
+        "\nevent {\n  id = %zu;\n  name = \"%s\";\n  stream_id = 0;\n  fields := struct { %s _%s; %s _%s; };\n};\n",
+        i, e.name, word_type(e.a), e.a, word_type(e.b), e.b);
   }
   return s;
 }
@@ -139,12 +157,16 @@ std::string own_description(const trace_description &d) {
   s += "program " + d.program + "\nuuid " + uuid_text(d.uuid) + "\n";
   s += text(
       "pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n",
-      d.pid, d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode), wide(d.clock.frequency), wide(d.clock.ticks),
-      wide(d.clock.monotonic_ns), wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
+      d.pid, d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode),
+      wide(d.clock.frequency), wide(d.clock.ticks), wide(d.clock.monotonic_ns),
+      wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
   if (!d.kernel.empty())
     s += "kernel " + d.kernel + "\n";
-  for (const auto &[key, value] :
-       {std::pair("command", &d.command), {"machine", &d.machine}, {"cores", &d.cores}, {"load", &d.load}, {"settings", &d.settings}})
+  for (const auto &[key, value] : {std::pair("command", &d.command),
+                                   {"machine", &d.machine},
+                                   {"cores", &d.cores},
+                                   {"load", &d.load},
+                                   {"settings", &d.settings}})
     if (!value->empty())
       s += std::string(key) + " " + one_line(*value) + "\n";
   for (const auto &[type, site] : d.spawn_sites)
@@ -168,7 +190,8 @@ void take_type(trace_description &d, std::string_view value) {
 
 void take_place(trace_description &d, std::string_view value) {
   const std::size_t space = value.find(' ');
-  if (const auto number = parse_unsigned(value.substr(0, space)); number && *number < k_trace_types && space != std::string_view::npos)
+  if (const auto number = parse_unsigned(value.substr(0, space));
+      number && *number < k_trace_types && space != std::string_view::npos)
     d.spawn_sites.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
 }
 
@@ -188,7 +211,8 @@ trace_description parse_description(const std::string &all) {
   trace_description d;
   for_each_line(all, [&d](std::string_view line) {
     const std::size_t space = line.find(' ');
-    const std::string_view key = line.substr(0, space), value = space == std::string_view::npos ? "" : line.substr(space + 1);
+    const std::string_view key = line.substr(0, space),
+                           value = space == std::string_view::npos ? "" : line.substr(space + 1);
     const std::uint64_t n = parse_unsigned(value).value_or(0);
     if (key == "program")
       d.program = value;
@@ -229,7 +253,9 @@ trace_description parse_description(const std::string &all) {
     else if (key == "discarded")
       d.discarded = n;
     else if (key == "state")
-      d.state = value == "exact" ? trace_description::exact : value == "ended" ? trace_description::ended : trace_description::running;
+      d.state = value == "exact"   ? trace_description::exact
+                : value == "ended" ? trace_description::ended
+                                   : trace_description::running;
     else if (key == "type")
       take_type(d, value);
   });

@@ -28,9 +28,10 @@ struct trace_description {
   std::uint64_t discarded = 0;
   enum { running, ended, exact } state = running; // exact: the workers had stopped
   std::string command, machine, cores, load, settings; // of the run, in words
-  std::vector<std::pair<unsigned, std::string>> spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
+  std::vector<std::pair<unsigned, std::string>>
+      spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
   std::string kernel; // what the trace contains of the kernel, in words; empty: trace.kernel is off
-  std::vector<std::string> types;                 // by number; "": none
+  std::vector<std::string> types; // by number; "": none
 };
 
 [[nodiscard]] std::string ctf_metadata(const trace_description &d);

@@ -39,27 +39,27 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
-#define WEFT_TRACE_EVENTS(X)                                                                                                                         \
-  X(begin, switches, outer, flags)                                                                                                                   \
-  X(end, switches, flags, unused)                                                                                                                    \
-  X(suspend, switches, reason, target)                                                                                                               \
-  X(resume, switches, unused, unused2)                                                                                                               \
-  X(idle, switches, unused, unused2)                                                                                                                 \
-  X(busy, switches, unused, unused2)                                                                                                                 \
-  X(root, switches, slot, unused)                                                                                                                    \
-  X(counted, switches, counter, value)                                                                                                               \
-  X(create, tasks, parent, group)                                                                                                                    \
-  X(abandon, tasks, unused, unused2)                                                                                                                 \
-  X(access, graph, address, extent)                                                                                                                  \
-  X(ready, graph, released_by, unused)                                                                                                               \
-  X(waited, graph, since, what)                                                                                                                      \
-  X(sleep, runtime, unused, unused2)                                                                                                                 \
-  X(wake, runtime, unused, unused2)                                                                                                                  \
-  X(held_back, runtime, unused, unused2)                                                                                                             \
-  X(switched_out, switches, cpu, preempted)                                                                                                          \
-  X(switched_in, switches, cpu, unused)                                                                                                              \
-  X(replaced, switches, next_pid, state)                                                                                                             \
-  X(next, tasks, before, ended)                                                                                                                      \
+#define WEFT_TRACE_EVENTS(X)                                                                       \
+  X(begin, switches, outer, flags)                                                                 \
+  X(end, switches, flags, unused)                                                                  \
+  X(suspend, switches, reason, target)                                                             \
+  X(resume, switches, unused, unused2)                                                             \
+  X(idle, switches, unused, unused2)                                                               \
+  X(busy, switches, unused, unused2)                                                               \
+  X(root, switches, slot, unused)                                                                  \
+  X(counted, switches, counter, value)                                                             \
+  X(create, tasks, parent, group)                                                                  \
+  X(abandon, tasks, unused, unused2)                                                               \
+  X(access, graph, address, extent)                                                                \
+  X(ready, graph, released_by, unused)                                                             \
+  X(waited, graph, since, what)                                                                    \
+  X(sleep, runtime, unused, unused2)                                                               \
+  X(wake, runtime, unused, unused2)                                                                \
+  X(held_back, runtime, unused, unused2)                                                           \
+  X(switched_out, switches, cpu, preempted)                                                        \
+  X(switched_in, switches, cpu, unused)                                                            \
+  X(replaced, switches, next_pid, state)                                                           \
+  X(next, tasks, before, ended)                                                                    \
   X(create_one, graph, address, rest)
 
 enum class trace_event : std::uint16_t {
@@ -70,21 +70,23 @@ enum class trace_event : std::uint16_t {
 };
 
 enum body_flag : std::uint64_t {
-  k_round = 1,   // of a recorded task: not counted as executed
+  k_round = 1, // of a recorded task: not counted as executed
   k_skipped = 2, // its group was cancelled
-  k_again = 4,   // the body is to run once more
-  k_branch = 8,  // a join's branch that was taken by another worker: neither created nor counted
+  k_again = 4, // the body is to run once more
+  k_branch = 8, // a join's branch that was taken by another worker: neither created nor counted
 };
 /// Marks, in `extent` of an access, that siblings are ordered by the bytes that they have in common
 /// rather than by first bytes. The low half of `extent` holds the bytes, the byte above it the
 /// mode.
 inline constexpr std::uint64_t k_by_bytes = std::uint64_t{1} << 40;
 [[nodiscard]] inline bool is_of_kernel(trace_event e) noexcept {
-  return e == trace_event::switched_out || e == trace_event::switched_in || e == trace_event::replaced;
+  return e == trace_event::switched_out || e == trace_event::switched_in ||
+         e == trace_event::replaced;
 }
 // The parts of `rest` of `create_one`.
 inline constexpr std::uint64_t k_one_bytes = std::uint64_t{1} << 24; // fewer
-[[nodiscard]] constexpr std::uint64_t rest_of_one(std::uint32_t parent, std::uint64_t bytes, std::uint8_t mode) noexcept {
+[[nodiscard]] constexpr std::uint64_t rest_of_one(std::uint32_t parent, std::uint64_t bytes,
+                                                  std::uint8_t mode) noexcept {
   return parent | bytes << 32 | std::uint64_t{mode} << 56;
 }
 enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
@@ -107,10 +109,10 @@ struct packet_header {
   std::uint32_t magic = k_ctf_magic;
   std::uint32_t stream_id = 0;
   unsigned char uuid[16]{};
-  std::uint64_t begin = 0, end = 0;             // ticks
+  std::uint64_t begin = 0, end = 0; // ticks
   std::uint64_t content_bits = 0, packet_bits = 0;
-  std::uint64_t number = 0;                     // of the packet in its stream
-  std::uint64_t discarded = 0;                  // records of the stream, up to the packet's end
+  std::uint64_t number = 0; // of the packet in its stream
+  std::uint64_t discarded = 0; // records of the stream, up to the packet's end
   std::uint32_t worker = 0;
   std::uint32_t kind = 0; // 0: of a worker, 1: of the kernel
   std::uint64_t room[2]{};
@@ -119,20 +121,21 @@ inline constexpr std::size_t k_packet_head = sizeof(packet_header);
 static_assert(k_packet_head == 3 * sizeof(trace_record));
 
 inline constexpr std::size_t k_packet_bytes = 64 << 10;
-inline constexpr std::size_t k_packet_records = (k_packet_bytes - k_packet_head) / sizeof(trace_record);
+inline constexpr std::size_t k_packet_records =
+    (k_packet_bytes - k_packet_head) / sizeof(trace_record);
 
 /// Describes the first page of a ring's file; see ring.hpp.
 struct ring_header {
   char magic[8];
   std::uint32_t version, packets;
-  std::uint64_t head;      // number of the packet that is being filled
-  std::uint64_t tail;      // packets that have been written to the stream's file
-  std::uint64_t used;      // records in the packet that is being filled
+  std::uint64_t head; // number of the packet that is being filled
+  std::uint64_t tail; // packets that have been written to the stream's file
+  std::uint64_t used; // records in the packet that is being filled
   std::uint64_t discarded; // records
-  std::uint64_t written;   // records in closed packets
+  std::uint64_t written; // records in closed packets
   // An end that the owner writes with its next record. Read when the owner is dead, like the
   // records.
-  std::uint64_t ended;     // the time of the end; 0: none
+  std::uint64_t ended; // the time of the end; 0: none
   std::uint64_t ended_task; // the task; its type is in the upper half
 };
 inline constexpr char k_ring_magic[8] = {'w', 'e', 'f', 't', 'r', 'i', 'n', 'g'};

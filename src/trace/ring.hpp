@@ -14,27 +14,31 @@ namespace weft::inline v0 {
 namespace rt {
 
 struct ring_shape {
-  static constexpr std::size_t head_words = k_packet_head / 8, number_word = offsetof(packet_header, number) / 8;
+  static constexpr std::size_t head_words = k_packet_head / 8,
+                               number_word = offsetof(packet_header, number) / 8;
   static constexpr std::size_t record_words = sizeof(trace_record) / 8, records = k_packet_records;
 };
 
 class trace_ring {
  public:
   /// Makes a ring in `memory`: k_ring_head + packets * k_packet_bytes bytes, zero.
-  trace_ring(void *memory, unsigned packets, trace_mode mode, unsigned slot, const unsigned char *uuid) noexcept;
+  trace_ring(void *memory, unsigned packets, trace_mode mode, unsigned slot,
+             const unsigned char *uuid) noexcept;
   trace_ring(const trace_ring &) = delete;
   trace_ring &operator=(const trace_ring &) = delete;
 
   // ---- the owner
 
   /// Puts a record with the time of now.
-  void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) noexcept {
+  void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0,
+           std::uint64_t b = 0) noexcept {
     if (m_shared.ended) [[unlikely]]
       put_end();
     put_at(look_at_clock(), e, type, task, a, b);
   }
   /// Puts one more record, of the same moment.
-  void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
+  void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a,
+               std::uint64_t b) noexcept {
     put_at(m_last, e, type, task, a, b);
   }
   /// Notes that a body begins that runs on no other task's frame. It needs no record but `begin`.
@@ -64,7 +68,7 @@ class trace_ring {
   }
 
   std::uint32_t running = 0; // the task that runs on the owner
-  std::uint32_t ending = 0;  // the task whose end is being processed
+  std::uint32_t ending = 0; // the task whose end is being processed
 
   [[nodiscard]] unsigned slot() const noexcept { return m_slot; }
 
@@ -77,7 +81,9 @@ class trace_ring {
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_core.discarded(); }
   [[nodiscard]] std::uint64_t records() const noexcept { return m_core.records(); }
   /// Returns a closed packet, which stays until done_with().
-  [[nodiscard]] const char *packet(std::uint64_t number) const noexcept { return reinterpret_cast<const char *>(m_core.packet_at(number)); }
+  [[nodiscard]] const char *packet(std::uint64_t number) const noexcept {
+    return reinterpret_cast<const char *>(m_core.packet_at(number));
+  }
   void done_with(std::uint64_t number) noexcept { m_core.done_with(number); }
   /// Copies a packet that the owner may overwrite or fill meanwhile; returns its bytes, 0 if it is
   /// gone. `to` has room for one packet.
@@ -91,12 +97,15 @@ class trace_ring {
     const std::uint64_t now = read_ticks();
     return m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks
   }
-  void put_at(std::uint64_t when, trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
-    const std::uint64_t what = static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32;
+  void put_at(std::uint64_t when, trace_event e, std::uint16_t type, std::uint32_t task,
+              std::uint64_t a, std::uint64_t b) noexcept {
+    const std::uint64_t what =
+        static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32;
     if (!m_core.put(when, what, a, b)) [[unlikely]]
       put_in_next(when, what, a, b);
   }
-  WEFT_NOINLINE void put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept;
+  WEFT_NOINLINE void put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a,
+                                 std::uint64_t b) noexcept;
   bool begin_packet() noexcept;
   WEFT_COLD void put_end() noexcept;
   void take_ids() noexcept;

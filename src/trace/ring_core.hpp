@@ -48,7 +48,8 @@ enum class trace_mode : std::uint8_t { stream, flight };
 template <class P>
 struct ring_words {
   typename P::template atomic<std::uint64_t> head{0}, tail{0}, used{0};
-  typename P::template atomic<std::uint64_t> discarded{0}, written{0}; // records; written: of closed packets
+  typename P::template atomic<std::uint64_t> discarded{0},
+      written{0}; // records; written: of closed packets
 };
 
 /// Implements the ring. `Shape` names its sizes: head_words, number_word (of the head),
@@ -60,7 +61,8 @@ class ring_core {
 
   ring_core(ring_words<P> &shared, word *packets, unsigned count, trace_mode mode) noexcept
       : m_shared(shared), m_packets(packets), m_count(count), m_mode(mode) {
-    packet_at(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before any reader knows of the ring
+    packet_at(0)[Shape::number_word].store(
+        k_no_number, std::memory_order_relaxed); // before any reader knows of the ring
   }
 
   // ---- the owner
@@ -72,7 +74,8 @@ class ring_core {
     static_assert(sizeof...(Words) == Shape::record_words);
     if (is_full()) [[unlikely]]
       return false;
-    const std::uint64_t used = m_used; // before the stores, because a compiler must assume that they change m_used and m_shared
+    const std::uint64_t used =
+        m_used; // before the stores, because a compiler must assume that they change m_used and m_shared
     ring_words<P> &shared = m_shared;
     word *at = m_at;
     (at++->store(record, std::memory_order_release), ...); // O4
@@ -86,13 +89,16 @@ class ring_core {
   [[nodiscard]] bool reserve() noexcept {
     const std::uint64_t next = filling();
     if (m_mode == trace_mode::stream)
-      return next - m_shared.tail.load(std::memory_order_acquire) < m_count + (mutant(bug::ring_overwrites_unread) ? 1u : 0u); // O2
+      return next - m_shared.tail.load(std::memory_order_acquire) <
+             m_count + (mutant(bug::ring_overwrites_unread) ? 1u : 0u); // O2
     if (next >= m_count)
       discard(Shape::records);
     return true;
   }
   /// Returns how many packets the reader is not done with.
-  [[nodiscard]] std::uint64_t backlog() const noexcept { return filling() - m_shared.tail.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t backlog() const noexcept {
+    return filling() - m_shared.tail.load(std::memory_order_relaxed);
+  }
   /// Begins the packet; after reserve().
   void begin(const std::uint64_t (&head)[Shape::head_words]) noexcept {
     word *const at = packet_at(filling());
@@ -112,25 +118,41 @@ class ring_core {
   }
   void close() noexcept {
     m_shared.written.store(records() + Shape::records, std::memory_order_relaxed);
-    m_shared.head.store(filling() + 1, order_unless(bug::ring_head_relaxed, std::memory_order_release)); // O1
+    m_shared.head.store(filling() + 1,
+                        order_unless(bug::ring_head_relaxed, std::memory_order_release)); // O1
   }
-  void discard(std::uint64_t n) noexcept { m_shared.discarded.store(discarded() + n, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t filling() const noexcept { return m_shared.head.load(std::memory_order_relaxed); }
+  void discard(std::uint64_t n) noexcept {
+    m_shared.discarded.store(discarded() + n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t filling() const noexcept {
+    return m_shared.head.load(std::memory_order_relaxed);
+  }
 
   // ---- the reader
 
-  [[nodiscard]] std::uint64_t head() const noexcept { return m_shared.head.load(std::memory_order_acquire); } // O1
-  [[nodiscard]] std::uint64_t tail() const noexcept { return m_shared.tail.load(std::memory_order_relaxed); }
-  void done_with(std::uint64_t number) noexcept { m_shared.tail.store(number + 1, std::memory_order_release); } // O2
-  [[nodiscard]] std::uint64_t discarded() const noexcept { return m_shared.discarded.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t records() const noexcept { return m_shared.written.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t head() const noexcept {
+    return m_shared.head.load(std::memory_order_acquire);
+  } // O1
+  [[nodiscard]] std::uint64_t tail() const noexcept {
+    return m_shared.tail.load(std::memory_order_relaxed);
+  }
+  void done_with(std::uint64_t number) noexcept {
+    m_shared.tail.store(number + 1, std::memory_order_release);
+  } // O2
+  [[nodiscard]] std::uint64_t discarded() const noexcept {
+    return m_shared.discarded.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t records() const noexcept {
+    return m_shared.written.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] word *packet_at(std::uint64_t number) const noexcept {
-    return m_packets + number % m_count * (Shape::head_words + Shape::records * Shape::record_words);
+    return m_packets +
+           number % m_count * (Shape::head_words + Shape::records * Shape::record_words);
   }
 
   struct copied {
     std::size_t words; // 0: the packet is gone, or was never begun
-    bool is_open;      // the owner was filling it
+    bool is_open; // the owner was filling it
   };
   /// Copies a packet that the owner may overwrite or fill meanwhile. Calls `put(i, w)` with its
   /// words in order; they are void if the packet turns out to be gone.
@@ -141,7 +163,8 @@ class ring_core {
       return {0, false};
     const std::uint64_t used = m_shared.used.load(std::memory_order_acquire); // O3
     const bool is_open = number == head();
-    const std::size_t words = Shape::head_words + (is_open ? used : Shape::records) * Shape::record_words;
+    const std::size_t words =
+        Shape::head_words + (is_open ? used : Shape::records) * Shape::record_words;
     for (std::size_t i = 0; i < words; ++i)
       put(i, at[i].load(std::memory_order_acquire)); // O4
     if (at[Shape::number_word].load(std::memory_order_relaxed) != number)

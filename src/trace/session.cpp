@@ -32,9 +32,10 @@ namespace {
 
 constexpr unsigned k_most_slots = 4096;
 constexpr unsigned k_last_word_slot = 9999; // of the stream that holds the counters
-constexpr std::size_t k_touched = 16 << 20;             // of a ring, when its worker begins rather than at its records
+constexpr std::size_t k_touched =
+    16 << 20;             // of a ring, when its worker begins rather than at its records
 constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that no worker wakes
-constexpr std::uint64_t k_describe_ns = 500'000'000;    // how often the flusher writes down new types
+constexpr std::uint64_t k_describe_ns = 500'000'000; // how often the flusher writes down new types
 
 struct stream {
   tracer *of;
@@ -64,11 +65,14 @@ struct session {
 std::atomic<session *> g_session{nullptr}; // never freed: workers may come late
 std::atomic<std::uint32_t> g_ids{0};
 
-session *the_session() noexcept { return g_session.load(std::memory_order_acquire); } // O1: pairs with open_trace
+session *the_session() noexcept {
+  return g_session.load(std::memory_order_acquire);
+} // O1: pairs with open_trace
 
 void complain(session &s) noexcept {
-  warn_once(s.warned, "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace", s.options.folder.c_str(),
-            std::strerror(errno));
+  warn_once(s.warned,
+            "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace",
+            s.options.folder.c_str(), std::strerror(errno));
 }
 
 void describe(session &s) {
@@ -87,7 +91,8 @@ void find_streams(session &s) {
   const unsigned used = s.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
   for (unsigned slot = 0; slot < used; ++slot) {
     tracer *const t = s.slots[slot].load(std::memory_order_acquire); // O2
-    if (!t || std::any_of(s.streams.begin(), s.streams.end(), [t](const stream &x) { return x.of == t; }))
+    if (!t ||
+        std::any_of(s.streams.begin(), s.streams.end(), [t](const stream &x) { return x.of == t; }))
       continue;
     const std::string path = stream_path(s.options.folder, t->ring.slot());
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -132,7 +137,10 @@ void flush(void *p) noexcept {
         describe(s);
       if (drain(s))
         continue;
-      s.asleep.store(true, std::memory_order_relaxed); // a packet that the flusher just missed waits for the end of the nap
+      s.asleep.store(
+          true,
+          std::
+              memory_order_relaxed); // a packet that the flusher just missed waits for the end of the nap
       os_futex_wait(s.signal, seen, static_cast<std::int64_t>(now_ns()) + k_nap_ns);
       s.asleep.store(false, std::memory_order_relaxed);
     } catch (const std::bad_alloc &) { // next time
@@ -161,21 +169,25 @@ void write_rest(session &s, stream &to) {
 
 std::unique_ptr<tracer> make_tracer(session &s, unsigned slot, std::uint64_t bytes) noexcept {
   const auto packets = static_cast<unsigned>(std::max<std::uint64_t>(bytes / k_packet_bytes, 4));
-  void *const memory = map_new_file(ring_path(s.options.folder, slot), k_ring_head + packets * k_packet_bytes);
+  void *const memory =
+      map_new_file(ring_path(s.options.folder, slot), k_ring_head + packets * k_packet_bytes);
   if (!memory) {
     complain(s);
     return nullptr;
   }
   touch(memory, std::min<std::size_t>(k_ring_head + packets * k_packet_bytes, k_touched));
-  return std::unique_ptr<tracer>(new (std::nothrow) tracer{{memory, packets, s.options.mode, slot, s.what.uuid}, {}});
+  return std::unique_ptr<tracer>(
+      new (std::nothrow) tracer{{memory, packets, s.options.mode, slot, s.what.uuid}, {}});
 }
 
 void write_counts(session &s, const std::vector<slot_counts> &counts) {
   if (counts.empty())
     return;
   const std::size_t each = static_cast<std::size_t>(counted_value::limit);
-  auto last = make_tracer(s, k_last_word_slot, (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
-  const int file = open(stream_path(s.options.folder, k_last_word_slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  auto last = make_tracer(s, k_last_word_slot,
+                          (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
+  const int file = open(stream_path(s.options.folder, k_last_word_slot).c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (!last || file < 0)
     return complain(s);
   for (const slot_counts &c : counts)
@@ -197,10 +209,12 @@ std::string first_line_with(const std::string &path, std::string_view key) {
   if (file >= 0)
     close(file);
   std::string found;
-  for_each_line({text, static_cast<std::size_t>(std::max<ssize_t>(n, 0))}, [&](std::string_view line) {
-    if (const auto colon = line.find(':'); found.empty() && line.starts_with(key) && colon != std::string_view::npos)
-      found = trim(line.substr(colon + 1));
-  });
+  for_each_line({text, static_cast<std::size_t>(std::max<ssize_t>(n, 0))},
+                [&](std::string_view line) {
+                  if (const auto colon = line.find(':');
+                      found.empty() && line.starts_with(key) && colon != std::string_view::npos)
+                    found = trim(line.substr(colon + 1));
+                });
   return found;
 }
 
@@ -218,7 +232,8 @@ std::string chosen_settings() {
   std::string text;
   for (std::size_t row = 0; row < k_setting_count; ++row)
     if (all.origin[row] != "default")
-      text += (text.empty() ? "" : ", ") + std::string(setting_table()[row].key) + "=" + setting_text(all.values, row);
+      text += (text.empty() ? "" : ", ") + std::string(setting_table()[row].key) + "=" +
+              setting_text(all.values, row);
   return text;
 }
 
@@ -230,10 +245,12 @@ void describe_run(trace_description &d) {
   d.command = command_line();
   const std::string model = first_line_with("/proc/cpuinfo", "model name");
   if (uname(&system) == 0)
-    d.machine = std::string(system.nodename) + (model.empty() ? "" : ", " + model) + ", " + system.machine + ", Linux " + system.release;
+    d.machine = std::string(system.nodename) + (model.empty() ? "" : ", " + model) + ", " +
+                system.machine + ", Linux " + system.release;
   d.cores = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   if (getloadavg(load, 3) == 3) {
-    std::snprintf(text, sizeof text, "%.2f %.2f %.2f (1, 5 and 15 minutes, when the run began)", load[0], load[1], load[2]);
+    std::snprintf(text, sizeof text, "%.2f %.2f %.2f (1, 5 and 15 minutes, when the run began)",
+                  load[0], load[1], load[2]);
     d.load = text;
   }
   d.settings = chosen_settings();
@@ -257,12 +274,15 @@ void begin(session &s) noexcept {
   if (s.options.mode == trace_mode::flight)
     return;
   if (const int e = s.flusher.start("weft-trace", &flush, &s))
-    warn("no thread to write the trace (%s); what does not fit into memory is discarded", std::strerror(e));
+    warn("no thread to write the trace (%s); what does not fit into memory is discarded",
+         std::strerror(e));
 }
 
 } // namespace
 
-std::uint32_t reserve_task_ids(std::uint32_t n) noexcept { return g_ids.fetch_add(n, std::memory_order_relaxed); } // names only
+std::uint32_t reserve_task_ids(std::uint32_t n) noexcept {
+  return g_ids.fetch_add(n, std::memory_order_relaxed);
+} // names only
 
 void packet_is_full() noexcept {
   session *const s = the_session();
@@ -282,10 +302,13 @@ void open_trace(const trace_options &o) noexcept try {
   if (const auto place = s.options.folder.find("%p"); place != std::string::npos)
     s.options.folder.replace(place, 2, std::to_string(getpid()));
   if (const std::string trouble = make_trace_folder(s.options.folder); !trouble.empty())
-    return warn("trace.dir: '%s' cannot be used (%s); nothing is traced", s.options.folder.c_str(), trouble.c_str());
-  void *const types = map_new_file(types_path(s.options.folder), sizeof(trace_type) * k_trace_types);
+    return warn("trace.dir: '%s' cannot be used (%s); nothing is traced", s.options.folder.c_str(),
+                trouble.c_str());
+  void *const types =
+      map_new_file(types_path(s.options.folder), sizeof(trace_type) * k_trace_types);
   if (!types)
-    return warn("trace.dir: '%s' has no room for a trace (%s); nothing is traced", s.options.folder.c_str(), std::strerror(errno));
+    return warn("trace.dir: '%s' has no room for a trace (%s); nothing is traced",
+                s.options.folder.c_str(), std::strerror(errno));
   use_type_table(static_cast<trace_type *>(types));
   start(s);
   describe(s);
@@ -314,7 +337,8 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
   return t;
 }
 
-void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept try {
+void end_trace(const std::vector<slot_counts> &counts,
+               std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept try {
   session *const s = the_session();
   if (!s || s->ended)
     return;
@@ -333,7 +357,8 @@ void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<uns
     write_rest(*s, x);
   s->what.kernel = seen_of_kernel();
   end_kernel_events();
-  const trace_clock start = std::exchange(s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
+  const trace_clock start = std::exchange(
+      s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
   s->what.spawn_sites = std::move(spawn_sites);
   s->what.discarded = s->lost;
@@ -350,7 +375,8 @@ void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<uns
 void forget_trace_in_child() noexcept {
   forget_kernel_events_in_child();
   static std::atomic<session *> of_the_parent; // keeps it reachable, for leak checkers
-  of_the_parent.store(g_session.exchange(nullptr, std::memory_order_relaxed), std::memory_order_relaxed);
+  of_the_parent.store(g_session.exchange(nullptr, std::memory_order_relaxed),
+                      std::memory_order_relaxed);
   g_trace_level = trace_level::off;
 }
 

@@ -44,7 +44,8 @@ struct slot_counts {
 };
 /// Ends the trace, once. Empty `counts`: the workers have not stopped.
 /// `spawn_sites`: where types were first spawned, by their number.
-void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept;
+void end_trace(const std::vector<slot_counts> &counts,
+               std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept;
 /// Leaves the parent's trace alone, in the child of a fork().
 void forget_trace_in_child() noexcept;
 

@@ -21,7 +21,8 @@ std::optional<field> find_field(const std::string &format, std::string_view name
   for_each_line(format, [&](std::string_view line) {
     const auto number_behind = [line](std::string_view key) {
       const std::size_t at = line.find(key);
-      const std::string_view rest = at == std::string_view::npos ? std::string_view{} : line.substr(at + key.size());
+      const std::string_view rest =
+          at == std::string_view::npos ? std::string_view{} : line.substr(at + key.size());
       return parse_unsigned(rest.substr(0, rest.find(';')));
     };
     if (line.find(' ' + std::string(name) + ';') == std::string_view::npos)
@@ -46,15 +47,18 @@ std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root,
       continue;
     }
     const auto format = read_file(folder + "format");
-    const auto next = find_field(format.value_or(""), "next_pid"), state = find_field(format.value_or(""), "prev_state");
-    if (const auto number = parse_unsigned(trim(*id)); number && next && next->bytes == 4 && state && (state->bytes == 4 || state->bytes == 8))
+    const auto next = find_field(format.value_or(""), "next_pid"),
+               state = find_field(format.value_or(""), "prev_state");
+    if (const auto number = parse_unsigned(trim(*id));
+        number && next && next->bytes == 4 && state && (state->bytes == 4 || state->bytes == 8))
       return switch_tracepoint{*number, next->offset, state->offset, state->bytes};
     why = folder + "format is not understood";
   }
   return std::nullopt;
 }
 
-std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept {
+std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record,
+                                        std::size_t bytes) noexcept {
   if (t.next_pid + 4 > bytes || t.prev_state + t.state_bytes > bytes)
     return std::nullopt;
   switch_facts f;

@@ -17,14 +17,17 @@ struct switch_tracepoint {
 };
 
 /// Finds the tracepoint; if there is none, sets `why`. `root`: "" but in tests.
-[[nodiscard]] std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root, std::string &why);
+[[nodiscard]] std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root,
+                                                                      std::string &why);
 
 /// Holds what a record of the tracepoint says.
 struct switch_facts {
   std::uint32_t next_pid = 0;
-  std::uint64_t state = 0; // of the thread that lost the processor, in the kernel's bits; 0: it could go on
+  std::uint64_t state =
+      0; // of the thread that lost the processor, in the kernel's bits; 0: it could go on
 };
-[[nodiscard]] std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept;
+[[nodiscard]] std::optional<switch_facts>
+read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -44,7 +44,8 @@ void write_name(trace_type &t, std::string_view text, bool is_closure) noexcept 
 
 bool is_named(std::uint16_t type, const char *label) noexcept {
   const trace_type &t = g_table[type];
-  return __atomic_load_n(&t.ready, __ATOMIC_ACQUIRE) && std::strncmp(t.name, label, sizeof t.name - 1) == 0; // O2
+  return __atomic_load_n(&t.ready, __ATOMIC_ACQUIRE) &&
+         std::strncmp(t.name, label, sizeof t.name - 1) == 0; // O2
 }
 
 } // namespace
@@ -58,12 +59,14 @@ unsigned known_types() noexcept { return g_known.load(std::memory_order_relaxed)
 
 std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
   const std::uint64_t key = hash(text, is_closure);
-  for (std::size_t i = 0, at = key % k_trace_types; i < k_probes; ++i, at = (at + 1) % k_trace_types) {
+  for (std::size_t i = 0, at = key % k_trace_types; i < k_probes;
+       ++i, at = (at + 1) % k_trace_types) {
     if (at == 0) // unknown
       continue;
     trace_type &t = g_table[at];
     std::uint64_t there = __atomic_load_n(&t.key, __ATOMIC_RELAXED);
-    if (there == 0 && __atomic_compare_exchange_n(&t.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) { // O1
+    if (there == 0 && __atomic_compare_exchange_n(&t.key, &there, key, false, __ATOMIC_ACQ_REL,
+                                                  __ATOMIC_RELAXED)) { // O1
       write_name(t, text, is_closure);
       return static_cast<std::uint16_t>(at);
     }

@@ -28,7 +28,8 @@ void take(void *p) noexcept { _Unwind_Backtrace(&step, p); }
 
 } // namespace
 
-WEFT_NOINLINE std::size_t own_backtrace(const void **to, std::size_t most, std::size_t skipped) noexcept {
+WEFT_NOINLINE std::size_t own_backtrace(const void **to, std::size_t most,
+                                        std::size_t skipped) noexcept {
   walk w{to, most, skipped + 2}; // take() and this
   take(&w);
   return w.count;

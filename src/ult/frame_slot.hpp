@@ -34,9 +34,13 @@ class frame_slot {
 
   /// Returns whether a frame is in the slot. Exact for the home, except for a frame that is just
   /// being put.
-  [[nodiscard]] bool full() const noexcept { return m_frame.load(std::memory_order_relaxed) != nullptr; }
+  [[nodiscard]] bool full() const noexcept {
+    return m_frame.load(std::memory_order_relaxed) != nullptr;
+  }
 
-  [[nodiscard]] Frame *take() noexcept { return m_frame.exchange(nullptr, std::memory_order_acquire); } // O2
+  [[nodiscard]] Frame *take() noexcept {
+    return m_frame.exchange(nullptr, std::memory_order_acquire);
+  } // O2
 
  private:
   typename P::template atomic<Frame *> m_frame{nullptr};

@@ -16,7 +16,8 @@ struct light_thread;
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
   frame *suspended = nullptr; // the suspended frame on it
-  thread_context *home = nullptr; // the thread on whose own stack the caller of this stack's first function is
+  thread_context *home =
+      nullptr; // the thread on whose own stack the caller of this stack's first function is
   light_thread *light = nullptr; // begins on this stack
 };
 

@@ -63,13 +63,15 @@ void report_locks(int held) noexcept {
   if (!who)
     return; // a thread's own code goes on on that thread
   if (g_kind == check_kind::abort)
-    fatal("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
-          "may unlock; unlock it first, or use weft::mutex",
-          who, held);
+    fatal(
+        "task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
+        "may unlock; unlock it first, or use weft::mutex",
+        who, held);
   if (g_reported_locks.first(who))
-    warn("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
-         "may unlock; unlock it first, or use weft::mutex",
-         who, held);
+    warn(
+        "task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
+        "may unlock; unlock it first, or use weft::mutex",
+        who, held);
 }
 
 void report_address(const void *address) noexcept {
@@ -77,13 +79,15 @@ void report_address(const void *address) noexcept {
   if (!who)
     return;
   if (g_kind == check_kind::abort)
-    fatal("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
-          "left; read such variables in functions that do not wait, or use weft::task_local",
-          who, address);
+    fatal(
+        "task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
+        "left; read such variables in functions that do not wait, or use weft::task_local",
+        who, address);
   if (g_reported_addresses.first(who))
-    warn("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
-         "left; read such variables in functions that do not wait, or use weft::task_local",
-         who, address);
+    warn(
+        "task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
+        "left; read such variables in functions that do not wait, or use weft::task_local",
+        who, address);
 }
 
 struct range {
@@ -107,7 +111,8 @@ struct thread_memory {
 bool is_system_library(const char *path) noexcept {
   const char *slash = std::strrchr(path, '/');
   const char *name = slash ? slash + 1 : path;
-  for (const char *known : {"libc.", "libc-", "libstdc++.", "libc++", "libgcc_s.", "ld-", "libm.", "libpthread", "libweft"})
+  for (const char *known : {"libc.", "libc-", "libstdc++.", "libc++", "libgcc_s.", "ld-", "libm.",
+                            "libpthread", "libweft"})
     if (std::strncmp(name, known, std::strlen(known)) == 0)
       return true;
   return false;
@@ -115,7 +120,8 @@ bool is_system_library(const char *path) noexcept {
 
 int add_block(dl_phdr_info *info, std::size_t, void *p) {
   auto &m = *static_cast<thread_memory *>(p);
-  if (!info->dlpi_tls_data || is_system_library(info->dlpi_name) || m.count == thread_memory::k_most)
+  if (!info->dlpi_tls_data || is_system_library(info->dlpi_name) ||
+      m.count == thread_memory::k_most)
     return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i)
     if (info->dlpi_phdr[i].p_type == PT_TLS) {
@@ -127,9 +133,12 @@ int add_block(dl_phdr_info *info, std::size_t, void *p) {
 
 /// Returns an address of `memory` among the words of [low, top), or null. Reads all words, whatever
 /// they belong to.
-__attribute__((no_sanitize("address"))) const void *find_address(const char *low, const char *top, const thread_memory &memory) noexcept {
-  const auto first = (reinterpret_cast<std::uintptr_t>(low) + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
-  for (auto at = first; at + sizeof(std::uintptr_t) <= reinterpret_cast<std::uintptr_t>(top); at += sizeof(std::uintptr_t)) {
+__attribute__((no_sanitize("address"))) const void *
+find_address(const char *low, const char *top, const thread_memory &memory) noexcept {
+  const auto first = (reinterpret_cast<std::uintptr_t>(low) + sizeof(std::uintptr_t) - 1) &
+                     ~(sizeof(std::uintptr_t) - 1);
+  for (auto at = first; at + sizeof(std::uintptr_t) <= reinterpret_cast<std::uintptr_t>(top);
+       at += sizeof(std::uintptr_t)) {
     const std::uintptr_t word = *reinterpret_cast<const volatile std::uintptr_t *>(at);
     if (memory.contains(word))
       return reinterpret_cast<const void *>(word);
@@ -143,7 +152,8 @@ WEFT_NOINLINE const void *find_address_below(const void *top) noexcept {
   memory.blocks[memory.count++] = {own_errno, own_errno + 1};
   dl_iterate_phdr(&add_block, &memory);
   // From the caller's frame on: this one holds the blocks' bounds.
-  return find_address(static_cast<const char *>(__builtin_frame_address(0)), static_cast<const char *>(top), memory);
+  return find_address(static_cast<const char *>(__builtin_frame_address(0)),
+                      static_cast<const char *>(top), memory);
 }
 
 } // namespace
@@ -157,11 +167,13 @@ void check_suspensions(check_kind kind, const char *(*label_of_task)()) noexcept
   g_kind = kind == check_kind::automatic ? automatic : kind;
   g_label = label_of_task;
   g_watch_suspensions =
-      static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) | (g_kind != check_kind::off ? k_checks_suspensions : 0));
+      static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) |
+                                (g_kind != check_kind::off ? k_checks_suspensions : 0));
 }
 
 void trace_suspensions(bool on) noexcept {
-  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_traces_suspensions) | (on ? k_traces_suspensions : 0));
+  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_traces_suspensions) |
+                                                  (on ? k_traces_suspensions : 0));
 }
 
 void note_suspension(suspension_note &note, const void *top) noexcept {

@@ -14,14 +14,16 @@ namespace rt {
 /// Notes one suspension. Written on the stack that is left; is in its frame.
 struct suspension_note {
   const void *address; // of thread-local memory, found in the frames of the stack; or null
-  const void *thread;  // the thread that the memory belongs to
-  int locks;           // locked by this stack
+  const void *thread; // the thread that the memory belongs to
+  int locks; // locked by this stack
 };
 
 enum suspension_watch : std::uint8_t { k_checks_suspensions = 1, k_traces_suspensions = 2 };
 extern std::uint8_t g_watch_suspensions; // before the first worker, then constant
 inline bool suspensions_are_watched() noexcept { return g_watch_suspensions != 0; }
-inline bool suspensions_are_checked() noexcept { return g_watch_suspensions & k_checks_suspensions; }
+inline bool suspensions_are_checked() noexcept {
+  return g_watch_suspensions & k_checks_suspensions;
+}
 
 /// Sets the kind of check. `label`: returns that of the running task; null when a thread's own code
 /// runs.

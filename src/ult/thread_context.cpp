@@ -15,7 +15,10 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::size_t usable(stack &s) noexcept { return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) - static_cast<char *>(s.low)); }
+std::size_t usable(stack &s) noexcept {
+  return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) -
+                                  static_cast<char *>(s.low));
+}
 
 } // namespace
 
@@ -35,13 +38,17 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   worker_loop();
 }
 
-thread_context *home_of(thread_context &e) noexcept { return e.pool_stack ? root_of(*e.pool_stack)->home : &e; }
+thread_context *home_of(thread_context &e) noexcept {
+  return e.pool_stack ? root_of(*e.pool_stack)->home : &e;
+}
 
 stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
   if (!s)
-    throw_error(errc::out_of_resources, "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
-                                        "(vm.max_map_count)");
+    throw_error(
+        errc::out_of_resources,
+        "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
+        "(vm.max_map_count)");
   stack_root *root = ::new (static_cast<void *>(root_of(*s))) stack_root;
   announce_stack(root->sanitized, s->low, s->bytes);
   start = make_context(s->low, usable(*s), entry);
@@ -51,17 +58,22 @@ stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*
 namespace {
 
 /// Returns the place of the frame for observers of all frames.
-frame *&suspended_slot(thread_context &e, frame &f) noexcept { return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended; }
+frame *&suspended_slot(thread_context &e, frame &f) noexcept {
+  return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended;
+}
 
 WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
   if (suspensions_are_checked())
-    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.pool_stack->low) + f.pool_stack->bytes);
+    note_suspension(f.note,
+                    f.home ? nullptr
+                           : static_cast<const char *>(f.pool_stack->low) + f.pool_stack->bytes);
   if (!e.trace)
     return;
   trace_ring &r = e.trace->ring;
   f.traced = std::exchange(r.running, 0);
   if (f.traced)
-    r.put(trace_event::suspend, 0, f.traced, static_cast<std::uint64_t>(f.why.what), reinterpret_cast<std::uintptr_t>(f.why.target));
+    r.put(trace_event::suspend, 0, f.traced, static_cast<std::uint64_t>(f.why.what),
+          reinterpret_cast<std::uintptr_t>(f.why.target));
 }
 
 WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
@@ -98,7 +110,8 @@ destination to_frame(frame &f) noexcept { return {f.state, f.pool_stack, f.sanit
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays
 /// free of instrumentation.
-destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
+destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish,
+                   wait_reason why) {
   if (e.in_callback) [[unlikely]]
     refuse_wait_in(*e.in_callback);
   f.saved_errno = *e.error_number;
@@ -128,7 +141,8 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
   f.why = why;
   suspended_slot(e, f) = &f;
   f.exceptions = std::exchange(*e.exceptions, {});
-  if (!f.pool_stack && !e.hosts) [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
+  if (!f.pool_stack && !e.hosts)
+      [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
     enter_overall(*e.counts);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   }
@@ -147,7 +161,10 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
 } // namespace
 
 void refuse_wait_in(const callback &c) {
-  throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one", c.what, c.name);
+  throw_error(
+      errc::no_block,
+      "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
+      c.what, c.name);
 }
 
 WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
@@ -229,7 +246,8 @@ void finish_own_stack(own_stack_call &call) noexcept {
 
 } // namespace
 
-WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument) {
+WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void *),
+                                          void *argument) {
   own_stack_call call;
   call.entry = entry;
   call.argument = argument;

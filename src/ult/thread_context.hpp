@@ -22,7 +22,17 @@ struct thread_context;
 struct tracer;
 
 /// Says what a suspended frame waits for, and the object concerned: for reports.
-enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch, functions };
+enum class waits_for : std::uint8_t {
+  nothing,
+  children,
+  group,
+  end_of_task,
+  start_of_task,
+  unblock,
+  lock,
+  branch,
+  functions
+};
 struct wait_reason {
   waits_for what = waits_for::nothing;
   const void *target = nullptr;
@@ -36,14 +46,15 @@ namespace detail {
 struct frame : runnable {
   rt::context state;
   rt::exception_state exceptions;
-  rt::thread_context *home = nullptr; // of a thread's own stack: the only thread that may continue it
+  rt::thread_context *home =
+      nullptr; // of a thread's own stack: the only thread that may continue it
   rt::stack *pool_stack = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
   rt::wait_reason why;
   int saved_errno = 0; // a wait leaves errno alone, whatever ran meanwhile
   std::uint32_t traced; // the running task, only while a trace is written
-  int cancel_state;    // of a thread's own stack: pthread_cancel() waits until the thread is back on it
+  int cancel_state; // of a thread's own stack: pthread_cancel() waits until the thread is back on it
   rt::suspension_note note; // only with checks
 };
 
@@ -99,7 +110,8 @@ struct thread_context {
   const void *serving = nullptr; // the service that is being called, until it ends itself
   tracer *trace = nullptr; // only while a trace is written
   struct outbox *messages = nullptr; // what it posts to managers; null when there are none
-  std::int32_t pace = 0; // how many more actions it does itself, or, below 0, posts, before it decides again
+  std::int32_t pace =
+      0; // how many more actions it does itself, or, below 0, posts, before it decides again
 };
 
 // What the module worker supplies.
@@ -115,7 +127,9 @@ void wake(thread_context &home);
 
 /// Returns the calling thread's context or null. The caller asks anew after everything that may
 /// suspend: the thread may be another one.
-inline thread_context *this_thread_context() noexcept { return static_cast<thread_context *>(thread_slot()); }
+inline thread_context *this_thread_context() noexcept {
+  return static_cast<thread_context *>(thread_slot());
+}
 inline void set_this_thread_context(thread_context *e) noexcept { set_thread_slot(e); }
 
 /// Leaves the current stack until a waker makes the frame ready. Throws weft::error when no stack

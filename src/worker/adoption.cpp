@@ -41,7 +41,8 @@ std::span<const char> thread_stack() noexcept {
     pthread_attr_destroy(&a);
   }
   if (!low) // no memory to find out: as much as every thread has
-    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, static_cast<std::size_t>(PTHREAD_STACK_MIN)};
+    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN,
+            static_cast<std::size_t>(PTHREAD_STACK_MIN)};
   return {static_cast<const char *>(low), bytes};
 }
 
@@ -55,7 +56,8 @@ void thread_ends(void *p) {
   try {
     end_root(w.root);
   } catch (const std::exception &e) {
-    warn("a thread ended and its task had thrown, and no caller asked for the exception: %s", e.what());
+    warn("a thread ended and its task had thrown, and no caller asked for the exception: %s",
+         e.what());
   } catch (...) {
     warn("a thread ended and its task had thrown, and no caller asked for the exception");
   }
@@ -76,7 +78,9 @@ void watch_end_of_thread(worker &w) {
   static pthread_key_t key;
   static const int failed = pthread_key_create(&key, &thread_ends);
   if (failed || pthread_setspecific(key, &w))
-    throw_error(errc::out_of_resources, "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
+    throw_error(
+        errc::out_of_resources,
+        "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
 }
 
 /// Returns a worker in a free slot above those of the started workers. The caller has the start
@@ -101,7 +105,9 @@ worker &slot_for_thread(runtime &rt) {
   if (rt.external_threads < k_thread_slots - rt.workers)
     if (worker *w = free_slot(rt))
       return *w;
-  throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead", k_thread_slots - rt.workers);
+  throw_error(errc::out_of_resources,
+              "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
+              k_thread_slots - rt.workers);
 }
 
 } // namespace

@@ -44,9 +44,10 @@ char g_forking_task[64]; // in a process that was forked inside of a task: the l
 } // namespace
 
 void refuse_forked_task() noexcept {
-  fatal("Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
-        "use Weft in the child",
-        g_forking_task);
+  fatal(
+      "Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
+      "use Weft in the child",
+      g_forking_task);
 }
 
 namespace {
@@ -57,8 +58,10 @@ void forbid_all_use(const thread_context &e) {
   const char *label = e.current ? label_of(*e.current) : "service";
   std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
   g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
-  constexpr std::size_t k_bytes = (std::max(sizeof(worker), sizeof(runtime)) + 4095) & ~std::size_t{4095};
-  void *nowhere = mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr std::size_t k_bytes =
+      (std::max(sizeof(worker), sizeof(runtime)) + 4095) & ~std::size_t{4095};
+  void *nowhere =
+      mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (nowhere == MAP_FAILED)
     refuse_forked_task();
   set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
@@ -79,7 +82,8 @@ void disown_tasks(const runtime &rt) noexcept {
 /// which.
 void forget_external_threads_in_child() {
   suspended_external_threads().store(0, std::memory_order_relaxed); // a hint
-  known_external_threads().visit([](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
+  known_external_threads().visit(
+      [](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
 }
 
 void after_fork_in_child() {
@@ -117,7 +121,8 @@ void after_fork_in_child() {
 
 // When the library is loaded: handlers that are registered while another thread forks may not be
 // called in that child.
-[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+[[maybe_unused]] const int g_fork_is_handled =
+    pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
 
 } // namespace
 

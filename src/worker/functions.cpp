@@ -14,7 +14,8 @@ unsigned g_generation = 0;
 void make_root(void *storage) { ::new (storage) task("functions"); }
 
 void *storage() noexcept {
-  alignas(task) static unsigned char bytes[sizeof(task)]; // never destroyed: functions may be spawned by static destructors
+  alignas(task) static unsigned char
+      bytes[sizeof(task)]; // never destroyed: functions may be spawned by static destructors
   return bytes;
 }
 

@@ -45,15 +45,18 @@ bool only_weft_is_left() {
   if (!rt)
     return true;
   constexpr unsigned k_first = 1; // the kernel counts it as long as there are others
-  const unsigned before = known_threads(*rt), all = process_threads(), adopted = adopted_threads(*rt);
-  return all != 0 && all + adopted <= std::min(before, known_threads(*rt)) + k_first; // 0: it cannot be known
+  const unsigned before = known_threads(*rt), all = process_threads(),
+                 adopted = adopted_threads(*rt);
+  return all != 0 &&
+         all + adopted <= std::min(before, known_threads(*rt)) + k_first; // 0: it cannot be known
 }
 
 void *stand_in(void *) noexcept {
   pthread_setname_np(pthread_self(), "weft-main");
   while (!thread_has_ended(getpid())) // the first thread has little left to do
     usleep(k_first_pause_ns / 1000);
-  for (long pause = k_first_pause_ns; !only_weft_is_left(); pause = std::min(2 * pause, k_longest_pause_ns)) {
+  for (long pause = k_first_pause_ns; !only_weft_is_left();
+       pause = std::min(2 * pause, k_longest_pause_ns)) {
     const timespec t{0, pause};
     nanosleep(&t, nullptr);
   }
@@ -63,10 +66,12 @@ void *stand_in(void *) noexcept {
 } // namespace
 
 unsigned known_threads(runtime &rt) noexcept {
-  unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + stand_in_runs();
+  unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() +
+               trace_has_thread() + reporting_threads() + stand_in_runs();
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
-      n += w->tid.load(std::memory_order_relaxed) > 0 && !w->keeps_time.load(std::memory_order_relaxed);
+      n += w->tid.load(std::memory_order_relaxed) > 0 &&
+           !w->keeps_time.load(std::memory_order_relaxed);
   return n;
 }
 

@@ -17,12 +17,14 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
+constexpr std::size_t k_stack_reserve =
+    24 << 10; // a task is run in place only with this much stack left
 
 /// Returns the newest own task, unless something goes before it. It is the common case of look().
 WEFT_INLINE runnable *next_own(worker &w) {
   work_deque<runnable *> *const deque = w.own.deque;
-  if (!deque || w.own.urgent->load(std::memory_order_relaxed) != 0 || w.own_frame.full()) [[unlikely]]
+  if (!deque || w.own.urgent->load(std::memory_order_relaxed) != 0 || w.own_frame.full())
+      [[unlikely]]
     return nullptr;
   if (++w.own_in_a_row < k_own_in_a_row) [[likely]]
     return deque->pop();
@@ -46,12 +48,14 @@ WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
 WEFT_INLINE bool goes_first(worker &w, const runnable &r) {
   if (w.own_frame.full()) [[unlikely]] // the frame would wait for the whole chain of successors
     return false;
-  return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX || goes_first_of_all(w, r);
+  return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX ||
+         goes_first_of_all(w, r);
 }
 
 template <class F>
 runnable *timed(worker &w, const task &body, F run) noexcept {
-  const timed_task t = begin_timed(*w.counts, w.time, {body.label, body.ops ? body.ops->closure : nullptr});
+  const timed_task t =
+      begin_timed(*w.counts, w.time, {body.label, body.ops ? body.ops->closure : nullptr});
   runnable *next = run();
   worker &now = *this_worker_or_null(); // the thread may have changed
   end_timed(t, *now.counts, now.time);
@@ -85,7 +89,8 @@ void run_recorded(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
     count(here->counts->rounds);
-    r = --here->time.until == 0 ? execute_round_timed(*here, *r) : execute_recorded(*here, *static_cast<recorded_node *>(r));
+    r = --here->time.until == 0 ? execute_round_timed(*here, *r)
+                                : execute_recorded(*here, *static_cast<recorded_node *>(r));
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
@@ -191,7 +196,8 @@ std::size_t ready_at(const thread_context &e) noexcept {
   return own.deque ? own.deque->size() : ~std::size_t{0};
 }
 void wake(thread_context &home) {
-  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt()) [[unlikely]]
+  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt())
+      [[unlikely]]
     the_runtime().watch.look_soon(); // the watcher may have to ask the thread there to let go
 }
 
@@ -244,7 +250,8 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
       if (word.done(owned)) // the next one in the queue is older than the wait
         break;
       r = newest_of(*w, waited_for);
-    } else if (count(w->counts->successors); !goes_first(*w, *r) || !waited_for.includes(*r)) [[unlikely]] {
+    } else if (count(w->counts->successors); !goes_first(*w, *r) || !waited_for.includes(*r))
+        [[unlikely]] {
       enqueue(w, *r, origin::fresh);
       break;
     }

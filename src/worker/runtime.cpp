@@ -51,7 +51,8 @@ int cpu_of_worker(const runtime &rt, unsigned id) {
   if (rt.cfg.bind == bind_kind::none || id == 0)
     return -1;
   const machine &m = this_machine();
-  const std::vector<int> order = rt.cfg.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
+  const std::vector<int> order =
+      rt.cfg.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
   return order[id % order.size()];
 }
 
@@ -59,7 +60,9 @@ namespace {
 
 /// Returns how many spares are allowed: under Valgrind none, because it runs one thread at a time.
 /// (A seed implies none by the setting: its order must not depend on time.)
-unsigned allowed_spares(const settings &s) noexcept { return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares); }
+unsigned allowed_spares(const settings &s) noexcept {
+  return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
+}
 
 const char *current_label() {
   thread_context *e = this_thread_context();
@@ -88,7 +91,8 @@ void worker_main(void *p) {
   settle_on_thread(w);
   overflow_guard guard;
   try {
-    suspend([](thread_context &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; }, nullptr);
+    suspend([](thread_context &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; },
+            nullptr);
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
@@ -101,7 +105,8 @@ void bind_worker(const runtime &rt, worker &w) {
   if (cpu < 0)
     return;
   if (int e = bind_this_thread(cpu))
-    warn("worker %u cannot be bound to cpu %d (%s); it goes on unbound", w.id, cpu, std::strerror(e));
+    warn("worker %u cannot be bound to cpu %d (%s); it goes on unbound", w.id, cpu,
+         std::strerror(e));
 }
 
 void started_worker_main(void *p) {
@@ -114,7 +119,8 @@ const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
     worker &w = make_worker(rt, id);
     w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
-    const int failure = w.os_thread.start(thread_name("weft-worker", id).text, &started_worker_main, &w);
+    const int failure =
+        w.os_thread.start(thread_name("weft-worker", id).text, &started_worker_main, &w);
     if (!failure)
       return nullptr;
     w.is_left();
@@ -128,7 +134,8 @@ void start_threads(runtime &rt) {
   for (unsigned id = 1; id < rt.workers; ++id) {
     rt.started_workers.store(id, std::memory_order_relaxed); // a number for observers
     if (const char *why = start_worker(rt, id))
-      return warn("only %u of %u workers could be started (%s); the program goes on with those", id, rt.workers, why);
+      return warn("only %u of %u workers could be started (%s); the program goes on with those", id,
+                  rt.workers, why);
   }
   rt.started_workers.store(rt.workers, std::memory_order_relaxed);
 }
@@ -137,12 +144,15 @@ void start_watcher(runtime &rt) {
   if (rt.max_spares == 0 && rt.cfg.watch_hang == hang_kind::off)
     return;
   if (int e = rt.watch.start())
-    warn("the watcher cannot be started (%s): a task that blocks its thread holds up others, and hangs are not reported", std::strerror(e));
+    warn(
+        "the watcher cannot be started (%s): a task that blocks its thread holds up others, and hangs are not reported",
+        std::strerror(e));
 }
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
 
-std::atomic<bool (*)()> g_threads_compute{nullptr}; // not null: a layer's, whose programs may use the layer in destructors
+std::atomic<bool (*)()> g_threads_compute{
+    nullptr}; // not null: a layer's, whose programs may use the layer in destructors
 
 bool threads_compute() noexcept {
   auto *const f = g_threads_compute.load(std::memory_order_acquire); // O4: what it uses is there
@@ -151,9 +161,12 @@ bool threads_compute() noexcept {
 
 /// Returns whether the worker can wait for all that is left: it has adopted the main thread or
 /// another one, and the thread is outside of tasks.
-bool can_wait(const worker &w) noexcept { return w.adopted && !w.pool_stack && w.current == &w.root; }
+bool can_wait(const worker &w) noexcept {
+  return w.adopted && !w.pool_stack && w.current == &w.root;
+}
 
-bool g_failure_unasked = false; // the task of the thread that ends Weft has thrown, and nothing has rethrown it
+bool g_failure_unasked =
+    false; // the task of the thread that ends Weft has thrown, and nothing has rethrown it
 
 /// Collects the names of some tasks, each once.
 class some_names {
@@ -210,8 +223,9 @@ void warn_of_children_left(worker &w) noexcept {
     names = names_of_children(w).text();
   } catch (const std::bad_alloc &) { // without names
   }
-  warn("main ends before tasks that it spawned%s, and nothing waits for them; they use what main may have destroyed: call taskwait() before",
-       names.c_str());
+  warn(
+      "main ends before tasks that it spawned%s, and nothing waits for them; they use what main may have destroyed: call taskwait() before",
+      names.c_str());
 }
 
 /// Waits for functions, and for tasks that services have spawned: they have no other waiter. Their
@@ -220,8 +234,11 @@ void wait_for_functions(const runtime &rt) {
   while (functions_are_pending() || services_have_tasks())
     try {
       timer::call look;
-      look.is_deferred = [](void *) { return functions_are_pending() || services_may_have_tasks(); };
-      look.period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
+      look.is_deferred = [](void *) {
+        return functions_are_pending() || services_may_have_tasks();
+      };
+      look.period_ns =
+          static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
       the_runtime().clock.prepare(look);
       suspend(
           [](thread_context &, frame &f, void *p) {
@@ -242,8 +259,9 @@ class reminder {
  public:
   explicit reminder(runtime &rt) : m_runtime(rt) {
     m_call.f = [](void *) {
-      warn("the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` shows which and why: wait for tasks before the end",
-           getpid());
+      warn(
+          "the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` shows which and why: wait for tasks before the end",
+          getpid());
     };
     m_call.is_deferred = [](void *) { return false; }; // no thread waits for this call
     try {
@@ -278,15 +296,19 @@ void end_tasks(runtime &rt, worker &w) noexcept {
     end_root(w.root);
   } catch (const std::exception &e) {
     g_failure_unasked = true;
-    warn("the program ended and a task had thrown, and no caller asked for the exception: %s; call taskwait()", e.what());
+    warn(
+        "the program ended and a task had thrown, and no caller asked for the exception: %s; call taskwait()",
+        e.what());
   } catch (...) {
     g_failure_unasked = true;
-    warn("the program ended and a task had thrown, and no caller asked for the exception; call taskwait()");
+    warn(
+        "the program ended and a task had thrown, and no caller asked for the exception; call taskwait()");
   }
 }
 
 #if defined(WEFT_TSAN)
-constexpr bool k_outlives_exit = false; // ThreadSanitizer looks for threads that were not joined before the library's destructors
+constexpr bool k_outlives_exit =
+    false; // ThreadSanitizer looks for threads that were not joined before the library's destructors
 #else
 constexpr bool k_outlives_exit = true;
 #endif
@@ -294,7 +316,8 @@ constexpr bool k_outlives_exit = true;
 /// Ends tasks, or stops the runtime: services belong to the program, and may use what its
 /// destructors end.
 void end_at_exit() {
-  if (!k_outlives_exit || !g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
+  if (!k_outlives_exit || !g_threads_compute.load(std::memory_order_relaxed) ||
+      timer_has_services())
     return stop_runtime();
   if (worker *const w = this_worker_or_null(); w && is_started() && can_wait(*w))
     end_tasks(*g_runtime, *w);
@@ -347,7 +370,8 @@ void start_locked() {
   if (g_phase.load(std::memory_order_relaxed) == phase::forked_in_task)
     refuse_forked_task();
   if (g_phase.load(std::memory_order_relaxed) == phase::stopped)
-    throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
+    throw_error(errc::shut_down,
+                "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
   check_reporting(current_settings());
   auto fresh = std::make_unique<runtime>();
@@ -364,44 +388,56 @@ void start_locked() {
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)
-    : id(number), seed(number * 7919u + 17u), root("started"), joins(static_cast<std::int64_t>(join_capacity)) {
+    : id(number), seed(number * 7919u + 17u), root("started"),
+      joins(static_cast<std::int64_t>(join_capacity)) {
   memory = &heap_of_slot(number);
   time.seed = seed;
 }
 
 runtime::runtime()
-    : cfg(current_settings()), workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
-      max_spares(allowed_spares(cfg)), slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
-      idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
-      manage(cfg, this_machine(), workers, slot_limit), most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
+    : cfg(current_settings()),
+      workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
+      max_spares(allowed_spares(cfg)), slot_limit(k_thread_slots + max_spares),
+      ready(make_policy(cfg, this_machine(), workers, slot_limit)), idle(slot_limit + 1),
+      producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
+      manage(cfg, this_machine(), workers, slot_limit),
+      most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
-      spare_threads(*this, max_spares), hangs(*this),
-      watch(spare_threads, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u, hang_patience_ns(cfg),
+      successor_odds(
+          static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})),
+      plain_odds(successor_odds), spare_threads(*this, max_spares), hangs(*this),
+      watch(spare_threads, idle, slot_limit,
+            static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u, hang_patience_ns(cfg),
             static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
-  open_trace({static_cast<trace_level>(cfg.trace_level), static_cast<trace_mode>(cfg.trace_mode), cfg.trace_dir, cfg.trace_buffer, workers,
-              cfg.trace_kernel});
+  open_trace({static_cast<trace_level>(cfg.trace_level), static_cast<trace_mode>(cfg.trace_mode),
+              cfg.trace_dir, cfg.trace_buffer, workers, cfg.trace_kernel});
   hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
   trace_suspensions(g_trace_level != trace_level::off);
   note_spawn_sites(cfg.watch_spawn_sites);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
   set_time_mode(static_cast<time_mode>(cfg.counters_time));
-  open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit, cfg.counters_share, cfg.counters_keep,
-              cfg.counters_time == time_kind::exact});
+  open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit,
+              cfg.counters_share, cfg.counters_keep, cfg.counters_time == time_kind::exact});
   open_hardware(cfg.counters_hardware);
   set_managers(manage, cfg);
 }
 
-void outlive_exit(bool (*f)()) noexcept { g_threads_compute.store(f, std::memory_order_release); } // O4
+void outlive_exit(bool (*f)()) noexcept {
+  g_threads_compute.store(f, std::memory_order_release);
+} // O4
 
-bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
-bool is_shut_down() noexcept { return g_phase.load(std::memory_order_acquire) == phase::stopped; } // O2
+bool is_started() noexcept {
+  return g_phase.load(std::memory_order_acquire) == phase::running;
+} // O2
+bool is_shut_down() noexcept {
+  return g_phase.load(std::memory_order_acquire) == phase::stopped;
+} // O2
 runtime *runtime_or_null() noexcept { return is_started() || is_shut_down() ? g_runtime : nullptr; }
 
 void start_runtime() {
@@ -419,16 +455,21 @@ void stop_runtime() {
   if (orderly)
     end_tasks(rt, *w);
   g_phase.store(phase::stopped, std::memory_order_release); // O2
-  rt.stopping.store(true, std::memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
+  rt.stopping.store(
+      true,
+      std::
+          memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
   if ((w && !orderly) || threads_compute())
     return end_counting(rt, false),
-           print_summary(rt); // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about to end
+           print_summary(
+               rt); // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about to end
   rt.watch.stop();
   rt.spare_threads.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
-    if (worker *other = rt.slots[id].load(std::memory_order_relaxed); other && other->os_thread.joinable())
+    if (worker *other = rt.slots[id].load(std::memory_order_relaxed);
+        other && other->os_thread.joinable())
       other->os_thread.join();
   rt.manage.stop();
   rt.clock.stop();

@@ -31,29 +31,30 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr unsigned k_external_slots = 64; // at least so many external threads, beyond the first, may use Weft at once
+inline constexpr unsigned k_external_slots =
+    64; // at least so many external threads, beyond the first, may use Weft at once
 inline constexpr unsigned k_thread_slots = 1024 + k_external_slots; // of workers and those threads
-inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
+inline constexpr unsigned k_slots = k_thread_slots + 1024; // with spares
 
 /// Describes a thread that runs tasks: one of Weft's, or an external thread while it waits.
 struct alignas(128) worker : thread_context {
   worker(unsigned id, std::size_t join_capacity);
   const unsigned id;
   own_queue own; // of the policy
-  std::uint32_t seed;          // of its random choices
-  unsigned last_set = 0;       // the set whose confined work it ran last
+  std::uint32_t seed; // of its random choices
+  unsigned last_set = 0; // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
-  bool adopted = false;          // it has adopted an external thread
+  bool adopted = false; // it has adopted an external thread
   std::atomic<bool> keeps_time{false}; // its thread is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
-  thread os_thread;            // of a started worker
+  thread os_thread; // of a started worker
   static constexpr int k_begins = -1;
-  std::atomic<int> tid{0};     // of the thread that is in it; k_begins until that thread runs
+  std::atomic<int> tid{0}; // of the thread that is in it; k_begins until that thread runs
   /// Notes that its thread ends. An observer that sees this sees what the thread did.
   void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp
-  spare *stand_in = nullptr;   // not null: the worker is this spare
-  task root;                   // represents the thread
+  spare *stand_in = nullptr; // not null: the worker is this spare
+  task root; // represents the thread
   work_deque<detail::join_job *> joins;
 };
 
@@ -72,7 +73,8 @@ class throttle : public throttle_core<real_atomics, throttled_world> {
  public:
   /// Makes a throttle. A limit of 0 holds no producer; a soft limit of 0 means that there is none.
   throttle(std::uint64_t limit, std::uint64_t soft) noexcept
-      : throttle_core({}, static_cast<std::int64_t>(limit), static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
+      : throttle_core({}, static_cast<std::int64_t>(limit),
+                      static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
   /// Suspends the caller until the live memory is at the low mark, or until nothing else can run.
   void hold_back(worker &w);
 };
@@ -96,7 +98,8 @@ class runtime {
   std::atomic<unsigned> used_slots{0};
   unsigned external_threads = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
-  std::uint32_t most_searchers; // how many workers spin at once; one cpu is left to workers that have work
+  std::uint32_t
+      most_searchers; // how many workers spin at once; one cpu is left to workers that have work
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1, that an immediate successor goes first
   // The same as long as no task has had a priority, and 0 afterwards: then a worker compares
@@ -118,8 +121,11 @@ inline worker &this_worker() {
   return adopt();
 }
 /// Returns the calling thread's worker, or null on a thread that does not use Weft.
-inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_thread_context()); }
-[[gnu::visibility("hidden")]] extern runtime *g_runtime; // never freed: external threads may come late
+inline worker *this_worker_or_null() noexcept {
+  return static_cast<worker *>(this_thread_context());
+}
+[[gnu::visibility(
+    "hidden")]] extern runtime *g_runtime; // never freed: external threads may come late
 inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_started() noexcept;
 [[nodiscard]] bool is_shut_down() noexcept;
@@ -147,7 +153,8 @@ inline void expect_priorities() noexcept {
   runtime &rt = the_runtime();
   if (rt.has_priorities.load(std::memory_order_relaxed))
     return;
-  rt.has_priorities.store(true, std::memory_order_relaxed); // hints: the task itself is handed over by its queue
+  rt.has_priorities.store(
+      true, std::memory_order_relaxed); // hints: the task itself is handed over by its queue
   rt.plain_odds.store(0, std::memory_order_relaxed);
 }
 
@@ -156,8 +163,11 @@ WEFT_COLD void enqueue_confined(runnable &r);
 
 /// Returns, in one comparison, whether `r` has neither a priority nor a set of workers.
 [[nodiscard]] inline bool is_for_own_queue(const runnable &r) noexcept {
-  constexpr auto bits = [](runnable::kind k, std::int16_t p) { return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0}); };
-  return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) & bits(runnable::kind{0xFC}, -1)) == 0;
+  constexpr auto bits = [](runnable::kind k, std::int16_t p) {
+    return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0});
+  };
+  return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) &
+          bits(runnable::kind{0xFC}, -1)) == 0;
 }
 
 void enqueue_elsewhere(worker *here, runnable &r, origin from); // not onto the worker's own queue

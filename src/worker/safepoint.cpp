@@ -10,7 +10,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::int64_t k_nap_ns = 200'000; // between two tests which workers have stopped: a short body has ended by then
+constexpr std::int64_t k_nap_ns =
+    200'000; // between two tests which workers have stopped: a short body has ended by then
 safepoint_core<> g_safepoint;
 std::atomic<std::uint32_t> g_nobody{0}; // what the watcher naps on
 
@@ -32,7 +33,8 @@ void resume() noexcept {
 
 bool is_active(runtime &rt, unsigned slot) noexcept {
   worker *w = rt.slots[slot].load(std::memory_order_acquire); // O1 of runtime.cpp
-  if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_acquire)) // O4 of runtime.hpp
+  if (!w || w->keeps_time.load(std::memory_order_relaxed) ||
+      !w->tid.load(std::memory_order_acquire)) // O4 of runtime.hpp
     return false;
   if (w->at_safepoint.load(std::memory_order_acquire)) // O1 of safepoint_core.hpp
     return false;

@@ -16,11 +16,13 @@ namespace rt {
 namespace {
 
 constexpr int k_looks_per_clock_read = 4;
-constexpr int k_most_pauses = 16; // between two looks: a searcher takes cache lines from working threads
+constexpr int k_most_pauses =
+    16; // between two looks: a searcher takes cache lines from working threads
 // Older work may be a producer, which makes 64 KiB of tasks and more until it is held. During a run
 // of this length, more tasks than that end.
 constexpr std::uint32_t k_in_depth_in_a_row = 4096;
-constexpr std::uint64_t k_linger_ns = 50'000'000; // the longest time that a spare waits for work: only the watcher can wake it again
+constexpr std::uint64_t k_linger_ns =
+    50'000'000; // the longest time that a spare waits for work: only the watcher can wake it again
 
 /// Returns whether the thief may run the branch. If not, the branch goes to the workers that may.
 bool may_run(worker &w, detail::join_job &job) {
@@ -38,7 +40,8 @@ WEFT_NOINLINE runnable *take_of_both(worker &w) {
   if (++w.own_in_a_row >= k_own_in_a_row) {
     w.own_in_a_row = 0;
     if (runnable *r = rt.ready->get_shared_first(w.id)) {
-      if (const unsigned set = rt.confined.waiting_for(w.id)) // the worker may have been woken for that
+      if (const unsigned set =
+              rt.confined.waiting_for(w.id)) // the worker may have been woken for that
         wake_one_of(set);
       return r;
     }
@@ -77,7 +80,8 @@ runnable *steal_join(worker &w) {
 void flush_child_count_now(worker &w) {
   if (w.counted == 0)
     return;
-  static constexpr callback k_flushing{"the end of tasks", "children"}; // combiners that run there must not suspend
+  static constexpr callback k_flushing{"the end of tasks",
+                                       "children"}; // combiners that run there must not suspend
   const callback *const outer = std::exchange(w.in_callback, &k_flushing);
   flush_child_count(w);
   w.in_callback = outer;
@@ -274,13 +278,16 @@ runnable *find_work(worker &w) {
   poll_services_between_tasks(w);
   if (runnable *r = look(w)) [[likely]]
     return r;
-  if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the thread's own stack may wait for the last child
+  if (w.counted != 0 &&
+      !mutant(bug::idle_worker_keeps_count)) { // the thread's own stack may wait for the last child
     flush_child_count(w);
-    if (runnable *r = look_for_ready(w)) // or what the parent's end has put into this worker's own queue
+    if (runnable *r =
+            look_for_ready(w)) // or what the parent's end has put into this worker's own queue
       return r;
   }
   runnable *r = wait_for_work(w);
-  the_runtime().idle.found(w.id); // the user's code may never come back: another worker sees to all other work
+  the_runtime().idle.found(
+      w.id); // the user's code may never come back: another worker sees to all other work
   return r;
 }
 

@@ -37,26 +37,32 @@ class spare_seat {
  public:
   enum state : std::uint32_t { parked, starting, running, leaving, gone };
 
-  [[nodiscard]] state is() const noexcept { return static_cast<state>(m_state.load(std::memory_order_acquire)); } // O1, O2
+  [[nodiscard]] state is() const noexcept {
+    return static_cast<state>(m_state.load(std::memory_order_acquire));
+  } // O1, O2
 
   // ---- by the watcher
 
   /// Wakes the spare. Returns false if it is not parked.
   [[nodiscard]] bool wake() noexcept {
     std::uint32_t was = m_state.load(std::memory_order_seq_cst); // O2, O3
-    if (was != parked || !m_state.compare_exchange_strong(was, starting, std::memory_order_release, std::memory_order_relaxed)) // O1
+    if (was != parked || !m_state.compare_exchange_strong(was, starting, std::memory_order_release,
+                                                          std::memory_order_relaxed)) // O1
       return false;
     if (!mutant(bug::spare_woken_silently))
       P::futex_wake(m_state, 1);
     return true;
   }
   /// Notes that a thread begins. The spare was gone.
-  void begin() noexcept { m_state.store(starting, std::memory_order_relaxed); } // before the thread is made
+  void begin() noexcept {
+    m_state.store(starting, std::memory_order_relaxed);
+  } // before the thread is made
   /// Retires the spare. True: the caller makes its thread's own stack ready. False: the spare does
   /// not work, or leaves by itself.
   [[nodiscard]] bool retire() noexcept {
     std::uint32_t was = running;
-    return m_state.compare_exchange_strong(was, leaving, std::memory_order_acquire, std::memory_order_relaxed); // O1
+    return m_state.compare_exchange_strong(was, leaving, std::memory_order_acquire,
+                                           std::memory_order_relaxed); // O1
   }
   /// Returns a retired spare to work, after its thread's own stack was taken back. The watcher has
   /// seen already what `running` publishes.
@@ -69,7 +75,8 @@ class spare_seat {
   /// Leaves by itself. Returns false if the watcher was faster.
   [[nodiscard]] bool leave() noexcept {
     std::uint32_t was = running;
-    return m_state.compare_exchange_strong(was, leaving, std::memory_order_relaxed, std::memory_order_relaxed); // I1
+    return m_state.compare_exchange_strong(was, leaving, std::memory_order_relaxed,
+                                           std::memory_order_relaxed); // I1
   }
   /// Ends a spare that has no thread, or cannot work.
   void end() noexcept { m_state.store(gone, std::memory_order_release); } // O2
@@ -82,7 +89,8 @@ class spare_seat {
       if (m_state.load(std::memory_order_acquire) == starting) // O1
         return true;
       std::uint32_t was = parked;
-      if (!in_time && m_state.compare_exchange_strong(was, gone, std::memory_order_release, std::memory_order_acquire)) // O2
+      if (!in_time && m_state.compare_exchange_strong(was, gone, std::memory_order_release,
+                                                      std::memory_order_acquire)) // O2
         return false;
     }
   }

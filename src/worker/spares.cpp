@@ -24,20 +24,29 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_warned_most{false}, g_warned_none{false};
 std::atomic<bool (*)(int)> g_ask{nullptr};
-constinit external_list<layer::external_thread> g_external_threads; // of the process: some exist before the runtime does
+constinit external_list<layer::external_thread>
+    g_external_threads; // of the process: some exist before the runtime does
 std::atomic<unsigned> g_suspended_external_threads{0};
 
 } // namespace
 
-void set_preempt(bool (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
-bool can_preempt() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
+void set_preempt(bool (*ask)(int tid)) noexcept {
+  g_ask.store(ask, std::memory_order_release);
+} // O4: pairs with ask
+bool can_preempt() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; } // a hint
 
-external_list<layer::external_thread> &known_external_threads() noexcept { return g_external_threads; }
-std::atomic<unsigned> &suspended_external_threads() noexcept { return g_suspended_external_threads; }
+external_list<layer::external_thread> &known_external_threads() noexcept {
+  return g_external_threads;
+}
+std::atomic<unsigned> &suspended_external_threads() noexcept {
+  return g_suspended_external_threads;
+}
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 
-unsigned spare_pool::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
+unsigned spare_pool::slots() const {
+  return m_runtime.used_slots.load(std::memory_order_acquire);
+} // O3: pairs with make_worker
 
 /// Reads a slot for the watcher. External threads beyond the first are no workers: when one blocks,
 /// the number of running workers stays the same. But what they run while they wait may keep them
@@ -52,27 +61,33 @@ bool spare_pool::read(unsigned slot, reading &r) const {
   r.tid = w->tid.load(std::memory_order_relaxed);
   if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.is() != spare_seat<>::running))
     return false;
-  r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) + peek(w->counts->suspended);
+  r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) +
+            peek(w->counts->suspended);
   r.idle = m_runtime.idle.announced(slot);
   r.spare = w->stand_in != nullptr;
   r.awaited = !r.idle && w->own_frame.full();
   return true;
 }
 
-bool spare_pool::any_worker_searches() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
+bool spare_pool::any_worker_searches() const {
+  return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0;
+}
 
 bool spare_pool::has_work() const {
   if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
     return true;
   for (unsigned i = 0; i < slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire); w && !w->joins.empty()) // O3
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire);
+        w && !w->joins.empty()) // O3
       return true;
   return false;
 }
 
 void spare_pool::publish() { publish_counters(m_runtime, false); }
 
-bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || has_services_at(poll_point::idle)); }
+bool spare_pool::chores_wait() const {
+  return m_allowed && (m_runtime.producers.holds_any() || has_services_at(poll_point::idle));
+}
 
 std::uint64_t spare_pool::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_pool::sleeps(int tid) const { return thread_sleeps(tid); }
@@ -96,10 +111,11 @@ bool spare_pool::add_spare() {
 /// Adds a new spare.
 bool spare_pool::recruit() {
   if (m_all.size() >= m_runtime.max_spares) {
-    warn_once(g_warned_most,
-              "%u spare threads stand in for stuck workers, and more workers are stuck: tasks will wait; raise watch.max_spares, or let "
-              "tasks suspend instead of blocking their thread",
-              m_runtime.max_spares);
+    warn_once(
+        g_warned_most,
+        "%u spare threads stand in for stuck workers, and more workers are stuck: tasks will wait; raise watch.max_spares, or let "
+        "tasks suspend instead of blocking their thread",
+        m_runtime.max_spares);
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
     return false;
   }
@@ -145,8 +161,9 @@ bool spare_pool::start_thread(spare &s) {
     w.os_thread.join();
   s.seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
-  const int e =
-      w.os_thread.start(thread_name("weft-spare", w.id).text, [](void *p) { static_cast<spare *>(p)->pool->main(*static_cast<spare *>(p)); }, &s);
+  const int e = w.os_thread.start(
+      thread_name("weft-spare", w.id).text,
+      [](void *p) { static_cast<spare *>(p)->pool->main(*static_cast<spare *>(p)); }, &s);
   if (!e) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;
@@ -154,8 +171,10 @@ bool spare_pool::start_thread(spare &s) {
   w.is_left();
   s.seat.end();
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
-  warn_once(g_warned_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
-            std::strerror(e));
+  warn_once(
+      g_warned_none,
+      "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
+      std::strerror(e));
   return false;
 }
 
@@ -178,7 +197,9 @@ bool spare_pool::ask(int tid) {
   return f && f(tid);
 }
 
-external_list<layer::external_thread> &spare_pool::external_threads() { return known_external_threads(); }
+external_list<layer::external_thread> &spare_pool::external_threads() {
+  return known_external_threads();
+}
 unsigned spare_pool::cpus() const { return static_cast<unsigned>(this_machine().effective_cpus()); }
 std::uint64_t spare_pool::process_cpu_ns() const { return rt::process_cpu_ns(); }
 std::uint64_t spare_pool::preemptions() const { return process_preemptions(); }
@@ -241,7 +262,8 @@ bool spare_pool::park(spare &s) noexcept {
     m_runtime.watch.examine_soon(); // other workers may have asked while this one was active
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
   // O3 of spare_seat.hpp
-  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3
+  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) &&
+         !m_runtime.stopping.load(std::memory_order_acquire); // O3
 }
 
 void spare_pool::main(spare &s) noexcept {

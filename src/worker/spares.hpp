@@ -47,7 +47,9 @@ void set_preempt(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] std::atomic<unsigned> &suspended_external_threads() noexcept;
 
 /// Returns how long a spare that has nothing to do is kept.
-[[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept { return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u; }
+[[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept {
+  return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u;
+}
 
 /// Shows the watcher a runtime, and changes it for the watcher.
 class spare_pool final : public watched {
@@ -65,7 +67,9 @@ class spare_pool final : public watched {
   thread_wait waits_for(int tid) const override;
   lock_holder holder(const thread_wait &lock) const override;
   void publish() override;
-  unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
+  unsigned spares() const override {
+    return m_running.load(std::memory_order_relaxed);
+  } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
   bool can_ask() const override;
@@ -84,7 +88,9 @@ class spare_pool final : public watched {
   /// that stack ready.
   [[nodiscard]] bool leaves(spare &s) noexcept;
   /// Returns how many threads have been started.
-  [[nodiscard]] std::uint64_t started() const noexcept { return m_started.load(std::memory_order_relaxed); } // a hint
+  [[nodiscard]] std::uint64_t started() const noexcept {
+    return m_started.load(std::memory_order_relaxed);
+  } // a hint
 
   /// Ends all spares. Called when the watcher has ended.
   void stop();

@@ -10,7 +10,9 @@ namespace rt {
 
 struct thread_name {
   char text[32];
-  thread_name(const char *kind, unsigned id) noexcept { std::snprintf(text, sizeof text, "%s-%u", kind, id); }
+  thread_name(const char *kind, unsigned id) noexcept {
+    std::snprintf(text, sizeof text, "%s-%u", kind, id);
+  }
 };
 
 } // namespace rt

@@ -11,13 +11,17 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-bool has_own_work(const worker &w) noexcept { return w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work(); }
+bool has_own_work(const worker &w) noexcept {
+  return w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work();
+}
 
 } // namespace
 
 std::int64_t throttled_world::live_bytes() noexcept { return rt::live_bytes(); }
 void throttled_world::wake_one() noexcept { the_runtime().idle.notify_one(); }
-void throttled_world::make_ready(runnable &producer) { rt::make_ready(static_cast<frame &>(producer)); }
+void throttled_world::make_ready(runnable &producer) {
+  rt::make_ready(static_cast<frame &>(producer));
+}
 
 void throttle::hold_back(worker &w) {
   if (w.in_callback)
@@ -35,7 +39,8 @@ void throttle::hold_back(worker &w) {
   if (w.trace && traces(trace_level::runtime))
     w.trace->ring.put(trace_event::held_back, 0, w.trace->ring.running);
   try {
-    suspend([](thread_context &, frame &f, void *self) { static_cast<throttle *>(self)->hold(f); }, this);
+    suspend([](thread_context &, frame &f, void *self) { static_cast<throttle *>(self)->hold(f); },
+            this);
   } catch (const error &) { // no stack for the worker to go on with: the producer goes on instead
   }
 }

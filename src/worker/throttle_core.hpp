@@ -46,7 +46,8 @@ class throttle_core {
   using item = typename World::item;
 
   /// Makes a throttle. A limit of 0 holds no producer.
-  throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept : m_world(world), m_limit(limit), m_lowest(lowest) {}
+  throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept
+      : m_world(world), m_limit(limit), m_lowest(lowest) {}
 
   [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); }
   [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); }
@@ -95,8 +96,12 @@ class throttle_core {
   }
 
  protected:
-  [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept { return live > m_alarm.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept { return live > m_now.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept {
+    return live > m_alarm.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept {
+    return live > m_now.load(std::memory_order_relaxed);
+  }
   void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
   /// Raises the limit, above any mark, for producers that are not held yet. A held producer keeps a
   /// stack, so each must be worth it. Tasks that end as fast as they are made hold no further
@@ -108,12 +113,15 @@ class throttle_core {
     be_quiet();
   }
   void raise_alarm(std::int64_t live) noexcept {
-    m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)),
+                  std::memory_order_relaxed);
     be_quiet();
   }
 
  private:
-  static constexpr std::int64_t k_margin = 16 << 10; // bytes of tasks that are made before one more producer is held: as much as its stack takes
+  static constexpr std::int64_t k_margin =
+      16
+      << 10; // bytes of tasks that are made before one more producer is held: as much as its stack takes
 
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept {
@@ -131,10 +139,12 @@ class throttle_core {
   }
 
   [[no_unique_address]] World m_world;
-  const std::int64_t m_limit;  // 0: off
+  const std::int64_t m_limit; // 0: off
   const std::int64_t m_lowest; // the lower of the two marks
-  typename P::template atomic<std::int64_t> m_now{m_limit};    // the limit in force: raised when producers were released above it
-  typename P::template atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer checks whether it must be held
+  typename P::template atomic<std::int64_t> m_now{
+      m_limit}; // the limit in force: raised when producers were released above it
+  typename P::template atomic<std::int64_t> m_alarm{
+      m_lowest}; // above it a producer checks whether it must be held
   typename P::template atomic<bool> m_over{false};
   typename P::template atomic<bool> m_any{false};
   spin_lock<P> m_lock;

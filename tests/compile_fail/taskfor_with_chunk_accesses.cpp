@@ -4,5 +4,7 @@
 
 int main() {
   int x = 0;
-  weft::taskfor(weft::range(10), [](int) {}, weft::chunk_accesses([&](weft::range<int>) { return weft::inout(x); }));
+  weft::taskfor(
+      weft::range(10), [](int) {},
+      weft::chunk_accesses([&](weft::range<int>) { return weft::inout(x); }));
 }

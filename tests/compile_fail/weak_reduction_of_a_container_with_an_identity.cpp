@@ -7,5 +7,6 @@
 constexpr auto append = [](std::string &into, const std::string &from) { into += from; };
 
 void f(std::string &s) {
-  weft::spawn([] {}, weft::weak_reduction(s, append, std::string())); // the string, or its characters?
+  weft::spawn([] {},
+              weft::weak_reduction(s, append, std::string())); // the string, or its characters?
 }

@@ -8,12 +8,13 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                                                                                            \
-  do {                                                                                                                                               \
-    if (!(condition)) {                                                                                                                              \
-      printf("%s:%d: %s is false; %s\n", __FILE__, __LINE__, #condition, weft_last_error_message());                                                 \
-      ++failures;                                                                                                                                    \
-    }                                                                                                                                                \
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      printf("%s:%d: %s is false; %s\n", __FILE__, __LINE__, #condition,                           \
+             weft_last_error_message());                                                           \
+      ++failures;                                                                                  \
+    }                                                                                              \
   } while (0)
 
 static int set_one(void *p) {
@@ -48,7 +49,8 @@ static void settings_come_first(void) {
 static int touch_as_its_parent_said(void *p) {
   int *x = p;
   const weft_access in = weft_in(x), out = weft_out(x);
-  return weft_spawn(increment, x, 0, &in, 1, NULL, NULL) || weft_spawn(increment, x, 0, &out, 1, NULL, NULL);
+  return weft_spawn(increment, x, 0, &in, 1, NULL, NULL) ||
+         weft_spawn(increment, x, 0, &out, 1, NULL, NULL);
 }
 
 static void accesses_order_tasks(void) {
@@ -111,7 +113,8 @@ static void functions_run_in_their_stream(void) {
   const int first = 0, nobody = -1;
   EXPECT(weft_worker_set_of_workers(&first, 1, &o.on) == 0 && o.on.number != 0);
   EXPECT(weft_spawn_function(increment, &x, NULL, NULL, &o) == 0);
-  EXPECT(weft_worker_set_of_workers(&nobody, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT && o.on.number == 0);
+  EXPECT(weft_worker_set_of_workers(&nobody, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT &&
+         o.on.number == 0);
   EXPECT(weft_worker_set_of_workers(NULL, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_worker_set_of_cpus(&nobody, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_worker_set_of_cpus(&first, 1, NULL) == WEFT_ERR_INVALID_ARGUMENT);
@@ -131,8 +134,10 @@ static void regions_order_tasks_where_they_overlap(void) {
   int v[10] = {0};
   const weft_region first = weft_region_span(v, sizeof *v, 0, 3, WEFT_INOUT);
   const weft_region middle = weft_region_range(v, sizeof *v, 3, 3, WEFT_INOUT);
-  const weft_region column = weft_region_block(v, sizeof *v, 4, 1, 2, 0, 1, WEFT_INOUT); // v[4] and v[8]
-  const weft_region sum[] = {weft_region_range(v, sizeof *v, 0, 8, WEFT_IN), weft_region_span(v, sizeof *v, 9, 1, WEFT_OUT)};
+  const weft_region column =
+      weft_region_block(v, sizeof *v, 4, 1, 2, 0, 1, WEFT_INOUT); // v[4] and v[8]
+  const weft_region sum[] = {weft_region_range(v, sizeof *v, 0, 8, WEFT_IN),
+                             weft_region_span(v, sizeof *v, 9, 1, WEFT_OUT)};
   const weft_access object = weft_inout(&v[3]);
   EXPECT(weft_spawn_regions(set_one, &v[0], 0, &first, 1, NULL, 0, NULL, NULL) == 0);
   EXPECT(weft_spawn_regions(set_one, &v[3], 0, &middle, 1, NULL, 0, NULL, NULL) == 0);
@@ -143,7 +148,8 @@ static void regions_order_tasks_where_they_overlap(void) {
   EXPECT(weft_release_regions(sum, 2) == WEFT_ERR_NOT_A_TASK);
   EXPECT(v[9] == 4);
   const weft_region wrong = weft_region_range(v, sizeof *v, 5, 3, WEFT_IN);
-  EXPECT(weft_spawn_regions(add_up, v, 0, &wrong, 1, NULL, 0, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_spawn_regions(add_up, v, 0, &wrong, 1, NULL, 0, NULL, NULL) ==
+         WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(strstr(weft_last_error_message(), "negative extent") != NULL);
   EXPECT(weft_taskwait(NULL) == 0);
 }
@@ -180,7 +186,8 @@ static void every_option_reaches_its_task(void) {
   int code = -1;
   EXPECT(weft_handle_wait(h, &code) == 0 && code == 0);
   EXPECT(weft_handle_destroy(h) == 0);
-  EXPECT(strcmp(s.label, "observer") == 0 && s.in_final == 1 && s.cancelled == 0 && s.ready_calls == 1);
+  EXPECT(strcmp(s.label, "observer") == 0 && s.in_final == 1 && s.cancelled == 0 &&
+         s.ready_calls == 1);
   EXPECT(weft_group_wait(g, NULL) == 0);
   EXPECT(weft_group_destroy(g) == 0);
 }
@@ -232,7 +239,8 @@ static int poll(void *p) {
 }
 
 static void a_service_ends_a_block_and_an_event(void) {
-  for (int point = WEFT_POLL_POINT_IDLE; point <= WEFT_POLL_POINT_TIMER; ++point) { // no call leads to one of them
+  for (int point = WEFT_POLL_POINT_IDLE; point <= WEFT_POLL_POINT_TIMER;
+       ++point) { // no call leads to one of them
     struct meeting m;
     memset(&m, 0, sizeof m);
     weft_service *s = NULL;
@@ -258,7 +266,8 @@ static int keeps_a_value_of_its_own(void *p) {
   void *value = &failures;
   if (weft_local_get(local, &value) || value != NULL)
     return 1;
-  return weft_local_set(local, p) || weft_taskyield() || weft_local_get(local, &value) || value != p;
+  return weft_local_set(local, p) || weft_taskyield() || weft_local_get(local, &value) ||
+         value != p;
 }
 
 static int increment_long(void *p) {
@@ -281,14 +290,16 @@ static int adds_three(void *unused) {
 static int spawns_two_that_add(void *unused) {
   const weft_access access = weft_reduce(&total);
   (void)unused;
-  return weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL) || weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL);
+  return weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL) ||
+         weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL);
 }
 
 static void tasks_reduce_and_take_turns(void) {
   weft_access list[4];
   int64_t seen = 0;
   EXPECT(weft_reduction_builtin(&total, &sum_of_all, 1, WEFT_INT64, WEFT_SUM) == 0);
-  EXPECT(weft_reduction_builtin(&product_of_two, &sum_of_all, 1, WEFT_DOUBLE, WEFT_BIT_AND) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_reduction_builtin(&product_of_two, &sum_of_all, 1, WEFT_DOUBLE, WEFT_BIT_AND) ==
+         WEFT_ERR_INVALID_ARGUMENT);
   list[0] = weft_weak_reduce(&total);
   EXPECT(weft_spawn(spawns_two_that_add, NULL, 0, list, 1, NULL, NULL) == 0);
   list[0] = weft_reduce(&total);
@@ -336,7 +347,9 @@ static int record_growth(void *p) {
   struct growth *const g = p;
   const weft_access inout = weft_inout(g->x);
   weft_handle *refused = NULL;
-  EXPECT(weft_spawn(grow, &g->x, sizeof g->x, &inout, 1, NULL, &refused) == WEFT_ERR_INVALID_ARGUMENT && !refused);
+  EXPECT(weft_spawn(grow, &g->x, sizeof g->x, &inout, 1, NULL, &refused) ==
+             WEFT_ERR_INVALID_ARGUMENT &&
+         !refused);
   EXPECT(strstr(weft_last_error_message(), "has a handle") != NULL);
   return weft_spawn(grow, &g->x, sizeof g->x, &inout, 1, NULL, NULL);
 }
@@ -399,7 +412,8 @@ static void loops_run(void) {
   loop.num_tasks = 0;
   loop.accesses = NULL;
   loop.flags = 0;
-  EXPECT(weft_taskloop(all, fail_at_three, NULL, 0, &loop, NULL, &code) == WEFT_ERR_TASK_FAILED && code == 3);
+  EXPECT(weft_taskloop(all, fail_at_three, NULL, 0, &loop, NULL, &code) == WEFT_ERR_TASK_FAILED &&
+         code == 3);
 
   EXPECT(weft_taskfor(all, double_all, x, 0, 7, &inout, 1, NULL, &handle) == 0);
   EXPECT(weft_handle_wait(handle, NULL) == 0 && x[99] == 1584);
@@ -412,7 +426,8 @@ static void loops_run(void) {
   EXPECT(weft_taskiter(0, some_left, record_growth, &g, sizeof g, &inout, 1, NULL, NULL) == 0);
   EXPECT(weft_taskwait(NULL) == 0 && x[0] == 127 && x[2] == 127 && g.left == 3);
   options.flags = WEFT_TASK_FINAL;
-  EXPECT(weft_taskiter(1, NULL, record_growth, &g, 0, NULL, 0, &options, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_taskiter(1, NULL, record_growth, &g, 0, NULL, 0, &options, NULL) ==
+         WEFT_ERR_INVALID_ARGUMENT);
 }
 
 static void tasks_have_values_of_their_own(void) {
@@ -477,8 +492,10 @@ static void levels_and_histograms_are_read(void) {
   EXPECT(weft_snapshot_value(now, "/test/depth", &value) == 0 && value == 7);
   EXPECT(weft_snapshot_histogram(now, "/threads/time/duration", add_bucket, &tasks) == 0);
   EXPECT(weft_snapshot_value(now, "/threads/time/duration", &value) == 0 && (double)tasks == value);
-  EXPECT(weft_snapshot_histogram(now, "/test/depth", add_bucket, &tasks) == WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT(weft_snapshot_open_metrics(now, text, sizeof text, &needed) == 0 && needed > 1000 && strcmp(text, "# TYPE w") == 0);
+  EXPECT(weft_snapshot_histogram(now, "/test/depth", add_bucket, &tasks) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_open_metrics(now, text, sizeof text, &needed) == 0 && needed > 1000 &&
+         strcmp(text, "# TYPE w") == 0);
   EXPECT(weft_snapshot_open_metrics(now, NULL, 9, &needed) == WEFT_ERR_INVALID_ARGUMENT);
   weft_snapshot_free(now);
   weft_level_withdraw(level);
@@ -511,8 +528,11 @@ static void counters_are_read_and_defined(void) {
   EXPECT(weft_snapshot_value(spent, "/test/calls", &value) == 0 && value == 5);
   EXPECT(weft_snapshot_value(spent, "/test/nothing", &value) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_snapshot_each(spent, "/test/calls,/test/*", add_value, &sum) == 0 && sum == 10);
-  EXPECT(weft_snapshot_text(spent, "/test/calls", WEFT_FORMAT_JSON, text, sizeof text, &needed) == 0 && needed > 40 && strcmp(text, "{\"p") == 0);
-  EXPECT(weft_snapshot_text(spent, "/test/calls", 7, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_text(spent, "/test/calls", WEFT_FORMAT_JSON, text, sizeof text, &needed) ==
+             0 &&
+         needed > 40 && strcmp(text, "{\"p") == 0);
+  EXPECT(weft_snapshot_text(spent, "/test/calls", 7, text, sizeof text, &needed) ==
+         WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_snapshot_span_ns(spent) > 0 && weft_snapshot_span_ns(NULL) == 0);
   EXPECT(weft_snapshot_take_from(0x7ffffff0, &other) == WEFT_ERR_INVALID_ARGUMENT && other == NULL);
   weft_snapshot_free(before);

@@ -29,8 +29,10 @@ bool a_bit_of_everything_works() {
   std::atomic<int> woken{0};
   weft::mutex mutex;
   for (int i = 0; i != 300; ++i) {
-    weft::spawn([&, i] { chain = chain == i ? i + 1 : -1; }, weft::inout(chain), weft::priority(i % 3 - 1));
-    weft::spawn([&] { weft::spawn([&] { ++nested; }, weft::inout(nested)); }, weft::weak_inout(nested));
+    weft::spawn([&, i] { chain = chain == i ? i + 1 : -1; }, weft::inout(chain),
+                weft::priority(i % 3 - 1));
+    weft::spawn([&] { weft::spawn([&] { ++nested; }, weft::inout(nested)); },
+                weft::weak_inout(nested));
     weft::spawn([&] {
       mutex.lock();
       weft::taskyield();
@@ -115,11 +117,15 @@ TEST(every_setting, of_the_policies_runs) {
       {{"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
       {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0.5"}},
       {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_HIGH_QUEUES", "0"}},
-      {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_HIGH_QUEUES", "4"}, {"WEFT_BIND", "spread"}},
+      {{"WEFT_SCHED_POLICY", "local-fifo"},
+       {"WEFT_SCHED_HIGH_QUEUES", "4"},
+       {"WEFT_BIND", "spread"}},
       {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
       {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_LOCK", "ticket"}},
       {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_SPSC_QUEUES", "1"}},
-      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_SPSC_CAPACITY", "1"}, {"WEFT_WORKERS", "8"}},
+      {{"WEFT_SCHED_POLICY", "delegated"},
+       {"WEFT_SCHED_SPSC_CAPACITY", "1"},
+       {"WEFT_WORKERS", "8"}},
   };
   for (const auto &settings : values) {
     const auto end = with(settings);
@@ -133,11 +139,21 @@ TEST(every_setting, of_the_policies_runs) {
 TEST(every_setting, of_the_managers_runs) {
   const test::environment values[] = {
       {{"WEFT_MANAGE_MODE", "central"}, {"WEFT_MANAGE_FORCED", "true"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_MANAGERS", "1"}, {"WEFT_WORKERS", "4"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_SPINS", "65536"}, {"WEFT_POLL_SLOW", "off"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "1"}, {"WEFT_MANAGE_MIN_READY", "1"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "65536"}, {"WEFT_MANAGE_MIN_READY", "65536"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_WORKERS", "big"}, {"WEFT_BIND", "compact"}},
+      {{"WEFT_MANAGE_MODE", "distributed"},
+       {"WEFT_MANAGE_MAX_MANAGERS", "1"},
+       {"WEFT_WORKERS", "4"}},
+      {{"WEFT_MANAGE_MODE", "distributed"},
+       {"WEFT_MANAGE_MAX_SPINS", "65536"},
+       {"WEFT_POLL_SLOW", "off"}},
+      {{"WEFT_MANAGE_MODE", "distributed"},
+       {"WEFT_MANAGE_MAX_OPS", "1"},
+       {"WEFT_MANAGE_MIN_READY", "1"}},
+      {{"WEFT_MANAGE_MODE", "distributed"},
+       {"WEFT_MANAGE_MAX_OPS", "65536"},
+       {"WEFT_MANAGE_MIN_READY", "65536"}},
+      {{"WEFT_MANAGE_MODE", "distributed"},
+       {"WEFT_MANAGE_WORKERS", "big"},
+       {"WEFT_BIND", "compact"}},
   };
   for (const auto &settings : values) {
     const auto end = with(settings);
@@ -205,28 +221,30 @@ TEST(every_setting, immediate_successor_is_the_probability_that_a_successor_runs
 
 TEST(every_setting, bind_keeps_each_started_worker_on_one_cpu_and_leaves_the_main_thread_alone) {
   for (const char *how : {"none", "compact", "spread"}) {
-    const auto end = test::in_process({{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"HOW", how}}, [] {
-      const auto cpus = [] {
-        cpu_set_t set;
-        return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
-      };
-      const int all = cpus();
-      std::atomic<int> wrong{0}, elsewhere{0};
-      const bool bound = std::string(std::getenv("HOW")) != "none";
-      for (int i = 0; elsewhere < 20 && i != 100'000; ++i) {
-        weft::spawn([&] {
-          const bool started = weft::worker_id() != 0;
-          elsewhere += started;
-          wrong += cpus() != (started && bound ? 1 : all);
-        });
-        if (i % 50 == 0)
+    const auto end = test::in_process(
+        {{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"HOW", how}},
+        [] {
+          const auto cpus = [] {
+            cpu_set_t set;
+            return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+          };
+          const int all = cpus();
+          std::atomic<int> wrong{0}, elsewhere{0};
+          const bool bound = std::string(std::getenv("HOW")) != "none";
+          for (int i = 0; elsewhere < 20 && i != 100'000; ++i) {
+            weft::spawn([&] {
+              const bool started = weft::worker_id() != 0;
+              elsewhere += started;
+              wrong += cpus() != (started && bound ? 1 : all);
+            });
+            if (i % 50 == 0)
+              weft::taskwait();
+          }
           weft::taskwait();
-      }
-      weft::taskwait();
-      EXPECT_EQ(wrong, 0);
-      EXPECT_GE(elsewhere, 20);
-      EXPECT_EQ(cpus(), all);
-    });
+          EXPECT_EQ(wrong, 0);
+          EXPECT_GE(elsewhere, 20);
+          EXPECT_EQ(cpus(), all);
+        });
     EXPECT_TRUE(end.exited(0)) << how << ": " << end;
   }
 }

@@ -14,7 +14,8 @@ int tree(int depth) {
   weft::task_group group;
   group.spawn([&] { a = tree(depth - 1); });
   auto h = weft::spawn([depth] { return tree(depth - 1); });
-  weft::join([&] { b = tree(depth - 1); }, [&] { weft::spawn([&] { c = tree(depth - 1); }, weft::if_(false)); });
+  weft::join([&] { b = tree(depth - 1); },
+             [&] { weft::spawn([&] { c = tree(depth - 1); }, weft::if_(false)); });
   group.wait();
   return a + b + c + h.get();
 }

@@ -15,8 +15,11 @@ TEST(loops, cover_their_range) {
   const auto hits = std::make_unique<std::atomic<int>[]>(n);
   int order = 0;
   for (const std::uint64_t grain : {1u, 7u, 64u, 2000u}) {
-    weft::taskloop(weft::range(n), [&](int i) { ++hits[i]; }, weft::grain_size(grain), weft::nogroup, weft::inout(order));
-    weft::taskfor(weft::range(n), [&](int i) { ++hits[i]; }, weft::grain_size(grain), weft::inout(order));
+    weft::taskloop(
+        weft::range(n), [&](int i) { ++hits[i]; }, weft::grain_size(grain), weft::nogroup,
+        weft::inout(order));
+    weft::taskfor(
+        weft::range(n), [&](int i) { ++hits[i]; }, weft::grain_size(grain), weft::inout(order));
   }
   int right = 0;
   weft::spawn(

@@ -23,8 +23,9 @@ TEST(onready, comes_before_the_body_and_after_what_the_task_waits_for) {
         log.events.push_back('p');
       },
       weft::out(x));
-  weft::spawn([&] { log.events.push_back('b'); }, weft::in(x),
-              weft::onready([](void *p) { static_cast<log_of_events *>(p)->events.push_back('r'); }, &log));
+  weft::spawn(
+      [&] { log.events.push_back('b'); }, weft::in(x),
+      weft::onready([](void *p) { static_cast<log_of_events *>(p)->events.push_back('r'); }, &log));
   weft::taskwait();
   EXPECT_EQ(log.events, (std::vector<char>{'p', 'r', 'b'}));
 }

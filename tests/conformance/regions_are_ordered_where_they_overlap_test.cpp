@@ -17,7 +17,9 @@ struct box {
 };
 
 bool meet(int a, int n, int b, int m) { return a < b + m && b < a + n; }
-bool overlap(const box &a, const box &b) { return meet(a.row, a.rows, b.row, b.rows) && meet(a.column, a.columns, b.column, b.columns); }
+bool overlap(const box &a, const box &b) {
+  return meet(a.row, a.rows, b.row, b.rows) && meet(a.column, a.columns, b.column, b.columns);
+}
 
 std::vector<box> boxes(int rows, int columns) {
   std::vector<box> all;
@@ -30,7 +32,8 @@ std::vector<box> boxes(int rows, int columns) {
 }
 
 /// Whether the second task ran after the first one. If it need not, the first one waits for it.
-bool second_came_after(const weft::region_access &first, const weft::region_access &second, bool ordered) {
+bool second_came_after(const weft::region_access &first, const weft::region_access &second,
+                       bool ordered) {
   std::atomic<bool> first_done{false}, second_ran{false};
   bool after = false;
   weft::spawn(
@@ -53,14 +56,16 @@ bool second_came_after(const weft::region_access &first, const weft::region_acce
 
 void expect_all_pairs(const weft::region &whole, const std::vector<box> &all, bool one_dimension) {
   const auto part = [&](const box &b) {
-    return one_dimension ? whole.range(b.column, b.column + b.columns - 1) : whole.span(b.row, b.rows).span(b.column, b.columns);
+    return one_dimension ? whole.range(b.column, b.column + b.columns - 1)
+                         : whole.span(b.row, b.rows).span(b.column, b.columns);
   };
   constexpr access_mode modes[] = {access_mode::in, access_mode::out, access_mode::inout};
   for (const box &a : all)
     for (const box &b : all)
       for (const access_mode first : modes)
         for (const access_mode second : modes) {
-          const bool ordered = overlap(a, b) && (first != access_mode::in || second != access_mode::in);
+          const bool ordered =
+              overlap(a, b) && (first != access_mode::in || second != access_mode::in);
           EXPECT_EQ(second_came_after({part(a), first}, {part(b), second}, ordered), ordered);
         }
 }

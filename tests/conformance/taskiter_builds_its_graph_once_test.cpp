@@ -13,7 +13,9 @@ struct picture {
   std::size_t heap; // of malloc, in use
 };
 
-picture take_picture() { return {weft::stats().spawned, mallinfo2().uordblks + mallinfo2().hblkhd}; }
+picture take_picture() {
+  return {weft::stats().spawned, mallinfo2().uordblks + mallinfo2().hblkhd};
+}
 
 TEST(taskiter, builds_its_graph_once) {
   constexpr int cells = 20, iterations = 200;
@@ -24,7 +26,8 @@ TEST(taskiter, builds_its_graph_once) {
   weft::taskiter(iterations, [&] {
     ++recordings;
     for (int i = 1; i <= cells; ++i)
-      weft::spawn([&x, i] { x[i] += x[i - 1] + x[i + 1] + 1; }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
+      weft::spawn([&x, i] { x[i] += x[i - 1] + x[i + 1] + 1; }, weft::in(x[i - 1]),
+                  weft::inout(x[i]), weft::in(x[i + 1]));
     std::vector<weft::access> all;
     for (long &v : x)
       all.push_back(weft::inout(v));
@@ -42,7 +45,8 @@ TEST(taskiter, builds_its_graph_once) {
   ASSERT_EQ(iteration, iterations);
   EXPECT_EQ(pictures.back().spawned, pictures.front().spawned);
   // The queues of the policies grow and shrink; one small block kept per run of a task would be twice as much.
-  const auto growth = static_cast<long>(pictures.back().heap) - static_cast<long>(pictures[iterations / 2].heap);
+  const auto growth =
+      static_cast<long>(pictures.back().heap) - static_cast<long>(pictures[iterations / 2].heap);
   EXPECT_LT(growth, 16'000);
 }
 

@@ -28,7 +28,8 @@ struct thread_state {
     sched_getaffinity(0, sizeof cpus, &cpus);
   }
   bool operator==(const thread_state &o) const {
-    return std::memcmp(&mask, &o.mask, sizeof mask) == 0 && CPU_EQUAL(&cpus, &o.cpus) && rounding == o.rounding;
+    return std::memcmp(&mask, &o.mask, sizeof mask) == 0 && CPU_EQUAL(&cpus, &o.cpus) &&
+           rounding == o.rounding;
   }
 };
 
@@ -104,7 +105,8 @@ TEST(thread_state, no_signal_handler_of_the_user_is_replaced) {
   struct sigaction act{};
   for (int signal : {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGTERM, SIGINT, SIGPIPE}) {
     sigaction(signal, nullptr, &act);
-    EXPECT_TRUE(act.sa_handler == SIG_DFL || act.sa_handler == SIG_IGN) << signal; // a shell's command in the background ignores some
+    EXPECT_TRUE(act.sa_handler == SIG_DFL || act.sa_handler == SIG_IGN)
+        << signal; // a shell's command in the background ignores some
   }
 }
 

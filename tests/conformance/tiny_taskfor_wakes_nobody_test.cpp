@@ -30,21 +30,22 @@ bool all_other_threads_sleep() {
 }
 
 TEST(taskfor, wakes_nobody_for_one_chunk) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_HANG", "off"}}, [] {
-    weft::start();
-    weft::spawn([] {
-      while (weft::stats().slept < 3 || !all_other_threads_sleep())
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      const auto before = weft::stats();
-      // In place, so that the spawn wakes no worker either.
-      for (int n = 0; n != 100; ++n)
-        weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(3), weft::if_(false));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      EXPECT_EQ(weft::stats().slept, before.slept) << "who is woken for nothing sleeps again";
-      EXPECT_EQ(weft::stats().stolen, before.stolen);
-    });
-    weft::taskwait();
-  });
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_HANG", "off"}}, [] {
+        weft::start();
+        weft::spawn([] {
+          while (weft::stats().slept < 3 || !all_other_threads_sleep())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          const auto before = weft::stats();
+          // In place, so that the spawn wakes no worker either.
+          for (int n = 0; n != 100; ++n)
+            weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(3), weft::if_(false));
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          EXPECT_EQ(weft::stats().slept, before.slept) << "who is woken for nothing sleeps again";
+          EXPECT_EQ(weft::stats().stolen, before.stolen);
+        });
+        weft::taskwait();
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

@@ -22,7 +22,8 @@ std::string hex(const void *p) {
 template <class Child, class... Parent>
 void below(Child child, Parent... parent) {
   for (int i = 0; i != 3; ++i)
-    weft::spawn([child] { weft::spawn([] {}, child, weft::label("inner")); }, parent..., weft::label("outer"));
+    weft::spawn([child] { weft::spawn([] {}, child, weft::label("inner")); }, parent...,
+                weft::label("outer"));
   weft::taskwait();
 }
 
@@ -46,13 +47,16 @@ void expect_report(const std::string &text, const std::string &how, const std::s
 }
 
 TEST(deps_check, names_what_the_parent_does_not_declare) {
-  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_inout(g_y)); }), "inout", "does not declare");
+  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_inout(g_y)); }), "inout",
+                "does not declare");
 }
 TEST(deps_check, names_a_child_that_writes_what_its_parent_reads) {
-  expect_report(said("true", [] { below(weft::out(g_x), weft::in(g_x)); }), "inout", "declares it (in) only");
+  expect_report(said("true", [] { below(weft::out(g_x), weft::in(g_x)); }), "inout",
+                "declares it (in) only");
 }
 TEST(deps_check, names_a_child_that_does_not_take_turns_below_one_that_has_none) {
-  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout", "declares it (weak_commutative) only");
+  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout",
+                "declares it (weak_commutative) only");
 }
 struct pair_of_ints {
   int a, b;
@@ -98,7 +102,8 @@ TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
     below(weft::inout(g_x), weft::commutative(g_x));
     below(weft::concurrent(g_x), weft::weak_concurrent(g_x));
     below(weft::inout(g_x)); // declares nothing
-    weft::spawn([] { weft::spawn([] {}, weft::reduction(g_x, weft::sum)); }, weft::weak_reduction(g_x, weft::sum));
+    weft::spawn([] { weft::spawn([] {}, weft::reduction(g_x, weft::sum)); },
+                weft::weak_reduction(g_x, weft::sum));
     weft::taskwait();
   });
   EXPECT_EQ(covered.find("names"), std::string::npos) << covered;
@@ -106,25 +111,34 @@ TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
 TEST(deps_check, names_the_bytes_of_a_region_that_the_parent_does_not_declare) {
   static int v[10];
   const auto part = [](int first, int last) { return weft::region(v).range(first, last); };
-  expect_report(said("true", [=] { below(weft::inout(part(2, 7)), weft::weak_inout(part(0, 4))); }, &v[5]), "inout", "does not declare");
+  expect_report(
+      said(
+          "true", [=] { below(weft::inout(part(2, 7)), weft::weak_inout(part(0, 4))); }, &v[5]),
+      "inout", "does not declare");
 }
 TEST(deps_check, names_a_region_that_is_written_where_the_parent_reads) {
   static int v[10];
   const auto part = [](int first, int last) { return weft::region(v).range(first, last); };
   expect_report(
-      said("true", [=] { below(weft::out(part(1, 5)), weft::inout(part(0, 2)), weft::in(part(3, 9))); }, &v[3]), "inout", "declares it (in) only");
+      said(
+          "true",
+          [=] { below(weft::out(part(1, 5)), weft::inout(part(0, 2)), weft::in(part(3, 9))); },
+          &v[3]),
+      "inout", "declares it (in) only");
 }
 TEST(deps_check, is_silent_where_regions_are_covered) {
   static int v[10];
   const std::string covered = said("true", [] {
-    below(weft::inout(weft::region(v).range(1, 8)), weft::inout(weft::region(v).range(0, 4)), weft::weak_inout(weft::region(v).range(5, 9)));
+    below(weft::inout(weft::region(v).range(1, 8)), weft::inout(weft::region(v).range(0, 4)),
+          weft::weak_inout(weft::region(v).range(5, 9)));
     below(weft::in(weft::region(v)), weft::weak_in(weft::region(v)));
     below(weft::inout(weft::region(v).range(2, 3))); // declares nothing
   });
   EXPECT_EQ(covered.find("names"), std::string::npos) << covered;
 }
 TEST(deps_check, is_off_by_default) {
-  const test::ending end = test::in_process({}, [] { below(weft::inout(g_x), weft::weak_inout(g_y)); });
+  const test::ending end =
+      test::in_process({}, [] { below(weft::inout(g_x), weft::weak_inout(g_y)); });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_EQ(end.output.find("names"), std::string::npos) << end;
 }

@@ -10,7 +10,9 @@
 
 namespace {
 
-WEFT_NOINLINE std::uintptr_t stack_address() { return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)); }
+WEFT_NOINLINE std::uintptr_t stack_address() {
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
 
 TEST(waiting_task, goes_on_while_an_unrelated_task_that_started_meanwhile_is_not_done) {
   test::gate child_may_end, waiter_done;

@@ -68,12 +68,15 @@ TEST(watermarks, are_not_told_without_the_setting) {
 }
 
 TEST(watermarks, are_told_when_a_task_ends_the_program) {
-  auto end = test::in_process({{"WEFT_STACK_WATERMARK", "true"}, {"TSAN_OPTIONS", "report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-    weft::spawn([] { use(10'000); }, weft::label("first"));
-    weft::taskwait();
-    weft::spawn([] { std::exit(0); });
-    weft::taskwait();
-  });
+  auto end = test::in_process({{"WEFT_STACK_WATERMARK", "true"},
+                               {"TSAN_OPTIONS", "report_thread_leaks=0"},
+                               {"ASAN_OPTIONS", "detect_leaks=0"}},
+                              [] {
+                                weft::spawn([] { use(10'000); }, weft::label("first"));
+                                weft::taskwait();
+                                weft::spawn([] { std::exit(0); });
+                                weft::taskwait();
+                              });
   EXPECT_TRUE(end.exited(0)) << end;
   expect_about(told(end, "first"), 10'000);
 }

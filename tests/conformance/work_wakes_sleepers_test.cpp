@@ -33,7 +33,9 @@ class meeting {
 class sleeping_workers : public testing::TestWithParam<std::pair<const char *, const char *>> {};
 
 TEST_P(sleeping_workers, are_all_woken_by_a_burst_of_work) {
-  const test::environment settings{{"WEFT_WORKERS", "8"}, {"WEFT_SCHED_POLICY", GetParam().first}, {"WEFT_SPIN_US", GetParam().second}};
+  const test::environment settings{{"WEFT_WORKERS", "8"},
+                                   {"WEFT_SCHED_POLICY", GetParam().first},
+                                   {"WEFT_SPIN_US", GetParam().second}};
   const test::ending end = test::in_process(settings, [] {
     for (int round = 0; round < test::scaled(100, 10); ++round) {
       if (round % 4 == 0)
@@ -49,7 +51,9 @@ TEST_P(sleeping_workers, are_all_woken_by_a_burst_of_work) {
 }
 
 TEST_P(sleeping_workers, are_all_woken_by_a_task_that_spawns_and_does_not_return) {
-  const test::environment settings{{"WEFT_WORKERS", "8"}, {"WEFT_SCHED_POLICY", GetParam().first}, {"WEFT_SPIN_US", GetParam().second}};
+  const test::environment settings{{"WEFT_WORKERS", "8"},
+                                   {"WEFT_SCHED_POLICY", GetParam().first},
+                                   {"WEFT_SPIN_US", GetParam().second}};
   const test::ending end = test::in_process(settings, [] {
     for (int round = 0; round < test::scaled(100, 10); ++round) {
       meeting all(8);
@@ -66,8 +70,11 @@ TEST_P(sleeping_workers, are_all_woken_by_a_task_that_spawns_and_does_not_return
 }
 
 INSTANTIATE_TEST_SUITE_P(, sleeping_workers,
-                         testing::Values(std::pair{"stealing", "20us"}, std::pair{"stealing", "0us"}, std::pair{"delegated", "20us"},
-                                         std::pair{"local-fifo", "20us"}, std::pair{"central", "0us"}));
+                         testing::Values(std::pair{"stealing", "20us"},
+                                         std::pair{"stealing", "0us"},
+                                         std::pair{"delegated", "20us"},
+                                         std::pair{"local-fifo", "20us"},
+                                         std::pair{"central", "0us"}));
 
 TEST(sleeping_worker, is_woken_for_each_task_but_not_with_all_others) {
   const test::ending end = test::in_process({{"WEFT_WORKERS", "8"}}, [] {

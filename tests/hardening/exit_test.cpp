@@ -147,7 +147,8 @@ TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other
     pthread_exit(nullptr);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *said : {"a task ran", "another thread's task ran", "another thread ended", "atexit ran"})
+  for (const char *said :
+       {"a task ran", "another thread's task ran", "another thread ended", "atexit ran"})
     EXPECT_TRUE(end.printed(said)) << said << end;
 }
 
@@ -249,7 +250,9 @@ TEST(cancellation, of_a_thread_that_waits_for_tasks_takes_effect_after_the_wait)
                   [](void *p) -> void * {
                     auto &c = *static_cast<cancelled_thread *>(p);
                     for (int k = 0; k != 5; ++k)
-                      weft::spawn([&] { (void)c.open.pass(), usleep(1), ++c.tasks; }); // usleep is a cancellation point
+                      weft::spawn([&] {
+                        (void)c.open.pass(), usleep(1), ++c.tasks;
+                      }); // usleep is a cancellation point
                     c.waits = true;
                     weft::taskwait();
                     c.back = true;

@@ -81,7 +81,8 @@ TEST(fork, while_the_threads_of_the_runtime_begin_leaves_the_child_a_runtime) {
   for (int i = 0; i != 30; ++i) {
     auto end = in_process(k_rough, [i] {
       std::thread first([] { weft::this_task::sleep_for(std::chrono::microseconds(1)); });
-      for (const auto when = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * i); std::chrono::steady_clock::now() < when;)
+      for (const auto when = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * i);
+           std::chrono::steady_clock::now() < when;)
         ;
       const int status = in_fork([] {
         weft::this_task::sleep_for(std::chrono::microseconds(1));
@@ -151,21 +152,22 @@ TEST(fork, of_a_task_must_not_use_weft_in_any_way) {
     const char *name;
     void (*f)();
   };
-  static constexpr use k_uses[] = {{"group", &spawn_into_a_group},
-                                   {"mutex", &wait_in_a_queue},
-                                   {"service", &make_a_service},
-                                   {"taskfor", &share_a_loop},
-                                   {"taskloop", &spawn_a_loop},
-                                   {"taskiter", &record_a_loop},
-                                   {"function", &spawn_a_function},
-                                   {"join", &join_two},
-                                   {"yield", &weft::taskyield},
-                                   {"block", &weft::this_task::block},
-                                   {"unblock", [] { weft::unblock(weft::this_task::self()); }},
-                                   {"events", [] { weft::this_task::increase_events(); }},
-                                   {"release", [] { weft::release(weft::access{&k_uses, weft::access_mode::in}); }},
-                                   {"start", &weft::start},
-                                   {"worker_count", [] { (void)weft::worker_count(); }}};
+  static constexpr use k_uses[] = {
+      {"group", &spawn_into_a_group},
+      {"mutex", &wait_in_a_queue},
+      {"service", &make_a_service},
+      {"taskfor", &share_a_loop},
+      {"taskloop", &spawn_a_loop},
+      {"taskiter", &record_a_loop},
+      {"function", &spawn_a_function},
+      {"join", &join_two},
+      {"yield", &weft::taskyield},
+      {"block", &weft::this_task::block},
+      {"unblock", [] { weft::unblock(weft::this_task::self()); }},
+      {"events", [] { weft::this_task::increase_events(); }},
+      {"release", [] { weft::release(weft::access{&k_uses, weft::access_mode::in}); }},
+      {"start", &weft::start},
+      {"worker_count", [] { (void)weft::worker_count(); }}};
   auto end = in_process(k_rough, [] {
     for (const use &u : k_uses) {
       const int status = in_fork_of_task([&] { return u.f(), 0; });
@@ -213,7 +215,10 @@ TEST(fork, of_a_task_must_not_let_the_task_end) {
 TEST(fork, of_a_function_that_is_called_for_a_task_is_refused_as_well) {
   auto end = in_process(k_rough, [] {
     static int status = -1;
-    weft::spawn([] {}, weft::label("forker"), weft::onready([](void *) { status = in_fork([] { return weft::spawn([] {}), 0; }); }, nullptr));
+    weft::spawn(
+        [] {}, weft::label("forker"),
+        weft::onready([](void *) { status = in_fork([] { return weft::spawn([] {}), 0; }); },
+                      nullptr));
     weft::taskwait();
     EXPECT_TRUE(aborted(status)) << status;
     EXPECT_TRUE(works());
@@ -235,7 +240,8 @@ TEST(fork, of_a_branch_may_exec_and_nothing_else) {
         },
         [] {});
     EXPECT_TRUE(exited(replaced, 5)) << replaced;
-    EXPECT_TRUE(aborted(used) || exited(used, 0)) << used; // no thread knows of it after the other branch
+    EXPECT_TRUE(aborted(used) || exited(used, 0))
+        << used; // no thread knows of it after the other branch
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -325,7 +331,8 @@ TEST(fork, what_waits_in_the_parent_goes_on_there_only) {
 
 int pending_tasks() {
   int n = 0;
-  weft::rt::for_each_pending([](weft::rt::task &, void *count) { ++*static_cast<int *>(count); }, &n);
+  weft::rt::for_each_pending([](weft::rt::task &, void *count) { ++*static_cast<int *>(count); },
+                             &n);
   return n;
 }
 
@@ -402,7 +409,11 @@ TEST(fork, of_the_main_task_may_use_weft_and_exec_and_fork_again) {
                          return 1;
                        }),
                        7));
-    EXPECT_TRUE(exited(in_fork([] { return works() && exited(in_fork([] { return works() ? 8 : 1; }), 8) ? 9 : 1; }), 9));
+    EXPECT_TRUE(exited(in_fork([] {
+                         return works() && exited(in_fork([] { return works() ? 8 : 1; }), 8) ? 9
+                                                                                              : 1;
+                       }),
+                       9));
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -30,7 +30,8 @@ TEST(limits, of_threads_leave_a_smaller_pool) {
   if (test::k_sanitized)
     GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
   if (geteuid() != 0)
-    GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
+    GTEST_SKIP()
+        << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "8"}}), [] {
     limit(RLIMIT_NPROC, 4); // the main thread, two workers, the timer (the last may be missing)
     ASSERT_EQ(setuid(k_nobody), 0);
@@ -49,7 +50,8 @@ TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
   if (test::k_sanitized)
     GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
   if (geteuid() != 0)
-    GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
+    GTEST_SKIP()
+        << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "3"}}), [] {
     limit(RLIMIT_NPROC, 1);
     ASSERT_EQ(setuid(k_nobody), 0);
@@ -68,7 +70,8 @@ TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks)
   if (test::k_sanitized)
     GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
   if (geteuid() != 0)
-    GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
+    GTEST_SKIP()
+        << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "1"}}), [] {
     weft::start();
     int ends[2];

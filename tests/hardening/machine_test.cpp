@@ -34,21 +34,25 @@ class narrow_mask : public testing::TestWithParam<std::tuple<const char *, const
 
 TEST_P(narrow_mask, of_one_cpu_runs_four_workers) {
   const auto [policy, bind] = GetParam();
-  auto end = in_process(rough({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_BIND", bind}}), [] {
-    const int cpu = current_affinity().back();
-    ASSERT_EQ(bind_this_thread(cpu), 0);
-    EXPECT_EQ(weft::worker_count(), 4);
-    for (int i = 0; i != test::scaled(20, 2); ++i)
-      ASSERT_TRUE(works());
-    weft::spawn([cpu] { EXPECT_EQ(sched_getcpu(), cpu); });
-    weft::taskwait();
-  });
+  auto end = in_process(
+      rough({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_BIND", bind}}), [] {
+        const int cpu = current_affinity().back();
+        ASSERT_EQ(bind_this_thread(cpu), 0);
+        EXPECT_EQ(weft::worker_count(), 4);
+        for (int i = 0; i != test::scaled(20, 2); ++i)
+          ASSERT_TRUE(works());
+        weft::spawn([cpu] { EXPECT_EQ(sched_getcpu(), cpu); });
+        weft::taskwait();
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 INSTANTIATE_TEST_SUITE_P(machine, narrow_mask,
-                         testing::Combine(testing::Values("stealing", "delegated", "local-fifo", "central"), testing::Values("none", "compact")),
+                         testing::Combine(testing::Values("stealing", "delegated", "local-fifo",
+                                                          "central"),
+                                          testing::Values("none", "compact")),
                          [](const auto &info) {
-                           std::string name = std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+                           std::string name =
+                               std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
@@ -66,7 +70,8 @@ TEST(mask, of_one_cpu_makes_one_worker) {
 TEST(mask, with_holes_is_kept_to) {
   const auto all = current_affinity();
   if (all.size() < 3)
-    GTEST_SKIP() << "a mask with holes: this machine has " << all.size() << " CPUs; the recorded trees stand for it";
+    GTEST_SKIP() << "a mask with holes: this machine has " << all.size()
+                 << " CPUs; the recorded trees stand for it";
   auto end = in_process(rough({{"WEFT_BIND", "compact"}}), [&] {
     unsetenv("WEFT_WORKERS");
     const std::vector<int> holes{all[0], all[2]};
@@ -74,7 +79,8 @@ TEST(mask, with_holes_is_kept_to) {
     EXPECT_EQ(weft::worker_count(), 2);
     std::atomic<int> outside{0};
     for (int i = 0; i != 200; ++i)
-      weft::spawn([&] { outside += std::find(holes.begin(), holes.end(), sched_getcpu()) == holes.end(); });
+      weft::spawn(
+          [&] { outside += std::find(holes.begin(), holes.end(), sched_getcpu()) == holes.end(); });
     weft::taskwait();
     EXPECT_EQ(outside, 0);
     EXPECT_TRUE(works());
@@ -89,7 +95,8 @@ void bind_all_threads(const std::vector<int> &cpus) {
   for (const int cpu : cpus)
     CPU_SET(cpu, &set);
   for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task"))
-    sched_setaffinity(std::stoi(entry.path().filename()), sizeof set, &set); // the thread may just have ended
+    sched_setaffinity(std::stoi(entry.path().filename()), sizeof set,
+                      &set); // the thread may just have ended
 }
 
 TEST(mask, that_changes_while_tasks_run_is_borne) {
@@ -98,7 +105,8 @@ TEST(mask, that_changes_while_tasks_run_is_borne) {
     std::atomic<bool> stop{false};
     std::thread changer([&] {
       for (int i = 0; !stop; ++i) {
-        bind_all_threads(i % 2 ? all : std::vector<int>{all[static_cast<std::size_t>(i) % all.size()]});
+        bind_all_threads(i % 2 ? all
+                               : std::vector<int>{all[static_cast<std::size_t>(i) % all.size()]});
         usleep(2000);
       }
       bind_all_threads(all);
@@ -125,7 +133,8 @@ TEST(mask, of_each_cpu_alone_runs_four_workers) { // as `taskset -c 0`, `taskset
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(oversubscription, by_twelve_programs_comes_to_an_end) { // twenty-four workers on the CPUs that there are
+TEST(oversubscription,
+     by_twelve_programs_comes_to_an_end) { // twenty-four workers on the CPUs that there are
   auto end = in_process(rough({{"WEFT_WORKERS", "2"}}), [] {
     for (int i = 0; i != 12; ++i)
       if (fork() == 0) {
@@ -147,14 +156,18 @@ TEST(oversubscription, by_twelve_programs_comes_to_an_end) { // twenty-four work
 /// Where version 1's controller of cpu time is mounted.
 std::optional<std::string> cpu_hierarchy_v1() {
   std::optional<std::string> found;
-  weft::rt::for_each_line(weft::rt::read_file("/proc/self/mounts").value_or(""), [&](std::string_view line) {
-    const auto first = line.find(' '), second = line.find(' ', first + 1), third = line.find(' ', second + 1);
-    if (third == std::string_view::npos || line.substr(second + 1, third - second - 1) != "cgroup")
-      return;
-    const auto options = "," + std::string(line.substr(third + 1, line.find(' ', third + 1) - third - 1)) + ",";
-    if (options.find(",cpu,") != std::string::npos)
-      found = std::string(line.substr(first + 1, second - first - 1));
-  });
+  weft::rt::for_each_line(
+      weft::rt::read_file("/proc/self/mounts").value_or(""), [&](std::string_view line) {
+        const auto first = line.find(' '), second = line.find(' ', first + 1),
+                   third = line.find(' ', second + 1);
+        if (third == std::string_view::npos ||
+            line.substr(second + 1, third - second - 1) != "cgroup")
+          return;
+        const auto options =
+            "," + std::string(line.substr(third + 1, line.find(' ', third + 1) - third - 1)) + ",";
+        if (options.find(",cpu,") != std::string::npos)
+          found = std::string(line.substr(first + 1, second - first - 1));
+      });
   return found;
 }
 
@@ -168,9 +181,11 @@ bool put(const std::string &file, const std::string &text) {
 /// A group of its own below the root of the hierarchy, gone at the end.
 class group_of_quota {
  public:
-  group_of_quota(const std::string &hierarchy, int percent) : m_path(hierarchy + "/weft-test-" + std::to_string(getpid())) {
+  group_of_quota(const std::string &hierarchy, int percent)
+      : m_path(hierarchy + "/weft-test-" + std::to_string(getpid())) {
     std::error_code failed;
-    m_made = std::filesystem::create_directory(m_path, failed) && put(m_path + "/cpu.cfs_period_us", "100000") &&
+    m_made = std::filesystem::create_directory(m_path, failed) &&
+             put(m_path + "/cpu.cfs_period_us", "100000") &&
              put(m_path + "/cpu.cfs_quota_us", std::to_string(percent * 1000));
   }
   group_of_quota(const group_of_quota &) = delete;

@@ -87,7 +87,8 @@ TEST(neighbours, that_are_busy_make_no_task_cost_more_than_half_again) {
     const double alone = median_cost();
     four.release();
     const double beside = median_cost();
-    EXPECT_LE(beside, 1.5 * alone + 0.02) << "CPU seconds, alone " << alone; // a plain loop on two threads: 1.0 times
+    EXPECT_LE(beside, 1.5 * alone + 0.02)
+        << "CPU seconds, alone " << alone; // a plain loop on two threads: 1.0 times
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

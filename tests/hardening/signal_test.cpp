@@ -93,7 +93,8 @@ TEST(signals, sent_to_a_worker_stay_pending_there) {
     listen(SIGUSR2, 0);
     std::atomic<int> sent{0};
     const pthread_t me = pthread_self();
-    for (int round = 0; round != 100 && sent == 0; ++round) { // this thread may be the only one that gets a cpu
+    for (int round = 0; round != 100 && sent == 0;
+         ++round) { // this thread may be the only one that gets a cpu
       for (int i = 0; i != 100; ++i)
         weft::spawn([&] {
           if (!pthread_equal(pthread_self(), me)) {

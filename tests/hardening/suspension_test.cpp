@@ -131,7 +131,9 @@ TEST(suspension, during_unwinding_keeps_the_exception_in_flight) {
 struct generator {
   struct promise_type {
     int value = 0;
-    generator get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    generator get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     std::suspend_always yield_value(int v) noexcept {
@@ -179,7 +181,8 @@ TEST(suspension, of_a_coroutine_that_each_step_another_task_resumes) {
       generator g = waiting_numbers(i, 5);
       int turn = 0;
       for (int k = 0; k != 5; ++k)
-        weft::spawn([&, k] { wrong += !g.next() || g.handle.promise().value != i + k; }, weft::inout(turn));
+        weft::spawn([&, k] { wrong += !g.next() || g.handle.promise().value != i + k; },
+                    weft::inout(turn));
       weft::taskwait();
     });
   weft::taskwait();
@@ -255,7 +258,8 @@ TEST_F(locks, held_over_a_wait_are_reported_with_the_task) {
   for (const char *mode : {"mutex", "recursive", "shared", "timed"}) {
     const auto end = run(mode, "warn");
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
-    EXPECT_TRUE(end.printed("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << mode << ": " << end;
+    EXPECT_TRUE(end.printed("weft: warning: task 'holder' waits while it holds 1 std::mutex"))
+        << mode << ": " << end;
   }
 }
 

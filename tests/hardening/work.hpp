@@ -13,7 +13,9 @@ namespace test {
 
 // Rough cases do on purpose what sanitizers report: threads that are never joined, threads after a
 // fork, memory that is left where a process ends in the middle.
-inline const environment k_rough = {{"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}};
+inline const environment k_rough = {
+    {"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"},
+    {"ASAN_OPTIONS", "detect_leaks=0"}};
 
 inline environment rough(environment more) {
   more.insert(more.end(), k_rough.begin(), k_rough.end());

@@ -101,7 +101,8 @@ struct graph {
   void expect_all_ran(int last) {
     for (task &t : tasks) {
       expect(t.bodies == 1, "every body has run");
-      expect(t.times_ended == (t.index == last ? 0 : 1), "every access but the last of its chain is dead");
+      expect(t.times_ended == (t.index == last ? 0 : 1),
+             "every access but the last of its chain is dead");
     }
   }
 };

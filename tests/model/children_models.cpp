@@ -90,7 +90,8 @@ struct flags_meanwhile {
     if (t == 0)
       return set(k_cancelled);
     for (int i = 0; i < 2; ++i)
-      expect((flags.load(relaxed) & k_final) != 0, "a flag from before is seen, whatever is set meanwhile");
+      expect((flags.load(relaxed) & k_final) != 0,
+             "a flag from before is seen, whatever is set meanwhile");
   }
   void check() { expect(flags.load(relaxed) == (k_final | k_cancelled), "both are set"); }
 };

@@ -92,7 +92,9 @@ struct turns {
           return;
     }
     static constexpr std::size_t k_sets = Places, k_ways = 1;
-    static bool need_same(const task &t, const task &u) { return t.needs[0] == u.needs[0] && t.needs[1] == u.needs[1]; }
+    static bool need_same(const task &t, const task &u) {
+      return t.needs[0] == u.needs[0] && t.needs[1] == u.needs[1];
+    }
     static std::size_t hash(const task &t) { return t.needs[0] ? 0 : 1; }
     static task *behind(const task &t) { return t.behind.get(); }
     static void set_behind(task &t, task *behind) { t.behind.set(behind); }
@@ -218,7 +220,8 @@ struct reduced {
     for (int i = thread; i < Tasks; i += threads)
       task(i, thread);
     if (Migrates && thread == 1)
-      if (copy *c = P::await(migrant, [](copy *m) { return m != nullptr; }, std::memory_order_acquire)) {
+      if (copy *c =
+              P::await(migrant, [](copy *m) { return m != nullptr; }, std::memory_order_acquire)) {
         c->value.set(c->value.get());
         end(*c);
       }

@@ -38,7 +38,9 @@ struct model_ready {
     oldest.set(i + 1);
     return items[i].get();
   }
-  int *serve(unsigned, const wish &w) { return w.newest ? nullptr : get(); } // the newest is never of the right lineage
+  int *serve(unsigned, const wish &w) {
+    return w.newest ? nullptr : get();
+  } // the newest is never of the right lineage
   std::size_t size() const { return end.get() - oldest.get(); }
 };
 using model_delegated = delegated_queue<int *, model_ready, model_ready::wish, P>;
@@ -140,14 +142,17 @@ struct queue_wakes {
   eventcount<P> idle{Workers};
   static model_delegated make(model_delegated *) { return model_delegated(1, 2, Workers, true); }
   static model_shared make(model_shared *) { return model_shared(); }
-  static int *ask(model_delegated &q, int worker) { return q.ask(static_cast<unsigned>(worker), {}); }
+  static int *ask(model_delegated &q, int worker) {
+    return q.ask(static_cast<unsigned>(worker), {});
+  }
   static int *ask(model_shared &q, int) { return q.get(); }
   static void add(model_delegated &q, int *item) { q.add(item, 0, 0); }
   static void add(model_shared &q, int *item) { q.add(item); }
   void run(int t) {
     if (t < Workers) {
       int *item = nullptr;
-      sleep_until(idle, static_cast<std::size_t>(t), [&] { return (item = ask(queue, t)) != nullptr; });
+      sleep_until(idle, static_cast<std::size_t>(t),
+                  [&] { return (item = ask(queue, t)) != nullptr; });
       return items.took(item);
     }
     for (int &token : items.tokens) {
@@ -223,7 +228,8 @@ struct deque_feeds_sleepers {
     expect(idle.idle() == 0, "nobody is announced");
   }
 };
-const passes<deque_feeds_sleepers<2>> e1{"deque_feeds_two_sleepers"}; // of one: eventcount_with_deque
+const passes<deque_feeds_sleepers<2>> e1{
+    "deque_feeds_two_sleepers"}; // of one: eventcount_with_deque
 
 // --- completion with taskwait and mutex
 
@@ -276,14 +282,18 @@ struct taskwait_with_mutex {
         return !done;
       });
     word.reset();
-    expect(count.get() == Children + (Parent == parent_does::locks_too), "the parent sees what its children did, without the mutex");
+    expect(count.get() == Children + (Parent == parent_does::locks_too),
+           "the parent sees what its children did, without the mutex");
   }
   void check() { expect(mutex.lock.try_take(), "the mutex is free"); }
 };
 const passes<taskwait_with_mutex<1, parent_does::locks_too>> t1{"taskwait_with_mutex_one_child"};
-const passes<taskwait_with_mutex<2, parent_does::only_waits>> t2{"taskwait_with_mutex_two_children"};
-const passes<taskwait_with_mutex<2, parent_does::locks_too>> t3{"taskwait_with_mutex_and_the_parent"};
-const fails<taskwait_with_mutex<1, parent_does::only_waits, true>> t4{"flawed_taskwait_settles_first", ""};
+const passes<taskwait_with_mutex<2, parent_does::only_waits>> t2{
+    "taskwait_with_mutex_two_children"};
+const passes<taskwait_with_mutex<2, parent_does::locks_too>> t3{
+    "taskwait_with_mutex_and_the_parent"};
+const fails<taskwait_with_mutex<1, parent_does::only_waits, true>> t4{
+    "flawed_taskwait_settles_first", ""};
 
 // --- a task that is suspended on one worker and unblocked from outside; any worker may resume it
 
@@ -326,7 +336,8 @@ struct suspended_task_moves {
     if (t == Workers) {
       sent.set(1);
       if (int *f = word.unblock().resumed)
-        How == handshake::publishes_first ? go_on() : enqueue(f); // as a worker that finds it at once
+        How == handshake::publishes_first ? go_on()
+                                          : enqueue(f); // as a worker that finds it at once
       return;
     }
     if (t == 0)
@@ -337,11 +348,15 @@ struct suspended_task_moves {
       return ended.load(relaxed) == 1;
     });
   }
-  void check() { expect(ended.load(relaxed) == 1 && ready.empty() && idle.idle() == 0, "nothing is left"); }
+  void check() {
+    expect(ended.load(relaxed) == 1 && ready.empty() && idle.idle() == 0, "nothing is left");
+  }
 };
 const passes<suspended_task_moves<1>> u1{"suspended_task_comes_back"};
 const passes<suspended_task_moves<2>> u2{"suspended_task_moves"};
-const fails<suspended_task_moves<1, handshake::publishes_first>> u3{"flawed_suspension_publishes_first", "data race"};
-const fails<suspended_task_moves<1, handshake::enqueues_silently>> u4{"flawed_suspension_enqueues_silently", "deadlock"};
+const fails<suspended_task_moves<1, handshake::publishes_first>> u3{
+    "flawed_suspension_publishes_first", "data race"};
+const fails<suspended_task_moves<1, handshake::enqueues_silently>> u4{
+    "flawed_suspension_enqueues_silently", "deadlock"};
 
 } // namespace

@@ -56,7 +56,8 @@ struct cycles {
         if (e.to == i) {
           ++n.degree;
           if (!e.to_next_round)
-            n.missing.store(n.missing.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            n.missing.store(n.missing.load(std::memory_order_relaxed) + 1,
+                            std::memory_order_relaxed);
         }
         if (e.from == i) {
           whole->successors[next++] = &whole->all[e.to];
@@ -136,7 +137,8 @@ struct cycles {
       if (numbered *n = take())
         run_from(t, n);
       else
-        P::await(changes, [seen](std::uint32_t now) { return now != seen; }, std::memory_order_acquire);
+        P::await(
+            changes, [seen](std::uint32_t now) { return now != seen; }, std::memory_order_acquire);
     }
   }
   void check() {
@@ -161,7 +163,9 @@ struct pair {
       expect(data.get() == round, "the reader sees the writer of its round");
     return false;
   }
-  static void check(const int (&runs)[nodes]) { expect(runs[0] == 2 && runs[1] == 2, "all rounds are run"); }
+  static void check(const int (&runs)[nodes]) {
+    expect(runs[0] == 2 && runs[1] == 2, "all rounds are run");
+  }
 };
 
 /// Has a writer, two readers that do not exclude each other, and a task on its own.

@@ -83,7 +83,8 @@ struct registry_calls_alone {
   }
   void check() {
     expect(c.data.get() == calls[0] + calls[1], "every call is counted");
-    expect(calls[0] + calls[1] >= 2, "whoever finds the turn taken goes on, and the other one calls");
+    expect(calls[0] + calls[1] >= 2,
+           "whoever finds the turn taken goes on, and the other one calls");
   }
 };
 const passes<registry_calls_alone> a1{"registry_calls_one_at_a_time"};
@@ -140,7 +141,9 @@ struct registry_changes_under_a_round {
       return false;
     });
   }
-  void check() { expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority"); }
+  void check() {
+    expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority");
+  }
 };
 const passes<registry_changes_under_a_round> r1{"registry_changes_under_a_round"};
 
@@ -175,7 +178,8 @@ struct flawed_end {
   }
   void check() {}
 };
-const fails<flawed_end<flaw::remover_does_not_wait>> f1{"flawed_registry_end_does_not_wait", "data race"};
+const fails<flawed_end<flaw::remover_does_not_wait>> f1{"flawed_registry_end_does_not_wait",
+                                                        "data race"};
 const fails<flawed_end<flaw::end_wakes_nobody>> f2{"flawed_registry_end_wakes_nobody", "deadlock"};
 
 } // namespace

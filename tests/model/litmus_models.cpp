@@ -26,12 +26,17 @@ struct store_buffering {
   void check() { observe(static_cast<unsigned>(10 * seen[0] + seen[1])); }
 };
 const litmus<store_buffering<relaxed, relaxed>> sb_relaxed{"litmus_sb_relaxed", {0, 1, 10, 11}};
-const litmus<store_buffering<release, acquire>> sb_acq_rel{"litmus_sb_acquire_release", {0, 1, 10, 11}};
-const litmus<store_buffering<seq_cst, acquire>> sb_half{"litmus_sb_seq_cst_store_acquire_load", {0, 1, 10, 11}};
+const litmus<store_buffering<release, acquire>> sb_acq_rel{"litmus_sb_acquire_release",
+                                                           {0, 1, 10, 11}};
+const litmus<store_buffering<seq_cst, acquire>> sb_half{"litmus_sb_seq_cst_store_acquire_load",
+                                                        {0, 1, 10, 11}};
 const litmus<store_buffering<seq_cst, seq_cst>> sb_seq_cst{"litmus_sb_seq_cst", {1, 10, 11}};
-const litmus<store_buffering<relaxed, relaxed, k_light_heavy>> sb_asymmetric{"litmus_sb_light_heavy", {1, 10, 11}};
-const litmus<store_buffering<relaxed, relaxed, k_light_light>> sb_light{"litmus_sb_light_light", {0, 1, 10, 11}};
-const litmus<store_buffering<relaxed, relaxed, k_heavy_only>> sb_heavy{"litmus_sb_heavy_alone", {0, 1, 10, 11}};
+const litmus<store_buffering<relaxed, relaxed, k_light_heavy>> sb_asymmetric{
+    "litmus_sb_light_heavy", {1, 10, 11}};
+const litmus<store_buffering<relaxed, relaxed, k_light_light>> sb_light{"litmus_sb_light_light",
+                                                                        {0, 1, 10, 11}};
+const litmus<store_buffering<relaxed, relaxed, k_heavy_only>> sb_heavy{"litmus_sb_heavy_alone",
+                                                                       {0, 1, 10, 11}};
 
 /// MP: data, then flag; the other way round. 10 is the flag without its data.
 template <std::memory_order Store, std::memory_order Load>
@@ -51,8 +56,10 @@ struct message_passing {
   void check() { observe(static_cast<unsigned>(10 * seen[0] + seen[1])); }
 };
 const litmus<message_passing<relaxed, relaxed>> mp_relaxed{"litmus_mp_relaxed", {0, 1, 10, 11}};
-const litmus<message_passing<release, relaxed>> mp_release{"litmus_mp_release_relaxed", {0, 1, 10, 11}};
-const litmus<message_passing<relaxed, acquire>> mp_acquire{"litmus_mp_relaxed_acquire", {0, 1, 10, 11}};
+const litmus<message_passing<release, relaxed>> mp_release{"litmus_mp_release_relaxed",
+                                                           {0, 1, 10, 11}};
+const litmus<message_passing<relaxed, acquire>> mp_acquire{"litmus_mp_relaxed_acquire",
+                                                           {0, 1, 10, 11}};
 const litmus<message_passing<release, acquire>> mp_both{"litmus_mp_release_acquire", {0, 1, 11}};
 
 /// MP through a read-modify-write of a third thread, which continues the release sequence. A store
@@ -113,12 +120,16 @@ struct independent_reads {
       seen[2 * (t - 2) + 1] = (t == 2 ? y : x).load(Load);
     }
   }
-  void check() { observe(static_cast<unsigned>(1000 * seen[0] + 100 * seen[1] + 10 * seen[2] + seen[3])); }
+  void check() {
+    observe(static_cast<unsigned>(1000 * seen[0] + 100 * seen[1] + 10 * seen[2] + seen[3]));
+  }
 };
-const litmus<independent_reads<release, acquire>> iriw_acq_rel{"litmus_iriw_acquire_release",
-                                                               {0, 1, 10, 11, 100, 101, 110, 111, 1000, 1001, 1010, 1011, 1100, 1101, 1110, 1111}};
-const litmus<independent_reads<seq_cst, seq_cst>> iriw_seq_cst{"litmus_iriw_seq_cst",
-                                                               {0, 1, 10, 11, 100, 101, 110, 111, 1000, 1001, 1011, 1100, 1101, 1110, 1111}};
+const litmus<independent_reads<release, acquire>> iriw_acq_rel{
+    "litmus_iriw_acquire_release",
+    {0, 1, 10, 11, 100, 101, 110, 111, 1000, 1001, 1010, 1011, 1100, 1101, 1110, 1111}};
+const litmus<independent_reads<seq_cst, seq_cst>> iriw_seq_cst{
+    "litmus_iriw_seq_cst",
+    {0, 1, 10, 11, 100, 101, 110, 111, 1000, 1001, 1011, 1100, 1101, 1110, 1111}};
 
 /// 2+2W: both threads write both locations, in opposite orders. C++ allows both first stores to win
 /// when relaxed; the checker cannot show it, because the order of stores to a location is the order
@@ -171,7 +182,8 @@ struct plain_data {
 };
 const passes<plain_data<release, acquire>> plain_ordered{"litmus_plain_data_behind_a_flag"};
 const fails<plain_data<relaxed, acquire>> plain_race{"litmus_plain_data_race", "data race"};
-const fails<plain_data<release, relaxed>> plain_race2{"litmus_plain_data_race_at_the_reader", "data race"};
+const fails<plain_data<release, relaxed>> plain_race2{"litmus_plain_data_race_at_the_reader",
+                                                      "data race"};
 
 /// Has a futex sleeper that no thread wakes, or one that is woken.
 template <bool Wake>

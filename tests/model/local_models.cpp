@@ -32,7 +32,8 @@ struct locals_of_two_branches {
       fresh.content.set(k + 10);
       found = &list.add(fresh);
     }
-    expect(static_cast<model_value *>(found)->content.get() == k + 10, "a value is whole when it is found");
+    expect(static_cast<model_value *>(found)->content.get() == k + 10,
+           "a value is whole when it is found");
     expect(!seen[t][k] || seen[t][k] == found, "it stays the same");
     seen[t][k] = found;
   }

@@ -212,7 +212,10 @@ class listing4_lock {
     item = m_ready[id].item.get();
     return delegation::delegated;
   }
-  bool empty() { return m_log[m_tail.get() % 2].load(Flaw == flaw::relaxed_log ? relaxed : acquire) < m_tail.get(); }
+  bool empty() {
+    return m_log[m_tail.get() % 2].load(Flaw == flaw::relaxed_log ? relaxed : acquire) <
+           m_tail.get();
+  }
   std::size_t front() { return m_log[m_tail.get() % 2].load(relaxed) - m_tail.get(); }
   void pop_front() { unlock(); }
   void set_item(std::size_t id, int item) {
@@ -253,7 +256,9 @@ const passes<listing4_draws<flaw::none>> l0{"listing4_without_the_increment"};
 const passes<listing4_tries<flaw::none>> l1{"listing4_try_lock"};
 const fails<listing4_draws<flaw::tail_increment>> l2{"listing4_as_printed", "deadlock"};
 const fails<listing4_draws<flaw::relaxed_log>> l3{"listing4_relaxed_log", "data race"};
-const fails<listing4_tries<flaw::try_lock_acquires_late>> l4{"listing4_try_lock_acquires_late", "data race"};
-const fails<delegation_draws<3, 3, 2, listing4_lock<flaw::none>>> l5{"listing4_more_threads_than_slots", ""};
+const fails<listing4_tries<flaw::try_lock_acquires_late>> l4{"listing4_try_lock_acquires_late",
+                                                             "data race"};
+const fails<delegation_draws<3, 3, 2, listing4_lock<flaw::none>>> l5{
+    "listing4_more_threads_than_slots", ""};
 
 } // namespace

@@ -34,7 +34,9 @@ struct options {
   std::uint64_t seed = 1;
 };
 
-clock_type::time_point after(double s) { return clock_type::now() + std::chrono::duration_cast<clock_type::duration>(seconds(s)); }
+clock_type::time_point after(double s) {
+  return clock_type::now() + std::chrono::duration_cast<clock_type::duration>(seconds(s));
+}
 
 struct result {
   outcome last;
@@ -65,7 +67,9 @@ void explore_by_chance(result &r, const program &p, double budget, std::uint64_t
 /// The one search that the command line asks for.
 result explore_by_options(const program &p, double budget, const options &o) {
   limits l;
-  l.how = o.search == "pct" ? search::pct : o.search == "random" ? search::random : search::exhaustive;
+  l.how = o.search == "pct"      ? search::pct
+          : o.search == "random" ? search::random
+                                 : search::exhaustive;
   l.depth = o.depth;
   l.seed = o.seed;
   l.until = after(budget);
@@ -125,7 +129,8 @@ std::string check_outcomes(const model &m, const result &r) {
 
 bool run_model(const model &m, double budget, const options &o) {
   const auto start = clock_type::now();
-  const result r = o.search.empty() ? explore(m.what, budget, o.seed) : explore_by_options(m.what, budget, o);
+  const result r =
+      o.search.empty() ? explore(m.what, budget, o.seed) : explore_by_options(m.what, budget, o);
   const double took = seconds(clock_type::now() - start).count();
   std::string wrong;
   if (r.last.failed != !m.must_pass)
@@ -134,8 +139,9 @@ bool run_model(const model &m, double budget, const options &o) {
     wrong = "the seeded bug should show as \"" + m.failure + "\", but: " + r.last.failure;
   else if (!m.outcomes.empty())
     wrong = check_outcomes(m, r);
-  std::printf("%s %-44s %9llu executions, %5.2f s, %s\n", wrong.empty() ? "ok    " : "FAILED", m.what.name,
-              static_cast<unsigned long long>(r.executions), took, m.must_pass ? r.coverage.c_str() : "the seeded bug is found");
+  std::printf("%s %-44s %9llu executions, %5.2f s, %s\n", wrong.empty() ? "ok    " : "FAILED",
+              m.what.name, static_cast<unsigned long long>(r.executions), took,
+              m.must_pass ? r.coverage.c_str() : "the seeded bug is found");
   if (!wrong.empty()) {
     std::printf("  %s\n", wrong.c_str());
     if (r.last.failed) {
@@ -226,14 +232,18 @@ struct beyond {
 constexpr beyond k_beyond_the_model[] = {
     {"queue/deque.hpp", "m_top.load(std::memory_order_acquire); // O2"},
     {"queue/deque.hpp", "std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3, C++20"},
-    {"queue/deque.hpp", "m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7"},
-    {"omp/src/parker_word.hpp", "m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6"},
+    {"queue/deque.hpp",
+     "m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7"},
+    {"omp/src/parker_word.hpp",
+     "m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6"},
 };
 
 bool is_beyond(const site &s) {
   const std::string line = source_line(s);
-  return std::any_of(std::begin(k_beyond_the_model), std::end(k_beyond_the_model),
-                     [&](const beyond &b) { return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos; });
+  return std::any_of(
+      std::begin(k_beyond_the_model), std::end(k_beyond_the_model), [&](const beyond &b) {
+        return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos;
+      });
 }
 
 int run_mutants(const options &o) {
@@ -246,7 +256,8 @@ int run_mutants(const options &o) {
   engine &e = the_engine();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t known = e.sites().size();
-    (void)explore(chosen[i]->what, std::min(0.3, o.seconds / 4 / static_cast<double>(chosen.size())), o.seed);
+    (void)explore(chosen[i]->what,
+                  std::min(0.3, o.seconds / 4 / static_cast<double>(chosen.size())), o.seed);
     for (std::size_t s = known; s < e.sites().size(); ++s)
       if (e.sites()[s].file.find("tests/model/") == std::string::npos)
         for (std::memory_order order : weaker(e.sites()[s]))
@@ -257,9 +268,11 @@ int run_mutants(const options &o) {
     if (is_beyond(e.sites()[static_cast<std::size_t>(m.site)]))
       continue;
     e.weaken(m.site, m.order);
-    for (double budget : {share / 4, share * 2, share * 8}) { // most mutants die at once; the stubborn ones get longer
+    for (double budget : {share / 4, share * 2,
+                          share * 8}) { // most mutants die at once; the stubborn ones get longer
       for (std::size_t i = 0; i < chosen.size() && m.killed_by.empty(); ++i) {
-        const auto &c = chosen[(m.first + i) % chosen.size()]->what; // models of one part stand together
+        const auto &c =
+            chosen[(m.first + i) % chosen.size()]->what; // models of one part stand together
         const result r = explore(c, budget, o.seed);
         if (r.last.failed)
           m.killed_by = std::string(c.name) + ": " + r.last.failure;
@@ -275,10 +288,12 @@ int run_mutants(const options &o) {
     excused += is_excused;
     const char *verdict = !m.killed_by.empty() ? "killed  " : is_excused ? "beyond  " : "SURVIVED";
     const char *to = s.part == 'l' || s.part == 'h' ? "no barrier" : name(m.order);
-    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + below_root(s.file), s.line, s.part == 'f' ? "(on failure) " : "",
-                name(s.order), to, m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
+    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + below_root(s.file), s.line,
+                s.part == 'f' ? "(on failure) " : "", name(s.order), to,
+                m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
   }
-  std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed, mutants.size() - excused, excused);
+  std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed,
+              mutants.size() - excused, excused);
   return killed + excused == mutants.size() && !mutants.empty() ? 0 : 1;
 }
 
@@ -289,17 +304,23 @@ int replay(const options &o) {
       std::printf("%s%s\n", r.trace.c_str(), r.failed ? r.failure.c_str() : "no failure");
       return r.failed ? 1 : 0;
     }
-  std::fprintf(stderr, "weft_model: no model is called as the replay string '%s' begins; --list names them\n", o.replay.c_str());
+  std::fprintf(
+      stderr,
+      "weft_model: no model is called as the replay string '%s' begins; --list names them\n",
+      o.replay.c_str());
   return 2;
 }
 
-bool is_search(const std::string &name) { return name == "exhaustive" || name == "random" || name == "pct"; }
+bool is_search(const std::string &name) {
+  return name == "exhaustive" || name == "random" || name == "pct";
+}
 
 int usage(const char *wrong) {
-  std::fprintf(stderr,
-               "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
-               "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
-               wrong);
+  std::fprintf(
+      stderr,
+      "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
+      "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
+      wrong);
   return 2;
 }
 

@@ -156,7 +156,8 @@ struct registrations_of_one_who_acts {
   }
 };
 const passes<registrations_of_one_who_acts<false>> n3{"registrations_of_one_who_acts"};
-const fails<registrations_of_one_who_acts<true>> n4{"registrations_of_one_who_acts_blindly", "data race"};
+const fails<registrations_of_one_who_acts<true>> n4{"registrations_of_one_who_acts_blindly",
+                                                    "data race"};
 
 /// Lets a worker and a manager release a task: the last one drops it, with what both did to it.
 struct zombie_step {

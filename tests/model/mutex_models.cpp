@@ -186,9 +186,13 @@ struct flawed_mutex_counts {
   }
   void check() {}
 };
-const fails<flawed_mutex_counts<flaw::forgets_waiters, 2>> f1{"flawed_mutex_forgets_waiters", "deadlock"};
-const fails<flawed_mutex_counts<flaw::frees_before_waking, 3>> f2{"flawed_mutex_frees_before_waking", "data race"};
-const fails<flawed_mutex_counts<flaw::reads_the_node_late, 2>> f3{"flawed_mutex_reads_the_node_late", "data race"};
-const fails<flawed_mutex_counts<flaw::newest_first, 3>> f4{"flawed_mutex_newest_first", "came first"};
+const fails<flawed_mutex_counts<flaw::forgets_waiters, 2>> f1{"flawed_mutex_forgets_waiters",
+                                                              "deadlock"};
+const fails<flawed_mutex_counts<flaw::frees_before_waking, 3>> f2{
+    "flawed_mutex_frees_before_waking", "data race"};
+const fails<flawed_mutex_counts<flaw::reads_the_node_late, 2>> f3{
+    "flawed_mutex_reads_the_node_late", "data race"};
+const fails<flawed_mutex_counts<flaw::newest_first, 3>> f4{"flawed_mutex_newest_first",
+                                                           "came first"};
 
 } // namespace

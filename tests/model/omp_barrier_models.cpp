@@ -96,7 +96,8 @@ struct barrier_base {
   void run_tasks(unsigned me) {
     member &mine = members[me];
     while (barrier_task *x = take_any(me)) {
-      expect(x->round == mine.passed, "no task begins before its runner has seen the end of the barrier before it");
+      expect(x->round == mine.passed,
+             "no task begins before its runner has seen the end of the barrier before it");
       x->done.set(1);
       x->is_over.store(1, release);
       for (barrier_task *made : {x->makes, x->makes_too})
@@ -369,7 +370,9 @@ struct barrier_zero_in_passing {
     (void)w.arrive(words::k_arrived);
     (void)w.arrive(words::k_arrived);
   }
-  void arrive(int t) { was_over[t] = w.try_to_end(w.arrive(words::k_arrived)) != weft_omp::barrier_end::not_yet; }
+  void arrive(int t) {
+    was_over[t] = w.try_to_end(w.arrive(words::k_arrived)) != weft_omp::barrier_end::not_yet;
+  }
   void run(int t) {
     if (t == 1) {
       if (!w.take_back(0, words::k_arrived))
@@ -406,7 +409,8 @@ struct barrier_task_makes_two : barrier_base<Members> {
       this->push(me, task);
     }
     this->barrier(me);
-    expect(task.done.get() == 1 && made[0].done.get() == 1 && made[1].done.get() == 1, "a barrier ends all tasks");
+    expect(task.done.get() == 1 && made[0].done.get() == 1 && made[1].done.get() == 1,
+           "a barrier ends all tasks");
   }
   void check() { expect(this->w.tasks_left() == 0, "the count is settled"); }
 };
@@ -458,7 +462,8 @@ struct barrier_detached_beside_another : barrier_base<2> {
       push(me, plain);
     }
     barrier(me);
-    expect(detached.done.get() == 1 && plain.done.get() == 1 && fulfilled.get() == 1, "a barrier ends all tasks");
+    expect(detached.done.get() == 1 && plain.done.get() == 1 && fulfilled.get() == 1,
+           "a barrier ends all tasks");
   }
   void check() { expect(w.tasks_left() == 0, "the count is settled"); }
 };
@@ -508,7 +513,9 @@ struct oversubscribed_base : barrier_base<Members> {
     w.begin_releasing();
   }
 
-  static constexpr unsigned first_on(unsigned leaf) { return (leaf * Members + Leaves - 1) / Leaves; }
+  static constexpr unsigned first_on(unsigned leaf) {
+    return (leaf * Members + Leaves - 1) / Leaves;
+  }
   static constexpr unsigned leaf_of(unsigned member) {
     unsigned leaf = 0;
     while (first_on(leaf + 1) <= member)
@@ -533,12 +540,17 @@ struct oversubscribed_base : barrier_base<Members> {
     else if (wakes)
       wake_leaf(me, leaf);
   }
-  outcome idle_oversubscribed(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
+  outcome idle_oversubscribed(unsigned me, std::uint64_t number, std::uint64_t unit,
+                              bool cancellable) {
     const auto is_released = [&] { return w.is_released(number); };
-    const auto stays = [&] { return !is_released() && !(cancellable && w.cancelled.load(seq_cst)); };
+    const auto stays = [&] {
+      return !is_released() && !(cancellable && w.cancelled.load(seq_cst));
+    };
     for (;;) {
       if (!w.has_tasks.load(relaxed)) {
-        rest(me, 2 * number + 1, is_released, [&] { return w.is_without_tasks() && stays(); }, unit == words::k_arrived);
+        rest(
+            me, 2 * number + 1, is_released, [&] { return w.is_without_tasks() && stays(); },
+            unit == words::k_arrived);
       } else {
         w.begin_to_park();
         members[me].place.wait_for([&] { return stays() && !this->has_work(); });
@@ -560,13 +572,16 @@ struct oversubscribed_base : barrier_base<Members> {
     for (outcome o = outcome::work; o == outcome::work;) {
       if (w.has_tasks.load(relaxed))
         this->run_tasks(me);
-      const std::uint64_t seen = w.arrive_on(arrivals[leaf], first_on(leaf + 1) - first_on(leaf), number, unit);
-      const weft_omp::barrier_end e = seen != 0 ? w.try_to_end(seen) : weft_omp::barrier_end::not_yet;
+      const std::uint64_t seen =
+          w.arrive_on(arrivals[leaf], first_on(leaf + 1) - first_on(leaf), number, unit);
+      const weft_omp::barrier_end e =
+          seen != 0 ? w.try_to_end(seen) : weft_omp::barrier_end::not_yet;
       if (e == weft_omp::barrier_end::inside)
         wake_leaves(me, 2 * number + 1);
       else if (e == weft_omp::barrier_end::of_region)
         this->wake_all(me); // in barrier.cpp the next region wakes all but the first
-      o = e == weft_omp::barrier_end::not_yet ? idle_oversubscribed(me, number, unit, cancellable) : outcome::over;
+      o = e == weft_omp::barrier_end::not_yet ? idle_oversubscribed(me, number, unit, cancellable)
+                                              : outcome::over;
       if (o == outcome::cancelled)
         return false;
     }

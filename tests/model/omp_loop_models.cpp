@@ -29,7 +29,8 @@ struct each_chunk_once {
   }
   void run(int t) {
     const auto me = static_cast<unsigned>(t);
-    for (std::uint32_t chunk = 0; ranges[me].take(chunk) || weft_omp::steal(Members, me, range_of(), chunk);) {
+    for (std::uint32_t chunk = 0;
+         ranges[me].take(chunk) || weft_omp::steal(Members, me, range_of(), chunk);) {
       expect(chunk < Chunks, "a chunk is one of the loop's");
       ++taken[t][chunk];
     }
@@ -52,7 +53,8 @@ const passes<each_chunk_once<3, 2, 4>> p5{"omp_static_steal_late_member"};
 /// Takes the largest loop: a member that asks again and again at its end gets nothing more.
 struct end_of_range {
   static constexpr int threads = 2;
-  static constexpr auto last = static_cast<std::uint32_t>(weft_omp::basic_chunk_range<P>::k_most - 1);
+  static constexpr auto last =
+      static_cast<std::uint32_t>(weft_omp::basic_chunk_range<P>::k_most - 1);
   weft_omp::basic_chunk_range<P> range;
   int taken[2] = {};
   end_of_range() { range.put(last, last + 1); }
@@ -80,7 +82,9 @@ const passes<end_of_range> p6{"omp_static_steal_at_the_end"};
 struct ordered_base : omp_events {
   weft_omp::basic_ordered<P> ordered;
   auto waits(int t) {
-    return [this, t](const model_atomic<std::uint32_t> &word, std::uint32_t seen) { wait_while(members[t], word, seen); };
+    return [this, t](const model_atomic<std::uint32_t> &word, std::uint32_t seen) {
+      wait_while(members[t], word, seen);
+    };
   }
   auto wakes() {
     return [this](const model_atomic<std::uint32_t> &word) { wake_all(&word); };

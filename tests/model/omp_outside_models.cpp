@@ -32,7 +32,8 @@ struct block_once_each {
       if (!accepted)
         refused.fetch_add(1, std::memory_order_relaxed);
       if (sleeps) {
-        expect(place.get() == 1, "what the thread has prepared before it blocks is seen by its waker");
+        expect(place.get() == 1,
+               "what the thread has prepared before it blocks is seen by its waker");
         sleeps->signal();
       }
       return;
@@ -46,7 +47,8 @@ struct block_once_each {
   }
   void check() {
     const bool one_is_left = !state.unblock().accepted;
-    expect(refused.load(std::memory_order_relaxed) + one_is_left == Others - 1, "each unblock ends a block, is kept or is refused");
+    expect(refused.load(std::memory_order_relaxed) + one_is_left == Others - 1,
+           "each unblock ends a block, is kept or is refused");
   }
 };
 const passes<block_once_each<1>> b1{"omp_outside_block"};

@@ -73,7 +73,8 @@ class omp_model_thread {
 struct omp_events {
   weft_omp::sleeper_list<omp_model_thread, omp_atomics> list;
   omp_model_thread members[3];
-  void wait_while(omp_model_thread &me, const model_atomic<std::uint32_t> &word, std::uint32_t value) {
+  void wait_while(omp_model_thread &me, const model_atomic<std::uint32_t> &word,
+                  std::uint32_t value) {
     weft_omp::word_sleeper<omp_model_thread, omp_atomics> s{&word, &me};
     if (!list.enter(s, word, value))
       return;

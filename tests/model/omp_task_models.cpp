@@ -169,7 +169,8 @@ struct children_base {
   /// Does what end_task() of task.cpp does.
   void end(int t, counted &x) {
     const bool gone = weft_omp::is_left(x);
-    weft_omp::end_child(members[t], *x.parent, &children_base::free, [](omp_model_thread &m) { m.signal(); });
+    weft_omp::end_child(members[t], *x.parent, &children_base::free,
+                        [](omp_model_thread &m) { m.signal(); });
     if (gone)
       free(x);
   }

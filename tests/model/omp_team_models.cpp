@@ -108,7 +108,8 @@ struct leaving_to_the_next : dismissal<1> {
     next->regions = 2;
     next->mailbox.send(1, 2);
     std::uint64_t known = next->mailbox.k_none;
-    expect(next->mailbox.is_for(1, known) && next->mailbox.last() == 1, "what the next thread orders stands");
+    expect(next->mailbox.is_for(1, known) && next->mailbox.last() == 1,
+           "what the next thread orders stands");
   }
   void check() { expect((teams.take() == nullptr) == took, "the team is in one pair of hands"); }
 };

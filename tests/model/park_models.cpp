@@ -177,7 +177,8 @@ struct eventcount_hands_over {
   }
 };
 const passes<eventcount_hands_over<way::commit, false>> e7{"eventcount_hands_over"};
-const passes<eventcount_hands_over<way::deadline, false>> e8{"eventcount_hands_over_at_the_deadline"};
+const passes<eventcount_hands_over<way::deadline, false>> e8{
+    "eventcount_hands_over_at_the_deadline"};
 const passes<eventcount_hands_over<way::cancel, false>> e9{"eventcount_hands_over_when_cancelled"};
 const passes<eventcount_hands_over<way::commit, true>> e10{"eventcount_notify_worker"};
 

@@ -110,7 +110,8 @@ struct deque_reuses_slots {
     for (int i = 0; i < (t > 0 ? 2 : count); ++i) {
       if (t > 0) {
         const auto s = deque.steal();
-        expect((s.outcome == steal_outcome::taken) == (s.item != nullptr), "an item comes exactly when taken");
+        expect((s.outcome == steal_outcome::taken) == (s.item != nullptr),
+               "an item comes exactly when taken");
         got[t][i] = s.item;
       } else {
         items[i].payload.set(1);

@@ -13,7 +13,8 @@ namespace {
 
 using clock_type = computing_clock;
 
-constexpr std::uint64_t k_most_executions[] = {30'000, 100'000, 100'000}; // without, with sleep sets, with states
+constexpr std::uint64_t k_most_executions[] = {30'000, 100'000,
+                                               100'000}; // without, with sleep sets, with states
 
 struct totals {
   std::uint64_t steps[3] = {}; // of the models that the plain search exhausts
@@ -37,7 +38,9 @@ std::string kind(const outcome &o) {
   return o.failure.substr(at + 2, o.failure.find_first_of(":,(", at + 2) - at - 2);
 }
 
-bool agree(const outcome &a, const outcome &b) { return a.failed == b.failed && (a.failed || (b.exhausted && a.observed == b.observed)); }
+bool agree(const outcome &a, const outcome &b) {
+  return a.failed == b.failed && (a.failed || (b.exhausted && a.observed == b.observed));
+}
 
 /// The weakest reduction with which the model can be exhausted is held against the stronger ones.
 void compare(const program &p, const std::string &what, totals &t) {
@@ -50,8 +53,8 @@ void compare(const program &p, const std::string &what, totals &t) {
       reference = r;
     if (reference < r && !agree(with[reference], with[r])) {
       ++t.wrong;
-      std::printf("FAILED %s%s: %s with %s, %s with %s\n", p.name, what.c_str(), kind(with[reference]).c_str(), names[reference],
-                  kind(with[r]).c_str(), names[r]);
+      std::printf("FAILED %s%s: %s with %s, %s with %s\n", p.name, what.c_str(),
+                  kind(with[reference]).c_str(), names[reference], kind(with[r]).c_str(), names[r]);
     }
   }
   if (reference > 1) {
@@ -65,17 +68,22 @@ void compare(const program &p, const std::string &what, totals &t) {
   if (reference == 0)
     for (int r : {0, 1, 2})
       t.steps[r] += with[r].steps;
-  std::printf("%-44s %9llu%s steps, %9llu with sleep sets, %9llu with states\n", p.name, static_cast<unsigned long long>(with[0].steps),
-              reference ? "+" : " ", static_cast<unsigned long long>(with[1].steps), static_cast<unsigned long long>(with[2].steps));
+  std::printf("%-44s %9llu%s steps, %9llu with sleep sets, %9llu with states\n", p.name,
+              static_cast<unsigned long long>(with[0].steps), reference ? "+" : " ",
+              static_cast<unsigned long long>(with[1].steps),
+              static_cast<unsigned long long>(with[2].steps));
 }
 
 } // namespace
 
 int compare_reductions(const std::string &only, double seconds) {
-  const auto until = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(std::chrono::duration<double>(seconds));
+  const auto until = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(
+                                             std::chrono::duration<double>(seconds));
   engine &e = the_engine();
   totals t;
-  const auto wanted = [&](const model &m) { return clock_type::now() < until && std::string(m.what.name).find(only) != std::string::npos; };
+  const auto wanted = [&](const model &m) {
+    return clock_type::now() < until && std::string(m.what.name).find(only) != std::string::npos;
+  };
   for (const model &m : all_models())
     if (wanted(m))
       compare(m.what, "", t);
@@ -84,13 +92,16 @@ int compare_reductions(const std::string &only, double seconds) {
     e.weaken(static_cast<int>(s), std::memory_order_relaxed);
     for (const model &m : all_models())
       if (m.must_pass && m.what.threads <= 2 && wanted(m))
-        compare(m.what, " with " + e.sites()[s].file + ":" + std::to_string(e.sites()[s].line) + " relaxed", t);
+        compare(m.what,
+                " with " + e.sites()[s].file + ":" + std::to_string(e.sites()[s].line) + " relaxed",
+                t);
   }
   e.weaken(-1, std::memory_order_relaxed);
-  std::printf("reductions: %d explorations compared (%d of them failing), %d too large; %d differ; steps %llu, with sleep sets "
-              "%llu, with states %llu\n",
-              t.explorations, t.failing, t.skipped, t.wrong, static_cast<unsigned long long>(t.steps[0]), static_cast<unsigned long long>(t.steps[1]),
-              static_cast<unsigned long long>(t.steps[2]));
+  std::printf(
+      "reductions: %d explorations compared (%d of them failing), %d too large; %d differ; steps %llu, with sleep sets "
+      "%llu, with states %llu\n",
+      t.explorations, t.failing, t.skipped, t.wrong, static_cast<unsigned long long>(t.steps[0]),
+      static_cast<unsigned long long>(t.steps[1]), static_cast<unsigned long long>(t.steps[2]));
   const bool falls = t.steps[2] < t.steps[1] && t.steps[1] < t.steps[0];
   return t.wrong == 0 && falls ? 0 : 1;
 }

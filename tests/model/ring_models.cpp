@@ -21,8 +21,10 @@ constexpr std::uint64_t k_records = small_shape::records;
 template <unsigned Packets>
 struct ring_base {
   ring_words<P> shared;
-  model_atomic<std::uint64_t> words[Packets * (small_shape::head_words + k_records * small_shape::record_words)];
-  model_var<std::uint64_t> plain[Packets][k_records]; // what the kernel reads when it writes a packet to the file
+  model_atomic<std::uint64_t>
+      words[Packets * (small_shape::head_words + k_records * small_shape::record_words)];
+  model_var<std::uint64_t>
+      plain[Packets][k_records]; // what the kernel reads when it writes a packet to the file
   ring_core<small_shape, P> ring;
   bool open = false;
   std::uint64_t in_packet = 0, kept = 0;
@@ -61,7 +63,8 @@ struct ring_base {
     to.records = (done.words - small_shape::head_words) / small_shape::record_words;
     for (std::size_t i = 0; i < to.records; ++i) {
       to.values[i] = got[small_shape::head_words + i * small_shape::record_words];
-      expect(got[small_shape::head_words + i * small_shape::record_words + 1] == ~to.values[i], "a record is whole");
+      expect(got[small_shape::head_words + i * small_shape::record_words + 1] == ~to.values[i],
+             "a record is whole");
     }
     return true;
   }
@@ -155,7 +158,8 @@ struct ring_ends_early : ring_base<2> {
     packet first, second;
     const bool there = copy(0, first);
     expect(there || known == 0, "what is known is there");
-    expect(first.records >= (known < k_records ? known : k_records), "every record that is known is there");
+    expect(first.records >= (known < k_records ? known : k_records),
+           "every record that is known is there");
     static_cast<void>(copy(1, second));
     for (std::size_t i = 0; i < first.records; ++i)
       expect(first.values[i] == i + 1, "a copied packet holds its own records");

@@ -17,7 +17,9 @@ struct safepoint_base {
     model_atomic<bool> at_safepoint{false};
     model_atomic<int> asleep{0}; // its announcement, as in the eventcount
     model_var<int> tasks{0}; // what it has in hand and in its queue
-    [[nodiscard]] bool is_active() const { return !at_safepoint.load(acquire) && !asleep.load(acquire); } // as is_active() of worker/safepoint.cpp
+    [[nodiscard]] bool is_active() const {
+      return !at_safepoint.load(acquire) && !asleep.load(acquire);
+    } // as is_active() of worker/safepoint.cpp
   };
   sleep_gate<P> gate;
   safepoint_core<P> safepoint;
@@ -107,7 +109,9 @@ struct safepoint_of_two : safepoint_base {
       return begin_body(workers[0]);
     nap(workers[1]);
   }
-  void check() { expect(workers[0].tasks.get() == 1 && workers[1].tasks.get() == 1, "both have worked"); }
+  void check() {
+    expect(workers[0].tasks.get() == 1 && workers[1].tasks.get() == 1, "both have worked");
+  }
 };
 const passes<safepoint_of_two> h4{"safepoint_of_two"};
 

@@ -77,7 +77,8 @@ struct spare_is_recalled {
     while (Looks == 0 && c.s.is() == seat::starting)
       P::pause();
     if ((Looks != 0 || c.retire()) && c.recall()) {
-      expect(c.s.is() != seat::parked || Looks == 0, "who is recalled works, or has left by itself");
+      expect(c.s.is() != seat::parked || Looks == 0,
+             "who is recalled works, or has left by itself");
       c.retire();
     } else if (c.s.is() == seat::running) {
       c.retire();
@@ -113,7 +114,8 @@ struct spare_comes_again {
     if (Looks) {
       while (c.s.is() != seat::parked)
         P::pause();
-      expect(i == 0 || c.done[i - 1].get() == 1, "what it did is seen by who sees that it is parked");
+      expect(i == 0 || c.done[i - 1].get() == 1,
+             "what it did is seen by who sees that it is parked");
     }
     while (!c.s.wake())
       P::pause();
@@ -123,7 +125,9 @@ struct spare_comes_again {
     for (int i = 0; i != rounds; ++i)
       t == 0 ? work(i) : wake(i);
   }
-  void check() { expect(c.returns == rounds && c.s.is() == seat::parked, "it has worked each time"); }
+  void check() {
+    expect(c.returns == rounds && c.s.is() == seat::parked, "it has worked each time");
+  }
 };
 const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};

@@ -151,14 +151,16 @@ struct block_times_out {
 };
 const passes<block_times_out<false>> b4{"block_times_out"};
 const passes<block_times_out<true>> b5{"block_times_out_or_is_unblocked"};
-const fails<block_times_out<false, timing::clock_before_frame>> b6{"flawed_block_sets_the_clock_first", "data race"};
+const fails<block_times_out<false, timing::clock_before_frame>> b6{
+    "flawed_block_sets_the_clock_first", "data race"};
 
 /// Has no lock that orders the end of the block: only m_armed does.
 template <bool Waits>
 struct block_outlives_its_publisher {
   static constexpr int threads = 2;
   model_block word;
-  std::optional<timed_block<model_frame, P>> block; // not on a stack, where what comes later would be in its place
+  std::optional<timed_block<model_frame, P>>
+      block; // not on a stack, where what comes later would be in its place
   model_atomic<timed_block<model_frame, P> *> published{nullptr};
   void run(int t) {
     if (t == 0) {
@@ -339,7 +341,9 @@ struct own_frame_comes_home {
         frame[i].left.set(1);
         go_home(i);
       } else {
-        P::await(frame[i].ready, [](int r) { return r == 1; }, acquire); // published by whatever it waits in
+        P::await(
+            frame[i].ready, [](int r) { return r == 1; },
+            acquire); // published by whatever it waits in
         sent[i].set(1);
         slot.put(frame[i]);
         idle.notify_worker(0);

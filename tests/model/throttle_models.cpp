@@ -103,7 +103,9 @@ struct throttle_and_sleeper : throttle_base {
     }
     idle.found(0);
   }
-  void check() { expect(!throttle.holds_any() && idle.idle() == 0, "nobody is held, nobody sleeps"); }
+  void check() {
+    expect(!throttle.holds_any() && idle.idle() == 0, "nobody is held, nobody sleeps");
+  }
 };
 const passes<throttle_and_sleeper<1>> s1{"throttle_lets_go_by_a_sleeper"};
 const passes<throttle_and_sleeper<2>> s2{"throttle_lets_go_again"};

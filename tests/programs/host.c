@@ -18,7 +18,8 @@ static int count(void *arg) {
 }
 
 static int run_libweft(void *library) {
-  typedef int (*spawn)(int (*)(void *), const void *, size_t, const void *, size_t, const void *, void *);
+  typedef int (*spawn)(int (*)(void *), const void *, size_t, const void *, size_t, const void *,
+                       void *);
   spawn weft_spawn = NULL;
   int (*weft_taskwait)(int *) = NULL;
   *(void **)&weft_spawn = symbol(library, "weft_spawn");

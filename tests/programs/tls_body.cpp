@@ -26,7 +26,9 @@ struct resident {
 thread_local resident t_resident;
 thread_local int t_number = 0;
 
-APART bool resident_is_of_this_thread() { return pthread_equal(t_resident.thread, pthread_self()) != 0; }
+APART bool resident_is_of_this_thread() {
+  return pthread_equal(t_resident.thread, pthread_self()) != 0;
+}
 APART void put_errno(int value) { errno = value; }
 APART int get_errno() { return errno; }
 APART long this_thread() { return syscall(SYS_gettid); }

@@ -30,10 +30,11 @@ struct act {
   const char *name;
   void (*run)();
 };
-constexpr act k_acts[] = {{"tasks", &exhaustion::all_of_tasks},        {"sharing", &exhaustion::all_of_sharing},
-                          {"regions", &exhaustion::all_of_regions},    {"rest", &exhaustion::all_of_the_rest},
-                          {"loops", &exhaustion::all_of_loops},        {"graphs", &exhaustion::all_of_graphs},
-                          {"functions", &exhaustion::all_of_functions}};
+constexpr act k_acts[] = {
+    {"tasks", &exhaustion::all_of_tasks},        {"sharing", &exhaustion::all_of_sharing},
+    {"regions", &exhaustion::all_of_regions},    {"rest", &exhaustion::all_of_the_rest},
+    {"loops", &exhaustion::all_of_loops},        {"graphs", &exhaustion::all_of_graphs},
+    {"functions", &exhaustion::all_of_functions}};
 
 struct experiment {
   const act *what = &k_acts[0];
@@ -45,8 +46,10 @@ struct experiment {
   int workers = 3;
 
   [[nodiscard]] std::string text() const {
-    return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) + (ever_after ? " and all later ones" : "") +
-           (after_start ? ", counted from the start" : "") + ", " + what->name + ", " + policy + ", " + std::to_string(workers) + " workers";
+    return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) +
+           (ever_after ? " and all later ones" : "") +
+           (after_start ? ", counted from the start" : "") + ", " + what->name + ", " + policy +
+           ", " + std::to_string(workers) + " workers";
   }
 };
 
@@ -96,7 +99,8 @@ bool run(const experiment &e, bool loud) {
   const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!good) {
     if (WIFSIGNALED(status))
-      std::printf("FAILED (%s): %s\n", hung ? "hung" : strsignal(WTERMSIG(status)), e.text().c_str());
+      std::printf("FAILED (%s): %s\n", hung ? "hung" : strsignal(WTERMSIG(status)),
+                  e.text().c_str());
     else
       std::printf("FAILED (exit code %d): %s\n", WEXITSTATUS(status), e.text().c_str());
   }
@@ -143,8 +147,10 @@ tally whole_act(const experiment &plain, bool sample) {
       e.which = static_cast<test::call>(i);
       e.ever_after = ever_after;
       const tally t = sweep(e, counted.calls[i], sample);
-      std::printf("%-9s %-10s %-10s %-12s %5ld calls: %d of %d came through\n", plain.what->name, test::k_call_names[i],
-                  ever_after ? "ever after" : "once", plain.after_start ? "from start" : "from nothing", counted.calls[i], t.ran - t.failed, t.ran);
+      std::printf("%-9s %-10s %-10s %-12s %5ld calls: %d of %d came through\n", plain.what->name,
+                  test::k_call_names[i], ever_after ? "ever after" : "once",
+                  plain.after_start ? "from start" : "from nothing", counted.calls[i],
+                  t.ran - t.failed, t.ran);
       sum.ran += t.ran;
       sum.failed += t.failed;
     }
@@ -182,7 +188,8 @@ int one(int count, char **words) {
       e.after_start = true;
     else if (std::isdigit(static_cast<unsigned char>(word[0])))
       e.workers = std::atoi(words[i]);
-    else if (const act *a = std::find_if(std::begin(k_acts), std::end(k_acts), [&](const act &one) { return word == one.name; });
+    else if (const act *a = std::find_if(std::begin(k_acts), std::end(k_acts),
+                                         [&](const act &one) { return word == one.name; });
              a != std::end(k_acts))
       e.what = a;
     else
@@ -198,7 +205,8 @@ int main(int count, char **words) {
     std::puts("a sanitizer has the memory that would be refused");
     return 77;
   }
-  g_results = static_cast<results *>(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  g_results = static_cast<results *>(
+      ::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (count > 2)
     return one(count, words);
   const tally t = everything(count > 1 && std::strcmp(words[1], "--sample") == 0);

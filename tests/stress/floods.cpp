@@ -56,7 +56,9 @@ void expect(bool good, const char *what, long value) {
 }
 
 /// Memory limits hold for the library, not for a sanitizer's shadow.
-void expect_at_most(long value, long limit, const char *what) { expect(test::k_sanitized || value <= limit, what, value); }
+void expect_at_most(long value, long limit, const char *what) {
+  expect(test::k_sanitized || value <= limit, what, value);
+}
 
 // ---- a producer ----------------------------------------------------------------------------------------------------
 
@@ -69,8 +71,10 @@ int producer(long n) {
   expect(g_ran == n, "tasks run", g_ran);
   expect_at_most(status("VmHWM"), 64 * k_mib, "resident KiB at most");
   // At full speed: each time it is held back, hundreds of its tasks have run since the last time.
-  expect(weft::stats().throttled <= static_cast<std::uint64_t>(n) / 100 + 10, "times held back", static_cast<long>(weft::stats().throttled));
-  expect(weft::stats().live_bytes <= 2u << 20, "bytes still counted by the throttle", static_cast<long>(weft::stats().live_bytes));
+  expect(weft::stats().throttled <= static_cast<std::uint64_t>(n) / 100 + 10, "times held back",
+         static_cast<long>(weft::stats().throttled));
+  expect(weft::stats().live_bytes <= 2u << 20, "bytes still counted by the throttle",
+         static_cast<long>(weft::stats().live_bytes));
   return g_wrong;
 }
 
@@ -122,7 +126,8 @@ int small_producers(const std::string &what, long n) {
   const long ran = g_ran;
   std::printf("tasks run: %ld\n", ran);
   expect_at_most(status("VmHWM"), 64 * k_mib, "resident KiB at most");
-  expect(weft::stats().throttled <= static_cast<std::uint64_t>(ran) / 100 + 10, "times held back", static_cast<long>(weft::stats().throttled));
+  expect(weft::stats().throttled <= static_cast<std::uint64_t>(ran) / 100 + 10, "times held back",
+         static_cast<long>(weft::stats().throttled));
   return g_wrong;
 }
 
@@ -141,7 +146,8 @@ int chained(int length) {
   weft::taskwait();
   expect(g_ran == 21L * length + 1, "tasks run", g_ran);
   if (weft::worker_count() == 1) // others may run the tasks as fast as they are made
-    expect(weft::stats().throttled > 0, "producers held back", static_cast<long>(weft::stats().throttled));
+    expect(weft::stats().throttled > 0, "producers held back",
+           static_cast<long>(weft::stats().throttled));
   return g_wrong;
 }
 
@@ -196,7 +202,8 @@ int block_all(long n, bool all_must) {
   limit(RLIMIT_DATA, RLIM_INFINITY);
   expect_at_most(status("VmSize"), 16 * k_gib, "address space in KiB");
   expect_at_most(status("VmHWM"), k_gib + k_gib / 5, "resident KiB at most");
-  expect(count_lines("/proc/self/maps") < 65530 * 4 / 5, "mappings", count_lines("/proc/self/maps"));
+  expect(count_lines("/proc/self/maps") < 65530 * 4 / 5, "mappings",
+         count_lines("/proc/self/maps"));
   for (auto &ref : b.refs)
     if (weft::task_ref *r = ref.load())
       weft::unblock(*r);
@@ -219,7 +226,8 @@ bool pretend_old_kernel() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog filter{std::size(program), program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 int child(const std::string &what, long n) {
@@ -267,7 +275,8 @@ void producers(bool brief) {
   run("producer", brief ? test::scaled(2'000'000) : 100'000'000, {});
   for (const char *policy : k_policies)
     for (const char *workers : k_workers)
-      run("producer", test::scaled(brief ? 200'000 : 2'000'000), {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      run("producer", test::scaled(brief ? 200'000 : 2'000'000),
+          {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
 }
 
 void nested_producers(bool brief) {
@@ -288,8 +297,13 @@ void nested_producers(bool brief) {
 void producers_of_few(bool brief) {
   for (const char *policy : k_policies)
     for (const char *workers : {"1", "2"}) {
-      run("lines", test::scaled(brief ? 200'000 : 2'000'000), {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
-      run("wide-tree", test::k_sanitized ? 5 : brief ? 8 : 9, {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      run("lines", test::scaled(brief ? 200'000 : 2'000'000),
+          {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      run("wide-tree",
+          test::k_sanitized ? 5
+          : brief           ? 8
+                            : 9,
+          {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
     }
 }
 
@@ -300,7 +314,8 @@ void blocked_tasks() {
   const test::ending old = run("old-kernel", n, {});
   const std::string warning = "no more guard pages";
   const auto first = old.output.find(warning);
-  if (!test::k_sanitized && old.exited(0) && (first == std::string::npos || old.output.find(warning, first + 1) != std::string::npos)) {
+  if (!test::k_sanitized && old.exited(0) &&
+      (first == std::string::npos || old.output.find(warning, first + 1) != std::string::npos)) {
     std::printf("FAILED: stacks without guards are to be said once\n%.2000s\n", old.output.c_str());
     ++g_failed;
   }

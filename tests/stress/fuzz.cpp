@@ -92,7 +92,8 @@ class mode_switcher {
 
 program make(std::uint64_t seed, bool fault) {
   program p = generator(seed).make();
-  for (auto &n : p.nodes) // not what a task reduces: it is refused its copy, and no comparison is needed
+  for (auto &n :
+       p.nodes) // not what a task reduces: it is refused its copy, and no comparison is needed
     if (fault && n->id % 3 == 1 && !n->uses.empty() && way_of(n->uses[0].mode) != way::reduction)
       n->lost = n->uses[0].cell;
   return p;
@@ -103,7 +104,8 @@ bool passes(std::uint64_t seed, bool fault, agent &a) {
   serial_run serial(p);
   std::string complaints = parallel_run(p, a).check(serial.result());
   if (!complaints.empty())
-    std::printf("FAILED seed %" PRIu64 " (%zu tasks):\n%s", seed, p.nodes.size(), complaints.c_str());
+    std::printf("FAILED seed %" PRIu64 " (%zu tasks):\n%s", seed, p.nodes.size(),
+                complaints.c_str());
   return complaints.empty();
 }
 
@@ -167,15 +169,18 @@ std::vector<std::pair<std::string, std::string>> settings_of_environment() {
 }
 
 std::string head_of(std::uint64_t seed, std::size_t tasks, const failure &how) {
-  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " + std::to_string(tasks) + " task(s).";
-  text += how.how == failure::kind::hang     ? " It hangs.\n"
-          : how.how == failure::kind::signal ? " Signal " + std::to_string(how.number) + " ends it.\n"
-          : how.how == failure::kind::exit   ? " It ends with code " + std::to_string(how.number) + ".\n"
-                                             : "\n";
+  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " +
+                     std::to_string(tasks) + " task(s).";
+  text +=
+      how.how == failure::kind::hang     ? " It hangs.\n"
+      : how.how == failure::kind::signal ? " Signal " + std::to_string(how.number) + " ends it.\n"
+      : how.how == failure::kind::exit ? " It ends with code " + std::to_string(how.number) + ".\n"
+                                       : "\n";
   std::istringstream lines(how.text);
   for (std::string line; std::getline(lines, line);)
     text += "//" + line + "\n";
-  return text + "//   g++ -std=c++20 -g this.cpp $(pkg-config --cflags --libs weft) && ./a.out [runs]\n";
+  return text +
+         "//   g++ -std=c++20 -g this.cpp $(pkg-config --cflags --libs weft) && ./a.out [runs]\n";
 }
 
 void show(const program &p, const std::string &head, const options &o) {
@@ -190,15 +195,18 @@ int run_shrink(const options &o) {
   const auto patience = std::chrono::seconds(test::k_sanitized ? 60 : 15);
   const trial t(patience);
   program p = make(o.seed, o.fault);
-  const auto first = t.run(p, 1'000'000, std::chrono::milliseconds(static_cast<int>(o.seconds * 500)));
+  const auto first =
+      t.run(p, 1'000'000, std::chrono::milliseconds(static_cast<int>(o.seconds * 500)));
   if (!first) {
     std::printf("program %" PRIu64 " did not fail again when it ran alone\n", o.seed);
     return 2;
   }
   const std::size_t tasks = p.nodes.size() - 1;
-  shrinker s(std::move(p), *first, t, clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
+  shrinker s(std::move(p), *first, t,
+             clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
   const program small = s.shrink();
-  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1, s.candidates());
+  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1,
+              s.candidates());
   show(small, head_of(o.seed, small.nodes.size() - 1, s.how()), o);
   return 1;
 }
@@ -246,7 +254,10 @@ void explain(const setup &s, const test::ending &end, bool fault) {
   std::ostringstream text;
   text << end;
   const std::string all = text.str();
-  std::printf("%s\n", all.size() > 6000 ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str() : all.c_str());
+  std::printf("%s\n",
+              all.size() > 6000
+                  ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str()
+                  : all.c_str());
   const std::size_t at = end.output.find("FAILED seed ");
   if (at == std::string::npos)
     return;
@@ -263,18 +274,22 @@ int run_everywhere(const options &o) {
   totals sum;
   const double share = o.seconds / static_cast<double>(all.size());
   std::printf("%zu configurations of %.1f s, which cover every pair\n", all.size(), share);
-  std::printf("build      workers    policy     deps       successor  throttle   soft       spin       allocator  seed  "
-              "     programs\n");
+  std::printf(
+      "build      workers    policy     deps       successor  throttle   soft       spin       allocator  seed  "
+      "     programs\n");
   int explained = 0;
   for (std::size_t i = 0; i != all.size(); ++i) {
     const std::string seed = std::to_string(o.one_seed ? o.seed : o.seed + i * 1'000'000);
-    std::vector<std::string> words{all[i].program, "--here", o.one_seed ? "--seed" : "--from", seed, "--seconds", std::to_string(share)};
+    std::vector<std::string> words{all[i].program, "--here",    o.one_seed ? "--seed" : "--from",
+                                   seed,           "--seconds", std::to_string(share)};
     if (o.fault)
       words.push_back("--fault");
-    const auto end = test::run(words, all[i].settings, std::chrono::seconds(static_cast<int>(share) + 300));
+    const auto end =
+        test::run(words, all[i].settings, std::chrono::seconds(static_cast<int>(share) + 300));
     const std::uint64_t before = sum.passed;
     sum.add(end);
-    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before, end.exited(0) ? "" : " FAILED");
+    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before,
+                end.exited(0) ? "" : " FAILED");
     if (!end.exited(0) && explained++ < 3)
       explain(all[i], end, o.fault);
   }
@@ -285,7 +300,8 @@ int run_everywhere(const options &o) {
       std::printf("FAILED: %s never happened\n", k_fact_names[f]);
       ++sum.failed;
     }
-  std::printf("seed %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", o.seed, sum.passed, sum.failed);
+  std::printf("seed %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", o.seed, sum.passed,
+              sum.failed);
   return sum.failed ? 1 : 0;
 }
 
@@ -330,7 +346,9 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc;) {
     const int words = take(o, argv + i, seeded);
     if (words == 0) {
-      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0], argv[i]);
+      std::fprintf(stderr,
+                   "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n",
+                   argv[0], argv[i]);
       return 2;
     }
     i += words;

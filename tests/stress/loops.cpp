@@ -35,14 +35,17 @@ class dice {
 /// A task of an iteration: mixes what it reads into the cell that it writes, or reduces it to that.
 struct step {
   std::vector<std::size_t> reads;
-  std::size_t reach = 0; // reads that many cells from each on, as a region; 0: the cell, as an object
+  std::size_t reach =
+      0; // reads that many cells from each on, as a region; 0: the cell, as an object
   std::size_t writes;
   enum class manner { plain, nested, yielding, shared } how;
   enum class effect { mixes, sums, toggles } does;
 
   [[nodiscard]] bool reduces() const { return does != effect::mixes; }
   void run(cells &c, std::uint64_t salt) const { apply(c, salt, c[writes]); }
-  void run_as_task(cells &c, std::uint64_t salt) const { apply(c, salt, reduces() ? weft::reduction_local(c[writes]) : c[writes]); }
+  void run_as_task(cells &c, std::uint64_t salt) const {
+    apply(c, salt, reduces() ? weft::reduction_local(c[writes]) : c[writes]);
+  }
 
  private:
   void apply(const cells &c, std::uint64_t salt, std::uint64_t &into) const {
@@ -59,7 +62,8 @@ class target {
  public:
   enum class strength { strong, weak };
   target(cells &c, const step &s, strength how = strength::strong)
-      : m_reduction(reduction_of(c[s.writes], s, how)), m_access(s.reduces() ? m_reduction.as_access() : weft::inout(c[s.writes])) {}
+      : m_reduction(reduction_of(c[s.writes], s, how)),
+        m_access(s.reduces() ? m_reduction.as_access() : weft::inout(c[s.writes])) {}
   target(const target &) = delete;
   target &operator=(const target &) = delete;
   [[nodiscard]] weft::access access() const { return m_access; }
@@ -69,7 +73,8 @@ class target {
   static clause reduction_of(std::uint64_t &cell, const step &s, strength how) {
     const bool sums = s.does == step::effect::sums;
     if (how == strength::weak)
-      return sums ? weft::weak_reduction(cell, weft::sum) : weft::weak_reduction(cell, weft::bit_xor);
+      return sums ? weft::weak_reduction(cell, weft::sum)
+                  : weft::weak_reduction(cell, weft::bit_xor);
     return sums ? weft::reduction(cell, weft::sum) : weft::reduction(cell, weft::bit_xor);
   }
   clause m_reduction;
@@ -85,7 +90,9 @@ void spawn_step(cells &c, const step &s, std::uint64_t salt) {
     if (s.reach == 0)
       list.push_back(weft::in(c[r]));
     else
-      parts.push_back(weft::in(weft::region(c).span(static_cast<std::ptrdiff_t>(r), static_cast<std::ptrdiff_t>(std::min(s.reach, c.size() - r)))));
+      parts.push_back(weft::in(
+          weft::region(c).span(static_cast<std::ptrdiff_t>(r),
+                               static_cast<std::ptrdiff_t>(std::min(s.reach, c.size() - r)))));
   const auto body = [&c, &s, salt] {
     const target mine(c, s);
     switch (s.how) {
@@ -125,7 +132,9 @@ std::vector<step> draw_iteration(dice &d, std::size_t n) {
     s.how = d(4) ? step::manner::plain : static_cast<step::manner>(d(4));
     s.does = d(2) ? step::effect::mixes : static_cast<step::effect>(d(3));
     if (s.reduces())
-      std::erase_if(s.reads, [&s](std::size_t r) { return r <= s.writes && s.writes < r + std::max<std::size_t>(s.reach, 1); });
+      std::erase_if(s.reads, [&s](std::size_t r) {
+        return r <= s.writes && s.writes < r + std::max<std::size_t>(s.reach, 1);
+      });
   }
   return tasks;
 }
@@ -142,8 +151,8 @@ void add_loop(dice &d, cells &real, cells &expected, std::vector<std::vector<ste
   const auto kind = d(4);
   if (kind == 0) {
     weft::taskloop(
-        weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 3 + factor + i; }, grain, weft::nogroup,
-        weft::chunk_accesses([&real](weft::range<std::size_t> c) {
+        weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 3 + factor + i; },
+        grain, weft::nogroup, weft::chunk_accesses([&real](weft::range<std::size_t> c) {
           std::vector<weft::access> list;
           for (const std::size_t i : c)
             list.push_back(weft::inout(real[i]));
@@ -155,7 +164,9 @@ void add_loop(dice &d, cells &real, cells &expected, std::vector<std::vector<ste
   for (auto &cell : real)
     all.push_back(weft::inout(cell));
   if (kind == 1) {
-    weft::taskfor(weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 5 + factor; }, grain, weft::accesses(all));
+    weft::taskfor(
+        weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 5 + factor; }, grain,
+        weft::accesses(all));
     return serially([&](std::size_t i) { expected[i] = expected[i] * 5 + factor; });
   }
   const std::vector<step> &tasks = keep.emplace_back(draw_iteration(d, n));
@@ -249,9 +260,11 @@ int main(int argc, char **argv) {
   int failed = 0;
   for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
     for (const char *workers : {"1", "2", "8"}) {
-      const auto end = test::run({test::program_path(), "--seconds", "3", "--seed", std::to_string(seed)},
-                                 {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
-      std::printf("%s, %s workers: %s", policy, workers, end.exited(0) ? end.output.c_str() : "failed\n");
+      const auto end =
+          test::run({test::program_path(), "--seconds", "3", "--seed", std::to_string(seed)},
+                    {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      std::printf("%s, %s workers: %s", policy, workers,
+                  end.exited(0) ? end.output.c_str() : "failed\n");
       if (!end.exited(0)) {
         std::printf("%s\n", end.output.c_str());
         ++failed;

@@ -35,14 +35,16 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 }
 
 bool writes(access_mode m) { return m != access_mode::in && m != access_mode::weak_in; }
-bool is_concurrent(access_mode m) { return m == access_mode::concurrent || m == access_mode::weak_concurrent; }
+bool is_concurrent(access_mode m) {
+  return m == access_mode::concurrent || m == access_mode::weak_concurrent;
+}
 bool is_weak(access_mode m) {
-  return m == access_mode::weak_in || m == access_mode::weak_out || m == access_mode::weak_inout || m == access_mode::weak_concurrent ||
-         m == access_mode::weak_commutative;
+  return m == access_mode::weak_in || m == access_mode::weak_out || m == access_mode::weak_inout ||
+         m == access_mode::weak_concurrent || m == access_mode::weak_commutative;
 }
 
 struct use {
-  weft::region part;      // of g_shape, a stand-in for the memory
+  weft::region part; // of g_shape, a stand-in for the memory
   std::vector<int> cells; // that it has, by an own reckoning
   access_mode mode;
   bool object; // one cell, named as an object
@@ -53,8 +55,8 @@ enum class act { touch, spawn, wait_all, wait_on, yield, release };
 struct node;
 struct step {
   act what;
-  int place = -1;             // of the child, or of the use that is waited for or given up
-  std::vector<int> cells{};   // to be touched: c is written, ~c read, k_cells + c added to
+  int place = -1; // of the child, or of the use that is waited for or given up
+  std::vector<int> cells{}; // to be touched: c is written, ~c read, k_cells + c added to
 };
 
 struct node {
@@ -70,7 +72,8 @@ memory g_shape; // regions are made of it, and moved to the memory that is worke
 
 struct right {
   bool read = false, write = false, child_read = false, child_write = false;
-  bool add = false, child_add = false, named_otherwise = false; // concurrently; named_otherwise: not as a reduction
+  bool add = false, child_add = false,
+       named_otherwise = false; // concurrently; named_otherwise: not as a reduction
   bool busy_reading = false, busy_writing = false; // children that were not waited for
 };
 using rights = std::array<right, k_cells>;
@@ -94,7 +97,9 @@ class generator {
   [[nodiscard]] int tasks() const { return m_ids; }
 
  private:
-  int in_range(int low, int high) { return std::uniform_int_distribution<int>(low, high)(m_random); }
+  int in_range(int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(m_random);
+  }
   bool chance(int percent) { return in_range(0, 99) < percent; }
 
   struct part {
@@ -102,7 +107,8 @@ class generator {
   };
   part part_of(int extent) {
     const int first = in_range(0, extent - 1);
-    return chance(25) ? part{0, extent} : part{first, in_range(1, std::min(extent - first, m_dense ? extent : 3))};
+    return chance(25) ? part{0, extent}
+                      : part{first, in_range(1, std::min(extent - first, m_dense ? extent : 3))};
   }
 
   /// A region and its cells: extents e, parts p, distances d in cells.
@@ -122,7 +128,9 @@ class generator {
         r = r.span(p[at].first, p[at].count);
     }
     if (strided)
-      r = dimensions == 1 ? r.strides({d[2]}) : dimensions == 2 ? r.strides({d[1], d[2]}) : r.strides({d[0], d[1], d[2]});
+      r = dimensions == 1   ? r.strides({d[2]})
+          : dimensions == 2 ? r.strides({d[1], d[2]})
+                            : r.strides({d[0], d[1], d[2]});
     use u{r, {}, access_mode::in, false};
     for (int i = p[0].first; i < p[0].first + p[0].count; ++i)
       for (int j = p[1].first; j < p[1].first + p[1].count; ++j)
@@ -149,7 +157,10 @@ class generator {
       return boxed({1, 9, 12}, {0, 10, 1}, 2, true); // rows that overlap
     }
   }
-  use object(int cell) { return {weft::region(&g_shape[static_cast<std::size_t>(cell)], 1), {cell}, access_mode::in, true}; }
+  use object(int cell) {
+    return {
+        weft::region(&g_shape[static_cast<std::size_t>(cell)], 1), {cell}, access_mode::in, true};
+  }
 
   /// Commutative regions run in the order of their creation; objects do so among regions only.
   access_mode plain_mode(bool region, bool weak) {
@@ -161,7 +172,8 @@ class generator {
   /// False: the parent may not pass that part on.
   bool allow(use &u, const rights &of) {
     const auto all = [&](auto has) {
-      return std::all_of(u.cells.begin(), u.cells.end(), [&](int c) { return has(of[static_cast<std::size_t>(c)]); });
+      return std::all_of(u.cells.begin(), u.cells.end(),
+                         [&](int c) { return has(of[static_cast<std::size_t>(c)]); });
     };
     const bool weak = chance(40);
     const access_mode shared = weak ? access_mode::weak_concurrent : access_mode::concurrent;
@@ -187,8 +199,12 @@ class generator {
     }
     if (parent.uses.empty())
       return false;
-    const use &own = parent.uses[static_cast<std::size_t>(in_range(0, static_cast<int>(parent.uses.size()) - 1))];
-    u = chance(50) ? own : object(own.cells[static_cast<std::size_t>(in_range(0, static_cast<int>(own.cells.size()) - 1))]);
+    const use &own =
+        parent
+            .uses[static_cast<std::size_t>(in_range(0, static_cast<int>(parent.uses.size()) - 1))];
+    u = chance(50) ? own
+                   : object(own.cells[static_cast<std::size_t>(
+                         in_range(0, static_cast<int>(own.cells.size()) - 1))]);
     return allow(u, of);
   }
 
@@ -196,7 +212,8 @@ class generator {
     step s{act::touch};
     for (int c = 0; c < k_cells; ++c) {
       const right &r = of[static_cast<std::size_t>(c)];
-      if ((r.write && !r.busy_reading && !r.busy_writing) || (r.read && !r.write && !r.busy_writing))
+      if ((r.write && !r.busy_reading && !r.busy_writing) ||
+          (r.read && !r.write && !r.busy_writing))
         if (chance(80))
           s.cells.push_back(r.write ? c : ~c);
       if (r.add && chance(80)) // beside others that add
@@ -236,7 +253,9 @@ class generator {
       child->uses.push_back(std::move(u));
     }
     for (right &r : its) {
-      r.write = r.read && r.child_write; // what one access has strongly and another one weakly, is strong: it waits for both
+      r.write =
+          r.read &&
+          r.child_write; // what one access has strongly and another one weakly, is strong: it waits for both
       r.add = r.add && !r.named_otherwise;
       r.child_add = r.child_add && !r.named_otherwise;
     }
@@ -245,7 +264,8 @@ class generator {
       for (int c : u.cells) {
         right &r = of[static_cast<std::size_t>(c)];
         (writes(u.mode) ? r.busy_writing : r.busy_reading) = true;
-        if (its[static_cast<std::size_t>(c)].busy_reading) // inside of a writer: a waiting reader does not wait for them
+        if (its[static_cast<std::size_t>(c)]
+                .busy_reading) // inside of a writer: a waiting reader does not wait for them
           r.busy_reading = true;
       }
     n.steps.push_back({act::spawn, static_cast<int>(n.children.size())});
@@ -323,11 +343,14 @@ void touch_cells(const node &n, const step &s, memory &m, std::uint64_t &digest)
   for (int c : s.cells) {
     if (c >= k_cells)
       std::atomic_ref(m[static_cast<std::size_t>(c - k_cells)])
-          .fetch_add(mix(static_cast<std::uint64_t>(n.id), static_cast<std::uint64_t>(&s - n.steps.data())), std::memory_order_relaxed);
+          .fetch_add(mix(static_cast<std::uint64_t>(n.id),
+                         static_cast<std::uint64_t>(&s - n.steps.data())),
+                     std::memory_order_relaxed);
     else if (c < 0)
       digest = mix(digest, m[static_cast<std::size_t>(~c)]);
     else
-      digest = m[static_cast<std::size_t>(c)] = mix(mix(m[static_cast<std::size_t>(c)], digest), static_cast<std::uint64_t>(n.id));
+      digest = m[static_cast<std::size_t>(c)] =
+          mix(mix(m[static_cast<std::size_t>(c)], digest), static_cast<std::uint64_t>(n.id));
   }
 }
 
@@ -376,14 +399,19 @@ class parallel {
  private:
   /// The same region of the memory that is worked on.
   weft::region_access moved(const use &u) const {
-    const auto offset = static_cast<const char *>(u.part.address()) - reinterpret_cast<const char *>(g_shape.data());
+    const auto offset = static_cast<const char *>(u.part.address()) -
+                        reinterpret_cast<const char *>(g_shape.data());
     const weft::region &p = u.part;
     weft::detail::region_dimension d[3];
     for (unsigned i = 0; i < p.dimensions(); ++i)
       d[i] = p.dimension(i);
-    return {weft::region(reinterpret_cast<const char *>(m_memory.data()) + offset, p.element_bytes(), p.dimensions(), d), u.mode};
+    return {weft::region(reinterpret_cast<const char *>(m_memory.data()) + offset,
+                         p.element_bytes(), p.dimensions(), d),
+            u.mode};
   }
-  weft::access object(const use &u) const { return {&m_memory[static_cast<std::size_t>(u.cells[0])], u.mode, sizeof(std::uint64_t)}; }
+  weft::access object(const use &u) const {
+    return {&m_memory[static_cast<std::size_t>(u.cells[0])], u.mode, sizeof(std::uint64_t)};
+  }
 
   void give_up(const node &n, const use &u) const {
     if (n.lost)
@@ -450,7 +478,8 @@ bool passes(std::uint64_t seed, bool fault) {
   p.run(*root);
   if (got == expected && p.ran() == g.tasks() + 1)
     return true;
-  std::printf("seed %" PRIu64 ": %d of %d tasks ran; cells that differ:", seed, p.ran() - 1, g.tasks());
+  std::printf("seed %" PRIu64 ": %d of %d tasks ran; cells that differ:", seed, p.ran() - 1,
+              g.tasks());
   for (std::size_t i = 0; i != got.size(); ++i)
     if (got[i] != expected[i])
       std::printf(" %zu", i);
@@ -480,11 +509,14 @@ int main(int argc, char **argv) {
       fault = true;
     } else if (more && std::strcmp(argv[i], "--seconds") == 0) {
       seconds = std::strtod(argv[++i], nullptr);
-    } else if (more && (std::strcmp(argv[i], "--seed") == 0 || std::strcmp(argv[i], "--from") == 0)) {
+    } else if (more &&
+               (std::strcmp(argv[i], "--seed") == 0 || std::strcmp(argv[i], "--from") == 0)) {
       one = std::strcmp(argv[i], "--seed") == 0;
       seed = std::strtoull(argv[++i], nullptr, 0);
     } else {
-      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/region_fuzz.cpp lists the options\n", argv[0], argv[i]);
+      std::fprintf(stderr,
+                   "%s: what is '%s'? The head of tests/stress/region_fuzz.cpp lists the options\n",
+                   argv[0], argv[i]);
       return 2;
     }
   }
@@ -497,6 +529,7 @@ int main(int argc, char **argv) {
     if (!one)
       ++seed;
   } while (failed < 3 && std::chrono::steady_clock::now() < end);
-  std::printf("from seed %" PRIu64 ": %" PRIu64 " programs, %" PRIu64 " failed\n", first, done, failed);
+  std::printf("from seed %" PRIu64 ": %" PRIu64 " programs, %" PRIu64 " failed\n", first, done,
+              failed);
   return (failed != 0) != fault ? 1 : 0;
 }

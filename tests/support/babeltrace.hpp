@@ -17,7 +17,8 @@ inline void expect_babeltrace_reads(const std::string &folder) {
   static const bool is_there = std::system("command -v babeltrace2 >/dev/null 2>&1") == 0;
   if (!is_there)
     return;
-  std::FILE *const out = popen(("babeltrace2 --output-format=dummy '" + folder + "' 2>&1").c_str(), "r"); // not run(): it is no program of this build
+  std::FILE *const out = popen(("babeltrace2 --output-format=dummy '" + folder + "' 2>&1").c_str(),
+                               "r"); // not run(): it is no program of this build
   ASSERT_NE(out, nullptr);
   std::string said;
   for (char line[400]; std::fgets(line, sizeof line, out);)

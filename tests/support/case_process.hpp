@@ -27,8 +27,9 @@ ending in_process(environment settings, F f) {
   }
   const testing::TestInfo *info = testing::UnitTest::GetInstance()->current_test_info();
   settings.emplace_back("TEST_CHILD", "1");
-  return run({program_path(), std::string("--gtest_filter=") + info->test_suite_name() + "." + info->name(), "--gtest_also_run_disabled_tests",
-              "--gtest_repeat=1", "--gtest_output="},
+  return run({program_path(),
+              std::string("--gtest_filter=") + info->test_suite_name() + "." + info->name(),
+              "--gtest_also_run_disabled_tests", "--gtest_repeat=1", "--gtest_output="},
              settings);
 }
 

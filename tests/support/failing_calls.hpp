@@ -58,11 +58,18 @@ inline void *test_no_memory() {
   return nullptr;
 }
 
-void *malloc(std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_malloc(bytes); }
-void *calloc(std::size_t n, std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_calloc(n, bytes); }
-void *realloc(void *p, std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_realloc(p, bytes); }
+void *malloc(std::size_t bytes) {
+  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_malloc(bytes);
+}
+void *calloc(std::size_t n, std::size_t bytes) {
+  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_calloc(n, bytes);
+}
+void *realloc(void *p, std::size_t bytes) {
+  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_realloc(p, bytes);
+}
 void *memalign(std::size_t alignment, std::size_t bytes) {
-  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_memalign(alignment, bytes);
+  return test::g_failing.fails(test::call::memory) ? test_no_memory()
+                                                   : __libc_memalign(alignment, bytes);
 }
 void *aligned_alloc(std::size_t alignment, std::size_t bytes) { return memalign(alignment, bytes); }
 int posix_memalign(void **to, std::size_t alignment, std::size_t bytes) {
@@ -95,9 +102,11 @@ int madvise(void *at, std::size_t bytes, int advice) noexcept {
   return static_cast<int>(syscall(SYS_madvise, at, bytes, advice));
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) noexcept {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument) noexcept {
   using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_create"));
-  return test::g_failing.fails(test::call::thread) ? EAGAIN : real(thread, attributes, run, argument);
+  return test::g_failing.fails(test::call::thread) ? EAGAIN
+                                                   : real(thread, attributes, run, argument);
 }
 }

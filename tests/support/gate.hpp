@@ -11,7 +11,8 @@ namespace test {
 
 /// Sleeps (as a task) until `condition()`; false when that takes so long that the test has failed.
 template <class Condition>
-[[nodiscard]] bool eventually(Condition condition, std::chrono::seconds limit = std::chrono::seconds(60)) {
+[[nodiscard]] bool eventually(Condition condition,
+                              std::chrono::seconds limit = std::chrono::seconds(60)) {
   using clock = std::chrono::steady_clock;
   for (auto end = clock::now() + limit; !condition();) {
     if (clock::now() > end)

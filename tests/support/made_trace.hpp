@@ -20,7 +20,8 @@ class made_trace {
  public:
   using event = weft::rt::trace_event;
 
-  explicit made_trace(weft::rt::trace_level level = weft::rt::trace_level::graph, std::vector<std::string> types = {"main", "one", "other"}) {
+  explicit made_trace(weft::rt::trace_level level = weft::rt::trace_level::graph,
+                      std::vector<std::string> types = {"main", "one", "other"}) {
     about.level = level;
     about.workers = 2;
     about.program = "made";
@@ -30,10 +31,12 @@ class made_trace {
     about.types.insert(about.types.end(), types.begin(), types.end());
   }
 
-  made_trace &put(std::uint64_t ns, event e, std::uint32_t task, std::uint16_t type = 0, std::uint64_t a = 0, std::uint64_t b = 0,
-                  unsigned slot = 0) {
+  made_trace &put(std::uint64_t ns, event e, std::uint32_t task, std::uint16_t type = 0,
+                  std::uint64_t a = 0, std::uint64_t b = 0, unsigned slot = 0) {
     auto &records = m_streams[slot];
-    const auto behind = std::upper_bound(records.begin(), records.end(), ns, [](std::uint64_t time, const auto &r) { return time < r.time; });
+    const auto behind =
+        std::upper_bound(records.begin(), records.end(), ns,
+                         [](std::uint64_t time, const auto &r) { return time < r.time; });
     records.insert(behind, {ns, static_cast<std::uint16_t>(e), type, task, a, b});
     return *this;
   }
@@ -53,13 +56,16 @@ class made_trace {
       head.end = records.back().time;
       head.discarded = discarded;
       head.content_bits = head.packet_bits = 8 * (sizeof head + records.size() * sizeof records[0]);
-      const int file = open(weft::rt::stream_path(folder, slot).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+      const int file =
+          open(weft::rt::stream_path(folder, slot).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
       EXPECT_TRUE(weft::rt::write_whole(file, reinterpret_cast<const char *>(&head), sizeof head) &&
-                  weft::rt::write_whole(file, reinterpret_cast<const char *>(records.data()), records.size() * sizeof records[0]));
+                  weft::rt::write_whole(file, reinterpret_cast<const char *>(records.data()),
+                                        records.size() * sizeof records[0]));
       close(file);
     }
     EXPECT_TRUE(weft::rt::replace_file(folder + "/metadata", weft::rt::ctf_metadata(about)) &&
-                weft::rt::replace_file(weft::rt::description_path(folder), weft::rt::own_description(about)));
+                weft::rt::replace_file(weft::rt::description_path(folder),
+                                       weft::rt::own_description(about)));
   }
 
   weft::rt::trace_description about;

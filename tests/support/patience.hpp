@@ -17,18 +17,22 @@ namespace test {
 
 /// Seconds of processor time that a process and those that it has started have used.
 inline double tree_cpu_seconds(pid_t root) {
-  std::map<pid_t, std::pair<pid_t, double>> all; // its parent, and what it has used with the children that it has waited for
+  std::map<pid_t, std::pair<pid_t, double>>
+      all; // its parent, and what it has used with the children that it has waited for
   DIR *const proc = opendir("/proc");
   while (const dirent *e = proc ? readdir(proc) : nullptr) {
     const auto pid = static_cast<pid_t>(std::atoi(e->d_name));
-    std::FILE *const file = pid > 0 ? std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r") : nullptr;
+    std::FILE *const file =
+        pid > 0 ? std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r") : nullptr;
     if (!file)
       continue;
     int parent = 0;
     long long used[4] = {};
-    if (std::fscanf(file, "%*d (%*[^)]) %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld", &parent, &used[0], &used[1], &used[2],
-                    &used[3]) == 5)
-      all[pid] = {parent, static_cast<double>(used[0] + used[1] + used[2] + used[3]) / static_cast<double>(sysconf(_SC_CLK_TCK))};
+    if (std::fscanf(file,
+                    "%*d (%*[^)]) %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld",
+                    &parent, &used[0], &used[1], &used[2], &used[3]) == 5)
+      all[pid] = {parent, static_cast<double>(used[0] + used[1] + used[2] + used[3]) /
+                              static_cast<double>(sysconf(_SC_CLK_TCK))};
     std::fclose(file);
   }
   if (proc)
@@ -48,7 +52,8 @@ inline double tree_cpu_seconds(pid_t root) {
 /// progress: it uses no more than a hundredth of a processor for ten seconds.
 class patience {
  public:
-  patience(pid_t of, std::chrono::seconds limit) : m_of(of), m_limit(limit), m_until(clock::now() + limit) {}
+  patience(pid_t of, std::chrono::seconds limit)
+      : m_of(of), m_limit(limit), m_until(clock::now() + limit) {}
   [[nodiscard]] bool is_over() {
     if (clock::now() < m_until)
       return false;
@@ -61,7 +66,8 @@ class patience {
   }
   /// Of the next question that may be answered with yes.
   [[nodiscard]] std::chrono::milliseconds left() const {
-    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(m_until - clock::now()), std::chrono::milliseconds(1));
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(m_until - clock::now()),
+                    std::chrono::milliseconds(1));
   }
 
  private:

@@ -31,9 +31,15 @@ struct ending {
   bool hung = false;
   std::string output;
 
-  [[nodiscard]] bool exited(int code) const { return !hung && WIFEXITED(status) && WEXITSTATUS(status) == code; }
-  [[nodiscard]] bool aborted() const { return !hung && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
-  [[nodiscard]] bool printed(const std::string &text) const { return output.find(text) != std::string::npos; }
+  [[nodiscard]] bool exited(int code) const {
+    return !hung && WIFEXITED(status) && WEXITSTATUS(status) == code;
+  }
+  [[nodiscard]] bool aborted() const {
+    return !hung && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  }
+  [[nodiscard]] bool printed(const std::string &text) const {
+    return output.find(text) != std::string::npos;
+  }
 
   friend std::ostream &operator<<(std::ostream &to, const ending &e) {
     if (e.hung)
@@ -130,7 +136,8 @@ inline ending run_as_it_is(const std::vector<std::string> &arguments, const envi
 }
 
 /// The same for a program of this build.
-inline ending run(std::vector<std::string> arguments, const environment &settings, std::chrono::seconds limit = std::chrono::seconds(120)) {
+inline ending run(std::vector<std::string> arguments, const environment &settings,
+                  std::chrono::seconds limit = std::chrono::seconds(120)) {
   auto words = command(arguments.at(0));
   words.insert(words.end(), arguments.begin() + 1, arguments.end());
   return run_as_it_is(words, settings, limit);

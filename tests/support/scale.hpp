@@ -37,7 +37,9 @@ inline constexpr bool k_thread_sanitized = false;
 #endif
 
 /// `n`, or a twentieth of it (at least `least`) where every access is checked or every instruction translated.
-constexpr int scaled(int n, int least = 1) noexcept { return !k_sanitized && !k_emulated ? n : n / 20 > least ? n / 20 : least; }
+constexpr int scaled(int n, int least = 1) noexcept {
+  return !k_sanitized && !k_emulated ? n : n / 20 > least ? n / 20 : least;
+}
 
 /// The seed of a random test: TEST_SEED, or a new one; printed, so that a failure can be repeated.
 inline std::uint64_t seed() {

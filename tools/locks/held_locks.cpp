@@ -41,10 +41,10 @@ extern "C" {
 COUNTED int weft_held_locks() noexcept { return t_held; }
 COUNTED void weft_set_held_locks(int held) noexcept { t_held = held; }
 
-#define WEFT_LOCK(name, count, type)                                                                                                                 \
-  COUNTED int name(type *lock) noexcept {                                                                                                            \
-    static int (*real)(type *) = nullptr;                                                                                                            \
-    return count(next(real, #name)(lock));                                                                                                           \
+#define WEFT_LOCK(name, count, type)                                                               \
+  COUNTED int name(type *lock) noexcept {                                                          \
+    static int (*real)(type *) = nullptr;                                                          \
+    return count(next(real, #name)(lock));                                                         \
   }
 WEFT_LOCK(pthread_mutex_lock, counted, pthread_mutex_t)
 WEFT_LOCK(pthread_mutex_trylock, counted, pthread_mutex_t)
@@ -60,7 +60,8 @@ COUNTED int pthread_mutex_timedlock(pthread_mutex_t *lock, const timespec *until
   return counted(next(real, "pthread_mutex_timedlock")(lock, until));
 }
 
-COUNTED int pthread_mutex_clocklock(pthread_mutex_t *lock, clockid_t clock, const timespec *until) noexcept {
+COUNTED int pthread_mutex_clocklock(pthread_mutex_t *lock, clockid_t clock,
+                                    const timespec *until) noexcept {
   static int (*real)(pthread_mutex_t *, clockid_t, const timespec *) = nullptr;
   return counted(next(real, "pthread_mutex_clocklock")(lock, clock, until));
 }

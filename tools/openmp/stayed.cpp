@@ -14,7 +14,8 @@ bool is_another_runtime(const char *path) noexcept {
   if (strstr(path, "/weft-omp/") || !strstr(name, ".so"))
     return false;
   for (const char *runtime : {"libgomp", "libomp", "libiomp5"})
-    if (const size_t n = strlen(runtime); strncmp(name, runtime, n) == 0 && (name[n] == '.' || name[n] == '-'))
+    if (const size_t n = strlen(runtime);
+        strncmp(name, runtime, n) == 0 && (name[n] == '.' || name[n] == '-'))
       return true;
   return false;
 }
@@ -23,8 +24,10 @@ __attribute__((destructor)) void report() noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *) {
         if (info->dlpi_name && is_another_runtime(info->dlpi_name))
-          fprintf(stderr, "weft: note: this program has loaded %s, which stays beside Weft; `weft run --openmp` puts Weft in its place\n",
-                  info->dlpi_name);
+          fprintf(
+              stderr,
+              "weft: note: this program has loaded %s, which stays beside Weft; `weft run --openmp` puts Weft in its place\n",
+              info->dlpi_name);
         return 0;
       },
       nullptr);

@@ -22,7 +22,9 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
 }
 
-bool asks_for_help(const words &arguments) { return arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h"); }
+bool asks_for_help(const words &arguments) {
+  return arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
+}
 
 namespace {
 
@@ -51,11 +53,14 @@ constexpr command k_commands[] = {
     {"dump", run_dump, k_dump_help, "show which tasks wait, and for what"},
     {"why", run_why, k_why_help, "follow what one task waits for"},
     {"gdb", run_gdb, k_gdb_help, "debug with backtraces of suspended tasks"},
-    {"trace", run_trace, k_trace_help, "look into a trace, check it, cut it, turn it into other formats"},
-    {"report", run_report, k_report_help, "write a page about a trace: losses, timeline, critical path"},
+    {"trace", run_trace, k_trace_help,
+     "look into a trace, check it, cut it, turn it into other formats"},
+    {"report", run_report, k_report_help,
+     "write a page about a trace: losses, timeline, critical path"},
     {"diff", run_diff, k_diff_help, "compare two traces"},
     {"predict", run_predict, k_predict_help, "replay a trace on other numbers of workers"},
-    {"doctor", run_doctor, k_doctor_help, "tell which OpenMP runtimes a program loads, and which Weft replaces"},
+    {"doctor", run_doctor, k_doctor_help,
+     "tell which OpenMP runtimes a program loads, and which Weft replaces"},
     {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
     {"info", run_info, k_info_help, "show the machine as Weft sees it"},
     {"version", run_version, k_version_help, "print the version"},

@@ -23,16 +23,22 @@ const app::description app::about{
 std::unique_ptr<app::application> app::make(const settings &chosen) {
   const long size = chosen["size"], tile = chosen["tile"];
   if (tile % 2 != 0)
-    throw bad_option("--tile " + std::to_string(tile) + " is odd: a coarse cell covers two fine ones");
+    throw bad_option("--tile " + std::to_string(tile) +
+                     " is odd: a coarse cell covers two fine ones");
   if (size % tile != 0)
-    throw bad_option("--tile " + std::to_string(tile) + " does not divide --size " + std::to_string(size));
-  return std::make_unique<amr>(amr::shape{size, tile, chosen["steps"], chosen["interval"], chosen["variables"], chosen["levels"]});
+    throw bad_option("--tile " + std::to_string(tile) + " does not divide --size " +
+                     std::to_string(size));
+  return std::make_unique<amr>(amr::shape{size, tile, chosen["steps"], chosen["interval"],
+                                          chosen["variables"], chosen["levels"]});
 }
 
 amr::amr(const shape &chosen)
-    : m_shape(chosen), m_initial(static_cast<int>(chosen.size / chosen.tile), static_cast<int>(chosen.levels - 1)), m_mesh(m_initial),
-      m_field(static_cast<int>(chosen.tile), static_cast<int>(chosen.variables), static_cast<int>(chosen.levels - 1)),
-      m_masses(static_cast<std::size_t>((chosen.steps + chosen.interval - 1) / chosen.interval) + 1) {
+    : m_shape(chosen),
+      m_initial(static_cast<int>(chosen.size / chosen.tile), static_cast<int>(chosen.levels - 1)),
+      m_mesh(m_initial), m_field(static_cast<int>(chosen.tile), static_cast<int>(chosen.variables),
+                                 static_cast<int>(chosen.levels - 1)),
+      m_masses(static_cast<std::size_t>((chosen.steps + chosen.interval - 1) / chosen.interval) +
+               1) {
   static_cast<void>(m_initial.follow(object_at(0)));
 }
 
@@ -69,7 +75,8 @@ void amr::reset() {
   std::fill(m_masses.begin(), m_masses.end(), 0.0);
   const octree::picture start = m_mesh.describe();
   for (const octree::leaf &l : start.leaves) {
-    m_field.fill(l, static_cast<double>(m_shape.tile) / static_cast<double>(m_shape.size << l.level));
+    m_field.fill(l,
+                 static_cast<double>(m_shape.tile) / static_cast<double>(m_shape.size << l.level));
     m_masses.front() += m_field.mass_of(l, 0);
   }
 }
@@ -104,8 +111,10 @@ void amr::remember() {
     if (const double lost = std::fabs(mass / m_masses.front() - 1); !(lost <= m_defect))
       m_defect = lost;
   const bool still = m_shape.steps <= m_shape.interval;
-  const int levels = m_shape.size / m_shape.tile > 2 ? 4 : 3; // the sphere touches all of so few roots
-  if (std::popcount(m_levels) < levels || !(m_levels >> (m_shape.levels - 1)) || (!still && (m_splits == 0 || m_merges == 0)))
+  const int levels =
+      m_shape.size / m_shape.tile > 2 ? 4 : 3; // the sphere touches all of so few roots
+  if (std::popcount(m_levels) < levels || !(m_levels >> (m_shape.levels - 1)) ||
+      (!still && (m_splits == 0 || m_merges == 0)))
     m_defect = 1;
 }
 

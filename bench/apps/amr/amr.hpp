@@ -44,7 +44,7 @@ class amr final : public app::application {
   field m_field;
   std::deque<octree::picture> m_pictures;
   std::vector<double> m_masses; // at the start, and after each interval
-  double m_sum = 0;             // the mass, as gathered by a back end with task reductions
+  double m_sum = 0; // the mass, as gathered by a back end with task reductions
   int m_turn = 0;
   unsigned m_levels = 0; // bits of the levels that the mesh had
   long m_splits = 0, m_merges = 0;

@@ -6,11 +6,14 @@
 
 namespace {
 
-constexpr double k_diffusion = 0.1; // times the time step, in the finest cells' widths; stable below 1/6
+constexpr double k_diffusion =
+    0.1; // times the time step, in the finest cells' widths; stable below 1/6
 
 }
 
-std::size_t field::count() const { return static_cast<std::size_t>(m_variables) * static_cast<std::size_t>(per_variable()); }
+std::size_t field::count() const {
+  return static_cast<std::size_t>(m_variables) * static_cast<std::size_t>(per_variable());
+}
 
 void field::reserve_blocks(int slots) {
   while (m_blocks.size() < static_cast<std::size_t>(slots)) {
@@ -26,7 +29,9 @@ void field::reserve_faces(std::size_t faces) {
 
 void field::fill(const octree::leaf &l, double edge_of_block) {
   double *to = cells(l.slot, 0);
-  const auto at = [&](int axis, int i) { return edge_of_block * (l.origin[axis] + (i + 0.5) / m_edge); };
+  const auto at = [&](int axis, int i) {
+    return edge_of_block * (l.origin[axis] + (i + 0.5) / m_edge);
+  };
   for (int v = 0; v < m_variables; ++v)
     for (int k = 0; k < m_edge; ++k)
       for (int j = 0; j < m_edge; ++j)
@@ -47,7 +52,8 @@ void field::for_face(const octree::face &f, F body) const {
     for (int j = 0; j < m_edge; ++j)
       for (int i = 0; i < m_edge; ++i, ++flux) {
         const int fine = v * per_variable() + i * stride(p) + j * stride(q);
-        const int coarse = v * per_variable() + (f.quarter[0] * half + i / 2) * stride(p) + (f.quarter[1] * half + j / 2) * stride(q);
+        const int coarse = v * per_variable() + (f.quarter[0] * half + i / 2) * stride(p) +
+                           (f.quarter[1] * half + j / 2) * stride(q);
         body((low_coarse ? coarse : fine) + end, high_coarse ? coarse : fine, flux);
       }
 }
@@ -68,11 +74,14 @@ void field::relax_inside(const double *before, double *__restrict after, double 
     for (int k = 0; k < m_edge; ++k)
       for (int j = 0; j < m_edge; ++j) {
         const double *row = before + v * per_variable() + k * stride(2) + j * stride(1);
-        const double *below = k > 0 ? row - stride(2) : row, *above = k < last ? row + stride(2) : row;
-        const double *front = j > 0 ? row - stride(1) : row, *back = j < last ? row + stride(1) : row;
+        const double *below = k > 0 ? row - stride(2) : row,
+                     *above = k < last ? row + stride(2) : row;
+        const double *front = j > 0 ? row - stride(1) : row,
+                     *back = j < last ? row + stride(1) : row;
         double *to = after + (row - before);
         const auto next = [&](int i, double left, double right) {
-          to[i] = row[i] + coefficient * (left + right + front[i] + back[i] + below[i] + above[i] - 6 * row[i]);
+          to[i] = row[i] + coefficient * (left + right + front[i] + back[i] + below[i] + above[i] -
+                                          6 * row[i]);
         };
         next(0, row[0], row[1]);
         for (int i = 1; i < last; ++i)
@@ -105,12 +114,14 @@ void field::split(const octree::change &c, int turn) const {
   const int half = m_edge / 2;
   for (int child = 0; child < 8; ++child) {
     double *to = cells(c.children[child], turn);
-    const int corner = (child & 1) * half + (child >> 1 & 1) * half * stride(1) + (child >> 2) * half * stride(2);
+    const int corner =
+        (child & 1) * half + (child >> 1 & 1) * half * stride(1) + (child >> 2) * half * stride(2);
     for (int v = 0; v < m_variables; ++v)
       for (int k = 0; k < m_edge; ++k)
         for (int j = 0; j < m_edge; ++j)
           for (int i = 0; i < m_edge; ++i)
-            *to++ = from[v * per_variable() + corner + k / 2 * stride(2) + j / 2 * stride(1) + i / 2];
+            *to++ =
+                from[v * per_variable() + corner + k / 2 * stride(2) + j / 2 * stride(1) + i / 2];
   }
 }
 
@@ -120,14 +131,16 @@ void field::merge(const octree::change &c, int turn) const {
   const int half = m_edge / 2;
   for (int child = 0; child < 8; ++child) {
     const double *from = cells(c.children[child], turn);
-    const int corner = (child & 1) * half + (child >> 1 & 1) * half * stride(1) + (child >> 2) * half * stride(2);
+    const int corner =
+        (child & 1) * half + (child >> 1 & 1) * half * stride(1) + (child >> 2) * half * stride(2);
     for (int v = 0; v < m_variables; ++v)
       for (int k = 0; k < half; ++k)
         for (int j = 0; j < half; ++j)
           for (int i = 0; i < half; ++i) {
             double sum = 0;
             for (int n = 0; n < 8; ++n)
-              sum += from[v * per_variable() + (2 * k + (n >> 2)) * stride(2) + (2 * j + (n >> 1 & 1)) * stride(1) + 2 * i + (n & 1)];
+              sum += from[v * per_variable() + (2 * k + (n >> 2)) * stride(2) +
+                          (2 * j + (n >> 1 & 1)) * stride(1) + 2 * i + (n & 1)];
             to[v * per_variable() + corner + k * stride(2) + j * stride(1) + i] = sum / 8;
           }
   }

@@ -13,7 +13,8 @@
 class field {
  public:
   /// Creates a field with `edge` cells along the edge of a block, an even number.
-  field(int edge, int variables, int finest) : m_edge(edge), m_variables(variables), m_finest(finest) {}
+  field(int edge, int variables, int finest)
+      : m_edge(edge), m_variables(variables), m_finest(finest) {}
 
   /// Makes space for blocks, which the functions below use. Cells are not cleared.
   void reserve_blocks(int slots);
@@ -23,7 +24,9 @@ class field {
   /// Returns one of the two copies of a block's cells: kernels read copy `turn` and write the other
   /// one.
   [[nodiscard]] double *cells(int slot, int turn) const { return block_at(slot).cells[turn].get(); }
-  [[nodiscard]] double *flux(int face) const { return m_fluxes[static_cast<std::size_t>(face)].get(); }
+  [[nodiscard]] double *flux(int face) const {
+    return m_fluxes[static_cast<std::size_t>(face)].get();
+  }
   [[nodiscard]] double &mass(int slot) const { return block_at(slot).mass; }
   [[nodiscard]] std::size_t count() const;
   /// Returns the sum of the values that mass() holds.
@@ -53,8 +56,12 @@ class field {
   };
 
   [[nodiscard]] block &block_at(int slot) const { return m_blocks[static_cast<std::size_t>(slot)]; }
-  [[nodiscard]] double width(int level) const { return 1 << (m_finest - level); } // of a cell; the finest is 1
-  [[nodiscard]] int stride(int axis) const { return axis == 0 ? 1 : axis == 1 ? m_edge : m_edge * m_edge; }
+  [[nodiscard]] double width(int level) const {
+    return 1 << (m_finest - level);
+  } // of a cell; the finest is 1
+  [[nodiscard]] int stride(int axis) const {
+    return axis == 0 ? 1 : axis == 1 ? m_edge : m_edge * m_edge;
+  }
   [[nodiscard]] int per_variable() const { return m_edge * m_edge * m_edge; }
   template <class F>
   void for_face(const octree::face &f, F body) const;

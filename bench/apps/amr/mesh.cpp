@@ -31,8 +31,11 @@ int mesh::take_children(int n) {
   }
   const node parent = m_nodes[n];
   for (int c = 0; c < 8; ++c)
-    m_nodes[first + c] = {
-        -1, take_slot(), parent.level + 1, {2 * parent.origin[0] + (c & 1), 2 * parent.origin[1] + (c >> 1 & 1), 2 * parent.origin[2] + (c >> 2)}};
+    m_nodes[first + c] = {-1,
+                          take_slot(),
+                          parent.level + 1,
+                          {2 * parent.origin[0] + (c & 1), 2 * parent.origin[1] + (c >> 1 & 1),
+                           2 * parent.origin[2] + (c >> 2)}};
   return first;
 }
 
@@ -56,7 +59,8 @@ int mesh::find(int level, const int (&origin)[3]) const {
   int n = ((origin[2] >> level) * m_roots + (origin[1] >> level)) * m_roots + (origin[0] >> level);
   while (level > 0 && m_nodes[n].first >= 0) {
     --level;
-    n = m_nodes[n].first + (origin[0] >> level & 1) + 2 * (origin[1] >> level & 1) + 4 * (origin[2] >> level & 1);
+    n = m_nodes[n].first + (origin[0] >> level & 1) + 2 * (origin[1] >> level & 1) +
+        4 * (origin[2] >> level & 1);
   }
   return n;
 }
@@ -136,7 +140,8 @@ std::vector<change> mesh::follow(const object &o) {
     refine_all(n, o, changes);
   for (int n = 0; n < roots; ++n)
     coarsen_all(n, o, changes);
-  m_free_slots.erase(m_free_slots.begin(), m_free_slots.begin() + static_cast<std::ptrdiff_t>(m_next_free_slot));
+  m_free_slots.erase(m_free_slots.begin(),
+                     m_free_slots.begin() + static_cast<std::ptrdiff_t>(m_next_free_slot));
   m_next_free_slot = 0;
   return changes;
 }
@@ -146,7 +151,9 @@ void mesh::add_face(int low, int high, int axis, picture &p) const {
   if (b.first >= 0 || std::abs(a.level - b.level) > 1)
     throw std::logic_error("amr: blocks that touch differ by two levels");
   face f{};
-  f.kind = a.level == b.level ? face::kind::same : a.level < b.level ? face::kind::low_is_coarse : face::kind::high_is_coarse;
+  f.kind = a.level == b.level  ? face::kind::same
+           : a.level < b.level ? face::kind::low_is_coarse
+                               : face::kind::high_is_coarse;
   f.axis = static_cast<unsigned char>(axis);
   const node &fine = a.level < b.level ? b : a;
   f.quarter[0] = fine.origin[axis == 0 ? 1 : 0] & 1;

@@ -27,9 +27,9 @@ struct face {
   enum class kind : unsigned char { same, low_is_coarse, high_is_coarse } kind;
   unsigned char axis;
   unsigned char quarter[2]; // which part of the coarse block's face it is, along the other two axes
-  int low, high;            // slots
-  int level;                // of the finer one
-  int number;               // in the list
+  int low, high; // slots
+  int level; // of the finer one
+  int number; // in the list
 };
 
 /// Is a leaf's end of a face.
@@ -48,9 +48,9 @@ struct leaf {
 struct picture {
   std::vector<leaf> leaves;
   std::vector<face> faces;
-  std::vector<side> sides;     // those of a leaf are neighbours
+  std::vector<side> sides; // those of a leaf are neighbours
   std::vector<change> changes; // what became of it
-  unsigned levels = 0;         // bit l: there are leaves of level l
+  unsigned levels = 0; // bit l: there are leaves of level l
 };
 
 class mesh {

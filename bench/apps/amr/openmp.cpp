@@ -18,8 +18,8 @@ struct amr::tasks {
     const octree::picture *const all = &p;
     const octree::leaf *const at = &l;
     double *const before = f->cells(l.slot, turn), *const after = f->cells(l.slot, 1 - turn);
-#pragma omp task depend(iterator(s = l.first_side : l.end_side), in : *f->flux(p.sides[s].face)) depend(in : *before) depend(out : *after)           \
-    firstprivate(f, all, at, turn)
+#pragma omp task depend(iterator(s = l.first_side : l.end_side), in : *f->flux(p.sides[s].face))   \
+    depend(in : *before) depend(out : *after) firstprivate(f, all, at, turn)
     f->relax(*all, *at, turn);
   }
 
@@ -27,7 +27,8 @@ struct amr::tasks {
     field *const f = cells;
     const octree::change *const at = &c;
     double *const from = f->cells(c.parent, turn);
-#pragma omp task depend(iterator(n = 0 : 8), out : *f->cells(c.children[n], turn)) depend(in : *from) firstprivate(f, at, turn)
+#pragma omp task depend(iterator(n = 0 : 8), out : *f->cells(c.children[n], turn))                 \
+    depend(in : *from) firstprivate(f, at, turn)
     f->split(*at, turn);
   }
 
@@ -35,7 +36,8 @@ struct amr::tasks {
     field *const f = cells;
     const octree::change *const at = &c;
     double *const to = f->cells(c.parent, turn);
-#pragma omp task depend(iterator(n = 0 : 8), in : *f->cells(c.children[n], turn)) depend(out : *to) firstprivate(f, at, turn)
+#pragma omp task depend(iterator(n = 0 : 8), in : *f->cells(c.children[n], turn))                  \
+    depend(out : *to) firstprivate(f, at, turn)
     f->merge(*at, turn);
   }
 
@@ -52,7 +54,8 @@ struct amr::tasks {
     const octree::picture *const all = &p;
     double *const to = &mass;
     const std::size_t count = p.leaves.size();
-#pragma omp task depend(iterator(n = 0 : count), in : f->mass(p.leaves[n].slot)) depend(out : *to) firstprivate(f, all, to)
+#pragma omp task depend(iterator(n = 0 : count), in : f->mass(p.leaves[n].slot)) depend(out : *to) \
+    firstprivate(f, all, to)
     field::record(*to, f->sum_of_masses(*all));
   }
 };

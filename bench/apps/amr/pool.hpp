@@ -26,7 +26,9 @@ class pool {
 
  private:
   // Each chunk is as long as all before it and one more.
-  static std::size_t chunk_of(std::size_t i) { return static_cast<std::size_t>(std::bit_width(i + 1)) - 1; }
+  static std::size_t chunk_of(std::size_t i) {
+    return static_cast<std::size_t>(std::bit_width(i + 1)) - 1;
+  }
   static std::size_t start_of(std::size_t chunk) { return (std::size_t{1} << chunk) - 1; }
 
   std::unique_ptr<T[]> m_chunks[48];

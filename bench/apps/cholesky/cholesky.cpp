@@ -22,7 +22,9 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
 
 /// Returns an element: random off the diagonal, the matrix's order on it, so positive definite.
 cholesky::cholesky(long size, long tile) : m_a(size, tile), m_l(size, tile), m_kept(size, tile) {
-  m_a.fill([size](long r, long c) { return r == c ? static_cast<double>(size) : app::random_number(std::max(r, c), std::min(r, c)); });
+  m_a.fill([size](long r, long c) {
+    return r == c ? static_cast<double>(size) : app::random_number(std::max(r, c), std::min(r, c));
+  });
 }
 
 void cholesky::potrf(long k) {
@@ -35,21 +37,22 @@ void cholesky::potrf(long k) {
 void cholesky::trsm(long i, long k) {
   app::count_task();
   const int stride = m_l.stride();
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m_l.rows(i), m_l.rows(k), 1.0, &m_l.tile(k, k), stride,
-              &m_l.tile(i, k), stride);
+  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m_l.rows(i),
+              m_l.rows(k), 1.0, &m_l.tile(k, k), stride, &m_l.tile(i, k), stride);
 }
 
 void cholesky::syrk(long j, long k) {
   app::count_task();
   const int stride = m_l.stride();
-  cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, m_l.rows(j), m_l.rows(k), -1.0, &m_l.tile(j, k), stride, 1.0, &m_l.tile(j, j), stride);
+  cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, m_l.rows(j), m_l.rows(k), -1.0,
+              &m_l.tile(j, k), stride, 1.0, &m_l.tile(j, j), stride);
 }
 
 void cholesky::gemm(long i, long j, long k) {
   app::count_task();
   const int stride = m_l.stride();
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m_l.rows(i), m_l.rows(j), m_l.rows(k), -1.0, &m_l.tile(i, k), stride, &m_l.tile(j, k), stride,
-              1.0, &m_l.tile(i, j), stride);
+  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m_l.rows(i), m_l.rows(j), m_l.rows(k), -1.0,
+              &m_l.tile(i, k), stride, &m_l.tile(j, k), stride, 1.0, &m_l.tile(i, j), stride);
 }
 
 void cholesky::run_serial() {

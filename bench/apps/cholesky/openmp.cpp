@@ -15,7 +15,8 @@ void cholesky::run_tasks() {
 #pragma omp task depend(in : l.tile(j, k)) depend(inout : l.tile(j, j)) firstprivate(j, k)
       syrk(j, k);
       for (long i = j + 1; i < n; ++i) {
-#pragma omp task depend(in : l.tile(i, k), l.tile(j, k)) depend(inout : l.tile(i, j)) firstprivate(i, j, k)
+#pragma omp task depend(in : l.tile(i, k), l.tile(j, k)) depend(inout : l.tile(i, j))              \
+    firstprivate(i, j, k)
         gemm(i, j, k);
       }
     }

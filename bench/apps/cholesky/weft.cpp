@@ -13,11 +13,14 @@ void cholesky::run_tasks() {
   for (long k = 0; k < n; ++k) {
     weft::spawn([this, k] { potrf(k); }, inout(l.tile(k, k)), label("potrf"));
     for (long i = k + 1; i < n; ++i)
-      weft::spawn([this, i, k] { trsm(i, k); }, in(l.tile(k, k)), inout(l.tile(i, k)), label("trsm"));
+      weft::spawn([this, i, k] { trsm(i, k); }, in(l.tile(k, k)), inout(l.tile(i, k)),
+                  label("trsm"));
     for (long j = k + 1; j < n; ++j) {
-      weft::spawn([this, j, k] { syrk(j, k); }, in(l.tile(j, k)), inout(l.tile(j, j)), label("syrk"));
+      weft::spawn([this, j, k] { syrk(j, k); }, in(l.tile(j, k)), inout(l.tile(j, j)),
+                  label("syrk"));
       for (long i = j + 1; i < n; ++i)
-        weft::spawn([this, i, j, k] { gemm(i, j, k); }, in(l.tile(i, k)), in(l.tile(j, k)), inout(l.tile(i, j)), label("gemm"));
+        weft::spawn([this, i, j, k] { gemm(i, j, k); }, in(l.tile(i, k)), in(l.tile(j, k)),
+                    inout(l.tile(i, j)), label("gemm"));
     }
   }
   weft::taskwait();

@@ -27,7 +27,8 @@ double product(long i) { return static_cast<double>(1 + i % 1000); }
 } // namespace
 
 dot::dot(long size, long tile, long period)
-    : m_size(size), m_tile(tile), m_period(period), m_x(static_cast<std::size_t>(period + tile)), m_y(m_x.size()) {
+    : m_size(size), m_tile(tile), m_period(period), m_x(static_cast<std::size_t>(period + tile)),
+      m_y(m_x.size()) {
   for (long i = 0; i < period + tile; ++i) {
     const auto at = static_cast<std::size_t>(i);
     m_x[at] = static_cast<double>(1 + i % period % 7);

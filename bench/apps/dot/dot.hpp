@@ -22,7 +22,9 @@ class dot final : public app::application {
   /// Return the first elements of a block.
   [[nodiscard]] const double &x(long block) const { return m_x[start(block)]; }
   [[nodiscard]] const double &y(long block) const { return m_y[start(block)]; }
-  [[nodiscard]] std::size_t start(long block) const { return static_cast<std::size_t>(block * m_tile % m_period); }
+  [[nodiscard]] std::size_t start(long block) const {
+    return static_cast<std::size_t>(block * m_tile % m_period);
+  }
   /// The kernel: returns the product of one block.
   [[nodiscard]] double multiply(long block) const;
 

@@ -35,7 +35,8 @@ double relax_row(double *row, long stride, long from, long to) {
 } // namespace
 
 gauss_seidel::gauss_seidel(long size, long tile, long sweeps)
-    : m_size(size), m_tile(tile), m_plate(static_cast<std::size_t>((size + 2) * (size + 2))), m_residuals(static_cast<std::size_t>(sweeps)) {}
+    : m_size(size), m_tile(tile), m_plate(static_cast<std::size_t>((size + 2) * (size + 2))),
+      m_residuals(static_cast<std::size_t>(sweeps)) {}
 
 /// Makes the plate cold, with a hot upper edge and a warm left one.
 void gauss_seidel::reset() {

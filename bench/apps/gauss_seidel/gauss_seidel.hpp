@@ -24,10 +24,14 @@ class gauss_seidel final : public app::application {
 
   [[nodiscard]] long blocks() const { return (m_size + m_tile - 1) / m_tile; }
   /// Returns the first row, and column, of a block; -1 and blocks() are the borders.
-  [[nodiscard]] long first(long block) const { return block < 0 ? 0 : std::min(block * m_tile, m_size) + 1; }
+  [[nodiscard]] long first(long block) const {
+    return block < 0 ? 0 : std::min(block * m_tile, m_size) + 1;
+  }
   /// Returns the first element of a block, which names the block in accesses.
   [[nodiscard]] double &block(long i, long j) { return m_plate[at(first(i), first(j))]; }
-  [[nodiscard]] std::size_t at(long row, long column) const { return static_cast<std::size_t>(row * (m_size + 2) + column); }
+  [[nodiscard]] std::size_t at(long row, long column) const {
+    return static_cast<std::size_t>(row * (m_size + 2) + column);
+  }
   /// The kernel: sweeps over one block; returns the sum of the squares of the changes.
   double relax(long i, long j);
 

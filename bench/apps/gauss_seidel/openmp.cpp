@@ -8,8 +8,8 @@ void gauss_seidel::run_tasks() {
   for (long s = 0; s < sweeps; ++s)
     for (long i = 0; i < blocks(); ++i)
       for (long j = 0; j < blocks(); ++j) {
-#pragma omp task depend(in : block(i - 1, j), block(i, j - 1), block(i, j + 1), block(i + 1, j)) depend(inout : block(i, j))                         \
-    in_reduction(+ : residuals) firstprivate(s, i, j)
+#pragma omp task depend(in : block(i - 1, j), block(i, j - 1), block(i, j + 1), block(i + 1, j))   \
+    depend(inout : block(i, j)) in_reduction(+ : residuals) firstprivate(s, i, j)
         residuals[s] += relax(i, j);
       }
   m_residuals.assign(residuals, residuals + sweeps);

@@ -51,7 +51,8 @@ void hpccg::make_blocks(long tile) {
   for (std::size_t begin = 0; begin < rows; begin += step) {
     block &b = m_blocks.emplace_back(block{begin, std::min(begin + step, rows), {}});
     for (std::size_t k = m_first[b.begin]; k < m_first[b.end]; ++k)
-      if (const int read = static_cast<int>(m_column[k] / tile); b.reads.empty() || b.reads.back() != read)
+      if (const int read = static_cast<int>(m_column[k] / tile);
+          b.reads.empty() || b.reads.back() != read)
         b.reads.push_back(read);
     std::sort(b.reads.begin(), b.reads.end());
     b.reads.erase(std::unique(b.reads.begin(), b.reads.end()), b.reads.end());
@@ -156,7 +157,8 @@ double hpccg::true_residual() const {
 /// Checks that the method's residual is the true one up to rounding, and that it shrinks.
 void hpccg::remember() {
   m_kept = m_x;
-  const double start = std::sqrt(std::inner_product(m_right.begin(), m_right.end(), m_right.begin(), 0.0));
+  const double start =
+      std::sqrt(std::inner_product(m_right.begin(), m_right.end(), m_right.begin(), 0.0));
   const double end = true_residual();
   m_defect = end < start ? std::abs(end - std::sqrt(m_r_r)) / start : 1;
 }

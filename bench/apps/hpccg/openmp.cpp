@@ -11,7 +11,8 @@ struct hpccg::tasks {
     for (std::size_t b = 0; b < h.m_blocks.size(); ++b) {
       double *const ap = &h.m_ap[all[b].begin];
       const int *const reads = all[b].reads.data(), count = static_cast<int>(all[b].reads.size());
-#pragma omp task depend(iterator(n = 0 : count), in : h.m_p[all[reads[n]].begin]) depend(out : *ap) firstprivate(b)
+#pragma omp task depend(iterator(n = 0 : count), in : h.m_p[all[reads[n]].begin])                  \
+    depend(out : *ap) firstprivate(b)
       h.multiply(b);
     }
   }
@@ -23,7 +24,8 @@ struct hpccg::tasks {
 #pragma omp task depend(in : *p, *ap) depend(out : h.m_part_p_ap[b]) firstprivate(b)
       h.m_part_p_ap[b] = h.dot_p_ap(b);
     }
-#pragma omp task depend(iterator(n = 0 : count), in : h.m_part_p_ap[n]) depend(in : h.m_r_r) depend(out : h.m_alpha)
+#pragma omp task depend(iterator(n = 0 : count), in : h.m_part_p_ap[n]) depend(in : h.m_r_r)       \
+    depend(out : h.m_alpha)
     h.choose_alpha(std::accumulate(h.m_part_p_ap.begin(), h.m_part_p_ap.end(), 0.0));
   }
 
@@ -47,7 +49,8 @@ struct hpccg::tasks {
 #pragma omp task depend(in : *r) depend(out : h.m_part_r_r[b]) firstprivate(b)
       h.m_part_r_r[b] = h.dot_r_r(b);
     }
-#pragma omp task depend(iterator(n = 0 : count), in : h.m_part_r_r[n]) depend(inout : h.m_r_r) depend(out : h.m_beta)
+#pragma omp task depend(iterator(n = 0 : count), in : h.m_part_r_r[n]) depend(inout : h.m_r_r)     \
+    depend(out : h.m_beta)
     h.choose_beta(std::accumulate(h.m_part_r_r.begin(), h.m_part_r_r.end(), 0.0));
   }
 

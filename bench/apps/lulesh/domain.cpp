@@ -11,7 +11,8 @@ constexpr double k_blast_elements = 45;
 corners positions(const domain &d, int i, int j, int k) {
   corners c;
   const int lower = d.node_at(i, j, k), upper = d.node_at(i, j, k + 1), row = d.size + 1;
-  const int at[8] = {lower, lower + 1, lower + row + 1, lower + row, upper, upper + 1, upper + row + 1, upper + row};
+  const int at[8] = {lower, lower + 1, lower + row + 1, lower + row,
+                     upper, upper + 1, upper + row + 1, upper + row};
   for (int n = 0; n < 8; ++n)
     c[n] = d.nodes[at[n]].position;
   return c;

@@ -49,7 +49,9 @@ struct range {
 struct limits {
   double courant = 1e20, hydro = 1e20;
 };
-inline limits combine(limits a, limits b) { return {std::min(a.courant, b.courant), std::min(a.hydro, b.hydro)}; }
+inline limits combine(limits a, limits b) {
+  return {std::min(a.courant, b.courant), std::min(a.hydro, b.hydro)};
+}
 
 /// Is a box of elements and the nodes at their lower corners; the last block in a direction has the
 /// last nodes too. In accesses of tasks, the address of a member represents the data that it is
@@ -79,7 +81,9 @@ struct domain {
   clock now;
   limits least; // gathers found() in a back end with task reductions
 
-  [[nodiscard]] int node_at(int i, int j, int k) const { return (k * (size + 1) + j) * (size + 1) + i; }
+  [[nodiscard]] int node_at(int i, int j, int k) const {
+    return (k * (size + 1) + j) * (size + 1) + i;
+  }
   [[nodiscard]] int element_at(int i, int j, int k) const { return (k * size + j) * size + i; }
   [[nodiscard]] bool over() const { return now.time >= k_end; }
   /// Restores the state before the blast.

@@ -18,11 +18,14 @@ inline vec3 operator-(const vec3 &a) { return {-a.x, -a.y, -a.z}; }
 inline vec3 operator*(double s, const vec3 &a) { return {s * a.x, s * a.y, s * a.z}; }
 inline vec3 &operator+=(vec3 &a, const vec3 &b) { return a = a + b; }
 inline double dot(const vec3 &a, const vec3 &b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline vec3 cross(const vec3 &a, const vec3 &b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+inline vec3 cross(const vec3 &a, const vec3 &b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 using corners = std::array<vec3, 8>;
 
-inline constexpr int k_faces[6][4] = {{0, 1, 2, 3}, {0, 4, 5, 1}, {1, 5, 6, 2}, {2, 6, 7, 3}, {3, 7, 4, 0}, {4, 7, 6, 5}};
+inline constexpr int k_faces[6][4] = {{0, 1, 2, 3}, {0, 4, 5, 1}, {1, 5, 6, 2},
+                                      {2, 6, 7, 3}, {3, 7, 4, 0}, {4, 7, 6, 5}};
 
 /// Returns the exact volume of a hexahedron whose faces are bilinear (Grandy, UCRL-ID-128886).
 inline double volume(const corners &c) {
@@ -36,13 +39,15 @@ inline double volume(const corners &c) {
 /// neighbours and shares a face diagonal with three more; each row lists them in the order of the
 /// sums below.
 inline corners volume_gradient(const corners &c) {
-  static constexpr int k_around[8][6] = {{1, 2, 3, 4, 5, 7}, {2, 3, 0, 5, 6, 4}, {3, 0, 1, 6, 7, 5}, {0, 1, 2, 7, 4, 6},
-                                         {7, 6, 5, 0, 3, 1}, {4, 7, 6, 1, 0, 2}, {5, 4, 7, 2, 1, 3}, {6, 5, 4, 3, 2, 0}};
+  static constexpr int k_around[8][6] = {{1, 2, 3, 4, 5, 7}, {2, 3, 0, 5, 6, 4}, {3, 0, 1, 6, 7, 5},
+                                         {0, 1, 2, 7, 4, 6}, {7, 6, 5, 0, 3, 1}, {4, 7, 6, 1, 0, 2},
+                                         {5, 4, 7, 2, 1, 3}, {6, 5, 4, 3, 2, 0}};
   corners d;
   for (int i = 0; i < 8; ++i) {
     const int *n = k_around[i];
     const auto sum = [&](int a, int b) { return c[n[a]] + c[n[b]]; };
-    d[i] = (1.0 / 12) * (cross(sum(1, 2), sum(0, 1)) + cross(sum(0, 4), sum(3, 4)) + cross(sum(3, 5), sum(2, 5)));
+    d[i] = (1.0 / 12) * (cross(sum(1, 2), sum(0, 1)) + cross(sum(0, 4), sum(3, 4)) +
+                         cross(sum(3, 5), sum(2, 5)));
   }
   return d;
 }
@@ -72,8 +77,10 @@ inline shape shape_at_centre(const corners &c) {
   const vec3 along_xi = 0.125 * (d60 + d53 - d71 - d42);
   const vec3 along_eta = 0.125 * (d60 - d53 + d71 - d42);
   const vec3 along_zeta = 0.125 * (d60 + d53 + d71 + d42);
-  const vec3 xi = cross(along_eta, along_zeta), eta = cross(along_zeta, along_xi), zeta = cross(along_xi, along_eta);
-  return {{-xi - eta - zeta, xi - eta - zeta, xi + eta - zeta, eta - xi - zeta}, 8 * dot(along_eta, eta)};
+  const vec3 xi = cross(along_eta, along_zeta), eta = cross(along_zeta, along_xi),
+             zeta = cross(along_xi, along_eta);
+  return {{-xi - eta - zeta, xi - eta - zeta, xi + eta - zeta, eta - xi - zeta},
+          8 * dot(along_eta, eta)};
 }
 
 /// Returns the volume over the root of the largest face: the length that sound has to cross.

@@ -33,8 +33,9 @@ struct published {
   long steps;
   const char *energy;
 };
-constexpr published k_published[] = {{5, 72, "7.853665e+03"},    {10, 231, "2.720531e+04"},  {30, 932, "2.025075e+05"},
-                                     {45, 1477, "4.234875e+05"}, {50, 1662, "5.124778e+05"}, {70, 2402, "9.417145e+05"}};
+constexpr published k_published[] = {{5, 72, "7.853665e+03"},    {10, 231, "2.720531e+04"},
+                                     {30, 932, "2.025075e+05"},  {45, 1477, "4.234875e+05"},
+                                     {50, 1662, "5.124778e+05"}, {70, 2402, "9.417145e+05"}};
 
 /// Checks the symmetry: the problem is the same when axes are exchanged, so the energies on the
 /// plane at the bottom must be the same, too.
@@ -42,7 +43,8 @@ double asymmetry(const sedov::domain &d) {
   double most = 0;
   for (int j = 0; j < d.size; ++j)
     for (int i = 0; i < j; ++i) {
-      const double a = d.elements[d.element_at(i, j, 0)].energy, b = d.elements[d.element_at(j, i, 0)].energy;
+      const double a = d.elements[d.element_at(i, j, 0)].energy,
+                   b = d.elements[d.element_at(j, i, 0)].energy;
       const double sum = std::fabs(a) + std::fabs(b);
       most = std::max(most, sum > 0 ? std::fabs(a - b) / sum : 0);
     }
@@ -76,7 +78,8 @@ std::vector<double> result_of(const sedov::domain &d) {
 
 } // namespace
 
-lulesh::lulesh(long size, long tile, long steps) : m_domain(static_cast<int>(size), static_cast<int>(std::min(tile, size))), m_most(steps) {}
+lulesh::lulesh(long size, long tile, long steps)
+    : m_domain(static_cast<int>(size), static_cast<int>(std::min(tile, size))), m_most(steps) {}
 
 void lulesh::reset() { m_domain.restore(); }
 
@@ -106,7 +109,8 @@ double lulesh::difference() const {
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i] == m_kept[i])
       continue;
-    const double d = std::fabs(now[i] - m_kept[i]) / std::max(std::fabs(m_kept[i]), k_smallest) + k_smallest;
+    const double d =
+        std::fabs(now[i] - m_kept[i]) / std::max(std::fabs(m_kept[i]), k_smallest) + k_smallest;
     if (std::isnan(d))
       return d;
     most = std::max(most, d);

@@ -18,8 +18,8 @@ class lulesh final : public app::application {
 
  private:
   sedov::domain m_domain;
-  long m_most;                // steps; 0: until the time is over
-  long m_steps = 0;           // of the serial order
+  long m_most; // steps; 0: until the time is over
+  long m_steps = 0; // of the serial order
   std::vector<double> m_kept; // energies, and where the nodes are
   double m_defect = 0;
 };

@@ -49,9 +49,11 @@ viscosity_terms viscosity(const domain &d, int i, int j, int k) {
     const double after = at == d.size - 1 ? 0 : (&e + stride)->velocity_difference.*axis;
     return smoothness(here, before, after);
   };
-  const double smooth[3] = {along(&vec3::x, i, 1), along(&vec3::y, j, d.size), along(&vec3::z, k, d.size * d.size)};
+  const double smooth[3] = {along(&vec3::x, i, 1), along(&vec3::y, j, d.size),
+                            along(&vec3::z, k, d.size * d.size)};
   const vec3 &v = e.velocity_difference, &p = e.position_difference;
-  const double jump[3] = {std::min(v.x * p.x, 0.0), std::min(v.y * p.y, 0.0), std::min(v.z * p.z, 0.0)};
+  const double jump[3] = {std::min(v.x * p.x, 0.0), std::min(v.y * p.y, 0.0),
+                          std::min(v.z * p.z, 0.0)};
   viscosity_terms sum;
   for (int a = 0; a < 3; ++a) {
     sum.linear += jump[a] * (1 - smooth[a]);
@@ -68,7 +70,8 @@ double pressure_of(double energy, double compression, double volume) {
 }
 
 double sound_speed_of(double energy, double pressure, double compression, double volume) {
-  const double squared = k_gamma_less_1 * energy + volume * volume * k_gamma_less_1 * (compression + 1) * pressure;
+  const double squared =
+      k_gamma_less_1 * energy + volume * volume * k_gamma_less_1 * (compression + 1) * pressure;
   return squared <= 0.1111111e-36 ? 0.3333333e-18 : std::sqrt(squared);
 }
 
@@ -92,11 +95,13 @@ void equation_of_state(element &e, double volume, const viscosity_terms &terms) 
   double pressure = pressure_of(energy, compression, volume);
   const double new_viscosity = viscosity_at(energy, pressure, compression, volume);
 
-  energy -= (7 * old - 8 * (half_pressure + half_viscosity) + (pressure + new_viscosity)) * change / 6;
+  energy -=
+      (7 * old - 8 * (half_pressure + half_viscosity) + (pressure + new_viscosity)) * change / 6;
   energy = std::max(cut(energy), k_energy_min);
   pressure = pressure_of(energy, compression, volume);
 
-  e.viscosity = change <= 0 ? cut(viscosity_at(energy, pressure, compression, volume)) : half_viscosity;
+  e.viscosity =
+      change <= 0 ? cut(viscosity_at(energy, pressure, compression, volume)) : half_viscosity;
   e.energy = energy;
   e.pressure = pressure;
   e.sound_speed = sound_speed_of(energy, pressure, compression, volume);
@@ -106,7 +111,8 @@ limits limits_of(const element &e) {
   if (e.divergence == 0)
     return {};
   const double spread = 8 * k_courant * e.length * e.divergence;
-  const double speed = std::sqrt(e.sound_speed * e.sound_speed + (e.divergence < 0 ? spread * spread : 0));
+  const double speed =
+      std::sqrt(e.sound_speed * e.sound_speed + (e.divergence < 0 ? spread * spread : 0));
   return {e.length / speed, k_volume_change_max / (std::fabs(e.divergence) + 1e-20)};
 }
 
@@ -126,7 +132,8 @@ void update_material(domain &d, block &b) {
         element &e = d.elements[d.element_at(i, j, k)];
         if (!(e.new_volume > 0))
           broken("no volume left", i, j, k);
-        equation_of_state(e, std::clamp(e.new_volume, k_volume_min, k_volume_max), viscosity(d, i, j, k));
+        equation_of_state(e, std::clamp(e.new_volume, k_volume_min, k_volume_max),
+                          viscosity(d, i, j, k));
         if (!(e.viscosity <= k_viscosity_stop))
           broken("too much viscosity", i, j, k);
         e.volume = std::fabs(e.new_volume - 1) < k_volume_cut ? 1.0 : e.new_volume;

@@ -11,8 +11,10 @@ constexpr double k_tiny = 1e-36;
 
 /// Lists the base vectors of the four hourglass modes of a hexahedron (Flanagan and Belytschko
 /// 1981).
-constexpr double k_mode[4][8] = {
-    {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {1, -1, 1, -1, 1, -1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
+constexpr double k_mode[4][8] = {{1, 1, -1, -1, -1, -1, 1, 1},
+                                 {1, -1, -1, 1, -1, 1, 1, -1},
+                                 {1, -1, 1, -1, 1, -1, 1, -1},
+                                 {-1, 1, -1, 1, 1, -1, 1, -1}};
 
 template <class F>
 void for_all(const range (&r)[3], F f) {
@@ -66,7 +68,8 @@ vec3 without_noise(const vec3 &v) {
 /// Returns the sum of the corners at the end of an axis less the sum of those at its beginning,
 /// over four.
 vec3 across(const corners &c, const int (&end)[4], const int (&begin)[4]) {
-  return 0.25 * ((c[end[0]] + c[end[1]] + c[end[2]] + c[end[3]]) - (c[begin[0]] + c[begin[1]] + c[begin[2]] + c[begin[3]]));
+  return 0.25 * ((c[end[0]] + c[end[1]] + c[end[2]] + c[end[3]]) -
+                 (c[begin[0]] + c[begin[1]] + c[begin[2]] + c[begin[3]]));
 }
 
 /// Computes the differences of velocity and of position across the element, normal to each pair of

@@ -8,7 +8,9 @@
 namespace {
 
 struct least_limits {
-  sedov::limits operator()(const sedov::limits &a, const sedov::limits &b) const { return combine(a, b); }
+  sedov::limits operator()(const sedov::limits &a, const sedov::limits &b) const {
+    return combine(a, b);
+  }
 };
 
 class step_tasks {
@@ -16,16 +18,19 @@ class step_tasks {
   explicit step_tasks(sedov::domain &d) : m_domain(d) {}
 
   void spawn_step() {
-    weft::spawn([&d = m_domain] { advance_clock(d, std::exchange(d.least, {})); }, weft::inout(m_domain.least), weft::out(m_domain.now),
-                weft::label("clock"));
+    weft::spawn([&d = m_domain] { advance_clock(d, std::exchange(d.least, {})); },
+                weft::inout(m_domain.least), weft::out(m_domain.now), weft::label("clock"));
     for (sedov::block &b : m_domain.blocks)
-      weft::spawn([&d = m_domain, &b] { compute_forces(d, b); }, list(b.upper, &sedov::block::nodes_access), weft::in(b.state_access),
+      weft::spawn([&d = m_domain, &b] { compute_forces(d, b); },
+                  list(b.upper, &sedov::block::nodes_access), weft::in(b.state_access),
                   weft::out(b.forces_access), weft::label("forces"));
     for (sedov::block &b : m_domain.blocks)
-      weft::spawn([&d = m_domain, &b] { move_nodes(d, b); }, list(b.lower, &sedov::block::forces_access), weft::in(m_domain.now),
+      weft::spawn([&d = m_domain, &b] { move_nodes(d, b); },
+                  list(b.lower, &sedov::block::forces_access), weft::in(m_domain.now),
                   weft::inout(b.nodes_access), weft::label("nodes"));
     for (sedov::block &b : m_domain.blocks)
-      weft::spawn([&d = m_domain, &b] { compute_motion(d, b); }, list(b.upper, &sedov::block::nodes_access), weft::in(m_domain.now),
+      weft::spawn([&d = m_domain, &b] { compute_motion(d, b); },
+                  list(b.upper, &sedov::block::nodes_access), weft::in(m_domain.now),
                   weft::in(b.state_access), weft::out(b.motion_access), weft::label("motion"));
     for (sedov::block &b : m_domain.blocks)
       weft::spawn(
@@ -34,12 +39,13 @@ class step_tasks {
             sedov::limits &least = weft::reduction_local(d.least);
             least = combine(least, b.found);
           },
-          list(b.faces, &sedov::block::motion_access), weft::inout(b.state_access), weft::reduction(m_domain.least, least_limits(), {}),
-          weft::label("material"));
+          list(b.faces, &sedov::block::motion_access), weft::inout(b.state_access),
+          weft::reduction(m_domain.least, least_limits(), {}), weft::label("material"));
   }
 
  private:
-  decltype(weft::accesses(std::vector<weft::access>())) list(const std::vector<int> &blocks, char sedov::block::*what) {
+  decltype(weft::accesses(std::vector<weft::access>())) list(const std::vector<int> &blocks,
+                                                             char sedov::block::*what) {
     m_list.clear();
     for (const int b : blocks)
       m_list.push_back(weft::in(m_domain.blocks[b].*what));

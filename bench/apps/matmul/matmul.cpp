@@ -20,7 +20,8 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
   return std::make_unique<matmul>(chosen["size"], chosen["tile"]);
 }
 
-matmul::matmul(long size, long tile) : m_a(size, tile), m_b(size, tile), m_c(size, tile), m_kept(size, tile) {
+matmul::matmul(long size, long tile)
+    : m_a(size, tile), m_b(size, tile), m_c(size, tile), m_kept(size, tile) {
   m_a.fill([](long r, long c) { return app::random_number(r, c); });
   m_b.fill([](long r, long c) { return app::random_number(r, c + (1L << 20)); });
 }
@@ -28,8 +29,8 @@ matmul::matmul(long size, long tile) : m_a(size, tile), m_b(size, tile), m_c(siz
 void matmul::multiply(long i, long j, long k) {
   app::count_task();
   const int stride = m_c.stride();
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m_c.rows(i), m_c.rows(j), m_c.rows(k), 1.0, &m_a.tile(i, k), stride, &m_b.tile(k, j), stride,
-              1.0, &m_c.tile(i, j), stride);
+  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m_c.rows(i), m_c.rows(j), m_c.rows(k), 1.0,
+              &m_a.tile(i, k), stride, &m_b.tile(k, j), stride, 1.0, &m_c.tile(i, j), stride);
 }
 
 void matmul::run_serial() {

@@ -6,7 +6,8 @@ void matmul::run_tasks() {
   for (long i = 0; i < n; ++i)
     for (long j = 0; j < n; ++j)
       for (long k = 0; k < n; ++k) {
-#pragma omp task depend(in : m_a.tile(i, k), m_b.tile(k, j)) depend(inout : m_c.tile(i, j)) firstprivate(i, j, k)
+#pragma omp task depend(in : m_a.tile(i, k), m_b.tile(k, j)) depend(inout : m_c.tile(i, j))        \
+    firstprivate(i, j, k)
         multiply(i, j, k);
       }
 #pragma omp taskwait

@@ -8,7 +8,7 @@ void matmul::run_tasks() {
   for (long i = 0; i < n; ++i)
     for (long j = 0; j < n; ++j)
       for (long k = 0; k < n; ++k)
-        weft::spawn([this, i, j, k] { multiply(i, j, k); }, weft::in(m_a.tile(i, k)), weft::in(m_b.tile(k, j)), weft::inout(m_c.tile(i, j)),
-                    weft::label("multiply"));
+        weft::spawn([this, i, j, k] { multiply(i, j, k); }, weft::in(m_a.tile(i, k)),
+                    weft::in(m_b.tile(k, j)), weft::inout(m_c.tile(i, j)), weft::label("multiply"));
   weft::taskwait();
 }

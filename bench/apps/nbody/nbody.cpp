@@ -10,7 +10,8 @@ const app::description app::about{
     .size = {"size", 2, 1L << 20, 1024, "particles"},
     .tile = {"tile", 1, 1L << 20, 32, "particles of a block"},
     .own = {{"steps", 1, 100000, 8, "time steps"},
-            {"nested", 0, 1, 1, "1: a task for each phase creates its tasks; 0: one thread creates all of them"}},
+            {"nested", 0, 1, 1,
+             "1: a task for each phase creates its tasks; 0: one thread creates all of them"}},
     .sweep = {4, 8, 16, 32, 64, 128, 256},
     .small = {128, 16},
     .tolerance = 0,
@@ -18,7 +19,8 @@ const app::description app::about{
 };
 
 std::unique_ptr<app::application> app::make(const settings &chosen) {
-  return std::make_unique<nbody>(chosen["size"], chosen["tile"], chosen["steps"], chosen["nested"] != 0);
+  return std::make_unique<nbody>(chosen["size"], chosen["tile"], chosen["steps"],
+                                 chosen["nested"] != 0);
 }
 
 namespace {
@@ -30,13 +32,15 @@ constexpr double k_energy_drift_max = 1e-4; // of the integrator; relative
 } // namespace
 
 nbody::nbody(long size, long tile, long steps, bool nested)
-    : m_size(size), m_tile(std::min(tile, size)), m_blocks((m_size + m_tile - 1) / m_tile), m_steps(steps), m_nested(nested) {
+    : m_size(size), m_tile(std::min(tile, size)), m_blocks((m_size + m_tile - 1) / m_tile),
+      m_steps(steps), m_nested(nested) {
   for (auto *v : {&m_mass, &m_x, &m_y, &m_z, &m_vx, &m_vy, &m_vz, &m_ax, &m_ay, &m_az})
     v->resize(static_cast<std::size_t>(m_size));
 }
 
 nbody::range nbody::of(long block) const {
-  return {static_cast<std::size_t>(block * m_tile), static_cast<std::size_t>(std::min((block + 1) * m_tile, m_size))};
+  return {static_cast<std::size_t>(block * m_tile),
+          static_cast<std::size_t>(std::min((block + 1) * m_tile, m_size))};
 }
 
 /// Places the particles at points of a low-discrepancy sequence in a cube, moving slowly.
@@ -132,7 +136,8 @@ void nbody::remember() {
   const totals before = measure();
   m_defect = 0;
   for (int a = 0; a < 3; ++a)
-    m_defect = std::max(m_defect, std::abs(after.momentum[a] - before.momentum[a]) / before.size_of_momentum);
+    m_defect = std::max(m_defect,
+                        std::abs(after.momentum[a] - before.momentum[a]) / before.size_of_momentum);
   if (!(std::abs(after.energy / before.energy - 1) <= k_energy_drift_max))
     m_defect = 1;
 }

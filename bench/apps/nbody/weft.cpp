@@ -8,12 +8,14 @@
 void nbody::create_attraction() {
   for (long i = 0; i < m_blocks; ++i)
     for (long j = 0; j < m_blocks; ++j)
-      weft::spawn([this, i, j] { attract(i, j); }, weft::in(place(i)), weft::in(place(j)), weft::inout(acceleration(i)), weft::label("attract"));
+      weft::spawn([this, i, j] { attract(i, j); }, weft::in(place(i)), weft::in(place(j)),
+                  weft::inout(acceleration(i)), weft::label("attract"));
 }
 
 void nbody::create_motion() {
   for (long i = 0; i < m_blocks; ++i)
-    weft::spawn([this, i] { move(i); }, weft::in(acceleration(i)), weft::inout(place(i)), weft::label("move"));
+    weft::spawn([this, i] { move(i); }, weft::in(acceleration(i)), weft::inout(place(i)),
+                weft::label("move"));
 }
 
 void nbody::run_tasks() {

@@ -25,10 +25,10 @@ namespace {
 struct bodies {
   std::uint64_t tasks = 0, ns = 0;            // of tasks that created none
   std::uint64_t creators = 0, creator_ns = 0; // of tasks that created some
-  std::uint64_t spawned = 0;                  // by the body that runs; the bodies of these applications never wait
-  std::uint64_t created = 0;              // by the program itself
-  std::uint64_t gaps = 0, gap_ns = 0;     // from the end of a body to the beginning of the next one
-  std::uint64_t ended = 0;                // end of the last body; 0: something else came since
+  std::uint64_t spawned = 0; // by the body that runs; the bodies of these applications never wait
+  std::uint64_t created = 0; // by the program itself
+  std::uint64_t gaps = 0, gap_ns = 0; // from the end of a body to the beginning of the next one
+  std::uint64_t ended = 0; // end of the last body; 0: something else came since
   bool in_body = false;
 };
 constexpr std::uint64_t k_longest_gap_ns = 5000; // in a longer gap the worker had no work
@@ -36,7 +36,9 @@ std::mutex g_lock;
 std::deque<bodies> g_all; // they outlive their threads
 std::atomic<std::uint64_t> g_first{0}, g_last{0}; // spawn of the program itself
 
-std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
 
 bodies &mine() {
   thread_local bodies *of_thread = nullptr;
@@ -143,14 +145,18 @@ bodies sum() {
   return all;
 }
 
-double per(std::uint64_t ns, std::uint64_t count) { return count ? static_cast<double>(ns) / static_cast<double>(count) : 0; }
+double per(std::uint64_t ns, std::uint64_t count) {
+  return count ? static_cast<double>(ns) / static_cast<double>(count) : 0;
+}
 
 void print(std::uint64_t wall_ns) {
   const bodies all = sum();
-  std::printf("seconds=%.9g tasks=%llu body_ns=%.1f creators=%llu nested_creator_ns=%.1f creator_ns=%llu new_ns=%.1f end_ns=%.1f\n",
-              static_cast<double>(wall_ns) * 1e-9, static_cast<unsigned long long>(all.tasks), per(all.ns, all.tasks),
-              static_cast<unsigned long long>(all.creators), per(all.creator_ns, all.creators), static_cast<unsigned long long>(g_last - g_first),
-              per(g_last - g_first, all.created), per(all.gap_ns, all.gaps));
+  std::printf(
+      "seconds=%.9g tasks=%llu body_ns=%.1f creators=%llu nested_creator_ns=%.1f creator_ns=%llu new_ns=%.1f end_ns=%.1f\n",
+      static_cast<double>(wall_ns) * 1e-9, static_cast<unsigned long long>(all.tasks),
+      per(all.ns, all.tasks), static_cast<unsigned long long>(all.creators),
+      per(all.creator_ns, all.creators), static_cast<unsigned long long>(g_last - g_first),
+      per(g_last - g_first, all.created), per(all.gap_ns, all.gaps));
 }
 
 void write(const std::vector<sample> &samples, const char *file) {
@@ -159,7 +165,8 @@ void write(const std::vector<sample> &samples, const char *file) {
   for (const sample &s : samples)
     to << s.at_ns << ',' << s.in_graph << ',' << s.queued << ',' << s.ready << '\n';
   if (!to.flush())
-    throw app::bad_option(std::string("cannot write '") + file + "'; name a file in a folder that is there");
+    throw app::bad_option(std::string("cannot write '") + file +
+                          "'; name a file in a folder that is there");
 }
 
 void run(const app::command &c, const char *samples_file) {

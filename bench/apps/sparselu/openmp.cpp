@@ -25,7 +25,8 @@ struct sparselu::tasks {
   void update(long i, long j, long k, bool fresh) {
     sparselu *const all = s;
     double *const below = s->at(i, k), *const right = s->at(k, j), *const inner = s->at(i, j);
-#pragma omp task depend(in : *below, *right) depend(inout : *inner) firstprivate(all, below, right, inner, fresh)
+#pragma omp task depend(in : *below, *right) depend(inout : *inner)                                \
+    firstprivate(all, below, right, inner, fresh)
     all->update(below, right, inner, fresh);
   }
 };

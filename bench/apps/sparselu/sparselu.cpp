@@ -21,15 +21,17 @@ const app::description app::about{
 std::unique_ptr<app::application> app::make(const settings &chosen) {
   const long size = chosen["size"], tile = chosen["tile"], cells = chosen["cells"];
   if (size % cells != 0)
-    throw bad_option("--size " + std::to_string(size) + " is not a multiple of --cells " + std::to_string(cells));
+    throw bad_option("--size " + std::to_string(size) + " is not a multiple of --cells " +
+                     std::to_string(cells));
   if (size / cells % tile != 0)
-    throw bad_option("--tile " + std::to_string(tile) + " does not divide the " + std::to_string(size / cells) +
-                     " rows of a cell, --size over --cells");
+    throw bad_option("--tile " + std::to_string(tile) + " does not divide the " +
+                     std::to_string(size / cells) + " rows of a cell, --size over --cells");
   return std::make_unique<sparselu>(size, tile, cells);
 }
 
 sparselu::sparselu(long size, long tile, long cells)
-    : m_size(size), m_tile(tile), m_blocks(size / tile), m_cell(size / cells), m_at(static_cast<std::size_t>(m_blocks * m_blocks)) {}
+    : m_size(size), m_tile(tile), m_blocks(size / tile), m_cell(size / cells),
+      m_at(static_cast<std::size_t>(m_blocks * m_blocks)) {}
 
 /// Returns whether an element is in the pattern: the diagonal, its neighbours, and even cells in
 /// every third row or column from the diagonal on.
@@ -65,7 +67,8 @@ bool sparselu::fill_in(long i, long j) {
   std::unique_ptr<double[]> &block = m_at[static_cast<std::size_t>(i * m_blocks + j)];
   if (block)
     return false;
-  block.reset(new double[static_cast<std::size_t>(m_tile * m_tile)]); // not cleared: the task does that
+  block.reset(
+      new double[static_cast<std::size_t>(m_tile * m_tile)]); // not cleared: the task does that
   return true;
 }
 
@@ -116,7 +119,9 @@ struct sparselu::serial {
   void factor(long k) { s.factor(s.at(k, k)); }
   void row(long k, long j) { s.solve_row(s.at(k, k), s.at(k, j)); }
   void column(long i, long k) { s.solve_column(s.at(k, k), s.at(i, k)); }
-  void update(long i, long j, long k, bool fresh) { s.update(s.at(i, k), s.at(k, j), s.at(i, j), fresh); }
+  void update(long i, long j, long k, bool fresh) {
+    s.update(s.at(i, k), s.at(k, j), s.at(i, j), fresh);
+  }
 };
 
 void sparselu::run_serial() { visit(serial{*this}); }

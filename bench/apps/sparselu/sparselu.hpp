@@ -23,7 +23,9 @@ class sparselu final : public app::application {
   [[nodiscard]] double checksum() const override;
 
  private:
-  [[nodiscard]] double *at(long i, long j) const { return m_at[static_cast<std::size_t>(i * m_blocks + j)].get(); }
+  [[nodiscard]] double *at(long i, long j) const {
+    return m_at[static_cast<std::size_t>(i * m_blocks + j)].get();
+  }
   /// Makes space for a block that fills in; returns true when it was empty.
   bool fill_in(long i, long j);
   /// Calls v.factor(k), v.row(k, j), v.column(i, k) and v.update(i, j, k, fresh) for each task, in an order

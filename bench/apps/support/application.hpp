@@ -32,14 +32,16 @@ struct option {
 };
 
 struct description {
-  std::string name;              // the folder's
-  std::string title;             // of its chart
-  option size, tile;             // what "size" and "tile" mean here; the preset tile is a coarse one
-  std::vector<option> own{};     // further ones
-  std::vector<long> sweep{};     // tiles from fine to coarse, over three decades of instructions per task
-  std::pair<long, long> small{}; // size and tile of the test: some hundred tasks, a few milliseconds
-  double tolerance = 0;          // greatest difference() that is right; 0: every bit is the same
-  double defect_bound = 0;       // greatest defect() that is right
+  std::string name; // the folder's
+  std::string title; // of its chart
+  option size, tile; // what "size" and "tile" mean here; the preset tile is a coarse one
+  std::vector<option> own{}; // further ones
+  std::vector<long>
+      sweep{}; // tiles from fine to coarse, over three decades of instructions per task
+  std::pair<long, long>
+      small{}; // size and tile of the test: some hundred tasks, a few milliseconds
+  double tolerance = 0; // greatest difference() that is right; 0: every bit is the same
+  double defect_bound = 0; // greatest defect() that is right
 };
 
 /// Holds the choices of the command line: one value for each option.

@@ -24,8 +24,8 @@ long whole_number(const option &o, const std::string &text) {
   errno = 0;
   const long value = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end || errno || value < o.least || value > o.most)
-    throw bad_option("--" + o.name + " takes a whole number from " + std::to_string(o.least) + " to " + std::to_string(o.most) + ", not '" + text +
-                     "'");
+    throw bad_option("--" + o.name + " takes a whole number from " + std::to_string(o.least) +
+                     " to " + std::to_string(o.most) + ", not '" + text + "'");
   return value;
 }
 
@@ -95,11 +95,13 @@ std::string help(const std::string &program, const description &d) {
     text += "  " + left + " " + right + "\n";
   };
   for (const option &o : all_options(d))
-    line("--" + o.name + " N", o.help + ", " + std::to_string(o.least) + " to " + std::to_string(o.most) + " (" + std::to_string(o.preset) + ")");
+    line("--" + o.name + " N", o.help + ", " + std::to_string(o.least) + " to " +
+                                   std::to_string(o.most) + " (" + std::to_string(o.preset) + ")");
   line("--small", "the size and tile of the tests");
   line("--serial", "the kernels in serial order, once, and nothing else: what callgrind counts");
   line("--describe", "size and tiles of the sweep of weft-bench apps");
-  return text + "\nPrints one line of name=value. Exit status: 0 done; 1 the result is wrong; 2 bad option.\n";
+  return text +
+         "\nPrints one line of name=value. Exit status: 0 done; 1 the result is wrong; 2 bad option.\n";
 }
 
 } // namespace app

@@ -61,9 +61,11 @@ void verify(const application &a, std::uint64_t tasks, result &r) {
   if (!(difference <= r.difference)) // NaN counts
     r.difference = difference;
   if (!(difference <= about.tolerance))
-    r.wrong = "the result of the tasks differs from the serial one by " + std::to_string(difference);
+    r.wrong =
+        "the result of the tasks differs from the serial one by " + std::to_string(difference);
   if (tasks != r.tasks)
-    r.wrong = std::to_string(tasks) + " tasks have run, the serial order has " + std::to_string(r.tasks);
+    r.wrong =
+        std::to_string(tasks) + " tasks have run, the serial order has " + std::to_string(r.tasks);
 }
 
 void measure_tasks(application &a, int reps, result &r) {
@@ -82,21 +84,25 @@ void print(const command &c, int workers, const result &r) {
   std::printf("app=%s backend=%s workers=%d", about.name.c_str(), backend::name, workers);
   for (const auto &[name, value] : c.chosen.all())
     std::printf(" %s=%ld", name.c_str(), value);
-  std::printf(" tasks=%llu serial_s=%.9g seconds=", static_cast<unsigned long long>(r.tasks), r.serial_s);
+  std::printf(" tasks=%llu serial_s=%.9g seconds=", static_cast<unsigned long long>(r.tasks),
+              r.serial_s);
   for (std::size_t i = 0; i < r.seconds.size(); ++i)
     std::printf("%s%.9g", i ? "," : "", r.seconds[i]);
-  std::printf(" checksum=%.15g difference=%.3g defect=%.3g verified=%s\n", r.checksum, r.difference, r.defect, r.wrong.empty() ? "yes" : "no");
+  std::printf(" checksum=%.15g difference=%.3g defect=%.3g verified=%s\n", r.checksum, r.difference,
+              r.defect, r.wrong.empty() ? "yes" : "no");
 }
 
 void print_serial(application &a) {
   a.reset();
   const std::uint64_t before = tasks_run();
   weft_app_serial(a);
-  std::printf("app=%s tasks=%llu\n", about.name.c_str(), static_cast<unsigned long long>(tasks_run() - before));
+  std::printf("app=%s tasks=%llu\n", about.name.c_str(),
+              static_cast<unsigned long long>(tasks_run() - before));
 }
 
 void print_description() {
-  std::printf("app=%s size=%ld coarse=%ld sweep=", about.name.c_str(), about.size.preset, about.tile.preset);
+  std::printf("app=%s size=%ld coarse=%ld sweep=", about.name.c_str(), about.size.preset,
+              about.tile.preset);
   for (std::size_t i = 0; i < about.sweep.size(); ++i)
     std::printf("%s%ld", i ? "," : "", about.sweep[i]);
   std::printf(" title=%s\n", about.title.c_str()); // the last one: it has blanks

@@ -10,7 +10,8 @@ namespace app {
 
 /// Returns a number in [-1, 1) that depends on the two indices alone; the mixer is SplitMix64's.
 inline double random_number(long i, long j) {
-  std::uint64_t z = (static_cast<std::uint64_t>(i) << 32 ^ static_cast<std::uint64_t>(j)) * 0x9e3779b97f4a7c15;
+  std::uint64_t z =
+      (static_cast<std::uint64_t>(i) << 32 ^ static_cast<std::uint64_t>(j)) * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return static_cast<double>(static_cast<std::int64_t>(z ^ (z >> 31))) * 0x1p-63;

@@ -24,20 +24,26 @@ struct line_allocator { // tiles begin on cache lines when their size allows
 class tiled_matrix {
  public:
   /// Creates a matrix of zeros; the last tile of a row or column may be smaller than the others.
-  tiled_matrix(long order, long tile) : m_order(order), m_tile(tile), m_elements(static_cast<std::size_t>(count() * count() * tile * tile)) {}
+  tiled_matrix(long order, long tile)
+      : m_order(order), m_tile(tile),
+        m_elements(static_cast<std::size_t>(count() * count() * tile * tile)) {}
 
   [[nodiscard]] long order() const { return m_order; }
   /// Returns the number of tiles in a row.
   [[nodiscard]] long count() const { return (m_order + m_tile - 1) / m_tile; }
   /// Returns the rows of the tiles in row `i`, and the columns of those in column `i`.
-  [[nodiscard]] int rows(long i) const { return static_cast<int>(std::min(m_tile, m_order - i * m_tile)); }
+  [[nodiscard]] int rows(long i) const {
+    return static_cast<int>(std::min(m_tile, m_order - i * m_tile));
+  }
   /// Returns the distance from column to column of a tile.
   [[nodiscard]] int stride() const { return static_cast<int>(m_tile); }
   /// Returns the first element of tile (i, j), which names the tile in accesses.
   [[nodiscard]] double &tile(long i, long j) { return m_elements[first(i, j)]; }
   [[nodiscard]] const double &tile(long i, long j) const { return m_elements[first(i, j)]; }
   [[nodiscard]] double &operator()(long row, long column) { return m_elements[at(row, column)]; }
-  [[nodiscard]] double operator()(long row, long column) const { return m_elements[at(row, column)]; }
+  [[nodiscard]] double operator()(long row, long column) const {
+    return m_elements[at(row, column)];
+  }
 
   /// Sets each element to f(row, column).
   template <class F>
@@ -50,9 +56,12 @@ class tiled_matrix {
   bool operator==(const tiled_matrix &) const = default;
 
  private:
-  [[nodiscard]] std::size_t first(long i, long j) const { return static_cast<std::size_t>((i * count() + j) * m_tile * m_tile); }
+  [[nodiscard]] std::size_t first(long i, long j) const {
+    return static_cast<std::size_t>((i * count() + j) * m_tile * m_tile);
+  }
   [[nodiscard]] std::size_t at(long row, long column) const {
-    return first(row / m_tile, column / m_tile) + static_cast<std::size_t>(column % m_tile * m_tile + row % m_tile);
+    return first(row / m_tile, column / m_tile) +
+           static_cast<std::size_t>(column % m_tile * m_tile + row % m_tile);
   }
 
   long m_order, m_tile;

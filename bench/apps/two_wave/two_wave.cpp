@@ -13,11 +13,14 @@ const app::description app::about{
     .small = {100000, 500},
 };
 
-std::unique_ptr<app::application> app::make(const settings &chosen) { return std::make_unique<two_wave>(chosen["size"], chosen["tile"]); }
+std::unique_ptr<app::application> app::make(const settings &chosen) {
+  return std::make_unique<two_wave>(chosen["size"], chosen["tile"]);
+}
 
 namespace {
 
-constexpr std::uint64_t k_factor = 6364136223846793005, k_increment = 1442695040888963407; // Knuth's
+constexpr std::uint64_t k_factor = 6364136223846793005,
+                        k_increment = 1442695040888963407; // Knuth's
 
 std::uint64_t advance(std::uint64_t x, long steps) {
   for (long i = 0; i < steps; ++i)
@@ -39,7 +42,8 @@ std::uint64_t leap(std::uint64_t x, long steps) {
 
 } // namespace
 
-two_wave::two_wave(long size, long tile) : m_tile(tile), m_a(static_cast<std::size_t>((size + tile - 1) / tile)), m_b(m_a.size()) {}
+two_wave::two_wave(long size, long tile)
+    : m_tile(tile), m_a(static_cast<std::size_t>((size + tile - 1) / tile)), m_b(m_a.size()) {}
 
 void two_wave::reset() {
   std::iota(m_a.begin(), m_a.end(), 1);

@@ -20,9 +20,12 @@ std::vector<subject> chosen(const options &o) {
     throw std::runtime_error("there are no applications; build the target weft_apps");
   for (const std::string &name : o.only)
     if (std::none_of(all.begin(), all.end(), [&](const subject &s) { return s.name == name; }))
-      throw std::runtime_error("no application is called '" + name + "'; --list shows what there is");
+      throw std::runtime_error("no application is called '" + name +
+                               "'; --list shows what there is");
   if (!o.only.empty())
-    std::erase_if(all, [&](const subject &s) { return std::find(o.only.begin(), o.only.end(), s.name) == o.only.end(); });
+    std::erase_if(all, [&](const subject &s) {
+      return std::find(o.only.begin(), o.only.end(), s.name) == o.only.end();
+    });
   return all;
 }
 
@@ -69,7 +72,8 @@ int run(const options &o) {
     std::cerr << name << " is absent (bench/peers/install fetches peers)\n";
   for (const std::string &failure : work.failures())
     std::cerr << failure << '\n';
-  std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "") << "Files are in " << folder << '\n';
+  std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "")
+            << "Files are in " << folder << '\n';
   return work.failures().empty() ? 0 : 1;
 }
 

@@ -74,45 +74,55 @@ class panel {
   void axes(const std::string &title) {
     text(m_left, k_top - 10, "start", title);
     for (int tenth = 0; tenth <= 10; tenth += 2) {
-      line(m_left, y(tenth / 10.0), m_left + k_panel_width, y(tenth / 10.0), tenth ? "#dddddd" : "#444444");
+      line(m_left, y(tenth / 10.0), m_left + k_panel_width, y(tenth / 10.0),
+           tenth ? "#dddddd" : "#444444");
       text(m_left - 6, y(tenth / 10.0) + 4, "end", number(tenth / 10.0));
     }
     for (int exponent = static_cast<int>(std::ceil(m_from)); exponent <= m_to_x; ++exponent) {
       line(x(exponent), k_top, x(exponent), k_top + k_panel_height, "#dddddd");
       text(x(exponent), k_top + k_panel_height + 16, "middle", power_label(exponent));
     }
-    text(m_left + k_panel_width / 2, k_top + k_panel_height + 34, "middle", "instructions per task");
+    text(m_left + k_panel_width / 2, k_top + k_panel_height + 34, "middle",
+         "instructions per task");
   }
 
   void half_line() { line(m_left, y(0.5), m_left + k_panel_width, y(0.5), "#999999", "4 4"); }
 
   void draw(const curve &c, double point::*value) {
     const style &s = style_of(c.series);
-    m_to << "<polyline fill=\"none\" stroke-width=\"" << (c.series == "weft" ? 2.5 : 1.5) << "\" stroke=\"" << s.colour << "\" stroke-dasharray=\""
-         << s.dashes << "\" points=\"";
+    m_to << "<polyline fill=\"none\" stroke-width=\"" << (c.series == "weft" ? 2.5 : 1.5)
+         << "\" stroke=\"" << s.colour << "\" stroke-dasharray=\"" << s.dashes << "\" points=\"";
     for (const point &p : c.points)
       m_to << number(x(std::log10(p.instructions))) << ',' << number(y(p.*value)) << ' ';
     m_to << "\"/>\n";
     for (const point &p : c.points)
-      m_to << "<circle r=\"2.5\" fill=\"" << s.colour << "\" cx=\"" << number(x(std::log10(p.instructions))) << "\" cy=\"" << number(y(p.*value))
-           << "\"><title>" << escaped(c.series) << ", tile " << p.tile << ": " << number(100 * p.*value) << " %</title></circle>\n";
+      m_to << "<circle r=\"2.5\" fill=\"" << s.colour << "\" cx=\""
+           << number(x(std::log10(p.instructions))) << "\" cy=\"" << number(y(p.*value))
+           << "\"><title>" << escaped(c.series) << ", tile " << p.tile << ": "
+           << number(100 * p.*value) << " %</title></circle>\n";
   }
 
   void text(double at_x, double at_y, const char *anchor, const std::string &what, int size = 12) {
-    m_to << "<text x=\"" << number(at_x) << "\" y=\"" << number(at_y) << "\" font-size=\"" << size << "\" text-anchor=\"" << anchor << "\">"
-         << escaped(what) << "</text>\n";
+    m_to << "<text x=\"" << number(at_x) << "\" y=\"" << number(at_y) << "\" font-size=\"" << size
+         << "\" text-anchor=\"" << anchor << "\">" << escaped(what) << "</text>\n";
   }
 
-  void line(double x1, double y1, double x2, double y2, const char *colour, const char *dashes = "", double width = 1) {
-    m_to << "<line x1=\"" << number(x1) << "\" y1=\"" << number(y1) << "\" x2=\"" << number(x2) << "\" y2=\"" << number(y2) << "\" stroke=\""
-         << colour << "\" stroke-dasharray=\"" << dashes << "\" stroke-width=\"" << width << "\"/>\n";
+  void line(double x1, double y1, double x2, double y2, const char *colour, const char *dashes = "",
+            double width = 1) {
+    m_to << "<line x1=\"" << number(x1) << "\" y1=\"" << number(y1) << "\" x2=\"" << number(x2)
+         << "\" y2=\"" << number(y2) << "\" stroke=\"" << colour << "\" stroke-dasharray=\""
+         << dashes << "\" stroke-width=\"" << width << "\"/>\n";
   }
 
  private:
-  [[nodiscard]] double x(double exponent) const { return m_left + (exponent - m_from) / (m_to_x - m_from) * k_panel_width; }
+  [[nodiscard]] double x(double exponent) const {
+    return m_left + (exponent - m_from) / (m_to_x - m_from) * k_panel_width;
+  }
   /// Returns the vertical position; efficiencies above 1.1 (a cache that holds half of the data)
   /// stay in the picture.
-  [[nodiscard]] double y(double value) const { return k_top + k_panel_height * (1 - std::clamp(value, 0.0, 1.1) / 1.1); }
+  [[nodiscard]] double y(double value) const {
+    return k_top + k_panel_height * (1 - std::clamp(value, 0.0, 1.1) / 1.1);
+  }
 
   std::ostream &m_to;
   double m_left, m_from, m_to_x;
@@ -136,9 +146,11 @@ void legend(panel &p, const std::vector<curve> &all) {
 
 } // namespace
 
-void write_chart(std::ostream &to, const std::string &title, const std::string &note, const std::vector<curve> &all) {
-  to << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << k_width << "\" height=\"" << k_height << "\" viewBox=\"0 0 " << k_width << ' '
-     << k_height << "\" font-family=\"sans-serif\">\n"
+void write_chart(std::ostream &to, const std::string &title, const std::string &note,
+                 const std::vector<curve> &all) {
+  to << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << k_width << "\" height=\""
+     << k_height << "\" viewBox=\"0 0 " << k_width << ' ' << k_height
+     << "\" font-family=\"sans-serif\">\n"
      << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   panel efficiency(to, 60, all), performance(to, 530, all);
   efficiency.text(60, 26, "start", title, 17);

@@ -9,6 +9,7 @@
 namespace bench::apps {
 
 /// Writes SVG. `note` is below the title.
-void write_chart(std::ostream &to, const std::string &title, const std::string &note, const std::vector<curve> &all);
+void write_chart(std::ostream &to, const std::string &title, const std::string &note,
+                 const std::vector<curve> &all);
 
 } // namespace bench::apps

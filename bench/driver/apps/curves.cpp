@@ -35,7 +35,8 @@ groups collect(const record &r, const subject &s, int workers, const std::string
 }
 
 /// Maps runs to times.
-std::map<int, double> times(const record &r, const subject &s, long tile, int workers, const std::string &series) {
+std::map<int, double> times(const record &r, const subject &s, long tile, int workers,
+                            const std::string &series) {
   std::map<int, double> found;
   for (const sample &one : r.samples())
     if (belongs(one, s, workers) && one.tile == tile && one.series == series)
@@ -62,12 +63,14 @@ std::vector<curve> curves(const record &r, const subject &s, int workers) {
       const std::optional<double> instructions = r.instructions_per_task(s.name, s.size, tile);
       if (!instructions)
         continue;
-      point p{tile, g.tasks, *instructions, median(everybody.at(tile).serial_s), median(g.wall_s), 0, 0};
+      point p{tile, g.tasks, *instructions, median(everybody.at(tile).serial_s), median(g.wall_s),
+              0,    0};
       p.efficiency = p.serial_s / (p.wall_s * workers);
       best = std::min(best, p.wall_s);
       c.points.push_back(p);
     }
-    std::sort(c.points.begin(), c.points.end(), [](const point &a, const point &b) { return a.instructions < b.instructions; });
+    std::sort(c.points.begin(), c.points.end(),
+              [](const point &a, const point &b) { return a.instructions < b.instructions; });
     if (!c.points.empty())
       all.push_back(std::move(c));
   }
@@ -85,14 +88,16 @@ const curve *find(const std::vector<curve> &all, const std::string &series) {
 }
 
 std::optional<half_point> half(const curve &c) {
-  const auto good = std::find_if(c.points.begin(), c.points.end(), [](const point &p) { return p.efficiency >= 0.5; });
+  const auto good = std::find_if(c.points.begin(), c.points.end(),
+                                 [](const point &p) { return p.efficiency >= 0.5; });
   if (good == c.points.end())
     return std::nullopt;
   if (good == c.points.begin())
     return half_point{good->instructions, true, good->tile};
   const point &below = good[-1];
   const double part = (0.5 - below.efficiency) / (good->efficiency - below.efficiency);
-  return half_point{below.instructions * std::pow(good->instructions / below.instructions, part), false, good->tile};
+  return half_point{below.instructions * std::pow(good->instructions / below.instructions, part),
+                    false, good->tile};
 }
 
 ratio interval(std::vector<double> ratios) {

@@ -31,8 +31,8 @@ struct curve {
 /// Is the point where a curve falls through an efficiency of one half.
 struct half_point {
   double instructions = 0; // per task, interpolated on a logarithm
-  bool beyond = false;     // the finest tile is still better: the half point lies below `instructions`
-  long tile = 0;           // the finest one at or above one half
+  bool beyond = false; // the finest tile is still better: the half point lies below `instructions`
+  long tile = 0; // the finest one at or above one half
 };
 /// Returns the half point; nothing when no point reaches one half.
 [[nodiscard]] std::optional<half_point> half(const curve &c);
@@ -44,7 +44,8 @@ struct ratio {
   double median = 0, low = 0, high = 0; // the interval holds the true median with at least 95 %
 };
 /// Compares Weft with the fastest peer at one tile; returns nothing without pairs.
-[[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile, int workers);
+[[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile,
+                                                     int workers);
 /// Returns the interval of the median from order statistics: the whole range below six values.
 [[nodiscard]] ratio interval(std::vector<double> ratios);
 

@@ -37,7 +37,8 @@ long whole_number(const std::string &option, const std::string &text, long most)
   char *end = nullptr;
   const long n = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
+    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
+                             ", not '" + text + "'");
   return n;
 }
 
@@ -46,7 +47,8 @@ void check_series(const std::vector<std::string> &names) {
   for (const series &s : all_series())
     known += " " + s.name;
   for (const std::string &name : names)
-    if (std::none_of(all_series().begin(), all_series().end(), [&](const series &s) { return s.name == name; }))
+    if (std::none_of(all_series().begin(), all_series().end(),
+                     [&](const series &s) { return s.name == name; }))
       throw std::runtime_error("no series is called '" + name + "'; there are" + known);
 }
 
@@ -55,7 +57,10 @@ void check_series(const std::vector<std::string> &names) {
 options parse_options(const std::vector<std::string> &arguments) {
   using mode = options::mode;
   options o;
-  const std::map<std::string, mode> modes{{"--coarse", mode::coarse}, {"--count", mode::count}, {"--report", mode::report}, {"--list", mode::list}};
+  const std::map<std::string, mode> modes{{"--coarse", mode::coarse},
+                                          {"--count", mode::count},
+                                          {"--report", mode::report},
+                                          {"--list", mode::list}};
   const std::map<std::string, std::function<void(const std::string &, const std::string &)>> valued{
       {"--only", [&](auto &, auto &text) { o.only = split(text); }},
       {"--series", [&](auto &, auto &text) { o.series = split(text); }},
@@ -64,10 +69,18 @@ options parse_options(const std::vector<std::string> &arguments) {
          for (const std::string &tile : split(text))
            o.tiles.push_back(whole_number(name, tile, 1L << 40));
        }},
-      {"--runs", [&](auto &name, auto &text) { o.runs = static_cast<int>(whole_number(name, text, 1000)); }},
-      {"--reps", [&](auto &name, auto &text) { o.reps = static_cast<int>(whole_number(name, text, 1000)); }},
-      {"--workers", [&](auto &name, auto &text) { o.workers = static_cast<int>(whole_number(name, text, 1024)); }},
-      {"--budget", [&](auto &name, auto &text) { o.budget_s = static_cast<double>(whole_number(name, text, 1000000)); }},
+      {"--runs",
+       [&](auto &name, auto &text) { o.runs = static_cast<int>(whole_number(name, text, 1000)); }},
+      {"--reps",
+       [&](auto &name, auto &text) { o.reps = static_cast<int>(whole_number(name, text, 1000)); }},
+      {"--workers",
+       [&](auto &name, auto &text) {
+         o.workers = static_cast<int>(whole_number(name, text, 1024));
+       }},
+      {"--budget",
+       [&](auto &name, auto &text) {
+         o.budget_s = static_cast<double>(whole_number(name, text, 1000000));
+       }},
       {"--out", [&](auto &, auto &text) { o.out = text; }},
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {

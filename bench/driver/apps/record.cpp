@@ -43,8 +43,8 @@ void read(const std::string &file, Take take) {
     try {
       take(split(line));
     } catch (const std::exception &) {
-      throw std::runtime_error(file + ", line " + std::to_string(number) + " cannot be read: '" + line +
-                               "'; delete the line, or start anew with --fresh");
+      throw std::runtime_error(file + ", line " + std::to_string(number) + " cannot be read: '" +
+                               line + "'; delete the line, or start anew with --fresh");
     }
 }
 
@@ -62,33 +62,38 @@ void append(const std::string &file, const char *head, const std::string &line) 
 
 record::record(const std::string &folder) : m_folder(folder) {
   std::filesystem::create_directories(folder);
-  read(folder + k_samples, [&](const std::vector<std::string> &cells) { m_samples.push_back(to_sample(cells)); });
-  read(folder + k_counts, [&](const std::vector<std::string> &cells) { m_counts.push_back(to_count(cells)); });
+  read(folder + k_samples,
+       [&](const std::vector<std::string> &cells) { m_samples.push_back(to_sample(cells)); });
+  read(folder + k_counts,
+       [&](const std::vector<std::string> &cells) { m_counts.push_back(to_count(cells)); });
 }
 
 void record::add(const sample &s) {
   std::ostringstream line;
-  line << std::setprecision(9) << s.app << ',' << s.series << ',' << s.workers << ',' << s.size << ',' << s.tile << ',' << s.run << ',' << s.tasks
-       << ',' << s.serial_s << ',' << s.wall_s;
+  line << std::setprecision(9) << s.app << ',' << s.series << ',' << s.workers << ',' << s.size
+       << ',' << s.tile << ',' << s.run << ',' << s.tasks << ',' << s.serial_s << ',' << s.wall_s;
   append(m_folder + k_samples, k_samples_head, line.str());
   m_samples.push_back(s);
 }
 
 void record::add(const count &c) {
   std::ostringstream line;
-  line << std::setprecision(15) << c.app << ',' << c.size << ',' << c.tile << ',' << c.instructions << ',' << c.tasks;
+  line << std::setprecision(15) << c.app << ',' << c.size << ',' << c.tile << ',' << c.instructions
+       << ',' << c.tasks;
   append(m_folder + k_counts, k_counts_head, line.str());
   m_counts.push_back(c);
 }
 
 const sample *record::find(const sample &like) const {
   for (const sample &s : m_samples)
-    if (s.app == like.app && s.series == like.series && s.workers == like.workers && s.size == like.size && s.tile == like.tile && s.run == like.run)
+    if (s.app == like.app && s.series == like.series && s.workers == like.workers &&
+        s.size == like.size && s.tile == like.tile && s.run == like.run)
       return &s;
   return nullptr;
 }
 
-std::optional<double> record::instructions_per_task(const std::string &app, long size, long tile) const {
+std::optional<double> record::instructions_per_task(const std::string &app, long size,
+                                                    long tile) const {
   for (const count &c : m_counts)
     if (c.app == app && c.size == size && c.tile == tile)
       return c.instructions / static_cast<double>(c.tasks);

@@ -35,8 +35,10 @@ class record {
   void add(const sample &s);
   void add(const count &c);
   [[nodiscard]] const std::vector<sample> &samples() const { return m_samples; }
-  [[nodiscard]] const sample *find(const sample &like) const; // app, series, workers, size, tile and run
-  [[nodiscard]] std::optional<double> instructions_per_task(const std::string &app, long size, long tile) const;
+  [[nodiscard]] const sample *
+  find(const sample &like) const; // app, series, workers, size, tile and run
+  [[nodiscard]] std::optional<double> instructions_per_task(const std::string &app, long size,
+                                                            long tile) const;
   [[nodiscard]] const std::string &folder() const { return m_folder; }
 
  private:

@@ -25,7 +25,9 @@ std::string shown(const char *format, double v) {
 }
 
 /// Returns instructions per task with three digits.
-std::string shown(const std::optional<half_point> &h) { return h ? (h->beyond ? "< " : "") + shown("%.3g", h->instructions) : "never"; }
+std::string shown(const std::optional<half_point> &h) {
+  return h ? (h->beyond ? "< " : "") + shown("%.3g", h->instructions) : "never";
+}
 
 std::ofstream open(const std::string &file) {
   std::ofstream to(file);
@@ -66,29 +68,35 @@ void write_half_row(std::ostream &to, const subject &s, const std::vector<curve>
     const std::optional<half_point> mine = half(*own), theirs = half(*peer);
     const point *same = at(*own, theirs->tile);
     const double smaller = mine ? theirs->instructions / mine->instructions : 0;
-    to << " | " << (mine && mine->beyond ? "> " : "") << shown("%.1f", smaller) << (smaller >= k_wanted_ratio ? "" : " (missed)") << " | ";
+    to << " | " << (mine && mine->beyond ? "> " : "") << shown("%.1f", smaller)
+       << (smaller >= k_wanted_ratio ? "" : " (missed)") << " | ";
     if (same)
-      to << shown("%.0f %%", 100 * same->efficiency) << (same->efficiency >= k_wanted_efficiency ? "" : " (missed)");
+      to << shown("%.0f %%", 100 * same->efficiency)
+         << (same->efficiency >= k_wanted_efficiency ? "" : " (missed)");
   } else {
     to << " | | ";
   }
   to << " |\n";
 }
 
-void write_half_table(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
-  to << "### Instructions per task at an efficiency of 50 %, " << workers << " workers\n\n| application";
+void write_half_table(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                      int workers) {
+  to << "### Instructions per task at an efficiency of 50 %, " << workers
+     << " workers\n\n| application";
   std::string rule = "| ---";
   for (const series &one : all_series())
     if (one.what == series::kind::weft || one.what == series::kind::peer) {
       to << " | " << one.name;
       rule += " | ---";
     }
-  to << " | Weft's tasks smaller by (>= 4) | Weft at the best peer's 50 % tile (>= 85 %) |\n" << rule << " | --- | --- |\n";
+  to << " | Weft's tasks smaller by (>= 4) | Weft at the best peer's 50 % tile (>= 85 %) |\n"
+     << rule << " | --- | --- |\n";
   for (const subject &s : subjects)
     write_half_row(to, s, curves(r, s, workers));
 }
 
-void write_ablation_table(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
+void write_ablation_table(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                          int workers) {
   to << "\n### The same without parts of Weft\n\n| application";
   std::string rule = "| ---";
   for (const series &one : all_series())
@@ -109,14 +117,16 @@ void write_ablation_table(std::ostream &to, const record &r, const std::vector<s
   }
 }
 
-void write_coarse_table(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
+void write_coarse_table(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                        int workers) {
   to << "\n### At coarse size: time of Weft over that of the fastest peer\n\n"
      << "| application | tile | fastest peer | pairs | median | 95 % interval | |\n"
      << "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const subject &s : subjects)
     if (const auto found = against_best_peer(r, s, s.coarse, workers))
-      to << "| " << s.name << " | " << s.coarse << " | " << found->other << " | " << found->pairs << " | " << shown("%.3f", found->median) << " | "
-         << shown("%.3f", found->low) << " to " << shown("%.3f", found->high) << " | "
+      to << "| " << s.name << " | " << s.coarse << " | " << found->other << " | " << found->pairs
+         << " | " << shown("%.3f", found->median) << " | " << shown("%.3f", found->low) << " to "
+         << shown("%.3f", found->high) << " | "
          << (found->low > 1    ? "slower"
              : found->high < 1 ? "faster"
                                : "as fast")
@@ -129,7 +139,8 @@ std::string time_ratio(const curve *c, const point &other) {
   return own ? shown("%.2f", own->wall_s / other.wall_s) : "";
 }
 
-void write_by_hand(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
+void write_by_hand(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                   int workers) {
   for (const subject &s : subjects) {
     const std::vector<curve> all = curves(r, s, workers);
     const curve *hand = find(all, "threads");
@@ -138,7 +149,8 @@ void write_by_hand(std::ostream &to, const record &r, const std::vector<subject>
     to << "\n### " << s.name << ": time over that of plain threads\n\n"
        << "| tile | weft | weft:taskfor |\n| --- | --- | --- |\n";
     for (const point &p : hand->points)
-      to << "| " << p.tile << " | " << time_ratio(find(all, "weft"), p) << " | " << time_ratio(find(all, "weft:taskfor"), p) << " |\n";
+      to << "| " << p.tile << " | " << time_ratio(find(all, "weft"), p) << " | "
+         << time_ratio(find(all, "weft:taskfor"), p) << " |\n";
   }
 }
 
@@ -149,17 +161,23 @@ void write_files(const record &r, const subject &s, int workers) {
   if (all.empty())
     return;
   std::ofstream table = open(r.folder() + "/" + s.name + ".csv");
-  table << "series,workers,size,tile,tasks,instructions_per_task,serial_s,wall_s,efficiency,performance_over_"
-           "best\n";
+  table
+      << "series,workers,size,tile,tasks,instructions_per_task,serial_s,wall_s,efficiency,performance_over_"
+         "best\n";
   for (const curve &c : all)
     for (const point &p : c.points)
-      table << c.series << ',' << workers << ',' << s.size << ',' << p.tile << ',' << p.tasks << ',' << p.instructions << ',' << p.serial_s << ','
-            << p.wall_s << ',' << p.efficiency << ',' << p.relative << '\n';
+      table << c.series << ',' << workers << ',' << s.size << ',' << p.tile << ',' << p.tasks << ','
+            << p.instructions << ',' << p.serial_s << ',' << p.wall_s << ',' << p.efficiency << ','
+            << p.relative << '\n';
   std::ofstream picture = open(r.folder() + "/" + s.name + ".svg");
-  write_chart(picture, s.title, "size " + std::to_string(s.size) + ", " + std::to_string(workers) + " workers, " + cpu_model(), all);
+  write_chart(picture, s.title,
+              "size " + std::to_string(s.size) + ", " + std::to_string(workers) + " workers, " +
+                  cpu_model(),
+              all);
 }
 
-void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
+void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                  int workers) {
   to << cpu_model() << ", " << std::thread::hardware_concurrency() << " CPUs\n\n";
   write_half_table(to, r, subjects, workers);
   write_ablation_table(to, r, subjects, workers);

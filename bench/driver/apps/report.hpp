@@ -13,6 +13,7 @@ namespace bench::apps {
 void write_files(const record &r, const subject &s, int workers);
 /// Writes Markdown: where curves fall through one half, what single parts of Weft contribute, and
 /// the coarse size.
-void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers);
+void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                  int workers);
 
 } // namespace bench::apps

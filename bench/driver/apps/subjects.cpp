@@ -77,7 +77,8 @@ std::vector<subject> find_subjects() {
       throw std::runtime_error(file + " failed: " + described.output);
     all.push_back(parse_description(described.output));
   }
-  std::sort(all.begin(), all.end(), [](const subject &a, const subject &b) { return a.name < b.name; });
+  std::sort(all.begin(), all.end(),
+            [](const subject &a, const subject &b) { return a.name < b.name; });
   return all;
 }
 

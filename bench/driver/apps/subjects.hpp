@@ -19,8 +19,13 @@ struct subject {
 struct series {
   std::string name;
   std::string backend;
-  std::vector<std::string> settings;                      // NAME=value
-  enum class kind { weft, ablation, peer, variant } what; // a variant: only some applications have it
+  std::vector<std::string> settings; // NAME=value
+  enum class kind {
+    weft,
+    ablation,
+    peer,
+    variant
+  } what; // a variant: only some applications have it
 };
 
 [[nodiscard]] const std::vector<series> &all_series();

@@ -19,14 +19,17 @@ constexpr double k_slow_s = 0.25;
 /// Points below this efficiency are measured once: they are far from every target, and take long.
 constexpr double k_hopeless = 0.05;
 
-bool listed(const std::vector<std::string> &names, const std::string &name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool listed(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// Fixes one thread and one set of kernels for all runs, so that counts and times are of the same
 /// code.
 std::vector<std::string> pinned(std::vector<std::string> settings) {
   settings.push_back("OPENBLAS_NUM_THREADS=1");
 #if defined(__x86_64__)
-  settings.push_back(__builtin_cpu_supports("avx2") ? "OPENBLAS_CORETYPE=Haswell" : "OPENBLAS_CORETYPE=Nehalem");
+  settings.push_back(__builtin_cpu_supports("avx2") ? "OPENBLAS_CORETYPE=Haswell"
+                                                    : "OPENBLAS_CORETYPE=Nehalem");
 #endif
   return settings;
 }
@@ -92,7 +95,8 @@ void sweep::fail(const std::string &what) {
 
 void sweep::count(const std::vector<subject> &subjects) {
   if (!bench::run({"valgrind", "--version"}).ok)
-    throw std::runtime_error("instructions are counted by callgrind: install valgrind (apt-get install valgrind)");
+    throw std::runtime_error(
+        "instructions are counted by callgrind: install valgrind (apt-get install valgrind)");
   for (const subject &s : subjects)
     for (const long tile : tiles(s)) {
       if (over())
@@ -100,9 +104,11 @@ void sweep::count(const std::vector<subject> &subjects) {
       if (m_record.instructions_per_task(s.name, s.size, tile))
         continue;
       std::cerr << "counting " << s.name << ", tile " << tile << std::endl;
-      const outcome counted = bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=weft_app_serial",
-                                          program(s.name, "serial"), "--serial", "--tile", std::to_string(tile)},
-                                         pinned({}));
+      const outcome counted =
+          bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                      "--toggle-collect=weft_app_serial", program(s.name, "serial"), "--serial",
+                      "--tile", std::to_string(tile)},
+                     pinned({}));
       try {
         m_record.add(apps::count{s.name, s.size, tile, number_after(counted.output, "Collected : "),
                                  static_cast<long>(number_after(counted.output, "tasks="))});
@@ -149,9 +155,10 @@ bool sweep::is_hopeless(sample like) const {
 void sweep::take(const subject &s, const series &which, sample &like) {
   double &slow = m_slow[which.name + s.name];
   const int reps = slow > k_slow_s ? 1 : m_options.reps;
-  const outcome result = bench::run({program(s.name, which.backend), "--workers", std::to_string(like.workers), "--tile", std::to_string(like.tile),
-                                     "--reps", std::to_string(reps)},
-                                    pinned(which.settings));
+  const outcome result =
+      bench::run({program(s.name, which.backend), "--workers", std::to_string(like.workers),
+                  "--tile", std::to_string(like.tile), "--reps", std::to_string(reps)},
+                 pinned(which.settings));
   if (!result.ok)
     throw std::runtime_error(result.output);
   read(result.output, like);

@@ -15,7 +15,7 @@ struct options {
   std::vector<int> workers{1, 2, 8};
   long most = 10'000'000; // no larger size
   int runs = 3;           // the least of them counts
-  bool cpu = false;       // time of all processors instead of elapsed time: for a machine with neighbours
+  bool cpu = false; // time of all processors instead of elapsed time: for a machine with neighbours
   bool list = false;
 };
 

@@ -25,7 +25,8 @@ long whole_number(const std::string &option, const std::string &text, long most)
   char *end = nullptr;
   const long n = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
+    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
+                             ", not '" + text + "'");
   return n;
 }
 

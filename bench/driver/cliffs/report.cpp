@@ -17,7 +17,8 @@ row parse_row(const std::string &text) {
   for (long size = 0; words >> size;)
     r.sizes.push_back(size);
   if (r.sizes.empty() || !words.eof())
-    throw std::runtime_error("a sample listed a row '" + text + "', which is not NAME COUNTS SIZE...");
+    throw std::runtime_error("a sample listed a row '" + text +
+                             "', which is not NAME COUNTS SIZE...");
   return r;
 }
 

@@ -19,7 +19,8 @@ struct sample {
   bool openmp;
 };
 
-const sample k_samples[] = {{"weft-cliffs-cpp", false}, {"weft-cliffs-c", false}, {"weft-cliffs-omp", true}};
+const sample k_samples[] = {
+    {"weft-cliffs-cpp", false}, {"weft-cliffs-c", false}, {"weft-cliffs-omp", true}};
 
 std::string start(const sample &s, const std::vector<std::string> &words, int workers) {
   std::vector<std::string> command{build_folder() + "/bin/" + s.program};

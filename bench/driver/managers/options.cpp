@@ -38,31 +38,38 @@ int whole_number(const std::string &option, const std::string &text, long most) 
   char *end = nullptr;
   const long n = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
+    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
+                             ", not '" + text + "'");
   return static_cast<int>(n);
 }
 
 std::vector<study> studies_named(const std::string &list) {
-  const std::map<std::string, study> known{
-      {"times", study::times}, {"bodies", study::bodies}, {"pairs", study::pairs}, {"parameters", study::parameters}, {"shapes", study::shapes}};
+  const std::map<std::string, study> known{{"times", study::times},
+                                           {"bodies", study::bodies},
+                                           {"pairs", study::pairs},
+                                           {"parameters", study::parameters},
+                                           {"shapes", study::shapes}};
   std::vector<study> found;
   for (const std::string &name : split(list)) {
     const auto it = known.find(name);
     if (it == known.end())
-      throw std::runtime_error("no study is called '" + name + "'; there are times, bodies, pairs, parameters and shapes");
+      throw std::runtime_error("no study is called '" + name +
+                               "'; there are times, bodies, pairs, parameters and shapes");
     found.push_back(it->second);
   }
   return found;
 }
 
 template <class T>
-void check_names(const std::vector<std::string> &asked, const std::vector<T> &known, const char *what) {
+void check_names(const std::vector<std::string> &asked, const std::vector<T> &known,
+                 const char *what) {
   for (const std::string &name : asked)
     if (std::none_of(known.begin(), known.end(), [&](const T &k) { return k.name == name; })) {
       std::string all;
       for (const T &k : known)
         all += " " + k.name;
-      throw std::runtime_error(std::string("no ") + what + " is called '" + name + "'; there are" + all);
+      throw std::runtime_error(std::string("no ") + what + " is called '" + name + "'; there are" +
+                               all);
     }
 }
 

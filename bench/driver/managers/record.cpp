@@ -15,7 +15,8 @@ namespace {
 
 // Modes hold commas.
 constexpr char k_between = ';';
-constexpr const char *k_head = "study;app;grain;mode;parameter;workers;run;tasks;seconds;body_ns;creator_ns;nested_ns;new_ns;end_ns";
+constexpr const char *k_head =
+    "study;app;grain;mode;parameter;workers;run;tasks;seconds;body_ns;creator_ns;nested_ns;new_ns;end_ns";
 
 sample to_sample(const std::string &line) {
   const std::vector<std::string> c = apps::split(line, k_between);
@@ -47,8 +48,8 @@ record::record(const std::string &folder) : m_folder(folder) {
     try {
       m_samples.push_back(to_sample(line));
     } catch (const std::exception &) {
-      throw std::runtime_error(file + ", line " + std::to_string(number) + " cannot be read: '" + line +
-                               "'; delete the line, or start anew with --fresh");
+      throw std::runtime_error(file + ", line " + std::to_string(number) + " cannot be read: '" +
+                               line + "'; delete the line, or start anew with --fresh");
     }
 }
 
@@ -59,8 +60,10 @@ void record::add(const sample &s) {
   if (is_new)
     to << k_head << '\n';
   const char b = k_between;
-  to << std::setprecision(9) << s.study << b << s.app << b << s.grain << b << s.mode << b << s.parameter << b << s.workers << b << s.run << b
-     << s.tasks << b << s.seconds << b << s.body_ns << b << s.creator_ns << b << s.nested_ns << b << s.new_ns << b << s.end_ns << '\n';
+  to << std::setprecision(9) << s.study << b << s.app << b << s.grain << b << s.mode << b
+     << s.parameter << b << s.workers << b << s.run << b << s.tasks << b << s.seconds << b
+     << s.body_ns << b << s.creator_ns << b << s.nested_ns << b << s.new_ns << b << s.end_ns
+     << '\n';
   if (!to.flush())
     throw std::runtime_error("cannot write " + file);
   m_samples.push_back(s);
@@ -68,8 +71,8 @@ void record::add(const sample &s) {
 
 bool record::has(const trial &t) const {
   return std::any_of(m_samples.begin(), m_samples.end(), [&](const sample &s) {
-    return s.study == name_of(t.what) && s.app == t.app && s.grain == t.grain && s.mode == t.mode && s.parameter == t.parameter &&
-           s.workers == t.workers && s.run == t.run;
+    return s.study == name_of(t.what) && s.app == t.app && s.grain == t.grain && s.mode == t.mode &&
+           s.parameter == t.parameter && s.workers == t.workers && s.run == t.run;
   });
 }
 

@@ -31,8 +31,8 @@ std::string text(const char *format, double v) {
 std::optional<double> median_of(const record &r, const sample &like, double sample::*of) {
   std::vector<double> values;
   for (const sample &s : r.samples())
-    if (s.study == like.study && s.app == like.app && s.grain == like.grain && s.mode == like.mode && s.parameter == like.parameter &&
-        s.workers == like.workers)
+    if (s.study == like.study && s.app == like.app && s.grain == like.grain &&
+        s.mode == like.mode && s.parameter == like.parameter && s.workers == like.workers)
       values.push_back(s.*of);
   return values.empty() ? std::nullopt : std::optional(median(values));
 }
@@ -60,8 +60,8 @@ void head(std::ostream &to, const std::string &first, const std::vector<column> 
 }
 
 /// Writes one line per mode: the value for `direct`, and for the others their ratio to it.
-void table(std::ostream &to, const record &r, const options &o, const std::string &study, int workers, const char *what, double sample::*of,
-           double unit) {
+void table(std::ostream &to, const record &r, const options &o, const std::string &study,
+           int workers, const char *what, double sample::*of, double unit) {
   const std::vector<column> all = columns(o);
   to << '\n' << what << ", " << workers << (workers == 1 ? " worker" : " workers") << "\n\n";
   head(to, "mode", all);
@@ -91,7 +91,8 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
       continue; // not measured with so many workers
     like.mode = "thesis";
     to << "\n"
-       << app << " fine, " << workers << (workers == 1 ? " worker" : " workers") << ", time over that of direct\n\n"
+       << app << " fine, " << workers << (workers == 1 ? " worker" : " workers")
+       << ", time over that of direct\n\n"
        << "| parameter | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (const char *name : {"max_managers", "max_spins", "max_ops", "min_ready"}) {
       to << "| " << name << " |";
@@ -105,7 +106,9 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
   }
 }
 
-const char *verdict(const apps::ratio &r, double bound) { return r.high <= bound ? "within" : r.low > bound ? "missed" : "open"; }
+const char *verdict(const apps::ratio &r, double bound) {
+  return r.high <= bound ? "within" : r.low > bound ? "missed" : "open";
+}
 
 /// Writes the two numbers of the target.
 void pair_tables(std::ostream &to, const record &r, const options &o) {
@@ -117,12 +120,14 @@ void pair_tables(std::ostream &to, const record &r, const options &o) {
       const apps::ratio automatic = against_direct(r, c.app, c.grain, "auto", workers);
       if (distributed.pairs + automatic.pairs == 0)
         continue;
-      to << "| " << c.app << ' ' << c.grain << " | " << workers << " | " << std::max(distributed.pairs, automatic.pairs) << " |";
+      to << "| " << c.app << ' ' << c.grain << " | " << workers << " | "
+         << std::max(distributed.pairs, automatic.pairs) << " |";
       for (const auto &[ratio, bound] : {std::pair(distributed, 1.05), std::pair(automatic, 1.03)})
         if (ratio.pairs == 0)
           to << " - | - |";
         else
-          to << text(" %.3f", ratio.median) << text(" (%.3f", ratio.low) << text(" to %.3f) | ", ratio.high) << verdict(ratio, bound) << " |";
+          to << text(" %.3f", ratio.median) << text(" (%.3f", ratio.low)
+             << text(" to %.3f) | ", ratio.high) << verdict(ratio, bound) << " |";
       to << '\n';
     }
 }
@@ -158,22 +163,27 @@ void draw_all(std::ostream &to, const record &r, const options &o) {
       for (const int workers : o.workers) {
         const std::string file = counts_file(r.folder(), c.app, c.grain, mode, workers);
         const std::string picture = file.substr(0, file.size() - 4) + ".svg";
-        const std::string title = c.app + " " + c.grain + ", " + mode + ", " + std::to_string(workers) + " workers";
+        const std::string title =
+            c.app + " " + c.grain + ", " + mode + ", " + std::to_string(workers) + " workers";
         if (draw(file, title, picture))
-          to << "![" << title << "](managers/" << std::filesystem::path(picture).filename().string() << ")\n";
+          to << "![" << title << "](managers/" << std::filesystem::path(picture).filename().string()
+             << ")\n";
       }
 }
 
 } // namespace
 
-std::string counts_file(const std::string &folder, const std::string &app, const std::string &grain, const std::string &mode, int workers) {
+std::string counts_file(const std::string &folder, const std::string &app, const std::string &grain,
+                        const std::string &mode, int workers) {
   return folder + "/" + app + "-" + grain + "-" + mode + "-" + std::to_string(workers) + ".csv";
 }
 
-apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain, const std::string &mode, int workers) {
+apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain,
+                           const std::string &mode, int workers) {
   std::map<int, double> direct, other; // by run
   for (const sample &s : r.samples())
-    if (s.study == "pairs" && s.app == app && s.grain == grain && s.workers == workers && (s.mode == mode || s.mode == "direct"))
+    if (s.study == "pairs" && s.app == app && s.grain == grain && s.workers == workers &&
+        (s.mode == mode || s.mode == "direct"))
       (s.mode == mode ? other : direct)[s.run] = s.seconds;
   std::vector<double> ratios;
   for (const auto &[run, seconds] : other)
@@ -188,7 +198,9 @@ void put_into_page(const std::string &page, const std::string &text, const std::
   std::string all(std::istreambuf_iterator<char>(from), {});
   const auto first = all.find(begin), last = all.find(end);
   if (first == std::string::npos || last == std::string::npos || last < first)
-    throw std::runtime_error("page '" + page + "' has no lines '" + begin.substr(0, begin.size() - 1) + "' and '" + end + "' in this order");
+    throw std::runtime_error("page '" + page + "' has no lines '" +
+                             begin.substr(0, begin.size() - 1) + "' and '" + end +
+                             "' in this order");
   all.replace(first + begin.size(), last - first - begin.size(), text + '\n');
   std::ofstream to(page);
   to << all;
@@ -199,7 +211,8 @@ void put_into_page(const std::string &page, const std::string &text, const std::
   fs::create_directories(pictures);
   for (const auto &entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".svg")
-      fs::copy_file(entry.path(), pictures / entry.path().filename(), fs::copy_options::overwrite_existing);
+      fs::copy_file(entry.path(), pictures / entry.path().filename(),
+                    fs::copy_options::overwrite_existing);
 }
 
 void write_report(std::ostream &to, const record &r, const options &o) {
@@ -216,14 +229,21 @@ void write_report(std::ostream &to, const record &r, const options &o) {
     }
     for (const int workers : o.workers) {
       if (s == study::times)
-        table(to, r, o, "times", workers, "Time in ms; other modes over direct", &sample::seconds, 1e-3);
+        table(to, r, o, "times", workers, "Time in ms; other modes over direct", &sample::seconds,
+              1e-3);
       if (s == study::bodies) {
-        table(to, r, o, "bodies", workers, "A body in us; other modes over direct", &sample::body_ns, 1e3);
-        table(to, r, o, "bodies", workers, "The program's creating in ms; other modes over direct", &sample::creator_ns, 1e6);
-        table(to, r, o, "bodies", workers, "A task that creates others in us; other modes over direct", &sample::nested_ns, 1e3);
-        table(to, r, o, "bodies", workers, "Creating a task (new) in ns; other modes over direct", &sample::new_ns, 1);
-        table(to, r, o, "bodies", workers, "From the end of a body to the next (done, delete, next) in ns; other modes over direct", &sample::end_ns,
-              1);
+        table(to, r, o, "bodies", workers, "A body in us; other modes over direct",
+              &sample::body_ns, 1e3);
+        table(to, r, o, "bodies", workers, "The program's creating in ms; other modes over direct",
+              &sample::creator_ns, 1e6);
+        table(to, r, o, "bodies", workers,
+              "A task that creates others in us; other modes over direct", &sample::nested_ns, 1e3);
+        table(to, r, o, "bodies", workers, "Creating a task (new) in ns; other modes over direct",
+              &sample::new_ns, 1);
+        table(
+            to, r, o, "bodies", workers,
+            "From the end of a body to the next (done, delete, next) in ns; other modes over direct",
+            &sample::end_ns, 1);
       }
       if (s == study::parameters)
         parameter_tables(to, r, workers);

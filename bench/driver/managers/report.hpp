@@ -10,9 +10,12 @@
 namespace bench::managers {
 
 /// Returns the times of a mode over those of direct in the same runs of study pairs.
-[[nodiscard]] apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain, const std::string &mode, int workers);
+[[nodiscard]] apps::ratio against_direct(const record &r, const std::string &app,
+                                         const std::string &grain, const std::string &mode,
+                                         int workers);
 /// Returns the file to which an observed program writes its counts over time.
-[[nodiscard]] std::string counts_file(const std::string &folder, const std::string &app, const std::string &grain, const std::string &mode,
+[[nodiscard]] std::string counts_file(const std::string &folder, const std::string &app,
+                                      const std::string &grain, const std::string &mode,
                                       int workers);
 /// Writes tables of the measured studies of `o`, as Markdown; pictures go into the folder.
 void write_report(std::ostream &to, const record &r, const options &o);

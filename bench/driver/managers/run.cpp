@@ -86,7 +86,8 @@ class evaluation {
 
   void measure(study s) {
     for (const trial &t : trials_of(s, m_options)) {
-      const std::string place = t.app + ", " + t.grain + ", " + t.mode + ", workers " + std::to_string(t.workers);
+      const std::string place =
+          t.app + ", " + t.grain + ", " + t.mode + ", workers " + std::to_string(t.workers);
       if (over() || m_record.has(t) || m_failed.count(place))
         continue;
       try {
@@ -129,7 +130,8 @@ int run(const options &o) {
     std::cout << report.str();
   else
     put_into_page(o.page, report.str(), folder);
-  std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "") << "Files are in " << folder << '\n';
+  std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "")
+            << "Files are in " << folder << '\n';
   return work.failed() ? 1 : 0;
 }
 

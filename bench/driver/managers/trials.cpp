@@ -30,7 +30,9 @@ bool belongs(study s, const std::string &mode) {
 }
 
 /// Returns the three applications of the paper's parameter study; the pictures show all.
-bool belongs(study s, const program &p) { return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu"; }
+bool belongs(study s, const program &p) {
+  return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu";
+}
 
 void add_parameters(std::vector<trial> &to, trial t) {
   for (const char *name : k_parameters)
@@ -42,12 +44,21 @@ void add_parameters(std::vector<trial> &to, trial t) {
     }
 }
 
-void add(std::vector<trial> &to, study s, const options &o, const program &p, const mode &m, int run) {
+void add(std::vector<trial> &to, study s, const options &o, const program &p, const mode &m,
+         int run) {
   for (const int workers : o.workers)
     for (const bool fine : {false, true}) {
       if (s == study::parameters && !fine)
         continue; // only where the parameters matter
-      trial t{s, p.name, fine ? "fine" : "coarse", m.name, fine ? p.fine : p.coarse, workers, {}, m.settings, run};
+      trial t{s,
+              p.name,
+              fine ? "fine" : "coarse",
+              m.name,
+              fine ? p.fine : p.coarse,
+              workers,
+              {},
+              m.settings,
+              run};
       if (s == study::parameters && m.name == "thesis")
         add_parameters(to, t);
       else
@@ -57,18 +68,26 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
 
 /// Orders the modes of one configuration one after the other, and in reverse in every second run,
 /// so that a drift of the machine favours no mode.
-void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::iterator last, int run) {
+void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::iterator last,
+                      int run) {
   if (run % 2 == 0)
     std::reverse(first, last);
-  const auto less = [](const trial &a, const trial &b) { return std::tie(a.grain, a.workers) < std::tie(b.grain, b.workers); };
-  for (auto at = first; at != last; ++at) // stable; std::stable_sort of libstdc++ 12 makes clang warn
+  const auto less = [](const trial &a, const trial &b) {
+    return std::tie(a.grain, a.workers) < std::tie(b.grain, b.workers);
+  };
+  for (auto at = first; at != last;
+       ++at) // stable; std::stable_sort of libstdc++ 12 makes clang warn
     std::rotate(std::upper_bound(first, at, *at, less), at, at + 1);
 }
 
 } // namespace
 
 const std::vector<program> &all_programs() {
-  static const std::vector<program> all{{"two_wave", 16384, 512}, {"cholesky", 64, 24}, {"matmul", 64, 24}, {"sparselu", 32, 8}, {"nbody", 32, 8}};
+  static const std::vector<program> all{{"two_wave", 16384, 512},
+                                        {"cholesky", 64, 24},
+                                        {"matmul", 64, 24},
+                                        {"sparselu", 32, 8},
+                                        {"nbody", 32, 8}};
   return all;
 }
 
@@ -81,7 +100,9 @@ const std::vector<mode> &all_modes() {
       {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // workers post everything
       {"hybrid", {manage + "hybrid"}},
       {"central", {manage + "central"}},
-      {"forced", {manage + "central", "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none
+      {"forced",
+       {manage + "central",
+        "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none
       {"direct, locks", {manage + "direct", "WEFT_DEPS_SYSTEM=locks"}},
       {"distributed, locks", {manage + "distributed", "WEFT_DEPS_SYSTEM=locks"}},
       {"forced, locks", {manage + "central", "WEFT_MANAGE_FORCED=true", "WEFT_DEPS_SYSTEM=locks"}},
@@ -108,7 +129,10 @@ std::string name_of(study s) {
 int runs_of(study s, const options &o) {
   if (s == study::shapes)
     return 1;
-  return o.runs ? o.runs : s == study::times ? 5 : s == study::pairs ? 15 : 3; // 15: the 95 % interval leaves out three at each end
+  return o.runs              ? o.runs
+         : s == study::times ? 5
+         : s == study::pairs ? 15
+                             : 3; // 15: the 95 % interval leaves out three at each end
 }
 
 std::vector<trial> trials_of(study s, const options &o) {
@@ -117,7 +141,8 @@ std::vector<trial> trials_of(study s, const options &o) {
     for (const program &p : all_programs()) {
       const std::size_t first = all.size();
       for (const mode &m : all_modes())
-        if (listed(o.only, p.name) && listed(o.modes, m.name) && belongs(s, p) && (!o.modes.empty() || belongs(s, m.name)))
+        if (listed(o.only, p.name) && listed(o.modes, m.name) && belongs(s, p) &&
+            (!o.modes.empty() || belongs(s, m.name)))
           add(all, s, o, p, m, run);
       if (s == study::pairs)
         put_side_by_side(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), run);

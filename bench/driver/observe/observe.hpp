@@ -35,7 +35,8 @@ struct cost {
 
 /// Returns by how much, in percent, `with` is above `without`: the median over pairs of consecutive
 /// runs.
-[[nodiscard]] double percent_above(const std::vector<double> &with, const std::vector<double> &without);
+[[nodiscard]] double percent_above(const std::vector<double> &with,
+                                   const std::vector<double> &without);
 
 /// Reads the options. Ends the program after --help; throws std::runtime_error for unknown ones.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);

@@ -25,7 +25,8 @@ long number(const std::string &option, const std::string &text, long most) {
   char *end = nullptr;
   const long n = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
+    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
+                             ", not '" + text + "'");
   return n;
 }
 
@@ -34,7 +35,8 @@ std::vector<std::string> names(const std::string &list) {
   std::istringstream from(list);
   for (std::string name; std::getline(from, name, ',');) {
     if (name != "independent" && name != "chain")
-      throw std::runtime_error("no workload is called '" + name + "'; there are independent and chain");
+      throw std::runtime_error("no workload is called '" + name +
+                               "'; there are independent and chain");
     found.push_back(name);
   }
   return found;

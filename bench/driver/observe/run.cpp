@@ -28,7 +28,10 @@ const std::vector<subject> &subjects() {
       {"trace task", {"WEFT_TRACE_LEVEL=task"}, "counters, sampled", 0},
       {"trace graph", {"WEFT_TRACE_LEVEL=graph"}, "counters, sampled", 4},
       {"trace runtime", {"WEFT_TRACE_LEVEL=runtime"}, "counters, sampled", 0},
-      {"trace graph, flight", {"WEFT_TRACE_LEVEL=graph", "WEFT_TRACE_MODE=flight"}, "counters, sampled", 0},
+      {"trace graph, flight",
+       {"WEFT_TRACE_LEVEL=graph", "WEFT_TRACE_MODE=flight"},
+       "counters, sampled",
+       0},
   };
   return all;
 }
@@ -70,8 +73,10 @@ class reader {
       return;
     // The destructor ends the whole group: the shell and its children.
     setpgid(0, 0);
-    const std::string look = "'" + build_folder() + "/bin/weft' top --json --every " + std::to_string(1000 / per_second) + "ms";
-    execl("/bin/sh", "sh", "-c", ("while sleep 0.005; do " + look + "; done >/dev/null 2>&1").c_str(), nullptr);
+    const std::string look = "'" + build_folder() + "/bin/weft' top --json --every " +
+                             std::to_string(1000 / per_second) + "ms";
+    execl("/bin/sh", "sh", "-c",
+          ("while sleep 0.005; do " + look + "; done >/dev/null 2>&1").c_str(), nullptr);
     _exit(1);
   }
   reader(const reader &) = delete;
@@ -90,7 +95,9 @@ class reader {
 
 cost measure(const subject &s, const options &o, const std::string &workload, long steps) {
   const reader beside(s.reads);
-  const outcome r = bench::run({sample_program(), workload, "1", std::to_string(o.tasks), std::to_string(steps)}, settings_of(s));
+  const outcome r =
+      bench::run({sample_program(), workload, "1", std::to_string(o.tasks), std::to_string(steps)},
+                 settings_of(s));
   if (!r.ok)
     throw std::runtime_error(s.name + ": " + r.output);
   return {value_of(r.output, "thread_ns"), value_of(r.output, "process_ns")};
@@ -101,7 +108,8 @@ long steps_for(const options &o) {
   constexpr long k_probe = 10'000;
   double best = 1e300;
   for (int i = 0; i < 3; ++i) {
-    const outcome r = bench::run({sample_program(), "independent", "1", "2000", std::to_string(k_probe)});
+    const outcome r =
+        bench::run({sample_program(), "independent", "1", "2000", std::to_string(k_probe)});
     if (!r.ok)
       throw std::runtime_error(r.output);
     best = std::min(best, value_of(r.output, "thread_ns"));
@@ -111,8 +119,12 @@ long steps_for(const options &o) {
 
 int say(const subject &s, double percent, const std::string &rest) {
   const bool missed = s.bound_percent > 0 && percent > s.bound_percent;
-  std::printf("  %-24s %+7.2f %% of %s%s%s\n", s.name.c_str(), percent, s.against.c_str(), rest.c_str(),
-              s.bound_percent > 0 ? (" (bound " + std::to_string(s.bound_percent).substr(0, 4) + " %)" + (missed ? "  MISSED" : "")).c_str() : "");
+  std::printf("  %-24s %+7.2f %% of %s%s%s\n", s.name.c_str(), percent, s.against.c_str(),
+              rest.c_str(),
+              s.bound_percent > 0 ? (" (bound " + std::to_string(s.bound_percent).substr(0, 4) +
+                                     " %)" + (missed ? "  MISSED" : ""))
+                                        .c_str()
+                                  : "");
   std::fflush(stdout);
   return missed;
 }
@@ -126,26 +138,30 @@ int measure_times(const options &o, const std::string &workload, long steps) {
       thread[s.name].push_back(c.thread_ns);
       process[s.name].push_back(c.process_ns);
     }
-  std::printf("%s: processor time of a task, %d runs in turns; a body of %ld steps\n", workload.c_str(), o.runs, steps);
+  std::printf("%s: processor time of a task, %d runs in turns; a body of %ld steps\n",
+              workload.c_str(), o.runs, steps);
   int missed = 0;
   for (const subject &s : subjects()) {
     const std::vector<double> &mine = thread[s.name];
     if (s.against.empty()) {
-      std::printf("  %-24s %.1f ns, at best %.1f\n", s.name.c_str(), median(mine), *std::min_element(mine.begin(), mine.end()));
+      std::printf("  %-24s %.1f ns, at best %.1f\n", s.name.c_str(), median(mine),
+                  *std::min_element(mine.begin(), mine.end()));
       continue;
     }
     char rest[96];
-    std::snprintf(rest, sizeof rest, "; %.1f ns, at best %.1f; process %+.2f %%", median(mine), *std::min_element(mine.begin(), mine.end()),
+    std::snprintf(rest, sizeof rest, "; %.1f ns, at best %.1f; process %+.2f %%", median(mine),
+                  *std::min_element(mine.begin(), mine.end()),
                   percent_above(process[s.name], process[s.against]));
-    missed += say(s, percent_above(mine, thread[s.against]) * (s.reads ? k_asked_reads / s.reads : 1), rest);
+    missed += say(
+        s, percent_above(mine, thread[s.against]) * (s.reads ? k_asked_reads / s.reads : 1), rest);
   }
   return missed;
 }
 
 double instructions(const subject &s, const std::string &workload, long count) {
-  const outcome r =
-      bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sample_program(), workload, "1", std::to_string(count), "1"},
-                 settings_of(s), std::chrono::seconds(600));
+  const outcome r = bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                                sample_program(), workload, "1", std::to_string(count), "1"},
+                               settings_of(s), std::chrono::seconds(600));
   const std::string mark = "Collected : ";
   const std::size_t at = r.output.find(mark);
   if (!r.ok || at == std::string::npos)
@@ -162,7 +178,9 @@ void count_instructions(const std::string &workload) {
   for (const subject &s : subjects()) {
     if (s.reads)
       continue;
-    const double n = per_task[s.name] = (instructions(s, workload, k_many) - instructions(s, workload, k_few)) / static_cast<double>(k_many - k_few);
+    const double n = per_task[s.name] =
+        (instructions(s, workload, k_many) - instructions(s, workload, k_few)) /
+        static_cast<double>(k_many - k_few);
     std::printf("  %-24s %8.1f", s.name.c_str(), n);
     std::printf(s.against.empty() ? "\n" : " %+8.1f\n", n - per_task[s.against]);
     std::fflush(stdout);

@@ -31,7 +31,8 @@ int whole_number(const std::string &option, const std::string &text) {
 }
 
 bool is_row(const std::string &name) {
-  return std::any_of(all_rows().begin(), all_rows().end(), [&](const row &r) { return r.name == name; });
+  return std::any_of(all_rows().begin(), all_rows().end(),
+                     [&](const row &r) { return r.name == name; });
 }
 
 /// Handles an option that ends the program; returns whether it was one.

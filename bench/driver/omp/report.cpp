@@ -19,7 +19,12 @@ constexpr double k_nothing = std::numeric_limits<double>::infinity();
 
 std::string shown(double v) {
   char text[32];
-  std::snprintf(text, sizeof text, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v);
+  std::snprintf(text, sizeof text,
+                v >= 100  ? "%.0f"
+                : v >= 10 ? "%.1f"
+                : v >= 1  ? "%.2f"
+                          : "%.3f",
+                v);
   return text;
 }
 
@@ -51,7 +56,10 @@ ends ends_of(const values &all, const figure &f) {
 std::string verdict(const values &all, const figure &f, int &missed) {
   const ends e = ends_of(all, f);
   const bool relative = f.how == asked::of_best;
-  std::string wanted = "at most " + shown(f.bound) + (relative ? " x the best" : f.unit.empty() ? "" : " " + f.unit);
+  std::string wanted = "at most " + shown(f.bound) +
+                       (relative         ? " x the best"
+                        : f.unit.empty() ? ""
+                                         : " " + f.unit);
   if (e.worst_of_ours == 0 || (relative && e.best_of_others == k_nothing))
     return wanted + " | not known";
   const double reached = relative ? e.worst_of_ours / e.best_of_others : e.worst_of_ours;
@@ -78,7 +86,10 @@ int write_table(std::ostream &to, const values &all, int rounds) {
       to << "| " << f.title << " | " << f.unit << ' ';
       for (const contender &c : contenders()) {
         const auto *v = find(all, f, c);
-        to << "| " << (v ? shown(median(*v)) + " (" + shown(*std::min_element(v->begin(), v->end())) + ")" : "none") << ' ';
+        to << "| "
+           << (v ? shown(median(*v)) + " (" + shown(*std::min_element(v->begin(), v->end())) + ")"
+                 : "none")
+           << ' ';
       }
       to << "| " << verdict(all, f, missed) << " |\n";
     }
@@ -91,7 +102,8 @@ void write_page(const std::string &path, const std::string &text) {
   const std::string begin = "<!-- weft-bench omp -->\n", end = "<!-- end -->\n";
   const std::size_t first = page.find(begin), last = page.find(end);
   if (!from || first == std::string::npos || last == std::string::npos || last < first)
-    throw std::runtime_error(path + " has no marks '<!-- weft-bench omp -->' and '<!-- end -->' to write between");
+    throw std::runtime_error(
+        path + " has no marks '<!-- weft-bench omp -->' and '<!-- end -->' to write between");
   page.replace(first + begin.size(), last - first - begin.size(), text);
   std::ofstream file(path);
   file << page;

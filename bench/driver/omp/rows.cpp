@@ -22,7 +22,8 @@ void add_constructs(std::vector<row> &to) {
       const std::string with = std::to_string(threads);
       to.push_back({c.name + ("-" + with),
                     {c.name, with, "0"},
-                    {{std::string(c.title) + ", " + with + " threads", "us", "ns", k_us, asked::of_best, threads == 2 ? 1.0 : k_more_threads}}});
+                    {{std::string(c.title) + ", " + with + " threads", "us", "ns", k_us,
+                      asked::of_best, threads == 2 ? 1.0 : k_more_threads}}});
     }
 }
 
@@ -36,9 +37,11 @@ void add_nests(std::vector<row> &to) {
       const std::string with = std::to_string(s.threads), loops = std::string(side) + "x" + side;
       row r{"nested-" + loops + "-" + with,
             {"nested", with, side, side},
-            {{"nested loops " + loops + ", an inner region, " + with + " threads", "us", "ns", k_us, asked::absolute, s.bound_us}}};
+            {{"nested loops " + loops + ", an inner region, " + with + " threads", "us", "ns", k_us,
+              asked::absolute, s.bound_us}}};
       if (s.threads == 36) // both cores' workers, and a few spares
-        r.figures.push_back({"kernel threads created, " + loops + ", 36 x 36", "", "created", 1, asked::absolute, 6});
+        r.figures.push_back({"kernel threads created, " + loops + ", 36 x 36", "", "created", 1,
+                             asked::absolute, 6});
       to.push_back(r);
     }
 }
@@ -47,10 +50,21 @@ std::vector<row> make_rows() {
   std::vector<row> all;
   add_constructs(all);
   add_nests(all);
-  all.push_back({"chain", {"chain", "2", "0"}, {{"`task depend`, chain", "us", "ns", k_us, asked::of_best, 0.2}}});
-  all.push_back({"wavefront", {"wavefront", "2", "0"}, {{"`task depend`, wavefront", "us", "ns", k_us, asked::of_best, 0.2}}});
-  all.push_back({"tasks", {"tasks", "2", "1000000"}, {{"1,000,000 tasks from `single`, a task", "us", "ns", k_us, asked::of_best, 0.5}}});
-  all.push_back({"beside", {"computing", "2", "1000"}, {{"2 threads beside 4 busy processes", "x serial", "serial", 1, asked::absolute, 3}}, 4});
+  all.push_back({"chain",
+                 {"chain", "2", "0"},
+                 {{"`task depend`, chain", "us", "ns", k_us, asked::of_best, 0.2}}});
+  all.push_back({"wavefront",
+                 {"wavefront", "2", "0"},
+                 {{"`task depend`, wavefront", "us", "ns", k_us, asked::of_best, 0.2}}});
+  all.push_back(
+      {"tasks",
+       {"tasks", "2", "1000000"},
+       {{"1,000,000 tasks from `single`, a task", "us", "ns", k_us, asked::of_best, 0.5}}});
+  all.push_back(
+      {"beside",
+       {"computing", "2", "1000"},
+       {{"2 threads beside 4 busy processes", "x serial", "serial", 1, asked::absolute, 3}},
+       4});
   return all;
 }
 

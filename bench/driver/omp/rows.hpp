@@ -16,7 +16,7 @@ enum class asked {
 struct figure {
   std::string title, unit;
   std::string metric; // "ns", "created", or "serial": ns over that of the same work with one thread
-  double scale;       // of the metric, to the unit
+  double scale; // of the metric, to the unit
   asked how;
   double bound;
 };

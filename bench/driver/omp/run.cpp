@@ -28,10 +28,13 @@ double printed(const std::string &output, const std::string &metric) {
 std::string start(const contender &c, const std::vector<std::string> &arguments) {
   std::vector<std::string> command{build_folder() + "/peers/bin/" + c.program};
   if (!std::filesystem::exists(command[0]))
-    throw std::runtime_error(command[0] + " is not there: run bench/peers/install " + build_folder() + "/peers");
+    throw std::runtime_error(command[0] + " is not there: run bench/peers/install " +
+                             build_folder() + "/peers");
   command.insert(command.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> settings{"OMP_MAX_ACTIVE_LEVELS=2", "OMP_DYNAMIC=false", "OMP_NUM_THREADS=2"};
-  settings.push_back("LD_LIBRARY_PATH=" + (c.ours ? build_folder() + "/lib/weft-omp" : std::string()));
+  std::vector<std::string> settings{"OMP_MAX_ACTIVE_LEVELS=2", "OMP_DYNAMIC=false",
+                                    "OMP_NUM_THREADS=2"};
+  settings.push_back("LD_LIBRARY_PATH=" +
+                     (c.ours ? build_folder() + "/lib/weft-omp" : std::string()));
   const outcome result = bench::run(command, settings);
   if (!result.ok)
     throw std::runtime_error(result.output);
@@ -44,7 +47,8 @@ class measurement {
 
   void round() {
     for (const row &r : all_rows())
-      if (m_options.only.empty() || std::find(m_options.only.begin(), m_options.only.end(), r.name) != m_options.only.end())
+      if (m_options.only.empty() ||
+          std::find(m_options.only.begin(), m_options.only.end(), r.name) != m_options.only.end())
         for (const contender &c : contenders())
           take(r, c);
   }
@@ -64,7 +68,8 @@ class measurement {
       const auto busy = r.busy ? std::make_unique<busy_processes>(r.busy) : nullptr;
       const std::string output = start(c, r.arguments);
       for (const figure &f : r.figures) {
-        const double value = f.metric == "serial" ? printed(output, "ns") / serial_ns(r, c) : printed(output, f.metric);
+        const double value = f.metric == "serial" ? printed(output, "ns") / serial_ns(r, c)
+                                                  : printed(output, f.metric);
         m_all[f.title][c.title].push_back(value * f.scale);
       }
     } catch (const std::exception &e) {

@@ -35,16 +35,34 @@ static inline weft_access weft_access_make(const void *address, int mode) {
   a.mode = mode;
   return a;
 }
-static inline weft_access weft_in(const void *address) { return weft_access_make(address, WEFT_IN); }
+static inline weft_access weft_in(const void *address) {
+  return weft_access_make(address, WEFT_IN);
+}
 static inline weft_access weft_out(void *address) { return weft_access_make(address, WEFT_OUT); }
-static inline weft_access weft_inout(void *address) { return weft_access_make(address, WEFT_INOUT); }
-static inline weft_access weft_weak_in(const void *address) { return weft_access_make(address, WEFT_WEAK_IN); }
-static inline weft_access weft_weak_out(void *address) { return weft_access_make(address, WEFT_WEAK_OUT); }
-static inline weft_access weft_weak_inout(void *address) { return weft_access_make(address, WEFT_WEAK_INOUT); }
-static inline weft_access weft_concurrent(void *address) { return weft_access_make(address, WEFT_CONCURRENT); }
-static inline weft_access weft_commutative(void *address) { return weft_access_make(address, WEFT_COMMUTATIVE); }
-static inline weft_access weft_weak_concurrent(void *address) { return weft_access_make(address, WEFT_WEAK_CONCURRENT); }
-static inline weft_access weft_weak_commutative(void *address) { return weft_access_make(address, WEFT_WEAK_COMMUTATIVE); }
+static inline weft_access weft_inout(void *address) {
+  return weft_access_make(address, WEFT_INOUT);
+}
+static inline weft_access weft_weak_in(const void *address) {
+  return weft_access_make(address, WEFT_WEAK_IN);
+}
+static inline weft_access weft_weak_out(void *address) {
+  return weft_access_make(address, WEFT_WEAK_OUT);
+}
+static inline weft_access weft_weak_inout(void *address) {
+  return weft_access_make(address, WEFT_WEAK_INOUT);
+}
+static inline weft_access weft_concurrent(void *address) {
+  return weft_access_make(address, WEFT_CONCURRENT);
+}
+static inline weft_access weft_commutative(void *address) {
+  return weft_access_make(address, WEFT_COMMUTATIVE);
+}
+static inline weft_access weft_weak_concurrent(void *address) {
+  return weft_access_make(address, WEFT_WEAK_CONCURRENT);
+}
+static inline weft_access weft_weak_commutative(void *address) {
+  return weft_access_make(address, WEFT_WEAK_COMMUTATIVE);
+}
 
 #ifdef __cplusplus
 }

@@ -16,21 +16,21 @@ extern "C" {
 enum weft_error {
   WEFT_OK = 0,
   WEFT_ERR_INVALID_ARGUMENT = -1, // an argument is outside what the function accepts
-  WEFT_ERR_BAD_SETTING = -2,      // a setting has a value (or a file a key) that Weft does not accept
+  WEFT_ERR_BAD_SETTING = -2, // a setting has a value (or a file a key) that Weft does not accept
   WEFT_ERR_OUT_OF_RESOURCES = -3, // memory, threads, stacks or worker slots ran out
-  WEFT_ERR_NOT_A_TASK = -4,       // called from where no task runs
-  WEFT_ERR_NO_BLOCK = -5,         // the caller may not block here, or a task was unblocked twice
-  WEFT_ERR_EVENT_UNDERFLOW = -6,  // more external events were fulfilled than announced
-  WEFT_ERR_SHUT_DOWN = -7,        // the runtime was shut down
-  WEFT_ERR_DEADLOCK = -8,         // every task waits for another one
-  WEFT_ERR_ALREADY_STARTED = -9,  // too late: the workers run
-  WEFT_ERR_CANCELLED = -10,       // the work was cancelled before it ran
-  WEFT_ERR_NOT_SUPPORTED = -11,   // this build or this kernel cannot do it
+  WEFT_ERR_NOT_A_TASK = -4, // called from where no task runs
+  WEFT_ERR_NO_BLOCK = -5, // the caller may not block here, or a task was unblocked twice
+  WEFT_ERR_EVENT_UNDERFLOW = -6, // more external events were fulfilled than announced
+  WEFT_ERR_SHUT_DOWN = -7, // the runtime was shut down
+  WEFT_ERR_DEADLOCK = -8, // every task waits for another one
+  WEFT_ERR_ALREADY_STARTED = -9, // too late: the workers run
+  WEFT_ERR_CANCELLED = -10, // the work was cancelled before it ran
+  WEFT_ERR_NOT_SUPPORTED = -11, // this build or this kernel cannot do it
   // Of the C functions only:
   WEFT_ERR_TASK_FAILED = -100, // a body returned a code other than 0 (or, in C++, threw)
-  WEFT_ERR_BUSY = -101,        // the mutex is taken
-  WEFT_ERR_TIMED_OUT = -102,   // the time was over first
-  WEFT_ERR_EXCEPTION = -103    // the code of a body that threw a C++ exception
+  WEFT_ERR_BUSY = -101, // the mutex is taken
+  WEFT_ERR_TIMED_OUT = -102, // the time was over first
+  WEFT_ERR_EXCEPTION = -103 // the code of a body that threw a C++ exception
 };
 
 // Returns the name of a code: "invalid_argument"; "ok" for 0, "unknown" for a number that is no

@@ -42,7 +42,7 @@ WEFT_API int weft_stream_destroy(weft_stream *stream);
 // Holds a set of workers, which alone run a function. It is a value; all zero: all workers. There
 // may be 63 different ones.
 typedef struct weft_worker_set {
-  unsigned number;     // of the library
+  unsigned number; // of the library
   unsigned generation; // of the library
 } weft_worker_set;
 
@@ -65,11 +65,11 @@ WEFT_API int weft_worker_set_of_cpus(const int *cpus, size_t count, weft_worker_
 // Holds the properties of a function. Later versions add members at the end; `size` says which the
 // caller knows.
 typedef struct weft_function_options {
-  size_t size;         // sizeof(weft_function_options)
-  const char *label;   // for messages and tools; must outlive the function; or NULL
-  int priority;        // larger runs earlier where the policy has a choice; clamped to -32768..32767
+  size_t size; // sizeof(weft_function_options)
+  const char *label; // for messages and tools; must outlive the function; or NULL
+  int priority; // larger runs earlier where the policy has a choice; clamped to -32768..32767
   weft_stream *stream; // the stream it runs in; or NULL
-  weft_worker_set on;  // the workers that alone run it, its descendants and its completion function
+  weft_worker_set on; // the workers that alone run it, its descendants and its completion function
 } weft_function_options;
 
 // Sets every member to its default.
@@ -88,8 +88,8 @@ typedef struct weft_function_options {
 // Blocks. When the creator is throttled (setting throttle.bytes).
 // Errors. INVALID_ARGUMENT (no body, options without size, a set of workers of before fork()),
 // NOT_SUPPORTED (options of a later version), OUT_OF_RESOURCES, SHUT_DOWN.
-WEFT_API int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *arg), void *completion_arg,
-                                 const weft_function_options *options);
+WEFT_API int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *arg),
+                                 void *completion_arg, const weft_function_options *options);
 
 #ifdef __cplusplus
 }

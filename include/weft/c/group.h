@@ -45,7 +45,8 @@ WEFT_API int weft_group_wait(weft_group *group, int *code);
 // Threads. The maker.
 // Blocks. Never.
 // Errors. INVALID_ARGUMENT.
-WEFT_API int weft_group_failures(const weft_group *group, int *codes, size_t capacity, size_t *count);
+WEFT_API int weft_group_failures(const weft_group *group, int *codes, size_t capacity,
+                                 size_t *count);
 
 // Cancels the group: from now on tasks of the group that have not started are skipped (their
 // accesses are released as if they had run). Running tasks see it by weft_task_cancelled().

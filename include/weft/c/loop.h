@@ -18,7 +18,7 @@ extern "C" {
 typedef struct weft_range {
   int64_t first; // unless the range is empty
   int64_t limit; // not reached
-  int64_t step;  // not 0
+  int64_t step; // not 0
 } weft_range;
 
 // Runs a chunk of a loop. Its results are those of a weft_body.
@@ -26,15 +26,16 @@ typedef int (*weft_loop_body)(const weft_range *chunk, void *arg);
 
 // Lists the bits of weft_loop_options.flags.
 enum weft_loop_flag {
-  WEFT_LOOP_NOGROUP = 1 // the loop's tasks are children of the current task, and the loop does not wait
+  WEFT_LOOP_NOGROUP =
+      1 // the loop's tasks are children of the current task, and the loop does not wait
 };
 
 // Says how a loop is cut into tasks. Later versions add members at the end; members left out are 0,
 // the default.
 typedef struct weft_loop_options {
-  size_t size;         // sizeof(weft_loop_options)
+  size_t size; // sizeof(weft_loop_options)
   uint64_t grain_size; // iterations per chunk, the last may have fewer; 0: see num_tasks
-  uint64_t num_tasks;  // number of tasks; 0: by grain_size, or 8 per worker
+  uint64_t num_tasks; // number of tasks; 0: by grain_size, or 8 per worker
   // Writes the accesses of a chunk's task, at most `most_accesses`, to `list` and returns how many; or NULL.
   size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
   size_t most_accesses; // how many accesses() writes at most
@@ -63,8 +64,9 @@ typedef struct weft_loop_options {
 // Errors. TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and
 // num_tasks, an unknown flag, a NULL with a size, more accesses or regions than announced); else as
 // weft_spawn_regions().
-WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, const weft_loop_options *loop,
-                           const weft_spawn_options *options, int *code);
+WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                           const weft_loop_options *loop, const weft_spawn_options *options,
+                           int *code);
 
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8
 // chunks per worker); workers with nothing else to do take chunks of it. The task has the accesses
@@ -74,12 +76,14 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
 // Threads. As weft_spawn(). Several workers call body() at once.
 // Blocks. A loop without accesses; else as weft_spawn().
 // Errors. INVALID_ARGUMENT (a step of 0), TASK_FAILED (of a loop that waits); else as weft_spawn().
-WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
-                          size_t list_count, const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                          uint64_t grain_size, const weft_access *list, size_t list_count,
+                          const weft_spawn_options *options, weft_handle **handle);
 
 // Spawns as weft_taskfor() a task of whose accesses some are regions, as with weft_spawn_regions().
-WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
-                                  const weft_region *regions, size_t region_count, const weft_access *list, size_t list_count,
+WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
+                                  size_t arg_bytes, uint64_t grain_size, const weft_region *regions,
+                                  size_t region_count, const weft_access *list, size_t list_count,
                                   const weft_spawn_options *options, weft_handle **handle);
 
 // Spawns one task that calls record() once, keeps the tasks that record() spawns instead of running
@@ -96,8 +100,10 @@ WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const v
 // Errors. INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else
 // as weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be
 // recorded.
-WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
-                           size_t list_count, const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record,
+                           const void *arg, size_t arg_bytes, const weft_access *list,
+                           size_t list_count, const weft_spawn_options *options,
+                           weft_handle **handle);
 
 #ifdef __cplusplus
 }

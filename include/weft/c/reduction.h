@@ -27,7 +27,14 @@ enum weft_reduction_op {
 };
 
 // Lists the types that Weft knows.
-enum weft_reduction_type { WEFT_INT32 = 0, WEFT_UINT32 = 1, WEFT_INT64 = 2, WEFT_UINT64 = 3, WEFT_FLOAT = 4, WEFT_DOUBLE = 5 };
+enum weft_reduction_type {
+  WEFT_INT32 = 0,
+  WEFT_UINT32 = 1,
+  WEFT_INT64 = 2,
+  WEFT_UINT64 = 3,
+  WEFT_FLOAT = 4,
+  WEFT_DOUBLE = 5
+};
 
 // Says what a task reduces, and how. Two of them are the same reduction when all members but
 // `address` are equal.
@@ -48,13 +55,18 @@ typedef struct weft_reduction {
 // Blocks. Never.
 // Errors. INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point, r
 // NULL).
-WEFT_API int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type, int op);
+WEFT_API int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type,
+                                    int op);
 
 // Returns the access of a reduction, which holds the address of *r: *r must live until the spawn
 // has returned.
-static inline weft_access weft_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_REDUCTION); }
+static inline weft_access weft_reduce(const weft_reduction *r) {
+  return weft_access_make(r, WEFT_REDUCTION);
+}
 // Returns the access of a reduction that only the task's children add to.
-static inline weft_access weft_weak_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_WEAK_REDUCTION); }
+static inline weft_access weft_weak_reduce(const weft_reduction *r) {
+  return weft_access_make(r, WEFT_WEAK_REDUCTION);
+}
 
 // Sets *local to the running task's copy of the `bytes` bytes at `address`, which it reduces. The
 // copy begins with what init() made and is the task's until its accesses are released; in a task

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-#define WEFT_ANY_EXTENT PTRDIFF_MAX // of the outermost dimension: the part alone says how many elements
+#define WEFT_ANY_EXTENT                                                                            \
+  PTRDIFF_MAX // of the outermost dimension: the part alone says how many elements
 
 // Holds one dimension of an array, and the part of it that is named.
 typedef struct weft_dimension {
@@ -22,27 +23,31 @@ typedef struct weft_dimension {
 // Holds a part of an array of one to three dimensions, the outermost first, as C lays arrays out. A
 // NULL address is ignored.
 typedef struct weft_region {
-  const void *address;  // of the array
+  const void *address; // of the array
   size_t element_bytes; // of one element
-  int mode;       // enum weft_access_mode
+  int mode; // enum weft_access_mode
   int dimensions; // 1 to 3
   weft_dimension dimension[3]; // the outermost first
 } weft_region;
 
 // Returns `count` elements from `first` on: v[first;count].
-static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t count, int mode) {
-  weft_region r = {v, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
+static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first,
+                                           ptrdiff_t count, int mode) {
+  weft_region r = {
+      v, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
   r.dimension[0].first = first;
   r.dimension[0].count = count;
   return r;
 }
 // Returns the elements from `first` to `last`, both included: v[first:last].
-static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t last, int mode) {
+static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first,
+                                            ptrdiff_t last, int mode) {
   return weft_region_span(v, element_bytes, first, last - first + 1, mode);
 }
 // Returns a block of a matrix: `rows` rows from `row` on, of each `columns` elements from `column`
 // on; the rows of the whole are `width` elements long.
-static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width, ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
+static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width,
+                                            ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
                                             ptrdiff_t columns, int mode) {
   weft_region r = weft_region_span(m, element_bytes, row, rows, mode);
   r.dimensions = 2;
@@ -61,8 +66,10 @@ static inline weft_region weft_region_block(const void *m, size_t element_bytes,
 // Errors. As weft_spawn(); INVALID_ARGUMENT also for a negative extent, a part beyond what is
 // declared, more bytes than there are addresses.
 // Undefined. As weft_spawn().
-WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count,
-                                const weft_access *list, size_t count, const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes,
+                                const weft_region *regions, size_t region_count,
+                                const weft_access *list, size_t count,
+                                const weft_spawn_options *options, weft_handle **handle);
 
 // Releases regions as weft_release(): bytes that the running task has declared, all of a region or
 // a part of it.

@@ -55,18 +55,18 @@ WEFT_API int weft_worker_id(void);
 // Holds monotonic totals over all workers since the start. Later versions add members at the end;
 // `size` says which the caller knows.
 typedef struct weft_statistics {
-  size_t size;         // sizeof(weft_statistics), set by the caller
-  uint64_t spawned;    // tasks created
-  uint64_t executed;   // bodies run or skipped
-  uint64_t suspended;  // frames that left their worker
-  uint64_t stolen;     // tasks and join branches taken from another worker's deque
-  uint64_t slept;      // times a worker slept in the kernel
-  uint64_t throttled;  // times a producer was held back
+  size_t size; // sizeof(weft_statistics), set by the caller
+  uint64_t spawned; // tasks created
+  uint64_t executed; // bodies run or skipped
+  uint64_t suspended; // frames that left their worker
+  uint64_t stolen; // tasks and join branches taken from another worker's deque
+  uint64_t slept; // times a worker slept in the kernel
+  uint64_t throttled; // times a producer was held back
   uint64_t live_bytes; // task memory in use
-  uint64_t cost;       // sum of the cost hints of the tasks created
-  uint64_t in_graph;   // now: tasks whose accesses are entered and whose bodies have not begun
-  uint64_t queued;     // now: messages to managers
-  uint64_t ready;      // now: work that a worker could take
+  uint64_t cost; // sum of the cost hints of the tasks created
+  uint64_t in_graph; // now: tasks whose accesses are entered and whose bodies have not begun
+  uint64_t queued; // now: messages to managers
+  uint64_t ready; // now: work that a worker could take
 } weft_statistics;
 
 // Fills *statistics as far as its `size` says; exact when nothing runs.

@@ -13,20 +13,25 @@ typedef struct weft_service weft_service;
 
 // Says where services are called.
 enum weft_poll_point {
-  WEFT_POLL_POINT_IDLE = 0,            // by workers without work, again and again; when all workers sleep or none is without
-                                       // work, every poll.period or so
-  WEFT_POLL_POINT_TIMER = 1,           // by the timer thread, every poll.period
-  WEFT_POLL_POINT_TASKWAIT = 2,        // by a task that has to wait for its children or its group, once, before it does
-  WEFT_POLL_POINT_SCHEDULING_POINT = 3 // by workers between tasks: in weft_taskyield(), when a task suspends, when a worker asks
-                                       // for shared work
+  WEFT_POLL_POINT_IDLE =
+      0, // by workers without work, again and again; when all workers sleep or none is without
+  // work, every poll.period or so
+  WEFT_POLL_POINT_TIMER = 1, // by the timer thread, every poll.period
+  WEFT_POLL_POINT_TASKWAIT =
+      2, // by a task that has to wait for its children or its group, once, before it does
+  WEFT_POLL_POINT_SCHEDULING_POINT =
+      3 // by workers between tasks: in weft_taskyield(), when a task suspends, when a worker asks
+  // for shared work
 };
 
 // Lists the former names, until 1.0.
 enum weft_place {
   WEFT_PLACE_IDLE __attribute__((deprecated("use WEFT_POLL_POINT_IDLE"))) = WEFT_POLL_POINT_IDLE,
   WEFT_PLACE_TIMER __attribute__((deprecated("use WEFT_POLL_POINT_TIMER"))) = WEFT_POLL_POINT_TIMER,
-  WEFT_PLACE_TASKWAIT __attribute__((deprecated("use WEFT_POLL_POINT_TASKWAIT"))) = WEFT_POLL_POINT_TASKWAIT,
-  WEFT_PLACE_SCHEDULING_POINT __attribute__((deprecated("use WEFT_POLL_POINT_SCHEDULING_POINT"))) = WEFT_POLL_POINT_SCHEDULING_POINT
+  WEFT_PLACE_TASKWAIT __attribute__((deprecated("use WEFT_POLL_POINT_TASKWAIT"))) =
+      WEFT_POLL_POINT_TASKWAIT,
+  WEFT_PLACE_SCHEDULING_POINT __attribute__((deprecated("use WEFT_POLL_POINT_SCHEDULING_POINT"))) =
+      WEFT_POLL_POINT_SCHEDULING_POINT
 };
 
 // Registers poll(context), which returns another number than 0 when it did something.
@@ -43,7 +48,8 @@ enum weft_place {
 // Threads. Any thread, and tasks.
 // Blocks. Never.
 // Errors. INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
-WEFT_API int weft_service_create(const char *name, int poll_point, int priority, int (*poll)(void *context), void *context, weft_service **service);
+WEFT_API int weft_service_create(const char *name, int poll_point, int priority,
+                                 int (*poll)(void *context), void *context, weft_service **service);
 
 // Ends the service: when the call returns, poll() is not running and will not be called. NULL is
 // allowed.

@@ -22,25 +22,29 @@ typedef int (*weft_body)(void *arg);
 
 // Lists the bits of weft_spawn_options.flags.
 enum weft_task_flag {
-  WEFT_TASK_FINAL = 1,      // the task's children run in place at once, in the order of their creation
-  WEFT_TASK_UNDEFERRED = 2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
-  WEFT_TASK_WAIT = 4,       // accesses are released when all children are complete, not with the body
-  WEFT_TASK_NOGROUP = 8     // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
+  WEFT_TASK_FINAL = 1, // the task's children run in place at once, in the order of their creation
+  WEFT_TASK_UNDEFERRED =
+      2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
+  WEFT_TASK_WAIT = 4, // accesses are released when all children are complete, not with the body
+  WEFT_TASK_NOGROUP =
+      8 // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
 };
 
 // Holds the properties of a task beside its accesses. Later versions add members at the end; `size`
 // says which the caller knows. In C: `weft_spawn_options o = {.size = sizeof o, .label = "add"};` -
 // members left out are 0, which is the default.
 typedef struct weft_spawn_options {
-  size_t size;        // sizeof(weft_spawn_options)
-  const char *label;  // for messages and tools; must outlive the task (a literal does); or NULL
-  int priority;       // larger runs earlier where the policy has a choice; clamped to -32768..32767
-  unsigned flags;     // of enum weft_task_flag
+  size_t size; // sizeof(weft_spawn_options)
+  const char *label; // for messages and tools; must outlive the task (a literal does); or NULL
+  int priority; // larger runs earlier where the policy has a choice; clamped to -32768..32767
+  unsigned flags; // of enum weft_task_flag
   size_t stack_bytes; // stack that the task needs, guard included; 0: setting stack.bytes
-  void (*onready)(void *context); // called once when the task may run, on any thread; must not wait; or NULL
+  void (*onready)(
+      void *context); // called once when the task may run, on any thread; must not wait; or NULL
   void *onready_context; // what it is called with
   weft_group *group; // the group that the task belongs to; or NULL
-  uint64_t cost;     // a hint: the work of the body, in a unit that all tasks of the label share; 0: unknown
+  uint64_t
+      cost; // a hint: the work of the body, in a unit that all tasks of the label share; 0: unknown
 } weft_spawn_options;
 
 // Sets every member to its default.
@@ -62,8 +66,8 @@ typedef struct weft_spawn_options {
 // Errors. INVALID_ARGUMENT (no body, a NULL with a size, an unknown mode or flag, options without
 // size), NOT_SUPPORTED (options of a later version), OUT_OF_RESOURCES, SHUT_DOWN.
 // Undefined. A group that was destroyed; leaving body() by longjmp or pthread_exit.
-WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count, const weft_spawn_options *options,
-                        weft_handle **handle);
+WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
+                        size_t count, const weft_spawn_options *options, weft_handle **handle);
 
 // Waits until every child that the current task has spawned outside of groups, and all of their
 // descendants, are complete; also for the children in groups that the task has open.

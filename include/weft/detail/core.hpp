@@ -22,16 +22,27 @@ struct frame;
 
 /// Holds the properties of a runnable in one word, and is copied as such.
 struct runnable_traits {
-  enum class kind : std::uint8_t { task, frame, join, recorded }; // in two bits; those above name a set of workers that alone may run it
+  enum class kind : std::uint8_t {
+    task,
+    frame,
+    join,
+    recorded
+  }; // in two bits; those above name a set of workers that alone may run it
   kind what = kind::task;
   std::uint8_t flags = 0; // task_flag, of tasks only
   std::int16_t priority = 0;
   std::uint32_t extent = 0; // of tasks: number of accesses
 
-  [[nodiscard]] constexpr kind base() const noexcept { return static_cast<kind>(static_cast<unsigned>(what) & 3u); }
+  [[nodiscard]] constexpr kind base() const noexcept {
+    return static_cast<kind>(static_cast<unsigned>(what) & 3u);
+  }
   /// Returns the number of that set; 0: all workers.
-  [[nodiscard]] constexpr unsigned confinement() const noexcept { return static_cast<unsigned>(what) >> 2; }
-  constexpr void confine(unsigned set) noexcept { what = static_cast<kind>((static_cast<unsigned>(what) & 3u) | set << 2); }
+  [[nodiscard]] constexpr unsigned confinement() const noexcept {
+    return static_cast<unsigned>(what) >> 2;
+  }
+  constexpr void confine(unsigned set) noexcept {
+    what = static_cast<kind>((static_cast<unsigned>(what) & 3u) | set << 2);
+  }
 };
 
 /// Names what a scheduler orders: a task, a suspended frame, a join job, or a round of a recorded
@@ -41,31 +52,36 @@ struct runnable : runnable_traits {
 };
 
 enum task_flag : std::uint8_t {
-  k_final = 1,        // its children run in place
-  k_undeferred = 2,   // the creator waits and runs it itself
-  k_wait = 4,         // its accesses are released when its children are complete
-  k_tracked = 8,      // a handle refers to it
-  k_destroys = 16,    // its closure or its result has a destructor: body_ops::traits
-  k_cancelled = 32,   // skipped or failed: the body did not end normally
-  k_special = 64,     // needs a look before it runs: own stack size, onready
-  k_implicit = 128,   // stands for a thread or a join branch; lives on its stack
+  k_final = 1, // its children run in place
+  k_undeferred = 2, // the creator waits and runs it itself
+  k_wait = 4, // its accesses are released when its children are complete
+  k_tracked = 8, // a handle refers to it
+  k_destroys = 16, // its closure or its result has a destructor: body_ops::traits
+  k_cancelled = 32, // skipped or failed: the body did not end normally
+  k_special = 64, // needs a look before it runs: own stack size, onready
+  k_implicit = 128, // stands for a thread or a join branch; lives on its stack
 };
 
 /// Holds the operations of one closure type; there is one constant object per type.
 struct body_ops {
-  constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept, void (*destroy_result_f)(void *) noexcept, bool destroys,
-                     std::size_t size, const char *closure_name = nullptr) noexcept
-      : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f), bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})),
-        closure(closure_name) {
-    traits.flags = destroys ? k_destroys : 0; // a parameter: under UBSan the address of a function is no constant to compare
+  constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept,
+                     void (*destroy_result_f)(void *) noexcept, bool destroys, std::size_t size,
+                     const char *closure_name = nullptr) noexcept
+      : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f),
+        bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})), closure(closure_name) {
+    traits.flags =
+        destroys
+            ? k_destroys
+            : 0; // a parameter: under UBSan the address of a function is no constant to compare
   }
 
-  void (*invoke)(void *storage);                    // may throw
-  void (*destroy)(void *storage) noexcept;          // null: trivial
-  void (*destroy_result)(void *storage) noexcept;   // null: no result or trivial
-  std::uint32_t bytes;                              // of the storage, a multiple of 8
-  runnable_traits traits;                           // of its tasks
-  const char *closure; // names the closure's type, and with it the place of a lambda; see closure_name()
+  void (*invoke)(void *storage); // may throw
+  void (*destroy)(void *storage) noexcept; // null: trivial
+  void (*destroy_result)(void *storage) noexcept; // null: no result or trivial
+  std::uint32_t bytes; // of the storage, a multiple of 8
+  runnable_traits traits; // of its tasks
+  const char
+      *closure; // names the closure's type, and with it the place of a lambda; see closure_name()
 };
 
 inline constexpr std::size_t k_storage_offset = 96; // the closure is behind the task's header
@@ -89,13 +105,15 @@ struct spawn_options {
 /// Allocates a task of a group (or null). The caller constructs the closure at storage(task).
 /// Throws weft::error when memory is gone or after shutdown.
 WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, task_group *group);
-WEFT_API task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options);
+WEFT_API task *task_create_with(const body_ops &ops, std::size_t accesses,
+                                const spawn_options &options);
 /// Frees a task whose closure could not be constructed.
 WEFT_API void task_abandon(task *t) noexcept;
 /// Enters the task's accesses and lets the task run as they allow: no access, one, or two lists.
 WEFT_API void task_submit(task *t);
 WEFT_API void task_submit(task *t, const access &only);
-WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
+WEFT_API void task_submit(task *t, const access *first, std::size_t first_count,
+                          const access *second, std::size_t second_count);
 
 /// Holds all accesses of a task of which some are regions.
 struct submission {
@@ -114,7 +132,7 @@ WEFT_API void task_submit_regions(task *t, const submission &s);
 
 inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
 
-WEFT_API void task_wait_done(task *t);                 // body and events
+WEFT_API void task_wait_done(task *t); // body and events
 WEFT_API bool task_is_done(const task *t) noexcept;
 WEFT_API std::exception_ptr task_take_exception(task *t) noexcept;
 WEFT_API void task_drop_handle(task *t) noexcept;

@@ -33,7 +33,8 @@ struct in_group {
 /// contiguous container of one of them.
 template <class F>
 struct chunk_accesses {
-  explicit constexpr chunk_accesses(F list) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(list)) {}
+  explicit constexpr chunk_accesses(F list) noexcept(std::is_nothrow_move_constructible_v<F>)
+      : f(static_cast<F &&>(list)) {}
   F f;
 };
 
@@ -44,21 +45,25 @@ inline constexpr bool is_chunk_accesses = false;
 template <class F>
 inline constexpr bool is_chunk_accesses<chunk_accesses<F>> = true;
 template <class Clause>
-inline constexpr bool is_loop_clause = std::is_same_v<Clause, grain_size> || std::is_same_v<Clause, num_tasks> ||
-                                       std::is_same_v<Clause, nogroup_clause> || std::is_same_v<Clause, in_group> || is_chunk_accesses<Clause>;
+inline constexpr bool is_loop_clause =
+    std::is_same_v<Clause, grain_size> || std::is_same_v<Clause, num_tasks> ||
+    std::is_same_v<Clause, nogroup_clause> || std::is_same_v<Clause, in_group> ||
+    is_chunk_accesses<Clause>;
 
 template <class What, class... Clauses>
 inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
 
 template <class Clause>
-inline constexpr bool names_data = is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause> || is_chunk_accesses<Clause>;
+inline constexpr bool names_data = is_access<Clause> || is_list<Clause> || is_region<Clause> ||
+                                   is_region_list<Clause> || is_chunk_accesses<Clause>;
 
 /// Says whether a loop waits. The rule for all loops: a loop with accesses is ordered by them and
 /// does not wait; a loop without accesses waits, unless something else is to wait for it.
 template <class... Clauses>
-inline constexpr bool loop_waits = !((names_data<Clauses> || std::is_same_v<Clauses, nogroup_clause> || std::is_same_v<Clauses, in_group> ||
-                                      std::is_same_v<Clauses, tracked_clause>) ||
-                                     ...);
+inline constexpr bool loop_waits =
+    !((names_data<Clauses> || std::is_same_v<Clauses, nogroup_clause> ||
+       std::is_same_v<Clauses, in_group> || std::is_same_v<Clauses, tracked_clause>) ||
+      ...);
 
 /// Returns what spawn() gets for a loop's clause: nothing.
 template <class Clause>
@@ -109,7 +114,8 @@ auto spawn_loop(task_group *group, Body &&body, const Spawned &...clauses) {
 template <class F, class Index>
 inline constexpr bool takes_index = std::is_invocable_v<F &, Index>;
 template <class F, class Index>
-inline constexpr bool is_loop_body = takes_index<F, Index> || std::is_invocable_v<F &, range<Index>>;
+inline constexpr bool is_loop_body =
+    takes_index<F, Index> || std::is_invocable_v<F &, range<Index>>;
 
 /// Calls f for a chunk: with each index, or with the chunk.
 template <class F, class Index>
@@ -129,7 +135,9 @@ void call_body(F &f, const range<Index> &chunk) {
 /// `longer` of them.
 struct loop_plan {
   std::uint64_t chunks = 0, grain = 0, longer = 0, size = 0;
-  [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept { return chunk * grain + (chunk < longer ? chunk : longer); }
+  [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept {
+    return chunk * grain + (chunk < longer ? chunk : longer);
+  }
   [[nodiscard]] std::uint64_t count(std::uint64_t chunk) const noexcept {
     const std::uint64_t begin = first(chunk), most = grain + (chunk < longer ? 1 : 0);
     return size - begin < most ? size - begin : most;
@@ -156,7 +164,9 @@ class shared_body {
   template <class G>
     requires(!std::is_same_v<std::remove_cvref_t<G>, shared_body>)
   explicit shared_body(G &&g) : m_holder(new holder(static_cast<G &&>(g))) {}
-  shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) { m_holder->users.fetch_add(1, std::memory_order_relaxed); }
+  shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) {
+    m_holder->users.fetch_add(1, std::memory_order_relaxed);
+  }
   shared_body &operator=(const shared_body &) = delete;
   ~shared_body() {
     if (m_holder->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -168,7 +178,8 @@ class shared_body {
   holder *m_holder;
 };
 
-inline constexpr std::size_t k_copied_body = 64; // as much as a cache line: the block of the task has room for it
+inline constexpr std::size_t k_copied_body =
+    64; // as much as a cache line: the block of the task has room for it
 
 template <class F>
   requires(std::is_trivially_copyable_v<F> && sizeof(F) <= k_copied_body)

@@ -90,7 +90,8 @@ struct body {
     if (self->has_result)
       self->result.destroy();
   }
-  static constexpr body_ops ops{&invoke, k_trivial ? nullptr : &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
+  static constexpr body_ops ops{
+      &invoke, k_trivial ? nullptr : &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
 };
 
 template <class F>
@@ -102,12 +103,14 @@ struct body<F, void> {
   static void invoke(void *p) { static_cast<body *>(p)->f(); }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
   static constexpr bool k_trivial = std::is_trivially_destructible_v<F>;
-  static constexpr body_ops ops{&invoke, k_trivial ? nullptr : &destroy, nullptr, !k_trivial, sizeof(F), closure_name<F>()};
+  static constexpr body_ops ops{
+      &invoke, k_trivial ? nullptr : &destroy, nullptr, !k_trivial, sizeof(F), closure_name<F>()};
 };
 
 template <class Body>
-inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, Body::ops.traits.flags != 0,
-                                sizeof(Body),     Body::ops.closure};
+inline constexpr body_ops k_ops{
+    Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, Body::ops.traits.flags != 0,
+    sizeof(Body),     Body::ops.closure};
 
 /// Holds for a clause that names an object and more than fits into an access: a reduction.
 template <class Clause>
@@ -123,9 +126,12 @@ inline constexpr bool is_region = std::is_same_v<Clause, region_access>;
 template <class Clause>
 inline constexpr bool is_region_list = std::is_same_v<Clause, regions>;
 template <class Clause>
-inline constexpr bool is_option = std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
-                                  std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
-                                  std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> || std::is_same_v<Clause, onready>;
+inline constexpr bool is_option =
+    std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> ||
+    std::is_same_v<Clause, weft::v0::final> || std::is_same_v<Clause, if_> ||
+    std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
+    std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> ||
+    std::is_same_v<Clause, onready>;
 
 template <class Clause>
 void put_option(spawn_options &o, const Clause &c) noexcept {
@@ -197,7 +203,8 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   using result = std::invoke_result_t<closure &>;
   using body_type = Body;
-  constexpr bool has_handle = !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
+  constexpr bool has_handle =
+      !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
   constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
   constexpr bool has_regions = ((is_region<Clauses> || is_region_list<Clauses>) || ...);
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
@@ -253,15 +260,21 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
 template <class F, class... Clauses>
 auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
-  static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
+  static_assert(std::is_invocable_v<closure &>,
+                "weft::spawn needs a callable without parameters; bind them in a lambda");
   static_assert(
-      ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>) && ...),
+      ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> ||
+        is_option<Clauses>) &&
+       ...),
       "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
       "final, if_, wait, tracked, stack_bytes, cost or onready");
-  static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
-  static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1, "weft::spawn takes at most one regions(list)");
+  static_assert((0 + ... + int{is_list<Clauses>}) <= 1,
+                "weft::spawn takes at most one accesses(list)");
+  static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1,
+                "weft::spawn takes at most one regions(list)");
   using result = std::invoke_result_t<closure &>;
-  static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");
+  static_assert(!std::is_reference_v<result>,
+                "the callable of weft::spawn returns a reference: return a value or a pointer");
   using body_type = body<closure, result>;
   if constexpr (alignof(closure) > k_storage_align) {
     return spawn_in(group, boxed<closure>(static_cast<F &&>(f)), clauses...);

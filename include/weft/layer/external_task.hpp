@@ -25,15 +25,16 @@ using external_task = detail::task;
 ///
 /// Threads. Any; one call at a time for one parent.
 /// Errors. out_of_resources, shut_down.
-WEFT_API bool enter_external_task(external_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context,
-                                  external_task **self);
+WEFT_API bool enter_external_task(external_task *parent, const access *list, std::size_t count,
+                                  void (*onready)(void *), void *context, external_task **self);
 
 /// Calls `visit(context, address)` for each address that children of `parent` have named and that
 /// may have to be waited for; the calls may include other addresses. Where accesses are ordered as
 /// regions, the address is the one where each run of bytes begins. `visit` must not use Weft.
 ///
 /// Threads. The thread that enters the children.
-WEFT_API void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address), void *context);
+WEFT_API void visit_addresses(external_task &parent,
+                              void (*visit)(void *context, const void *address), void *context);
 
 /// Ends a task that has run: tasks that wait for its accesses may go on. The task is complete when
 /// the tasks below it are complete. The call is the last use of the task. With `ready`, Weft calls
@@ -41,7 +42,9 @@ WEFT_API void visit_addresses(external_task &parent, void (*visit)(void *context
 /// `onready`; tasks that other workers find are an exception.
 ///
 /// Threads. Any.
-WEFT_API void end_external_task(external_task &t, void (*ready)(void *receiver, void *context) = nullptr, void *receiver = nullptr);
+WEFT_API void end_external_task(external_task &t,
+                                void (*ready)(void *receiver, void *context) = nullptr,
+                                void *receiver = nullptr);
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -14,8 +14,10 @@ namespace layer {
 /// Describes a thread of the program, for as long as the process lives. Weft's functions write the
 /// other members.
 struct external_thread {
-  std::atomic<int> tid{0};             ///< the kernel's; 0: the thread has ended. Its own thread writes it, as the next
-  std::atomic<std::uint32_t> participation_seq{0}; ///< odd while the thread takes part in what the workers do
+  std::atomic<int> tid{
+      0}; ///< the kernel's; 0: the thread has ended. Its own thread writes it, as the next
+  std::atomic<std::uint32_t> participation_seq{
+      0}; ///< odd while the thread takes part in what the workers do
   std::atomic<std::uint32_t> suspend_request{0};
   std::uint32_t seen_participation_seq = 0;
   std::uint64_t seen_cpu_ns = 0;

@@ -16,9 +16,9 @@ namespace layer {
 /// Says what the caller is to Weft. who_calls() never starts the runtime.
 enum class caller : std::uint8_t {
   unadopted, ///< a thread that has not used Weft, or no longer may
-  thread,   ///< a thread of the program in its own code
-  task,     ///< see running_task()
-  between   ///< a service, an onready function, a branch of join() that another worker runs
+  thread, ///< a thread of the program in its own code
+  task, ///< see running_task()
+  between ///< a service, an onready function, a branch of join() that another worker runs
 };
 [[nodiscard]] WEFT_API caller who_calls() noexcept;
 
@@ -29,9 +29,9 @@ enum class caller : std::uint8_t {
 /// Says when the body of a task runs again.
 enum class again : std::uint8_t {
   when_unblocked, ///< unblock() was called, perhaps already
-  at_once,        ///< as soon as a worker takes it, behind work that is ready
-  yielding,       ///< as after a taskyield()
-  after,          ///< a time has passed
+  at_once, ///< as soon as a worker takes it, behind work that is ready
+  yielding, ///< as after a taskyield()
+  after, ///< a time has passed
   without_events, ///< it has no external events left
 };
 

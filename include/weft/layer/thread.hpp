@@ -81,7 +81,8 @@ struct stack_range {
 // Former names; they leave with 1.0.
 [[deprecated("use yield_now")]] inline void give_way() { yield_now(); }
 [[deprecated("use yield_to_pinned")]] inline void let_go() { yield_to_pinned(); }
-[[deprecated("use park_if_runnable")]] inline bool park_for_others(void (*left)(detail::runnable &self, void *context), void *context) {
+[[deprecated("use park_if_runnable")]] inline bool
+park_for_others(void (*left)(detail::runnable &self, void *context), void *context) {
   return park_if_runnable(left, context);
 }
 

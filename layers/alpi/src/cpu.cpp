@@ -37,12 +37,14 @@ struct alignas(64) cell {
     executed = executed_then;
   }
   [[nodiscard]] bool is_free() const noexcept {
-    return assigned_to == 0 || weft::executed_by(worker) != executed || weft::layer::has_gone_to_sleep(assigned_to);
+    return assigned_to == 0 || weft::executed_by(worker) != executed ||
+           weft::layer::has_gone_to_sleep(assigned_to);
   }
 };
 
 struct numbers {
-  const std::uint64_t count = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+  const std::uint64_t count =
+      static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
   const std::unique_ptr<cell[]> cells = std::make_unique<cell[]>(count);
 };
 numbers &all_numbers() {
@@ -67,7 +69,8 @@ std::uint64_t take(numbers &all) {
   if (t_last == k_none)
     give_back_of_predecessor(all, tid);
   const std::uint64_t executed = weft::executed_by(worker);
-  const std::uint64_t first = t_last != k_none ? t_last : static_cast<std::uint64_t>(worker) % all.count;
+  const std::uint64_t first =
+      t_last != k_none ? t_last : static_cast<std::uint64_t>(worker) % all.count;
   for (std::uint64_t i = 0; i < all.count; ++i) {
     const std::uint64_t n = (first + i) % all.count;
     cell &c = all.cells[n];

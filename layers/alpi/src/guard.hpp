@@ -21,14 +21,23 @@ namespace weft_alpi {
 enum class owner : std::uintptr_t { weft = 0, thread = 1, other_layer = 2 };
 
 inline alpi_task *handle(void *p, owner o) noexcept {
-  return reinterpret_cast<alpi_task *>(reinterpret_cast<std::uintptr_t>(p) | static_cast<std::uintptr_t>(o));
+  return reinterpret_cast<alpi_task *>(reinterpret_cast<std::uintptr_t>(p) |
+                                       static_cast<std::uintptr_t>(o));
 }
-inline owner owner_of(alpi_task *task) noexcept { return static_cast<owner>(reinterpret_cast<std::uintptr_t>(task) & 3); }
-inline void *address_of(alpi_task *task) noexcept { return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(task) & ~std::uintptr_t{3}); }
-inline thread_task &thread_of(alpi_task *task) noexcept { return *static_cast<thread_task *>(address_of(task)); }
+inline owner owner_of(alpi_task *task) noexcept {
+  return static_cast<owner>(reinterpret_cast<std::uintptr_t>(task) & 3);
+}
+inline void *address_of(alpi_task *task) noexcept {
+  return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(task) & ~std::uintptr_t{3});
+}
+inline thread_task &thread_of(alpi_task *task) noexcept {
+  return *static_cast<thread_task *>(address_of(task));
+}
 /// Returns the reference to a task of Weft's, or to a thread.
 inline weft::task_ref ref(alpi_task *task) noexcept {
-  return owner_of(task) == owner::thread ? thread_of(task).self : weft::task_ref(static_cast<weft::detail::task *>(address_of(task)));
+  return owner_of(task) == owner::thread
+             ? thread_of(task).self
+             : weft::task_ref(static_cast<weft::detail::task *>(address_of(task)));
 }
 
 inline alpi_error_t code_of(weft::errc code) noexcept {

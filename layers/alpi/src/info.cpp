@@ -17,12 +17,14 @@ const char *info(alpi_info_t query) noexcept {
   case ALPI_INFO_RUNTIME_VENDOR:
     return "the Weft authors";
   case ALPI_INFO_VERSION:
-    return "ALPI " ALPI_TEXT(ALPI_VERSION_MAJOR) "." ALPI_TEXT(ALPI_VERSION_MINOR) " (Weft " WEFT_VERSION_STRING ")";
+    return "ALPI " ALPI_TEXT(ALPI_VERSION_MAJOR) "." ALPI_TEXT(
+        ALPI_VERSION_MINOR) " (Weft " WEFT_VERSION_STRING ")";
   }
   return nullptr;
 }
 
-constexpr int k_features = ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES | ALPI_FEATURE_SUSPEND;
+constexpr int k_features =
+    ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES | ALPI_FEATURE_SUSPEND;
 
 } // namespace
 
@@ -60,9 +62,14 @@ int alpi_info_get(alpi_info_t query, char *buffer, size_t max_length, int *lengt
   return ALPI_SUCCESS;
 }
 
-int alpi_feature_check(int feature_bitmask) { return feature_bitmask & ~k_features ? ALPI_ERR_FEATURE_UNKNOWN : ALPI_SUCCESS; }
+int alpi_feature_check(int feature_bitmask) {
+  return feature_bitmask & ~k_features ? ALPI_ERR_FEATURE_UNKNOWN : ALPI_SUCCESS;
+}
 
-int alpi_version_check(int major, int minor) { return major == ALPI_VERSION_MAJOR && minor <= ALPI_VERSION_MINOR ? ALPI_SUCCESS : ALPI_ERR_VERSION; }
+int alpi_version_check(int major, int minor) {
+  return major == ALPI_VERSION_MAJOR && minor <= ALPI_VERSION_MINOR ? ALPI_SUCCESS
+                                                                    : ALPI_ERR_VERSION;
+}
 
 int alpi_version_get(int *major, int *minor) {
   if (!major || !minor)

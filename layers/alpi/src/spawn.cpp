@@ -59,8 +59,8 @@ int alpi_attr_size(uint64_t *attr_size) {
   return ALPI_SUCCESS;
 }
 
-int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *), void *completion_args, const char *label,
-                    const alpi_attr *attr) {
+int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *),
+                    void *completion_args, const char *label, const alpi_attr *attr) {
   if (!body || !completion_callback || (attr && attr->magic != k_magic))
     return ALPI_ERR_PARAMETER;
   return guarded([&] {

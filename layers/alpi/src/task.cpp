@@ -55,7 +55,8 @@ alpi_task *caller_in_weft() {
   case weft::layer::caller::unadopted:
     break;
   }
-  return is_first_thread() && !weft::layer::is_over() ? handle(&this_thread_task(), owner::thread) : nullptr;
+  return is_first_thread() && !weft::layer::is_over() ? handle(&this_thread_task(), owner::thread)
+                                                      : nullptr;
 }
 
 weft::layer::task_source &others() noexcept { return *weft::layer::offered_tasks(); }
@@ -101,7 +102,10 @@ int alpi_task_waitfor_ns(uint64_t target_ns, uint64_t *actual_ns) {
     return ALPI_ERR_OUTSIDE_TASK;
   using clock = std::chrono::steady_clock;
   const clock::time_point start = clock::now();
-  const int code = guarded([&] { weft::this_task::sleep_for_ns(target_ns > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(target_ns)); });
+  const int code = guarded([&] {
+    weft::this_task::sleep_for_ns(target_ns > INT64_MAX ? INT64_MAX
+                                                        : static_cast<std::int64_t>(target_ns));
+  });
   if (owner_of(self) == owner::other_layer)
     others().pin(address_of(self), false);
   if (actual_ns)

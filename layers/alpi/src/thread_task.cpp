@@ -15,7 +15,8 @@ bool thread_task::decrease(std::uint64_t n) noexcept {
   do {
     if (now < n)
       return false;
-  } while (!m_events.compare_exchange_weak(now, now - n, std::memory_order_release, std::memory_order_relaxed)); // O1
+  } while (!m_events.compare_exchange_weak(now, now - n, std::memory_order_release,
+                                           std::memory_order_relaxed)); // O1
   return true;
 }
 
@@ -33,7 +34,8 @@ thread_task::~thread_task() {
 }
 
 thread_task &this_thread_task() {
-  static auto *const all = new weft::task_local<thread_task>; // threads may outlive static destructors
+  static auto *const all =
+      new weft::task_local<thread_task>; // threads may outlive static destructors
   return all->get();
 }
 

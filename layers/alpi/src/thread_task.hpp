@@ -20,7 +20,9 @@ struct alignas(16) thread_task {
   /// Takes `n` events away, on any thread; this is the caller's last access to the object. False:
   /// there are fewer events.
   [[nodiscard]] bool decrease(std::uint64_t n) noexcept;
-  [[nodiscard]] bool has_events() const noexcept { return m_events.load(std::memory_order_acquire) != 0; } // O1: what came before the decrease
+  [[nodiscard]] bool has_events() const noexcept {
+    return m_events.load(std::memory_order_acquire) != 0;
+  } // O1: what came before the decrease
 
   const weft::task_ref self;
 

@@ -87,11 +87,13 @@ TEST(alpi_info, names_the_runtime_within_the_room_that_it_gets) {
   EXPECT_EQ(length, 2);
   EXPECT_EQ(alpi_info_get(ALPI_INFO_RUNTIME_NAME, text, 0, &length), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_info_get(ALPI_INFO_RUNTIME_NAME, nullptr, 8, &length), ALPI_ERR_PARAMETER);
-  EXPECT_EQ(alpi_info_get(static_cast<alpi_info_t>(9), text, sizeof text, &length), ALPI_ERR_PARAMETER);
+  EXPECT_EQ(alpi_info_get(static_cast<alpi_info_t>(9), text, sizeof text, &length),
+            ALPI_ERR_PARAMETER);
 }
 
 TEST(alpi_info, knows_its_features) {
-  const int all = ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES | ALPI_FEATURE_SUSPEND;
+  const int all =
+      ALPI_FEATURE_BLOCKING | ALPI_FEATURE_EVENTS | ALPI_FEATURE_RESOURCES | ALPI_FEATURE_SUSPEND;
   EXPECT_EQ(all, 15);
   for (int mask = 0; mask <= all; ++mask)
     EXPECT_EQ(alpi_feature_check(mask), ALPI_SUCCESS);
@@ -260,11 +262,13 @@ TEST(alpi_events, are_tested_by_their_task) {
     EXPECT_EQ(alpi_task_events_test(self(), nullptr), ALPI_ERR_PARAMETER);
     EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_PARAMETER);
   });
-  in_unadopted_thread([&] { EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK); });
+  in_unadopted_thread(
+      [&] { EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK); });
 }
 
 TEST(alpi_events, refuse_unadopted_threads_and_what_is_too_much) {
-  in_unadopted_thread([] { EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK); });
+  in_unadopted_thread(
+      [] { EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK); });
   EXPECT_EQ(alpi_task_events_decrease(nullptr, 1), ALPI_ERR_PARAMETER);
   in_task([] {
     EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_PARAMETER);
@@ -291,7 +295,10 @@ TEST(alpi_attr, are_made_by_the_library_or_in_memory_of_the_caller) {
   EXPECT_EQ(alpi_attr_destroy(own), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_attr_init(own), ALPI_SUCCESS);
   std::atomic<bool> over{false};
-  EXPECT_EQ(alpi_task_spawn(nothing, nullptr, [](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &over, "set", own), ALPI_SUCCESS);
+  EXPECT_EQ(alpi_task_spawn(
+                nothing, nullptr, [](void *p) { *static_cast<std::atomic<bool> *>(p) = true; },
+                &over, "set", own),
+            ALPI_SUCCESS);
   EXPECT_TRUE(test::eventually([&] { return over.load(); }));
   EXPECT_EQ(alpi_attr_create(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_attr_init(nullptr), ALPI_ERR_PARAMETER);
@@ -322,7 +329,8 @@ TEST(alpi_spawn, runs_the_body_and_after_all_of_it_the_callback) {
   job e;
   {
     std::string label = "job of a library"; // is copied
-    EXPECT_EQ(alpi_task_spawn(&job::body, &e, &job::completed, &e, label.c_str(), nullptr), ALPI_SUCCESS);
+    EXPECT_EQ(alpi_task_spawn(&job::body, &e, &job::completed, &e, label.c_str(), nullptr),
+              ALPI_SUCCESS);
     label = "something else, as long as that";
   }
   EXPECT_TRUE(test::eventually([&] { return e.over.load(); }));
@@ -332,9 +340,19 @@ TEST(alpi_spawn, runs_the_body_and_after_all_of_it_the_callback) {
 
 TEST(alpi_spawn, works_from_tasks_threads_and_callbacks) {
   job of_thread, of_task, of_callback;
-  std::thread([&] { EXPECT_EQ(alpi_task_spawn(&job::body, &of_thread, &job::completed, &of_thread, nullptr, nullptr), ALPI_SUCCESS); }).join();
-  in_task([&] { EXPECT_EQ(alpi_task_spawn(&job::body, &of_task, &job::completed, &of_task, nullptr, nullptr), ALPI_SUCCESS); });
-  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr, [](void *p) { alpi_task_spawn(&job::body, p, &job::completed, p, nullptr, nullptr); },
+  std::thread([&] {
+    EXPECT_EQ(
+        alpi_task_spawn(&job::body, &of_thread, &job::completed, &of_thread, nullptr, nullptr),
+        ALPI_SUCCESS);
+  }).join();
+  in_task([&] {
+    EXPECT_EQ(alpi_task_spawn(&job::body, &of_task, &job::completed, &of_task, nullptr, nullptr),
+              ALPI_SUCCESS);
+  });
+  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr,
+                            [](void *p) {
+                              alpi_task_spawn(&job::body, p, &job::completed, p, nullptr, nullptr);
+                            },
                             &of_callback, nullptr, nullptr),
             ALPI_SUCCESS);
   for (job *e : {&of_thread, &of_task, &of_callback})
@@ -343,8 +361,10 @@ TEST(alpi_spawn, works_from_tasks_threads_and_callbacks) {
 
 TEST(alpi_spawn, needs_both_functions) {
   const auto nothing = [](void *) {};
-  EXPECT_EQ(alpi_task_spawn(nullptr, nullptr, nothing, nullptr, nullptr, nullptr), ALPI_ERR_PARAMETER);
-  EXPECT_EQ(alpi_task_spawn(nothing, nullptr, nullptr, nullptr, nullptr, nullptr), ALPI_ERR_PARAMETER);
+  EXPECT_EQ(alpi_task_spawn(nullptr, nullptr, nothing, nullptr, nullptr, nullptr),
+            ALPI_ERR_PARAMETER);
+  EXPECT_EQ(alpi_task_spawn(nothing, nullptr, nullptr, nullptr, nullptr, nullptr),
+            ALPI_ERR_PARAMETER);
 }
 
 TEST(alpi_spawn, after_the_shutdown_says_so) {
@@ -352,7 +372,8 @@ TEST(alpi_spawn, after_the_shutdown_says_so) {
     weft::start();
     weft::shutdown();
     const auto nothing = [](void *) {};
-    EXPECT_EQ(alpi_task_spawn(nothing, nullptr, nothing, nullptr, nullptr, nullptr), ALPI_ERR_NOT_INITIALIZED);
+    EXPECT_EQ(alpi_task_spawn(nothing, nullptr, nothing, nullptr, nullptr, nullptr),
+              ALPI_ERR_NOT_INITIALIZED);
     std::uint64_t n = 0;
     EXPECT_EQ(alpi_cpu_count(&n), ALPI_ERR_NOT_INITIALIZED);
     EXPECT_EQ(self(), nullptr);
@@ -417,7 +438,8 @@ TEST(alpi_cpu, more_workers_and_threads_than_cpus_share_the_numbers) {
 
 TEST(alpi_cpu, who_sleeps_in_the_kernel_keeps_no_number) {
   auto end = test::in_process({{"WEFT_WORKERS", "4"}}, [] {
-    const int all = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)) + 2; // more than there are numbers
+    const int all =
+        static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)) + 2; // more than there are numbers
     std::vector<std::thread> sleepers;
     std::atomic<int> asleep{0};
     std::counting_semaphore<> open{0};

@@ -93,6 +93,7 @@ TEST_P(library, holds_the_data_of_tasks_that_have_returned) {
   EXPECT_EQ(events, 40);
 }
 
-INSTANTIATE_TEST_SUITE_P(polling, library, testing::Bool(), [](const auto &info) { return info.param ? "suspends" : "waits"; });
+INSTANTIATE_TEST_SUITE_P(polling, library, testing::Bool(),
+                         [](const auto &info) { return info.param ? "suspends" : "waits"; });
 
 } // namespace

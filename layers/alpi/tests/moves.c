@@ -15,7 +15,8 @@ int main(void) {
   {
     uint64_t number = 0, slept = 0;
     if (omp_get_thread_num() == 1 || omp_get_thread_num() == 2) {
-      if (alpi_cpu_logical_id(&number) != ALPI_SUCCESS || alpi_task_waitfor_ns(1000000, &slept) != ALPI_SUCCESS) {
+      if (alpi_cpu_logical_id(&number) != ALPI_SUCCESS ||
+          alpi_task_waitfor_ns(1000000, &slept) != ALPI_SUCCESS) {
         fprintf(stderr, "moves: the task may not wait\n");
         exit(1);
       }

@@ -37,7 +37,9 @@ void wait(MPI_Request r) { check(library->wait(&r) == ALPI_SUCCESS, "a blocking 
 
 /// Binds a request to the calling task. The library polls the request until it is done, so the
 /// request must not move.
-void bind(MPI_Request *r) { check(library->bind(r) == ALPI_SUCCESS, "a request could not be bound"); }
+void bind(MPI_Request *r) {
+  check(library->bind(r) == ALPI_SUCCESS, "a request could not be bound");
+}
 
 constexpr int k_messages = 30, k_rounds = 8, k_cells = 6;
 
@@ -84,7 +86,8 @@ void events() {
     for (int i = 0; i < k_cells; ++i) {
       cell &c = cells[static_cast<std::size_t>(i)];
       const int tag = 1000 + i;
-      weft::spawn([&c, round, i] { c.mine = 1000 * rank + 10 * round + i; }, weft::out(c.mine), weft::label("compute"));
+      weft::spawn([&c, round, i] { c.mine = 1000 * rank + 10 * round + i; }, weft::out(c.mine),
+                  weft::label("compute"));
       weft::spawn(
           [&c, tag] {
             MPI_Isend(&c.mine, 1, MPI_INT, other, tag, MPI_COMM_WORLD, &c.sent);
@@ -97,8 +100,11 @@ void events() {
             bind(&c.came);
           },
           weft::out(c.theirs), weft::label("receive"));
-      weft::spawn([&c, round, i] { check(c.theirs == 1000 * other + 10 * round + i, "a successor saw another value"); }, weft::in(c.theirs),
-                  weft::label("use"));
+      weft::spawn(
+          [&c, round, i] {
+            check(c.theirs == 1000 * other + 10 * round + i, "a successor saw another value");
+          },
+          weft::in(c.theirs), weft::label("use"));
     }
   weft::taskwait();
 }
@@ -122,7 +128,8 @@ void run(bool suspends) {
   check(library->clashes() == 0, "two tasks had the same CPU");
   int blocks = 0, bound = 0, rounds = 0;
   library->counts(&blocks, &bound, &rounds);
-  check(blocks == 4 * k_messages + 2 && bound == 2 * k_rounds * k_cells && rounds > 0, "the library was not asked");
+  check(blocks == 4 * k_messages + 2 && bound == 2 * k_rounds * k_cells && rounds > 0,
+        "the library was not asked");
 }
 
 } // namespace

@@ -80,14 +80,17 @@ constexpr int k_requests = 40;
 void everywhere() {
   alpi_task *const of_main = self();
   std::uint64_t passed = 0;
-  require(alpi_task_waitfor_ns(1'000'000, &passed) == ALPI_SUCCESS && passed >= 1'000'000, "the first thread sleeps");
+  require(alpi_task_waitfor_ns(1'000'000, &passed) == ALPI_SUCCESS && passed >= 1'000'000,
+          "the first thread sleeps");
   std::vector<alpi_task *> members(static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel
   {
     alpi_task *const mine = members[static_cast<std::size_t>(omp_get_thread_num())] = self();
     require(alpi_task_waitfor_ns(10'000, nullptr) == ALPI_SUCCESS, "a member sleeps");
     require(self() == mine, "a member is one task");
-    require(alpi_task_unblock(mine) == ALPI_SUCCESS && alpi_task_unblock(mine) == ALPI_ERR_PARAMETER, "one unblock comes first");
+    require(alpi_task_unblock(mine) == ALPI_SUCCESS &&
+                alpi_task_unblock(mine) == ALPI_ERR_PARAMETER,
+            "one unblock comes first");
     require(alpi_task_block(mine) == ALPI_SUCCESS, "and is taken by the block");
     require(alpi_task_suspend(mine) == ALPI_ERR_UNKNOWN, "its body is not run again");
 #pragma omp task firstprivate(mine)
@@ -96,7 +99,9 @@ void everywhere() {
       require(task != mine, "a task is another one than the member that runs it");
       std::uint64_t has = 7;
       require(alpi_task_events_test(task, &has) == ALPI_SUCCESS && has == 0, "no events at first");
-      require(alpi_task_events_increase(task, 2) == ALPI_SUCCESS && alpi_task_events_decrease(task, 1) == ALPI_SUCCESS, "events");
+      require(alpi_task_events_increase(task, 2) == ALPI_SUCCESS &&
+                  alpi_task_events_decrease(task, 1) == ALPI_SUCCESS,
+              "events");
       require(alpi_task_events_test(task, &has) == ALPI_SUCCESS && has == 1, "one is left");
       require(alpi_task_events_decrease(task, 2) == ALPI_ERR_PARAMETER, "not more than there are");
       require(alpi_task_events_decrease(task, 1) == ALPI_SUCCESS, "and now none");
@@ -107,7 +112,8 @@ void everywhere() {
   require(self() == of_main, "the first thread is what it was");
   for (const alpi_task *a : members)
     for (const alpi_task *b : members)
-      require(&a == &b || a != of_main, "members are other tasks than the first thread outside of regions");
+      require(&a == &b || a != of_main,
+              "members are other tasks than the first thread outside of regions");
 }
 
 /// Tests tasks with dependences: other tasks use their data once the requests are done.
@@ -126,7 +132,8 @@ void dependences() {
     into = r.value;
   }
   for (int i = 0; i < k_requests; ++i)
-    require(seen[static_cast<std::size_t>(i)] == i + 1, "a successor sees what came after its predecessor's body");
+    require(seen[static_cast<std::size_t>(i)] == i + 1,
+            "a successor sees what came after its predecessor's body");
 }
 
 /// Tests that each construct that waits for tasks waits for their requests.

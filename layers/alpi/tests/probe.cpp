@@ -16,36 +16,36 @@ namespace {
 
 struct functions {
 #define FUNCTION(name) decltype(&::name) name = nullptr;
-#define FUNCTIONS                                                                                                                                    \
-  FUNCTION(alpi_error_string)                                                                                                                        \
-  FUNCTION(alpi_info_get)                                                                                                                            \
-  FUNCTION(alpi_feature_check)                                                                                                                       \
-  FUNCTION(alpi_version_check)                                                                                                                       \
-  FUNCTION(alpi_version_get)                                                                                                                         \
-  FUNCTION(alpi_task_self)                                                                                                                           \
-  FUNCTION(alpi_task_block)                                                                                                                          \
-  FUNCTION(alpi_task_unblock)                                                                                                                        \
-  FUNCTION(alpi_task_waitfor_ns)                                                                                                                     \
-  FUNCTION(alpi_task_events_increase)                                                                                                                \
-  FUNCTION(alpi_task_events_test)                                                                                                                    \
-  FUNCTION(alpi_task_events_decrease)                                                                                                                \
-  FUNCTION(alpi_attr_create)                                                                                                                         \
-  FUNCTION(alpi_attr_destroy)                                                                                                                        \
-  FUNCTION(alpi_attr_init)                                                                                                                           \
-  FUNCTION(alpi_attr_size)                                                                                                                           \
-  FUNCTION(alpi_task_spawn)                                                                                                                          \
-  FUNCTION(alpi_cpu_count)                                                                                                                           \
-  FUNCTION(alpi_cpu_logical_id)                                                                                                                      \
-  FUNCTION(alpi_cpu_system_id)                                                                                                                       \
-  FUNCTION(alpi_task_suspend_mode_set)                                                                                                               \
+#define FUNCTIONS                                                                                  \
+  FUNCTION(alpi_error_string)                                                                      \
+  FUNCTION(alpi_info_get)                                                                          \
+  FUNCTION(alpi_feature_check)                                                                     \
+  FUNCTION(alpi_version_check)                                                                     \
+  FUNCTION(alpi_version_get)                                                                       \
+  FUNCTION(alpi_task_self)                                                                         \
+  FUNCTION(alpi_task_block)                                                                        \
+  FUNCTION(alpi_task_unblock)                                                                      \
+  FUNCTION(alpi_task_waitfor_ns)                                                                   \
+  FUNCTION(alpi_task_events_increase)                                                              \
+  FUNCTION(alpi_task_events_test)                                                                  \
+  FUNCTION(alpi_task_events_decrease)                                                              \
+  FUNCTION(alpi_attr_create)                                                                       \
+  FUNCTION(alpi_attr_destroy)                                                                      \
+  FUNCTION(alpi_attr_init)                                                                         \
+  FUNCTION(alpi_attr_size)                                                                         \
+  FUNCTION(alpi_task_spawn)                                                                        \
+  FUNCTION(alpi_cpu_count)                                                                         \
+  FUNCTION(alpi_cpu_logical_id)                                                                    \
+  FUNCTION(alpi_cpu_system_id)                                                                     \
+  FUNCTION(alpi_task_suspend_mode_set)                                                             \
   FUNCTION(alpi_task_suspend)
   FUNCTIONS
 #undef FUNCTION
 } f;
 
 const char *resolve() {
-#define FUNCTION(name)                                                                                                                               \
-  if (f.name = reinterpret_cast<decltype(f.name)>(dlsym(RTLD_DEFAULT, #name)); !f.name)                                                              \
+#define FUNCTION(name)                                                                             \
+  if (f.name = reinterpret_cast<decltype(f.name)>(dlsym(RTLD_DEFAULT, #name)); !f.name)            \
     return #name;
   FUNCTIONS
 #undef FUNCTION
@@ -106,7 +106,9 @@ void poll_once() {
     for (const pending &p : g_pending)
       requests.push_back(p.request);
     std::vector<int> done(requests.size());
-    const int count = requests.empty() ? 0 : g_test_some(static_cast<int>(requests.size()), requests.data(), done.data());
+    const int count = requests.empty() ? 0
+                                       : g_test_some(static_cast<int>(requests.size()),
+                                                     requests.data(), done.data());
     for (int i = 0; i < count; ++i) {
       pending &p = g_pending[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
       ready.push_back(p);
@@ -141,7 +143,9 @@ bool start(probe_test_some test_some, std::uint64_t period_ns, bool suspends) {
   g_suspends = suspends;
   g_stop = g_stopped = false;
   g_blocks = g_events = g_rounds = g_clashes = 0;
-  return make_places() && f.alpi_task_spawn(&poll, nullptr, [](void *) { g_stopped = true; }, nullptr, "polling", nullptr) == ALPI_SUCCESS;
+  return make_places() && f.alpi_task_spawn(
+                              &poll, nullptr, [](void *) { g_stopped = true; }, nullptr, "polling",
+                              nullptr) == ALPI_SUCCESS;
 }
 
 bool stop() {

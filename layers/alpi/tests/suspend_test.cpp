@@ -44,8 +44,12 @@ int runs_of(alpi_suspend_mode_t mode, std::uint64_t args) {
 
 TEST(suspend, at_once_runs_the_body_again) { EXPECT_EQ(runs_of(ALPI_SUSPEND_SUBMIT, 0), 3); }
 TEST(suspend, with_a_yield_runs_the_body_again) { EXPECT_EQ(runs_of(ALPI_SUSPEND_SUBMIT, 1), 3); }
-TEST(suspend, for_a_time_runs_the_body_again) { EXPECT_EQ(runs_of(ALPI_SUSPEND_TIMEOUT_SUBMIT, 10'000), 3); }
-TEST(suspend, for_events_that_there_are_not_runs_the_body_again) { EXPECT_EQ(runs_of(ALPI_SUSPEND_EVENT_SUBMIT, 0), 3); }
+TEST(suspend, for_a_time_runs_the_body_again) {
+  EXPECT_EQ(runs_of(ALPI_SUSPEND_TIMEOUT_SUBMIT, 10'000), 3);
+}
+TEST(suspend, for_events_that_there_are_not_runs_the_body_again) {
+  EXPECT_EQ(runs_of(ALPI_SUSPEND_EVENT_SUBMIT, 0), 3);
+}
 
 TEST(suspend, at_once_lets_ready_tasks_run) {
   for (std::uint64_t args : {0u, 1u}) {
@@ -212,7 +216,8 @@ TEST(suspend, refuses_unadopted_threads_unknown_modes_and_tasks_that_cannot) {
     ++runs;
     EXPECT_EQ(alpi_task_suspend(nullptr), ALPI_ERR_PARAMETER);
     EXPECT_EQ(alpi_task_suspend_mode_set(nullptr, ALPI_SUSPEND_NONE, 0), ALPI_ERR_PARAMETER);
-    EXPECT_EQ(alpi_task_suspend_mode_set(self(), static_cast<alpi_suspend_mode_t>(4), 0), ALPI_ERR_PARAMETER);
+    EXPECT_EQ(alpi_task_suspend_mode_set(self(), static_cast<alpi_suspend_mode_t>(4), 0),
+              ALPI_ERR_PARAMETER);
     EXPECT_EQ(alpi_task_suspend_mode_set(self(), ALPI_SUSPEND_SUBMIT, 2), ALPI_ERR_PARAMETER);
   });
   weft::spawn([&] { EXPECT_EQ(alpi_task_suspend(self()), ALPI_ERR_UNKNOWN); }, weft::if_(false));

@@ -56,13 +56,15 @@ void acts_as_a_task() {
   std::uint64_t cpu = 0;
   EXPECT_EQ(alpi_cpu_logical_id(&cpu), ALPI_SUCCESS);
   EXPECT_EQ(alpi_cpu_system_id(&cpu), ALPI_SUCCESS);
-  EXPECT_EQ(alpi_task_suspend_mode_set(me, ALPI_SUSPEND_SUBMIT, 0), ALPI_ERR_UNKNOWN) << "its body is not Weft's to run again";
+  EXPECT_EQ(alpi_task_suspend_mode_set(me, ALPI_SUSPEND_SUBMIT, 0), ALPI_ERR_UNKNOWN)
+      << "its body is not Weft's to run again";
   EXPECT_EQ(alpi_task_suspend(me), ALPI_ERR_UNKNOWN);
 }
 
 TEST(alpi_threads, the_first_thread_acts_as_a_task_before_anything_else_has_used_weft) {
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
-    EXPECT_EQ(alpi_task_waitfor_ns(1000, nullptr), ALPI_SUCCESS); // what a library calls first, perhaps
+    EXPECT_EQ(alpi_task_waitfor_ns(1000, nullptr),
+              ALPI_SUCCESS); // what a library calls first, perhaps
     acts_as_a_task();
   });
   EXPECT_TRUE(end.exited(0)) << end;

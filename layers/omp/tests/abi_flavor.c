@@ -46,7 +46,8 @@ static void pools(void) {
   const struct trait traits[] = {{pool_size, 2 * half}, {fallback, null_fb}};
   const uintptr_t a = omp_init_allocator(0, 2, traits);
   for (int round = 0; round < 3; ++round) {
-    void *const one = omp_alloc(half, a), *const two = omp_alloc(half, a), *const small = omp_alloc(half / 2, a);
+    void *const one = omp_alloc(half, a), *const two = omp_alloc(half, a),
+                *const small = omp_alloc(half / 2, a);
     require(one != NULL && two == NULL && small != NULL, "what a pool has room for");
     omp_free(one, a);
     omp_free(small, a);
@@ -81,7 +82,9 @@ static void all_memory(int writers) {
 #pragma omp task depend(in : places[3]) shared(seen, after)
     after = seen;
 #pragma omp taskwait depend(out : omp_all_memory)
-    require(seen == writers + 1 && after == seen, "omp_all_memory runs after tasks that named any place, and before tasks that name one later");
+    require(
+        seen == writers + 1 && after == seen,
+        "omp_all_memory runs after tasks that named any place, and before tasks that name one later");
     omp_fulfill_event(open);
   }
 }

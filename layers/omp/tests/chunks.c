@@ -28,7 +28,9 @@ enum { k_iterations = 1000, k_least = 7 };
 void __kmpc_dispatch_init_8(void *, int, int, long, long, long, long);
 int __kmpc_dispatch_next_8(void *, int, int *, long *, long *, long *);
 int __kmpc_global_thread_num(void *);
-static void guided_begins(void) { __kmpc_dispatch_init_8(NULL, __kmpc_global_thread_num(NULL), 36, 0, k_iterations - 1, 1, k_least); }
+static void guided_begins(void) {
+  __kmpc_dispatch_init_8(NULL, __kmpc_global_thread_num(NULL), 36, 0, k_iterations - 1, 1, k_least);
+}
 static int guided_next(long *first, long *end) {
   int last;
   long step;
@@ -46,7 +48,8 @@ void GOMP_loop_end_nowait(void);
 static _Thread_local int begun;
 static void guided_begins(void) { begun = 0; }
 static int guided_next(long *first, long *end) {
-  return begun++ ? GOMP_loop_guided_next(first, end) & 1 : GOMP_loop_guided_start(0, k_iterations, 1, k_least, first, end) & 1;
+  return begun++ ? GOMP_loop_guided_next(first, end) & 1
+                 : GOMP_loop_guided_start(0, k_iterations, 1, k_least, first, end) & 1;
 }
 static void guided_ends(void) { GOMP_loop_end_nowait(); }
 #endif
@@ -72,7 +75,8 @@ static void guided(void) {
     const int left = k_iterations - covered, fair = (left - 1) / threads + 1, n = length[covered];
     require(n > 0, "each iteration is in a chunk");
     require(n >= k_least || n == left, "a guided chunk has the least number of iterations");
-    require(n <= fair || n == k_least || n == left, "a guided chunk is no more than a fair share of what is left");
+    require(n <= fair || n == k_least || n == left,
+            "a guided chunk is no more than a fair share of what is left");
     covered += n;
   }
 }
@@ -141,7 +145,8 @@ static void schedules(void) {
 #endif
   omp_set_schedule(k_static | k_monotonic, 5);
   omp_get_schedule(&kind, &chunk);
-  require(kind == (k_static | k_monotonic) && chunk == 5, "omp_get_schedule() returns what was set, with its modifier");
+  require(kind == (k_static | k_monotonic) && chunk == 5,
+          "omp_get_schedule() returns what was set, with its modifier");
   omp_set_schedule(k_guided, 9);
   omp_get_schedule(&kind, &chunk);
   require(kind == k_guided && chunk == 9, "omp_get_schedule() returns what was set");
@@ -150,20 +155,23 @@ static void schedules(void) {
 /* ---- chunks that teams get, at the ends of the integers ---- */
 
 #ifdef __clang__
-#define TEAM_PART(SUFFIX, T, S) void __kmpc_team_static_init_##SUFFIX(void *, int, int *, T *, T *, S *, S, S);
+#define TEAM_PART(SUFFIX, T, S)                                                                    \
+  void __kmpc_team_static_init_##SUFFIX(void *, int, int *, T *, T *, S *, S, S);
 TEAM_PART(4, int, int)
 TEAM_PART(4u, unsigned, int)
 TEAM_PART(8, long, long)
 TEAM_PART(8u, unsigned long, long)
 
 /* One team gets the whole loop if the chunk is longer than the loop. */
-#define DEAL(SUFFIX, T, S, FROM, TO, STEP, CHUNK, END)                                                                                               \
-  {                                                                                                                                                  \
-    int last = 7;                                                                                                                                    \
-    T low = FROM, high = TO;                                                                                                                         \
-    S stride = 0;                                                                                                                                    \
-    __kmpc_team_static_init_##SUFFIX(NULL, __kmpc_global_thread_num(NULL), &last, &low, &high, &stride, STEP, CHUNK);                                \
-    require(low == (T)(FROM) && high == (T)(END), "a chunk of " #FROM " to " #TO " ends with the loop");                                             \
+#define DEAL(SUFFIX, T, S, FROM, TO, STEP, CHUNK, END)                                             \
+  {                                                                                                \
+    int last = 7;                                                                                  \
+    T low = FROM, high = TO;                                                                       \
+    S stride = 0;                                                                                  \
+    __kmpc_team_static_init_##SUFFIX(NULL, __kmpc_global_thread_num(NULL), &last, &low, &high,     \
+                                     &stride, STEP, CHUNK);                                        \
+    require(low == (T)(FROM) && high == (T)(END),                                                  \
+            "a chunk of " #FROM " to " #TO " ends with the loop");                                 \
   }
 static void chunks_of_teams(void) {
   DEAL(4, int, int, INT_MAX - 5, INT_MAX, 1, 100, INT_MAX)

@@ -18,23 +18,23 @@ static void require(int holds, const char *what) {
   }
 }
 
-#define CHECK_LOOP(SCHEDULE)                                                                                                                         \
-  do {                                                                                                                                               \
-    for (int i = 0; i < n; ++i)                                                                                                                      \
-      hits[i] = 0;                                                                                                                                   \
-    long sum = 0;                                                                                                                                    \
-    int last = -1;                                                                                                                                   \
-    _Pragma("omp parallel num_threads(threads)") {                                                                                                   \
-      SCHEDULE for (int i = 0; i < n; i += step) {                                                                                                   \
-        hits[i]++;                                                                                                                                   \
-        sum += i;                                                                                                                                    \
-        last = i;                                                                                                                                    \
-      }                                                                                                                                              \
-    }                                                                                                                                                \
-    require(sum == serial, #SCHEDULE ": sum");                                                                                                       \
-    require(last == serial_last, #SCHEDULE ": lastprivate");                                                                                         \
-    for (int i = 0; i < n; ++i)                                                                                                                      \
-      require(hits[i] == (i % step == 0), #SCHEDULE ": each iteration once");                                                                        \
+#define CHECK_LOOP(SCHEDULE)                                                                       \
+  do {                                                                                             \
+    for (int i = 0; i < n; ++i)                                                                    \
+      hits[i] = 0;                                                                                 \
+    long sum = 0;                                                                                  \
+    int last = -1;                                                                                 \
+    _Pragma("omp parallel num_threads(threads)") {                                                 \
+      SCHEDULE for (int i = 0; i < n; i += step) {                                                 \
+        hits[i]++;                                                                                 \
+        sum += i;                                                                                  \
+        last = i;                                                                                  \
+      }                                                                                            \
+    }                                                                                              \
+    require(sum == serial, #SCHEDULE ": sum");                                                     \
+    require(last == serial_last, #SCHEDULE ": lastprivate");                                       \
+    for (int i = 0; i < n; ++i)                                                                    \
+      require(hits[i] == (i % step == 0), #SCHEDULE ": each iteration once");                      \
   } while (0)
 
 static int hits[4096];

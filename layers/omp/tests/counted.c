@@ -61,7 +61,8 @@ static void wavefront(int threads, long n) {
 #pragma omp single
   for (long k = 0; k < n; ++k) {
     const long i = 1 + k / k_side % k_side, j = 1 + k % k_side;
-#pragma omp task firstprivate(i, j) depend(in : cells[i][j - 1], cells[i - 1][j]) depend(inout : cells[i][j])
+#pragma omp task firstprivate(i, j) depend(in : cells[i][j - 1], cells[i - 1][j])                  \
+    depend(inout : cells[i][j])
     ++cells[i][j];
   }
 }
@@ -79,8 +80,10 @@ static void waits(int threads, long n) {
 static const struct {
   const char *name;
   void (*run)(int, long);
-} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop}, {"critical", critical},   {"single", single},
-                    {"task", task},           {"chain", chain},          {"wavefront", wavefront}, {"taskwait", waits}};
+} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop},
+                    {"critical", critical},   {"single", single},
+                    {"task", task},           {"chain", chain},
+                    {"wavefront", wavefront}, {"taskwait", waits}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; argc == 4 && i < sizeof k_constructs / sizeof *k_constructs; ++i)

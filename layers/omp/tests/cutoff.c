@@ -16,7 +16,8 @@ int main(void) {
   }
   const int expected = CUTOFF ? k_tasks - CUTOFF : 0;
   if (run != k_tasks || early != expected) {
-    fprintf(stderr, "cutoff: %d of %d tasks ran while they were made, not %d; %d in the end\n", early, k_tasks, expected, run);
+    fprintf(stderr, "cutoff: %d of %d tasks ran while they were made, not %d; %d in the end\n",
+            early, k_tasks, expected, run);
     return 1;
   }
   return 0;

@@ -28,7 +28,8 @@ static void exit_by(int which) {
 #pragma omp parallel num_threads(threads)
   {
     __atomic_add_fetch(&computing, 1, __ATOMIC_ACQ_REL);
-    while (omp_get_thread_num() != which || __atomic_load_n(&computing, __ATOMIC_ACQUIRE) < threads) {
+    while (omp_get_thread_num() != which ||
+           __atomic_load_n(&computing, __ATOMIC_ACQUIRE) < threads) {
     }
     exit(9);
   }
@@ -62,7 +63,8 @@ static void leave_first(void) {
 static int told[2];
 static void *report_later(void *first) {
   char byte = 0;
-  pthread_join(*(pthread_t *)first, NULL); /* the first thread does not wait for the end of this one */
+  pthread_join(*(pthread_t *)first,
+               NULL); /* the first thread does not wait for the end of this one */
   byte = (char)(members() == threads);
   return write(told[1], &byte, 1) == 1 ? NULL : first;
 }
@@ -153,7 +155,8 @@ static const struct {
     {"exit() by another thread while others compute", exit_by_last, 9, 0, 0, 0},
     {"exit() beside a region of another thread", return_beside_region, 9, 0, 0, 0},
     {"pthread_exit() by the first thread", leave_first, 0, 0, 0, 0},
-    {"pthread_exit() by the first thread, before another that joins it", leave_before_another, 0, 0, 0, 1},
+    {"pthread_exit() by the first thread, before another that joins it", leave_before_another, 0, 0,
+     0, 1},
     {"an alarm after the first thread", leave_with_alarm, 0, SIGALRM, 0, 0},
     {"SIGTERM after the first thread", leave_to_be_ended, 0, SIGTERM, 1, 0},
     {"SIGTERM for sigwait()", leave_to_sigwait, 9, 0, 1, 0},
@@ -190,8 +193,10 @@ int main(void) {
       byte = 0;
     waitpid(child, &status, 0);
     close(told[0]);
-    const int right = byte == 1 && (cases[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == cases[i].signal
-                                                    : WIFEXITED(status) && WEXITSTATUS(status) == cases[i].status);
+    const int right =
+        byte == 1 &&
+        (cases[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == cases[i].signal
+                         : WIFEXITED(status) && WEXITSTATUS(status) == cases[i].status);
     if (!right)
       fprintf(stderr, "ends: %s: status %#x, said %d\n", cases[i].name, (unsigned)status, byte);
     failures += !right;

@@ -139,8 +139,10 @@ int &of_function() {
 }
 
 void all_once(int threads, int round) {
-  initialised_once("pthread_once", threads, [round](void (*f)()) { pthread_once(&g_pthread_once[round], f); });
-  initialised_once("call_once", threads, [round](void (*f)()) { std::call_once(g_once[round], f); });
+  initialised_once("pthread_once", threads,
+                   [round](void (*f)()) { pthread_once(&g_pthread_once[round], f); });
+  initialised_once("call_once", threads,
+                   [round](void (*f)()) { std::call_once(g_once[round], f); });
   initialised_once("a static of a function", threads, [round](void (*f)()) {
     g_initialise = f;
     if ((round == 0 ? of_function<0>() : of_function<1>()) != round)

@@ -96,7 +96,8 @@ static void at_exit(void) {
   char got = 0;
   require(read(ends[0], &got, 1) == 1, "what was asked for is over before the program ends");
   int status = -1;
-  require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
+  require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          "the child ends well");
 }
 
 int main(void) {
@@ -111,7 +112,8 @@ int main(void) {
     require(omp_get_num_threads() == 1, "a helper has no team");
   } /* the barrier waits for the tasks */
   nested();
-#if !defined(__has_feature) || !__has_feature(thread_sanitizer) /* there the child of a program with threads has none */
+#if !defined(__has_feature) ||                                                                     \
+    !__has_feature(thread_sanitizer) /* there the child of a program with threads has none */
   at_exit();
 #endif
   return 0;

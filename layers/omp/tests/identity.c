@@ -46,7 +46,8 @@ static void inner(int outer, omp_lock_t *lock) {
 #pragma omp single
       for (int i = 0; i < 16; ++i) {
 #pragma omp task
-        require(own / 8 == (1000 + outer * 8) / 8, "a task has the identity of a member of its team");
+        require(own / 8 == (1000 + outer * 8) / 8,
+                "a task has the identity of a member of its team");
       }
       check(mark, self);
 #pragma omp taskyield

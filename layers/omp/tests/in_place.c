@@ -44,7 +44,8 @@ static void children_stay(int rounds) {
           __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
         }
         omp_set_num_threads(100 + i % 5);
-        require(omp_get_max_threads() == 100 + i % 5 && here == omp_get_thread_num(), "the task's own settings");
+        require(omp_get_max_threads() == 100 + i % 5 && here == omp_get_thread_num(),
+                "the task's own settings");
         ++direct;
       }
       require(direct == i + 1, "it is over when its creator goes on");
@@ -79,7 +80,8 @@ int main(void) {
 #pragma omp parallel num_threads(4)
 #pragma omp single
   n = fib(20);
-  require(n == 6765 && fib(15) == 610, "a recursion that is run in place further down, in a region and outside");
+  require(n == 6765 && fib(15) == 610,
+          "a recursion that is run in place further down, in a region and outside");
   children_stay(2000);
   finals();
   puts("in_place: ok");

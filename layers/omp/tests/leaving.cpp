@@ -56,7 +56,8 @@ constexpr int k_members = 3;
 void look_at_variables() {
 #pragma omp parallel num_threads(k_members)
   {
-    require(t_value == 5 && g_private == 5, "variables of a new thread's members have their initial values");
+    require(t_value == 5 && g_private == 5,
+            "variables of a new thread's members have their initial values");
     t_value = g_private = 6 + omp_get_thread_num();
     t_object.room[0] = 1;
     require(!pthread_getspecific(g_key), "a new thread has no data of its own");
@@ -64,7 +65,8 @@ void look_at_variables() {
     g_set.fetch_add(1);
   }
 #pragma omp parallel num_threads(k_members)
-  require(t_value == 6 + omp_get_thread_num() && g_private == t_value, "variables last from one region to the next");
+  require(t_value == 6 + omp_get_thread_num() && g_private == t_value,
+          "variables last from one region to the next");
 }
 
 long sum_of_region() {
@@ -190,8 +192,8 @@ footprint look() {
   f.heap_kib = static_cast<long>(mallinfo2().uordblks / 1024);
   f.descriptors = entries("/proc/self/fd");
   f.threads = entries("/proc/self/task");
-  std::printf("leaving: resident %ld KiB, heap %ld KiB, maps %ld, descriptors %ld, threads %ld\n", f.resident_kib, f.heap_kib, f.maps, f.descriptors,
-              f.threads);
+  std::printf("leaving: resident %ld KiB, heap %ld KiB, maps %ld, descriptors %ld, threads %ld\n",
+              f.resident_kib, f.heap_kib, f.maps, f.descriptors, f.threads);
   return f;
 }
 
@@ -201,11 +203,13 @@ void live_and_leave(long threads) {
     pthread_t all[k_at_once];
     int n = 0;
     for (; n < k_at_once && begun < threads; ++n, ++begun)
-      require(pthread_create(&all[n], nullptr, &live, reinterpret_cast<void *>(begun)) == 0, "pthread_create");
+      require(pthread_create(&all[n], nullptr, &live, reinterpret_cast<void *>(begun)) == 0,
+              "pthread_create");
     for (int i = 0; i < n; ++i)
       require(pthread_join(all[i], nullptr) == 0, "pthread_join");
   }
-  while (g_destroyed != g_made || g_freed != g_set) // members end on their own; there may be no worker but this thread
+  while (g_destroyed != g_made ||
+         g_freed != g_set) // members end on their own; there may be no worker but this thread
     require(sum_of_region() == 4950, "a region of the first thread");
 }
 
@@ -219,12 +223,16 @@ int main(int argc, char **argv) {
                                g_freed.fetch_add(1);
                              }) == 0,
           "pthread_key_create");
-  live_and_leave(threads / 2); // as many threads at once as there ever are: the first ones take memory
+  live_and_leave(threads /
+                 2); // as many threads at once as there ever are: the first ones take memory
   const footprint before = look();
   live_and_leave(threads);
   const footprint after = look();
-  require(after.resident_kib - before.resident_kib < 3 * 1024, "resident memory grows with the threads that have ended");
-  require(after.heap_kib - before.heap_kib < 1024, "the heap grows with the threads that have ended");
-  require(after.maps - before.maps < 24 && after.descriptors == before.descriptors, "mappings, or files, are left by threads that have ended");
+  require(after.resident_kib - before.resident_kib < 3 * 1024,
+          "resident memory grows with the threads that have ended");
+  require(after.heap_kib - before.heap_kib < 1024,
+          "the heap grows with the threads that have ended");
+  require(after.maps - before.maps < 24 && after.descriptors == before.descriptors,
+          "mappings, or files, are left by threads that have ended");
   std::puts("leaving: ok");
 }

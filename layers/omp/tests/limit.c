@@ -16,7 +16,8 @@ int main(void) {
 #pragma omp parallel num_threads(2)
     {
       const int now = atomic_fetch_add(&at_once, 1) + 1;
-      for (int seen = atomic_load(&most); seen < now && !atomic_compare_exchange_weak(&most, &seen, now);) {
+      for (int seen = atomic_load(&most);
+           seen < now && !atomic_compare_exchange_weak(&most, &seen, now);) {
       }
       usleep(10000); // in the kernel: spares let the others begin
       atomic_fetch_sub(&at_once, 1);

@@ -14,7 +14,8 @@ unsigned __kmpc_atomic_fixed4u_shr_cpt(void *, int, unsigned *, unsigned, int);
 void __kmpc_atomic_16(void *, int, void *, void *, void (*)(void *, void *, void *));
 void *kmp_malloc(size_t);
 void kmp_free(void *);
-void __kmpc_threadprivate_register_vec(void *, void *, void *(*)(void *, size_t), void *(*)(void *, void *, size_t), void (*)(void *, size_t),
+void __kmpc_threadprivate_register_vec(void *, void *, void *(*)(void *, size_t),
+                                       void *(*)(void *, void *, size_t), void (*)(void *, size_t),
                                        size_t);
 void *__kmpc_threadprivate_cached(void *, int, void *, size_t, void *);
 unsigned long __kmpc_get_taskid(void);
@@ -56,7 +57,8 @@ static void arrays_of_objects(void) {
   {
     short *mine = __kmpc_threadprivate_cached(0, 0, objects, sizeof objects, 0);
     if (omp_get_thread_num() == 0)
-      require(mine == objects && mine[3] == 9, "the first thread's objects are those of the program");
+      require(mine == objects && mine[3] == 9,
+              "the first thread's objects are those of the program");
     else
       require(mine != objects && mine[0] == 1 && mine[3] == 4, "another thread's are made for it");
   }
@@ -75,9 +77,12 @@ static void numbers_of_tasks(void) {
 
 static void interop(void) {
   int why = 7;
-  require(omp_get_num_interop_properties(NULL) == 0 && omp_get_interop_int(NULL, -5, &why) == 0 && why == -1, "no object has no properties");
+  require(omp_get_num_interop_properties(NULL) == 0 && omp_get_interop_int(NULL, -5, &why) == 0 &&
+              why == -1,
+          "no object has no properties");
   require(omp_get_interop_int(NULL, 3, &why) == 0 && why == -2, "a property that there is not");
-  require(omp_get_interop_rc_desc(NULL, why) != NULL && omp_get_interop_rc_desc(NULL, 2) == NULL, "words for the code");
+  require(omp_get_interop_rc_desc(NULL, why) != NULL && omp_get_interop_rc_desc(NULL, 2) == NULL,
+          "words for the code");
 }
 
 int main(void) {
@@ -97,7 +102,8 @@ int main(void) {
     struct pair more = {1, 2};
     __kmpc_atomic_16(0, 0, &both, &more, add_pair);
   }
-  require(sum == 3 * threads * times && bits == 0 && whole == threads * times * 0.5, "atomic updates");
+  require(sum == 3 * threads * times && bits == 0 && whole == threads * times * 0.5,
+          "atomic updates");
   require(first == 1 && sequence == threads * times, "the value before, once");
   require(both.one == threads * times && both.two == 2 * threads * times, "an update of any size");
   float moved = 1.5f;
@@ -105,11 +111,13 @@ int main(void) {
   __kmpc_atomic_fixed4_sub_rev(0, 0, &sum, 1);
   require(sum == 1 - 3 * threads * times, "reversed operands");
   unsigned word = 0x80000000u;
-  require(__kmpc_atomic_fixed4u_shr_cpt(0, 0, &word, 31, 1) == 1 && word == 1, "the value after, unsigned");
+  require(__kmpc_atomic_fixed4u_shr_cpt(0, 0, &word, 31, 1) == 1 && word == 1,
+          "the value after, unsigned");
   for (int round = 1; round < 4; ++round) {
 #pragma omp parallel num_threads(threads)
     {
-      require(own == 5 + (round - 1) * (10 + omp_get_thread_num()), "threadprivate lasts from region to region");
+      require(own == 5 + (round - 1) * (10 + omp_get_thread_num()),
+              "threadprivate lasts from region to region");
       own += 10 + omp_get_thread_num();
 #pragma omp barrier
       require(own == 5 + round * (10 + omp_get_thread_num()), "threadprivate is the thread's own");

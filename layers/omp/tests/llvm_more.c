@@ -70,7 +70,8 @@ static void atomics(void) {
     __kmpc_atomic_cmplx4_add(0, 0, &small, 1 + 2 * I);
     __kmpc_atomic_cmplx8_add(0, 0, &middle, 3 - 1 * I);
     __kmpc_atomic_float4_add_float8(0, 0, &narrow, 1.0);
-    for (int32_t seen = __atomic_load_n(&turns, __ATOMIC_RELAXED); !__kmpc_atomic_bool_4_cas(0, 0, &turns, seen, seen + 1);)
+    for (int32_t seen = __atomic_load_n(&turns, __ATOMIC_RELAXED);
+         !__kmpc_atomic_bool_4_cas(0, 0, &turns, seen, seen + 1);)
       seen = __atomic_load_n(&turns, __ATOMIC_RELAXED);
   }
   const int n = threads * times;
@@ -91,7 +92,8 @@ static void atomics(void) {
   __kmpc_atomic_fixed2_mul_float8(0, 0, &short_one, 2.55);
   require(short_one == 25, "an integer by a floating-point number");
   int64_t word = 4, seen = 0;
-  require(__kmpc_atomic_val_8_cas_cpt(0, 0, &word, 4, 9, &seen) == 4 && seen == 9 && word == 9, "what is there in the end");
+  require(__kmpc_atomic_val_8_cas_cpt(0, 0, &word, 4, 9, &seen) == 4 && seen == 9 && word == 9,
+          "what is there in the end");
 }
 
 static void locks(void) {
@@ -206,7 +208,8 @@ static void lists(void) {
       sizes[2] = omp_get_num_threads();
     }
   }
-  require(sizes[0] == 2 && sizes[1] == 3 && sizes[2] == 3, "num_threads(2, 3), and the last for what is deeper");
+  require(sizes[0] == 2 && sizes[1] == 3 && sizes[2] == 3,
+          "num_threads(2, 3), and the last for what is deeper");
   __kmpc_push_num_threads_strict(0, 0, 4, 1, 0);
 #pragma omp parallel
 #pragma omp single

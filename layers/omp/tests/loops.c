@@ -44,28 +44,31 @@ static void work(unsigned kind, long i) {
   }
 }
 
-#define LOOP(T, SCHEDULE, FIRST, TEST, STEP, NUMBER)                                                                                                 \
-  do {                                                                                                                                               \
-    T last_value = 0;                                                                                                                                \
-    _Pragma("omp parallel num_threads(threads)") {                                                                                                   \
-      if (late && omp_get_thread_num() % 2)                                                                                                          \
-        work(1, 0);                                                                                                                                  \
-      SCHEDULE for (T v = FIRST; TEST; STEP) {                                                                                                       \
-        hit((long)(NUMBER), n);                                                                                                                      \
-        work(kind, (long)(NUMBER));                                                                                                                  \
-        last_value = v;                                                                                                                              \
-      }                                                                                                                                              \
-    }                                                                                                                                                \
-    require_all(n, #T " " #SCHEDULE);                                                                                                                \
-    for (T v = FIRST; TEST; STEP)                                                                                                                    \
-      if ((long)(NUMBER) == n - 1)                                                                                                                   \
-        require(last_value == v, #T " " #SCHEDULE ": lastprivate");                                                                                  \
+#define LOOP(T, SCHEDULE, FIRST, TEST, STEP, NUMBER)                                               \
+  do {                                                                                             \
+    T last_value = 0;                                                                              \
+    _Pragma("omp parallel num_threads(threads)") {                                                 \
+      if (late && omp_get_thread_num() % 2)                                                        \
+        work(1, 0);                                                                                \
+      SCHEDULE for (T v = FIRST; TEST; STEP) {                                                     \
+        hit((long)(NUMBER), n);                                                                    \
+        work(kind, (long)(NUMBER));                                                                \
+        last_value = v;                                                                            \
+      }                                                                                            \
+    }                                                                                              \
+    require_all(n, #T " " #SCHEDULE);                                                              \
+    for (T v = FIRST; TEST; STEP)                                                                  \
+      if ((long)(NUMBER) == n - 1)                                                                 \
+        require(last_value == v, #T " " #SCHEDULE ": lastprivate");                                \
   } while (0)
 
-#define KINDS(T, FIRST, TEST, STEP, NUMBER)                                                                                                          \
-  LOOP(T, _Pragma("omp for schedule(dynamic, chunk) lastprivate(last_value)"), FIRST, TEST, STEP, NUMBER);                                           \
-  LOOP(T, _Pragma("omp for schedule(nonmonotonic : dynamic, chunk) lastprivate(last_value)"), FIRST, TEST, STEP, NUMBER);                            \
-  LOOP(T, _Pragma("omp for schedule(monotonic : dynamic, chunk) lastprivate(last_value)"), FIRST, TEST, STEP, NUMBER);                               \
+#define KINDS(T, FIRST, TEST, STEP, NUMBER)                                                        \
+  LOOP(T, _Pragma("omp for schedule(dynamic, chunk) lastprivate(last_value)"), FIRST, TEST, STEP,  \
+       NUMBER);                                                                                    \
+  LOOP(T, _Pragma("omp for schedule(nonmonotonic : dynamic, chunk) lastprivate(last_value)"),      \
+       FIRST, TEST, STEP, NUMBER);                                                                 \
+  LOOP(T, _Pragma("omp for schedule(monotonic : dynamic, chunk) lastprivate(last_value)"), FIRST,  \
+       TEST, STEP, NUMBER);                                                                        \
   LOOP(T, _Pragma("omp for schedule(runtime) lastprivate(last_value)"), FIRST, TEST, STEP, NUMBER)
 
 static void shapes(int threads) {
@@ -78,9 +81,11 @@ static void shapes(int threads) {
   KINDS(int, (int)(n * by), v > 0, v -= by, n - v / by);
   KINDS(unsigned, 7u, v < 7u + (unsigned)(n * by), v += (unsigned)by, (v - 7u) / (unsigned)by);
   KINDS(long, LONG_MIN + 5, v < LONG_MIN + 5 + n, ++v, v - (LONG_MIN + 5));
-  KINDS(unsigned long long, ULLONG_MAX - 2ull * (unsigned long long)n, v < ULLONG_MAX - (unsigned long long)n, ++v,
+  KINDS(unsigned long long, ULLONG_MAX - 2ull * (unsigned long long)n,
+        v < ULLONG_MAX - (unsigned long long)n, ++v,
         v - (ULLONG_MAX - 2ull * (unsigned long long)n));
-  KINDS(unsigned long long, ULLONG_MAX - 3, v > ULLONG_MAX - 3 - (unsigned long long)n, --v, ULLONG_MAX - 3 - v);
+  KINDS(unsigned long long, ULLONG_MAX - 3, v > ULLONG_MAX - 3 - (unsigned long long)n, --v,
+        ULLONG_MAX - 3 - v);
   long sum = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, chunk) reduction(+ : sum)
   for (int v = 0; v < n; ++v)

@@ -54,7 +54,8 @@ void all_regions(int threads) {
       weft::taskyield();
     }
 #pragma omp barrier
-    require(omp_get_thread_num() == me && t_own == 100 + me && errno == 100 + me, "a member and its variables over barriers");
+    require(omp_get_thread_num() == me && t_own == 100 + me && errno == 100 + me,
+            "a member and its variables over barriers");
   }
   require(sum == sum_to(100), "a reduction");
   for (const int n : seen)
@@ -97,7 +98,8 @@ void outside(long &guarded, lock &l) {
     guarded = before + 1;
     omp_unset_lock(&l);
   }
-  require(omp_get_level() == 0 && omp_get_num_threads() == 1 && omp_get_thread_num() == 0, "outside of regions");
+  require(omp_get_level() == 0 && omp_get_num_threads() == 1 && omp_get_thread_num() == 0,
+          "outside of regions");
 }
 
 void regions_in_tasks() {

@@ -79,7 +79,8 @@ static void run_region(int region, unsigned seed_of_region) {
         }
 #pragma omp barrier
       check_step(threads, n, region);
-      require(!with_tasks || n < k_barriers / 2 || tasks_run == 10, "a barrier ends all tasks", region);
+      require(!with_tasks || n < k_barriers / 2 || tasks_run == 10, "a barrier ends all tasks",
+              region);
 #pragma omp barrier
     }
     if (nests && me < 2) {

@@ -72,14 +72,17 @@ static void spread(int places) {
       const int n = omp_get_partition_num_places();
       omp_get_partition_place_nums(mine);
       require(omp_get_proc_bind() == bind_spread, "the clause is told");
-      require(n >= 1 && mine[0] <= omp_get_place_num() && omp_get_place_num() <= mine[n - 1], "it is in its partition");
-      require(threads > places ? n == 1 : n == places / threads || n == places / threads + 1, "parts are even");
+      require(n >= 1 && mine[0] <= omp_get_place_num() && omp_get_place_num() <= mine[n - 1],
+              "it is in its partition");
+      require(threads > places ? n == 1 : n == places / threads || n == places / threads + 1,
+              "parts are even");
       for (int i = 0; i < n; ++i)
         __atomic_add_fetch(&count[mine[i]], 1, __ATOMIC_RELAXED);
       check_mask();
 #pragma omp parallel num_threads(2) proc_bind(close)
       {
-        require(omp_get_place_num() >= mine[0] && omp_get_place_num() <= mine[n - 1], "an inner team stays in its partition");
+        require(omp_get_place_num() >= mine[0] && omp_get_place_num() <= mine[n - 1],
+                "an inner team stays in its partition");
         check_mask();
       }
       check_mask();

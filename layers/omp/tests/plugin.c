@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
   (void)argc;
   long before = 0;
   for (int round = 0; round < 400; ++round) {
-    if (use(argv[1], RTLD_NOW | (round & 1 ? RTLD_DEEPBIND : 0) | (round & 2 ? RTLD_LOCAL : RTLD_GLOBAL)) != 4950) {
+    if (use(argv[1], RTLD_NOW | (round & 1 ? RTLD_DEEPBIND : 0) |
+                         (round & 2 ? RTLD_LOCAL : RTLD_GLOBAL)) != 4950) {
       fprintf(stderr, "plugin: a wrong sum in round %d\n", round);
       return 1;
     }

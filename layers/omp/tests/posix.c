@@ -63,15 +63,19 @@ static void pinning(int by_number) {
     if (pins && by_number)
       require(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
     else if (pins)
-      require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0, "pthread_setaffinity_np");
+      require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0,
+              "pthread_setaffinity_np");
     for (int r = 0; r < rounds; ++r) {
 #pragma omp barrier
       CPU_ZERO(&set);
       require(sched_getaffinity(0, sizeof set, &set) == 0, "sched_getaffinity");
-      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set), "the kernel keeps a thread where it asked to be");
+      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set),
+              "the kernel keeps a thread where it asked to be");
       CPU_ZERO(&set);
-      require(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0, "pthread_getaffinity_np");
-      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set), "pthread_getaffinity_np tells it");
+      require(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0,
+              "pthread_getaffinity_np");
+      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set),
+              "pthread_getaffinity_np tells it");
       require(sched_getcpu() == mine || !pins, "it runs there");
     }
     CPU_ZERO(&set);
@@ -86,14 +90,18 @@ static void scheduling(void) {
     int policy = -1;
     struct sched_param p;
     memset(&p, -1, sizeof p);
-    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_OTHER && p.sched_priority == 0, "pthread_getschedparam");
+    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_OTHER &&
+                p.sched_priority == 0,
+            "pthread_getschedparam");
     p.sched_priority = 0;
     require(pthread_setschedparam(pthread_self(), SCHED_BATCH, &p) == 0, "pthread_setschedparam");
 #pragma omp barrier
-    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_BATCH, "the policy is the thread's");
+    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_BATCH,
+            "the policy is the thread's");
     require(sched_getscheduler(0) == SCHED_BATCH, "the kernel has it");
     p.sched_priority = 7;
-    require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == EINVAL, "a priority that the policy has not");
+    require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == EINVAL,
+            "a priority that the policy has not");
     p.sched_priority = 0;
     require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == 0, "back");
   }
@@ -104,21 +112,25 @@ enum way { set_both, then_number, then_handle, ways };
 static void scheduling_by_number(enum way way, int policy, int first_priority) {
 #pragma omp parallel
   {
-    const int asks = omp_get_thread_num() % 2 == 0, own = first_priority + (way != set_both && first_priority > 0);
+    const int asks = omp_get_thread_num() % 2 == 0,
+              own = first_priority + (way != set_both && first_priority > 0);
     struct sched_param p = {.sched_priority = first_priority};
     if (asks) {
       require(sched_setscheduler(0, policy, &p) == 0, "sched_setscheduler");
       p.sched_priority = own;
       require(way != then_number || sched_setparam(0, &p) == 0, "sched_setparam");
-      require(way != then_handle || pthread_setschedprio(pthread_self(), own) == 0, "pthread_setschedprio");
+      require(way != then_handle || pthread_setschedprio(pthread_self(), own) == 0,
+              "pthread_setschedprio");
       p.sched_priority = 1000;
-      require(sched_setparam(0, &p) == -1 && errno == EINVAL && sched_setscheduler(0, policy, &p) == -1 && errno == EINVAL,
+      require(sched_setparam(0, &p) == -1 && errno == EINVAL &&
+                  sched_setscheduler(0, policy, &p) == -1 && errno == EINVAL,
               "a priority that there is none of");
     }
     for (int r = 0; r < rounds; ++r) {
 #pragma omp barrier
       require(sched_getscheduler(0) == (asks ? policy : SCHED_OTHER), "a policy is its thread's");
-      require(sched_getparam(0, &p) == 0 && p.sched_priority == (asks ? own : 0), "a priority is its thread's");
+      require(sched_getparam(0, &p) == 0 && p.sched_priority == (asks ? own : 0),
+              "a priority is its thread's");
     }
     p.sched_priority = 0;
     require(sched_setscheduler(0, SCHED_OTHER, &p) == 0, "back");
@@ -154,7 +166,8 @@ static void signals(void) {
     g_all[me] = pthread_self();
     t_got = 0;
     require(pthread_kill(pthread_self(), 0) == 0, "pthread_kill of no signal");
-    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == 1, "a signal to itself is delivered before pthread_kill returns");
+    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == 1,
+            "a signal to itself is delivered before pthread_kill returns");
     require(raise(SIGUSR1) == 0 && t_got == 2, "raise");
     require(pthread_kill(pthread_self(), 4711) == EINVAL, "a signal that there is none of");
 #pragma omp barrier
@@ -201,7 +214,8 @@ static void spin_in_child(void) {
     spin_until_signalled();
     _exit(0);
   }
-  require(child > 0 && waitpid(child, &status, 0) == child && status == 0, "signals in the child of a fork");
+  require(child > 0 && waitpid(child, &status, 0) == child && status == 0,
+          "signals in the child of a fork");
 }
 
 static int is_blocked(int signal) {
@@ -220,17 +234,20 @@ static void masks(void) {
   {
     const int me = omp_get_thread_num(), blocks = me % 2;
     t_got = 0;
-    require(!is_blocked(SIGUSR1) && !is_blocked(SIGTERM), "a thread begins with the mask of the one that made it");
+    require(!is_blocked(SIGUSR1) && !is_blocked(SIGTERM),
+            "a thread begins with the mask of the one that made it");
     if (blocks)
       require(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0, "pthread_sigmask");
     for (int r = 0; r < rounds; ++r) {
 #pragma omp barrier
       require(is_blocked(SIGUSR1) == blocks && !is_blocked(SIGTERM), "a mask is its thread's");
     }
-    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == !blocks, "a blocked signal waits");
+    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == !blocks,
+            "a blocked signal waits");
 #pragma omp barrier
     require(t_got == !blocks, "a blocked signal waits over a barrier");
-    require(sigprocmask(SIG_UNBLOCK, &one, NULL) == 0 && t_got == 1, "it comes when it is unblocked");
+    require(sigprocmask(SIG_UNBLOCK, &one, NULL) == 0 && t_got == 1,
+            "it comes when it is unblocked");
     require(pthread_sigmask(99, &one, NULL) == EINVAL, "what pthread_sigmask has not");
   }
   require(!is_blocked(SIGUSR1), "nothing of it is left in the first thread");
@@ -247,13 +264,17 @@ static void waiting(void) {
 #pragma omp parallel
   {
     const int me = omp_get_thread_num(), n = omp_get_num_threads();
-    const struct timespec little = {.tv_sec = 0, .tv_nsec = 3000000}, much = {.tv_sec = 100, .tv_nsec = 0};
+    const struct timespec little = {.tv_sec = 0, .tv_nsec = 3000000},
+                          much = {.tv_sec = 100, .tv_nsec = 0};
     siginfo_t info;
     g_all[me] = pthread_self();
-    require(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0 && pthread_sigmask(SIG_BLOCK, &two, NULL) == 0, "pthread_sigmask");
+    require(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0 &&
+                pthread_sigmask(SIG_BLOCK, &two, NULL) == 0,
+            "pthread_sigmask");
 #pragma omp barrier
     errno = 0;
-    require(sigtimedwait(&one, &info, &little) == -1 && errno == EAGAIN, "no signal within the time");
+    require(sigtimedwait(&one, &info, &little) == -1 && errno == EAGAIN,
+            "no signal within the time");
 #pragma omp barrier
     for (int r = 0; r < 3; ++r) {
       int got = 0;
@@ -263,7 +284,8 @@ static void waiting(void) {
       if (r == 0)
         require(sigwait(&one, &got) == 0 && got == SIGUSR1, "sigwait");
       else if (r == 1)
-        require(sigwaitinfo(&one, &info) == SIGUSR1 && info.si_signo == SIGUSR1 && info.si_code == SI_TKILL && info.si_pid == getpid(),
+        require(sigwaitinfo(&one, &info) == SIGUSR1 && info.si_signo == SIGUSR1 &&
+                    info.si_code == SI_TKILL && info.si_pid == getpid(),
                 "sigwaitinfo");
       else
         require(sigtimedwait(&one, NULL, &much) == SIGUSR1, "sigtimedwait");
@@ -273,9 +295,12 @@ static void waiting(void) {
     if (me == 0)
       require(kill(getpid(), SIGUSR2) == 0, "kill");
     if (me == n - 1)
-      require(sigwaitinfo(&two, &info) == SIGUSR2 && info.si_code == SI_USER, "a signal to the process");
+      require(sigwaitinfo(&two, &info) == SIGUSR2 && info.si_code == SI_USER,
+              "a signal to the process");
 #pragma omp barrier
-    require(pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0 && pthread_sigmask(SIG_UNBLOCK, &two, NULL) == 0, "pthread_sigmask");
+    require(pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0 &&
+                pthread_sigmask(SIG_UNBLOCK, &two, NULL) == 0,
+            "pthread_sigmask");
   }
 }
 
@@ -300,12 +325,16 @@ static void from_handler(int number) {
   (void)number;
   sigemptyset(&none);
   g_counts = 1;
-  require(pthread_sigmask(SIG_BLOCK, &none, NULL) == 0 && sigprocmask(SIG_BLOCK, &none, &set) == 0, "masks in a handler");
+  require(pthread_sigmask(SIG_BLOCK, &none, NULL) == 0 && sigprocmask(SIG_BLOCK, &none, &set) == 0,
+          "masks in a handler");
   require(pthread_kill(pthread_self(), 0) == 0, "pthread_kill in a handler");
-  require(pthread_getattr_np(pthread_self(), &a) == 0 && pthread_attr_destroy(&a) == 0, "pthread_getattr_np in a handler");
-  require(pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0 && pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0,
+  require(pthread_getattr_np(pthread_self(), &a) == 0 && pthread_attr_destroy(&a) == 0,
+          "pthread_getattr_np in a handler");
+  require(pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0 &&
+              pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0,
           "cpus in a handler");
-  require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && pthread_setschedparam(pthread_self(), policy, &p) == 0 &&
+  require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 &&
+              pthread_setschedparam(pthread_self(), policy, &p) == 0 &&
               pthread_setschedprio(pthread_self(), p.sched_priority) == 0,
           "scheduling in a handler");
   g_counts = 0;

@@ -31,7 +31,10 @@ static void require(int good, const char *what) {
    library's code. */
 static inline long call(long number, long a, long b, long c) {
   long result;
-  __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "0"(number), "D"(a), "S"(b), "d"(c)
+                   : "rcx", "r11", "memory");
   return result;
 }
 static long interrupt_myself(void) {
@@ -80,6 +83,7 @@ int main(void) {
       check(2000 + outer, 50);
     }
   }
-  printf("preempted: ok, %s\n", carriers_changed ? "some went on elsewhere" : "none went on elsewhere");
+  printf("preempted: ok, %s\n",
+         carriers_changed ? "some went on elsewhere" : "none went on elsewhere");
   return 0;
 }

@@ -58,7 +58,8 @@ void fork_inside_region() {
   if (omp_get_thread_num() == omp_get_num_threads() - 1) {
     const pid_t child = fork();
     if (child == 0)
-      _exit(count_threads(4) == 1 ? 0 : 1); // serial, because the other threads stayed in the parent
+      _exit(count_threads(4) == 1 ? 0
+                                  : 1); // serial, because the other threads stayed in the parent
     require(status_of(child) == 0, "a region in a child that was made inside of a region");
   }
 }
@@ -70,7 +71,8 @@ void fork_inside_region_of_one() {
   child = fork();
   if (child == 0)
     _exit(count_threads(3) == 3 && count_threads(4) == 4 ? 0 : 1);
-  require(status_of(child) == 0, "regions of a child that was made inside of a region of one thread");
+  require(status_of(child) == 0,
+          "regions of a child that was made inside of a region of one thread");
 }
 
 void exit_inside_region(int who) {
@@ -104,7 +106,8 @@ void exceptions() {
       try {
         throw std::runtime_error(std::to_string(omp_get_thread_num()));
       } catch (const std::exception &e) {
-        require(e.what() == std::to_string(omp_get_thread_num()), "the exception is the thread's own");
+        require(e.what() == std::to_string(omp_get_thread_num()),
+                "the exception is the thread's own");
 #pragma omp taskyield
         int sum = 0;
 #pragma omp parallel num_threads(2) reduction(+ : sum)
@@ -119,7 +122,8 @@ void exceptions() {
         throw; // the handled exception, after another thread may have run here
       }
     } catch (const std::runtime_error &e) {
-      require(e.what() == std::to_string(omp_get_thread_num()) && std::uncaught_exceptions() == 0, "the exception that is thrown again");
+      require(e.what() == std::to_string(omp_get_thread_num()) && std::uncaught_exceptions() == 0,
+              "the exception that is thrown again");
       ++caught;
     }
 #pragma omp barrier
@@ -167,7 +171,8 @@ void no_memory_for_more() { // with OMP_STACKSIZE=1G
   require(count_threads(6) == 6, "a region");
   leave_memory(rlim_t{500} << 20);
   for (int i = 0; i < 3; ++i)
-    require(count_threads(16) == 6 && count_threads(4) == 4, "regions of the threads that are there");
+    require(count_threads(16) == 6 && count_threads(4) == 4,
+            "regions of the threads that are there");
 }
 
 struct late {

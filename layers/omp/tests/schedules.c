@@ -38,8 +38,9 @@ static void check(const char *type, const char *way, const char *schedule, unsig
     holds &= count[i] == (i < n);
   if (holds)
     return;
-  fprintf(stderr, "schedules: %s, %s, %s, chunk %ld, %u iterations: %lu beside them, %lu out of order, and", type, way, schedule, chunk, n, beside,
-          wrong_order);
+  fprintf(stderr,
+          "schedules: %s, %s, %s, chunk %ld, %u iterations: %lu beside them, %lu out of order, and",
+          type, way, schedule, chunk, n, beside, wrong_order);
   for (unsigned i = 0; i < most; ++i)
     fprintf(stderr, " %u", count[i]);
   fprintf(stderr, "\n");
@@ -51,44 +52,45 @@ static void check(const char *type, const char *way, const char *schedule, unsig
 #define DIRECTIVE(...) _Pragma(TEXT(omp __VA_ARGS__))
 
 /* Runs one loop. AT: the number of iteration i. */
-#define LOOP(T, WAY, HEAD, AT, N, CHUNK, NAME, ...)                                                                                                  \
-  begin();                                                                                                                                           \
-  DIRECTIVE(__VA_ARGS__)                                                                                                                             \
-  HEAD mark(AT, N);                                                                                                                                  \
+#define LOOP(T, WAY, HEAD, AT, N, CHUNK, NAME, ...)                                                \
+  begin();                                                                                         \
+  DIRECTIVE(__VA_ARGS__)                                                                           \
+  HEAD mark(AT, N);                                                                                \
   check(#T, WAY, NAME, N, CHUNK);
-#define ORDERED(T, WAY, HEAD, AT, N, CHUNK, NAME, ...)                                                                                               \
-  begin();                                                                                                                                           \
-  DIRECTIVE(__VA_ARGS__)                                                                                                                             \
-  HEAD {                                                                                                                                             \
-    mark(AT, N);                                                                                                                                     \
-    DIRECTIVE(ordered)                                                                                                                               \
-    in_order(AT);                                                                                                                                    \
-  }                                                                                                                                                  \
+#define ORDERED(T, WAY, HEAD, AT, N, CHUNK, NAME, ...)                                             \
+  begin();                                                                                         \
+  DIRECTIVE(__VA_ARGS__)                                                                           \
+  HEAD {                                                                                           \
+    mark(AT, N);                                                                                   \
+    DIRECTIVE(ordered)                                                                             \
+    in_order(AT);                                                                                  \
+  }                                                                                                \
   check(#T, WAY, NAME, N, CHUNK);
 
-#define ALL(T, WAY, HEAD, AT, N)                                                                                                                     \
-  LOOP(T, WAY, HEAD, AT, N, 0, "static", parallel for schedule(static))                                                                              \
-  LOOP(T, WAY, HEAD, AT, N, 0, "guided", parallel for schedule(guided))                                                                              \
-  LOOP(T, WAY, HEAD, AT, N, 0, "auto", parallel for schedule(auto))                                                                                  \
-  LOOP(T, WAY, HEAD, AT, N, 0, "distribute", teams distribute num_teams(3) thread_limit(2))                                                          \
-  LOOP(T, WAY, HEAD, AT, N, 0, "distribute and share", teams distribute parallel for num_teams(3) thread_limit(2))                                   \
-  for (unsigned c = 0; c < sizeof chunks / sizeof *chunks; ++c) {                                                                                    \
-    const long chunk = chunks[c], inlined = chunk > most_inlined ? most_inlined : chunk;                                                             \
-    LOOP(T, WAY, HEAD, AT, N, chunk, "static by chunks", parallel for schedule(static, inlined))                                                     \
-    LOOP(T, WAY, HEAD, AT, N, chunk, "dynamic", parallel for schedule(dynamic, chunk))                                                               \
-    LOOP(T, WAY, HEAD, AT, N, chunk, "monotonic dynamic", parallel for schedule(monotonic : dynamic, chunk))                                         \
-    LOOP(T, WAY, HEAD, AT, N, chunk, "guided by chunks", parallel for schedule(guided, chunk))                                                       \
-    LOOP(T, WAY, HEAD, AT, N, chunk, "distribute by chunks", teams distribute num_teams(3) thread_limit(2) dist_schedule(static, inlined))           \
+#define ALL(T, WAY, HEAD, AT, N)                                                                                              \
+  LOOP(T, WAY, HEAD, AT, N, 0, "static", parallel for schedule(static))                                                       \
+  LOOP(T, WAY, HEAD, AT, N, 0, "guided", parallel for schedule(guided))                                                       \
+  LOOP(T, WAY, HEAD, AT, N, 0, "auto", parallel for schedule(auto))                                                           \
+  LOOP(T, WAY, HEAD, AT, N, 0, "distribute", teams distribute num_teams(3) thread_limit(2))                                   \
+  LOOP(T, WAY, HEAD, AT, N, 0, "distribute and share", teams distribute parallel for num_teams(3) thread_limit(2))            \
+  for (unsigned c = 0; c < sizeof chunks / sizeof *chunks; ++c) {                                                             \
+    const long chunk = chunks[c], inlined = chunk > most_inlined ? most_inlined : chunk;                                      \
+    LOOP(T, WAY, HEAD, AT, N, chunk, "static by chunks", parallel for schedule(static, inlined))                              \
+    LOOP(T, WAY, HEAD, AT, N, chunk, "dynamic", parallel for schedule(dynamic, chunk))                                        \
+    LOOP(T, WAY, HEAD, AT, N, chunk, "monotonic dynamic", parallel for schedule(monotonic : dynamic, chunk))                  \
+    LOOP(T, WAY, HEAD, AT, N, chunk, "guided by chunks", parallel for schedule(guided, chunk))                                \
+    LOOP(T, WAY, HEAD, AT, N, chunk, "distribute by chunks",                                                                  \
+         teams distribute num_teams(3) thread_limit(2) dist_schedule(static, inlined))                                        \
     LOOP(T, WAY, HEAD, AT, N, chunk, "both by chunks", \
-         teams distribute parallel for num_teams(3) thread_limit(2) dist_schedule(static, inlined) schedule(static, inlined))                        \
-    ORDERED(T, WAY, HEAD, AT, N, chunk, "static in order", parallel for ordered schedule(static, chunk))                                             \
-    ORDERED(T, WAY, HEAD, AT, N, chunk, "dynamic in order", parallel for ordered schedule(dynamic, chunk))                                           \
-    ORDERED(T, WAY, HEAD, AT, N, chunk, "guided in order", parallel for ordered schedule(guided, chunk))                                             \
-    for (int kind = omp_sched_static; kind <= omp_sched_auto; ++kind) {                                                                              \
-      omp_set_schedule((omp_sched_t)kind, chunk > INT_MAX ? INT_MAX : (int)chunk);                                                                   \
-      LOOP(T, WAY, HEAD, AT, N, chunk, "runtime", parallel for schedule(runtime))                                                                    \
-      ORDERED(T, WAY, HEAD, AT, N, chunk, "runtime in order", parallel for ordered schedule(runtime))                                                \
-    }                                                                                                                                                \
+         teams distribute parallel for num_teams(3) thread_limit(2) dist_schedule(static, inlined) schedule(static, inlined)) \
+    ORDERED(T, WAY, HEAD, AT, N, chunk, "static in order", parallel for ordered schedule(static, chunk))                      \
+    ORDERED(T, WAY, HEAD, AT, N, chunk, "dynamic in order", parallel for ordered schedule(dynamic, chunk))                    \
+    ORDERED(T, WAY, HEAD, AT, N, chunk, "guided in order", parallel for ordered schedule(guided, chunk))                      \
+    for (int kind = omp_sched_static; kind <= omp_sched_auto; ++kind) {                                                       \
+      omp_set_schedule((omp_sched_t)kind, chunk > INT_MAX ? INT_MAX : (int)chunk);                                            \
+      LOOP(T, WAY, HEAD, AT, N, chunk, "runtime", parallel for schedule(runtime))                                             \
+      ORDERED(T, WAY, HEAD, AT, N, chunk, "runtime in order", parallel for ordered schedule(runtime))                         \
+    }                                                                                                                         \
   }
 
 /* GCC computes such chunks by itself, in the type of the loop. */
@@ -97,30 +99,35 @@ static const long most_inlined = LONG_MAX;
 #define GOES_DOWN(T) 1
 #else
 static const long most_inlined = 20;
-#define GOES_DOWN(T) ((T) - 1 < 1 || sizeof(T) == sizeof(long)) /* GCC takes the step of a shorter unsigned type for a great one */
+#define GOES_DOWN(T)                                                                               \
+  ((T) - 1 < 1 ||                                                                                  \
+   sizeof(T) == sizeof(long)) /* GCC takes the step of a shorter unsigned type for a great one */
 #endif
 static const long chunks[] = {1, 3, 1 << 30, INT_MAX, LONG_MAX};
 
 /* Goes from `low`, in n steps, upwards and back. U: the unsigned type. */
-#define OVER(T, U, NAME)                                                                                                                             \
-  static void over_##NAME(T low, T step, unsigned n) {                                                                                               \
-    const T high = (T)((U)low + (U)step * n), last = (T)(high - step), before = (T)(low - (low > LEAST_##NAME));                                     \
-    ALL(T, "up", for (T i = low; i < high; i += step), (U)((U)i - (U)low) / (U)step, n)                                                              \
-    ALL(T, "up to the last", for (T i = low; i <= last; i += step), (U)((U)i - (U)low) / (U)step, n)                                                 \
-    if (GOES_DOWN(T) && before < low && step == 1) {                                                                                                 \
-      ALL(T, "down", for (T i = last; i > before; i -= step), (U)((U)last - (U)i) / (U)step, n)                                                      \
-    }                                                                                                                                                \
-    if (GOES_DOWN(T)) {                                                                                                                              \
-      ALL(T, "down from the end", for (T i = high; i > low; i -= step), (U)((U)high - (U)i) / (U)step, n)                                            \
-    }                                                                                                                                                \
-  }                                                                                                                                                  \
-  static void all_##NAME(void) {                                                                                                                     \
-    const T most_there_is = MOST_##NAME, least = LEAST_##NAME;                                                                                       \
-    over_##NAME((T)(most_there_is - 7), 1, 7);                                                                                                       \
-    over_##NAME((T)(most_there_is - 9), 3, 3);                                                                                                       \
-    over_##NAME(least, 1, 8);                                                                                                                        \
-    over_##NAME(least, (T)(most_there_is / 4), 3);                                                                                                   \
-    over_##NAME((T)(most_there_is / 2), 5, 1);                                                                                                       \
+#define OVER(T, U, NAME)                                                                           \
+  static void over_##NAME(T low, T step, unsigned n) {                                             \
+    const T high = (T)((U)low + (U)step * n), last = (T)(high - step),                             \
+            before = (T)(low - (low > LEAST_##NAME));                                              \
+    ALL(T, "up", for (T i = low; i < high; i += step), (U)((U)i - (U)low) / (U)step, n)            \
+    ALL(T, "up to the last", for (T i = low; i <= last; i += step), (U)((U)i - (U)low) / (U)step,  \
+        n)                                                                                         \
+    if (GOES_DOWN(T) && before < low && step == 1) {                                               \
+      ALL(T, "down", for (T i = last; i > before; i -= step), (U)((U)last - (U)i) / (U)step, n)    \
+    }                                                                                              \
+    if (GOES_DOWN(T)) {                                                                            \
+      ALL(T, "down from the end", for (T i = high; i > low; i -= step),                            \
+          (U)((U)high - (U)i) / (U)step, n)                                                        \
+    }                                                                                              \
+  }                                                                                                \
+  static void all_##NAME(void) {                                                                   \
+    const T most_there_is = MOST_##NAME, least = LEAST_##NAME;                                     \
+    over_##NAME((T)(most_there_is - 7), 1, 7);                                                     \
+    over_##NAME((T)(most_there_is - 9), 3, 3);                                                     \
+    over_##NAME(least, 1, 8);                                                                      \
+    over_##NAME(least, (T)(most_there_is / 4), 3);                                                 \
+    over_##NAME((T)(most_there_is / 2), 5, 1);                                                     \
   }
 
 #define LEAST_schar SCHAR_MIN

@@ -195,13 +195,16 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 400; ++i) // what is made once
     once(random);
   const auto begin = std::chrono::steady_clock::now();
-  const auto passed = [&begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  const auto passed = [&begin] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
   footprint least, last;
   long rounds = 0;
   for (int part = 0; part <= 10; ++part) {
     last = look();
-    std::printf("soak: %6.1f s %8ld rounds: resident %ld KiB, heap %ld KiB, maps %ld, files %ld, threads %ld\n", passed(), rounds, last.resident_kib,
-                last.heap_kib, last.maps, last.files, last.threads);
+    std::printf(
+        "soak: %6.1f s %8ld rounds: resident %ld KiB, heap %ld KiB, maps %ld, files %ld, threads %ld\n",
+        passed(), rounds, last.resident_kib, last.heap_kib, last.maps, last.files, last.threads);
     std::fflush(stdout);
     if (part == 2)
       least = last;
@@ -210,7 +213,8 @@ int main(int argc, char **argv) {
   }
   require(last.resident_kib - least.resident_kib < 8 * 1024, "resident memory grows");
   require(last.heap_kib - least.heap_kib < 4 * 1024, "the heap grows");
-  require(last.maps - least.maps < 64 && last.threads - least.threads < 16, "mappings or threads grow");
+  require(last.maps - least.maps < 64 && last.threads - least.threads < 16,
+          "mappings or threads grow");
   require(last.files == least.files, "files are left open");
   std::puts("soak: ok");
 }

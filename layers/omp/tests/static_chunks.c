@@ -11,11 +11,13 @@
 
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
-extern _Bool GOMP_loop_ull_dynamic_start(_Bool, unsigned long long, unsigned long long, unsigned long long, unsigned long long, unsigned long long *,
-                                         unsigned long long *);
+extern _Bool GOMP_loop_ull_dynamic_start(_Bool, unsigned long long, unsigned long long,
+                                         unsigned long long, unsigned long long,
+                                         unsigned long long *, unsigned long long *);
 extern _Bool GOMP_loop_ull_dynamic_next(unsigned long long *, unsigned long long *);
-extern _Bool GOMP_loop_ull_guided_start(_Bool, unsigned long long, unsigned long long, unsigned long long, unsigned long long, unsigned long long *,
-                                        unsigned long long *);
+extern _Bool GOMP_loop_ull_guided_start(_Bool, unsigned long long, unsigned long long,
+                                        unsigned long long, unsigned long long,
+                                        unsigned long long *, unsigned long long *);
 extern _Bool GOMP_loop_ull_guided_next(unsigned long long *, unsigned long long *);
 extern _Bool GOMP_loop_dynamic_start(long, long, long, long, long *, long *);
 extern _Bool GOMP_loop_dynamic_next(long *, long *);
@@ -47,100 +49,108 @@ static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsig
   qsort(runs, got < most ? got : most, sizeof *runs, by_begin);
   uint64_t next = 0;
   for (unsigned i = 0; holds && i < got; ++i) {
-    holds = runs[i].first == next && runs[i].last >= next && (i + 1 != got || runs[i].last == total - 1);
+    holds = runs[i].first == next && runs[i].last >= next &&
+            (i + 1 != got || runs[i].last == total - 1);
     if (holds && chunk != 0)
-      holds = runs[i].member == (int)(i % (unsigned)n) && (runs[i].last - next == chunk - 1 || i + 1 == got);
+      holds = runs[i].member == (int)(i % (unsigned)n) &&
+              (runs[i].last - next == chunk - 1 || i + 1 == got);
     next = runs[i].last + 1;
   }
   if (!holds) {
-    fprintf(stderr, "static_chunks: %s: %lu iterations, chunk %lu, %d members: %u runs, %u of them last\n", what, (unsigned long)total,
-            (unsigned long)chunk, n, got, lasts);
+    fprintf(stderr,
+            "static_chunks: %s: %lu iterations, chunk %lu, %d members: %u runs, %u of them last\n",
+            what, (unsigned long)total, (unsigned long)chunk, n, got, lasts);
     for (unsigned i = 0; i < got && i < 8; ++i)
-      fprintf(stderr, "  %lu to %lu by %d\n", (unsigned long)runs[i].first, (unsigned long)runs[i].last, runs[i].member);
+      fprintf(stderr, "  %lu to %lu by %d\n", (unsigned long)runs[i].first,
+              (unsigned long)runs[i].last, runs[i].member);
     exit(1);
   }
   got = lasts = 0;
 }
 
-#define KIND(SUFFIX, T, S)                                                                                                                           \
-  extern void __kmpc_for_static_init_##SUFFIX(void *, int, int, int *, T *, T *, S *, S, S);                                                         \
-  extern void __kmpc_dispatch_init_##SUFFIX(void *, int, int, T, T, S, S);                                                                           \
-  extern int __kmpc_dispatch_next_##SUFFIX(void *, int, int *, T *, T *, S *);                                                                       \
-  static void in_turn_##SUFFIX(T total, S chunk, int n, int in_turn) {                                                                               \
-    _Pragma("omp parallel num_threads(n)") {                                                                                                         \
-      const T end = total - 1;                                                                                                                       \
-      T low = 0, high = end;                                                                                                                         \
-      S stride = 1;                                                                                                                                  \
-      int last = 0;                                                                                                                                  \
-      __kmpc_for_static_init_##SUFFIX(0, omp_get_thread_num(), 33, &last, &low, &high, &stride, 1, chunk);                                           \
-      for (int rounds = 0; rounds < most; ++rounds) {                                                                                                \
-        high = high > end ? end : high;                                                                                                              \
-        if (low > high)                                                                                                                              \
-          break;                                                                                                                                     \
-        note((uint64_t)low, (uint64_t)high);                                                                                                         \
-        __builtin_add_overflow(low, (T)stride, &low);                                                                                                \
-        __builtin_add_overflow(high, (T)stride, &high);                                                                                              \
-      }                                                                                                                                              \
-      __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                                                                       \
-    }                                                                                                                                                \
-    check("static, " #SUFFIX, (uint64_t)total, in_turn ? (uint64_t)chunk : 0, n, 1);                                                                 \
-  }                                                                                                                                                  \
-  /* A loop that ends with its type, upwards or downwards. */                                                                                        \
-  static void to_the_end_##SUFFIX(T limit, int step, T total, S chunk, int n) {                                                                      \
-    _Pragma("omp parallel num_threads(n)") {                                                                                                         \
-      const T from = (T)(step > 0 ? limit - (total - 1) : limit + (total - 1));                                                                      \
-      T low = from, high = limit;                                                                                                                    \
-      S stride = 1;                                                                                                                                  \
-      int last = 0;                                                                                                                                  \
-      __kmpc_for_static_init_##SUFFIX(0, omp_get_thread_num(), 33, &last, &low, &high, &stride, step, chunk);                                        \
-      for (int rounds = 0; rounds < most && (step > 0 ? low <= high : low >= high); ++rounds) {                                                      \
-        note((uint64_t)(T)(step > 0 ? low - from : from - low), (uint64_t)(T)(step > 0 ? high - from : from - high));                                \
-        __builtin_add_overflow(low, (T)stride, &low);                                                                                                \
-        __builtin_add_overflow(high, (T)stride, &high);                                                                                              \
-      }                                                                                                                                              \
-      __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                                                                       \
-    }                                                                                                                                                \
-    check("static, to the end, " #SUFFIX, (uint64_t)total, 0, n, 1);                                                                                 \
-  }                                                                                                                                                  \
-  static void asked_for_##SUFFIX(int schedule, T total, S chunk, int n) {                                                                            \
-    _Pragma("omp parallel num_threads(n)") {                                                                                                         \
-      T low, high;                                                                                                                                   \
-      S stride;                                                                                                                                      \
-      int last = 0;                                                                                                                                  \
-      __kmpc_dispatch_init_##SUFFIX(0, omp_get_thread_num(), schedule, 0, total - 1, 1, chunk);                                                      \
-      while (__kmpc_dispatch_next_##SUFFIX(0, omp_get_thread_num(), &last, &low, &high, &stride)) {                                                  \
-        note((uint64_t)low, (uint64_t)high);                                                                                                         \
-        __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                                                                     \
-      }                                                                                                                                              \
-    }                                                                                                                                                \
-    check("asked for, " #SUFFIX, (uint64_t)total, 0, n, 1);                                                                                          \
-  }                                                                                                                                                  \
-  static void all_##SUFFIX(T limit, S most_of_chunk) {                                                                                               \
-    for (int n = 1; n <= 7; n += 2) {                                                                                                                \
-      for (T total = 2; total <= 9; ++total)                                                                                                         \
-        for (S chunk = 1; chunk <= 10; ++chunk) {                                                                                                    \
-          to_the_end_##SUFFIX(limit, 1, total, chunk, n);                                                                                            \
-          to_the_end_##SUFFIX((T)(limit + 1), -1, total, chunk, n);                                                                                  \
-        }                                                                                                                                            \
-      in_turn_##SUFFIX(1, most_of_chunk, n, 0);                                                                                                      \
-      in_turn_##SUFFIX(1000, most_of_chunk, n, 0);                                                                                                   \
-      in_turn_##SUFFIX(1000, 1, n, 1);                                                                                                               \
-      in_turn_##SUFFIX(1000, 7, n, 1);                                                                                                               \
-      in_turn_##SUFFIX(1000, 999, n, 1);                                                                                                             \
-      in_turn_##SUFFIX(limit / 2, (S)(limit / 64), n, 1);                                                                                            \
-      for (T less = 0; less < 3; ++less) {                                                                                                           \
-        in_turn_##SUFFIX(limit - less, most_of_chunk, n, 0);                                                                                         \
-        in_turn_##SUFFIX(limit - less, (S)(limit / 3), n, 0);                                                                                        \
-        in_turn_##SUFFIX(limit - less, (S)(limit / 64), n, 0);                                                                                       \
-        for (int schedule = 35; schedule <= 36; ++schedule) {                                                                                        \
-          asked_for_##SUFFIX(schedule, limit - less, (S)(limit / 64), n);                                                                            \
-          asked_for_##SUFFIX(schedule | 1 << 30, limit - less, (S)(limit / 64), n);                                                                  \
-          asked_for_##SUFFIX(schedule, limit - less, most_of_chunk, n);                                                                              \
-        }                                                                                                                                            \
-        asked_for_##SUFFIX(33, limit - less, (S)(limit / 64), n);                                                                                    \
-        asked_for_##SUFFIX(34, limit - less, 0, n);                                                                                                  \
-      }                                                                                                                                              \
-    }                                                                                                                                                \
+#define KIND(SUFFIX, T, S)                                                                         \
+  extern void __kmpc_for_static_init_##SUFFIX(void *, int, int, int *, T *, T *, S *, S, S);       \
+  extern void __kmpc_dispatch_init_##SUFFIX(void *, int, int, T, T, S, S);                         \
+  extern int __kmpc_dispatch_next_##SUFFIX(void *, int, int *, T *, T *, S *);                     \
+  static void in_turn_##SUFFIX(T total, S chunk, int n, int in_turn) {                             \
+    _Pragma("omp parallel num_threads(n)") {                                                       \
+      const T end = total - 1;                                                                     \
+      T low = 0, high = end;                                                                       \
+      S stride = 1;                                                                                \
+      int last = 0;                                                                                \
+      __kmpc_for_static_init_##SUFFIX(0, omp_get_thread_num(), 33, &last, &low, &high, &stride, 1, \
+                                      chunk);                                                      \
+      for (int rounds = 0; rounds < most; ++rounds) {                                              \
+        high = high > end ? end : high;                                                            \
+        if (low > high)                                                                            \
+          break;                                                                                   \
+        note((uint64_t)low, (uint64_t)high);                                                       \
+        __builtin_add_overflow(low, (T)stride, &low);                                              \
+        __builtin_add_overflow(high, (T)stride, &high);                                            \
+      }                                                                                            \
+      __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                     \
+    }                                                                                              \
+    check("static, " #SUFFIX, (uint64_t)total, in_turn ? (uint64_t)chunk : 0, n, 1);               \
+  }                                                                                                \
+  /* A loop that ends with its type, upwards or downwards. */                                      \
+  static void to_the_end_##SUFFIX(T limit, int step, T total, S chunk, int n) {                    \
+    _Pragma("omp parallel num_threads(n)") {                                                       \
+      const T from = (T)(step > 0 ? limit - (total - 1) : limit + (total - 1));                    \
+      T low = from, high = limit;                                                                  \
+      S stride = 1;                                                                                \
+      int last = 0;                                                                                \
+      __kmpc_for_static_init_##SUFFIX(0, omp_get_thread_num(), 33, &last, &low, &high, &stride,    \
+                                      step, chunk);                                                \
+      for (int rounds = 0; rounds < most && (step > 0 ? low <= high : low >= high); ++rounds) {    \
+        note((uint64_t)(T)(step > 0 ? low - from : from - low),                                    \
+             (uint64_t)(T)(step > 0 ? high - from : from - high));                                 \
+        __builtin_add_overflow(low, (T)stride, &low);                                              \
+        __builtin_add_overflow(high, (T)stride, &high);                                            \
+      }                                                                                            \
+      __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                     \
+    }                                                                                              \
+    check("static, to the end, " #SUFFIX, (uint64_t)total, 0, n, 1);                               \
+  }                                                                                                \
+  static void asked_for_##SUFFIX(int schedule, T total, S chunk, int n) {                          \
+    _Pragma("omp parallel num_threads(n)") {                                                       \
+      T low, high;                                                                                 \
+      S stride;                                                                                    \
+      int last = 0;                                                                                \
+      __kmpc_dispatch_init_##SUFFIX(0, omp_get_thread_num(), schedule, 0, total - 1, 1, chunk);    \
+      while (                                                                                      \
+          __kmpc_dispatch_next_##SUFFIX(0, omp_get_thread_num(), &last, &low, &high, &stride)) {   \
+        note((uint64_t)low, (uint64_t)high);                                                       \
+        __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                   \
+      }                                                                                            \
+    }                                                                                              \
+    check("asked for, " #SUFFIX, (uint64_t)total, 0, n, 1);                                        \
+  }                                                                                                \
+  static void all_##SUFFIX(T limit, S most_of_chunk) {                                             \
+    for (int n = 1; n <= 7; n += 2) {                                                              \
+      for (T total = 2; total <= 9; ++total)                                                       \
+        for (S chunk = 1; chunk <= 10; ++chunk) {                                                  \
+          to_the_end_##SUFFIX(limit, 1, total, chunk, n);                                          \
+          to_the_end_##SUFFIX((T)(limit + 1), -1, total, chunk, n);                                \
+        }                                                                                          \
+      in_turn_##SUFFIX(1, most_of_chunk, n, 0);                                                    \
+      in_turn_##SUFFIX(1000, most_of_chunk, n, 0);                                                 \
+      in_turn_##SUFFIX(1000, 1, n, 1);                                                             \
+      in_turn_##SUFFIX(1000, 7, n, 1);                                                             \
+      in_turn_##SUFFIX(1000, 999, n, 1);                                                           \
+      in_turn_##SUFFIX(limit / 2, (S)(limit / 64), n, 1);                                          \
+      for (T less = 0; less < 3; ++less) {                                                         \
+        in_turn_##SUFFIX(limit - less, most_of_chunk, n, 0);                                       \
+        in_turn_##SUFFIX(limit - less, (S)(limit / 3), n, 0);                                      \
+        in_turn_##SUFFIX(limit - less, (S)(limit / 64), n, 0);                                     \
+        for (int schedule = 35; schedule <= 36; ++schedule) {                                      \
+          asked_for_##SUFFIX(schedule, limit - less, (S)(limit / 64), n);                          \
+          asked_for_##SUFFIX(schedule | 1 << 30, limit - less, (S)(limit / 64), n);                \
+          asked_for_##SUFFIX(schedule, limit - less, most_of_chunk, n);                            \
+        }                                                                                          \
+        asked_for_##SUFFIX(33, limit - less, (S)(limit / 64), n);                                  \
+        asked_for_##SUFFIX(34, limit - less, 0, n);                                                \
+      }                                                                                            \
+    }                                                                                              \
   }
 KIND(4, int32_t, int32_t)
 KIND(4u, uint32_t, int32_t)
@@ -151,7 +161,8 @@ static void of_gcc(int n, unsigned long long total, unsigned long long chunk) {
 #pragma omp parallel num_threads(n)
   {
     unsigned long long first, end;
-    for (_Bool more = GOMP_loop_ull_dynamic_start(1, 0, total, 1, chunk, &first, &end); more; more = GOMP_loop_ull_dynamic_next(&first, &end))
+    for (_Bool more = GOMP_loop_ull_dynamic_start(1, 0, total, 1, chunk, &first, &end); more;
+         more = GOMP_loop_ull_dynamic_next(&first, &end))
       note(first, end - 1);
     GOMP_loop_end_nowait();
   }
@@ -159,7 +170,8 @@ static void of_gcc(int n, unsigned long long total, unsigned long long chunk) {
 #pragma omp parallel num_threads(n)
   {
     unsigned long long first, end;
-    for (_Bool more = GOMP_loop_ull_guided_start(1, 0, total, 1, chunk, &first, &end); more; more = GOMP_loop_ull_guided_next(&first, &end))
+    for (_Bool more = GOMP_loop_ull_guided_start(1, 0, total, 1, chunk, &first, &end); more;
+         more = GOMP_loop_ull_guided_next(&first, &end))
       note(first, end - 1);
     GOMP_loop_end_nowait();
   }
@@ -167,7 +179,8 @@ static void of_gcc(int n, unsigned long long total, unsigned long long chunk) {
 #pragma omp parallel num_threads(n)
   {
     long first, end;
-    for (_Bool more = GOMP_loop_dynamic_start(LONG_MIN, LONG_MAX, 1, LONG_MAX / 9, &first, &end); more; more = GOMP_loop_dynamic_next(&first, &end))
+    for (_Bool more = GOMP_loop_dynamic_start(LONG_MIN, LONG_MAX, 1, LONG_MAX / 9, &first, &end);
+         more; more = GOMP_loop_dynamic_next(&first, &end))
       note((uint64_t)first - (uint64_t)LONG_MIN, (uint64_t)end - (uint64_t)LONG_MIN - 1);
     GOMP_loop_end_nowait();
   }

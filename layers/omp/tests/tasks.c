@@ -82,14 +82,16 @@ static void random_graph(void) {
       if (a == b)
         break;
       expected[a] += expected[b] * 7 + i;
-#pragma omp task depend(inout : places[a]) depend(in : places[b]) shared(places) firstprivate(a, b, i)
+#pragma omp task depend(inout : places[a]) depend(in : places[b]) shared(places)                   \
+    firstprivate(a, b, i)
       places[a] += places[b] * 7 + i;
       break;
     case 2:
       if (a == b || b == c || a == c)
         break;
       expected[a] ^= expected[b] + expected[c] * 3 + i;
-#pragma omp task depend(inout : places[a]) depend(in : places[b], places[c]) shared(places) firstprivate(a, b, c, i)
+#pragma omp task depend(inout : places[a]) depend(in : places[b], places[c]) shared(places)        \
+    firstprivate(a, b, c, i)
       {
         unsigned more = 0;
 #pragma omp task shared(more) firstprivate(i)

@@ -55,7 +55,8 @@ int main(void) {
   pass_token(100, &with_nanosleep);
   sigaction(SIGURG, NULL, &after);
   if (before.sa_handler == SIG_IGN)
-    require(!(after.sa_flags & SA_SIGINFO) && after.sa_handler == SIG_IGN, "the signal stays ignored");
+    require(!(after.sa_flags & SA_SIGINFO) && after.sa_handler == SIG_IGN,
+            "the signal stays ignored");
   else if (omp_get_max_threads() > 1)
     require((after.sa_flags & SA_SIGINFO) != 0, "the signal is in use");
   puts("yield: ok");

@@ -5,7 +5,9 @@ using namespace weft::rt;
 
 namespace {
 
-weft::task_ref ref(weft_task *task) noexcept { return weft::task_ref(reinterpret_cast<weft::detail::task *>(task)); }
+weft::task_ref ref(weft_task *task) noexcept {
+  return weft::task_ref(reinterpret_cast<weft::detail::task *>(task));
+}
 
 } // namespace
 
@@ -27,7 +29,9 @@ int weft_task_block_for(int64_t ns) {
   const int status = guarded([&] { unblocked = weft::this_task::block_for_ns(ns); });
   if (status != WEFT_OK)
     return status;
-  return unblocked ? WEFT_OK : report(WEFT_ERR_TIMED_OUT, "weft_task_block_for: the task was not unblocked in time");
+  return unblocked ? WEFT_OK
+                   : report(WEFT_ERR_TIMED_OUT,
+                            "weft_task_block_for: the task was not unblocked in time");
 }
 
 int weft_task_unblock(weft_task *task) {

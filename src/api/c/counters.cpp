@@ -27,7 +27,8 @@ namespace {
 user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
 
 /// Writes a text, cut to the buffer and ended by a zero.
-void give_text(const char *function, const std::string &text, char *buffer, size_t size, size_t *needed) {
+void give_text(const char *function, const std::string &text, char *buffer, size_t size,
+               size_t *needed) {
   require(needed, function, "needed");
   if (size)
     require(buffer, function, "buffer");
@@ -41,7 +42,8 @@ void give_text(const char *function, const std::string &text, char *buffer, size
 
 void require_format(int f) {
   if (f != WEFT_FORMAT_TEXT && f != WEFT_FORMAT_CSV && f != WEFT_FORMAT_JSON)
-    weft::rt::throw_error(weft::errc::invalid_argument, "weft_snapshot_text: there is no format %d; pass one of weft_format", f);
+    weft::rt::throw_error(weft::errc::invalid_argument,
+                          "weft_snapshot_text: there is no format %d; pass one of weft_format", f);
 }
 
 } // namespace
@@ -60,7 +62,8 @@ int weft_snapshot_take_from(int pid, weft_snapshot **snapshot) {
   });
 }
 
-int weft_snapshot_subtract(const weft_snapshot *later, const weft_snapshot *earlier, weft_snapshot **difference) {
+int weft_snapshot_subtract(const weft_snapshot *later, const weft_snapshot *earlier,
+                           weft_snapshot **difference) {
   return guarded([&] {
     require(later, "weft_snapshot_subtract", "later");
     require(earlier, "weft_snapshot_subtract", "earlier");
@@ -78,7 +81,8 @@ int weft_snapshot_value(const weft_snapshot *snapshot, const char *name, double 
   });
 }
 
-int weft_snapshot_each(const weft_snapshot *snapshot, const char *names, void (*use)(const char *name, double value, const char *unit, void *context),
+int weft_snapshot_each(const weft_snapshot *snapshot, const char *names,
+                       void (*use)(const char *name, double value, const char *unit, void *context),
                        void *context) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_each", "snapshot");
@@ -89,23 +93,28 @@ int weft_snapshot_each(const weft_snapshot *snapshot, const char *names, void (*
   });
 }
 
-int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size, size_t *needed) {
+int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer,
+                       size_t size, size_t *needed) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_text", "snapshot");
     require(names, "weft_snapshot_text", "names");
     require_format(format);
-    give_text("weft_snapshot_text", snapshot->taken.text(names, static_cast<counters::format>(format)), buffer, size, needed);
+    give_text("weft_snapshot_text",
+              snapshot->taken.text(names, static_cast<counters::format>(format)), buffer, size,
+              needed);
   });
 }
 
-int weft_snapshot_open_metrics(const weft_snapshot *snapshot, char *buffer, size_t size, size_t *needed) {
+int weft_snapshot_open_metrics(const weft_snapshot *snapshot, char *buffer, size_t size,
+                               size_t *needed) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_open_metrics", "snapshot");
     give_text("weft_snapshot_open_metrics", snapshot->taken.open_metrics(), buffer, size, needed);
   });
 }
 
-int weft_snapshot_histogram(const weft_snapshot *snapshot, const char *name, void (*use)(double least, uint64_t count, void *context),
+int weft_snapshot_histogram(const weft_snapshot *snapshot, const char *name,
+                            void (*use)(double least, uint64_t count, void *context),
                             void *context) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_histogram", "snapshot");
@@ -116,11 +125,15 @@ int weft_snapshot_histogram(const weft_snapshot *snapshot, const char *name, voi
   });
 }
 
-uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot) { return snapshot ? static_cast<uint64_t>(snapshot->taken.span().count()) : 0; }
+uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot) {
+  return snapshot ? static_cast<uint64_t>(snapshot->taken.span().count()) : 0;
+}
 
 void weft_snapshot_free(weft_snapshot *snapshot) { delete snapshot; }
 
-int weft_counters_list(const char *pattern, void (*use)(const char *name, const char *unit, const char *help, int absent, void *context),
+int weft_counters_list(const char *pattern,
+                       void (*use)(const char *name, const char *unit, const char *help, int absent,
+                                   void *context),
                        void *context) {
   return guarded([&] {
     require(pattern, "weft_counters_list", "pattern");
@@ -130,15 +143,18 @@ int weft_counters_list(const char *pattern, void (*use)(const char *name, const 
   });
 }
 
-int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context), void *context,
-                        weft_intervals **handle) {
+int weft_counters_every(uint64_t period_ns,
+                        void (*use)(const weft_snapshot *now, const weft_snapshot *interval,
+                                    void *context),
+                        void *context, weft_intervals **handle) {
   return guarded([&] {
     require_body(use, "weft_counters_every");
     require(handle, "weft_counters_every", "handle");
     const auto most = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
     auto fresh = std::make_unique<weft_intervals>(weft_intervals{use, context, nullptr});
     fresh->calls = std::make_unique<counters::at_intervals>(
-        period_ns < static_cast<uint64_t>(most.count()) ? std::chrono::nanoseconds(period_ns) : most,
+        period_ns < static_cast<uint64_t>(most.count()) ? std::chrono::nanoseconds(period_ns)
+                                                        : most,
         [](const counters::snapshot &now, const counters::snapshot &interval, void *p) {
           const auto &self = *static_cast<weft_intervals *>(p);
           const weft_snapshot lent_now{now}, lent_interval{interval};
@@ -151,20 +167,24 @@ int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now
 
 void weft_counters_stop(weft_intervals *handle) { delete handle; }
 
-int weft_counter_define(const char *name, const char *unit, const char *help, weft_counter **counter) {
+int weft_counter_define(const char *name, const char *unit, const char *help,
+                        weft_counter **counter) {
   return guarded([&] {
     require(name, "weft_counter_define", "name");
     require(counter, "weft_counter_define", "counter");
-    *counter = reinterpret_cast<weft_counter *>(&define_counter(name, unit, help, counter_kind::count));
+    *counter =
+        reinterpret_cast<weft_counter *>(&define_counter(name, unit, help, counter_kind::count));
   });
 }
 
-int weft_level_define(const char *name, const char *unit, const char *help, double (*value)(void *context), void *context, weft_level **level) {
+int weft_level_define(const char *name, const char *unit, const char *help,
+                      double (*value)(void *context), void *context, weft_level **level) {
   return guarded([&] {
     require(name, "weft_level_define", "name");
     require_body(value, "weft_level_define");
     require(level, "weft_level_define", "level");
-    *level = reinterpret_cast<weft_level *>(&define_counter(name, unit, help, counter_kind::level, value, context));
+    *level = reinterpret_cast<weft_level *>(
+        &define_counter(name, unit, help, counter_kind::level, value, context));
   });
 }
 

@@ -20,7 +20,8 @@ pthread_key_t key() noexcept {
   static const pthread_key_t made = [] {
     pthread_key_t k{};
     if (pthread_key_create(&k, &std::free) != 0)
-      throw_error(errc::out_of_resources, "no thread-specific key is left for weft_last_error_message");
+      throw_error(errc::out_of_resources,
+                  "no thread-specific key is left for weft_last_error_message");
     return k;
   }();
   return made;
@@ -72,7 +73,8 @@ int report_list(const exception_list &list, int *code) noexcept {
     std::rethrow_exception(list[0]);
   } catch (const std::exception &e) {
     first = code_of_current_exception();
-    std::snprintf(text, sizeof text, "%zu tasks of the group failed; the first: %s", list.size(), e.what());
+    std::snprintf(text, sizeof text, "%zu tasks of the group failed; the first: %s", list.size(),
+                  e.what());
   } catch (...) {
     first = code_of_current_exception();
     std::snprintf(text, sizeof text, "%zu tasks of the group failed", list.size());
@@ -123,7 +125,8 @@ const char *weft_error_string(int code) {
   case WEFT_ERR_EXCEPTION:
     return "exception";
   default:
-    return code < 0 && code > WEFT_ERR_TASK_FAILED ? weft::to_string(static_cast<weft::errc>(-code)) : "unknown";
+    return code < 0 && code > WEFT_ERR_TASK_FAILED ? weft::to_string(static_cast<weft::errc>(-code))
+                                                   : "unknown";
   }
 }
 

@@ -31,16 +31,21 @@ weft::function_options known_options(const weft_function_options *from) {
   if (!from)
     return {};
   if (from->size < sizeof from->size)
-    throw_error(weft::errc::invalid_argument, "weft_spawn_function: options->size is %zu; set it to sizeof(weft_function_options)", from->size);
+    throw_error(
+        weft::errc::invalid_argument,
+        "weft_spawn_function: options->size is %zu; set it to sizeof(weft_function_options)",
+        from->size);
   const auto *bytes = reinterpret_cast<const unsigned char *>(from);
   for (std::size_t i = sizeof known; i < from->size; ++i)
     if (bytes[i] != 0)
-      throw_error(weft::errc::not_supported,
-                  "weft_spawn_function: the options are of a later version (%zu bytes, this library knows %zu) and use what this "
-                  "version lacks; link a newer libweft",
-                  from->size, sizeof known);
+      throw_error(
+          weft::errc::not_supported,
+          "weft_spawn_function: the options are of a later version (%zu bytes, this library knows %zu) and use what this "
+          "version lacks; link a newer libweft",
+          from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
-  return {known.label, known.priority, known.stream ? &known.stream->stream : nullptr, weft::worker_set({known.on.number, known.on.generation})};
+  return {known.label, known.priority, known.stream ? &known.stream->stream : nullptr,
+          weft::worker_set({known.on.number, known.on.generation})};
 }
 
 } // namespace
@@ -67,7 +72,8 @@ int weft_stream_destroy(weft_stream *stream) {
 
 namespace {
 
-int put_set(const char *function, const int *numbers, std::size_t count, weft_worker_set *set, weft::worker_set (*make)(std::span<const int>)) {
+int put_set(const char *function, const int *numbers, std::size_t count, weft_worker_set *set,
+            weft::worker_set (*make)(std::span<const int>)) {
   if (set)
     *set = {0, 0};
   return guarded([&] {
@@ -89,9 +95,11 @@ int weft_worker_set_of_cpus(const int *cpus, size_t count, weft_worker_set *set)
   return put_set("weft_worker_set_of_cpus", cpus, count, set, &weft::worker_set::of_cpus);
 }
 
-int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *), void *completion_arg, const weft_function_options *options) {
+int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *),
+                        void *completion_arg, const weft_function_options *options) {
   return guarded([&] {
     require_body(body, "weft_spawn_function");
-    spawn_function_with(&c_function::invoke, reinterpret_cast<any_function>(body), arg, on_completion, completion_arg, known_options(options));
+    spawn_function_with(&c_function::invoke, reinterpret_cast<any_function>(body), arg,
+                        on_completion, completion_arg, known_options(options));
   });
 }

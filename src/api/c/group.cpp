@@ -5,7 +5,8 @@
 
 using namespace weft::rt;
 
-static_assert(WEFT_POLICY_FIRST_CANCELS == static_cast<int>(weft::exception_policy::first_cancels) &&
+static_assert(WEFT_POLICY_FIRST_CANCELS ==
+                  static_cast<int>(weft::exception_policy::first_cancels) &&
               WEFT_POLICY_COLLECT_ALL == static_cast<int>(weft::exception_policy::collect_all) &&
               WEFT_POLICY_TERMINATE == static_cast<int>(weft::exception_policy::terminate) &&
               WEFT_POLICY_BY_SETTING == static_cast<int>(weft::exception_policy::by_setting));
@@ -16,8 +17,10 @@ int weft_group_create(int policy, weft_group **group) {
   return guarded([&] {
     require(group, "weft_group_create", "group");
     if (policy < WEFT_POLICY_FIRST_CANCELS || policy > WEFT_POLICY_BY_SETTING)
-      throw_error(weft::errc::invalid_argument, "weft_group_create: the policy is %d; it must be one of enum weft_policy (0 to %d)", policy,
-                  static_cast<int>(WEFT_POLICY_BY_SETTING));
+      throw_error(
+          weft::errc::invalid_argument,
+          "weft_group_create: the policy is %d; it must be one of enum weft_policy (0 to %d)",
+          policy, static_cast<int>(WEFT_POLICY_BY_SETTING));
     *group = new weft_group(static_cast<weft::exception_policy>(policy));
   });
 }

@@ -57,12 +57,14 @@ int guarded(F &&f) noexcept {
 /// Refuses a null argument: "weft_group_wait: 'group' is NULL; ...".
 inline void require(const void *pointer, const char *function, const char *parameter) {
   if (!pointer)
-    throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function, parameter);
+    throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function,
+                parameter);
 }
 /// Returns what the core knows of a reduction; the result refers to `r`.
 [[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &r) noexcept;
 /// Reads what the caller of weft_spawn() knows of the options, and refuses what this version does not know.
-[[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags = 0);
+[[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from,
+                                                     unsigned more_flags = 0);
 
 template <class Body>
 void require_body(Body *body, const char *function) {

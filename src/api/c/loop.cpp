@@ -24,14 +24,17 @@ template <class Head>
 struct with_argument {
   Head head;
   argument arg;
-  [[nodiscard]] void *get() noexcept { return arg.copied ? static_cast<void *>(this + 1) : arg.original; }
+  [[nodiscard]] void *get() noexcept {
+    return arg.copied ? static_cast<void *>(this + 1) : arg.original;
+  }
 };
 
 /// Holds a closure for weft_spawn().
 template <class Head>
 class closure {
  public:
-  closure(const Head &head, const void *arg, std::size_t bytes, const char *function) : m_bytes(sizeof(with_argument<Head>) + bytes) {
+  closure(const Head &head, const void *arg, std::size_t bytes, const char *function)
+      : m_bytes(sizeof(with_argument<Head>) + bytes) {
     if (bytes > 0)
       require(arg, function, "arg");
     m_block.resize(m_bytes / sizeof(std::max_align_t) + 1);
@@ -115,30 +118,38 @@ weft_loop_options known_options(const weft_loop_options *from) {
   if (!from)
     return known;
   if (from->size < sizeof from->size)
-    throw_error(errc::invalid_argument, "weft_taskloop: loop->size is %zu; set it to sizeof(weft_loop_options)", from->size);
+    throw_error(errc::invalid_argument,
+                "weft_taskloop: loop->size is %zu; set it to sizeof(weft_loop_options)",
+                from->size);
   const auto *bytes = reinterpret_cast<const unsigned char *>(from);
-  if (std::any_of(bytes + std::min(sizeof known, from->size), bytes + from->size, [](unsigned char b) { return b != 0; }))
-    throw_error(errc::not_supported,
-                "weft_taskloop: the options are of a later version (%zu bytes, this library knows %zu) and use "
-                "what this version lacks; link a newer libweft",
-                from->size, sizeof known);
+  if (std::any_of(bytes + std::min(sizeof known, from->size), bytes + from->size,
+                  [](unsigned char b) { return b != 0; }))
+    throw_error(
+        errc::not_supported,
+        "weft_taskloop: the options are of a later version (%zu bytes, this library knows %zu) and use "
+        "what this version lacks; link a newer libweft",
+        from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
   if (known.flags & ~unsigned{WEFT_LOOP_NOGROUP})
-    throw_error(errc::invalid_argument, "weft_taskloop: loop->flags is %#x; it may hold WEFT_LOOP_NOGROUP", known.flags);
+    throw_error(errc::invalid_argument,
+                "weft_taskloop: loop->flags is %#x; it may hold WEFT_LOOP_NOGROUP", known.flags);
   if (known.grain_size && known.num_tasks)
-    throw_error(errc::invalid_argument, "weft_taskloop: both grain_size and num_tasks are given; leave one of them 0");
+    throw_error(errc::invalid_argument,
+                "weft_taskloop: both grain_size and num_tasks are given; leave one of them 0");
   return known;
 }
 
 /// Writes the accesses of the chunk's task into `list`.
 template <class Named>
-std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const weft_range &chunk, void *arg, std::vector<Named> &list,
-                const char *what) {
+std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const weft_range &chunk,
+                void *arg, std::vector<Named> &list, const char *what) {
   if (!named)
     return 0;
   const std::size_t count = named(&chunk, arg, list.data());
   if (count > list.size())
-    throw_error(errc::invalid_argument, "weft_taskloop: loop->%s() returned %zu, more than loop->most_%s (%zu)", what, count, what, list.size());
+    throw_error(errc::invalid_argument,
+                "weft_taskloop: loop->%s() returned %zu, more than loop->most_%s (%zu)", what,
+                count, what, list.size());
   return count;
 }
 
@@ -156,33 +167,41 @@ struct named {
 };
 
 template <class Head>
-int spawn(const named &n, weft_body run, closure<Head> &task, const weft_spawn_options &options, weft_handle **handle) {
-  return n.region_count ? weft_spawn_regions(run, task.data(), task.bytes(), n.regions, n.region_count, n.list, n.count, &options, handle)
-                        : weft_spawn(run, task.data(), task.bytes(), n.list, n.count, &options, handle);
+int spawn(const named &n, weft_body run, closure<Head> &task, const weft_spawn_options &options,
+          weft_handle **handle) {
+  return n.region_count
+             ? weft_spawn_regions(run, task.data(), task.bytes(), n.regions, n.region_count, n.list,
+                                  n.count, &options, handle)
+             : weft_spawn(run, task.data(), task.bytes(), n.list, n.count, &options, handle);
 }
 
-void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg, const weft_loop_options &loop, const weft_spawn_options &options) {
+void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
+                  const weft_loop_options &loop, const weft_spawn_options &options) {
   detail::loop_options cut;
   cut.has_grain = (cut.grain = loop.grain_size) != 0;
   cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
   const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut);
-  if (const std::size_t most = std::max(loop.most_accesses, loop.most_regions); most > detail::k_most_accesses)
+  if (const std::size_t most = std::max(loop.most_accesses, loop.most_regions);
+      most > detail::k_most_accesses)
     detail::refuse_accesses(most);
   std::vector<weft_access> list(loop.most_accesses);
   std::vector<weft_region> regions(loop.most_regions);
-  for (std::uint64_t k = 0; k < plan.chunks && !(options.group && options.group->group.cancelled()); ++k) {
+  for (std::uint64_t k = 0; k < plan.chunks && !(options.group && options.group->group.cancelled());
+       ++k) {
     task.head().chunk = part_of(range, plan.first(k), plan.count(k));
     const std::size_t count = ask(loop.accesses, task.head().chunk, arg, list, "accesses");
     const std::size_t region_count = ask(loop.regions, task.head().chunk, arg, regions, "regions");
-    if (const int status = spawn({regions.data(), region_count, list.data(), count}, &run_chunk, task, options, nullptr))
+    if (const int status = spawn({regions.data(), region_count, list.data(), count}, &run_chunk,
+                                 task, options, nullptr))
       throw spawn_failed{status};
   }
 }
 
 /// Spawns a task whose argument begins with `head`.
 template <class Head>
-int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n,
-                const weft_spawn_options &options, weft_handle **handle) {
+int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg,
+                std::size_t bytes, const named &n, const weft_spawn_options &options,
+                weft_handle **handle) {
   int status = WEFT_OK;
   const int outcome = guarded([&] {
     closure<Head> task(head, arg, bytes, function);
@@ -194,9 +213,11 @@ int spawn_whole(const char *function, weft_body run, const Head &head, const voi
 /// Spawns a loop in the same way, and waits for it when nothing else is to wait for it and nothing
 /// orders it.
 template <class Head>
-int spawn_loop(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n, weft_spawn_options options,
+int spawn_loop(const char *function, weft_body run, const Head &head, const void *arg,
+               std::size_t bytes, const named &n, weft_spawn_options options,
                weft_handle **handle) {
-  const bool waits = !(options.flags & WEFT_TASK_NOGROUP) && !options.group && !handle && n.count == 0 && n.region_count == 0;
+  const bool waits = !(options.flags & WEFT_TASK_NOGROUP) && !options.group && !handle &&
+                     n.count == 0 && n.region_count == 0;
   options.flags &= ~unsigned{WEFT_TASK_NOGROUP};
   if (!waits)
     return spawn_whole(function, run, head, arg, bytes, n, options, handle);
@@ -216,14 +237,15 @@ int spawn_loop(const char *function, weft_body run, const Head &head, const void
 
 using namespace weft::rt;
 
-int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, const weft_loop_options *loop,
-                  const weft_spawn_options *options, int *code) {
+int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                  const weft_loop_options *loop, const weft_spawn_options *options, int *code) {
   int status = WEFT_OK;
   const int outcome = guarded_code(code, [&] {
     require_body(body, "weft_taskloop");
     const weft_loop_options known = known_options(loop);
     weft_spawn_options of_tasks = known_spawn_options(options);
-    const bool waits = !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP) && !known.accesses && !known.regions;
+    const bool waits =
+        !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP) && !known.accesses && !known.regions;
     closure<chunk_head> task({body, {}}, arg, waits ? 0 : arg_bytes, "weft_taskloop");
     if (arg_bytes > 0)
       require(arg, "weft_taskloop", "arg");
@@ -241,13 +263,17 @@ int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t
   return outcome != WEFT_OK ? outcome : status;
 }
 
-int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
-                 size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
-  return weft_taskfor_regions(range, body, arg, arg_bytes, grain_size, nullptr, 0, list, list_count, options, handle);
+int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                 uint64_t grain_size, const weft_access *list, size_t list_count,
+                 const weft_spawn_options *options, weft_handle **handle) {
+  return weft_taskfor_regions(range, body, arg, arg_bytes, grain_size, nullptr, 0, list, list_count,
+                              options, handle);
 }
 
-int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_region *regions,
-                         size_t region_count, const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                         uint64_t grain_size, const weft_region *regions, size_t region_count,
+                         const weft_access *list, size_t list_count,
+                         const weft_spawn_options *options, weft_handle **handle) {
   if (handle)
     *handle = nullptr;
   weft_spawn_options known;
@@ -258,12 +284,13 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, {regions, region_count, list, list_count},
-                    known, handle);
+  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg,
+                    arg_bytes, {regions, region_count, list, list_count}, known, handle);
 }
 
-int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
-                  size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg,
+                  size_t arg_bytes, const weft_access *list, size_t list_count,
+                  const weft_spawn_options *options, weft_handle **handle) {
   if (handle)
     *handle = nullptr;
   weft_spawn_options known;
@@ -271,11 +298,14 @@ int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, cons
     require_body(record, "weft_taskiter");
     known = known_spawn_options(options, WEFT_TASK_NOGROUP);
     if (known.flags & ~unsigned{WEFT_TASK_WAIT | WEFT_TASK_NOGROUP})
-      throw_error(weft::errc::invalid_argument, "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred", known.flags);
+      throw_error(
+          weft::errc::invalid_argument,
+          "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred",
+          known.flags);
     known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_loop("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count}, known,
-                    handle);
+  return spawn_loop("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg,
+                    arg_bytes, {nullptr, 0, list, list_count}, known, handle);
 }

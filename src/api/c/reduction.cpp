@@ -12,7 +12,9 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-const weft_reduction &of(const void *how) noexcept { return *static_cast<const weft_reduction *>(how); }
+const weft_reduction &of(const void *how) noexcept {
+  return *static_cast<const weft_reduction *>(how);
+}
 
 bool is_same_reduction(const void *how, const void *other) noexcept {
   const weft_reduction &a = of(how), &b = of(other);
@@ -22,8 +24,12 @@ bool is_same_reduction(const void *how, const void *other) noexcept {
 // A C object may be of any type: aligned as malloc does it.
 constexpr detail::reduction_ops k_c_reduction{
     alignof(std::max_align_t),
-    [](void *copy, std::size_t count, const void *how) { of(how).init(copy, count, of(how).context); },
-    [](void *into, const void *copy, std::size_t count, const void *how) { of(how).combine(into, copy, count, of(how).context); },
+    [](void *copy, std::size_t count, const void *how) {
+      of(how).init(copy, count, of(how).context);
+    },
+    [](void *into, const void *copy, std::size_t count, const void *how) {
+      of(how).combine(into, copy, count, of(how).context);
+    },
     nullptr,
     [](const void *how) -> void * { return new weft_reduction(of(how)); },
     [](void *how) noexcept { delete static_cast<weft_reduction *>(how); },
@@ -34,7 +40,9 @@ void set_kind(weft_reduction &r) noexcept {
   using kind = detail::reduction_kind<T, Op>;
   r.element_bytes = sizeof(T);
   r.init = [](void *copy, std::size_t count, void *) { kind::fill(copy, count, nullptr); };
-  r.combine = [](void *into, const void *copy, std::size_t count, void *) { kind::combine(into, copy, count, nullptr); };
+  r.combine = [](void *into, const void *copy, std::size_t count, void *) {
+    kind::combine(into, copy, count, nullptr);
+  };
 }
 
 /// Fills the functions of an operation. False: the operation is not for this type, or no operation
@@ -93,7 +101,9 @@ bool set_type(weft_reduction &r, int type, int op) noexcept {
 
 } // namespace
 
-detail::reduction_spec c_reduction(const weft_reduction &r) noexcept { return {r.address, &k_c_reduction, r.count, r.element_bytes, &r}; }
+detail::reduction_spec c_reduction(const weft_reduction &r) noexcept {
+  return {r.address, &k_c_reduction, r.count, r.element_bytes, &r};
+}
 
 } // namespace rt
 } // namespace weft::inline v0
@@ -105,10 +115,11 @@ int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, in
     require(r, "weft_reduction_builtin", "r");
     *r = {address, count, 0, nullptr, nullptr, nullptr};
     if (!set_type(*r, type, op))
-      throw_error(weft::errc::invalid_argument,
-                  "weft_reduction_builtin: there is no operation %d for type %d; see enum weft_reduction_op and "
-                  "weft_reduction_type (bit operations are for integers)",
-                  op, type);
+      throw_error(
+          weft::errc::invalid_argument,
+          "weft_reduction_builtin: there is no operation %d for type %d; see enum weft_reduction_op and "
+          "weft_reduction_type (bit operations are for integers)",
+          op, type);
   });
 }
 

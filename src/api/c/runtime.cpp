@@ -41,10 +41,12 @@ int weft_stats(weft_statistics *statistics) {
     require(statistics, "weft_stats", "statistics");
     const std::size_t size = statistics->size;
     if (size < sizeof size)
-      throw_error(weft::errc::invalid_argument, "weft_stats: statistics->size is %zu; set it to sizeof(weft_statistics)", size);
+      throw_error(weft::errc::invalid_argument,
+                  "weft_stats: statistics->size is %zu; set it to sizeof(weft_statistics)", size);
     const weft::statistics now = weft::stats();
-    const weft_statistics known{size,          now.spawned,    now.executed, now.suspended, now.stolen, now.slept,
-                                now.throttled, now.live_bytes, now.cost,     now.in_graph,  now.queued, now.ready};
+    const weft_statistics known{size,       now.spawned,  now.executed,  now.suspended,
+                                now.stolen, now.slept,    now.throttled, now.live_bytes,
+                                now.cost,   now.in_graph, now.queued,    now.ready};
     std::memset(statistics, 0, size);
     std::memcpy(statistics, &known, std::min(size, sizeof known));
   });

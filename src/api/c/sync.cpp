@@ -25,12 +25,15 @@ namespace {
 
 void throw_unless_zero(const char *function, int code) {
   if (code != 0)
-    throw c_failure(code, (std::string(function) + ": the function that it called returned " + std::to_string(code)).c_str());
+    throw c_failure(code, (std::string(function) + ": the function that it called returned " +
+                           std::to_string(code))
+                              .c_str());
 }
 
 } // namespace
 
-static_assert(WEFT_POLL_POINT_IDLE == static_cast<int>(weft::poll_point::idle) && WEFT_POLL_POINT_TIMER == static_cast<int>(weft::poll_point::timer));
+static_assert(WEFT_POLL_POINT_IDLE == static_cast<int>(weft::poll_point::idle) &&
+              WEFT_POLL_POINT_TIMER == static_cast<int>(weft::poll_point::timer));
 
 int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code) {
   return guarded_code(code, [&] {
@@ -88,21 +91,26 @@ int weft_critical(const char *name, weft_body body, void *arg, int *code) {
   });
 }
 
-int weft_service_create(const char *name, int poll_point, int priority, int (*poll)(void *context), void *context, weft_service **service) {
+int weft_service_create(const char *name, int poll_point, int priority, int (*poll)(void *context),
+                        void *context, weft_service **service) {
   if (service)
     *service = nullptr;
   return guarded([&] {
     require(service, "weft_service_create", "service");
     require(name, "weft_service_create", "name");
     if (!poll)
-      throw_error(weft::errc::invalid_argument, "weft_service_create: the function of service '%s' is NULL", name);
-    if (poll_point < WEFT_POLL_POINT_IDLE || poll_point > WEFT_POLL_POINT_SCHEDULING_POINT)
       throw_error(weft::errc::invalid_argument,
-                  "weft_service_create: the poll point of service '%s' is %d; it must be one of enum weft_poll_point (0 to 3)", name, poll_point);
+                  "weft_service_create: the function of service '%s' is NULL", name);
+    if (poll_point < WEFT_POLL_POINT_IDLE || poll_point > WEFT_POLL_POINT_SCHEDULING_POINT)
+      throw_error(
+          weft::errc::invalid_argument,
+          "weft_service_create: the poll point of service '%s' is %d; it must be one of enum weft_poll_point (0 to 3)",
+          name, poll_point);
     auto made = std::make_unique<weft_service>();
     made->poll = poll;
     made->context = context;
-    made->service.emplace(name, static_cast<weft::poll_point>(poll_point), &weft_service::call, made.get(), priority);
+    made->service.emplace(name, static_cast<weft::poll_point>(poll_point), &weft_service::call,
+                          made.get(), priority);
     *service = made.release();
   });
 }

@@ -16,7 +16,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} && int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
+static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} &&
+              int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
               int{WEFT_TASK_WAIT} == int{detail::k_wait});
 static_assert(WEFT_WEAK_REDUCTION == static_cast<int>(access_mode::weak_reduction));
 
@@ -43,7 +44,8 @@ constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequenc
   return {{{&c_body::invoke, nullptr, nullptr, false, sizeof(c_body) + I * k_step}...}};
 }
 constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
-constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, true, sizeof(c_body)};
+constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, true,
+                                      sizeof(c_body)};
 
 /// Holds the list in the form of the core; a few accesses need no allocation.
 class access_list {
@@ -60,8 +62,9 @@ class access_list {
     std::size_t reductions = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_REDUCTION)
-        throw_error(errc::invalid_argument, "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function, i,
-                    list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
+        throw_error(errc::invalid_argument,
+                    "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)",
+                    function, i, list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
       m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
       reductions += is_reduction(m_first[i]);
     }
@@ -73,7 +76,9 @@ class access_list {
   [[nodiscard]] std::span<const access> span() const noexcept { return {m_first, m_count}; }
 
  private:
-  static bool is_reduction(const access &a) noexcept { return a.address && a.mode >= access_mode::reduction; }
+  static bool is_reduction(const access &a) noexcept {
+    return a.address && a.mode >= access_mode::reduction;
+  }
 
   void translate(const char *function, std::size_t reductions) {
     m_reductions.reserve(reductions);
@@ -81,7 +86,9 @@ class access_list {
       if (is_reduction(m_first[i])) {
         const auto &r = *static_cast<const weft_reduction *>(m_first[i].address);
         if (!r.init || !r.combine)
-          throw_error(errc::invalid_argument, "%s: access %zu reduces without init or combine; see weft_reduction_builtin", function, i);
+          throw_error(errc::invalid_argument,
+                      "%s: access %zu reduces without init or combine; see weft_reduction_builtin",
+                      function, i);
         m_first[i].address = &m_reductions.emplace_back(c_reduction(r));
       }
   }
@@ -93,7 +100,8 @@ class access_list {
   std::size_t m_count;
 };
 
-std::vector<region_access> region_list(const weft_region *regions, std::size_t count, const char *function) {
+std::vector<region_access> region_list(const weft_region *regions, std::size_t count,
+                                       const char *function) {
   if (count > 0)
     require(regions, function, "regions");
   if (count > detail::k_most_accesses)
@@ -102,16 +110,21 @@ std::vector<region_access> region_list(const weft_region *regions, std::size_t c
   for (std::size_t i = 0; i < count; ++i) {
     const weft_region &from = regions[i];
     if (from.mode < WEFT_IN || from.mode > WEFT_WEAK_COMMUTATIVE)
-      throw_error(errc::invalid_argument, "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function, i, from.mode,
-                  static_cast<int>(WEFT_WEAK_COMMUTATIVE));
-    if (from.dimensions < 1 || from.dimensions > 3 || from.element_bytes == 0)
       throw_error(errc::invalid_argument,
-                  "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte", function, i,
-                  from.dimensions, from.element_bytes);
+                  "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)",
+                  function, i, from.mode, static_cast<int>(WEFT_WEAK_COMMUTATIVE));
+    if (from.dimensions < 1 || from.dimensions > 3 || from.element_bytes == 0)
+      throw_error(
+          errc::invalid_argument,
+          "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte",
+          function, i, from.dimensions, from.element_bytes);
     detail::region_dimension dimensions[3];
     for (int d = 0; d < from.dimensions; ++d)
-      dimensions[d] = {from.dimension[d].extent, from.dimension[d].first, from.dimension[d].count, from.dimension[d].stride};
-    list[i] = {region(from.address, from.element_bytes, static_cast<unsigned>(from.dimensions), dimensions), static_cast<access_mode>(from.mode)};
+      dimensions[d] = {from.dimension[d].extent, from.dimension[d].first, from.dimension[d].count,
+                       from.dimension[d].stride};
+    list[i] = {region(from.address, from.element_bytes, static_cast<unsigned>(from.dimensions),
+                      dimensions),
+               static_cast<access_mode>(from.mode)};
   }
   return list;
 }
@@ -137,19 +150,22 @@ using heap_copy = std::unique_ptr<void, free_deleter>;
 heap_copy copy_to_heap(const void *arg, std::size_t bytes) {
   heap_copy copy(std::malloc(bytes));
   if (!copy)
-    throw_error(errc::out_of_resources, "weft_spawn: no memory for a copy of the argument (%zu bytes)", bytes);
+    throw_error(errc::out_of_resources,
+                "weft_spawn: no memory for a copy of the argument (%zu bytes)", bytes);
   std::memcpy(copy.get(), arg, bytes);
   return copy;
 }
 
-detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses, const detail::spawn_options &options) {
+detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses,
+                     const detail::spawn_options &options) {
   if (bytes > k_inline_bytes) {
     heap_copy copy = copy_to_heap(arg, bytes);
     detail::task *t = detail::task_create_with(k_heap_ops, accesses, options);
     ::new (detail::storage(t)) c_body{body, copy.release()};
     return t;
   }
-  detail::task *t = detail::task_create_with(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, options);
+  detail::task *t =
+      detail::task_create_with(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, options);
   auto *closure = ::new (detail::storage(t)) c_body{body, const_cast<void *>(arg)};
   if (bytes > 0) {
     closure->arg = closure + 1;
@@ -165,17 +181,24 @@ weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned 
   if (!from)
     return known;
   if (from->size < sizeof from->size)
-    throw_error(errc::invalid_argument, "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
+    throw_error(errc::invalid_argument,
+                "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)",
+                from->size);
   const auto *bytes = reinterpret_cast<const unsigned char *>(from);
   for (std::size_t i = sizeof known; i < from->size; ++i)
     if (bytes[i] != 0)
-      throw_error(errc::not_supported,
-                  "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
-                  "this version lacks; link a newer libweft",
-                  from->size, sizeof known);
+      throw_error(
+          errc::not_supported,
+          "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
+          "this version lacks; link a newer libweft",
+          from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
-  if (known.flags & ~(unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT} | more_flags))
-    throw_error(errc::invalid_argument, "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT", known.flags);
+  if (known.flags &
+      ~(unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT} | more_flags))
+    throw_error(
+        errc::invalid_argument,
+        "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT",
+        known.flags);
   return known;
 }
 
@@ -190,8 +213,9 @@ namespace {
 
 /// Creates a task, and has `submit` submit it.
 template <class Submit>
-int spawn(const char *function, weft_body body, const void *arg, std::size_t arg_bytes, const weft_access *list, std::size_t count,
-          const weft_spawn_options *options, weft_handle **handle, Submit submit) {
+int spawn(const char *function, weft_body body, const void *arg, std::size_t arg_bytes,
+          const weft_access *list, std::size_t count, const weft_spawn_options *options,
+          weft_handle **handle, Submit submit) {
   if (handle)
     *handle = nullptr;
   return guarded([&] {
@@ -218,17 +242,20 @@ int spawn(const char *function, weft_body body, const void *arg, std::size_t arg
 } // namespace rt
 } // namespace weft::inline v0
 
-int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count, const weft_spawn_options *options,
-               weft_handle **handle) {
-  return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle, [](weft::detail::task *t, std::span<const weft::access> accesses) {
-    weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
-  });
+int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
+               size_t count, const weft_spawn_options *options, weft_handle **handle) {
+  return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle,
+               [](weft::detail::task *t, std::span<const weft::access> accesses) {
+                 weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
+               });
 }
 
-int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count, const weft_access *list,
+int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes,
+                       const weft_region *regions, size_t region_count, const weft_access *list,
                        size_t count, const weft_spawn_options *options, weft_handle **handle) {
   std::vector<weft::region_access> parts;
-  if (const int status = guarded([&] { parts = region_list(regions, region_count, "weft_spawn_regions"); }))
+  if (const int status =
+          guarded([&] { parts = region_list(regions, region_count, "weft_spawn_regions"); }))
     return status;
   return spawn("weft_spawn_regions", body, arg, arg_bytes, list, count, options, handle,
                [&](weft::detail::task *t, std::span<const weft::access> accesses) {
@@ -260,11 +287,17 @@ int weft_release(const weft_access *list, size_t count) {
 }
 
 int weft_release_regions(const weft_region *regions, size_t count) {
-  return guarded([&] { weft::release(std::span<const weft::region_access>(region_list(regions, count, "weft_release_regions"))); });
+  return guarded([&] {
+    weft::release(
+        std::span<const weft::region_access>(region_list(regions, count, "weft_release_regions")));
+  });
 }
 
 int weft_taskwait_on_regions(const weft_region *regions, size_t count) {
-  return guarded([&] { weft::taskwait(std::span<const weft::region_access>(region_list(regions, count, "weft_taskwait_on_regions"))); });
+  return guarded([&] {
+    weft::taskwait(std::span<const weft::region_access>(
+        region_list(regions, count, "weft_taskwait_on_regions")));
+  });
 }
 
 int weft_taskyield() {

@@ -24,10 +24,14 @@ namespace {
 snapshot wrap(reading r) { return snapshot(std::make_shared<const reading>(std::move(r))); }
 
 kind public_kind(counter_kind k) noexcept {
-  return k == counter_kind::histogram ? kind::histogram : k == counter_kind::level ? kind::level : kind::count;
+  return k == counter_kind::histogram ? kind::histogram
+         : k == counter_kind::level   ? kind::level
+                                      : kind::count;
 }
 
-std::vector<evaluator::result> evaluate(const reading &r, std::string_view names) { return evaluator(names).evaluate(r, r); }
+std::vector<evaluator::result> evaluate(const reading &r, std::string_view names) {
+  return evaluator(names).evaluate(r, r);
+}
 
 } // namespace
 
@@ -57,11 +61,15 @@ std::string snapshot::text(std::string_view names, format f) const {
 }
 
 std::string snapshot::open_metrics() const { return write_open_metrics(*m_reading, false); }
-std::chrono::nanoseconds snapshot::span() const noexcept { return std::chrono::nanoseconds(m_reading->span_ns); }
+std::chrono::nanoseconds snapshot::span() const noexcept {
+  return std::chrono::nanoseconds(m_reading->span_ns);
+}
 int snapshot::pid() const noexcept { return static_cast<int>(m_reading->pid); }
 bool snapshot::running() const noexcept { return m_reading->alive && !m_reading->ended; }
 
-snapshot operator-(const snapshot &later, const snapshot &earlier) { return wrap(difference(*later.m_reading, *earlier.m_reading)); }
+snapshot operator-(const snapshot &later, const snapshot &earlier) {
+  return wrap(difference(*later.m_reading, *earlier.m_reading));
+}
 
 snapshot take() {
   if (!runtime_or_null())
@@ -116,10 +124,13 @@ at_intervals::at_intervals(std::chrono::nanoseconds period, function f, void *co
   if (!f)
     throw_error(errc::invalid_argument, "at_intervals() got no function; pass one");
   if (period < std::chrono::milliseconds(1))
-    throw_error(errc::invalid_argument, "at_intervals() got a period of %lld ns; the least is 1 ms", static_cast<long long>(period.count()));
+    throw_error(errc::invalid_argument, "at_intervals() got a period of %lld ns; the least is 1 ms",
+                static_cast<long long>(period.count()));
   m_state.reset(new state{static_cast<std::uint64_t>(period.count()), f, context, take(), {}, {}});
-  if (const int e = m_state->os_thread.start("weft-counters", [](void *p) { static_cast<state *>(p)->run(); }, m_state.get()))
-    throw_error(errc::out_of_resources, "no thread to read counters at intervals: %s", std::strerror(e));
+  if (const int e = m_state->os_thread.start(
+          "weft-counters", [](void *p) { static_cast<state *>(p)->run(); }, m_state.get()))
+    throw_error(errc::out_of_resources, "no thread to read counters at intervals: %s",
+                std::strerror(e));
 }
 
 at_intervals::~at_intervals() {
@@ -130,16 +141,19 @@ at_intervals::~at_intervals() {
 
 } // namespace counters
 
-counter::counter(const char *name, const char *help, const char *unit) : m_counter(define_counter(name, unit, help, counter_kind::count)) {}
+counter::counter(const char *name, const char *help, const char *unit)
+    : m_counter(define_counter(name, unit, help, counter_kind::count)) {}
 void counter::add(std::uint64_t n) noexcept {
   const thread_context *e = this_thread_context();
   add_to(m_counter, e ? e->counts : nullptr, n);
 }
 
-level::level(const char *name, double (*f)(void *), void *context, const char *help, const char *unit)
+level::level(const char *name, double (*f)(void *), void *context, const char *help,
+             const char *unit)
     : m_counter(define_counter(name, unit, help, counter_kind::level, f, context)) {
   if (!f)
-    throw_error(errc::invalid_argument, "the level '%s' has no function; pass one that tells its value", name);
+    throw_error(errc::invalid_argument,
+                "the level '%s' has no function; pass one that tells its value", name);
 }
 level::~level() { withdraw_level(m_counter); }
 

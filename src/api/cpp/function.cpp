@@ -26,7 +26,7 @@ struct stream::state {
   std::atomic<std::uint32_t> references{1};
   spin_lock<> lock;
   intrusive_queue<runnable> waiting; // guarded by the lock
-  task *turn = nullptr;              // the one of its functions that runs or is ready; guarded by the lock
+  task *turn = nullptr; // the one of its functions that runs or is ready; guarded by the lock
 };
 
 namespace {
@@ -101,10 +101,13 @@ void call_directly(void *storage) {
   reinterpret_cast<void (*)(void *)>(c->f)(c->arg);
 }
 
-task &make(worker &w, const closure &c, const char *label, std::int32_t priority, unsigned set = 0) {
+task &make(worker &w, const closure &c, const char *label, std::int32_t priority,
+           unsigned set = 0) {
   void *block = w.memory->allocate(task::block_bytes(k_ops, 0));
   if (!block)
-    throw_error(errc::out_of_resources, "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes", label ? label : "task");
+    throw_error(errc::out_of_resources,
+                "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes",
+                label ? label : "task");
   task *t = ::new (block) task(k_ops, &functions_root(), nullptr);
   t->label = label;
   t->confine(set);
@@ -138,17 +141,19 @@ stream_state *state_of(const stream *s) {
     return nullptr;
   stream_state &state = s->internals();
   if (state.generation != functions_generation())
-    throw_error(errc::invalid_argument,
-                "stream '%s' was made before fork(), and its functions are the parent's; make a stream in the "
-                "child",
-                state.label);
+    throw_error(
+        errc::invalid_argument,
+        "stream '%s' was made before fork(), and its functions are the parent's; make a stream in the "
+        "child",
+        state.label);
   return &state;
 }
 
 /// Returns whether the caller descends from a function of the stream.
 bool runs_in(const stream_state &s, const task *t) noexcept {
   for (; t; t = t->parent)
-    if (t->ops == &k_ops && static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &s)
+    if (t->ops == &k_ops &&
+        static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &s)
       return true;
   return false;
 }
@@ -169,7 +174,8 @@ void for_each_behind(task &t, void (*f)(task &, const char *, void *), void *con
     f(*static_cast<task *>(r), c.in->label, context);
 }
 
-void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *), void *completion_arg,
+void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg,
+                         void (*on_completion)(void *), void *completion_arg,
                          const function_options &options) {
   if (!f)
     throw_error(errc::invalid_argument, "spawn_function() has no function to call; pass one");
@@ -180,7 +186,8 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
   if (on_completion)
     try {
       const auto after = reinterpret_cast<any_function>(on_completion);
-      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority, set);
+      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in},
+                                       options.label, options.priority, set);
       functions_root().children.add_by_non_owner();
       count(w.counts->without_accesses);
       trace_function(w, *content_of(t).completion);
@@ -195,8 +202,10 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
 
 } // namespace rt
 
-void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *), void *completion_arg, const function_options &options) {
-  spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion, completion_arg, options);
+void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *),
+                    void *completion_arg, const function_options &options) {
+  spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion,
+                      completion_arg, options);
 }
 
 stream::stream(const char *label) : m_state(new(std::nothrow) state(label ? label : "stream")) {
@@ -210,8 +219,10 @@ void stream::wait() {
   worker &w = this_worker();
   stream_state &s = *state_of(this);
   if (runs_in(s, w.current))
-    throw_error(errc::deadlock, "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it", s.label,
-                label_of(*w.current));
+    throw_error(
+        errc::deadlock,
+        "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it",
+        s.label, label_of(*w.current));
   task &marker = make(w, {nullptr, nullptr, nullptr, nullptr, &s}, s.label, 0);
   marker.set(detail::k_tracked); // its end signals the waiter
   marker.references.store(2, std::memory_order_relaxed); // no other thread knows the task yet

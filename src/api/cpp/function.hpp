@@ -16,7 +16,8 @@ using any_function = void (*)(); // to be cast back
 
 /// Spawns as spawn_function() a function whose body `invoke` calls. The storage that `invoke` gets
 /// starts with `f` and `arg`.
-void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *), void *completion_arg,
+void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg,
+                         void (*on_completion)(void *), void *completion_arg,
                          const function_options &options);
 
 } // namespace rt

@@ -55,7 +55,10 @@ void group_failed(group_state &g, const task &t, std::exception_ptr error) noexc
     report_lost(label_of(t), error);
   if (g.policy != exception_policy::first_cancels)
     return;
-  g.cancelled.store(true, std::memory_order_relaxed); // a hint to skip; what the failed task wrote travels with the group's word
+  g.cancelled.store(
+      true,
+      std::
+          memory_order_relaxed); // a hint to skip; what the failed task wrote travels with the group's word
   request_stop(g);
 }
 
@@ -123,17 +126,21 @@ namespace {
 /// Ends a group in another task than the one that made it. The maker may be gone, so this function
 /// reads nothing of it.
 WEFT_NOINLINE void end_by_another(const group_state &s, const task &by) {
-  if (s.word.done(s.owned) || (functions_generation() != 0 && is_of_parent_process(*s.owner))) // the latter: its tasks run in the parent process
+  if (s.word.done(s.owned) ||
+      (functions_generation() != 0 &&
+       is_of_parent_process(*s.owner))) // the latter: its tasks run in the parent process
     return;
-  fatal("a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
-        label_of(by));
+  fatal(
+      "a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
+      label_of(by));
 }
 
 } // namespace
 
 task_group::~task_group() {
   state &s = internals();
-  if (const thread_context *e = this_thread_context(); e && e->current && e->current != s.owner) [[unlikely]]
+  if (const thread_context *e = this_thread_context(); e && e->current && e->current != s.owner)
+      [[unlikely]]
     end_by_another(s, *e->current);
   else if (!s.word.done(s.owned)) [[unlikely]]
     wait_at_end(s);
@@ -172,7 +179,9 @@ void task_group::cancel() noexcept {
   request_stop(s);
 }
 
-bool task_group::cancelled() const noexcept { return const_cast<task_group *>(this)->internals().cancelled.load(std::memory_order_relaxed); }
+bool task_group::cancelled() const noexcept {
+  return const_cast<task_group *>(this)->internals().cancelled.load(std::memory_order_relaxed);
+}
 
 std::stop_token task_group::stop_token() {
   state &s = internals();
@@ -197,16 +206,21 @@ exception_list::exception_list(std::exception_ptr *first, std::size_t count) {
   m_shared = new shared;
   m_shared->errors = std::move(errors);
 }
-exception_list::exception_list(const exception_list &other) noexcept : std::exception(other), m_shared(other.m_shared) {
+exception_list::exception_list(const exception_list &other) noexcept
+    : std::exception(other), m_shared(other.m_shared) {
   m_shared->references.fetch_add(1, std::memory_order_relaxed);
 }
 exception_list::~exception_list() {
   if (m_shared->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete m_shared;
 }
-const char *exception_list::what() const noexcept { return "tasks of a group have thrown; look into the exception_list"; }
+const char *exception_list::what() const noexcept {
+  return "tasks of a group have thrown; look into the exception_list";
+}
 std::size_t exception_list::size() const noexcept { return m_shared->errors.size(); }
-const std::exception_ptr &exception_list::operator[](std::size_t i) const noexcept { return m_shared->errors[i]; }
+const std::exception_ptr &exception_list::operator[](std::size_t i) const noexcept {
+  return m_shared->errors[i];
+}
 const std::exception_ptr *exception_list::begin() const noexcept { return m_shared->errors.data(); }
 const std::exception_ptr *exception_list::end() const noexcept { return begin() + size(); }
 

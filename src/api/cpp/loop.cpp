@@ -24,9 +24,13 @@ namespace {
 // spawning costs little beside the chunks.
 constexpr std::uint64_t k_chunks_per_worker = 8;
 
-std::uint64_t default_chunks() { return k_chunks_per_worker * static_cast<std::uint64_t>(worker_count()); }
+std::uint64_t default_chunks() {
+  return k_chunks_per_worker * static_cast<std::uint64_t>(worker_count());
+}
 
-loop_plan cut_by_grain(std::uint64_t size, std::uint64_t grain) noexcept { return {size / grain + (size % grain != 0), grain, 0, size}; }
+loop_plan cut_by_grain(std::uint64_t size, std::uint64_t grain) noexcept {
+  return {size / grain + (size % grain != 0), grain, 0, size};
+}
 
 loop_plan cut_into(std::uint64_t size, std::uint64_t chunks) noexcept {
   chunks = std::min(chunks, size);
@@ -35,27 +39,35 @@ loop_plan cut_into(std::uint64_t size, std::uint64_t chunks) noexcept {
 
 } // namespace
 
-void refuse_step() { throw_error(errc::invalid_argument, "the step of a range is 0; give a positive or a negative one"); }
+void refuse_step() {
+  throw_error(errc::invalid_argument,
+              "the step of a range is 0; give a positive or a negative one");
+}
 
 void refuse_blocks(std::uint64_t grain, std::uint64_t rows, std::uint64_t columns) {
   if (grain == 0)
-    throw_error(errc::invalid_argument, "a grain of blocks is 0; give the number of rows and of columns of a block");
-  throw_error(errc::invalid_argument, "%llu by %llu blocks are more than 2^64; give larger grains", static_cast<unsigned long long>(rows),
-              static_cast<unsigned long long>(columns));
+    throw_error(errc::invalid_argument,
+                "a grain of blocks is 0; give the number of rows and of columns of a block");
+  throw_error(errc::invalid_argument, "%llu by %llu blocks are more than 2^64; give larger grains",
+              static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns));
 }
 
 void check_grain(const loop_options &o) {
   if (o.has_grain && o.grain == 0)
-    throw_error(errc::invalid_argument, "grain_size(0): a chunk has at least one iteration; leave the clause out for the default");
+    throw_error(
+        errc::invalid_argument,
+        "grain_size(0): a chunk has at least one iteration; leave the clause out for the default");
 }
 
 loop_plan plan_chunks(std::uint64_t size, const loop_options &o) {
   check_grain(o);
   if (o.has_tasks && o.tasks == 0)
-    throw_error(errc::invalid_argument, "num_tasks(0): a loop has at least one task; leave the clause out for the default");
+    throw_error(errc::invalid_argument,
+                "num_tasks(0): a loop has at least one task; leave the clause out for the default");
   if (size == 0)
     return {};
-  return o.has_grain ? cut_by_grain(size, o.grain) : cut_into(size, o.has_tasks ? o.tasks : default_chunks());
+  return o.has_grain ? cut_by_grain(size, o.grain)
+                     : cut_into(size, o.has_tasks ? o.tasks : default_chunks());
 }
 
 loop_plan plan_shared(std::uint64_t size, const loop_options &o) {
@@ -63,7 +75,8 @@ loop_plan plan_shared(std::uint64_t size, const loop_options &o) {
     return {};
   if (!o.has_grain)
     return cut_into(size, default_chunks());
-  return cut_by_grain(size, size > chunk_counter<>::k_most ? std::max<std::uint64_t>(o.grain, 2) : o.grain);
+  return cut_by_grain(size, size > chunk_counter<>::k_most ? std::max<std::uint64_t>(o.grain, 2)
+                                                           : o.grain);
 }
 
 namespace {
@@ -80,7 +93,8 @@ struct shared_loop {
 };
 
 void keep_first(shared_loop &loop) noexcept {
-  if (!loop.failing.exchange(true, std::memory_order_relaxed)) // the end of this participant publishes the error
+  if (!loop.failing.exchange(
+          true, std::memory_order_relaxed)) // the end of this participant publishes the error
     loop.error = std::current_exception();
 }
 
@@ -113,12 +127,15 @@ void take_part(shared_loop &loop) {
 
 } // namespace
 
-void share_chunks(const loop_plan &plan, void (*run)(void *, std::uint64_t, std::uint64_t), void *context) {
+void share_chunks(const loop_plan &plan, void (*run)(void *, std::uint64_t, std::uint64_t),
+                  void *context) {
   if (plan.chunks == 0)
     return;
   // With one worker there is a helper as well: the helper goes on while a chunk waits.
   const auto others = static_cast<std::uint64_t>(std::max(worker_count() - 1, 1));
-  shared_loop loop{plan, run, context, chunk_counter<>(plan.chunks), std::min(others, plan.chunks - 1), false, nullptr};
+  shared_loop loop{
+      plan,  run,    context, chunk_counter<>(plan.chunks), std::min(others, plan.chunks - 1),
+      false, nullptr};
   take_part(loop);
   if (loop.error)
     std::rethrow_exception(std::move(loop.error));

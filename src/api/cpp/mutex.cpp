@@ -64,7 +64,8 @@ void mutex::unlock_slow() {
   do {
     frame *next = hand_over<frame>(m_lock);
     if (!next)
-      throw_error(errc::invalid_argument, "unlock() of a weft::mutex that no task holds; unlock once per lock");
+      throw_error(errc::invalid_argument,
+                  "unlock() of a weft::mutex that no task holds; unlock once per lock");
     if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
       return mutant(bug::mutex_hands_over_silently) ? void() : make_ready(*next);
   } while (!m_lock.try_give_up()); // fork(): a waiter of the parent process goes on there only
@@ -85,7 +86,8 @@ void forget_criticals_in_child() noexcept {
 
 // Registered when the library is loaded: if another thread forks during the registration, the
 // handler may not run in that child.
-[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(nullptr, nullptr, &forget_criticals_in_child);
+[[maybe_unused]] const int g_fork_is_handled =
+    pthread_atfork(nullptr, nullptr, &forget_criticals_in_child);
 
 } // namespace
 

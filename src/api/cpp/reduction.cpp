@@ -39,24 +39,28 @@ const task &holder_of(const task &t, const task &covering) noexcept {
 }
 
 bool has_for_itself(const data_access &a) noexcept {
-  const std::uint32_t kind = a.flags.load(std::memory_order_relaxed); // O4 of access_state.hpp: the kind never changes
+  const std::uint32_t kind =
+      a.flags.load(std::memory_order_relaxed); // O4 of access_state.hpp: the kind never changes
   const bool shares = a.joined && a.joined->how != sharing::commutative;
   return !(kind & k_kind) && !shares;
 }
 
 bool reduces(const data_access &a) noexcept {
-  return a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
+  return a.joined && a.joined->how == sharing::reduction &&
+         !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
 }
 
-void *take_copy(data_access &a, const task &t, const task &covering, const worker &w, std::size_t bytes) {
+void *take_copy(data_access &a, const task &t, const task &covering, const worker &w,
+                std::size_t bytes) {
   reduction_store &store = *a.joined->copies;
   const reduction_spec &how = store.how();
   const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
   if (bytes > all)
-    throw_error(errc::invalid_argument,
-                "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
-                "more than it names",
-                label_of(t), bytes, how.address, all);
+    throw_error(
+        errc::invalid_argument,
+        "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
+        "more than it names",
+        label_of(t), bytes, how.address, all);
   const task &holder = holder_of(t, covering);
   const bool by_task = &holder == &covering;
   if (by_task && copy_of(a))
@@ -67,7 +71,8 @@ void *take_copy(data_access &a, const task &t, const task &covering, const worke
       set_copy(a, &c);
     return c.data;
   } catch (const std::bad_alloc &) {
-    throw_error(errc::out_of_resources, "no memory for a copy of what task '%s' reduces (%zu bytes)", label_of(t), all);
+    throw_error(errc::out_of_resources,
+                "no memory for a copy of what task '%s' reduces (%zu bytes)", label_of(t), all);
   }
 }
 
@@ -75,27 +80,32 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
   worker &w = this_worker();
   task &asking = *w.current;
   if (is_over(asking))
-    throw_error(errc::not_a_task,
-                "reduction_local() in the destructor of the callable of task '%s', whose accesses are released; call it in the body",
-                label_of(asking));
+    throw_error(
+        errc::not_a_task,
+        "reduction_local() in the destructor of the callable of task '%s', whose accesses are released; call it in the body",
+        label_of(asking));
   task &t = covering_task(asking);
   if (t.has(k_implicit))
-    throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");
+    throw_error(errc::not_a_task,
+                "reduction_local() outside of a task; spawn a task that names weft::reduction()");
   if (data_access *a = find_access(t, address, known_accesses(t))) {
     if (reduces(*a))
       return take_copy(*a, asking, t, w, bytes * static_cast<std::size_t>(count));
     if (has_for_itself(*a))
       return const_cast<void *>(address);
-  } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
+  } else if (writes_region(
+                 t, address,
+                 bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
     return const_cast<void *>(address);
   } else if (!is_entered(asking) || (is_recorded(t) && recorded_as_writer(t, address))) {
     // The final task does not name the data: its children touch the data in place.
     return const_cast<void *>(address);
   }
-  throw_error(errc::invalid_argument,
-              "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
-              "among its accesses",
-              label_of(asking), address);
+  throw_error(
+      errc::invalid_argument,
+      "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
+      "among its accesses",
+      label_of(asking), address);
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-checked_regions::checked_regions(const detail::submission &s, const char *label) : m_count(s.named_region_count + s.region_list_count) {
+checked_regions::checked_regions(const detail::submission &s, const char *label)
+    : m_count(s.named_region_count + s.region_list_count) {
   region_shape *shapes = m_few_shapes;
   region_entry *entries = m_few;
   if (m_count > k_few) {
@@ -19,7 +20,8 @@ checked_regions::checked_regions(const detail::submission &s, const char *label)
   }
   m_entries = entries;
   for (std::size_t i = 0; i < m_count; ++i) {
-    const region_access &a = i < s.named_region_count ? s.named_regions[i] : s.region_list[i - s.named_region_count];
+    const region_access &a =
+        i < s.named_region_count ? s.named_regions[i] : s.region_list[i - s.named_region_count];
     shapes[i] = shape_of(a, label, i);
     entries[i] = {&shapes[i], a.mode};
   }
@@ -63,7 +65,8 @@ void switch_to_regions(task &parent) {
     parent.children_domain = new domain(parent);
   std::vector<access> addresses;
   if (parent.children_domain)
-    parent.children_domain->for_each_address([&](const void *address) { addresses.push_back({address, access_mode::inout}); });
+    parent.children_domain->for_each_address(
+        [&](const void *address) { addresses.push_back({address, access_mode::inout}); });
   region_scope &regions = begin_regions(parent);
   if (addresses.empty())
     return;

@@ -15,8 +15,10 @@ namespace {
 task &releasing_task() {
   const worker &w = this_worker();
   if (w.in_callback || w.current->has(detail::k_implicit))
-    throw_error(errc::not_a_task, "release() is called by '%s', which is no task and holds no access; call it in the task itself",
-                w.in_callback ? w.in_callback->name : label_of(*w.current));
+    throw_error(
+        errc::not_a_task,
+        "release() is called by '%s', which is no task and holds no access; call it in the task itself",
+        w.in_callback ? w.in_callback->name : label_of(*w.current));
   return *w.current;
 }
 
@@ -34,7 +36,8 @@ void give_up_with(const task &t, GiveUp give_up) {
     give_up(ready);
   } catch (const std::bad_alloc &) {
     enqueue_all(ready);
-    throw_error(errc::out_of_resources, "no memory to release a region of task '%s'; lower throttle.bytes", label_of(t));
+    throw_error(errc::out_of_resources,
+                "no memory to release a region of task '%s'; lower throttle.bytes", label_of(t));
   }
   enqueue_all(ready);
 }
@@ -47,8 +50,10 @@ void release(std::span<const access> list) {
     return;
   for (const access &a : list)
     if (a.address && !has_access(t, a))
-      throw_error(errc::invalid_argument, "task '%s' releases its access to %p, and has declared none; name it when the task is spawned", label_of(t),
-                  a.address);
+      throw_error(
+          errc::invalid_argument,
+          "task '%s' releases its access to %p, and has declared none; name it when the task is spawned",
+          label_of(t), a.address);
   give_up_with(t, [&](ready_list &ready) { release_some(t, list.data(), list.size(), ready); });
 }
 
@@ -63,12 +68,15 @@ void release(std::span<const region_access> list) {
   for (std::size_t i = 0; i < regions.size(); ++i)
     regions.data()[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
       if (!has_region(t, low, end))
-        throw_error(errc::invalid_argument, "task '%s' releases region %zu, at %p, and has not declared all of it; name it when the task is spawned",
-                    label_of(t), i + 1, reinterpret_cast<const void *>(low));
+        throw_error(
+            errc::invalid_argument,
+            "task '%s' releases region %zu, at %p, and has not declared all of it; name it when the task is spawned",
+            label_of(t), i + 1, reinterpret_cast<const void *>(low));
     });
   give_up_with(t, [&](ready_list &ready) {
     for (std::size_t i = 0; i < regions.size(); ++i)
-      regions.data()[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) { release_region(t, low, end, ready); });
+      regions.data()[i].shape->for_each_run(
+          [&](std::uintptr_t low, std::uintptr_t end) { release_region(t, low, end, ready); });
   });
 }
 

@@ -12,11 +12,15 @@ using namespace rt;
 
 void configure(const char *key, const char *value) {
   if (!key || !value)
-    throw_error(errc::invalid_argument, "configure() got a null pointer; pass the key and the value as text");
+    throw_error(errc::invalid_argument,
+                "configure() got a null pointer; pass the key and the value as text");
   if (is_shut_down())
-    throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
+    throw_error(errc::shut_down,
+                "Weft is used after shutdown(); call shutdown() last, or not at all");
   if (is_started())
-    throw_error(errc::already_started, "configure(\"%s\", \"%s\") comes too late: the runtime has started; call it first", key, value);
+    throw_error(errc::already_started,
+                "configure(\"%s\", \"%s\") comes too late: the runtime has started; call it first",
+                key, value);
   settings_override(key, value);
 }
 
@@ -27,7 +31,8 @@ void shutdown() {
   if (!is_started())
     return;
   if (!w || w->pool_stack || w->current != &w->root || w->id != 0)
-    throw_error(errc::invalid_argument, "shutdown() is called by task '%s'; only the main task can end the runtime",
+    throw_error(errc::invalid_argument,
+                "shutdown() is called by task '%s'; only the main task can end the runtime",
                 w && w->current ? label_of(*w->current) : "thread");
   wait_for_children(w->root);
   rethrow_children_error(w->root);
@@ -36,7 +41,8 @@ void shutdown() {
 
 int worker_count() {
   this_worker();
-  return static_cast<int>(the_runtime().started_workers.load(std::memory_order_relaxed)); // written before the start was over
+  return static_cast<int>(the_runtime().started_workers.load(
+      std::memory_order_relaxed)); // written before the start was over
 }
 
 int worker_id() { return static_cast<int>(this_worker().id); }
@@ -80,12 +86,16 @@ std::uint64_t executed_by(int id) {
   return w ? peek(w->counts->executed) + peek(w->counts->rounds) : 0;
 }
 
-service::service(const char *name, poll_point where, bool (*f)(void *), void *context, int priority) {
+service::service(const char *name, poll_point where, bool (*f)(void *), void *context,
+                 int priority) {
   if (!f)
-    throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name ? name : "");
+    throw_error(errc::invalid_argument,
+                "service '%s' has no function; pass one that returns whether it did something",
+                name ? name : "");
   if (static_cast<std::size_t>(where) >= k_poll_points)
-    throw_error(errc::invalid_argument, "service '%s' has no poll point of that number (%d); pass one of weft::poll_point", name ? name : "",
-                static_cast<int>(where));
+    throw_error(errc::invalid_argument,
+                "service '%s' has no poll point of that number (%d); pass one of weft::poll_point",
+                name ? name : "", static_cast<int>(where));
   this_worker();
   auto e = std::make_unique<service_entry>(name ? name : "", where, priority, f, context);
   services(where).add(*e);

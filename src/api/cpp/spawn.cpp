@@ -24,8 +24,9 @@ using namespace rt;
   if (t.ops->destroy)
     t.ops->destroy(detail::storage(&t));
   detail::task_abandon(&t);
-  throw_error(errc::invalid_argument,
-              "a task is spawned into a group that was made before fork(): its tasks belong to the parent process; make a group in the child");
+  throw_error(
+      errc::invalid_argument,
+      "a task is spawned into a group that was made before fork(): its tasks belong to the parent process; make a group in the child");
 }
 
 /// Counts a child in the word that its waiter reads. Throws weft::error, and the task is gone, when
@@ -70,7 +71,9 @@ void put_options(task &t, const detail::spawn_options &o) {
   if (!o.onready && !o.stack_bytes && !o.cost)
     return;
   if (o.stack_bytes > (std::size_t{1} << 40))
-    throw_error(errc::invalid_argument, "stack_bytes(%zu) is more than any machine has; give the number of bytes", o.stack_bytes);
+    throw_error(errc::invalid_argument,
+                "stack_bytes(%zu) is more than any machine has; give the number of bytes",
+                o.stack_bytes);
   task_extra &x = extra_of(t);
   x.onready = o.onready;
   x.onready_context = o.onready_context;
@@ -95,7 +98,8 @@ void run_here(task &t) {
 void run_in_final(task &t) {
   t.set(detail::k_final);
   t.set(detail::k_undeferred); // its end signals the creator
-  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O1: not shared yet
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1,
+                     std::memory_order_relaxed); // O1: not shared yet
   call_onready(t);
   run_here(t);
   wait_until_done(t, exhausted::goes_on);
@@ -123,11 +127,13 @@ namespace {
 
 /// Creates a task whose memory does not come from a free list of the calling worker, or that a
 /// trace or the spawn sites record.
-WEFT_NOINLINE task *task_create_general(const body_ops &ops, std::size_t accesses, task_group *group) {
+WEFT_NOINLINE task *task_create_general(const body_ops &ops, std::size_t accesses,
+                                        task_group *group) {
   worker &w = this_worker();
   void *block = w.memory->allocate(task::block_bytes(ops, accesses));
   if (!block)
-    throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
+    throw_error(errc::out_of_resources,
+                "no memory for a task; spawn fewer at a time or lower throttle.bytes");
   task *const t = ::new (block) task(ops, w.current, group);
   if (w.trace && traces(trace_level::tasks)) [[unlikely]]
     trace_birth(*w.trace, *t);
@@ -149,10 +155,12 @@ WEFT_COLD void give_up(task *t, task &parent) noexcept {
 }
 
 /// Records a child of a taskiter: keeps it for later rounds, or refuses it.
-WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count,
+                      const access *second, std::size_t second_count,
                       const checked_regions *regions) {
   try {
-    i.record(*t, first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0);
+    i.record(*t, first, first_count, second, second_count, regions ? regions->data() : nullptr,
+             regions ? regions->size() : 0);
   } catch (const std::bad_alloc &) {
     destroy_closure(t);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -168,15 +176,19 @@ void count_accesses(counter_block &c, std::size_t accesses, bool ready) noexcept
     count(c.more_accesses, accesses - 1);
 }
 
-WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t first_count,
+                                    const access *second, std::size_t second_count,
                                     const checked_regions *regions) noexcept {
   const bool recorded = t->parent->has(k_final) && iteration_of(*t->parent);
   trace_creation(*this_worker_or_null()->trace, *t,
-                 {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0}, recorded);
+                 {first, first_count, second, second_count, regions ? regions->data() : nullptr,
+                  regions ? regions->size() : 0},
+                 recorded);
 }
 
 /// Submits a task in every way but the common one.
-WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t first_count,
+                                  const access *second, std::size_t second_count,
                                   const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
@@ -196,9 +208,11 @@ WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t firs
   bool ready = true;
   try {
     if (regions)
-      ready = enter_regions(*t, first, first_count, second, second_count, regions->data(), regions->size());
+      ready = enter_regions(*t, first, first_count, second, second_count, regions->data(),
+                            regions->size());
     else
-      ready = first_count + second_count == 0 || enter_accesses(*t, first, first_count, second, second_count);
+      ready = first_count + second_count == 0 ||
+              enter_accesses(*t, first, first_count, second, second_count);
   } catch (const std::bad_alloc &) {
     give_up(t, parent);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -322,7 +336,8 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   offer(w, t);
 }
 
-WEFT_NOINLINE void continue_submitting(task *t, data_access *behind, task *before, std::uint32_t link) {
+WEFT_NOINLINE void continue_submitting(task *t, data_access *behind, task *before,
+                                       std::uint32_t link) {
   if (continue_entering(*t, *behind, *before, link))
     offer(*this_worker_or_null(), t);
   else
@@ -347,8 +362,10 @@ void submit_one_access_general(task *t, const access &only) {
   if (is_traced_in_passing(*t, &only))
     return task_submit(t, only);
   task &parent = *t->parent;
-  if (sends_messages() && is_common(*t, parent)) // the common way is closed only to threads that post
-    if (data_access **const last = slot_for_common(parent, only, mailbox::needs_general_path_without_messages()))
+  if (sends_messages() &&
+      is_common(*t, parent)) // the common way is closed only to threads that post
+    if (data_access **const last =
+            slot_for_common(parent, only, mailbox::needs_general_path_without_messages()))
       if (acts_locally(*this_thread_context()))
         return submit_one_access(t, only, *last);
   submit_general(t, &only, 1, nullptr, 0);
@@ -357,7 +374,9 @@ void submit_one_access_general(task *t, const access &only) {
 } // namespace
 
 void refuse_accesses(std::size_t count) {
-  throw_error(errc::invalid_argument, "a list of %zu accesses is longer than any task's; a task has at most 2^31 - 1", count);
+  throw_error(errc::invalid_argument,
+              "a list of %zu accesses is longer than any task's; a task has at most 2^31 - 1",
+              count);
 }
 
 task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
@@ -403,7 +422,8 @@ void task_submit(task *t, const access &only) {
   submit_one_access(t, only, *last);
 }
 
-void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
+void task_submit(task *t, const access *first, std::size_t first_count, const access *second,
+                 std::size_t second_count) {
   submit_general(t, first, first_count, second, second_count);
 }
 
@@ -459,9 +479,10 @@ WEFT_NOINLINE void submit_regions_general(task *t, const submission &s) {
 void task_submit_regions(task *t, const submission &s) {
   region_run run{};
   const domain *const d = t->parent->children_domain;
-  const bool is_only = s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
-  if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() || !is_one_run(s.named_regions->part, run.low, run.end))
-      [[unlikely]]
+  const bool is_only =
+      s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
+  if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() ||
+      !is_one_run(s.named_regions->part, run.low, run.end)) [[unlikely]]
     return submit_regions_general(t, s);
   run.mode = s.named_regions->mode;
   submit_run(t, run);
@@ -469,7 +490,8 @@ void task_submit_regions(task *t, const submission &s) {
 
 void task_wait_done(task *t) {
   if (!t)
-    throw_error(errc::invalid_argument, "a handle without a task is waited for; it was moved from, or get() was called");
+    throw_error(errc::invalid_argument,
+                "a handle without a task is waited for; it was moved from, or get() was called");
   this_worker();
   wait_until_done(*t);
   end_cohorts(*this_worker_or_null()->current);

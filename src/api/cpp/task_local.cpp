@@ -19,8 +19,10 @@ task &owner_of_locals() {
   worker &w = this_worker();
   task *t = w.current;
   if (!t || w.in_callback)
-    throw_error(errc::not_a_task, "a task_local is used outside of a task (in a service, or in an onready function); use a "
-                                  "plain variable there");
+    throw_error(
+        errc::not_a_task,
+        "a task_local is used outside of a task (in a service, or in an onready function); use a "
+        "plain variable there");
   while (t->has(k_implicit) && t->parent && !is_over(*t))
     t = t->parent;
   return *t;
@@ -28,7 +30,9 @@ task &owner_of_locals() {
 
 } // namespace
 
-std::uint64_t local_key() noexcept { return g_last_key.fetch_add(1, std::memory_order_relaxed) + 1; }
+std::uint64_t local_key() noexcept {
+  return g_last_key.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 void *local_value(std::uint64_t key, const local_ops &ops, const void *variable) {
   task &t = owner_of_locals();

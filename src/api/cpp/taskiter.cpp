@@ -79,7 +79,8 @@ void iterate(std::uint64_t rounds, bool (*more)(void *), void (*record)(void *),
     whole->build_edges(rounds, more != nullptr);
   } catch (const std::bad_alloc &) {
     x.iterated = nullptr;
-    throw_error(errc::out_of_resources, "no memory for the graph of taskiter '%s'; make an iteration smaller", label_of(t));
+    throw_error(errc::out_of_resources,
+                "no memory for the graph of taskiter '%s'; make an iteration smaller", label_of(t));
   } catch (...) {
     x.iterated = nullptr;
     throw;

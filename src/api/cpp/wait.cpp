@@ -20,12 +20,15 @@ using namespace rt;
 
 void taskwait() {
   worker &w = this_worker();
-  if (w.in_callback) [[unlikely]] // refused even with nothing to wait for: otherwise the error would come and go
+  if (w.in_callback)
+      [[unlikely]] // refused even with nothing to wait for: otherwise the error would come and go
     refuse_wait_in(*w.in_callback);
   task &t = *w.current;
   if (iteration_of(t)) [[unlikely]]
-    throw_error(errc::invalid_argument, "taskwait() while taskiter '%s' records: its tasks have not begun; wait in a task, or after the loop",
-                label_of(t));
+    throw_error(
+        errc::invalid_argument,
+        "taskwait() while taskiter '%s' records: its tasks have not begun; wait in a task, or after the loop",
+        label_of(t));
   wait_for_children(t);
   rethrow_children_error(t);
 }
@@ -43,7 +46,9 @@ void taskyield() {
         [](thread_context &e, frame &f, void *) {
           if (f.home) {
             if (can_preempt()) [[unlikely]]
-              the_runtime().watch.look_soon(); // the task that goes first may come to wait for what the caller has
+              the_runtime()
+                  .watch
+                  .look_soon(); // the task that goes first may come to wait for what the caller has
             return make_ready(f);
           }
           confine_frame(f);
@@ -51,7 +56,9 @@ void taskyield() {
         },
         nullptr);
   } catch (const error &) { // no stack to go on with; the task that was found is queued again
-    if (!this_thread_context()->current->parent) // a thread's own code, for which no task waits: tasks may run on top of it
+    if (!this_thread_context()
+             ->current
+             ->parent) // a thread's own code, for which no task waits: tasks may run on top of it
       get_by();
   }
 }
@@ -100,7 +107,9 @@ void sleep_for_ns(std::int64_t ns) {
   suspend(
       [](thread_context &, frame &f, void *p) {
         auto &s = *static_cast<sleeper *>(p);
-        s.call.f = [](void *frame_of_sleeper) { make_ready(*static_cast<frame *>(frame_of_sleeper)); };
+        s.call.f = [](void *frame_of_sleeper) {
+          make_ready(*static_cast<frame *>(frame_of_sleeper));
+        };
         s.call.context = &f;
         the_runtime().clock.at(s.deadline, s.call);
       },
@@ -119,7 +128,8 @@ void publish_blocked(thread_context &, frame &f, void *word) {
 }
 
 struct block_until : timed_block<runnable> {
-  block_until(block_word<runnable> &word, std::uint64_t at) noexcept : timed_block(word), deadline(at) {}
+  block_until(block_word<runnable> &word, std::uint64_t at) noexcept
+      : timed_block(word), deadline(at) {}
   std::uint64_t deadline;
   timer::call call;
 };
@@ -168,11 +178,14 @@ bool block_for_ns(std::int64_t ns) {
 void increase_events(std::uint32_t n) {
   task &t = *this_worker().current;
   if (is_over(t))
-    throw_error(errc::not_a_task,
-                "increase_events() in the destructor of the callable of task '%s', whose end cannot be held back any more; call it in the body",
-                label_of(t));
+    throw_error(
+        errc::not_a_task,
+        "increase_events() in the destructor of the callable of task '%s', whose end cannot be held back any more; call it in the body",
+        label_of(t));
   if (t.has(detail::k_implicit))
-    throw_error(errc::not_a_task, "increase_events() outside of a task: a thread has no end that events could hold; spawn a task");
+    throw_error(
+        errc::not_a_task,
+        "increase_events() outside of a task: a thread has no end that events could hold; spawn a task");
   if (n > 0)
     extra_of(t).events.increase(n);
 }
@@ -185,20 +198,26 @@ namespace {
 /// thread that could go on with it.
 void refuse_of_parent_process(const task &t, const char *call) {
   if (functions_generation() != 0 && is_of_parent_process(t)) [[unlikely]]
-    throw_error(errc::invalid_argument, "%s for task '%s', which was spawned before fork(): it goes on in the parent process; call it there", call,
-                label_of(t));
+    throw_error(
+        errc::invalid_argument,
+        "%s for task '%s', which was spawned before fork(): it goes on in the parent process; call it there",
+        call, label_of(t));
 }
 
 } // namespace
 
 void unblock(task_ref r) {
   if (!r)
-    throw_error(errc::invalid_argument, "unblock() of no task; pass what this_task::self() returned in the blocked task");
+    throw_error(errc::invalid_argument,
+                "unblock() of no task; pass what this_task::self() returned in the blocked task");
   refuse_of_parent_process(*r.get(), "unblock()");
   const gate_guard here;
   const auto done = extra_of(*r.get()).block.unblock();
   if (!done.accepted)
-    throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block", label_of(*r.get()));
+    throw_error(
+        errc::no_block,
+        "task '%s' is unblocked twice without a block in between; unblock it once per block",
+        label_of(*r.get()));
   if (!done.resumed || mutant(bug::unblock_wakes_nobody))
     return;
   if (done.resumed->base() == runnable::kind::frame)
@@ -209,7 +228,8 @@ void unblock(task_ref r) {
 
 void decrease_events(task_ref r, std::uint32_t n) {
   if (!r)
-    throw_error(errc::invalid_argument, "decrease_events() of no task; pass what this_task::self() returned in the task");
+    throw_error(errc::invalid_argument,
+                "decrease_events() of no task; pass what this_task::self() returned in the task");
   if (n == 0)
     return;
   refuse_of_parent_process(*r.get(), "decrease_events()");
@@ -217,7 +237,9 @@ void decrease_events(task_ref r, std::uint32_t n) {
   task_extra *x = peek_extra(*r.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:
-    throw_error(errc::event_underflow, "task '%s' has fewer than %u external events; decrease as often as you increase", label_of(*r.get()), n);
+    throw_error(errc::event_underflow,
+                "task '%s' has fewer than %u external events; decrease as often as you increase",
+                label_of(*r.get()), n);
   case decreased::last:
     events_are_over(*r.get());
     break;
@@ -284,7 +306,8 @@ bool join_pop(join_job *job) noexcept {
 }
 
 void join_wait(join_job *job) noexcept {
-  if (functions_generation() != 0 && is_of_parent_process(*job->parent)) [[unlikely]] // the thief of the branch is there
+  if (functions_generation() != 0 && is_of_parent_process(*job->parent))
+      [[unlikely]] // the thief of the branch is there
     fatal(
         "join() returns in a process that was forked inside of it; there it may only exec or _exit. Fork outside of join() to use Weft in the child");
   if (is_raised(job->state, k_done))

@@ -56,7 +56,8 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
 
 bool park_if_runnable(void (*left)(detail::runnable &, void *), void *context) {
   const worker &w = this_worker();
-  const bool has_others = w.own_frame.full() || (w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work());
+  const bool has_others =
+      w.own_frame.full() || (w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work());
   if (has_others)
     park(left, context);
   return has_others;
@@ -69,14 +70,17 @@ bool work_is_ready() noexcept {
   const runtime &rt = the_runtime();
   if (w->own_frame.full() || rt.confined.length() != 0)
     return true;
-  return w->own.deque ? !w->own.deque->empty() || rt.ready->length(k_outside) != 0 : rt.ready->has_work();
+  return w->own.deque ? !w->own.deque->empty() || rt.ready->length(k_outside) != 0
+                      : rt.ready->has_work();
 }
 
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
 
 void yield_now() { taskyield(); }
 void yield_to_pinned() {
-  if (this_worker().own_frame.full()) // that frame goes first; the caller stays on this kernel thread, where no other thread takes it
+  if (this_worker()
+          .own_frame
+          .full()) // that frame goes first; the caller stays on this kernel thread, where no other thread takes it
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
@@ -88,7 +92,8 @@ void add_external_thread(external_thread &g) noexcept { known_external_threads()
 bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
   const unsigned n = suspended_external_threads().fetch_add(1, std::memory_order_relaxed) + 1;
-  const bool asked = suspend_word<>::suspend(g.suspend_request, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
+  const bool asked = suspend_word<>::suspend(
+      g.suspend_request, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
   suspended_external_threads().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }
@@ -117,8 +122,10 @@ constinit std::atomic<task_source *> g_source{nullptr};
 
 // O1: release and acquire, with each other: the caller of offered_tasks() sees what was written
 // before the source was offered.
-void offer_tasks(task_source &source) noexcept { g_source.store(&source, std::memory_order_release); } // O1
-task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_acquire); }             // O1
+void offer_tasks(task_source &source) noexcept {
+  g_source.store(&source, std::memory_order_release);
+} // O1
+task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_acquire); } // O1
 
 // ---- tasks without a body --------------------------------------------------------------------------------------------
 
@@ -130,13 +137,15 @@ task &root_of_external() {
   return root;
 }
 
-WEFT_INLINE task *make_external(worker &w, task &parent, std::size_t accesses, const detail::external_closure &closure) {
+WEFT_INLINE task *make_external(worker &w, task &parent, std::size_t accesses,
+                                const detail::external_closure &closure) {
   void *block = w.memory->allocate(task::block_bytes(detail::k_external, accesses));
   if (!block)
-    throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
+    throw_error(errc::out_of_resources,
+                "no memory for a task; spawn fewer at a time or lower throttle.bytes");
   task *t = ::new (block) task(detail::k_external, &parent, nullptr);
   ::new (detail::storage(t)) detail::external_closure(closure);
-  t->trace_id = 0;           // no trace records the task
+  t->trace_id = 0; // no trace records the task
   t->set(detail::k_special); // the task is announced, and enters no queue
   return t;
 }
@@ -162,12 +171,14 @@ bool enter(task &t, const access *list, std::size_t count) {
         drop_references(*before, 1);
       return true;
     }
-  return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) && (!shares(t) || take_exclusions(t));
+  return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) &&
+         (!shares(t) || take_exclusions(t));
 }
 
 } // namespace
 
-bool enter_external_task(external_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, external_task **self) {
+bool enter_external_task(external_task *parent, const access *list, std::size_t count,
+                         void (*onready)(void *), void *context, external_task **self) {
   worker &w = this_worker();
   if (!parent) {
     *self = make_held_by_nobody(w);
@@ -182,7 +193,8 @@ bool enter_external_task(external_task *parent, const access *list, std::size_t 
   }
 }
 
-void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address), void *context) {
+void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address),
+                     void *context) {
   apply_registrations_below(parent);
   domain *const d = parent.children_domain;
   if (!d)
@@ -195,7 +207,9 @@ void visit_addresses(external_task &parent, void (*visit)(void *context, const v
   regions.for_each_begin(tell);
 }
 
-void end_external_task(external_task &t, void (*ready)(void *, void *), void *receiver) { rt::end_external_task(t, ready, receiver); }
+void end_external_task(external_task &t, void (*ready)(void *, void *), void *receiver) {
+  rt::end_external_task(t, ready, receiver);
+}
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -25,7 +25,9 @@ struct clock_of_task : rerun_clock {
   std::uint64_t ns = 0;
 };
 
-clock_of_task &clock_of(task &t) noexcept { return *static_cast<clock_of_task *>(peek_extra(t)->clock); }
+clock_of_task &clock_of(task &t) noexcept {
+  return *static_cast<clock_of_task *>(peek_extra(t)->clock);
+}
 
 // The next run may overtake each of these: handing the task on is the last use of it.
 
@@ -70,19 +72,25 @@ void prepare_clock(task_extra &x, std::uint64_t ns) {
 
 void refuse_unless_separate(const task &t) {
   if (t.has(detail::k_undeferred) || t.parent->has(detail::k_final))
-    throw_error(errc::not_supported,
-                "task '%s' cannot run again later: its creator or a taskiter runs it; spawn it without if_(false) and "
-                "outside of a final task and of a taskiter",
-                label_of(t));
+    throw_error(
+        errc::not_supported,
+        "task '%s' cannot run again later: its creator or a taskiter runs it; spawn it without if_(false) and "
+        "outside of a final task and of a taskiter",
+        label_of(t));
   if (t.ops->destroy_result)
-    throw_error(errc::not_supported, "task '%s' cannot run again: it returns a value to its handle; let it return nothing", label_of(t));
+    throw_error(
+        errc::not_supported,
+        "task '%s' cannot run again: it returns a value to its handle; let it return nothing",
+        label_of(t));
 }
 
 } // namespace
 
 namespace layer {
 
-task_ref running_task() noexcept { return who_calls() == caller::task ? task_ref(this_thread_context()->current) : task_ref(); }
+task_ref running_task() noexcept {
+  return who_calls() == caller::task ? task_ref(this_thread_context()->current) : task_ref();
+}
 
 caller who_calls() noexcept {
   const thread_context *e = this_thread_context();
@@ -104,13 +112,15 @@ bool has_events() noexcept {
 void run_again(again when, std::uint64_t ns) {
   const task_ref self = running_task();
   if (!self)
-    throw_error(errc::not_a_task, "run_again() outside of a task: only the body of a task can run again");
+    throw_error(errc::not_a_task,
+                "run_again() outside of a task: only the body of a task can run again");
   task &t = *self.get();
   refuse_unless_separate(t);
   task_extra &x = extra_of(t);
   if (when == again::after)
     prepare_clock(x, ns);
-  constexpr void (*k_ways[])(task &) = {&wait_for_unblock, &submit, &yield, &wait_for_clock, &wait_for_events};
+  constexpr void (*k_ways[])(task &) = {&wait_for_unblock, &submit, &yield, &wait_for_clock,
+                                        &wait_for_events};
   x.instead_of_end = k_ways[static_cast<std::size_t>(when)];
 }
 

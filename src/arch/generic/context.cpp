@@ -62,10 +62,12 @@ extern "C" void *weft_context_switch(context *from, context to, void *value) noe
   return receive(fc::jump_fcontext(s->stack, &f));
 }
 
-extern "C" void weft_context_walk(context, void (*)(void *), void *) {} // how to unwind the stack is not known
+extern "C" void weft_context_walk(context, void (*)(void *), void *) {
+} // how to unwind the stack is not known
 
 context make_context(void *low, std::size_t bytes, void (*entry)(void *)) noexcept {
-  const auto top = (reinterpret_cast<std::uintptr_t>(low) + bytes - sizeof(start)) & ~std::uintptr_t{15};
+  const auto top =
+      (reinterpret_cast<std::uintptr_t>(low) + bytes - sizeof(start)) & ~std::uintptr_t{15};
   auto *s = new (reinterpret_cast<void *>(top)) start{entry, nullptr};
   s->stack = fc::make_fcontext(s, top - reinterpret_cast<std::uintptr_t>(low), run);
   return {reinterpret_cast<void *>(top + k_fresh)};

@@ -10,14 +10,16 @@
 namespace weft::inline v0 {
 namespace rt {
 
-accessor_set::accessor_set(const accessor_set &other) : m_first(other.m_first), m_more(other.m_more) {
+accessor_set::accessor_set(const accessor_set &other)
+    : m_first(other.m_first), m_more(other.m_more) {
   if (m_first)
     m_first->retain();
   for (region_scope *s : m_more)
     s->retain();
 }
 
-accessor_set::accessor_set(accessor_set &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
+accessor_set::accessor_set(accessor_set &&other) noexcept
+    : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
   other.m_more.clear();
 }
 
@@ -83,7 +85,9 @@ void accessor_set::drop_ended() noexcept {
 }
 
 bool accessor_set::any_live() const noexcept {
-  return m_first && (!m_first->has_ended() || std::any_of(m_more.begin(), m_more.end(), [](const region_scope *s) { return !s->has_ended(); }));
+  return m_first && (!m_first->has_ended() ||
+                     std::any_of(m_more.begin(), m_more.end(),
+                                 [](const region_scope *s) { return !s->has_ended(); }));
 }
 
 bool accessor_set::contains(const region_scope &s) const noexcept {
@@ -174,7 +178,8 @@ region_map::iterator region_map::cover(std::uintptr_t low, std::uintptr_t high) 
       result = i;
   };
   while (at < high) {
-    const std::uintptr_t free_until = next == m_fragments.end() || next->first > high ? high : next->first;
+    const std::uintptr_t free_until =
+        next == m_fragments.end() || next->first > high ? high : next->first;
     if (at < free_until) {
       const iterator filled = m_fragments.emplace_hint(next, at, fragment{});
       filled->second.end = free_until;

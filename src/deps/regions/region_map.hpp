@@ -53,7 +53,9 @@ class piece_list {
   [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return m_count; }
   [[nodiscard]] const region_piece &front() const noexcept { return *begin(); }
-  [[nodiscard]] const region_piece *begin() const noexcept { return m_count <= 1 ? &m_one : m_more.data(); }
+  [[nodiscard]] const region_piece *begin() const noexcept {
+    return m_count <= 1 ? &m_one : m_more.data();
+  }
   [[nodiscard]] const region_piece *end() const noexcept { return begin() + m_count; }
 
  private:
@@ -107,8 +109,10 @@ class accessor_set {
 struct fragment {
   std::uintptr_t end = 0;
   touch kind = touch::write; // of `last`
-  accessor_set last;                 // the last tasks: one writer, or all that share the bytes; a task that does not share waits for these
-  accessor_set before;               // the tasks before the sharing ones; a task that joins in sharing waits for these
+  accessor_set
+      last; // the last tasks: one writer, or all that share the bytes; a task that does not share waits for these
+  accessor_set
+      before; // the tasks before the sharing ones; a task that joins in sharing waits for these
 };
 
 /// Holds fragments by their first byte; they have no byte in common. Beside the tree there is a
@@ -143,7 +147,9 @@ class region_map {
   /// Enters a fragment into the table.
   void note(iterator at) noexcept;
   /// Adds a fragment behind all others.
-  void append(std::uintptr_t low, fragment &&f) { m_fragments.emplace_hint(m_fragments.end(), low, std::move(f)); }
+  void append(std::uintptr_t low, fragment &&f) {
+    m_fragments.emplace_hint(m_fragments.end(), low, std::move(f));
+  }
   /// Lets fragments begin at `low` and end at `high`, fills the free bytes in between, and returns
   /// the first fragment. Throws std::bad_alloc; fragments that were split until then stay split,
   /// which means the same.
@@ -175,12 +181,14 @@ class region_map {
   }
 
   static constexpr std::size_t k_least_to_prune = 64;
-  static constexpr unsigned k_most_shift = 63, k_first_shift = 60; // a table has 2^(64 - shift) slots
+  static constexpr unsigned k_most_shift = 63,
+                            k_first_shift = 60; // a table has 2^(64 - shift) slots
   static noted s_nothing_noted[2]; // never written
   noted *m_noted = s_nothing_noted;
   unsigned m_shift = k_most_shift;
   map m_fragments;
-  std::size_t m_prune_at = k_least_to_prune; // doubles with the fragments needed, so that a look at all of them costs little per fragment
+  std::size_t m_prune_at =
+      k_least_to_prune; // doubles with the fragments needed, so that a look at all of them costs little per fragment
 };
 
 } // namespace rt

@@ -66,7 +66,9 @@ void merge(region_piece &into, const region_piece &other) noexcept {
   into.weak = into.weak && other.weak;
 }
 
-bool is_alike(const region_piece &a, const region_piece &b) noexcept { return a.kind == b.kind && a.weak == b.weak; }
+bool is_alike(const region_piece &a, const region_piece &b) noexcept {
+  return a.kind == b.kind && a.weak == b.weak;
+}
 
 /// Returns pieces that have bytes in common, sorted, as pieces that have none in common.
 std::vector<region_piece> taken_apart(const std::vector<region_piece> &pieces) {
@@ -79,7 +81,8 @@ std::vector<region_piece> taken_apart(const std::vector<region_piece> &pieces) {
   borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
   std::vector<region_piece> apart(borders.size() - 1, {0, 0, touch::write, true});
   for (const region_piece &p : pieces) {
-    auto i = static_cast<std::size_t>(std::lower_bound(borders.begin(), borders.end(), p.low) - borders.begin());
+    auto i = static_cast<std::size_t>(std::lower_bound(borders.begin(), borders.end(), p.low) -
+                                      borders.begin());
     for (; borders[i] < p.end; ++i) {
       if (apart[i].end == 0)
         apart[i] = {borders[i], borders[i + 1], p.kind, p.weak};
@@ -115,7 +118,8 @@ void region_scope::sort_pieces() {
 }
 
 const region_piece *region_scope::piece_at(std::uintptr_t byte) const noexcept {
-  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [=](const region_piece &x) { return x.end <= byte; });
+  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(),
+                                      [=](const region_piece &x) { return x.end <= byte; });
   return p != m_pieces.end() && p->low <= byte ? &*p : nullptr;
 }
 
@@ -179,7 +183,8 @@ void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
 void region_scope::reserve_links(const fragment &f, const region_piece &p) {
   const accessor_set &earlier = shares(f.kind, p.kind) ? f.before : f.last;
   if (!p.weak)
-    earlier.for_each([](region_scope &s) { reserve_one(s.m_successors, [](region_scope *) { return false; }); });
+    earlier.for_each(
+        [](region_scope &s) { reserve_one(s.m_successors, [](region_scope *) { return false; }); });
 }
 
 void region_scope::link(fragment &f, const region_piece &p) noexcept {
@@ -200,7 +205,8 @@ void region_scope::link(fragment &f, const region_piece &p) noexcept {
 bool region_scope::enter_exactly(region_scope &parents) noexcept {
   const region_piece &p = m_pieces.front();
   fragment *const f = parents.m_map.exact(p.low, p.end);
-  if (!f || p.kind != touch::write || p.weak || f->kind != touch::write || f->last.has_more() || f->before.first())
+  if (!f || p.kind != touch::write || p.weak || f->kind != touch::write || f->last.has_more() ||
+      f->before.first())
     return false;
   region_scope *const earlier = f->last.first();
   if (!earlier)
@@ -255,7 +261,9 @@ struct region_scope::remainder {
   std::uintptr_t low, end;
   const fragment *mine;
 
-  [[nodiscard]] const accessor_set &heirs() const noexcept { return mine->last.any_live() ? mine->last : mine->before; }
+  [[nodiscard]] const accessor_set &heirs() const noexcept {
+    return mine->last.any_live() ? mine->last : mine->before;
+  }
 };
 
 std::vector<region_scope::remainder> region_scope::remainders() {
@@ -271,7 +279,8 @@ std::vector<region_scope::remainder> region_scope::remainders() {
 /// reader may represent a writer before it, so the kinds do not matter.
 bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept {
   const remainder &r = left[which];
-  auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [&](const region_piece &x) { return x.end <= r.low; });
+  auto p = std::partition_point(m_pieces.begin(), m_pieces.end(),
+                                [&](const region_piece &x) { return x.end <= r.low; });
   for (; p != m_pieces.end() && p->low < r.end; ++p)
     if (!p->weak)
       return true;
@@ -358,7 +367,8 @@ void region_scope::end_deferred(region_tree &tree, ready_list &ready) {
 
 namespace {
 
-std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low, std::uintptr_t end) {
+std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low,
+                                        std::uintptr_t end) {
   std::vector<region_piece> all;
   const auto add = [&](region_piece p, std::uintptr_t from, std::uintptr_t to, bool released) {
     p.low = from;
@@ -396,7 +406,10 @@ std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, st
 bool region_scope::holds_back(const region_scope &successor) const noexcept {
   const auto concerns = [&](const region_piece &mine) {
     return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(),
-                                         [&](const region_piece &its) { return !its.weak && its.low < mine.end && mine.low < its.end; });
+                                         [&](const region_piece &its) {
+                                           return !its.weak && its.low < mine.end &&
+                                                  mine.low < its.end;
+                                         });
   };
   return std::any_of(m_pieces.begin(), m_pieces.end(), concerns);
 }

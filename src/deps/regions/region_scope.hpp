@@ -19,7 +19,8 @@ namespace rt {
 struct region_tree {
   spin_lock<> lock;
   region_scope *spare = nullptr; // scopes to be used again
-  region_scope *deferred = nullptr; // scopes whose task is over, and that there was no memory to end
+  region_scope *deferred =
+      nullptr; // scopes whose task is over, and that there was no memory to end
   std::size_t live = 0;          // scopes that are in use; with the last one the tree goes
 };
 
@@ -77,7 +78,9 @@ class region_scope : public domain {
 
   /// Adds an access of the task. After the last access sort_pieces() makes pieces of them. Throws
   /// std::bad_alloc.
-  void add(std::uintptr_t low, std::uintptr_t end, touch kind, bool weak) { m_pieces.push_back({low, end, kind, weak}); }
+  void add(std::uintptr_t low, std::uintptr_t end, touch kind, bool weak) {
+    m_pieces.push_back({low, end, kind, weak});
+  }
   void sort_pieces();
   /// Returns whether the running task writes all of these bytes itself, so that no other task
   /// touches them meanwhile.
@@ -116,7 +119,8 @@ class region_scope : public domain {
     for (region_scope *s : m_successors)
       if (--s->m_missing == 0)
         ready.push_back(s->m_task);
-    if (m_successors.size() > 1 || m_pieces.size() > 1 || !m_map.empty() || !m_copies.empty()) [[unlikely]]
+    if (m_successors.size() > 1 || m_pieces.size() > 1 || !m_map.empty() || !m_copies.empty())
+        [[unlikely]]
       forget();
     m_successors.clear();
     m_pieces.clear();
@@ -146,7 +150,8 @@ class region_scope : public domain {
   /// Forgets what no task can wait for any more.
   void prune() noexcept { m_map.prune(); }
 
-  domain *addresses_before = nullptr; // what the task's children had entered by address before the first region came
+  domain *addresses_before =
+      nullptr; // what the task's children had entered by address before the first region came
 
  private:
   struct remainder;
@@ -185,7 +190,7 @@ class region_scope : public domain {
   bool m_ended = false;
   piece_list m_pieces;
   std::vector<region_scope *> m_successors; // they wait for this scope, so they are alive
-  std::vector<region_scope *> m_copies;     // scopes beside m_in whose map may name this one; retained
+  std::vector<region_scope *> m_copies; // scopes beside m_in whose map may name this one; retained
   region_map m_map;
 };
 
@@ -215,8 +220,9 @@ struct region_entry {
   access_mode mode;
 };
 /// Does what enter_accesses() does, for a child of a parent that orders regions.
-bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-                   const region_entry *regions = nullptr, std::size_t region_count = 0);
+bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second,
+                   std::size_t second_count, const region_entry *regions = nullptr,
+                   std::size_t region_count = 0);
 /// Does the same for one access to all bytes there are.
 void enter_everything(task &t);
 /// Returns whether a running task has entered these bytes as a region that no other task touches.

@@ -11,11 +11,13 @@ namespace rt {
 namespace {
 
 constexpr unsigned k_most = detail::k_region_dimensions;
-constexpr std::size_t k_most_runs = std::size_t{1} << 24; // each takes some 100 bytes while the task lives
+constexpr std::size_t k_most_runs = std::size_t{1}
+                                    << 24; // each takes some 100 bytes while the task lives
 
 const char *name_of(access_mode mode) noexcept {
-  static constexpr const char *names[] = {"in",         "out",        "inout",       "weak_in",         "weak_out",
-                                          "weak_inout", "concurrent", "commutative", "weak_concurrent", "weak_commutative"};
+  static constexpr const char *names[] = {
+      "in",         "out",        "inout",       "weak_in",         "weak_out",
+      "weak_inout", "concurrent", "commutative", "weak_concurrent", "weak_commutative"};
   const auto i = static_cast<std::size_t>(mode);
   return i < std::size(names) ? names[i] : "access";
 }
@@ -47,10 +49,12 @@ std::string text_of(const region_access &a) {
 /// Throws the errors about a region that is none.
 class complaint {
  public:
-  complaint(const region_access &a, const char *label, std::size_t place) : m_access(a), m_label(label), m_place(place) {}
+  complaint(const region_access &a, const char *label, std::size_t place)
+      : m_access(a), m_label(label), m_place(place) {}
 
   [[noreturn]] WEFT_COLD void about(const char *what) const {
-    throw_error(errc::invalid_argument, "task '%s': region %zu (%s) %s", m_label, m_place, text_of(m_access).c_str(), what);
+    throw_error(errc::invalid_argument, "task '%s': region %zu (%s) %s", m_label, m_place,
+                text_of(m_access).c_str(), what);
   }
 
  private:
@@ -65,18 +69,22 @@ void check_counts(const region &r, const complaint &c) {
   if (r.dimensions() == 0)
     c.about("has no dimension; give at least one extent");
   if (r.named() > r.dimensions())
-    c.about("is given more parts than it has dimensions; call range(), span() or all() once for each");
+    c.about(
+        "is given more parts than it has dimensions; call range(), span() or all() once for each");
   if (r.stride_count() != 0 && r.stride_count() != r.dimensions())
     c.about("is given strides, but not one for each dimension; the innermost one is mostly 1");
 }
 
 void check_dimension(const detail::region_dimension &d, bool may_be_unbounded, const complaint &c) {
   if (d.extent < 0 || d.count < 0)
-    c.about("has a negative extent; range(a, b) goes from a to b, both included, and span(a, n) is n elements from a on");
+    c.about(
+        "has a negative extent; range(a, b) goes from a to b, both included, and span(a, n) is n elements from a on");
   if (d.extent == detail::k_unbounded && (!may_be_unbounded || d.count == detail::k_unbounded))
-    c.about("does not say how many elements it has, or says more than there are addresses; give the extent, or a range() or span()");
+    c.about(
+        "does not say how many elements it has, or says more than there are addresses; give the extent, or a range() or span()");
   if (d.first < 0 || d.first > d.extent || d.count > d.extent - d.first)
-    c.about("reaches beyond the extents that were declared; indices begin at 0 and range() includes both ends");
+    c.about(
+        "reaches beyond the extents that were declared; indices begin at 0 and range() includes both ends");
   if (d.stride < 0)
     c.about("has a negative stride; begin at the other end");
 }
@@ -127,7 +135,8 @@ region_shape shape_of(const region_access &a, const char *label, std::size_t pla
   std::size_t offset = 0, reach = r.element_bytes();
   unsigned free = k_most;
   for (unsigned i = r.dimensions(); i-- > 0;) {
-    const auto first = static_cast<std::size_t>(r.dimension(i).first), count = static_cast<std::size_t>(r.dimension(i).count);
+    const auto first = static_cast<std::size_t>(r.dimension(i).first),
+               count = static_cast<std::size_t>(r.dimension(i).count);
     offset = sum(offset, product(first, step[i], c), c);
     reach = sum(reach, product(count - 1, step[i], c), c);
     if (free == k_most && step[i] == shape.run) // neighbours touch: one longer run
@@ -137,8 +146,10 @@ region_shape shape_of(const region_access &a, const char *label, std::size_t pla
   }
   shape.first = sum(reinterpret_cast<std::uintptr_t>(r.address()), offset, c);
   static_cast<void>(sum(shape.first, reach, c));
-  if (product(product(shape.loops[0].count, shape.loops[1].count, c), shape.loops[2].count, c) > k_most_runs)
-    c.about("has more than 2^24 runs of bytes with gaps between them, which is too many for one access; name the whole, or fewer parts");
+  if (product(product(shape.loops[0].count, shape.loops[1].count, c), shape.loops[2].count, c) >
+      k_most_runs)
+    c.about(
+        "has more than 2^24 runs of bytes with gaps between them, which is too many for one access; name the whole, or fewer parts");
   return shape;
 }
 

@@ -18,7 +18,7 @@ struct region_shape {
     std::size_t step = 0; // bytes
   };
   std::uintptr_t first = 0;
-  std::size_t run = 0;        // bytes; 0: the region is empty
+  std::size_t run = 0; // bytes; 0: the region is empty
   loop loops[detail::k_region_dimensions]; // outermost first
 
   /// Calls f(low, end) for every run, in the order of the addresses unless strides overlap.
@@ -29,7 +29,8 @@ struct region_shape {
     for (std::size_t i = 0; i < loops[0].count; ++i)
       for (std::size_t j = 0; j < loops[1].count; ++j)
         for (std::size_t k = 0; k < loops[2].count; ++k) {
-          const std::uintptr_t low = first + i * loops[0].step + j * loops[1].step + k * loops[2].step;
+          const std::uintptr_t low =
+              first + i * loops[0].step + j * loops[1].step + k * loops[2].step;
           f(low, low + run);
         }
   }
@@ -39,12 +40,16 @@ struct region_shape {
 /// not call shape_of(). Returns false for all that is wrong.
 inline bool is_one_run(const region &r, std::uintptr_t &low, std::uintptr_t &end) noexcept {
   const detail::region_dimension &d = r.dimension(0);
-  if (r.dimensions() != 1 || r.named() > 1 || r.stride_count() != 0 || d.first < 0 || d.count <= 0 || d.extent < d.count ||
-      d.first > d.extent - d.count || d.count == detail::k_unbounded)
+  if (r.dimensions() != 1 || r.named() > 1 || r.stride_count() != 0 || d.first < 0 ||
+      d.count <= 0 || d.extent < d.count || d.first > d.extent - d.count ||
+      d.count == detail::k_unbounded)
     return false;
   const auto address = reinterpret_cast<std::uintptr_t>(r.address());
-  low = address + static_cast<std::size_t>(d.first) * r.element_bytes(); // no wider than what is looked at next
-  return address != 0 && !__builtin_mul_overflow(static_cast<std::size_t>(d.first + d.count), r.element_bytes(), &end) &&
+  low = address + static_cast<std::size_t>(d.first) *
+                      r.element_bytes(); // no wider than what is looked at next
+  return address != 0 &&
+         !__builtin_mul_overflow(static_cast<std::size_t>(d.first + d.count), r.element_bytes(),
+                                 &end) &&
          !__builtin_add_overflow(address, end, &end);
 }
 

@@ -48,7 +48,8 @@ meaning meaning_of(access_mode mode) noexcept {
 class filler {
  public:
   // children of a final task run in place and wait for nothing, so their parent waits for them
-  explicit filler(region_scope &scope, const task &t) noexcept : m_scope(scope), m_task(t), m_all_strong(t.has(detail::k_final)) {}
+  explicit filler(region_scope &scope, const task &t) noexcept
+      : m_scope(scope), m_task(t), m_all_strong(t.has(detail::k_final)) {}
 
   void objects(const access *list, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -61,7 +62,8 @@ class filler {
   }
   void regions(const region_entry *list, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-      list[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) { add(low, end, list[i].mode); });
+      list[i].shape->for_each_run(
+          [&](std::uintptr_t low, std::uintptr_t end) { add(low, end, list[i].mode); });
   }
   void add(std::uintptr_t low, std::uintptr_t end, access_mode mode) {
     const meaning m = meaning_of(mode);
@@ -118,7 +120,9 @@ void use_regions(bool on) noexcept { g_always = on; }
 
 bool all_are_regions() noexcept { return g_always; }
 
-bool orders_regions(const task &parent) noexcept { return parent.children_domain ? parent.children_domain->regional() : g_always; }
+bool orders_regions(const task &parent) noexcept {
+  return parent.children_domain ? parent.children_domain->regional() : g_always;
+}
 
 region_scope &begin_regions(task &parent) {
   refuse_accesses_when_over(parent);
@@ -134,7 +138,8 @@ region_scope &begin_regions(task &parent) {
   }
 }
 
-bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count, const region_entry *regions,
+bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second,
+                   std::size_t second_count, const region_entry *regions,
                    std::size_t region_count) {
   return enter_filled(t, [&](filler &&f) {
     f.objects(first, first_count);
@@ -150,7 +155,8 @@ bool enter_run(task &t, const region_run &run) {
   region_scope &mine = region_scope::take(parents.tree(), t);
   t.children_domain = &mine;
   try {
-    const meaning m = run.mode == access_mode::inout ? meaning{touch::write, false} : meaning_of(run.mode);
+    const meaning m =
+        run.mode == access_mode::inout ? meaning{touch::write, false} : meaning_of(run.mode);
     mine.add(run.low, run.end, m.kind, m.weak && !t.has(detail::k_final));
     return mine.enter_exactly(parents) ? !mine.waits() : mine.enter(parents);
   } catch (...) {
@@ -172,7 +178,8 @@ bool writes_region(const task &t, const void *address, std::size_t bytes) noexce
 }
 
 bool has_region(const task &t, std::uintptr_t low, std::uintptr_t end) noexcept {
-  return t.children_domain && t.children_domain->regional() && static_cast<const region_scope *>(t.children_domain)->covers(low, end);
+  return t.children_domain && t.children_domain->regional() &&
+         static_cast<const region_scope *>(t.children_domain)->covers(low, end);
 }
 
 void release_region(task &t, std::uintptr_t low, std::uintptr_t end, ready_list &ready) {

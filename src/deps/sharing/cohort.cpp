@@ -13,7 +13,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_arbiters = 64; // a power of two; shared by domains whose tasks have nothing to do with each other
+constexpr std::size_t k_arbiters =
+    64; // a power of two; shared by domains whose tasks have nothing to do with each other
 
 struct alignas(k_line) arbiter_line {
   task_arbiter guard;
@@ -78,7 +79,8 @@ cohort &make_cohort(task &parent, const data_access &member) {
   if (!block)
     throw std::bad_alloc();
   auto *t = ::new (block) task(k_cohort_ops, &parent, nullptr);
-  t->set(detail::k_special | detail::k_tracked); // looked at when it is ready, and freed by free_cohort
+  t->set(detail::k_special |
+         detail::k_tracked); // looked at when it is ready, and freed by free_cohort
   t->extent = 1;
   t->label = k_names[static_cast<std::size_t>(member.shared)];
   auto *c = ::new (detail::storage(t)) cohort(member.shared);
@@ -95,7 +97,8 @@ cohort &make_cohort(task &parent, const data_access &member) {
 /// Returns the cohort at `last` if it takes `a`, else null.
 cohort *open_to(const data_access *last, const data_access &a) noexcept {
   cohort *c = domain::cohort_of(last);
-  if (!c || c->how != a.shared || (c->how == sharing::reduction && !is_same(c->copies->how(), *a.wanted)))
+  if (!c || c->how != a.shared ||
+      (c->how == sharing::reduction && !is_same(c->copies->how(), *a.wanted)))
     return nullptr;
   return c;
 }
@@ -127,7 +130,8 @@ reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexce
 }
 
 bool exclusion_traits::need_same(task &t, task &u) noexcept {
-  for (std::uint32_t i = next_turn(t, 0), k = next_turn(u, 0);; i = next_turn(t, i + 1), k = next_turn(u, k + 1)) {
+  for (std::uint32_t i = next_turn(t, 0), k = next_turn(u, 0);;
+       i = next_turn(t, i + 1), k = next_turn(u, k + 1)) {
     if (i == t.extent || k == u.extent)
       return i == t.extent && k == u.extent;
     if (t.accesses()[i].joined->turns != u.accesses()[k].joined->turns)
@@ -152,7 +156,8 @@ bool take_exclusions(task &t) noexcept {
     if (!a.joined || a.joined->how != sharing::commutative || is_weak(a))
       continue;
     guard = a.joined->guard;
-    handed_over = a.joined->turns->holder.load(std::memory_order_relaxed) == &t; // O1 of exclusion.hpp
+    handed_over =
+        a.joined->turns->holder.load(std::memory_order_relaxed) == &t; // O1 of exclusion.hpp
   }
   return !guard || handed_over || guard->take(t);
 }

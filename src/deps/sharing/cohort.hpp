@@ -34,14 +34,22 @@ struct exclusion_traits {
   // A member's access is in no chain, and has no child before its task runs. So the links of a line
   // are in the task's first access that takes turns.
   static task *behind(task &t) noexcept { return task_of(first_turn(t).successor.get()); }
-  static void set_behind(task &t, task *behind) noexcept { first_turn(t).successor.set(behind ? &first_turn(*behind) : nullptr); }
+  static void set_behind(task &t, task *behind) noexcept {
+    first_turn(t).successor.set(behind ? &first_turn(*behind) : nullptr);
+  }
   static task *last(task &t) noexcept { return task_of(first_turn(t).child.get()); }
-  static void set_last(task &t, task *last) noexcept { first_turn(t).child.set(last ? &first_turn(*last) : nullptr); }
+  static void set_last(task &t, task *last) noexcept {
+    first_turn(t).child.set(last ? &first_turn(*last) : nullptr);
+  }
   static task *next(const task &t) noexcept { return static_cast<task *>(t.next); }
   static void set_next(task &t, task *next) noexcept { t.next = next; }
   // A ready task counts its unsatisfied accesses no more, so its age takes the place of that count.
-  static std::uint32_t age(const task &t) noexcept { return t.unsatisfied.load(std::memory_order_relaxed); } // O1: under the lock
-  static void set_age(task &t, std::uint32_t age) noexcept { t.unsatisfied.store(age, std::memory_order_relaxed); } // O1
+  static std::uint32_t age(const task &t) noexcept {
+    return t.unsatisfied.load(std::memory_order_relaxed);
+  } // O1: under the lock
+  static void set_age(task &t, std::uint32_t age) noexcept {
+    t.unsatisfied.store(age, std::memory_order_relaxed);
+  } // O1
 
  private:
   static task *task_of(const data_access *a) noexcept { return a ? a->task : nullptr; }
@@ -67,7 +75,9 @@ struct cohort {
   cohort_state<real_atomics, data_access> members;
   task_exclusion own_turns;
 
-  [[nodiscard]] task &self() noexcept { return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset); }
+  [[nodiscard]] task &self() noexcept {
+    return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset);
+  }
   /// Returns the access of the cohort in the chain.
   [[nodiscard]] data_access &access() noexcept { return self().accesses()[0]; }
 };
@@ -80,7 +90,8 @@ extern const body_ops k_cohort_ops;
 [[nodiscard]] inline task &covering_task(task &t) noexcept {
   task *covers = &t;
   while (covers->parent && !is_recorded(*covers) &&
-         (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
+         (covers->has(detail::k_implicit) ||
+          (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
     covers = covers->parent;
   return *covers;
 }
@@ -91,17 +102,21 @@ inline std::uint32_t exclusion_traits::next_turn(task &t, std::uint32_t from) no
   for (; from < t.extent; ++from) {
     const data_access &a = t.accesses()[from];
     // O4 of access_state.hpp: the kind never changes
-    if (a.joined && a.joined->how == sharing::commutative && !(a.flags.load(std::memory_order_relaxed) & k_weak))
+    if (a.joined && a.joined->how == sharing::commutative &&
+        !(a.flags.load(std::memory_order_relaxed) & k_weak))
       break;
   }
   return from;
 }
 
-inline data_access &exclusion_traits::first_turn(task &t) noexcept { return t.accesses()[next_turn(t, 0)]; }
+inline data_access &exclusion_traits::first_turn(task &t) noexcept {
+  return t.accesses()[next_turn(t, 0)];
+}
 
 template <class F>
 void exclusion_traits::for_each(task &t, F f) {
-  for (std::uint32_t i = next_turn(t, 0); i < t.extent && f(*t.accesses()[i].joined->turns); i = next_turn(t, i + 1)) {
+  for (std::uint32_t i = next_turn(t, 0); i < t.extent && f(*t.accesses()[i].joined->turns);
+       i = next_turn(t, i + 1)) {
   }
 }
 
@@ -139,7 +154,8 @@ void find_cohorts(task &t, domain &d);
 
 /// Makes `a`, for which find_cohorts() was called, a member. `last` is the slot of its address.
 /// Returns whether `a` is satisfied.
-[[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept;
+[[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &d,
+                               mailbox &box) noexcept;
 
 /// Closes the cohort: no member joins any more. Registrar only. Returns the access that stands for
 /// the cohort in the chain.

@@ -87,7 +87,9 @@ class cohort_state {
   [[nodiscard]] bool leave() noexcept { return m_left.remove(); }
 
   /// Closes the cohort: no member joins any more. Registrar only. Returns what leave() does.
-  [[nodiscard]] bool close() noexcept { return m_left.settle(m_admitted.get()) && !mutant(bug::cohort_end_missed); }
+  [[nodiscard]] bool close() noexcept {
+    return m_left.settle(m_admitted.get()) && !mutant(bug::cohort_end_missed);
+  }
 
   /// Returns whether every member has left. Registrar only.
   [[nodiscard]] bool is_over() const noexcept { return m_left.done(m_admitted.get()); }
@@ -101,7 +103,8 @@ class cohort_state {
   }
 
  private:
-  typename P::template var<std::uint32_t> m_admitted{}; // used by the registrar only, as the next one
+  typename P::template var<std::uint32_t>
+      m_admitted{}; // used by the registrar only, as the next one
   typename P::template var<bool> m_seen_open{};
   char m_apart[k_line]; // parts what the registrar uses for each member from what leavers write
   completion_word<P> m_left;

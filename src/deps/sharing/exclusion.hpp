@@ -126,7 +126,9 @@ class arbiter {
   /// returns false.
   bool join_line(Task &t) noexcept {
     auto &ways = ways_of(t);
-    auto *found = &ways[Traits::age(t) % Traits::k_ways]; // replaces a line, which is then found no more, unless there is room
+    auto *found =
+        &ways[Traits::age(t) %
+              Traits::k_ways]; // replaces a line, which is then found no more, unless there is room
     for (auto &way : ways) {
       Task *const head = way.get();
       if (!head) {
@@ -184,7 +186,8 @@ class arbiter {
 
   spin_lock<P> m_lock;
   typename P::template var<std::uint32_t> m_age{};
-  typename P::template var<Task *> m_heads[Traits::k_sets][Traits::k_ways]{}; // where a line may be found, by what it needs
+  typename P::template var<Task *>
+      m_heads[Traits::k_sets][Traits::k_ways]{}; // where a line may be found, by what it needs
 };
 
 } // namespace rt

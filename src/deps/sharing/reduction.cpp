@@ -23,7 +23,8 @@ reduction_store::~reduction_store() {
 
 namespace {
 
-constexpr std::size_t k_least_alignment = 128; // two lines: copies of different workers are written at once
+constexpr std::size_t k_least_alignment =
+    128; // two lines: copies of different workers are written at once
 
 std::align_val_t alignment_of(const detail::reduction_ops &ops) noexcept {
   return std::align_val_t{ops.alignment > k_least_alignment ? ops.alignment : k_least_alignment};
@@ -34,7 +35,8 @@ std::align_val_t alignment_of(const detail::reduction_ops &ops) noexcept {
 reduction_store::copy *reduction_store::make() {
   const auto count = static_cast<std::size_t>(m_how.count);
   const std::align_val_t alignment = alignment_of(*m_how.ops);
-  const auto offset = (sizeof(copy) + static_cast<std::size_t>(alignment) - 1) & ~(static_cast<std::size_t>(alignment) - 1);
+  const auto offset = (sizeof(copy) + static_cast<std::size_t>(alignment) - 1) &
+                      ~(static_cast<std::size_t>(alignment) - 1);
   char *const block = static_cast<char *>(::operator new(offset + count * m_how.bytes, alignment));
   auto *c = ::new (static_cast<void *>(block)) copy;
   c->data = block + offset;
@@ -62,7 +64,8 @@ void reduction_store::free_all(const copy *unfilled) noexcept {
   m_shelf.clear();
 }
 
-reduction_store::copy &reduction_store::copy_for(const void *holder, const void *home, unsigned id) {
+reduction_store::copy &reduction_store::copy_for(const void *holder, const void *home,
+                                                 unsigned id) {
   copy *c = m_shelf.take(holder, home, id);
   if (!c) {
     c = make();
@@ -106,7 +109,8 @@ constexpr const char *k_combining = "the operation of a reduction below task";
 class combining {
  public:
   explicit combining(const task &below) noexcept
-      : m_self{k_combining, label_of(below)}, m_context(this_thread_context()), // null on a thread that only takes events back
+      : m_self{k_combining, label_of(below)},
+        m_context(this_thread_context()), // null on a thread that only takes events back
         m_outer(m_context ? std::exchange(m_context->in_callback, &m_self) : nullptr) {}
   combining(const combining &) = delete;
   combining &operator=(const combining &) = delete;
@@ -138,7 +142,8 @@ void combine_copies_so_far(reduction_store &store, const task &whole) {
 }
 
 void give_back_copy(data_access &a) noexcept {
-  if (!is_finished(a) && a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak))
+  if (!is_finished(a) && a.joined && a.joined->how == sharing::reduction &&
+      !(a.flags.load(std::memory_order_relaxed) & k_weak))
     give_back_copy_of(a);
 }
 

@@ -33,11 +33,14 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Returns whether the two add up in the same way, so that their tasks may share copies.
-[[nodiscard]] inline bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
-  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
+[[nodiscard]] inline bool is_same(const detail::reduction_spec &a,
+                                  const detail::reduction_spec &b) noexcept {
+  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes &&
+         (!a.ops->is_same || a.ops->is_same(a.how, b.how));
 }
 /// Does the same as far as that is possible without a call.
-[[nodiscard]] WEFT_INLINE bool is_trivially_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
+[[nodiscard]] WEFT_INLINE bool is_trivially_same(const detail::reduction_spec &a,
+                                                 const detail::reduction_spec &b) noexcept {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && !a.ops->is_same;
 }
 /// Throws weft::error if the two do not add up in the same way, and the task names both for one
@@ -78,7 +81,7 @@ class copy_shelf {
     if (found) {
       found->fresh.set(false);
       found->holder.store(holder, std::memory_order_relaxed); // O2
-      near(id).store(found, std::memory_order_release);       // O1
+      near(id).store(found, std::memory_order_release); // O1
     }
     return found;
   }
@@ -98,7 +101,8 @@ class copy_shelf {
   }
 
   static void give_back(Copy &c) noexcept {
-    c.holder.store(nullptr, order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
+    c.holder.store(nullptr,
+                   order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
   }
   /// Gives back the copy of a holder whose copy the caller does not know.
   void give_back_of(const void *holder) noexcept {
@@ -125,7 +129,8 @@ class copy_shelf {
   }
 
  private:
-  static constexpr unsigned k_near = 16; // a power of two; with more workers, those of one number take turns with the lock
+  static constexpr unsigned k_near =
+      16; // a power of two; with more workers, those of one number take turns with the lock
   using hint = typename P::template atomic<Copy *>;
   hint &near(unsigned id) noexcept { return m_near[id % k_near]; }
 
@@ -140,7 +145,7 @@ template <class P>
 struct basic_reduction_copy {
   typename P::template var<basic_reduction_copy *> next{};
   typename P::template atomic<const void *> holder{nullptr}; // null: free
-  typename P::template var<const void *> home{};            // the worker that it was made on
+  typename P::template var<const void *> home{}; // the worker that it was made on
   void *data = nullptr;
   typename P::template var<bool> fresh{}; // no task has taken it since it was filled
 };
@@ -154,9 +159,13 @@ class reduction_store {
   reduction_store &operator=(const reduction_store &) = delete;
 
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
-  [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
+  [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept {
+    return m_how.count == count && m_how.bytes == bytes;
+  }
   /// Does what the function of copy_shelf does.
-  [[nodiscard]] copy *take_near(const void *holder, const void *home, unsigned id) noexcept { return m_shelf.take_near(holder, home, id); }
+  [[nodiscard]] copy *take_near(const void *holder, const void *home, unsigned id) noexcept {
+    return m_shelf.take_near(holder, home, id);
+  }
   /// Returns the holder's copy, and makes one if needed. Throws what the identity throws, or
   /// std::bad_alloc.
   [[nodiscard]] copy &copy_for(const void *holder, const void *home, unsigned id);
@@ -172,7 +181,10 @@ class reduction_store {
   copy *make();
   void free(copy *c, bool is_filled) noexcept;
   void free_all(const copy *unfilled) noexcept;
-  void add(const copy &c) { m_how.ops->combine(const_cast<void *>(m_how.address), c.data, static_cast<std::size_t>(m_how.count), m_how.how); }
+  void add(const copy &c) {
+    m_how.ops->combine(const_cast<void *>(m_how.address), c.data,
+                       static_cast<std::size_t>(m_how.count), m_how.how);
+  }
 
   detail::reduction_spec m_how;
   copy_shelf<real_atomics, copy> m_shelf;
@@ -191,7 +203,9 @@ void combine_copies_so_far(reduction_store &store, const task &whole);
 [[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
   return reinterpret_cast<reduction_store::copy *>(a.child.get());
 }
-inline void set_copy(data_access &a, reduction_store::copy *c) noexcept { a.child.set(reinterpret_cast<data_access *>(c)); }
+inline void set_copy(data_access &a, reduction_store::copy *c) noexcept {
+  a.child.set(reinterpret_cast<data_access *>(c));
+}
 
 /// Gives back the copy that a task has taken by a strong access to what it reduces.
 inline void give_back_copy_of(data_access &a) noexcept {

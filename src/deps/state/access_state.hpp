@@ -95,9 +95,12 @@ template <class P, class Task>
 struct basic_data_access {
   const void *address = nullptr;
   typename P::template atomic<std::uint32_t> flags{0};
-  sharing shared; // written where accesses of a task with several kinds are entered; elsewhere never read
-  typename P::template var<basic_data_access *> successor{}; // valid with N; written by the registrar before
-  typename P::template var<basic_data_access *> child{}; // valid with L; written by the registrar before
+  sharing
+      shared; // written where accesses of a task with several kinds are entered; elsewhere never read
+  typename P::template var<basic_data_access *>
+      successor{}; // valid with N; written by the registrar before
+  typename P::template var<basic_data_access *>
+      child{}; // valid with L; written by the registrar before
   Task *task = nullptr;
   union {
     cohort *joined = nullptr; // null: the access is in the chain itself
@@ -105,11 +108,15 @@ struct basic_data_access {
   };
 };
 
-constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
+constexpr bool is_released(std::uint32_t flags) noexcept {
+  return (flags & k_released) == k_released;
+}
 
 /// Returns what an access of this kind already has when it is linked behind one in this state: a
 /// reader passes R on to a reader.
-constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept { return state & kind & k_reads ? state & k_read_ok : 0u; }
+constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
+  return state & kind & k_reads ? state & k_read_ok : 0u;
+}
 
 /// Names what a delivery causes: first the bits of the successor, then those of the child.
 enum caused : std::uint32_t {
@@ -126,7 +133,9 @@ constexpr std::uint32_t given(std::uint32_t flags) noexcept {
   if (flags & k_next_parent)
     g |= is_released(flags) ? k_children_done : 0u;
   else if (flags & k_next_known)
-    g |= is_released(flags) ? k_both_ok : flags & k_reads && flags & k_next_reads ? flags & k_read_ok : 0u;
+    g |= is_released(flags)                        ? k_both_ok
+         : flags & k_reads && flags & k_next_reads ? flags & k_read_ok
+                                                   : 0u;
   if (flags & k_child_link)
     g |= (flags & k_both_ok) << k_child_shift;
   if (!(flags & k_weak) && flags & (flags & k_reads ? k_read_ok : k_write_ok))
@@ -145,12 +154,19 @@ inline constexpr auto k_given = [] {
 
 /// Returns whether the bits of a message never take back what was given.
 constexpr bool given_only_grows() noexcept {
-  constexpr std::uint32_t messages[] = {
-      k_read_ok, k_write_ok, k_finished, k_children_done, k_next_known, k_next_known | k_next_reads, k_next_known | k_next_parent, k_child_link};
+  constexpr std::uint32_t messages[] = {k_read_ok,
+                                        k_write_ok,
+                                        k_finished,
+                                        k_children_done,
+                                        k_next_known,
+                                        k_next_known | k_next_reads,
+                                        k_next_known | k_next_parent,
+                                        k_child_link};
   constexpr std::uint32_t next = k_next_known | k_next_reads | k_next_parent;
   for (std::uint32_t flags = 0; flags < k_given.size(); ++flags)
     for (const std::uint32_t bits : messages)
-      if (!(flags & bits) && !(flags & next && bits & next) && k_given[flags] & ~k_given[flags | bits])
+      if (!(flags & bits) && !(flags & next && bits & next) &&
+          k_given[flags] & ~k_given[flags | bits])
         return false;
   return true;
 }
@@ -175,7 +191,8 @@ struct delivery {
 /// Returns what the step from `before` to `after` by `bits` causes. Reads the links that `after`
 /// makes valid.
 template <class Access>
-WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after, std::uint32_t bits) noexcept {
+WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
+                                          std::uint32_t after, std::uint32_t bits) noexcept {
   std::uint32_t caused = k_given[after] ^ k_given[before]; // k_given only grows
   if (__builtin_constant_p(possible(bits)))
     caused &= possible(bits); // folds what follows
@@ -183,18 +200,22 @@ WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
     caused &= ~std::uint32_t{k_to_child};
   if (mutant(bug::access_dies_early) && is_released(after))
     caused |= k_died;
-  return {caused, caused & k_to_next ? a.successor.get() : nullptr, caused & k_to_child ? a.child.get() : nullptr};
+  return {caused, caused & k_to_next ? a.successor.get() : nullptr,
+          caused & k_to_child ? a.child.get() : nullptr};
 }
 
 /// Returns whether no other thread delivers to the access at the same time (I4).
-constexpr bool comes_alone(std::uint32_t before, std::uint32_t bits, std::uint32_t caused) noexcept {
-  return caused & k_died || ((bits & k_both_ok) == k_both_ok && (before & (k_next_known | k_weak)) == k_next_known);
+constexpr bool comes_alone(std::uint32_t before, std::uint32_t bits,
+                           std::uint32_t caused) noexcept {
+  return caused & k_died ||
+         ((bits & k_both_ok) == k_both_ok && (before & (k_next_known | k_weak)) == k_next_known);
 }
 
 /// Delivers `bits` to `a`, and returns what that causes.
 template <class Access>
 WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
-  std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
+  std::uint32_t before =
+      a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
     const bool children_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
     const std::uint32_t after = before | bits | (children_ignored ? k_children_done : 0u);
@@ -204,8 +225,11 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
       return {caused, next, child};
     }
     // O2: publishes links and data, O3: sees what the other deliverer published
-    if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release), std::memory_order_acquire))
-      return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits) : delivery<Access>{caused, next, child};
+    if (a.flags.compare_exchange_weak(
+            before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
+            std::memory_order_acquire))
+      return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits)
+                                                    : delivery<Access>{caused, next, child};
   }
 }
 
@@ -213,17 +237,20 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
 /// Returns false if nothing was delivered.
 template <class Access>
 WEFT_INLINE bool try_deliver(Access &a, std::uint32_t bits, std::uint32_t likely) noexcept {
-  std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: what the task's end will follow
+  std::uint32_t before =
+      a.flags.load(std::memory_order_acquire); // O1: what the task's end will follow
   const std::uint32_t after = before | bits;
   if ((k_given[after] ^ k_given[before]) != likely) [[unlikely]]
     return false;
-  if (likely == k_satisfied && bits == k_both_ok && before & k_next_known) { // as comes_alone() says: no weak access satisfies its task
+  if (likely == k_satisfied && bits == k_both_ok &&
+      before & k_next_known) { // as comes_alone() says: no weak access satisfies its task
     a.flags.store(after, std::memory_order_relaxed); // O5
     return true;
   }
   // O2: publishes links and data
-  return a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
-                                       std::memory_order_relaxed);
+  return a.flags.compare_exchange_weak(
+      before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
+      std::memory_order_relaxed);
 }
 
 } // namespace rt

@@ -35,9 +35,13 @@ class pending_registrations {
   void add() noexcept { m_added.set(m_added.get() + 1); }
   void take_back() noexcept { m_added.set(m_added.get() - 1); }
   void applied() noexcept {
-    m_applied.store(m_applied.load(std::memory_order_relaxed) + 1, order_unless(bug::registration_applied_relaxed, std::memory_order_release)); // O1
+    m_applied.store(
+        m_applied.load(std::memory_order_relaxed) + 1,
+        order_unless(bug::registration_applied_relaxed, std::memory_order_release)); // O1
   }
-  [[nodiscard]] bool none() const noexcept { return m_applied.load(std::memory_order_acquire) == m_added.get(); } // O2
+  [[nodiscard]] bool none() const noexcept {
+    return m_applied.load(std::memory_order_acquire) == m_added.get();
+  } // O2
 
  private:
   typename P::template var<std::uint32_t> m_added{0};

@@ -11,8 +11,14 @@ namespace weft_model {
 
 namespace {
 
-bool acquires(std::memory_order o) { return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst; }
-bool releases(std::memory_order o) { return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst; }
+bool acquires(std::memory_order o) {
+  return o == std::memory_order_acquire || o == std::memory_order_acq_rel ||
+         o == std::memory_order_seq_cst;
+}
+bool releases(std::memory_order o) {
+  return o == std::memory_order_release || o == std::memory_order_acq_rel ||
+         o == std::memory_order_seq_cst;
+}
 bool is_seq_cst(std::memory_order o) { return o == std::memory_order_seq_cst; }
 
 void raise(std::vector<std::uint16_t> &view, int where, int index) {
@@ -83,7 +89,9 @@ std::string short_name(const char *file) {
   return tests == std::string::npos ? path : path.substr(tests);
 }
 
-std::string text_of(const std::source_location &at) { return short_name(at.file_name()) + ":" + std::to_string(at.line()); }
+std::string text_of(const std::source_location &at) {
+  return short_name(at.file_name()) + ":" + std::to_string(at.line());
+}
 
 } // namespace
 
@@ -249,7 +257,8 @@ void engine::report_deadlock() {
   for (int t = 1; t < m_thread_count; ++t) {
     const thread &th = m_threads[static_cast<std::size_t>(t)];
     if (!th.finished)
-      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " + text_of(th.next.source) + ";";
+      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " +
+             text_of(th.next.source) + ";";
   }
   fail(who);
 }
@@ -269,7 +278,7 @@ int engine::pick() {
   if (!unfinished)
     return 0;
   if (!can) { // a spin loop may end after a number of rounds: give it one more, but only one while nothing
-              // changes
+    // changes
     if (!idle)
       report_deadlock();
     can = idle;
@@ -278,7 +287,8 @@ int engine::pick() {
   }
   const bool sleep_sets = uses_sleep_sets();
   const thread &current = me();
-  const bool preempts = m_current != 0 && (can & (1u << m_current)) && current.next.kind != op::pause && current.next.kind != op::asleep;
+  const bool preempts = m_current != 0 && (can & (1u << m_current)) &&
+                        current.next.kind != op::pause && current.next.kind != op::asleep;
   unsigned candidates = sleep_sets ? can & ~m_sleep_set : can;
   if (m_limits.preemptions >= 0 && preempts && m_preemptions >= m_limits.preemptions)
     candidates = 1u << m_current;
@@ -295,14 +305,16 @@ int engine::pick() {
   const int taken = choose_thread(order, count);
   const int chosen = order[taken];
   if (idle)
-    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume = stores_of_others(m_threads[static_cast<std::size_t>(chosen)]);
+    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume =
+        stores_of_others(m_threads[static_cast<std::size_t>(chosen)]);
   if (preempts && chosen != m_current)
     ++m_preemptions;
   if (sleep_sets) {
     for (int i = 0; i < taken; ++i) // explored before, from this state
       m_sleep_set |= 1u << order[i];
     for (int t = 1; t < m_thread_count; ++t)
-      if ((m_sleep_set & (1u << t)) && dependent(m_threads[static_cast<std::size_t>(t)].next, m_threads[static_cast<std::size_t>(chosen)].next))
+      if ((m_sleep_set & (1u << t)) && dependent(m_threads[static_cast<std::size_t>(t)].next,
+                                                 m_threads[static_cast<std::size_t>(chosen)].next))
         m_sleep_set &= ~(1u << t);
   }
   return chosen;
@@ -335,12 +347,16 @@ void engine::step(op kind, int where, const std::source_location &at) {
 
 // --- orders and mutants
 
-std::memory_order engine::effective(std::memory_order order, char part, const std::source_location &at) {
+std::memory_order engine::effective(std::memory_order order, char part,
+                                    const std::source_location &at) {
   if (order == std::memory_order_relaxed)
     return order;
-  cached_site &c = m_site_cache[(at.line() * 37 + at.column() * 5 + static_cast<unsigned>(part)) & 1023u];
-  if (c.file != at.file_name() || c.line != at.line() || c.column != at.column() || c.part != part) {
-    const std::string key = std::string(at.file_name()) + ":" + std::to_string(at.line()) + ":" + std::to_string(at.column()) + ":" + part;
+  cached_site &c =
+      m_site_cache[(at.line() * 37 + at.column() * 5 + static_cast<unsigned>(part)) & 1023u];
+  if (c.file != at.file_name() || c.line != at.line() || c.column != at.column() ||
+      c.part != part) {
+    const std::string key = std::string(at.file_name()) + ":" + std::to_string(at.line()) + ":" +
+                            std::to_string(at.column()) + ":" + part;
     const auto [found, is_new] = m_site_of.try_emplace(key, static_cast<int>(m_sites.size()));
     if (is_new)
       m_sites.push_back({at.file_name(), at.line(), at.column(), part, order});
@@ -395,7 +411,8 @@ void engine::must_be_visible(int where) {
   location &l = place(where);
   if (me().knows.clock[static_cast<std::size_t>(l.creator)] < l.created_at)
     fail("data race: an atomic is used by a thread that does not see its construction");
-  l.used[static_cast<std::size_t>(m_current)] = me().knows.clock[static_cast<std::size_t>(m_current)];
+  l.used[static_cast<std::size_t>(m_current)] =
+      me().knows.clock[static_cast<std::size_t>(m_current)];
 }
 
 template <class Wanted>
@@ -470,7 +487,8 @@ std::uint64_t engine::load(int where, std::memory_order order, const std::source
   return value;
 }
 
-void engine::store(int where, std::uint64_t value, std::memory_order order, const std::source_location &at) {
+void engine::store(int where, std::uint64_t value, std::memory_order order,
+                   const std::source_location &at) {
   if (m_dying)
     return;
   step(op::store, where, at);
@@ -479,7 +497,8 @@ void engine::store(int where, std::uint64_t value, std::memory_order order, cons
   note("store", where, value, at);
 }
 
-std::uint64_t engine::begin_rmw(int where, std::memory_order &order, const std::source_location &at) {
+std::uint64_t engine::begin_rmw(int where, std::memory_order &order,
+                                const std::source_location &at) {
   if (!m_dying) {
     step(op::rmw, where, at);
     must_be_visible(where);
@@ -488,13 +507,15 @@ std::uint64_t engine::begin_rmw(int where, std::memory_order &order, const std::
   return read_message(where, place(where).count - 1, order);
 }
 
-void engine::end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at) {
+void engine::end_rmw(int where, std::uint64_t value, std::memory_order order,
+                     const std::source_location &at) {
   append(where, value, order, true);
   note("rmw", where, value, at);
 }
 
-bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success, std::memory_order failure,
-                              bool weak, const std::source_location &at) {
+bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired,
+                              std::memory_order success, std::memory_order failure, bool weak,
+                              const std::source_location &at) {
   location &l = place(where);
   if (m_dying)
     return true;
@@ -521,14 +542,15 @@ bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t 
     return false;
   }
   const std::uint64_t wanted = expected;
-  const int index = choose_message(where, is_seq_cst(failure), [&](std::uint64_t v) { return v != wanted; });
+  const int index =
+      choose_message(where, is_seq_cst(failure), [&](std::uint64_t v) { return v != wanted; });
   expected = read_message(where, index, failure);
   note("compare-exchange", where, expected, at, " fails");
   return false;
 }
 
-std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order,
-                            const std::source_location &at) {
+std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
+                            std::memory_order order, const std::source_location &at) {
   if (m_dying || (!m_running && !m_starting)) {
     const std::uint64_t value = load(where, order, at);
     if (!m_dying && !wanted(argument, value))
@@ -544,7 +566,8 @@ std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), vo
   step(op::await, where, at);
   thread &th = me();
   th.stale_reads[static_cast<std::size_t>(where)] = 0;
-  const int index = choose_message(where, is_seq_cst(order), [&](std::uint64_t v) { return wanted(argument, v); });
+  const int index = choose_message(where, is_seq_cst(order),
+                                   [&](std::uint64_t v) { return wanted(argument, v); });
   const std::uint64_t value = read_message(where, index, order);
   note("await", where, value, at);
   return value;
@@ -589,7 +612,8 @@ void engine::heavy_barrier(const std::source_location &at) {
   note("heavy barrier", -1, 0, at);
 }
 
-bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline, const std::source_location &at) {
+bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline,
+                        const std::source_location &at) {
   if (m_dying)
     return true;
   if (!m_running)
@@ -654,7 +678,8 @@ void engine::read_var(access &a, const std::source_location &at) {
   must_be_alive(a);
   const auto &clock = me().knows.clock;
   if (clock[static_cast<std::size_t>(a.writer)] < a.written)
-    fail("data race: reads at " + text_of(at) + " what thread " + std::to_string(a.writer) + " writes");
+    fail("data race: reads at " + text_of(at) + " what thread " + std::to_string(a.writer) +
+         " writes");
   a.read[static_cast<std::size_t>(m_current)] = clock[static_cast<std::size_t>(m_current)];
   digest_var(a);
   remember(a.value);
@@ -666,7 +691,8 @@ void engine::write_var(access &a, std::uint64_t value, const std::source_locatio
   must_be_alive(a);
   const auto &clock = me().knows.clock;
   if (clock[static_cast<std::size_t>(a.writer)] < a.written)
-    fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(a.writer) + " writes");
+    fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(a.writer) +
+         " writes");
   for (std::size_t t = 0; t < clock.size(); ++t)
     if (clock[t] < a.read[t])
       fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(t) + " reads");
@@ -690,12 +716,13 @@ void engine::must_be_alive(const access &a) {
     fail("a variable is used after its end");
 }
 
-void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more) {
+void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at,
+                  const char *more) {
   if (!m_tracing)
     return;
   char line[256];
-  std::snprintf(line, sizeof line, "    thread %d  %-16s a%-3d %6lld%s  %s", m_current, what, where, static_cast<long long>(value), more,
-                text_of(at).c_str());
+  std::snprintf(line, sizeof line, "    thread %d  %-16s a%-3d %6lld%s  %s", m_current, what, where,
+                static_cast<long long>(value), more, text_of(at).c_str());
   m_trace.emplace_back(line);
 }
 

@@ -50,7 +50,19 @@ struct location {
   knowledge parked; // what wakers of this futex word knew
 };
 
-enum class op : std::uint8_t { none, load, store, rmw, light, heavy, sleep, asleep, wake, await, pause };
+enum class op : std::uint8_t {
+  none,
+  load,
+  store,
+  rmw,
+  light,
+  heavy,
+  sleep,
+  asleep,
+  wake,
+  await,
+  pause
+};
 
 struct pending {
   op kind = op::none;
@@ -71,15 +83,15 @@ struct site {
 
 enum class search : std::uint8_t {
   exhaustive, // depth first
-  random,     // every choice uniformly
-  pct,        // by priorities, with a few changes of them (Burckhardt et al., ASPLOS 2010)
+  random, // every choice uniformly
+  pct, // by priorities, with a few changes of them (Burckhardt et al., ASPLOS 2010)
 };
 
 /// Lists what an exhaustive search leaves out. None of it can change a verdict.
 enum class reduction : std::uint8_t {
   none,
   sleep_sets, // executions that differ in the order of independent steps only (Godefroid)
-  states,     // and what follows a state that was seen before
+  states, // and what follows a state that was seen before
 };
 
 /// Returns the processor time of this process: a busy machine shortens no search.
@@ -107,7 +119,7 @@ struct outcome {
   bool exhausted = false;
   std::uint64_t executions = 0;
   std::uint64_t pruned = 0; // executions that were cut, because the rest was known
-  std::uint64_t steps = 0;  // of all of them together
+  std::uint64_t steps = 0; // of all of them together
   std::string failure;
   std::string replay;
   std::string trace;
@@ -133,20 +145,24 @@ class engine {
   int new_location(std::uint64_t value);
   void end_location(int &where);
   std::uint64_t load(int where, std::memory_order order, const std::source_location &at);
-  void store(int where, std::uint64_t value, std::memory_order order, const std::source_location &at);
+  void store(int where, std::uint64_t value, std::memory_order order,
+             const std::source_location &at);
   template <class F>
   std::uint64_t rmw(int where, F change, std::memory_order order, const std::source_location &at) {
     const std::uint64_t old = begin_rmw(where, order, at); // makes `order` the one in force
     end_rmw(where, change(old), order, at);
     return old;
   }
-  bool compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success, std::memory_order failure, bool weak,
+  bool compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired,
+                        std::memory_order success, std::memory_order failure, bool weak,
                         const std::source_location &at);
-  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order, const std::source_location &at);
+  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
+                      std::memory_order order, const std::source_location &at);
   void pause(const std::source_location &at);
   void light_barrier(const std::source_location &at);
   void heavy_barrier(const std::source_location &at);
-  bool futex_wait(int where, std::uint64_t expected, bool has_deadline, const std::source_location &at);
+  bool futex_wait(int where, std::uint64_t expected, bool has_deadline,
+                  const std::source_location &at);
   void futex_wake(int where, int count, const std::source_location &at);
 
   struct access {
@@ -184,10 +200,11 @@ class engine {
     std::uint64_t stores_at_pause = UINT64_MAX; // of the others
     std::uint64_t stores_at_idle_resume = UINT64_MAX;
     bool may_fail_spuriously = true;
-    std::array<std::uint8_t, k_max_locations> stale_reads{}; // how often the message in stale_at was read
+    std::array<std::uint8_t, k_max_locations>
+        stale_reads{}; // how often the message in stale_at was read
     std::array<std::uint16_t, k_max_locations> stale_at{};
     std::vector<std::uint16_t> flushed; // view at the last light barrier
-    std::uint64_t history = 0;          // digest of all that it has done and seen: where it is
+    std::uint64_t history = 0; // digest of all that it has done and seen: where it is
     void *stack_pointer = nullptr;
   };
   struct choice {
@@ -229,13 +246,15 @@ class engine {
   int choose_message(int where, bool seq_cst, Wanted wanted);
   std::uint64_t read_message(int where, int index, std::memory_order order);
   std::uint64_t begin_rmw(int where, std::memory_order &order, const std::source_location &at);
-  void end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at);
+  void end_rmw(int where, std::uint64_t value, std::memory_order order,
+               const std::source_location &at);
   void append(int where, std::uint64_t value, std::memory_order order, bool continues);
   void must_be_visible(int where);
   void must_be_alive(const access &a);
   void must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks);
   std::memory_order effective(std::memory_order order, char part, const std::source_location &at);
-  void note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more = "");
+  void note(const char *what, int where, std::uint64_t value, const std::source_location &at,
+            const char *more = "");
   std::string trail_text() const;
   thread &me() { return m_threads[static_cast<std::size_t>(m_current)]; }
   location &place(int where) { return m_locations[static_cast<std::size_t>(where)]; }
@@ -260,21 +279,23 @@ class engine {
   const program *m_program = nullptr;
   void *m_object = nullptr;
   void *m_host = nullptr; // where explore() is
-  bool m_dying = false;   // the object is being taken down after a cut execution: nothing is checked any more
+  bool m_dying =
+      false; // the object is being taken down after a cut execution: nothing is checked any more
   std::vector<choice> m_trail;
   std::size_t m_position = 0;
   std::uint64_t m_random = 1;
   bool m_replaying = false;
 
   std::array<int, k_max_threads> m_priority{}; // pct
-  std::vector<int> m_changes;                  // pct: the steps at which the running thread falls behind
-  bool m_newest_only = false;                  // pct: loads read the newest store in this execution
+  std::vector<int> m_changes; // pct: the steps at which the running thread falls behind
+  bool m_newest_only = false; // pct: loads read the newest store in this execution
   int m_lowest = 0;
   int m_longest = 0;
 
   bool m_digests = false; // kept only where states are compared
-  std::unordered_map<std::uint64_t, std::uint8_t> m_seen; // state, and the sleep set with which it was explored
-  std::uint64_t m_vars = 0;                               // digest of plain memory
+  std::unordered_map<std::uint64_t, std::uint8_t>
+      m_seen; // state, and the sleep set with which it was explored
+  std::uint64_t m_vars = 0; // digest of plain memory
   std::uint64_t m_var_count = 0;
   bool m_tracing = false;
   std::vector<std::string> m_trace;

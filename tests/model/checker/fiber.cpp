@@ -24,7 +24,8 @@ char *stack(int index) {
   static std::unique_ptr<char[]> stacks[k_stacks];
   if (!stacks[index])
     stacks[index] = std::make_unique<char[]>(k_stack_bytes);
-  ASAN_UNPOISON_MEMORY_REGION(stacks[index].get(), k_stack_bytes); // frames of an execution that was cut off
+  ASAN_UNPOISON_MEMORY_REGION(stacks[index].get(),
+                              k_stack_bytes); // frames of an execution that was cut off
   return stacks[index].get();
 }
 } // namespace

@@ -23,7 +23,7 @@ namespace weft_model {
 struct model {
   program what;
   bool must_pass = true;
-  std::string failure;              // must_pass == false: a part of the message that must come
+  std::string failure; // must_pass == false: a part of the message that must come
   std::set<std::uint64_t> outcomes; // litmus tests: exactly what must be observed
 };
 
@@ -52,14 +52,18 @@ struct passes {
 /// Registers a seeded bug, which the checker must find.
 template <class M>
 struct fails {
-  fails(const char *name, const char *failure) { all_models().push_back({program_of<M>(name), false, failure, {}}); }
+  fails(const char *name, const char *failure) {
+    all_models().push_back({program_of<M>(name), false, failure, {}});
+  }
 };
 
 /// Registers a litmus test, which is explored completely. check() calls observe(), and exactly
 /// these values must be observed.
 template <class M>
 struct litmus {
-  litmus(const char *name, std::set<std::uint64_t> outcomes) { all_models().push_back({program_of<M>(name), true, {}, std::move(outcomes)}); }
+  litmus(const char *name, std::set<std::uint64_t> outcomes) {
+    all_models().push_back({program_of<M>(name), true, {}, std::move(outcomes)});
+  }
 };
 
 inline void observe(std::uint64_t value) { the_engine().observe(value); }

@@ -24,15 +24,21 @@ struct model_atomics {
     atomic(const atomic &) = delete;
     atomic &operator=(const atomic &) = delete;
 
-    T load(std::memory_order order, here at = here::current()) const { return value(the_engine().load(m_where, order, at)); }
-    void store(T v, std::memory_order order, here at = here::current()) { the_engine().store(m_where, bits(v), order, at); }
+    T load(std::memory_order order, here at = here::current()) const {
+      return value(the_engine().load(m_where, order, at));
+    }
+    void store(T v, std::memory_order order, here at = here::current()) {
+      the_engine().store(m_where, bits(v), order, at);
+    }
     T exchange(T v, std::memory_order order, here at = here::current()) {
       return change([v](T) { return v; }, order, at);
     }
-    bool compare_exchange_strong(T &expected, T desired, std::memory_order success, std::memory_order failure, here at = here::current()) {
+    bool compare_exchange_strong(T &expected, T desired, std::memory_order success,
+                                 std::memory_order failure, here at = here::current()) {
       return compare_exchange(expected, desired, success, failure, false, at);
     }
-    bool compare_exchange_weak(T &expected, T desired, std::memory_order success, std::memory_order failure, here at = here::current()) {
+    bool compare_exchange_weak(T &expected, T desired, std::memory_order success,
+                               std::memory_order failure, here at = here::current()) {
       return compare_exchange(expected, desired, success, failure, true, at);
     }
     T fetch_add(T v, std::memory_order order, here at = here::current()) {
@@ -66,11 +72,14 @@ struct model_atomics {
    private:
     template <class F>
     T change(F f, std::memory_order order, const here &at) {
-      return value(the_engine().rmw(m_where, [&](std::uint64_t old) { return bits(f(value(old))); }, order, at));
+      return value(the_engine().rmw(
+          m_where, [&](std::uint64_t old) { return bits(f(value(old))); }, order, at));
     }
-    bool compare_exchange(T &expected, T desired, std::memory_order success, std::memory_order failure, bool weak, const here &at) {
+    bool compare_exchange(T &expected, T desired, std::memory_order success,
+                          std::memory_order failure, bool weak, const here &at) {
       std::uint64_t seen = bits(expected);
-      const bool done = the_engine().compare_exchange(m_where, seen, bits(desired), success, failure, weak, at);
+      const bool done =
+          the_engine().compare_exchange(m_where, seen, bits(desired), success, failure, weak, at);
       expected = value(seen);
       return done;
     }
@@ -101,7 +110,8 @@ struct model_atomics {
       std::uint64_t d = 0;
       for (std::size_t at = 0; at < sizeof(T); at += 8) {
         std::uint64_t word = 0;
-        std::memcpy(&word, reinterpret_cast<const char *>(&v) + at, std::min<std::size_t>(8, sizeof(T) - at));
+        std::memcpy(&word, reinterpret_cast<const char *>(&v) + at,
+                    std::min<std::size_t>(8, sizeof(T) - at));
         d = (at == 0 ? 0 : (d ^ d >> 32) * 0xff51afd7ed558ccdu) ^ word;
       }
       return d;
@@ -114,18 +124,24 @@ struct model_atomics {
   static constexpr int k_spins = 1;
 
   template <class T, class Pred>
-  static T await(const atomic<T> &a, Pred pred, std::memory_order order, here at = here::current()) {
-    auto wanted = [](void *p, std::uint64_t b) { return bool((*static_cast<Pred *>(p))(atomic<T>::value(b))); };
+  static T await(const atomic<T> &a, Pred pred, std::memory_order order,
+                 here at = here::current()) {
+    auto wanted = [](void *p, std::uint64_t b) {
+      return bool((*static_cast<Pred *>(p))(atomic<T>::value(b)));
+    };
     return atomic<T>::value(the_engine().await(a.where(), wanted, &pred, order, at));
   }
   static void pause(here at = here::current()) { the_engine().pause(at); }
   static void yield(here at = here::current()) { the_engine().pause(at); }
   static void light_barrier(here at = here::current()) { the_engine().light_barrier(at); }
   static void heavy_barrier(here at = here::current()) { the_engine().heavy_barrier(at); }
-  static bool futex_wait(atomic<std::uint32_t> &word, std::uint32_t expected, std::int64_t deadline_ns = 0, here at = here::current()) {
+  static bool futex_wait(atomic<std::uint32_t> &word, std::uint32_t expected,
+                         std::int64_t deadline_ns = 0, here at = here::current()) {
     return the_engine().futex_wait(word.where(), expected, deadline_ns != 0, at);
   }
-  static void futex_wake(atomic<std::uint32_t> &word, int count, here at = here::current()) { the_engine().futex_wake(word.where(), count, at); }
+  static void futex_wake(atomic<std::uint32_t> &word, int count, here at = here::current()) {
+    the_engine().futex_wake(word.where(), count, at);
+  }
 };
 
 template <class T>

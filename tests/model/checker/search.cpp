@@ -20,7 +20,10 @@ computing_clock::time_point computing_clock::now() noexcept {
   return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
 }
 
-bool engine::uses_sleep_sets() const { return m_limits.preemptions < 0 && m_limits.how == search::exhaustive && m_limits.reduce != reduction::none; }
+bool engine::uses_sleep_sets() const {
+  return m_limits.preemptions < 0 && m_limits.how == search::exhaustive &&
+         m_limits.reduce != reduction::none;
+}
 
 std::uint64_t engine::draw(std::uint64_t below) {
   m_random ^= m_random << 13;
@@ -37,7 +40,8 @@ int engine::take(int taken, int count) {
   if (c.count == 0) // from a replay string
     c.count = static_cast<std::uint8_t>(count);
   if (c.count != count || c.taken >= count)
-    fail("the model does not repeat itself: choice " + std::to_string(m_position) + " differs from the last execution");
+    fail("the model does not repeat itself: choice " + std::to_string(m_position) +
+         " differs from the last execution");
   return c.taken;
 }
 
@@ -45,7 +49,8 @@ int engine::take(int taken, int count) {
 int engine::choose(int count) {
   if (count == 1)
     return 0;
-  const bool draws = m_position == m_trail.size() && !m_replaying && m_limits.how != search::exhaustive && !m_newest_only;
+  const bool draws = m_position == m_trail.size() && !m_replaying &&
+                     m_limits.how != search::exhaustive && !m_newest_only;
   return take(draws ? static_cast<int>(draw(static_cast<std::uint64_t>(count))) : 0, count);
 }
 
@@ -54,7 +59,8 @@ int engine::choose_thread(const int *order, int count) {
   if (m_limits.how != search::pct || m_replaying) {
     if (count == 1)
       return 0;
-    const bool draws = m_limits.how == search::random && !m_replaying && m_position == m_trail.size();
+    const bool draws =
+        m_limits.how == search::random && !m_replaying && m_position == m_trail.size();
     return take(draws ? static_cast<int>(draw(static_cast<std::uint64_t>(count))) : 0, count);
   }
   for (int change : m_changes)
@@ -62,8 +68,9 @@ int engine::choose_thread(const int *order, int count) {
       fall_behind();
   if (count == 1)
     return 0;
-  const int *best = std::max_element(
-      order, order + count, [this](int a, int b) { return m_priority[static_cast<std::size_t>(a)] < m_priority[static_cast<std::size_t>(b)]; });
+  const int *best = std::max_element(order, order + count, [this](int a, int b) {
+    return m_priority[static_cast<std::size_t>(a)] < m_priority[static_cast<std::size_t>(b)];
+  });
   return take(static_cast<int>(best - order), count);
 }
 
@@ -74,7 +81,8 @@ void engine::plan_priorities() {
   for (int t = 1; t < k_max_threads; ++t)
     m_priority[static_cast<std::size_t>(t)] = t;
   for (int t = k_max_threads - 1; t > 1; --t)
-    std::swap(m_priority[static_cast<std::size_t>(t)], m_priority[1 + draw(static_cast<std::uint64_t>(t))]);
+    std::swap(m_priority[static_cast<std::size_t>(t)],
+              m_priority[1 + draw(static_cast<std::uint64_t>(t))]);
   m_changes.clear();
   for (int i = 1; i < m_limits.depth && m_longest > 0; ++i)
     m_changes.push_back(1 + static_cast<int>(draw(static_cast<std::uint64_t>(m_longest))));
@@ -129,7 +137,9 @@ outcome engine::explore(const program &p, const limits &l) {
 /// Returns how the candidates of a choice came about (s: sleep sets, b and a number: bounded, a:
 /// all), then one character per choice. Zeros at the end are left out.
 std::string engine::trail_text() const {
-  std::string text = uses_sleep_sets() ? "s-" : m_limits.preemptions >= 0 ? "b" + std::to_string(m_limits.preemptions) + "-" : "a-";
+  std::string text = uses_sleep_sets()           ? "s-"
+                     : m_limits.preemptions >= 0 ? "b" + std::to_string(m_limits.preemptions) + "-"
+                                                 : "a-";
   for (std::size_t i = 0; i < m_position; ++i) {
     const int taken = m_trail[i].taken;
     text += taken < 36 ? std::string(1, k_digits[taken]) : "(" + std::to_string(taken) + ")";

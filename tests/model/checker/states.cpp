@@ -84,8 +84,9 @@ std::uint64_t engine::state() const {
     d.add_all(th.knows.clock);
     d.add_view(th.knows.view);
     d.add_view(th.flushed);
-    d.add(static_cast<std::uint64_t>(th.next.kind) << 8 | (th.finished ? 1u : 0u) | (th.woken ? 2u : 0u) | (th.may_time_out ? 4u : 0u) |
-          (th.read_stale ? 8u : 0u) | (th.stores_at_pause == stores_of_others(th) ? 16u : 0u) |
+    d.add(static_cast<std::uint64_t>(th.next.kind) << 8 | (th.finished ? 1u : 0u) |
+          (th.woken ? 2u : 0u) | (th.may_time_out ? 4u : 0u) | (th.read_stale ? 8u : 0u) |
+          (th.stores_at_pause == stores_of_others(th) ? 16u : 0u) |
           (th.stores_at_idle_resume == stores_of_others(th) ? 32u : 0u));
   }
   for (int w = 0; w < m_location_count; ++w) {
@@ -94,7 +95,8 @@ std::uint64_t engine::state() const {
     for (int t = 1; t < m_thread_count; ++t)
       if (!m_threads[static_cast<std::size_t>(t)].finished)
         oldest = std::min(oldest, oldest_readable(t, w, false));
-    d.add(static_cast<std::uint64_t>(l.count) << 33 | static_cast<std::uint64_t>(l.last_seq_cst) << 1 | (l.alive ? 1u : 0u));
+    d.add(static_cast<std::uint64_t>(l.count) << 33 |
+          static_cast<std::uint64_t>(l.last_seq_cst) << 1 | (l.alive ? 1u : 0u));
     for (int i = oldest; i < l.count; ++i)
       d.add(l.history[static_cast<std::size_t>(i)].digest);
     d.add_all(l.used);

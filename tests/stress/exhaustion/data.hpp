@@ -33,10 +33,15 @@ inline void turns() {
   static int between = 0;
   int expected = 0, free = 0;
   for (int i = 0; i != 30; ++i) {
-    expected += try_spawn([] { ++both[0], ++both[1]; }, weft::commutative(both[0]), weft::commutative(both[1]));
+    expected += try_spawn([] { ++both[0], ++both[1]; }, weft::commutative(both[0]),
+                          weft::commutative(both[1]));
     free += try_spawn([] { ++at_once; }, weft::concurrent(between));
     if (i % 10 == 9)
-      try_spawn([free] { expect_equal(at_once, free, "a task comes before the concurrent ones that it follows"); }, weft::inout(between));
+      try_spawn(
+          [free] {
+            expect_equal(at_once, free, "a task comes before the concurrent ones that it follows");
+          },
+          weft::inout(between));
   }
   taskwait();
   expect_equal(both[0], expected, "commutative tasks have lost an update");
@@ -66,7 +71,11 @@ inline void reductions() {
           },
           weft::weak_reduction(nested, weft::sum, 0L));
     if (i % 10 == 9)
-      try_spawn([] { expect_equal(total, added, "a reader finds less than the tasks before it have added"); }, weft::in(total));
+      try_spawn(
+          [] {
+            expect_equal(total, added, "a reader finds less than the tasks before it have added");
+          },
+          weft::in(total));
   }
   taskwait();
   expect_equal(total, added, "a reduction has lost something");
@@ -92,7 +101,8 @@ inline void regions() {
       try_spawn(
           [=] {
             for (int part = 0; part != 4; ++part)
-              if (try_spawn([=] { increase(16 * part, 16); }, weft::inout(weft::region(row).span(16 * part, 16))))
+              if (try_spawn([=] { increase(16 * part, 16); },
+                            weft::inout(weft::region(row).span(16 * part, 16))))
                 expect_in(16 * part, 16);
           },
           weft::weak_inout(weft::region(row)));
@@ -152,7 +162,8 @@ inline void ready_functions() {
   static int value = 0;
   int expected = 0;
   for (int i = 0; i != 10; ++i)
-    expected += try_spawn([] { ++value; }, weft::inout(value), weft::onready([](void *) { ++announced; }, nullptr), weft::cost(7));
+    expected += try_spawn([] { ++value; }, weft::inout(value),
+                          weft::onready([](void *) { ++announced; }, nullptr), weft::cost(7));
   taskwait();
   expect_equal(announced, expected, "an onready function was not called once");
   expect_equal(value, expected, "a task behind an onready function was lost");

@@ -23,7 +23,10 @@ struct hits {
 inline void taskloops() {
   static hits plain, with_data, left_behind;
   static std::array<int, 120> cells{};
-  plain.check(attempt([] { weft::taskloop(weft::range(120), [](int i) { plain(i); }, weft::grain_size(7)); }), 1, "a taskloop is not whole");
+  plain.check(attempt([] {
+                weft::taskloop(weft::range(120), [](int i) { plain(i); }, weft::grain_size(7));
+              }),
+              1, "a taskloop is not whole");
   const bool whole = attempt([] {
     for (int round = 0; round != 2; ++round)
       weft::taskloop(
@@ -32,12 +35,16 @@ inline void taskloops() {
             for (const int i : part)
               with_data(i);
           },
-          weft::num_tasks(10),
-          weft::chunk_accesses([](weft::range<int> part) { return weft::inout(cells[static_cast<std::size_t>(part.first())]); }));
+          weft::num_tasks(10), weft::chunk_accesses([](weft::range<int> part) {
+            return weft::inout(cells[static_cast<std::size_t>(part.first())]);
+          }));
   });
   taskwait(); // a loop with data does not wait
   with_data.check(whole, 2, "a taskloop with data is not whole");
-  const bool spawned = attempt([] { weft::taskloop(weft::range(120), [](int i) { left_behind(i); }, weft::grain_size(11), weft::nogroup); });
+  const bool spawned = attempt([] {
+    weft::taskloop(
+        weft::range(120), [](int i) { left_behind(i); }, weft::grain_size(11), weft::nogroup);
+  });
   taskwait();
   left_behind.check(spawned, 1, "a taskloop that nobody waits for at once is not whole");
 }
@@ -68,7 +75,8 @@ inline void taskiters() {
   static int asked = 0;
   const auto sweep = [](hits &h, int tasks) {
     for (int i = 0; i != tasks; ++i)
-      weft::spawn([&h, i] { h(i); }, weft::in(cells[static_cast<std::size_t>(i)]), weft::inout(cells[static_cast<std::size_t>(i + 1)]));
+      weft::spawn([&h, i] { h(i); }, weft::in(cells[static_cast<std::size_t>(i)]),
+                  weft::inout(cells[static_cast<std::size_t>(i + 1)]));
   };
   const bool whole = attempt([&] {
     weft::taskiter(
@@ -81,8 +89,11 @@ inline void taskiters() {
         weft::tracked)
         .get();
   });
-  const bool was_whole =
-      attempt([&] { weft::taskiter([] { return ++asked <= k_rounds; }, [sweep] { sweep(while_asked, 120); }, weft::tracked).get(); });
+  const bool was_whole = attempt([&] {
+    weft::taskiter([] { return ++asked <= k_rounds; }, [sweep] { sweep(while_asked, 120); },
+                   weft::tracked)
+        .get();
+  });
   taskwait();
   all.check(whole, k_rounds, "a taskiter is not whole");
   while_asked.check(was_whole, k_rounds, "a taskiter with a condition is not whole");
@@ -135,7 +146,8 @@ inline void streams() {
     attempt([&] { log.wait(); });
   });
   of_stream.wait_for_all("a function of a stream was lost");
-  expect_equal(of_stream.in_order, of_stream.taken, "functions of a stream were not one after another");
+  expect_equal(of_stream.in_order, of_stream.taken,
+               "functions of a stream were not one after another");
 }
 
 /// Only the last worker may run them, in a pool that may be smaller than it was to be.
@@ -164,7 +176,9 @@ inline void counters() {
   attempt([] {
     static std::atomic<int> calls{0};
     const weft::counters::at_intervals often(
-        1ms, [](const weft::counters::snapshot &, const weft::counters::snapshot &, void *) { ++calls; }, nullptr);
+        1ms,
+        [](const weft::counters::snapshot &, const weft::counters::snapshot &, void *) { ++calls; },
+        nullptr);
     attempt([] { weft::this_task::sleep_for(1500us); });
   });
 }

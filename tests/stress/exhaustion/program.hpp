@@ -88,7 +88,8 @@ inline void many_accesses() {
   for (int i = 0; i != 20; ++i) {
     std::array<weft::access, 40> list;
     for (int j = 0; j != 40; ++j)
-      list[static_cast<std::size_t>(j)] = weft::inout(data[static_cast<std::size_t>((i * 7 + j * 3) % 64)]);
+      list[static_cast<std::size_t>(j)] =
+          weft::inout(data[static_cast<std::size_t>((i * 7 + j * 3) % 64)]);
     expected += try_spawn([] { ++ran; }, weft::accesses{list});
   }
   taskwait();
@@ -250,7 +251,8 @@ inline void critical_sections() {
         attempt([] { weft::taskyield(); });
         --inside;
       });
-      attempt([] { weft::critical("a name that is long enough to need memory", [] { ++entered; }); });
+      attempt(
+          [] { weft::critical("a name that is long enough to need memory", [] { ++entered; }); });
     });
   taskwait();
 }
@@ -279,7 +281,13 @@ inline void events() {
 
 inline void finals_and_undeferred() {
   static int x = 0;
-  try_spawn([] { try_spawn([] { try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x)); }); }, weft::final(true));
+  try_spawn(
+      [] {
+        try_spawn([] {
+          try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x));
+        });
+      },
+      weft::final(true));
   for (int i = 0; i != 6; ++i) {
     try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x));
     try_spawn([] {}, weft::inout(x), weft::if_(false));
@@ -290,7 +298,9 @@ inline void finals_and_undeferred() {
 inline void services() {
   attempt([] {
     std::atomic<int> calls{0};
-    weft::service timer("timer", weft::poll_point::timer, [](void *p) { return ++*static_cast<std::atomic<int> *>(p), false; }, &calls);
+    weft::service timer(
+        "timer", weft::poll_point::timer,
+        [](void *p) { return ++*static_cast<std::atomic<int> *>(p), false; }, &calls);
     weft::service idle("idle", weft::poll_point::idle, [](void *) { return false; }, nullptr);
     attempt([] { weft::this_task::sleep_for(200us); });
   });
@@ -339,7 +349,8 @@ inline int run(void (*act)()) {
   act();
   taskwait();
   if (g_taken != g_ran) {
-    std::fprintf(stderr, "exhaustion: %d tasks were taken and %d have run\n", g_taken.load(), g_ran.load());
+    std::fprintf(stderr, "exhaustion: %d tasks were taken and %d have run\n", g_taken.load(),
+                 g_ran.load());
     ++g_wrong;
   }
   return g_wrong == 0 ? 0 : 1;

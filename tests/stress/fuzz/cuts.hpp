@@ -30,8 +30,8 @@ inline std::size_t size_of(const program &p) {
     size += 4 + n->uses.size() + n->own_cells.size() + static_cast<std::size_t>(n->depth);
     for (const use &u : n->uses)
       size += is_weak(u.mode);
-    for (bool clause : {n->final, n->undeferred, n->wait, n->tracked, n->onready, n->null_access, n->parting, n->priority != 0, n->stack_bytes != 0,
-                        n->group != k_no_group})
+    for (bool clause : {n->final, n->undeferred, n->wait, n->tracked, n->onready, n->null_access,
+                        n->parting, n->priority != 0, n->stack_bytes != 0, n->group != k_no_group})
       size += clause;
   }
   return size;
@@ -78,7 +78,8 @@ inline bool cut_nesting(program &p, std::size_t list, std::size_t at) {
 
 inline constexpr std::size_t k_clauses = 10;
 inline bool cut_clause(node &n, std::size_t which) {
-  bool *const flags[] = {&n.final, &n.undeferred, &n.wait, &n.tracked, &n.onready, &n.null_access, &n.parting};
+  bool *const flags[] = {&n.final,   &n.undeferred,  &n.wait,   &n.tracked,
+                         &n.onready, &n.null_access, &n.parting};
   if (which < std::size(flags))
     return std::exchange(*flags[which], false);
   if (which == 7)

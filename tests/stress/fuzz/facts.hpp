@@ -34,6 +34,8 @@ inline constexpr const char *k_fact_names[] = {FUZZ_FACTS};
 inline constexpr auto k_facts = static_cast<std::size_t>(fact::count);
 static_assert(std::size(k_fact_names) == k_facts);
 inline std::array<std::atomic<std::uint64_t>, k_facts> g_facts{};
-inline void note(fact f) { g_facts[static_cast<std::size_t>(f)].fetch_add(1, std::memory_order_relaxed); }
+inline void note(fact f) {
+  g_facts[static_cast<std::size_t>(f)].fetch_add(1, std::memory_order_relaxed);
+}
 
 } // namespace fuzz

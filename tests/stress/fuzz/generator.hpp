@@ -47,7 +47,9 @@ class generator {
     bool in_branch = false;
   };
 
-  int in_range(int low, int high) { return std::uniform_int_distribution<int>(low, high)(m_random); }
+  int in_range(int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(m_random);
+  }
   bool chance(int percent) { return in_range(0, 99) < percent; }
 
   node *add_node(int depth) {
@@ -110,7 +112,8 @@ class generator {
       if ((r.child_read && r.written) || r.child_write || r.share != way::none)
         cells.push_back(cell);
     std::shuffle(cells.begin(), cells.end(), m_random);
-    std::size_t n = std::min<std::size_t>(cells.size(), static_cast<std::size_t>(in_range(0, chance(8) ? 12 : 4)));
+    std::size_t n = std::min<std::size_t>(
+        cells.size(), static_cast<std::size_t>(in_range(0, chance(8) ? 12 : 4)));
     for (std::size_t i = 0; i != n; ++i) {
       access_mode mode = choose_mode(b.rights[cells[i]], !only_strong);
       child.uses.push_back({cells[i], mode});
@@ -122,7 +125,9 @@ class generator {
       const right &r = b.rights[again.cell];
       bool weak = chance(75) ? is_weak(again.mode) : !is_weak(again.mode);
       if (way_of(again.mode) != way::none || r.share != way::none)
-        again.mode = r.share == way::none && chance(40) ? mode_of(static_cast<way>(in_range(0, 3)), weak) : mode_of(way_of(again.mode), weak);
+        again.mode = r.share == way::none && chance(40)
+                         ? mode_of(static_cast<way>(in_range(0, 3)), weak)
+                         : mode_of(way_of(again.mode), weak);
       else if (r.child_write && r.written && chance(60))
         again.mode = weak ? access_mode::weak_inout : access_mode::inout;
       else if (r.written)
@@ -168,7 +173,9 @@ class generator {
     else if (chance(8))
       n.fails = true;
 
-    char *group_fails = n.group >= 0 ? &b.group_fails[static_cast<std::size_t>(n.group)] : n.group == k_parents_group ? b.own_group_fails : nullptr;
+    char *group_fails = n.group >= 0 ? &b.group_fails[static_cast<std::size_t>(n.group)]
+                        : n.group == k_parents_group ? b.own_group_fails
+                                                     : nullptr;
     auto rights = rights_of(n);
     make_body(n, rights, leaf, group_fails);
 
@@ -266,7 +273,8 @@ class generator {
     for (auto &[cell, r] : b.rights) {
       if (r.write)
         shares[in_range(0, 1)][cell] = {true, true, true, true, r.written};
-      else if (r.add && r.share != way::concurrent) // a reduction below a final task may be in place
+      else if (r.add &&
+               r.share != way::concurrent) // a reduction below a final task may be in place
         shares[in_range(0, 1)][cell] = r;
       else if (r.add)
         shares[0][cell] = shares[1][cell] = {false, false, false, false, true, r.share, true};

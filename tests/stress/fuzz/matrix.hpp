@@ -16,7 +16,8 @@ struct dimension {
 };
 using configuration = std::vector<std::size_t>; // a value's place in each dimension
 
-using value_pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>; // dimension, value, dimension, value
+using value_pair = std::tuple<std::size_t, std::size_t, std::size_t,
+                              std::size_t>; // dimension, value, dimension, value
 inline void pairs_of(const configuration &c, std::set<value_pair> &out) {
   for (std::size_t a = 0; a != c.size(); ++a)
     for (std::size_t b = a + 1; b != c.size(); ++b)
@@ -25,7 +26,8 @@ inline void pairs_of(const configuration &c, std::set<value_pair> &out) {
 
 /// Every configuration that `allowed` accepts.
 template <class Allowed>
-std::vector<configuration> all_configurations(const std::vector<dimension> &dimensions, Allowed allowed) {
+std::vector<configuration> all_configurations(const std::vector<dimension> &dimensions,
+                                              Allowed allowed) {
   std::vector<configuration> all;
   configuration c(dimensions.size(), 0);
   for (;;) {

@@ -21,7 +21,8 @@ namespace fuzz {
 /// Tasks that block in the kernel until all of them do, or until they have waited for long enough. One after the other in a process, with pauses that are drawn.
 class burst {
  public:
-  explicit burst(std::minstd_rand &chance) : m_size(2 + chance() % 12), m_limit(200 + chance() % 3000) {
+  explicit burst(std::minstd_rand &chance)
+      : m_size(2 + chance() % 12), m_limit(200 + chance() % 3000) {
     static std::atomic<std::uint64_t> bursts{0};
     note(bursts++ == 0 ? fact::burst : fact::later_burst);
     if (chance() % 3 == 0)

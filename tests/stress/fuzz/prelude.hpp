@@ -40,7 +40,8 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 [[maybe_unused]] void count(void *counter) { ++*static_cast<std::atomic<int> *>(counter); }
 
 )";
-inline constexpr const char *k_adding = R"(std::uint64_t combined(int way, std::uint64_t a, std::uint64_t b) {
+inline constexpr const char *k_adding =
+    R"(std::uint64_t combined(int way, std::uint64_t a, std::uint64_t b) {
   return way == 0 ? a + b : way == 1 ? a ^ b : way == 2 ? a * b : a < b ? b : a;
 }
 [[maybe_unused]] void add_atomically(std::uint64_t &cell, int way, std::uint64_t value) {

@@ -16,7 +16,8 @@ namespace fuzz {
 /// `settings`: keys and values that the program sets. `head`: lines of comment.
 class printer {
  public:
-  printer(const program &p, std::vector<std::pair<std::string, std::string>> settings, std::string head)
+  printer(const program &p, std::vector<std::pair<std::string, std::string>> settings,
+          std::string head)
       : m_program(p), m_settings(std::move(settings)), m_head(std::move(head)) {
     for (auto [owner, list] : lists_of(p))
       for (const step &s : *list)
@@ -26,7 +27,8 @@ class printer {
   std::string print() {
     m_text = m_head;
     line("#include <weft/weft.hpp>\n");
-    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "utility", "vector"})
+    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex",
+                               "thread", "utility", "vector"})
       line("#include <" + std::string(header) + ">");
     line("\nnamespace {\n");
     tables();
@@ -66,7 +68,8 @@ class printer {
     const std::string n = number(std::max(1, m_program.cells)), tasks = number(m_program.ids);
     line("constexpr int k_cells = " + number(m_program.cells) + ", k_tasks = " + tasks + ";");
     line("const std::uint64_t before[" + n + "] = {" + before + "};");
-    line("const std::uint64_t serial[" + n + "] = {" + after + "}; // what the tasks give one after the other");
+    line("const std::uint64_t serial[" + n + "] = {" + after +
+         "}; // what the tasks give one after the other");
     line("std::uint64_t cells[" + n + "];");
     line("std::atomic<int> ran[k_tasks], readied[k_tasks];\n");
   }
@@ -89,7 +92,8 @@ class printer {
     m_indent += 2;
     line("++ran[" + number(n.id) + "];");
     if (n.onready)
-      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) + ": onready was not called once before the body\");");
+      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) +
+           ": onready was not called once before the body\");");
     for (int g = 0; g != n.groups; ++g)
       if (uses_group(n, g))
         line("weft::task_group " + group_name(n, g) + "(weft::exception_policy::collect_all);");
@@ -114,7 +118,9 @@ class printer {
         return true;
     return false;
   }
-  static std::string group_name(const node &n, int g) { return "group_" + number(n.id) + "_" + number(g); }
+  static std::string group_name(const node &n, int g) {
+    return "group_" + number(n.id) + "_" + number(g);
+  }
   static bool uses_group(const node &n, int g) {
     for (const step &s : n.steps)
       if (s.what == act::spawn ? s.child->group == g : s.what == act::group_wait && s.amount == g)
@@ -122,7 +128,8 @@ class printer {
     return false;
   }
 
-  void steps(const node &n, const std::vector<step> &list, const std::string &digest, const std::string &group) {
+  void steps(const node &n, const std::vector<step> &list, const std::string &digest,
+             const std::string &group) {
     for (const step &s : list)
       one(n, s, digest, group);
   }
@@ -143,11 +150,13 @@ class printer {
     case act::wait_all:
       return waits(n, "weft::taskwait()", s.flag);
     case act::wait_on:
-      return line("weft::taskwait(weft::" + std::string(s.flag ? "inout(" : "in(") + cell(s.cell) + "));");
+      return line("weft::taskwait(weft::" + std::string(s.flag ? "inout(" : "in(") + cell(s.cell) +
+                  "));");
     case act::yield:
       return line("weft::taskyield();");
     case act::sleep:
-      return line("weft::this_task::sleep_for(std::chrono::microseconds(" + number(s.amount) + "));");
+      return line("weft::this_task::sleep_for(std::chrono::microseconds(" + number(s.amount) +
+                  "));");
     case act::block:
       return block(s);
     case act::timed_block:
@@ -161,7 +170,8 @@ class printer {
     case act::group_wait:
       return waits(n, group_name(n, s.amount) + ".wait()", s.flag);
     case act::get:
-      return s.flag ? waits(n, handle(*s.child) + ".get()", true) : line(digest + " = mix(" + digest + ", " + handle(*s.child) + ".get());");
+      return s.flag ? waits(n, handle(*s.child) + ".get()", true)
+                    : line(digest + " = mix(" + digest + ", " + handle(*s.child) + ".get());");
     case act::wait_handle:
       return line(handle(*s.child) + ".wait();");
     case act::join:
@@ -170,7 +180,8 @@ class printer {
       return line("chaos();");
     case act::flood:
       open("for (std::uint64_t i = 0; i != " + number(s.amount) + "; ++i)");
-      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" + cell(s.cell) + "));");
+      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) +
+           ", i); }, weft::inout(" + cell(s.cell) + "));");
       m_indent -= 2;
       return;
     case act::fail:
@@ -183,28 +194,32 @@ class printer {
     const bool copy = static_cast<way>(s.amount) == way::reduction;
     if (static_cast<way>(s.amount) == way::concurrent)
       return line("add_atomically(" + cell(s.cell) + ", " + way_of_cell + ", " + value + ");");
-    line("add(" + (copy ? "weft::reduction_local(" + cell(s.cell) + ")" : cell(s.cell)) + ", " + way_of_cell + ", " + value + ", " +
-         (s.flag ? "true" : "false") + ");");
+    line("add(" + (copy ? "weft::reduction_local(" + cell(s.cell) + ")" : cell(s.cell)) + ", " +
+         way_of_cell + ", " + value + ", " + (s.flag ? "true" : "false") + ");");
   }
 
   void waits(const node &n, const std::string &call, bool throws) {
     if (!throws)
       return line(call + ";");
-    line("expect_throw(\"" + task_name(n) + ": " + call + " lost an exception\", [&] { " + call + "; });");
+    line("expect_throw(\"" + task_name(n) + ": " + call + " lost an exception\", [&] { " + call +
+         "; });");
   }
 
   void block(const step &s) {
     open("{");
     line("weft::task_ref self = weft::this_task::self();");
-    line(s.flag ? "outside([self] { weft::unblock(self); });" : "weft::spawn([self] { weft::unblock(self); });");
+    line(s.flag ? "outside([self] { weft::unblock(self); });"
+                : "weft::spawn([self] { weft::unblock(self); });");
     line("weft::this_task::block();");
     close("}");
   }
 
   void timed_block(const step &s) {
-    const std::string call = "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
+    const std::string call =
+        "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
     if (!s.flag)
-      return line("expect(!" + call + ", \"a timed block that nobody ended said that somebody did\");");
+      return line("expect(!" + call +
+                  ", \"a timed block that nobody ended said that somebody did\");");
     open("{");
     line("weft::task_ref self = weft::this_task::self();");
     line("outside([self] { weft::unblock(self); });");
@@ -225,8 +240,10 @@ class printer {
   }
 
   void join(const node &n, const step &s, const std::string &digest, const std::string &group) {
-    const std::string names[] = {digest + "_" + number(++m_branches), digest + "_" + number(++m_branches)};
-    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest + ", 18);");
+    const std::string names[] = {digest + "_" + number(++m_branches),
+                                 digest + "_" + number(++m_branches)};
+    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" +
+         digest + ", 18);");
     open("weft::join(");
     for (const std::vector<step> *list : {&s.first, &s.second}) {
       open("[&] {");
@@ -238,8 +255,11 @@ class printer {
   }
 
   void spawn(const node &parent, const node &n, const std::string &parents_group) {
-    const std::string group = n.group >= 0 ? group_name(parent, n.group) : n.group == k_parents_group ? parents_group : "";
-    line((n.tracked ? "auto " + handle(n) + " = " : "") + (group.empty() ? "weft::spawn(" : group + ".spawn("));
+    const std::string group = n.group >= 0                 ? group_name(parent, n.group)
+                              : n.group == k_parents_group ? parents_group
+                                                           : "";
+    line((n.tracked ? "auto " + handle(n) + " = " : "") +
+         (group.empty() ? "weft::spawn(" : group + ".spawn("));
     m_indent += 4;
     const std::string captures = n.parting ? "[&, bye = parting(" + number(n.id) + ")]" : "[&]";
     line(captures + (n.tracked ? "() -> std::uint64_t {" : " {"));
@@ -250,13 +270,19 @@ class printer {
       clauses += ", weft::access{nullptr, weft::access_mode::inout}";
     for (const use &u : n.uses)
       if (u.cell != n.lost)
-        clauses += ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) +
-                   (way_of(u.mode) == way::reduction ? std::string(", weft::") + k_operations[u.cell % 4] : "") + ")";
+        clauses +=
+            ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" +
+            cell(u.cell) +
+            (way_of(u.mode) == way::reduction ? std::string(", weft::") + k_operations[u.cell % 4]
+                                              : "") +
+            ")";
     line(clauses + options(n) + ");");
     m_indent -= 4;
   }
-  static constexpr const char *k_modes[] = {"in",         "out",         "inout",           "weak_in",          "weak_out",  "weak_inout",
-                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative", "reduction", "weak_reduction"};
+  static constexpr const char *k_modes[] = {
+      "in",         "out",           "inout",       "weak_in",         "weak_out",
+      "weak_inout", "concurrent",    "commutative", "weak_concurrent", "weak_commutative",
+      "reduction",  "weak_reduction"};
   static constexpr const char *k_operations[] = {"sum", "bit_xor", "product", "maximum"};
 
   static std::string options(const node &n) {
@@ -279,7 +305,8 @@ class printer {
   void main_function() {
     open("int main(int argc, char **argv) {");
     if (!m_settings.empty())
-      open("if (!std::getenv(\"WEFT_SCHED_POLICY\") && !std::getenv(\"WEFT_SCHED_SEED\")) { // as the failing run");
+      open(
+          "if (!std::getenv(\"WEFT_SCHED_POLICY\") && !std::getenv(\"WEFT_SCHED_SEED\")) { // as the failing run");
     for (auto &[key, value] : m_settings)
       line("weft::configure(\"" + key + "\", \"" + value + "\");");
     if (!m_settings.empty())
@@ -299,7 +326,8 @@ class printer {
     line("for (int t = 0; t != k_tasks; ++t)");
     line("  expect(ran[t] == 1, \"a task did not run exactly once\");");
     if (has_partings())
-      line("expect(partings == 0, \"a task that a destructor spawned did not run before the waits were over\");");
+      line(
+          "expect(partings == 0, \"a task that a destructor spawned did not run before the waits were over\");");
     line("for (int c = 0; c != k_cells; ++c)");
     line("  expect(cells[c] == serial[c], \"a cell differs from the serial run\");");
     open("if (wrong != 0) {");

@@ -74,27 +74,27 @@ struct use {
 };
 
 enum class act : std::uint8_t {
-  read,        // cell -> digest
-  write,       // digest -> cell; what was there before is lost
-  update,      // cell and digest -> cell
-  add,         // adds to the cell in the way `amount`; `flag`: yields amid it, where no other task may enter
-  spawn,       // child
-  wait_all,    // taskwait; `flag`: it throws
-  wait_on,     // taskwait on cell; `flag`: to write it
-  yield,       //
-  sleep,       // `amount` us
-  block,       // `flag`: a thread unblocks it, else a child does
+  read, // cell -> digest
+  write, // digest -> cell; what was there before is lost
+  update, // cell and digest -> cell
+  add, // adds to the cell in the way `amount`; `flag`: yields amid it, where no other task may enter
+  spawn, // child
+  wait_all, // taskwait; `flag`: it throws
+  wait_on, // taskwait on cell; `flag`: to write it
+  yield, //
+  sleep, // `amount` us
+  block, // `flag`: a thread unblocks it, else a child does
   timed_block, // for `amount` us; `flag`: a thread unblocks it, perhaps too late
-  lock,        // mutex `amount`, `flag`: suspend under it
-  hold,        // an event; the thread that decreases it updates the cell
-  release,     // the task's access to the cell, before it ends
-  group_wait,  // group `amount`; `flag`: it throws
-  get,         // result of child -> digest; `flag`: it throws
+  lock, // mutex `amount`, `flag`: suspend under it
+  hold, // an event; the thread that decreases it updates the cell
+  release, // the task's access to the cell, before it ends
+  group_wait, // group `amount`; `flag`: it throws
+  get, // result of child -> digest; `flag`: it throws
   wait_handle, // of child
-  join,        // first and second
-  chaos,       // a group that an exception cancels, on data of its own
-  flood,       // `amount` children that each update the cell: more than the smallest throttle lets pass
-  fail,        // throw; the last step
+  join, // first and second
+  chaos, // a group that an exception cancels, on data of its own
+  flood, // `amount` children that each update the cell: more than the smallest throttle lets pass
+  fail, // throw; the last step
 };
 
 struct node;
@@ -115,22 +115,24 @@ struct node {
   std::vector<use> uses;
   std::vector<step> steps;
   std::vector<int> own_cells; // data that no task above knows
-  int lost = -1;              // a cell whose access is not registered: a fault, to see that faults are found
-  int groups = 0;             // that it opens
-  int group = k_no_group;     // of its parent, into which it is spawned
-  bool final = false, undeferred = false, wait = false, tracked = false, onready = false, null_access = false;
+  int lost = -1; // a cell whose access is not registered: a fault, to see that faults are found
+  int groups = 0; // that it opens
+  int group = k_no_group; // of its parent, into which it is spawned
+  bool final = false, undeferred = false, wait = false, tracked = false, onready = false,
+       null_access = false;
   bool parting = false; // the destructor of its callable spawns a task and calls more
   int priority = 0;
   std::size_t stack_bytes = 0;
-  bool fails = false;   // throws at its end
-  bool escapes = false; // an exception leaves it: its own, or one of a child that was not waited for
+  bool fails = false; // throws at its end
+  bool escapes =
+      false; // an exception leaves it: its own, or one of a child that was not waited for
   bool has_children = false;
 };
 
 struct program {
   std::uint64_t seed = 0;
   int cells = 0; // all addresses that are compared
-  int ids = 0;   // larger than that of every node
+  int ids = 0; // larger than that of every node
   std::vector<std::unique_ptr<node>> nodes;
   node *root = nullptr;
 };

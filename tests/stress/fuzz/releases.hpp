@@ -33,15 +33,18 @@ class release_giver {
 
   /// What an event writes when the body is over is not to be given up before.
   static bool is_held(const node &n, int cell) {
-    return std::any_of(n.steps.begin(), n.steps.end(), [&](const step &s) { return s.what == act::hold && s.cell == cell; });
+    return std::any_of(n.steps.begin(), n.steps.end(),
+                       [&](const step &s) { return s.what == act::hold && s.cell == cell; });
   }
 
   static bool names(const step &s, int cell) {
     const auto in = [&](const std::vector<step> &list) {
-      return std::any_of(list.begin(), list.end(), [&](const step &inner) { return names(inner, cell); });
+      return std::any_of(list.begin(), list.end(),
+                         [&](const step &inner) { return names(inner, cell); });
     };
     if (s.what == act::spawn)
-      return std::any_of(s.child->uses.begin(), s.child->uses.end(), [&](const use &u) { return u.cell == cell; });
+      return std::any_of(s.child->uses.begin(), s.child->uses.end(),
+                         [&](const use &u) { return u.cell == cell; });
     return s.cell == cell || in(s.first) || in(s.second);
   }
 

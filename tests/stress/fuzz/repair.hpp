@@ -160,7 +160,8 @@ class repairer {
       ways[u.cell] |= 1u << static_cast<unsigned>(way_of(u.mode));
     std::erase_if(n.uses, [&](const use &u) { // two ways are an inout, which may be too much
       const right &r = b.rights[u.cell];
-      return (ways[u.cell] & (ways[u.cell] - 1)) != 0 && !r.child_write && way_of(u.mode) != r.share;
+      return (ways[u.cell] & (ways[u.cell] - 1)) != 0 && !r.child_write &&
+             way_of(u.mode) != r.share;
     });
     for (const use &u : n.uses)
       if (u.mode == access_mode::out)
@@ -196,7 +197,8 @@ class repairer {
     const auto &uses = b.task.uses;
     right &r = b.rights[cell];
     const bool has_it = r.read || r.child_read || r.child_write || r.share != way::none;
-    if (!has_it || b.in_branch || std::none_of(uses.begin(), uses.end(), [&](const use &u) { return u.cell == cell; }))
+    if (!has_it || b.in_branch ||
+        std::none_of(uses.begin(), uses.end(), [&](const use &u) { return u.cell == cell; }))
       return false;
     r = {};
     return true;
@@ -212,7 +214,9 @@ class repairer {
     return true;
   }
 
-  static bool has_handle(const body &b, const node *child) { return std::find(b.handles.begin(), b.handles.end(), child) != b.handles.end(); }
+  static bool has_handle(const body &b, const node *child) {
+    return std::find(b.handles.begin(), b.handles.end(), child) != b.handles.end();
+  }
 
   static bool get(body &b, step &s) {
     if (!has_handle(b, s.child))
@@ -234,7 +238,8 @@ class repairer {
   }
 
   static bool join(body &b, step &s) {
-    const bool open = std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
+    const bool open =
+        std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
     if (open || b.pending_failure || !b.busy.none() || (s.first.empty() && s.second.empty()))
       return false;
     std::set<int> taken; // by the first branch

@@ -11,11 +11,11 @@ namespace fuzz {
 
 /// Holds what a task may do with a cell, and which other tasks may be using the cell.
 struct right {
-  bool read = false, write = false;             // itself
+  bool read = false, write = false; // itself
   bool child_read = false, child_write = false; // its children
-  bool written = true;                          // holds a defined value: an out access must write first
-  way share = way::none;                        // not none: the flags of above are false
-  bool add = false;                             // itself, when it shares
+  bool written = true; // holds a defined value: an out access must write first
+  way share = way::none; // not none: the flags of above are false
+  bool add = false; // itself, when it shares
 };
 
 /// Whether a child may name the cell so. A task that is alone with the cell may let its children share it in any way.
@@ -39,7 +39,8 @@ inline right_map rights_of(const node &n) {
     ways[u.cell] |= 1u << static_cast<unsigned>(way_of(u.mode));
   for (const use &u : n.uses) {
     right &r = rights[u.cell];
-    if (const way w = way_of(u.mode); ways[u.cell] == 1u << static_cast<unsigned>(w) && w != way::none) {
+    if (const way w = way_of(u.mode);
+        ways[u.cell] == 1u << static_cast<unsigned>(w) && w != way::none) {
       r.share = w;
       r.add = r.add || !is_weak(u.mode);
       continue;
@@ -70,10 +71,13 @@ class traffic {
   void add(int cell, visit v) { m_visits[cell].push_back(v); }
   [[nodiscard]] bool quiet(int cell, bool to_write) const {
     auto found = m_visits.find(cell);
-    return found == m_visits.end() || std::none_of(found->second.begin(), found->second.end(), [&](const visit &v) { return to_write || v.write; });
+    return found == m_visits.end() ||
+           std::none_of(found->second.begin(), found->second.end(),
+                        [&](const visit &v) { return to_write || v.write; });
   }
   [[nodiscard]] bool none() const {
-    return std::all_of(m_visits.begin(), m_visits.end(), [](auto &entry) { return entry.second.empty(); });
+    return std::all_of(m_visits.begin(), m_visits.end(),
+                       [](auto &entry) { return entry.second.empty(); });
   }
 
   // What the waits bring to an end.
@@ -94,7 +98,9 @@ class traffic {
   template <class Gone>
   void forget(Gone gone) {
     for (auto &[cell, list] : m_visits)
-      std::erase_if(list, [&, c = cell](const visit &v) { return gone(c, v); }); // clang 14 does not capture bindings
+      std::erase_if(list, [&, c = cell](const visit &v) {
+        return gone(c, v);
+      }); // clang 14 does not capture bindings
   }
   std::map<int, std::vector<visit>> m_visits;
 };

@@ -76,7 +76,8 @@ class agent {
 class parallel_run {
  public:
   parallel_run(const program &p, agent &a)
-      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(static_cast<std::size_t>(p.ids)), m_readied(static_cast<std::size_t>(p.ids)) {}
+      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(static_cast<std::size_t>(p.ids)),
+        m_readied(static_cast<std::size_t>(p.ids)) {}
 
   /// What went wrong; empty when nothing did.
   std::string check(const data &expected) {
@@ -89,7 +90,8 @@ class parallel_run {
       if (m_data[i] != expected[i])
         complain("cell " + std::to_string(i) + " differs from the serial run");
     if (const int left = m_partings)
-      complain(std::to_string(left) + " tasks that destructors spawned did not run before the waits were over");
+      complain(std::to_string(left) +
+               " tasks that destructors spawned did not run before the waits were over");
     return m_complaints;
   }
 
@@ -103,7 +105,9 @@ class parallel_run {
     std::vector<std::pair<const node *, weft::handle<std::uint64_t>>> handles{};
   };
   static constexpr std::uint64_t k_root_life = 0x1234567;
-  static constexpr std::uint64_t life_of(const node &n) { return k_root_life + static_cast<std::uint64_t>(n.id); }
+  static constexpr std::uint64_t life_of(const node &n) {
+    return k_root_life + static_cast<std::uint64_t>(n.id);
+  }
 
   /// The callable of a task. Its life ends when the task and all of its descendants are complete.
   template <bool Tracked>
@@ -114,11 +118,13 @@ class parallel_run {
     const std::uint64_t *parents_life;
     std::uint64_t parents_value;
     std::uint64_t life;
-    callable(parallel_run *run, const node *task, weft::task_group *own_group, const context &parent)
-        : run(run), task(task), own_group(own_group), parents_life(parent.life), parents_value(life_of(parent.task)), life(life_of(*task)) {}
+    callable(parallel_run *run, const node *task, weft::task_group *own_group,
+             const context &parent)
+        : run(run), task(task), own_group(own_group), parents_life(parent.life),
+          parents_value(life_of(parent.task)), life(life_of(*task)) {}
     callable(callable &&other) noexcept
-        : run(other.run), task(std::exchange(other.task, nullptr)), own_group(other.own_group), parents_life(other.parents_life),
-          parents_value(other.parents_value), life(other.life) {}
+        : run(other.run), task(std::exchange(other.task, nullptr)), own_group(other.own_group),
+          parents_life(other.parents_life), parents_value(other.parents_value), life(other.life) {}
     callable(const callable &) = delete;
     callable &operator=(const callable &) = delete;
     ~callable() {
@@ -163,7 +169,8 @@ class parallel_run {
   void body(context &c) {
     auto id = static_cast<std::size_t>(c.task.id);
     ++m_ran[id];
-    expect(m_readied[id] == (c.task.onready ? 1 : 0), c, "onready was not called once before the body");
+    expect(m_readied[id] == (c.task.onready ? 1 : 0), c,
+           "onready was not called once before the body");
     if (c.task.depth > 3)
       note(fact::deep);
     for (int g = 0; g != c.task.groups; ++g)
@@ -192,7 +199,8 @@ class parallel_run {
     case act::wait_on:
       note(fact::taskwait_on);
       // The task may write the cell afterwards; among regions readers inside of a writer hold up writers only.
-      return weft::taskwait(s.flag || orders_regions() ? weft::inout(cell(s.cell)) : weft::in(cell(s.cell)));
+      return weft::taskwait(s.flag || orders_regions() ? weft::inout(cell(s.cell))
+                                                       : weft::in(cell(s.cell)));
     case act::yield:
       note(fact::yield);
       return weft::taskyield();
@@ -210,12 +218,14 @@ class parallel_run {
       weft::this_task::increase_events();
       return m_agent.post({weft::this_task::self(), &cell(s.cell), c.task.id});
     case act::release:
-      if (s.cell == c.task.lost || orders_regions()) // a region is given up at the end of the body only
+      if (s.cell == c.task.lost ||
+          orders_regions()) // a region is given up at the end of the body only
         return;
       note(fact::release);
       return weft::release(weft::inout(cell(s.cell)));
     case act::group_wait:
-      return waits(c, s.flag, "the wait of a group", [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });
+      return waits(c, s.flag, "the wait of a group",
+                   [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });
     case act::get:
       return get(c, s);
     case act::wait_handle:
@@ -227,7 +237,8 @@ class parallel_run {
     case act::flood:
       note(fact::flood);
       for (int i = 0; i != s.amount; ++i)
-        weft::spawn([&x = cell(s.cell), i] { x = mix(x, static_cast<std::uint64_t>(i)); }, weft::inout(cell(s.cell)));
+        weft::spawn([&x = cell(s.cell), i] { x = mix(x, static_cast<std::uint64_t>(i)); },
+                    weft::inout(cell(s.cell)));
       return;
     case act::fail:
       note(fact::exception);
@@ -245,13 +256,15 @@ class parallel_run {
     const std::uint64_t value = addend(s.cell, c.task.id);
     way how = static_cast<way>(s.amount);
     if (how == way::reduction && orders_regions())
-      how = way::concurrent; // the object itself, which children of the task may be changing as well
+      how =
+          way::concurrent; // the object itself, which children of the task may be changing as well
     switch (how) {
     case way::concurrent: {
       note(fact::adds_atomically);
       std::atomic_ref<std::uint64_t> shared(x);
       std::uint64_t before = shared.load(std::memory_order_relaxed);
-      while (!shared.compare_exchange_weak(before, combined(s.cell, before, value), std::memory_order_relaxed)) {
+      while (!shared.compare_exchange_weak(before, combined(s.cell, before, value),
+                                           std::memory_order_relaxed)) {
       }
       return;
     }
@@ -285,7 +298,8 @@ class parallel_run {
       threw = all.size() > 0;
     }
     if (threw != must_throw)
-      complain("task " + std::to_string(c.task.id) + ": " + what + (threw ? " threw, and no task had failed" : " lost an exception"));
+      complain("task " + std::to_string(c.task.id) + ": " + what +
+               (threw ? " threw, and no task had failed" : " lost an exception"));
   }
 
   void block(bool by_thread) {
@@ -355,9 +369,11 @@ class parallel_run {
           weft::inout(weft::object(mine)));
     }
     waits(c, true, "the wait of a cancelled group", [&] { group.wait(); });
-    expect(order[0] == std::vector<int>({0, 2, 4}), c, "a task ran after an exception before it had cancelled it");
+    expect(order[0] == std::vector<int>({0, 2, 4}), c,
+           "a task ran after an exception before it had cancelled it");
     for (std::size_t i = 0; i != order[1].size(); ++i)
-      expect(order[1][i] == static_cast<int>(2 * i + 1), c, "a cancelled group broke the order of its tasks");
+      expect(order[1][i] == static_cast<int>(2 * i + 1), c,
+             "a cancelled group broke the order of its tasks");
   }
 
   // Spawning, through every form that the interface has.
@@ -368,7 +384,8 @@ class parallel_run {
   }
 
   template <class F>
-  WEFT_NOINLINE static void plain(weft::task_group *group, const std::vector<weft::access> &a, F &&f) {
+  WEFT_NOINLINE static void plain(weft::task_group *group, const std::vector<weft::access> &a,
+                                  F &&f) {
     switch (a.size()) {
     case 0:
       return into(group, std::move(f));
@@ -385,7 +402,8 @@ class parallel_run {
   }
 
   template <class F>
-  WEFT_NOINLINE auto with_options(weft::task_group *group, const node &n, const std::vector<weft::access> &a, F &&f) {
+  WEFT_NOINLINE auto with_options(weft::task_group *group, const node &n,
+                                  const std::vector<weft::access> &a, F &&f) {
     if (n.final)
       note(fact::final);
     if (n.undeferred)
@@ -395,8 +413,9 @@ class parallel_run {
     if (n.stack_bytes)
       note(fact::own_stack);
     auto with = [&](const auto &...more) {
-      return into(group, std::move(f), weft::accesses(a), weft::label("fuzz"), weft::priority(n.priority), weft::final(n.final),
-                  weft::if_(!n.undeferred), weft::stack_bytes(n.stack_bytes), more...);
+      return into(group, std::move(f), weft::accesses(a), weft::label("fuzz"),
+                  weft::priority(n.priority), weft::final(n.final), weft::if_(!n.undeferred),
+                  weft::stack_bytes(n.stack_bytes), more...);
     };
     weft::onready ready(&count, &m_readied[static_cast<std::size_t>(n.id)]);
     if (n.onready)
@@ -410,7 +429,8 @@ class parallel_run {
 
   template <class Op>
   weft::reduction_clause<std::uint64_t> reduction_by(Op op, const use &u) {
-    return is_weak(u.mode) ? weft::weak_reduction(cell(u.cell), op) : weft::reduction(cell(u.cell), op);
+    return is_weak(u.mode) ? weft::weak_reduction(cell(u.cell), op)
+                           : weft::reduction(cell(u.cell), op);
   }
   weft::reduction_clause<std::uint64_t> reduction_of(const use &u) {
     switch (u.cell % 4) {
@@ -457,7 +477,8 @@ class parallel_run {
     }
     if (n.tracked) {
       note(fact::handle);
-      c.handles.emplace_back(&n, with_options(group, n, accesses, callable<true>(this, &n, group, c)));
+      c.handles.emplace_back(&n,
+                             with_options(group, n, accesses, callable<true>(this, &n, group, c)));
     } else if (n.final || n.undeferred || n.wait || n.onready || n.priority || n.stack_bytes) {
       with_options(group, n, accesses, callable<false>(this, &n, group, c));
     } else {

@@ -48,16 +48,26 @@ inline std::uint64_t combined(int cell, std::uint64_t a, std::uint64_t b) {
   }
 }
 inline std::uint64_t addend(int cell, int id) {
-  return mix(static_cast<std::uint64_t>(cell), static_cast<std::uint64_t>(id)) | 1; // odd: a product stays what it is worth
+  return mix(static_cast<std::uint64_t>(cell), static_cast<std::uint64_t>(id)) |
+         1; // odd: a product stays what it is worth
 }
-inline void event(std::uint64_t &cell, int id) { cell = mix(cell, ~static_cast<std::uint64_t>(id)); }
-inline std::uint64_t first_digest(const node &n) { return mix(0x77656674, static_cast<std::uint64_t>(n.id)); }
-inline std::uint64_t branch_digest(std::uint64_t digest, std::uint64_t which) { return mix(digest, 17 + which); }
+inline void event(std::uint64_t &cell, int id) {
+  cell = mix(cell, ~static_cast<std::uint64_t>(id));
+}
+inline std::uint64_t first_digest(const node &n) {
+  return mix(0x77656674, static_cast<std::uint64_t>(n.id));
+}
+inline std::uint64_t branch_digest(std::uint64_t digest, std::uint64_t which) {
+  return mix(digest, 17 + which);
+}
 
 /// The meaning of a program: depth first, in the order of creation.
 class serial_run {
  public:
-  explicit serial_run(const program &p) : m_data(initial(p)), m_results(static_cast<std::size_t>(p.ids)) { body(*p.root); }
+  explicit serial_run(const program &p)
+      : m_data(initial(p)), m_results(static_cast<std::size_t>(p.ids)) {
+    body(*p.root);
+  }
   const data &result() const { return m_data; }
 
  private:

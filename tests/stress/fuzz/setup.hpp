@@ -18,7 +18,8 @@ struct setup {
   test::environment settings;
 };
 
-using other_builds = std::vector<std::pair<std::string, std::string>>; // name and path of the fuzzer built in another way
+using other_builds = std::vector<
+    std::pair<std::string, std::string>>; // name and path of the fuzzer built in another way
 
 inline std::vector<dimension> dimensions_of(const other_builds &others) {
   const int cpus = weft::rt::this_machine().effective_cpus();
@@ -44,18 +45,23 @@ inline std::vector<setup> setups_of(const other_builds &others, std::uint64_t se
   enum { build, workers, policy };
   const auto seeded = dimensions[policy].values.size() - 1;
   std::vector<setup> all;
-  for (const configuration &c : pairwise(dimensions, [&](const configuration &c) { return c[policy] != seeded || c[workers] == 0; })) {
+  for (const configuration &c : pairwise(dimensions, [&](const configuration &c) {
+         return c[policy] != seeded || c[workers] == 0;
+       })) {
     setup s;
     s.program = c[build] == 0 ? test::program_path() : others[c[build] - 1].second;
     for (std::size_t d = 0; d != dimensions.size(); ++d) {
       const std::string &value = dimensions[d].values[c[d]];
       s.name += value + std::string(value.size() < 11 ? 11 - value.size() : 1, ' ');
       if (d != build)
-        s.settings.emplace_back(weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment, value);
+        s.settings.emplace_back(
+            weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment,
+            value);
     }
     if (c[policy] == seeded)
       s.settings.emplace_back("WEFT_SCHED_SEED", std::to_string(1 + seed % 1'000'000));
-    s.settings.insert(s.settings.end(), {{"TSAN_OPTIONS", "halt_on_error=1"}, {"UBSAN_OPTIONS", "print_stacktrace=1"}});
+    s.settings.insert(s.settings.end(), {{"TSAN_OPTIONS", "halt_on_error=1"},
+                                         {"UBSAN_OPTIONS", "print_stacktrace=1"}});
     all.push_back(std::move(s));
   }
   return all;

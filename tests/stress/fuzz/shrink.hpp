@@ -24,7 +24,9 @@ struct failure {
   int number = 0;
   int runs = 1; // until it came
   std::string text{};
-  [[nodiscard]] bool like(const failure &other) const { return how == other.how && number == other.number; }
+  [[nodiscard]] bool like(const failure &other) const {
+    return how == other.how && number == other.number;
+  }
 };
 
 /// Runs programs in processes of their own. The process that asks must not have used Weft.
@@ -105,7 +107,8 @@ class shrinker {
  public:
   /// `p` has failed as `how` says.
   shrinker(program p, failure how, const trial &t, clock::time_point end)
-      : m_best(std::move(p)), m_how(std::move(how)), m_trial(t), m_end(end), m_size(size_of(m_best)) {}
+      : m_best(std::move(p)), m_how(std::move(how)), m_trial(t), m_end(end),
+        m_size(size_of(m_best)) {}
 
   program shrink() {
     for (std::size_t before = 0; before != m_size && in_time();) {
@@ -166,7 +169,8 @@ class shrinker {
 
   void by_nesting() {
     for (std::size_t list = 0; list < lists_of(m_best).size(); ++list)
-      for (std::size_t at = 0; list < lists_of(m_best).size() && at < lists_of(m_best)[list].steps->size();)
+      for (std::size_t at = 0;
+           list < lists_of(m_best).size() && at < lists_of(m_best)[list].steps->size();)
         if (!attempt([&](program &p) { return cut_nesting(p, list, at); }))
           ++at;
   }

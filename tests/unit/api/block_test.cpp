@@ -226,7 +226,8 @@ TEST(block, block_for_the_shortest_of_all_times_returns) {
   EXPECT_FALSE(weft::this_task::block_for(std::chrono::nanoseconds::min()));
   EXPECT_FALSE(weft::this_task::block_for(std::chrono::hours::min()));
   weft::this_task::sleep_for(std::chrono::hours::min());
-  EXPECT_FALSE(weft::this_task::block_for(std::chrono::duration<double>(1e-300))) << "rounded up to one nanosecond";
+  EXPECT_FALSE(weft::this_task::block_for(std::chrono::duration<double>(1e-300)))
+      << "rounded up to one nanosecond";
 }
 
 TEST(block, an_unblock_that_races_with_the_timeout_is_never_lost) {

@@ -71,23 +71,25 @@ TEST(counters, time_adds_up_in_every_mode) {
   for (const char *mode : {"sampled", "exact", "off"}) {
     if (test::is_child() && std::getenv("WEFT_COUNTERS_TIME") != std::string(mode))
       continue;
-    const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_COUNTERS_TIME", mode}}, [] {
-      spawn_and_wait(10);
-      const auto before = counters::take();
-      weft::task_group g;
-      for (int i = 0; i < 20; ++i)
-        g.spawn([] { spin_for(std::chrono::milliseconds(2)); });
-      g.wait();
-      const auto spent = counters::take() - before;
-      const double exec = spent.value("/threads/time/cumulative"), all = spent.value("/threads/time/overall");
-      EXPECT_GE(exec, 35e6) << "twenty tasks of 2 ms";
-      EXPECT_LE(exec, all);
-      EXPECT_LE(all, 2.01 * static_cast<double>(spent.span().count()) + 1e6) << "two workers";
-      EXPECT_NEAR(exec + spent.value("/threads/time/cumulative-overhead"), all, 1);
-      EXPECT_GE(spent.value("/threads/time/average"), 1.75e6);
-      EXPECT_GE(spent.value("/threads/idle-rate"), 0);
-      EXPECT_LE(spent.value("/threads/idle-rate"), 100);
-    });
+    const auto end = test::in_process(
+        {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_COUNTERS_TIME", mode}}, [] {
+          spawn_and_wait(10);
+          const auto before = counters::take();
+          weft::task_group g;
+          for (int i = 0; i < 20; ++i)
+            g.spawn([] { spin_for(std::chrono::milliseconds(2)); });
+          g.wait();
+          const auto spent = counters::take() - before;
+          const double exec = spent.value("/threads/time/cumulative"),
+                       all = spent.value("/threads/time/overall");
+          EXPECT_GE(exec, 35e6) << "twenty tasks of 2 ms";
+          EXPECT_LE(exec, all);
+          EXPECT_LE(all, 2.01 * static_cast<double>(spent.span().count()) + 1e6) << "two workers";
+          EXPECT_NEAR(exec + spent.value("/threads/time/cumulative-overhead"), all, 1);
+          EXPECT_GE(spent.value("/threads/time/average"), 1.75e6);
+          EXPECT_GE(spent.value("/threads/idle-rate"), 0);
+          EXPECT_LE(spent.value("/threads/idle-rate"), 100);
+        });
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
   }
 }
@@ -137,12 +139,16 @@ TEST(counters, idle_time_runs_on_while_nobody_has_work) {
     const auto before = counters::take();
     auto spent = counters::take() - before;
     do { // worker 1 has to be idle first
-      std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the main thread is not in Weft meanwhile
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(20)); // the main thread is not in Weft meanwhile
       const auto again = counters::take() - before;
-      EXPECT_GE(again.value("/threads{worker#1}/time/idle"), spent.value("/threads{worker#1}/time/idle"));
+      EXPECT_GE(again.value("/threads{worker#1}/time/idle"),
+                spent.value("/threads{worker#1}/time/idle"));
       spent = again;
-    } while (spent.value("/threads{worker#1}/time/idle") == 0 || spent.value("/threads/idle-rate") <= 80);
-    EXPECT_LT(spent.value("/threads{worker#0}/time/overall"), spent.value("/threads{worker#1}/time/idle"));
+    } while (spent.value("/threads{worker#1}/time/idle") == 0 ||
+             spent.value("/threads/idle-rate") <= 80);
+    EXPECT_LT(spent.value("/threads{worker#0}/time/overall"),
+              spent.value("/threads{worker#1}/time/idle"));
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -205,7 +211,8 @@ TEST(counters, levels_of_the_program_are_asked_when_they_are_read) {
   const auto end = test::in_process({}, [] {
     static std::atomic<int> depth{-3};
     {
-      const weft::level l("/test/depth", [](void *) { return static_cast<double>(depth.load()); }, nullptr);
+      const weft::level l(
+          "/test/depth", [](void *) { return static_cast<double>(depth.load()); }, nullptr);
       EXPECT_EQ(counters::take().value("/test/depth"), -3);
       depth = 12;
       const auto earlier = counters::take();
@@ -254,7 +261,9 @@ TEST(counters, at_intervals_lose_nothing_between_them) {
     EXPECT_EQ(all.tasks, 2000);
     EXPECT_GT(all.calls, 1);
     EXPECT_THROW(counters::at_intervals(
-                     std::chrono::microseconds(1), [](const counters::snapshot &, const counters::snapshot &, void *) {}, nullptr),
+                     std::chrono::microseconds(1),
+                     [](const counters::snapshot &, const counters::snapshot &, void *) {},
+                     nullptr),
                  weft::error);
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -270,20 +279,22 @@ TEST(counters, can_be_read_after_shutdown) {
 }
 
 TEST(counters, of_a_parent_are_read_by_its_child_and_are_not_its_own) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}}, [] {
-    spawn_and_wait(10);
-    const pid_t child = fork();
-    if (child == 0) {
-      const bool parents = counters::take_from(getppid()).value("/threads/count/cumulative") == 10;
-      spawn_and_wait(3);
-      _exit(parents && counters::take().value("/threads/count/cumulative") == 3 ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_EQ(counters::take().value("/threads/count/cumulative"), 10);
-    unlink(("/dev/shm/weft." + std::to_string(child)).c_str()); // it left without a word
-  });
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "1"}, {"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}}, [] {
+        spawn_and_wait(10);
+        const pid_t child = fork();
+        if (child == 0) {
+          const bool parents =
+              counters::take_from(getppid()).value("/threads/count/cumulative") == 10;
+          spawn_and_wait(3);
+          _exit(parents && counters::take().value("/threads/count/cumulative") == 3 ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        EXPECT_EQ(counters::take().value("/threads/count/cumulative"), 10);
+        unlink(("/dev/shm/weft." + std::to_string(child)).c_str()); // it left without a word
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

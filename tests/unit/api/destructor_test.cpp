@@ -18,8 +18,10 @@ namespace {
 template <class Body>
 class calls_at_its_end {
  public:
-  calls_at_its_end(Body body, std::function<void()> last) : m_body(std::move(body)), m_last(std::move(last)) {}
-  calls_at_its_end(calls_at_its_end &&other) noexcept : m_body(std::move(other.m_body)), m_last(std::exchange(other.m_last, nullptr)) {}
+  calls_at_its_end(Body body, std::function<void()> last)
+      : m_body(std::move(body)), m_last(std::move(last)) {}
+  calls_at_its_end(calls_at_its_end &&other) noexcept
+      : m_body(std::move(other.m_body)), m_last(std::exchange(other.m_last, nullptr)) {}
   calls_at_its_end(const calls_at_its_end &) = delete;
   calls_at_its_end &operator=(const calls_at_its_end &) = delete;
   ~calls_at_its_end() {
@@ -42,7 +44,8 @@ void end_tasks_of_all_kinds(const std::function<void()> &last) {
   int x = 0, y = 0;
   weft::spawn(calls_at_its_end(idle, last), weft::label("without accesses"));
   weft::spawn(calls_at_its_end(leaves_a_child, last), weft::label("with a child"));
-  weft::spawn(calls_at_its_end(leaves_a_child, last), weft::inout(x), weft::inout(y), weft::wait, weft::label("with accesses"));
+  weft::spawn(calls_at_its_end(leaves_a_child, last), weft::inout(x), weft::inout(y), weft::wait,
+              weft::label("with accesses"));
   weft::taskwait();
   weft::task_group g;
   g.spawn(calls_at_its_end(idle, last), weft::inout(x));
@@ -71,13 +74,16 @@ class destructor : public testing::TestWithParam<const char *> {
   template <class F>
   void in_processes(F f) {
     for (const char *workers : {"1", "4"}) {
-      test::environment all{{"WEFT_WORKERS", workers}, {"WEFT_MANAGE_MODE", GetParam()}, {"WEFT_MANAGE_BACKLOG", "0"}};
+      test::environment all{{"WEFT_WORKERS", workers},
+                            {"WEFT_MANAGE_MODE", GetParam()},
+                            {"WEFT_MANAGE_BACKLOG", "0"}};
       auto end = test::in_process(all, f);
       EXPECT_TRUE(end.exited(0)) << workers << " workers: " << end;
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(modes, destructor, testing::Values("direct", "distributed", "central", "hybrid"),
+INSTANTIATE_TEST_SUITE_P(modes, destructor,
+                         testing::Values("direct", "distributed", "central", "hybrid"),
                          [](const auto &p) { return std::string(p.param); });
 
 TEST_P(destructor, spawns_children_of_its_task_that_the_parents_wait_is_for) {
@@ -115,7 +121,8 @@ TEST_P(destructor, calls_what_a_task_may_call) {
       weft::this_task::block();
       weft::this_task::sleep_for_ns(1000);
       done += ++*local == 4;
-      weft_spawn([](void *arg) { return ++*static_cast<std::atomic<int> *>(arg), 0; }, &done, 0, nullptr, 0, nullptr, nullptr);
+      weft_spawn([](void *arg) { return ++*static_cast<std::atomic<int> *>(arg), 0; }, &done, 0,
+                 nullptr, 0, nullptr, nullptr);
     });
     outer.wait();
     EXPECT_EQ(done, k_ways * (1 + 1 + 2 + 10 + 1 + 1 + 1 + 1));
@@ -130,12 +137,14 @@ TEST_P(destructor, is_refused_what_only_a_body_may_call) {
       if (weft::this_task::in_final()) // accesses are not entered there
         return void(refusals += 5);
       refusals += refused([&] { weft::spawn([] {}, weft::inout(x)); }) == code::invalid_argument;
-      refusals += refused([&] { weft::spawn([] {}, weft::inout(weft::region(&x, 1))); }) == code::invalid_argument;
+      refusals += refused([&] { weft::spawn([] {}, weft::inout(weft::region(&x, 1))); }) ==
+                  code::invalid_argument;
       refusals += refused([&] { weft::this_task::increase_events(); }) == code::not_a_task;
       refusals += refused([&] { weft::release(weft::inout(x)); }) == code::not_a_task;
       refusals += refused([&] { static_cast<void>(weft::reduction_local(x)); }) == code::not_a_task;
     });
-    EXPECT_GE(refusals, (k_ways - 1) * 5); // that of a taskiter runs as the taskiter, which is final in a way
+    EXPECT_GE(refusals,
+              (k_ways - 1) * 5); // that of a taskiter runs as the taskiter, which is final in a way
   });
 }
 
@@ -152,7 +161,8 @@ TEST_P(destructor, runs_on_a_worker_when_another_thread_ends_the_task) {
     };
     weft::spawn(calls_at_its_end(body,
                                  [&] {
-                                   on_a_worker = std::string(weft::this_task::label()) == "ends elsewhere";
+                                   on_a_worker =
+                                       std::string(weft::this_task::label()) == "ends elsewhere";
                                    weft::spawn([&] { ++spawned; });
                                    weft::taskwait();
                                    weft::spawn([&] { ++spawned; });

@@ -120,7 +120,8 @@ TEST(exceptions, arrive_at_the_handle_of_a_tracked_task) {
 
 TEST(exceptions, of_a_dropped_handle_are_reported) {
   auto end = test::in_process({}, [] {
-    (void)weft::spawn([]() -> int { throw std::runtime_error("nobody cares"); }, weft::label("forgotten"));
+    (void)weft::spawn([]() -> int { throw std::runtime_error("nobody cares"); },
+                      weft::label("forgotten"));
     try {
       weft::taskwait();
     } catch (const std::runtime_error &e) {
@@ -294,11 +295,15 @@ TEST(exceptions, of_tasks_outside_of_groups_end_the_program_when_the_setting_say
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("weft: fatal: task 'the_guilty' threw and its policy is terminate: out of cheese")) << end;
+  EXPECT_TRUE(end.printed(
+      "weft: fatal: task 'the_guilty' threw and its policy is terminate: out of cheese"))
+      << end;
 }
 
 TEST(exceptions, that_nobody_waits_for_are_reported_at_the_end) {
-  auto end = test::in_process({}, [] { weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan")); });
+  auto end = test::in_process({}, [] {
+    weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan"));
+  });
   EXPECT_TRUE(end.printed("left behind")) << end;
 }
 

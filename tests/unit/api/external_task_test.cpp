@@ -45,7 +45,11 @@ class family {
   std::vector<const void *> addresses() {
     std::vector<const void *> seen;
     weft::layer::visit_addresses(
-        *m_parent, [](void *list, const void *address) { static_cast<std::vector<const void *> *>(list)->push_back(address); }, &seen);
+        *m_parent,
+        [](void *list, const void *address) {
+          static_cast<std::vector<const void *> *>(list)->push_back(address);
+        },
+        &seen);
     return seen;
   }
 
@@ -86,7 +90,9 @@ TEST(visit_addresses, names_once_what_children_that_run_or_wait_have_named) {
   std::vector<family::child> children(2 * x.size());
   for (std::size_t i = 0; i != children.size(); ++i) {
     int &mine = x[i % x.size()];
-    const access_mode mode = i % 3 == 0 ? access_mode::in : i % 3 == 1 ? access_mode::concurrent : access_mode::inout;
+    const access_mode mode = i % 3 == 0   ? access_mode::in
+                             : i % 3 == 1 ? access_mode::concurrent
+                                          : access_mode::inout;
     f.hold(children[i], {{&mine, mode, 1}, {&x[0], access_mode::concurrent, 1}});
   }
   std::set<const void *> named;

@@ -121,9 +121,11 @@ TEST(function, that_throws_is_reported_and_completes) {
     EXPECT_TRUE(test::eventually([&] { return completed == 2; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  const std::size_t first = end.output.find("task 'broken' threw, and no caller asked for the exception: sad");
+  const std::size_t first =
+      end.output.find("task 'broken' threw, and no caller asked for the exception: sad");
   EXPECT_NE(first, std::string::npos) << end;
-  EXPECT_NE(end.output.find("'broken'", first + 10), std::string::npos) << "each failure is told: " << end;
+  EXPECT_NE(end.output.find("'broken'", first + 10), std::string::npos)
+      << "each failure is told: " << end;
   EXPECT_TRUE(end.printed("sad; nothing can wait for it there; catch exceptions within it")) << end;
   EXPECT_FALSE(end.printed("taskwait")) << end;
 }

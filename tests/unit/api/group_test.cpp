@@ -443,7 +443,8 @@ TEST(group, destroyed_by_another_task_while_its_tasks_run_ends_the_program_by_na
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("a task group is destroyed by task 'other', which did not make it")) << end;
+  EXPECT_TRUE(end.printed("a task group is destroyed by task 'other', which did not make it"))
+      << end;
 }
 
 } // namespace

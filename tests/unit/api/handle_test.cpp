@@ -90,7 +90,8 @@ TEST(handle, may_be_dropped_before_and_after_the_task_has_run) {
     (void)weft::spawn([&ran, alive] { return ++ran, alive; });
   weft::taskwait();
   EXPECT_EQ(ran, 50);
-  EXPECT_TRUE(test::eventually([&] { return alive.use_count() == 1; })) << "a result was not destroyed";
+  EXPECT_TRUE(test::eventually([&] { return alive.use_count() == 1; }))
+      << "a result was not destroyed";
   {
     auto h = weft::spawn([alive] { return alive; });
     weft::taskwait();
@@ -129,7 +130,9 @@ int fib(int n) {
   return a.get() + b;
 }
 
-TEST(handle, recursion_over_handles_gives_the_result) { EXPECT_EQ(fib(test::k_sanitized ? 11 : 17), test::k_sanitized ? 89 : 1597); }
+TEST(handle, recursion_over_handles_gives_the_result) {
+  EXPECT_EQ(fib(test::k_sanitized ? 11 : 17), test::k_sanitized ? 89 : 1597);
+}
 
 TEST(handle, another_task_may_wait_for_it) {
   auto a = weft::spawn([] {

@@ -31,7 +31,9 @@ long fib(int n) {
   return a + b;
 }
 
-TEST(join, nested_joins_give_the_result) { EXPECT_EQ(fib(test::k_sanitized ? 16 : 24), test::k_sanitized ? 987 : 46368); }
+TEST(join, nested_joins_give_the_result) {
+  EXPECT_EQ(fib(test::k_sanitized ? 16 : 24), test::k_sanitized ? 987 : 46368);
+}
 
 TEST(join, works_in_tasks_and_in_external_threads) {
   const int n = test::k_sanitized ? 12 : 18;
@@ -130,7 +132,8 @@ int failing_tree(int depth, int bad) {
     return 1;
   }
   int a = 0, b = 0, half = 1 << (depth - 1);
-  weft::join([&] { a = failing_tree(depth - 1, bad); }, [&] { b = failing_tree(depth - 1, bad < 0 ? bad : bad - half); });
+  weft::join([&] { a = failing_tree(depth - 1, bad); },
+             [&] { b = failing_tree(depth - 1, bad < 0 ? bad : bad - half); });
   return a + b;
 }
 
@@ -153,7 +156,8 @@ int sleepy_tree(int depth) {
     return 1;
   }
   int a = 0, b = 0;
-  weft::join([&] { a = sleepy_tree(depth - 1); }, [&] { weft::taskyield(), b = sleepy_tree(depth - 1); });
+  weft::join([&] { a = sleepy_tree(depth - 1); },
+             [&] { weft::taskyield(), b = sleepy_tree(depth - 1); });
   return a + b;
 }
 

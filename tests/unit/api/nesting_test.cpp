@@ -71,7 +71,8 @@ TEST(nesting, every_weak_mode_connects_children_on_both_sides) {
 
 TEST(nesting, a_weak_task_without_children_passes_the_order_on) {
   int x = 0, seen = -1;
-  for (auto mode : {weft::access_mode::weak_in, weft::access_mode::weak_out, weft::access_mode::weak_inout}) {
+  for (auto mode :
+       {weft::access_mode::weak_in, weft::access_mode::weak_out, weft::access_mode::weak_inout}) {
     weft::spawn([&] { dawdle(), ++x; }, weft::inout(x));
     weft::spawn([] {}, weft::access{&x, mode});
     weft::spawn([] {}, weft::access{&x, mode});
@@ -88,7 +89,12 @@ TEST(nesting, a_weak_reader_lets_children_of_two_parents_read_together) {
   std::atomic<int> inside{0};
   bool met[2] = {};
   for (bool &m : met)
-    weft::spawn([&] { weft::spawn([&] { ++inside, m = test::eventually([&] { return inside == 2; }); }, weft::in(x)); }, weft::weak_in(x));
+    weft::spawn(
+        [&] {
+          weft::spawn([&] { ++inside, m = test::eventually([&] { return inside == 2; }); },
+                      weft::in(x));
+        },
+        weft::weak_in(x));
   weft::spawn([&] { x = 2; }, weft::out(x));
   weft::taskwait();
   EXPECT_TRUE(met[0] && met[1]);
@@ -124,7 +130,8 @@ TEST(nesting, a_released_part_goes_on_as_soon_as_its_last_child_is_done) {
         weft::spawn([&] { passed = go.pass(), y = 1; }, weft::out(y));
       },
       weft::weak_out(x), weft::weak_out(y));
-  weft::spawn([&] { seen = x, go.open(); }, weft::in(x)); // the chain of x is over, that of y is not
+  weft::spawn([&] { seen = x, go.open(); },
+              weft::in(x)); // the chain of x is over, that of y is not
   weft::taskwait();
   EXPECT_TRUE(passed);
   EXPECT_EQ(seen, 1);

@@ -40,11 +40,14 @@ template <class... T>
 constexpr bool all_are_refused = (weft::detail::elements_are_elsewhere<T>() && ...);
 template <class... T>
 constexpr bool none_is_refused = !(weft::detail::elements_are_elsewhere<T>() || ...);
-static_assert(
-    all_are_refused<std::vector<int>, const std::vector<int>, std::string, std::string_view, std::span<int>, std::span<int, 4>, grid, tile>);
-static_assert(none_is_refused<int, int *, int[4], int[4][4], std::array<int, 4>, const std::array<int, 4>, std::array<std::vector<int>, 2>>);
-static_assert(none_is_refused<std::array<int, 0>, std::vector<bool>, std::deque<int>, std::map<int, int>, message, not_known_here>);
-static_assert(sizeof(object<std::vector<int>>) == sizeof(void *) && std::is_trivially_copyable_v<object<std::vector<int>>>);
+static_assert(all_are_refused<std::vector<int>, const std::vector<int>, std::string,
+                              std::string_view, std::span<int>, std::span<int, 4>, grid, tile>);
+static_assert(none_is_refused<int, int *, int[4], int[4][4], std::array<int, 4>,
+                              const std::array<int, 4>, std::array<std::vector<int>, 2>>);
+static_assert(none_is_refused<std::array<int, 0>, std::vector<bool>, std::deque<int>,
+                              std::map<int, int>, message, not_known_here>);
+static_assert(sizeof(object<std::vector<int>>) == sizeof(void *) &&
+              std::is_trivially_copyable_v<object<std::vector<int>>>);
 
 template <class T>
 void expect_access(weft::access a, access_mode mode, const T &named) {
@@ -82,7 +85,8 @@ TEST(object, of_what_is_no_container_is_what_the_name_alone_is) {
   expect_access(weft::out(object(a)), access_mode::out, a);
   expect_access(weft::out(a), access_mode::out, a);
   expect_access(weft::out(m), access_mode::out, m);
-  EXPECT_EQ(weft::out(a).address, weft::out(a[0]).address) << "an array is named by its first element";
+  EXPECT_EQ(weft::out(a).address, weft::out(a[0]).address)
+      << "an array is named by its first element";
 }
 
 TEST(object, orders_tasks_that_fill_grow_and_read_a_container_that_was_empty) {
@@ -91,9 +95,11 @@ TEST(object, orders_tasks_that_fill_grow_and_read_a_container_that_was_empty) {
   int sum = -1;
   weft::spawn([&] { dawdle(), v = {1, 2, 3}; }, weft::out(object(v)));
   weft::spawn([&] { dawdle(), v.resize(1000, 1); }, weft::inout(object(v)));
-  weft::spawn([&] { dawdle(), text.assign(v.size(), 'x'); }, weft::in(object(v)), weft::out(object(text)));
-  weft::spawn([&] { dawdle(), sum = std::accumulate(v.begin(), v.end(), static_cast<int>(text.size())); }, weft::in(object(v)),
-              weft::in(object(text)), weft::out(sum));
+  weft::spawn([&] { dawdle(), text.assign(v.size(), 'x'); }, weft::in(object(v)),
+              weft::out(object(text)));
+  weft::spawn(
+      [&] { dawdle(), sum = std::accumulate(v.begin(), v.end(), static_cast<int>(text.size())); },
+      weft::in(object(v)), weft::in(object(text)), weft::out(sum));
   weft::spawn([&] { v.clear(), text.clear(); }, weft::out(object(v)), weft::out(object(text)));
   weft::taskwait(weft::in(object(text)), weft::in(sum));
   EXPECT_EQ(sum, 1000 + 6 + 997);
@@ -139,9 +145,13 @@ TEST(object, stands_in_lists_in_loops_and_in_release) {
       },
       weft::accesses(all));
   weft::taskloop(
-      weft::range<std::size_t>(0, 3), [&](std::size_t r) { dawdle(), rows[r].push_back(2); }, weft::grain_size(1),
-      weft::chunk_accesses([&](weft::range<std::size_t> c) { return weft::inout(object(rows[c.first()])); }));
-  weft::taskfor(weft::range<std::size_t>(0, 1), [&](std::size_t) { dawdle(), rows[1].push_back(3); }, weft::inout(object(rows[1])));
+      weft::range<std::size_t>(0, 3), [&](std::size_t r) { dawdle(), rows[r].push_back(2); },
+      weft::grain_size(1), weft::chunk_accesses([&](weft::range<std::size_t> c) {
+        return weft::inout(object(rows[c.first()]));
+      }));
+  weft::taskfor(
+      weft::range<std::size_t>(0, 1), [&](std::size_t) { dawdle(), rows[1].push_back(3); },
+      weft::inout(object(rows[1])));
   weft::taskwait(weft::in(object(rows[1])));
   EXPECT_EQ(rows[1], (std::vector{1, 2, 3}));
   weft::taskwait();
@@ -152,7 +162,9 @@ TEST(object, stands_in_lists_in_loops_and_in_release) {
 TEST(object, connects_children_of_weak_parents) {
   std::vector<int> v;
   for (int i = 0; i != 4; ++i)
-    weft::spawn([&v, i] { weft::spawn([&v, i] { dawdle(), v.push_back(i); }, weft::inout(object(v))); }, weft::weak_inout(object(v)));
+    weft::spawn(
+        [&v, i] { weft::spawn([&v, i] { dawdle(), v.push_back(i); }, weft::inout(object(v))); },
+        weft::weak_inout(object(v)));
   std::size_t seen = 0;
   weft::spawn([&] { seen = v.size(); }, weft::in(object(v)));
   weft::taskwait();
@@ -188,11 +200,17 @@ TEST(object, is_reduced_as_a_whole) {
   const auto add = [](std::string &to, char c) { weft::reduction_local(to) += c; };
   for (const char c : {'b', 'c', 'd'}) {
     weft::spawn([&, c] { add(text, c); }, weft::reduction(object(text), append));
-    weft::spawn([&, c] { weft::spawn([&, c] { add(words, c); }, weft::reduction(object(words), append, std::string("-"))); },
-                weft::weak_reduction(object(words), append, std::string("-")));
+    weft::spawn(
+        [&, c] {
+          weft::spawn([&, c] { add(words, c); },
+                      weft::reduction(object(words), append, std::string("-")));
+        },
+        weft::weak_reduction(object(words), append, std::string("-")));
   }
   for (const char c : {'e', 'f'})
-    weft::spawn([&, c] { weft::spawn([&, c] { add(text, c); }, weft::reduction(object(text), append)); }, weft::weak_reduction(object(text), append));
+    weft::spawn(
+        [&, c] { weft::spawn([&, c] { add(text, c); }, weft::reduction(object(text), append)); },
+        weft::weak_reduction(object(text), append));
   std::string seen;
   weft::spawn([&] { seen = text; }, weft::in(object(text)), weft::out(object(seen)));
   weft::taskwait();
@@ -210,8 +228,10 @@ void expect_elements_in_order() {
   weft::spawn([&] { dawdle(), v[0] = 1; }, weft::out(v[0]));
   weft::spawn([&] { dawdle(), std::fill(v.begin(), v.end(), v[0] + 1); }, weft::inout(region(v)));
   weft::spawn([&] { dawdle(), v[3] *= 10; }, weft::inout(v[3]));
-  weft::spawn([&] { dawdle(), sum = std::accumulate(v.begin(), v.end(), 0); }, weft::in(region(v)), weft::out(sum));
-  weft::spawn([&] { dawdle(), text[2] = static_cast<char>('0' + sum % 10); }, weft::in(sum), weft::out(text[2]));
+  weft::spawn([&] { dawdle(), sum = std::accumulate(v.begin(), v.end(), 0); }, weft::in(region(v)),
+              weft::out(sum));
+  weft::spawn([&] { dawdle(), text[2] = static_cast<char>('0' + sum % 10); }, weft::in(sum),
+              weft::out(text[2]));
   weft::spawn([&] { dawdle(), v[1] = text == "..6."; }, weft::in(region(text)), weft::out(v[1]));
   weft::taskwait(weft::in(v[1]));
   EXPECT_EQ(sum, 26);
@@ -222,7 +242,8 @@ void expect_elements_in_order() {
 TEST(region_of_a_container, is_ordered_with_its_elements) { expect_elements_in_order(); }
 
 TEST(region_of_a_container, is_ordered_with_its_elements_where_all_accesses_are_regions) {
-  const test::ending end = test::in_process({{"WEFT_DEPS_SYSTEM", "regions"}}, expect_elements_in_order);
+  const test::ending end =
+      test::in_process({{"WEFT_DEPS_SYSTEM", "regions"}}, expect_elements_in_order);
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

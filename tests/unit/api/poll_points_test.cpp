@@ -20,7 +20,8 @@ namespace {
 
 using test::poller;
 
-constexpr weft::poll_point k_all_poll_points[] = {weft::poll_point::idle, weft::poll_point::timer, weft::poll_point::taskwait,
+constexpr weft::poll_point k_all_poll_points[] = {weft::poll_point::idle, weft::poll_point::timer,
+                                                  weft::poll_point::taskwait,
                                                   weft::poll_point::scheduling_point};
 
 /// Something that passes all poll points.
@@ -77,7 +78,8 @@ TEST(poll_points, of_a_scheduling_point_is_called_by_taskyield_and_leaves_errno_
       },
       nullptr);
   errno = E2BIG;
-  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; })) << "another thread may have the turn";
+  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; }))
+      << "another thread may have the turn";
   EXPECT_EQ(errno, E2BIG);
   here = 0;
 }
@@ -103,7 +105,8 @@ TEST(poll_points, of_higher_priority_is_called_first_and_equals_as_they_came) {
     {
       weft::service last("last", where, &entry::call, &z, -1);
       EXPECT_TRUE(passes_until([&] { return l.rounds > 1; }));
-      weft::service second("second", where, &entry::call, &b), third("third", where, &entry::call, &c);
+      weft::service second("second", where, &entry::call, &b),
+          third("third", where, &entry::call, &c);
       weft::service first("first", where, &entry::call, &a, 7);
       const int before = l.rounds;
       EXPECT_TRUE(passes_until([&] { return l.rounds > before + 2; }));
@@ -126,7 +129,8 @@ TEST(poll_points, of_idle_is_called_while_no_worker_is_idle) {
     weft::spawn([&] {
       --waiting;
       int before = -1;
-      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;) {
+      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+           !called && std::chrono::steady_clock::now() < end;) {
         if (waiting == 0 && before < 0)
           before = p.calls;
         if (before >= 0 && p.calls > before + 3)
@@ -154,7 +158,8 @@ TEST(poll_points, may_end_the_neighbours_of_any_service) {
     } st;
     int i = 0;
     for (auto point : k_all_poll_points) {
-      st.neighbours[i] = std::make_unique<weft::service>("neighbour", point, &poller::call, &st.called[i], 1);
+      st.neighbours[i] =
+          std::make_unique<weft::service>("neighbour", point, &poller::call, &st.called[i], 1);
       ++i;
     }
     weft::service s("ender", where, &state::call, &st);
@@ -174,7 +179,9 @@ TEST(poll_points, that_there_are_not_are_refused) {
     ADD_FAILURE() << "accepted";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    EXPECT_NE(std::string(e.what()).find("service 'lost' has no poll point of that number (4)"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("service 'lost' has no poll point of that number (4)"),
+              std::string::npos)
+        << e.what();
   }
 }
 
@@ -223,28 +230,31 @@ class listener {
 
 TEST(poll_points, that_does_not_return_is_reported_while_it_runs) {
   for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
-    auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
-      static std::atomic<bool> go{false};
-      std::unique_ptr<weft::service> beside;
-      if (std::getenv("BESIDE")[0] == 'a')
-        beside = std::make_unique<weft::service>("beside", weft::poll_point::idle, [](void *) { return false; }, nullptr);
-      weft::service s(
-          "stuck", weft::poll_point::timer,
-          [](void *) {
-            while (!go)
-              std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            return false;
-          },
-          nullptr);
-      listener l;
-      bool heard = false; // a task that sleeps would wait for the timer
-      for (int i = 0; i != 6000 && !heard; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        heard = l.has_heard("warning: service 'stuck' (poll point timer) has not returned for ");
-      }
-      EXPECT_TRUE(heard);
-      go = true;
-    });
+    auto end = test::in_process(
+        {{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
+          static std::atomic<bool> go{false};
+          std::unique_ptr<weft::service> beside;
+          if (std::getenv("BESIDE")[0] == 'a')
+            beside = std::make_unique<weft::service>(
+                "beside", weft::poll_point::idle, [](void *) { return false; }, nullptr);
+          weft::service s(
+              "stuck", weft::poll_point::timer,
+              [](void *) {
+                while (!go)
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                return false;
+              },
+              nullptr);
+          listener l;
+          bool heard = false; // a task that sleeps would wait for the timer
+          for (int i = 0; i != 6000 && !heard; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            heard =
+                l.has_heard("warning: service 'stuck' (poll point timer) has not returned for ");
+          }
+          EXPECT_TRUE(heard);
+          go = true;
+        });
     EXPECT_TRUE(end.exited(0)) << with << end;
   }
 }
@@ -266,22 +276,25 @@ TEST(poll_points, nothing_is_reported_when_the_setting_is_off) {
 }
 
 TEST(poll_points, of_the_timer_is_called_in_a_forked_child) {
-  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-    poller p;
-    weft::service s("timed", weft::poll_point::timer, &poller::call, &p);
-    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(30);
-      p.inside = 0;
-      weft::start();
-      const int before = p.calls;
-      _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  });
+  auto end =
+      test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"},
+                        {"ASAN_OPTIONS", "detect_leaks=0"}},
+                       [] {
+                         poller p;
+                         weft::service s("timed", weft::poll_point::timer, &poller::call, &p);
+                         EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+                         const pid_t child = fork();
+                         if (child == 0) {
+                           alarm(30);
+                           p.inside = 0;
+                           weft::start();
+                           const int before = p.calls;
+                           _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+                         }
+                         int status = -1;
+                         waitpid(child, &status, 0);
+                         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+                       });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

@@ -17,7 +17,9 @@ namespace {
 
 // These cases do on purpose what a thread sanitizer reports: threads that are never joined, and
 // threads after a fork.
-const test::environment k_rough = {{"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}};
+const test::environment k_rough = {
+    {"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"},
+    {"ASAN_OPTIONS", "detect_leaks=0"}};
 
 int sum_by_tasks() {
   int x = 0;
@@ -190,7 +192,10 @@ TEST(fork, the_child_of_a_process_that_has_used_weft_can_use_it) {
     EXPECT_EQ(sum_by_tasks(), 100);
     EXPECT_EQ(in_fork([] { return sum_by_tasks() == 100 && weft::worker_id() == 0; }), 0);
     EXPECT_EQ(sum_by_tasks(), 100);
-    EXPECT_EQ(in_fork([] { return in_fork([] { return sum_by_tasks() == 100; }) == 0 && sum_by_tasks() == 100; }), 0);
+    EXPECT_EQ(in_fork([] {
+                return in_fork([] { return sum_by_tasks() == 100; }) == 0 && sum_by_tasks() == 100;
+              }),
+              0);
     EXPECT_EQ(sum_by_tasks(), 100);
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -33,14 +33,18 @@ TEST(range, is_empty_when_the_limit_lies_the_other_way) {
 }
 
 TEST(range, reaches_the_ends_of_its_type) {
-  constexpr auto least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto least = std::numeric_limits<std::int64_t>::min(),
+                 most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(weft::range(least, most).size(), UINT64_MAX);
   EXPECT_EQ(weft::range(most, least, -1).size(), UINT64_MAX);
-  EXPECT_EQ(indices(weft::range(least, most, most)), (std::vector{least, std::int64_t{-1}, most - 1}));
+  EXPECT_EQ(indices(weft::range(least, most, most)),
+            (std::vector{least, std::int64_t{-1}, most - 1}));
   EXPECT_EQ(indices(weft::range(most, least, least)), (std::vector{most, std::int64_t{-1}}));
   EXPECT_EQ(weft::range(UINT64_MAX).size(), UINT64_MAX);
-  EXPECT_EQ(indices(weft::range<std::int8_t>(100, 127, 13)), (std::vector<std::int8_t>{100, 113, 126}));
-  EXPECT_EQ(indices(weft::range<std::int8_t>(-100, -128, -13)), (std::vector<std::int8_t>{-100, -113, -126}));
+  EXPECT_EQ(indices(weft::range<std::int8_t>(100, 127, 13)),
+            (std::vector<std::int8_t>{100, 113, 126}));
+  EXPECT_EQ(indices(weft::range<std::int8_t>(-100, -128, -13)),
+            (std::vector<std::int8_t>{-100, -113, -126}));
   EXPECT_EQ(indices(weft::range<std::uint8_t>(250, 255, 200)), (std::vector<std::uint8_t>{250}));
 }
 

@@ -111,8 +111,11 @@ TEST(reduction, of_arrays) {
         weft::reduction(x.data(), 1000, weft::sum));
   int y[3] = {};
   weft::spawn([&] { weft::reduction_local(y)[2] = 9; }, weft::reduction(y, weft::maximum));
-  weft::spawn([&] { weft::spawn([&] { weft::reduction_local(y)[1] = 4; }, weft::reduction(y, weft::maximum)); },
-              weft::weak_reduction(y, weft::maximum));
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { weft::reduction_local(y)[1] = 4; }, weft::reduction(y, weft::maximum));
+      },
+      weft::weak_reduction(y, weft::maximum));
   weft::taskwait();
   for (int k = 0; k != 1000; ++k)
     EXPECT_EQ(x[static_cast<std::size_t>(k)], 1 + n * k);
@@ -121,7 +124,8 @@ TEST(reduction, of_arrays) {
   EXPECT_EQ(y[2], 9);
 }
 
-constexpr auto merge = [](std::map<std::string, int> &into, const std::map<std::string, int> &from) {
+constexpr auto merge = [](std::map<std::string, int> &into,
+                          const std::map<std::string, int> &from) {
   for (auto &[key, value] : from)
     into[key] += value;
 };
@@ -129,14 +133,17 @@ constexpr auto merge = [](std::map<std::string, int> &into, const std::map<std::
 TEST(reduction, of_a_type_and_an_operation_of_the_user) {
   std::map<std::string, int> words{{"a", 1}};
   for (int i = 0; i != 30; ++i)
-    weft::spawn([&, i] { ++weft::reduction_local(words)[i % 3 ? "b" : "a"]; }, weft::reduction(words, merge, {}));
+    weft::spawn([&, i] { ++weft::reduction_local(words)[i % 3 ? "b" : "a"]; },
+                weft::reduction(words, merge, {}));
   weft::taskwait();
   EXPECT_EQ(words["a"], 11);
   EXPECT_EQ(words["b"], 20);
 }
 
 TEST(reduction, begins_with_the_identity_that_was_given) {
-  constexpr auto longest = [](const std::string &a, const std::string &b) { return a.size() < b.size() ? b : a; };
+  constexpr auto longest = [](const std::string &a, const std::string &b) {
+    return a.size() < b.size() ? b : a;
+  };
   std::string x;
   std::atomic<int> wrong{0};
   for (int i = 0; i != 20; ++i)
@@ -212,7 +219,8 @@ TEST(reduction, below_a_weak_inout_combines_at_the_end_of_the_body) {
   weft::spawn(
       [&] {
         for (int i = 0; i != 10; ++i)
-          weft::spawn([&] { dawdle(), weft::reduction_local(x) += 1; }, weft::reduction(x, weft::sum));
+          weft::spawn([&] { dawdle(), weft::reduction_local(x) += 1; },
+                      weft::reduction(x, weft::sum));
       },
       weft::weak_inout(x));
   weft::spawn([&] { seen = x; }, weft::in(x));
@@ -267,7 +275,8 @@ TEST(reduction, makes_few_copies_and_frees_them) {
     counted x, zero;
     counted::made = 0, counted::live = 0;
     for (int i = 0; i != n; ++i)
-      weft::spawn([&] { weft::reduction_local(x).value += 1; }, weft::reduction(x, add_counted, zero));
+      weft::spawn([&] { weft::reduction_local(x).value += 1; },
+                  weft::reduction(x, add_counted, zero));
     for (int i = 0; i != 10; ++i)
       weft::spawn([] {}, weft::reduction(x, add_counted, zero)); // asks for none
     weft::taskwait();
@@ -284,9 +293,12 @@ TEST(reduction, a_task_that_has_the_object_for_itself_adds_to_it) {
   weft::spawn(add, weft::inout(x));
   weft::spawn(add, weft::commutative(x));
   weft::spawn(add, weft::reduction(x, weft::sum), weft::inout(x)); // two kinds in one list
-  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); }, weft::inout(x), weft::final());
-  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); }, weft::reduction(x, weft::sum), weft::final());
-  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); }, weft::weak_reduction(x, weft::sum), weft::final());
+  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); }, weft::inout(x),
+              weft::final());
+  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); },
+              weft::reduction(x, weft::sum), weft::final());
+  weft::spawn([&] { weft::spawn(add, weft::reduction(x, weft::sum)); },
+              weft::weak_reduction(x, weft::sum), weft::final());
   weft::taskwait();
   EXPECT_EQ(x, 6);
 }
@@ -295,8 +307,12 @@ TEST(reduction, branches_of_a_join_add_up) {
   const int n = test::scaled(200);
   int x = 0;
   for (int i = 0; i != n; ++i)
-    weft::spawn([&] { weft::join([&] { weft::reduction_local(x) += 1; }, [&] { weft::taskyield(), weft::reduction_local(x) += 2; }); },
-                weft::reduction(x, weft::sum));
+    weft::spawn(
+        [&] {
+          weft::join([&] { weft::reduction_local(x) += 1; },
+                     [&] { weft::taskyield(), weft::reduction_local(x) += 2; });
+        },
+        weft::reduction(x, weft::sum));
   weft::taskwait();
   EXPECT_EQ(x, 3 * n);
 }
@@ -315,7 +331,8 @@ TEST(reduction, in_a_list_by_an_object_that_is_kept) {
 TEST(reduction, of_nothing_is_ignored) {
   int *none = nullptr;
   int x = 0, ran = 0;
-  weft::spawn([&] { ++ran; }, weft::reduction(none, 5, weft::sum), weft::reduction(&x, 0, weft::sum));
+  weft::spawn([&] { ++ran; }, weft::reduction(none, 5, weft::sum),
+              weft::reduction(&x, 0, weft::sum));
   weft::taskwait();
   EXPECT_EQ(ran, 1);
 }
@@ -332,12 +349,25 @@ TEST(reduction, misuse_names_the_task_and_the_address) {
   auto none = [] {};
   const weft::label name("adder");
   for (const std::string &text :
-       {refusal([&] { weft::spawn(none, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), name); }),
+       {refusal([&] {
+          weft::spawn(none, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), name);
+        }),
         refusal([&] { weft::spawn(none, weft::reduction(&x, -1, weft::sum), name); }),
         refusal([&] { weft::spawn(none, weft::reduction(&x, PTRDIFF_MAX, weft::sum), name); }),
-        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(x); }, weft::in(x), name, weft::tracked).get(); }),
-        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(x); }, weft::weak_reduction(x, weft::sum), name, weft::tracked).get(); }),
-        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(&x, 2); }, weft::reduction(x, weft::sum), name, weft::tracked).get(); })}) {
+        refusal([&] {
+          weft::spawn([&] { (void)weft::reduction_local(x); }, weft::in(x), name, weft::tracked)
+              .get();
+        }),
+        refusal([&] {
+          weft::spawn([&] { (void)weft::reduction_local(x); }, weft::weak_reduction(x, weft::sum),
+                      name, weft::tracked)
+              .get();
+        }),
+        refusal([&] {
+          weft::spawn([&] { (void)weft::reduction_local(&x, 2); }, weft::reduction(x, weft::sum),
+                      name, weft::tracked)
+              .get();
+        })}) {
     EXPECT_NE(text.find("task 'adder'"), std::string::npos) << text;
     EXPECT_NE(text.find(hex(&x)), std::string::npos) << text;
   }
@@ -360,7 +390,8 @@ TEST(reduction, an_exception_of_the_operation_is_a_failing_child) {
   weft::spawn([&] { after = 1; }, weft::inout(x));
   EXPECT_THROW(weft::taskwait(), std::string);
   EXPECT_EQ(after, 1);
-  weft::spawn([&] { weft::reduction_local(x) = 3; }, weft::reduction(x, refuses, 0)); // combined by taskwait itself
+  weft::spawn([&] { weft::reduction_local(x) = 3; },
+              weft::reduction(x, refuses, 0)); // combined by taskwait itself
   EXPECT_THROW(weft::taskwait(), std::string);
 }
 
@@ -395,7 +426,8 @@ TEST(reduction, the_prefix_of_failed_tasks_counts) {
   EXPECT_EQ(x, 10);
 }
 
-TEST(reduction, one_worker_adds_in_the_order_of_the_tasks_and_a_sum_of_doubles_stays_within_its_bound) {
+TEST(reduction,
+     one_worker_adds_in_the_order_of_the_tasks_and_a_sum_of_doubles_stays_within_its_bound) {
   const int n = test::scaled(20'000);
   double x = 0, serial = 0, magnitude = 0;
   for (int i = 0; i != n; ++i) {
@@ -404,7 +436,8 @@ TEST(reduction, one_worker_adds_in_the_order_of_the_tasks_and_a_sum_of_doubles_s
     weft::spawn([&x, v] { weft::reduction_local(x) += v; }, weft::reduction(x, weft::sum));
   }
   weft::taskwait();
-  EXPECT_NEAR(x, serial, n * 2.3e-16 * magnitude); // n additions, each off by half a unit in the last place
+  EXPECT_NEAR(x, serial,
+              n * 2.3e-16 * magnitude); // n additions, each off by half a unit in the last place
 }
 
 } // namespace

@@ -31,7 +31,8 @@ class meeting {
   explicit meeting(int of) : m_of(of) {}
   void join() {
     ++m_here;
-    EXPECT_TRUE(test::eventually([this] { return m_here == m_of; })) << m_here << " of " << m_of << " tasks run";
+    EXPECT_TRUE(test::eventually([this] { return m_here == m_of; }))
+        << m_here << " of " << m_of << " tasks run";
   }
   [[nodiscard]] bool has_been() const { return m_here == m_of; }
 
@@ -43,12 +44,14 @@ class meeting {
 TEST(region, overlapping_writers_run_in_the_order_of_their_creation) {
   std::vector<int> v(100, 0);
   for (int i = 0; i < 50; ++i)
-    weft::spawn([&v, i] { std::iota(v.begin() + i, v.begin() + 2 * i, v[static_cast<std::size_t>(i)]); }, weft::inout(region(v).span(i, i)),
-                weft::in(region(v).span(i, 1)));
+    weft::spawn(
+        [&v, i] { std::iota(v.begin() + i, v.begin() + 2 * i, v[static_cast<std::size_t>(i)]); },
+        weft::inout(region(v).span(i, i)), weft::in(region(v).span(i, 1)));
   weft::taskwait();
   std::vector<int> expected(100, 0);
   for (int i = 0; i < 50; ++i)
-    std::iota(expected.begin() + i, expected.begin() + 2 * i, expected[static_cast<std::size_t>(i)]);
+    std::iota(expected.begin() + i, expected.begin() + 2 * i,
+              expected[static_cast<std::size_t>(i)]);
   EXPECT_EQ(v, expected);
 }
 
@@ -64,8 +67,8 @@ TEST(region, a_reader_waits_for_all_writers_of_its_parts_and_a_writer_for_all_re
           weft::inout(region(v).span(8 * i, 8)));
     int sums[3];
     for (int i = 0; i < 3; ++i)
-      weft::spawn([&v, &sums, i] { sums[i] = std::accumulate(v.begin() + i, v.end() - i, 0); }, weft::in(region(v).range(i, 63 - i)),
-                  weft::out(sums[i]));
+      weft::spawn([&v, &sums, i] { sums[i] = std::accumulate(v.begin() + i, v.end() - i, 0); },
+                  weft::in(region(v).range(i, 63 - i)), weft::out(sums[i]));
     for (int i = 0; i < 3; ++i)
       weft::taskwait(weft::in(sums[i]));
     for (int i = 0; i < 3; ++i)
@@ -91,7 +94,8 @@ TEST(region, the_same_one_again_and_again_keeps_its_place_when_others_overlap_it
       weft::spawn([&v, at = &seen.back()] { *at = v[1]; }, weft::in(region(v).range(0, 1)));
     }
     step(expected, first, last, n);
-    weft::spawn([&v, step, first, last, n] { step(v, first, last, n); }, weft::inout(region(v).range(first, last)));
+    weft::spawn([&v, step, first, last, n] { step(v, first, last, n); },
+                weft::inout(region(v).range(first, last)));
   }
   weft::taskwait();
   EXPECT_EQ(seen, wanted);
@@ -104,7 +108,8 @@ TEST(region, disjoint_blocks_of_a_matrix_do_not_wait_for_each_other) {
   meeting all(4);
   for (int row : {0, 4})
     for (int column : {0, 4})
-      weft::spawn([&] { all.join(); }, weft::inout(region(m).range(row, row + 3).range(column, column + 3)));
+      weft::spawn([&] { all.join(); },
+                  weft::inout(region(m).range(row, row + 3).range(column, column + 3)));
   weft::taskwait();
   EXPECT_TRUE(all.has_been());
 }
@@ -124,8 +129,10 @@ TEST(region, concurrent_tasks_run_together_and_in_order_with_all_others) {
   gate first, second;
   int seen = -1, after = -1;
   weft::spawn([&] { v[0] = 1; }, weft::inout(region(v)));
-  weft::spawn([&] { first.pass(), sum += v[0], second.open(); }, weft::concurrent(region(v).range(0, 5)));
-  weft::spawn([&] { first.open(), second.pass(), sum += v[0]; }, weft::concurrent(region(v).range(3, 9)));
+  weft::spawn([&] { first.pass(), sum += v[0], second.open(); },
+              weft::concurrent(region(v).range(0, 5)));
+  weft::spawn([&] { first.open(), second.pass(), sum += v[0]; },
+              weft::concurrent(region(v).range(3, 9)));
   weft::spawn([&] { seen = sum; }, weft::in(region(v).range(4, 4)));
   weft::spawn([&] { after = seen; }, weft::commutative(region(v).range(0, 4)));
   weft::taskwait();
@@ -155,13 +162,16 @@ TEST(region, children_of_weakly_sharing_parents_share_as_well) {
     weft::spawn(
         [&, i] {
           for (int k : {0, 1})
-            weft::spawn([&, i, k] { weft::taskyield(), ++v[4], order.push_back(2 * i + k); }, weft::commutative(region(v).span(4 - k, 3)));
+            weft::spawn([&, i, k] { weft::taskyield(), ++v[4], order.push_back(2 * i + k); },
+                        weft::commutative(region(v).span(4 - k, 3)));
         },
         weft::weak_commutative(region(v).range(3, 8)));
-  weft::spawn([&] { seen = together[0] && together[1] ? v[4] : -1; }, weft::in(region(v).span(4, 1)));
+  weft::spawn([&] { seen = together[0] && together[1] ? v[4] : -1; },
+              weft::in(region(v).span(4, 1)));
   weft::taskwait();
   EXPECT_EQ(seen, 8);
-  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7})) << "one at a time, in the order of their creation";
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7}))
+      << "one at a time, in the order of their creation";
 }
 
 TEST(region, reductions_among_regions_are_done_in_place) {
@@ -169,7 +179,8 @@ TEST(region, reductions_among_regions_are_done_in_place) {
   int sum = 1, seen = 0;
   for (int i = 0; i < 10; ++i) {
     weft::spawn([&v, i] { v[i] = i; }, weft::out(region(v).span(i, 1)));
-    weft::spawn([&v, &sum, i] { weft::reduction_local(sum) += v[i]; }, weft::in(region(v).span(i, 1)), weft::reduction(sum, weft::sum));
+    weft::spawn([&v, &sum, i] { weft::reduction_local(sum) += v[i]; },
+                weft::in(region(v).span(i, 1)), weft::reduction(sum, weft::sum));
   }
   weft::spawn([&] { seen = sum; }, weft::in(sum), weft::out(region(v)));
   weft::taskwait();
@@ -237,7 +248,9 @@ TEST(region, the_wait_clause_holds_all_parts_until_the_children_are_complete) {
   weft::spawn(
       [&] {
         for (int i = 0; i < 5; ++i)
-          weft::spawn([&v, &done, i] { weft::taskyield(), v[static_cast<std::size_t>(2 * i)] = 1, ++done; }, weft::inout(region(v).span(2 * i, 2)));
+          weft::spawn(
+              [&v, &done, i] { weft::taskyield(), v[static_cast<std::size_t>(2 * i)] = 1, ++done; },
+              weft::inout(region(v).span(2 * i, 2)));
       },
       weft::inout(region(v)), weft::wait);
   weft::spawn([&] { sum = done; }, weft::in(region(v).span(0, 1)));
@@ -289,7 +302,8 @@ TEST(region, final_tasks_and_tasks_with_if_false_keep_the_order) {
   weft::spawn([&] { weft::taskyield(), v[7] = 5; }, weft::inout(region(v).range(5, 9)));
   weft::spawn(
       [&] {
-        weft::spawn([&] { v[7] += v[1]; }, weft::inout(region(v).range(7, 7)), weft::in(region(v).range(1, 1)));
+        weft::spawn([&] { v[7] += v[1]; }, weft::inout(region(v).range(7, 7)),
+                    weft::in(region(v).range(1, 1)));
         v[7] *= 2;
       },
       weft::weak_inout(region(v)), weft::final());
@@ -325,10 +339,15 @@ TEST(region, of_children_stay_inside_of_the_objects_that_their_parent_names) {
     weft::spawn(
         [&v] { // the array is named by its first element
           weft::spawn([&v] { weft::taskyield(), v[3] += 1; }, weft::inout(region(v).range(0, 5)));
-          weft::spawn([&v] { v[4] = v[3]; }, weft::in(region(v).range(3, 3)), weft::inout(region(v).range(4, 9)));
+          weft::spawn([&v] { v[4] = v[3]; }, weft::in(region(v).range(3, 3)),
+                      weft::inout(region(v).range(4, 9)));
         },
         weft::weak_inout(v[0]));
-    weft::spawn([&v] { v[3] = static_cast<int>(2u * static_cast<unsigned>(v[3]) + static_cast<unsigned>(v[4])); }, weft::inout(v[0]));
+    weft::spawn(
+        [&v] {
+          v[3] = static_cast<int>(2u * static_cast<unsigned>(v[3]) + static_cast<unsigned>(v[4]));
+        },
+        weft::inout(v[0]));
   }
   weft::taskwait();
   unsigned three = 0;
@@ -352,14 +371,18 @@ TEST(region, that_is_none_is_refused_and_the_task_is_gone) {
   std::vector<int> v(10, 0);
   auto kept = std::make_shared<int>(0);
   try {
-    weft::spawn([kept, &v] { v[0] = 1; }, weft::inout(region(v).range(5, 10)), weft::label("stencil"));
+    weft::spawn([kept, &v] { v[0] = 1; }, weft::inout(region(v).range(5, 10)),
+                weft::label("stencil"));
     ADD_FAILURE() << "nothing was thrown";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    EXPECT_NE(std::string(e.what()).find("task 'stencil': region 0 (inout [5;6] of [10] at 0x"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("task 'stencil': region 0 (inout [5;6] of [10] at 0x"),
+              std::string::npos)
+        << e.what();
   }
   EXPECT_EQ(kept.use_count(), 1);
-  weft::spawn([&] { v[0] = 2; }, weft::inout(region(v)), weft::in(region(static_cast<int *>(nullptr), -5)));
+  weft::spawn([&] { v[0] = 2; }, weft::inout(region(v)),
+              weft::in(region(static_cast<int *>(nullptr), -5)));
   weft::taskwait();
   EXPECT_EQ(v[0], 2);
 }

@@ -39,7 +39,8 @@ TEST(release, of_a_weak_access_holds_no_child_that_comes_later) {
   weft::spawn(
       [&] {
         weft::release(weft::weak_inout(x));
-        weft::spawn([&] { child.open(); }, weft::inout(x)); // the parent has nothing left to pass on
+        weft::spawn([&] { child.open(); },
+                    weft::inout(x)); // the parent has nothing left to pass on
         weft::taskwait();
       },
       weft::weak_inout(x));
@@ -188,7 +189,8 @@ TEST(release, outside_of_a_task_is_refused) {
 
 TEST(release, in_a_child_of_a_final_task_does_nothing) {
   int x = 0;
-  weft::spawn([&] { weft::spawn([&] { x = 3, weft::release(weft::out(x)); }, weft::out(x)); }, weft::final());
+  weft::spawn([&] { weft::spawn([&] { x = 3, weft::release(weft::out(x)); }, weft::out(x)); },
+              weft::final());
   weft::taskwait();
   EXPECT_EQ(x, 3);
 }
@@ -268,7 +270,8 @@ TEST(release, of_a_reduction_combines_while_the_bodies_run) {
             } catch (const weft::error &e) {
               code = e.code();
             }
-          weft::spawn([&] { ++other; }, weft::commutative(other)); // looks through the accesses of its parent
+          weft::spawn([&] { ++other; },
+                      weft::commutative(other)); // looks through the accesses of its parent
           EXPECT_TRUE(read.pass());
         },
         weft::reduction(x, weft::sum));

@@ -27,16 +27,19 @@ TEST(runtime, worker_zero_is_the_first_thread) {
 }
 
 TEST(runtime, tasks_run_on_workers_and_other_threads_count_from_the_limit) {
-  const auto end = test::in_process({{"WEFT_WATCH_MAX_SPARES", "0"}}, [] { // those run tasks, too, and count from the limit
-    std::atomic<int> outside{0};
-    for (int i = 0; i != 200; ++i)
-      weft::spawn([&] { outside += weft::worker_id() < 0 || weft::worker_id() >= weft::worker_count(); });
-    weft::taskwait();
-    EXPECT_EQ(outside, 0);
-    int id = -1;
-    std::thread([&] { id = weft::worker_id(); }).join();
-    EXPECT_GE(id, weft::worker_count());
-  });
+  const auto end = test::in_process(
+      {{"WEFT_WATCH_MAX_SPARES", "0"}}, [] { // those run tasks, too, and count from the limit
+        std::atomic<int> outside{0};
+        for (int i = 0; i != 200; ++i)
+          weft::spawn([&] {
+            outside += weft::worker_id() < 0 || weft::worker_id() >= weft::worker_count();
+          });
+        weft::taskwait();
+        EXPECT_EQ(outside, 0);
+        int id = -1;
+        std::thread([&] { id = weft::worker_id(); }).join();
+        EXPECT_GE(id, weft::worker_count());
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
@@ -72,7 +75,8 @@ TEST(runtime, totals_never_go_back) {
     weft::statistics last;
     while (!stop) {
       auto now = weft::stats();
-      backwards += now.spawned < last.spawned || now.executed < last.executed || now.suspended < last.suspended || now.stolen < last.stolen ||
+      backwards += now.spawned < last.spawned || now.executed < last.executed ||
+                   now.suspended < last.suspended || now.stolen < last.stolen ||
                    now.slept < last.slept || now.throttled < last.throttled;
       last = now;
     }
@@ -96,7 +100,8 @@ TEST(runtime, memory_of_tasks_is_given_back) {
     weft::taskwait();
   }
   // Each worker keeps up to 64 KiB of difference to itself.
-  EXPECT_LE(weft::stats().live_bytes, before + static_cast<std::uint64_t>(weft::worker_count() + 2) * (64u << 10));
+  EXPECT_LE(weft::stats().live_bytes,
+            before + static_cast<std::uint64_t>(weft::worker_count() + 2) * (64u << 10));
 }
 
 TEST(runtime, configure_sets_a_value_before_the_start) {
@@ -128,8 +133,8 @@ TEST(runtime, a_wrong_setting_that_nothing_catches_ends_the_program_with_one_lin
     []() noexcept { weft::spawn([] {}); }(); // the test's own handler is not reached
   });
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(
-      end.printed("weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))
+  EXPECT_TRUE(end.printed(
+      "weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))
       << end;
   EXPECT_TRUE(end.printed("flushed\n")) << end;
   EXPECT_FALSE(end.printed("terminate called")) << end;
@@ -245,13 +250,18 @@ TEST(runtime, after_shutdown_no_call_that_needs_a_worker_is_accepted) {
         {"block_for", [] { (void)weft::this_task::block_for(std::chrono::milliseconds(1)); }},
         {"increase_events", [] { weft::this_task::increase_events(); }},
         {"join", [] { weft::join([] {}, [] {}); }},
-        {"service", [] { weft::service s("s", weft::poll_point::idle, [](void *) { return false; }, nullptr); }},
+        {"service",
+         [] {
+           weft::service s("s", weft::poll_point::idle, [](void *) { return false; }, nullptr);
+         }},
     };
     for (const auto &[name, call] : calls)
       EXPECT_EQ(refused_with(call), weft::errc::shut_down) << name;
     EXPECT_EQ(refused_with([&] { group.wait(); }), weft::errc::shut_down);
     EXPECT_EQ(refused_with([&] { handle.wait(); }), weft::errc::shut_down);
-    std::thread([] { EXPECT_EQ(refused_with([] { weft::spawn([] {}); }), weft::errc::shut_down); }).join();
+    std::thread([] {
+      EXPECT_EQ(refused_with([] { weft::spawn([] {}); }), weft::errc::shut_down);
+    }).join();
     weft::shutdown(); // a second one does nothing
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -281,10 +291,13 @@ TEST(runtime, with_stats_set_the_end_of_the_program_tells_who_did_what) {
 }
 
 TEST(runtime, with_stats_set_an_exit_inside_of_a_task_tells_them_too) {
-  auto end = test::in_process({{"WEFT_STATS", "true"}, {"TSAN_OPTIONS", "report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-    weft::spawn([] { std::exit(7); });
-    weft::taskwait();
-  });
+  auto end = test::in_process({{"WEFT_STATS", "true"},
+                               {"TSAN_OPTIONS", "report_thread_leaks=0"},
+                               {"ASAN_OPTIONS", "detect_leaks=0"}},
+                              [] {
+                                weft::spawn([] { std::exit(7); });
+                                weft::taskwait();
+                              });
   EXPECT_TRUE(end.exited(7)) << end;
   EXPECT_TRUE(end.printed("weft: stats: 1 tasks spawned, 1 run by ")) << end;
 }
@@ -380,7 +393,8 @@ TEST(throttle, lets_a_producer_go_on_when_its_tasks_only_wait_for_it) {
     std::atomic<int> ran{0};
     int x = 0;
     std::atomic<weft::detail::task *> holder{nullptr};
-    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(x));
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(x));
     EXPECT_TRUE(test::eventually([&] { return holder != nullptr; }));
     for (int i = 0; i != n; ++i)
       weft::spawn([&] { ++ran; }, weft::in(x));
@@ -414,7 +428,8 @@ TEST(throttle, soft_lets_a_producer_run_ahead_whose_worker_has_no_other_work) {
     const int n = test::scaled(20'000, 5'000);
     int ran = 0, x = 0;
     std::atomic<weft::detail::task *> holder{nullptr};
-    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(x));
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(x));
     while (!holder)
       weft::taskyield();
     for (int i = 0; i != n; ++i)
@@ -429,15 +444,16 @@ TEST(throttle, soft_lets_a_producer_run_ahead_whose_worker_has_no_other_work) {
 }
 
 TEST(throttle, off_accepts_any_number) {
-  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "off"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}, [] {
-    const int n = test::scaled(50'000);
-    std::atomic<int> ran{0};
-    for (int i = 0; i != n; ++i)
-      weft::spawn([&] { ++ran; });
-    weft::taskwait();
-    EXPECT_EQ(ran, n);
-    EXPECT_EQ(weft::stats().throttled, 0u);
-  });
+  auto end =
+      test::in_process({{"WEFT_THROTTLE_BYTES", "off"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}, [] {
+        const int n = test::scaled(50'000);
+        std::atomic<int> ran{0};
+        for (int i = 0; i != n; ++i)
+          weft::spawn([&] { ++ran; });
+        weft::taskwait();
+        EXPECT_EQ(ran, n);
+        EXPECT_EQ(weft::stats().throttled, 0u);
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

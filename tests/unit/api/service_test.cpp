@@ -36,7 +36,8 @@ TEST(service, a_timer_service_is_called_beside_running_tasks) {
   weft::service s("test", weft::poll_point::timer, &poller::call, &p);
   bool called = false;
   weft::spawn([&] { // keeps its worker
-    for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;)
+    for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+         !called && std::chrono::steady_clock::now() < end;)
       called = p.calls > 3;
   });
   weft::taskwait();
@@ -55,7 +56,8 @@ TEST(service, an_idle_service_is_called_while_all_workers_sleep) {
     GTEST_SKIP() << "the only worker is this thread";
   poller p;
   weft::service s("test", weft::poll_point::idle, &poller::call, &p);
-  for (int i = 0; i != 600 && p.calls <= 3; ++i) // the main thread sleeps in the kernel, not as a task
+  for (int i = 0; i != 600 && p.calls <= 3;
+       ++i) // the main thread sleeps in the kernel, not as a task
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_GT(p.calls, 3);
   EXPECT_EQ(p.overlaps, 0);
@@ -97,7 +99,8 @@ TEST(service, may_be_made_and_ended_by_many_tasks_and_threads) {
   EXPECT_EQ(overlaps, 0);
 }
 
-struct completer { // what a communication library would do: finds out by polling that a task can go on
+struct
+    completer { // what a communication library would do: finds out by polling that a task can go on
   std::atomic<weft::detail::task *> waiting{nullptr};
   static bool call(void *context) {
     auto *task = static_cast<completer *>(context)->waiting.exchange(nullptr);
@@ -184,7 +187,9 @@ TEST(service, an_exception_of_what_it_spawned_is_reported) {
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed("of a service' threw, and no caller asked for the exception: unheard of; nothing can wait for it there")) << end;
+  EXPECT_TRUE(end.printed(
+      "of a service' threw, and no caller asked for the exception: unheard of; nothing can wait for it there"))
+      << end;
 }
 
 TEST(service, must_not_wait) {
@@ -198,7 +203,9 @@ TEST(service, must_not_wait) {
             try {
               wait();
             } catch (const weft::error &e) {
-              refused += e.code() == weft::errc::no_block && std::string(e.what()).find("service 'impatient' must not wait") != std::string::npos;
+              refused += e.code() == weft::errc::no_block &&
+                         std::string(e.what()).find("service 'impatient' must not wait") !=
+                             std::string::npos;
             }
           };
           if (refused)
@@ -219,11 +226,14 @@ TEST(service, that_throws_ends_the_program_and_is_named) {
     auto end = test::in_process({{"PLACE", where}}, [] {
       const bool idle = std::string(std::getenv("PLACE")) == "idle";
       weft::service s(
-          "careless", idle ? weft::poll_point::idle : weft::poll_point::timer, [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
+          "careless", idle ? weft::poll_point::idle : weft::poll_point::timer,
+          [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
       weft::this_task::sleep_for(std::chrono::minutes(1));
     });
     EXPECT_TRUE(end.aborted()) << end;
-    EXPECT_TRUE(end.printed("weft: fatal: service 'careless' threw: bad poll; let it catch what it throws")) << end;
+    EXPECT_TRUE(
+        end.printed("weft: fatal: service 'careless' threw: bad poll; let it catch what it throws"))
+        << end;
   }
 }
 
@@ -256,38 +266,43 @@ TEST(service, may_end_itself_and_make_another) {
         static bool call(void *context) {
           auto &self = *static_cast<starter *>(context);
           if (!self.started)
-            self.c.now = std::make_unique<weft::service>("first", self.c.where, &chain::call, &self.c);
+            self.c.now =
+                std::make_unique<weft::service>("first", self.c.where, &chain::call, &self.c);
           return !std::exchange(self.started, true);
         }
       } first{c};
       weft::service start("start", where, &starter::call, &first);
       EXPECT_TRUE(test::eventually([&] { return c.ended.load(); })) << c.polls;
       const int before = neighbour.calls;
-      EXPECT_TRUE(test::eventually([&] { return neighbour.calls > before; })) << "the others are called on";
+      EXPECT_TRUE(test::eventually([&] { return neighbour.calls > before; }))
+          << "the others are called on";
     }
     EXPECT_EQ(c.polls, 20);
   }
 }
 
 TEST(service, works_in_a_forked_child_although_a_worker_polled_at_the_fork) {
-  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-    poller p;
-    p.busy = true; // is polled all the time
-    weft::service s("busy", weft::poll_point::idle, &poller::call, &p);
-    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
-    for (int i = 0; i != 10; ++i) {
-      const pid_t child = fork();
-      if (child == 0) {
-        alarm(30);
-        p.inside = 0;
-        const int before = p.calls;
-        _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
-      }
-      int status = -1;
-      waitpid(child, &status, 0);
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    }
-  });
+  auto end =
+      test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"},
+                        {"ASAN_OPTIONS", "detect_leaks=0"}},
+                       [] {
+                         poller p;
+                         p.busy = true; // is polled all the time
+                         weft::service s("busy", weft::poll_point::idle, &poller::call, &p);
+                         EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+                         for (int i = 0; i != 10; ++i) {
+                           const pid_t child = fork();
+                           if (child == 0) {
+                             alarm(30);
+                             p.inside = 0;
+                             const int before = p.calls;
+                             _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+                           }
+                           int status = -1;
+                           waitpid(child, &status, 0);
+                           EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+                         }
+                       });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

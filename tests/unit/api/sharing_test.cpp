@@ -153,9 +153,11 @@ TEST(commutative, independent_pairs_run_at_once_whatever_stands_between_them) {
   int a = 0, b = 0, c = 0, d = 0;
   test::gate first, last;
   bool met[2] = {};
-  weft::spawn([&] { first.open(), met[0] = last.pass(), ++a, ++b; }, weft::commutative(a), weft::commutative(b));
+  weft::spawn([&] { first.open(), met[0] = last.pass(), ++a, ++b; }, weft::commutative(a),
+              weft::commutative(b));
   weft::spawn([&] { ++b, ++c; }, weft::commutative(b), weft::commutative(c));
-  weft::spawn([&] { last.open(), met[1] = first.pass(), ++c, ++d; }, weft::commutative(c), weft::commutative(d));
+  weft::spawn([&] { last.open(), met[1] = first.pass(), ++c, ++d; }, weft::commutative(c),
+              weft::commutative(d));
   weft::taskwait();
   EXPECT_TRUE(met[0] && met[1]) << "the one in between kept what it did not have yet";
   EXPECT_EQ(a + b + c + d, 6);
@@ -226,7 +228,8 @@ TEST(commutative, weak_over_several_levels_is_one_line_of_turns) {
         return;
       }
       for (int i = 0; i != 3; ++i)
-        weft::spawn([*this, depth] { grow(depth - 1); }, depth == 1 ? weft::commutative(*x) : weft::weak_commutative(*x));
+        weft::spawn([*this, depth] { grow(depth - 1); },
+                    depth == 1 ? weft::commutative(*x) : weft::weak_commutative(*x));
     }
   };
   tree{&x, &t}.grow(4);
@@ -289,7 +292,8 @@ template <class F>
 void in_each_system(F f) {
   for (const char *system : {"wait-free", "locks", "regions"})
     for (const char *workers : {"1", "4"}) {
-      const auto end = test::in_process({{"WEFT_DEPS_SYSTEM", system}, {"WEFT_WORKERS", workers}}, f);
+      const auto end =
+          test::in_process({{"WEFT_DEPS_SYSTEM", system}, {"WEFT_WORKERS", workers}}, f);
       EXPECT_TRUE(end.exited(0)) << system << ", " << workers << " workers: " << end;
     }
 }
@@ -300,7 +304,8 @@ TEST(commutative, a_turn_beside_weak_data_is_not_waited_for_in_a_circle) {
     test::gate spawned;
     weft::spawn([&] { y = spawned.pass() ? 1 : -1; }, weft::inout(y));
     weft::spawn([&] { x += 10, y *= 2; }, weft::inout(y), weft::commutative(x));
-    weft::spawn([&] { weft::spawn([&] { x += 100, y += 3; }, weft::inout(x), weft::inout(y)); }, weft::commutative(x), weft::weak_inout(y));
+    weft::spawn([&] { weft::spawn([&] { x += 100, y += 3; }, weft::inout(x), weft::inout(y)); },
+                weft::commutative(x), weft::weak_inout(y));
     spawned.open();
     weft::taskwait();
     EXPECT_EQ(x, 110);
@@ -318,7 +323,8 @@ TEST(commutative, turns_that_two_tasks_leave_to_their_children_are_not_waited_fo
             ++begun;
             for (int i = 0; i != 1000 && begun != 2; ++i) // the other one has its chance
               weft::taskyield();
-            weft::spawn([&] { mine += 1, below += 1; }, weft::commutative(mine), weft::commutative(below));
+            weft::spawn([&] { mine += 1, below += 1; }, weft::commutative(mine),
+                        weft::commutative(below));
           },
           weft::commutative(mine), weft::weak_commutative(below));
     };
@@ -347,7 +353,8 @@ TEST(sharing, different_kinds_on_one_address_are_ordered_like_writers) {
     for (int i = 0; i != 3; ++i)
       weft::spawn([&, r] { wrong += x < 7 * r || x >= 7 * r + 3, ++x; }, weft::commutative(x));
     for (int i = 0; i != 3; ++i)
-      weft::spawn([&, r] { wrong += x < 7 * r + 3 || x >= 7 * r + 6, x += 1; }, weft::concurrent(x));
+      weft::spawn([&, r] { wrong += x < 7 * r + 3 || x >= 7 * r + 6, x += 1; },
+                  weft::concurrent(x));
     weft::spawn([&, r] { wrong += x++ != 7 * r + 6; }, weft::inout(x));
   }
   weft::taskwait();

@@ -106,7 +106,8 @@ TEST(spawn, a_null_address_is_ignored) {
   bool passed = false;
   weft::access nothing{};
   weft::spawn([&] { passed = gate.pass(); }, nothing);
-  weft::spawn([&] { gate.open(); }, nothing); // would wait for the first one if null were an address
+  weft::spawn([&] { gate.open(); },
+              nothing); // would wait for the first one if null were an address
   weft::access list[] = {nothing, nothing};
   bool ran = false;
   weft::spawn([&] { ran = true; }, weft::accesses(list));
@@ -172,7 +173,8 @@ TEST(spawn, an_address_named_twice_counts_with_its_strongest_mode) {
 
 TEST(spawn, a_list_may_hold_null_and_the_same_address_in_every_mode) {
   using mode = weft::access_mode;
-  const mode modes[] = {mode::in, mode::out, mode::inout, mode::weak_in, mode::weak_out, mode::weak_inout};
+  const mode modes[] = {mode::in,      mode::out,      mode::inout,
+                        mode::weak_in, mode::weak_out, mode::weak_inout};
   int x = 0, y = 0;
   std::vector<weft::access> list;
   for (int i = 0; i != 30; ++i) {
@@ -181,7 +183,8 @@ TEST(spawn, a_list_may_hold_null_and_the_same_address_in_every_mode) {
     list.push_back({&y, modes[i % 4]});
   }
   for (int i = 0; i != 50; ++i)
-    weft::spawn([&, i] { x = x == i ? i + 1 : -1000, y = x; }, weft::accesses(list), weft::inout(x));
+    weft::spawn([&, i] { x = x == i ? i + 1 : -1000, y = x; }, weft::accesses(list),
+                weft::inout(x));
   weft::taskwait(list);
   EXPECT_EQ(x, 50);
   EXPECT_EQ(y, 50);
@@ -281,11 +284,14 @@ TEST(spawn, the_central_policy_runs_the_higher_priority_first) {
                               [] {
                                 std::vector<int> order;
                                 int gate = 0;
-        // All become ready at once, by the end of a task on which they depend.
+                                // All become ready at once, by the end of a task on which they depend.
                                 weft::spawn([&] { gate = 1; }, weft::out(gate));
                                 for (int p : {3, 9, 1, 7, 5, -4})
-                                  weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate), weft::priority(p));
-                                EXPECT_TRUE(test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
+                                  weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate),
+                                              weft::priority(p));
+                                EXPECT_TRUE(test::eventually([&] {
+                                  return order.size() == 6;
+                                })); // a taskwait would choose by itself
                                 weft::taskwait();
                                 EXPECT_EQ(order, (std::vector<int>{9, 7, 5, 3, 1, -4}));
                               });
@@ -299,7 +305,8 @@ std::vector<int> order_of_priorities() {
   weft::spawn([&] { gate = 1; }, weft::out(gate));
   for (int p : {3, -4, 9, 0, 7, -9})
     weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate), weft::priority(p));
-  EXPECT_TRUE(test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
+  EXPECT_TRUE(
+      test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
   weft::taskwait();
   return order;
 }
@@ -308,14 +315,16 @@ TEST(spawn, every_policy_runs_the_higher_priority_first) {
   for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
     for (const char *successor : {"0", "1"}) {
       if (test::is_child() &&
-          (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy || std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
+          (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy ||
+           std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
         continue;
-      auto end = test::in_process({{"WEFT_WORKERS", "1"},
-                                   {"WEFT_SCHED_POLICY", policy},
-                                   {"WEFT_MANAGE_MODE", "direct"},
-                                   {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor},
-                                   {"WEFT_WATCH_MAX_SPARES", "0"}},
-                                  [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
+      auto end = test::in_process(
+          {{"WEFT_WORKERS", "1"},
+           {"WEFT_SCHED_POLICY", policy},
+           {"WEFT_MANAGE_MODE", "direct"},
+           {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor},
+           {"WEFT_WATCH_MAX_SPARES", "0"}},
+          [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
       EXPECT_TRUE(end.exited(0)) << policy << ", immediate successor " << successor << ": " << end;
     }
 }
@@ -330,11 +339,13 @@ std::vector<int> order_of_chain_and_urgent(int chain_priority, int urgent_priori
     weft::spawn(
         [&order, i, urgent_priority] {
           if (i == 1)
-            weft::spawn([&order, urgent_priority] { order.push_back(urgent_priority); }, weft::priority(urgent_priority));
+            weft::spawn([&order, urgent_priority] { order.push_back(urgent_priority); },
+                        weft::priority(urgent_priority));
           order.push_back(-i);
         },
         weft::inout(x), weft::priority(chain_priority));
-  EXPECT_TRUE(test::eventually([&] { return order.size() == 5; })); // a taskwait would choose by itself
+  EXPECT_TRUE(
+      test::eventually([&] { return order.size() == 5; })); // a taskwait would choose by itself
   weft::taskwait();
   return order;
 }
@@ -344,7 +355,11 @@ TEST(spawn, an_immediate_successor_lets_more_urgent_work_of_larger_priority_go_f
     if (test::is_child() && std::string(std::getenv("WEFT_SCHED_POLICY")) != policy)
       continue;
     auto end = test::in_process(
-        {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+        {{"WEFT_WORKERS", "1"},
+         {"WEFT_SCHED_POLICY", policy},
+         {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "1"},
+         {"WEFT_WATCH_MAX_SPARES", "0"}},
+        [] {
           EXPECT_EQ(order_of_chain_and_urgent(0, 7), (std::vector<int>{0, -1, 7, -2, -3}));
           EXPECT_EQ(order_of_chain_and_urgent(5, 7), (std::vector<int>{0, -1, 7, -2, -3}));
           EXPECT_EQ(order_of_chain_and_urgent(7, 5), (std::vector<int>{0, -1, -2, -3, 5}));
@@ -397,7 +412,8 @@ TEST(spawn, final_false_is_an_ordinary_task) {
 TEST(spawn, a_final_task_waits_for_the_data_of_its_weak_accesses) {
   int x = 0, seen = -1;
   weft::spawn([&] { dawdle(), x = 5; }, weft::out(x));
-  weft::spawn([&] { weft::spawn([&] { seen = x; }, weft::in(x)); }, weft::weak_in(x), weft::final());
+  weft::spawn([&] { weft::spawn([&] { seen = x; }, weft::in(x)); }, weft::weak_in(x),
+              weft::final());
   weft::taskwait();
   EXPECT_EQ(seen, 5);
 }
@@ -447,7 +463,8 @@ TEST(spawn, the_wait_clause_holds_all_accesses_until_the_children_are_complete) 
   weft::spawn(
       [&] {
         x = 1;
-        weft::spawn([&] { dawdle(), child_done = true; }); // touches nothing that its parent declares
+        weft::spawn(
+            [&] { dawdle(), child_done = true; }); // touches nothing that its parent declares
       },
       weft::out(x), weft::wait);
   weft::spawn([&] { seen = child_done ? x : -2; }, weft::in(x));
@@ -522,7 +539,8 @@ TEST(spawn, onready_must_not_wait) {
                   },
                   &what));
   weft::taskwait();
-  EXPECT_NE(what.find("the onready function of task 'hasty' must not wait"), std::string::npos) << what;
+  EXPECT_NE(what.find("the onready function of task 'hasty' must not wait"), std::string::npos)
+      << what;
 }
 
 TEST(spawn, onready_must_not_wait_where_nothing_is_to_be_waited_for_either) {
@@ -530,7 +548,8 @@ TEST(spawn, onready_must_not_wait_where_nothing_is_to_be_waited_for_either) {
   weft::spawn([] {}, weft::onready(
                          [](void *p) {
                            weft::task_group g;
-                           for (const auto wait : {+[](weft::task_group &) { weft::taskwait(); }, +[](weft::task_group &own) { own.wait(); }})
+                           for (const auto wait : {+[](weft::task_group &) { weft::taskwait(); },
+                                                   +[](weft::task_group &own) { own.wait(); }})
                              try {
                                wait(g);
                              } catch (const weft::error &e) {
@@ -572,11 +591,14 @@ TEST(spawn, an_onready_that_throws_ends_the_program_and_names_the_task) {
   auto end = test::in_process({}, [] {
     int x = 0;
     weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
-    weft::spawn([] {}, weft::in(x), weft::label("hasty"), weft::onready([](void *) { throw std::runtime_error("too early"); }, nullptr));
+    weft::spawn([] {}, weft::in(x), weft::label("hasty"),
+                weft::onready([](void *) { throw std::runtime_error("too early"); }, nullptr));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("weft: fatal: the onready function of task 'hasty' threw: too early; let it catch")) << end;
+  EXPECT_TRUE(end.printed(
+      "weft: fatal: the onready function of task 'hasty' threw: too early; let it catch"))
+      << end;
 }
 
 // Uses about `bytes` of stack.
@@ -599,8 +621,10 @@ TEST(spawn, stack_bytes_gives_room_for_deep_recursion) {
 TEST(spawn, stack_bytes_holds_for_a_task_that_suspends_and_has_accesses) {
   int x = 0, levels = 0;
   weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
-  weft::spawn([&] { dawdle(), levels = deep(x << 19), dawdle(); }, weft::inout(x), weft::stack_bytes(1 << 20));
-  weft::spawn([&] { levels += deep(1 << 19); }, weft::inout(x), weft::stack_bytes(1 << 20), weft::if_(false));
+  weft::spawn([&] { dawdle(), levels = deep(x << 19), dawdle(); }, weft::inout(x),
+              weft::stack_bytes(1 << 20));
+  weft::spawn([&] { levels += deep(1 << 19); }, weft::inout(x), weft::stack_bytes(1 << 20),
+              weft::if_(false));
   weft::taskwait();
   EXPECT_GT(levels, 200);
 }
@@ -657,7 +681,8 @@ TEST(spawn, the_callable_is_destroyed_once_for_each_construction) {
   std::atomic<int> alive{0};
   int x = 0;
   for (int i = 0; i != 100; ++i)
-    weft::spawn([w = witness(alive), &x] { ++x; }, weft::inout(x), weft::if_(i % 3 != 0), weft::final(i % 5 == 0));
+    weft::spawn([w = witness(alive), &x] { ++x; }, weft::inout(x), weft::if_(i % 3 != 0),
+                weft::final(i % 5 == 0));
   weft::taskwait();
   EXPECT_EQ(x, 100);
   EXPECT_EQ(alive, 0);
@@ -669,7 +694,9 @@ TEST(spawn, the_callable_lives_until_the_descendants_are_complete) {
   test::gate gate;
   weft::spawn([w = witness(alive), value = 41, &seen, &gate] {
     weft::spawn([&value, &seen, &gate] {
-      weft::spawn([&] { (void)gate.pass(), seen = value + 1; }); // value lives in the grandparent's callable
+      weft::spawn([&] {
+        (void)gate.pass(), seen = value + 1;
+      }); // value lives in the grandparent's callable
     });
   });
   dawdle();
@@ -714,8 +741,8 @@ TEST(spawn, a_wave_over_a_grid_is_computed_in_order) {
       grid[i][j] = i == 0 || j == 0 ? 1 : 0;
   for (int i = 1; i <= n; ++i)
     for (int j = 1; j <= n; ++j)
-      weft::spawn([=] { grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 1'000'003; }, weft::in(grid[i - 1][j]), weft::in(grid[i][j - 1]),
-                  weft::out(grid[i][j]));
+      weft::spawn([=] { grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 1'000'003; },
+                  weft::in(grid[i - 1][j]), weft::in(grid[i][j - 1]), weft::out(grid[i][j]));
   weft::taskwait();
   static int expected[n + 1][n + 1];
   for (int i = 0; i <= n; ++i)

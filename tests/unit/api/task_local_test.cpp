@@ -146,7 +146,9 @@ TEST(task_local, a_value_that_was_destroyed_is_found_no_more) {
   order.clear();
   counted::reset();
   struct looks {
-    ~looks() { order.push_back(again->value++); } // of the second one, which is older than `again` was
+    ~looks() {
+      order.push_back(again->value++);
+    } // of the second one, which is older than `again` was
   };
   weft::task_local<looks> first, second;
   weft::spawn([&] {
@@ -155,7 +157,8 @@ TEST(task_local, a_value_that_was_destroyed_is_found_no_more) {
     again->value = 7; // newest: destroyed first
   });
   weft::taskwait();
-  EXPECT_EQ(order, (std::vector<int>{0, 0})) << "each destructor makes one anew, which is then the newest";
+  EXPECT_EQ(order, (std::vector<int>{0, 0}))
+      << "each destructor makes one anew, which is then the newest";
   EXPECT_EQ(counted::made, 3);
   EXPECT_EQ(counted::alive, 0);
 }

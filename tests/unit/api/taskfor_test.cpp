@@ -21,7 +21,8 @@ using test::dawdle;
 
 TEST(taskfor, calls_the_body_once_for_each_index) {
   std::vector<std::atomic<int>> seen(10'000);
-  weft::taskfor(weft::range<std::size_t>(10'000), [&](std::size_t i) { ++seen[i]; }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range<std::size_t>(10'000), [&](std::size_t i) { ++seen[i]; }, weft::grain_size(1));
   weft::taskwait();
   for (auto &n : seen)
     EXPECT_EQ(n, 1);
@@ -40,8 +41,12 @@ TEST(taskfor, holds_its_accesses_until_the_last_iteration) {
   constexpr int n = 200;
   std::vector<int> x(n, 1);
   for (int s = 0; s != 4; ++s) {
-    weft::taskfor(weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::inout(weft::object(x)), weft::grain_size(3));
-    weft::taskfor(weft::range(n - 1, -1, -1), [&](int i) { x[static_cast<std::size_t>(i)] += 1; }, weft::inout(weft::object(x)), weft::grain_size(7));
+    weft::taskfor(
+        weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; },
+        weft::inout(weft::object(x)), weft::grain_size(3));
+    weft::taskfor(
+        weft::range(n - 1, -1, -1), [&](int i) { x[static_cast<std::size_t>(i)] += 1; },
+        weft::inout(weft::object(x)), weft::grain_size(7));
   }
   int sum = 0;
   weft::spawn([&] { sum = std::count(x.begin(), x.end(), 31); }, weft::in(weft::object(x)));
@@ -74,7 +79,8 @@ TEST(taskfor, gives_chunks_of_the_grain) {
 
 TEST(taskfor, covers_ranges_beyond_two_to_the_sixty_third) {
   std::atomic<std::uint64_t> covered{0};
-  weft::taskfor(weft::range(UINT64_MAX), [&](weft::range<std::uint64_t> part) { covered += part.size(); });
+  weft::taskfor(weft::range(UINT64_MAX),
+                [&](weft::range<std::uint64_t> part) { covered += part.size(); });
   weft::taskwait();
   EXPECT_EQ(covered, UINT64_MAX);
   std::atomic<int> chunks{0};
@@ -109,11 +115,14 @@ TEST(taskfor, has_a_label_and_regions_as_any_task) {
 
 TEST(taskfor, without_accesses_waits_for_all_that_it_spawns) {
   std::atomic<int> done{0};
-  weft::taskfor(weft::range(20), [&](int) { weft::spawn([&] { dawdle(), ++done; }); }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range(20), [&](int) { weft::spawn([&] { dawdle(), ++done; }); }, weft::grain_size(1));
   EXPECT_EQ(done, 20);
-  weft::taskfor(weft::blocks(weft::range(4), 1, weft::range(5), 1), [&](weft::range<int>, weft::range<int>) { dawdle(), ++done; });
+  weft::taskfor(weft::blocks(weft::range(4), 1, weft::range(5), 1),
+                [&](weft::range<int>, weft::range<int>) { dawdle(), ++done; });
   EXPECT_EQ(done, 40);
-  EXPECT_THROW(weft::taskfor(weft::range(1), [](int) { throw std::runtime_error("at once"); }), std::runtime_error);
+  EXPECT_THROW(weft::taskfor(weft::range(1), [](int) { throw std::runtime_error("at once"); }),
+               std::runtime_error);
   EXPECT_NO_THROW(weft::taskwait());
 }
 
@@ -123,7 +132,8 @@ TEST(taskfor, does_not_wait_with_nogroup_or_accesses) {
   std::atomic<int> passed{0};
   weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::nogroup);
   weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::inout(x));
-  weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::inout(weft::region(&x, 1)));
+  weft::taskfor(
+      weft::range(1), [&](int) { passed += waited.pass(); }, weft::inout(weft::region(&x, 1)));
   waited.open();
   weft::taskwait();
   EXPECT_EQ(passed, 3);
@@ -239,10 +249,11 @@ TEST(taskfor, moves_its_body) {
 
 TEST(taskfor, over_blocks_covers_the_rectangle) {
   std::atomic<int> cells{0}, blocks{0};
-  weft::taskfor(weft::blocks(weft::range(20), 8, weft::range(30), 7), [&](weft::range<int> r, weft::range<int> c) {
-    cells += static_cast<int>(r.size() * c.size());
-    ++blocks;
-  });
+  weft::taskfor(weft::blocks(weft::range(20), 8, weft::range(30), 7),
+                [&](weft::range<int> r, weft::range<int> c) {
+                  cells += static_cast<int>(r.size() * c.size());
+                  ++blocks;
+                });
   weft::taskwait();
   EXPECT_EQ(cells, 600);
   EXPECT_EQ(blocks, 15);

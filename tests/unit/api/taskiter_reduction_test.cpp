@@ -160,8 +160,12 @@ TEST(taskiter, branches_of_reducing_tasks_add_to_copies) {
   long x = 0;
   weft::taskiter(20, [&] {
     for (int i = 0; i != 3; ++i)
-      weft::spawn([&] { weft::join([&] { weft::reduction_local(x) += 1; }, [&] { test::dawdle(), weft::reduction_local(x) += 1; }); },
-                  weft::reduction(x, weft::sum));
+      weft::spawn(
+          [&] {
+            weft::join([&] { weft::reduction_local(x) += 1; },
+                       [&] { test::dawdle(), weft::reduction_local(x) += 1; });
+          },
+          weft::reduction(x, weft::sum));
     weft::spawn([&] { x += 10; }, weft::inout(x));
   });
   weft::taskwait();
@@ -176,8 +180,12 @@ TEST(taskiter, children_add_to_the_copies) {
       weft::spawn(
           [&] {
             for (int k = 0; k != 4; ++k)
-              weft::spawn([&] { weft::spawn([&] { weft::reduction_local(x) += 2; }, weft::reduction(x, weft::sum)); },
-                          weft::weak_reduction(x, weft::sum));
+              weft::spawn(
+                  [&] {
+                    weft::spawn([&] { weft::reduction_local(x) += 2; },
+                                weft::reduction(x, weft::sum));
+                  },
+                  weft::weak_reduction(x, weft::sum));
           },
           weft::weak_reduction(x, weft::sum));
       weft::spawn(
@@ -247,7 +255,8 @@ TEST(taskiter, a_task_that_has_the_object_needs_no_copy) {
   long x = 0;
   bool in_place = true;
   weft::taskiter(5, [&] {
-    weft::spawn([&] { in_place &= &weft::reduction_local(x) == &x; }, weft::reduction(x, weft::sum), weft::inout(x));
+    weft::spawn([&] { in_place &= &weft::reduction_local(x) == &x; }, weft::reduction(x, weft::sum),
+                weft::inout(x));
     weft::spawn([&] { in_place &= &weft::reduction_local(x) == &x; }, weft::commutative(x));
     spawn_adders(x, 1);
   });
@@ -305,13 +314,17 @@ TEST(taskiter, an_operation_of_a_round_must_not_wait) {
     weft::this_task::sleep_for(std::chrono::nanoseconds(1));
   };
   long x = 0;
-  weft::taskiter(1, [&] { weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, waits, 0)); }, weft::label("loop"), weft::nogroup);
+  weft::taskiter(
+      1, [&] { weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, waits, 0)); },
+      weft::label("loop"), weft::nogroup);
   try {
     weft::taskwait();
     FAIL() << "it waited";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::no_block);
-    EXPECT_NE(std::string(e.what()).find("the operation of a reduction below task 'loop'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("the operation of a reduction below task 'loop'"),
+              std::string::npos)
+        << e.what();
   }
 }
 
@@ -319,11 +332,18 @@ TEST(taskiter, misuse_of_reductions_names_task_and_object) {
   long x = 0, y = 0;
   std::array<std::string, 4> said;
   weft::taskiter(2, [&] {
-    said[0] = refusal([&] { weft::spawn([] {}, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), weft::label("both")); });
-    said[1] = refusal([&] { weft::spawn([] {}, weft::reduction(&x, -1, weft::sum), weft::label("less")); });
-    weft::spawn([&] { said[2] = refusal([&] { weft::reduction_local(y) = 1; }); }, weft::reduction(x, weft::sum), weft::label("other"));
-    weft::spawn([&] { said[3] = refusal([&] { weft::reduction_local(x) = 1; }); }, weft::in(x), weft::label("reads"));
-    weft::spawn([] {}, weft::reduction(static_cast<long *>(nullptr), 1, weft::sum), weft::reduction(&y, 0, weft::sum));
+    said[0] = refusal([&] {
+      weft::spawn([] {}, weft::reduction(x, weft::sum), weft::reduction(x, weft::product),
+                  weft::label("both"));
+    });
+    said[1] = refusal(
+        [&] { weft::spawn([] {}, weft::reduction(&x, -1, weft::sum), weft::label("less")); });
+    weft::spawn([&] { said[2] = refusal([&] { weft::reduction_local(y) = 1; }); },
+                weft::reduction(x, weft::sum), weft::label("other"));
+    weft::spawn([&] { said[3] = refusal([&] { weft::reduction_local(x) = 1; }); }, weft::in(x),
+                weft::label("reads"));
+    weft::spawn([] {}, weft::reduction(static_cast<long *>(nullptr), 1, weft::sum),
+                weft::reduction(&y, 0, weft::sum));
   });
   weft::taskwait();
   EXPECT_NE(said[0].find("task 'both' reduces"), std::string::npos) << said[0];

@@ -46,7 +46,8 @@ TEST(taskiter, spawns_once_and_executes_every_time) {
   });
   weft::taskwait();
   EXPECT_EQ(ran, 200);
-  EXPECT_EQ(weft::stats().spawned - before.spawned, 1u) << "the tasks of the iteration are recorded";
+  EXPECT_EQ(weft::stats().spawned - before.spawned, 1u)
+      << "the tasks of the iteration are recorded";
   EXPECT_EQ(weft::stats().executed - before.executed, 201u);
 }
 
@@ -86,7 +87,8 @@ TEST(taskiter, orders_iterations_by_their_data) {
   x[0] = expected[0] = 1;
   weft::taskiter(steps, [&] {
     for (std::size_t i = 1; i <= n; ++i)
-      weft::spawn([&x, i] { x[i] = 3 * x[i - 1] + 5 * x[i] + 7 * x[i + 1] + 1; }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
+      weft::spawn([&x, i] { x[i] = 3 * x[i - 1] + 5 * x[i] + 7 * x[i + 1] + 1; },
+                  weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
   });
   weft::taskwait();
   for (int s = 0; s != steps; ++s)
@@ -98,7 +100,9 @@ TEST(taskiter, orders_iterations_by_their_data) {
 TEST(taskiter, is_one_task_with_accesses) {
   int x = 0, seen = 0;
   weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
-  weft::taskiter(3, [&] { weft::spawn([&] { dawdle(), x *= 2; }, weft::inout(x)); }, weft::weak_inout(x), weft::label("doubling"));
+  weft::taskiter(
+      3, [&] { weft::spawn([&] { dawdle(), x *= 2; }, weft::inout(x)); }, weft::weak_inout(x),
+      weft::label("doubling"));
   weft::spawn([&] { seen = x; }, weft::in(x));
   weft::taskwait();
   EXPECT_EQ(seen, 8);
@@ -145,7 +149,8 @@ TEST(taskiter, calls_a_move_only_closure_by_reference) {
   auto counter = std::make_shared<int>(0);
   alive = counter;
   weft::taskiter(4, [&seen, counter = std::move(counter)]() mutable {
-    weft::spawn([&seen, own = std::make_unique<std::shared_ptr<int>>(std::move(counter))] { seen.push_back(++**own); },
+    weft::spawn([&seen, own = std::make_unique<std::shared_ptr<int>>(
+                            std::move(counter))] { seen.push_back(++**own); },
                 weft::inout(weft::object(seen)));
   });
   weft::taskwait();
@@ -246,7 +251,8 @@ weft::task_local<int> rounds(0);
 
 TEST(taskiter, task_local_values_are_those_of_one_run) {
   std::vector<int> seen;
-  weft::taskiter(3, [&] { weft::spawn([&] { seen.push_back(++*rounds); }, weft::inout(weft::object(seen))); });
+  weft::taskiter(
+      3, [&] { weft::spawn([&] { seen.push_back(++*rounds); }, weft::inout(weft::object(seen))); });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{1, 1, 1}));
 }
@@ -255,9 +261,12 @@ TEST(taskiter, keeps_labels_onready_and_stacks) {
   std::atomic<int> labelled{0}, ready{0};
   int x = 0;
   weft::taskiter(6, [&] {
-    weft::spawn([&] { labelled += weft::this_task::label() == std::string("named"); }, weft::label("named"), weft::priority(3),
-                weft::stack_bytes(1 << 20), weft::inout(x));
-    weft::spawn([] {}, weft::onready([](void *p) { ++*static_cast<std::atomic<int> *>(p); }, &ready), weft::inout(x));
+    weft::spawn([&] { labelled += weft::this_task::label() == std::string("named"); },
+                weft::label("named"), weft::priority(3), weft::stack_bytes(1 << 20),
+                weft::inout(x));
+    weft::spawn([] {},
+                weft::onready([](void *p) { ++*static_cast<std::atomic<int> *>(p); }, &ready),
+                weft::inout(x));
   });
   weft::taskwait();
   EXPECT_EQ(labelled, 6);
@@ -309,7 +318,9 @@ TEST(taskiter, finality_is_that_of_the_tasks) {
   weft::spawn(
       [&] {
         int runs = 0;
-        weft::taskiter(3, [&] { weft::spawn([&] { inner = weft::this_task::in_final(), ++runs; }, weft::inout(runs)); });
+        weft::taskiter(3, [&] {
+          weft::spawn([&] { inner = weft::this_task::in_final(), ++runs; }, weft::inout(runs));
+        });
         done_at_once = runs == 3;
       },
       weft::final());
@@ -335,12 +346,15 @@ TEST(taskiter, records_loops) {
   int sum = 0;
   weft::taskiter(5, [&] {
     weft::taskloop(
-        weft::range(n), [&](int i) { ++x[static_cast<std::size_t>(i)]; }, weft::nogroup, weft::grain_size(10),
-        weft::chunk_accesses([&](weft::range<int> c) { return weft::inout(x[static_cast<std::size_t>(c.first())]); }));
+        weft::range(n), [&](int i) { ++x[static_cast<std::size_t>(i)]; }, weft::nogroup,
+        weft::grain_size(10), weft::chunk_accesses([&](weft::range<int> c) {
+          return weft::inout(x[static_cast<std::size_t>(c.first())]);
+        }));
     weft::taskfor(
-        weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::grain_size(1), weft::inout(sum), weft::inout(x[0]),
-        weft::inout(x[10]), weft::inout(x[20]), weft::inout(x[30]), weft::inout(x[40]), weft::inout(x[50]), weft::inout(x[60]), weft::inout(x[70]),
-        weft::inout(x[80]), weft::inout(x[90]));
+        weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::grain_size(1),
+        weft::inout(sum), weft::inout(x[0]), weft::inout(x[10]), weft::inout(x[20]),
+        weft::inout(x[30]), weft::inout(x[40]), weft::inout(x[50]), weft::inout(x[60]),
+        weft::inout(x[70]), weft::inout(x[80]), weft::inout(x[90]));
   });
   weft::taskwait();
   for (int v : x)
@@ -351,7 +365,8 @@ TEST(taskiter, without_accesses_waits_and_rethrows) {
   std::atomic<int> ran{0};
   weft::taskiter(7, [&] { weft::spawn([&] { weft::spawn([&] { dawdle(), ++ran; }); }); });
   EXPECT_EQ(ran, 7);
-  EXPECT_THROW(weft::taskiter(7, [&] { weft::spawn([&] { throw std::runtime_error("first"); }); }), std::runtime_error);
+  EXPECT_THROW(weft::taskiter(7, [&] { weft::spawn([&] { throw std::runtime_error("first"); }); }),
+               std::runtime_error);
   EXPECT_NO_THROW(weft::taskwait());
 }
 
@@ -387,10 +402,12 @@ TEST(taskiter, of_a_group_is_waited_for_by_the_group) {
 
 TEST(taskiter, handle_waits_for_the_last_iteration) {
   std::atomic<int> ran{0};
-  weft::handle<void> h = weft::taskiter(7, [&] { weft::spawn([&] { dawdle(), ++ran; }); }, weft::tracked);
+  weft::handle<void> h =
+      weft::taskiter(7, [&] { weft::spawn([&] { dawdle(), ++ran; }); }, weft::tracked);
   h.get();
   EXPECT_EQ(ran, 7);
-  weft::handle<void> failing = weft::taskiter(7, [&] { weft::spawn([&] { throw std::runtime_error("seven"); }); }, weft::tracked);
+  weft::handle<void> failing = weft::taskiter(
+      7, [&] { weft::spawn([&] { throw std::runtime_error("seven"); }); }, weft::tracked);
   EXPECT_THROW(failing.get(), std::runtime_error);
 }
 
@@ -444,8 +461,8 @@ TEST(taskiter, exception_of_a_descendant_ends_it) {
 
 TEST(taskiter, exception_of_the_condition_or_the_recording_ends_it) {
   int x = 0;
-  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); }, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); },
-                 weft::nogroup);
+  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); },
+                 [&] { weft::spawn([&] { ++x; }, weft::inout(x)); }, weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, 3);
   weft::taskiter(
@@ -503,7 +520,9 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
   EXPECT_EQ(said[0], begin + "has a handle: let it return nothing, and leave tracked out");
   EXPECT_NE(said[1].find("'waited'"), std::string::npos) << said[1];
   EXPECT_NE(said[2].find("belongs to a group"), std::string::npos) << said[2];
-  EXPECT_EQ(said[3], "taskwait() while taskiter 'loop' records: its tasks have not begun; wait in a task, or after the loop");
+  EXPECT_EQ(
+      said[3],
+      "taskwait() while taskiter 'loop' records: its tasks have not begun; wait in a task, or after the loop");
   EXPECT_NE(said[4].find("the recording would wait for it"), std::string::npos) << said[4];
   for (const std::string &of_a_loop : {said[5], said[6], said[7]})
     EXPECT_NE(of_a_loop.find("of a loop that waits: with nogroup"), std::string::npos) << of_a_loop;
@@ -559,7 +578,9 @@ TEST(taskiter, commutative_tasks_take_turns) {
 TEST(taskiter, lets_other_work_run) {
   std::atomic<bool> stop{false};
   std::uint64_t rounds_run = 0;
-  weft::taskiter([&] { return !stop; }, [&] { weft::spawn([&] { ++rounds_run; }, weft::inout(rounds_run)); }, weft::nogroup);
+  weft::taskiter([&] { return !stop; },
+                 [&] { weft::spawn([&] { ++rounds_run; }, weft::inout(rounds_run)); },
+                 weft::nogroup);
   weft::spawn([&] { stop = true; });
   weft::taskwait();
   EXPECT_TRUE(stop);
@@ -594,7 +615,8 @@ TEST(taskiter, random_graphs_give_what_a_serial_run_gives) {
         cell[s.writes] = cell[s.writes] * 33 + v;
       return v;
     };
-    std::vector<std::uint64_t> cell(cells, 1), expected(cells, 1), seen(tasks), expected_seen(tasks);
+    std::vector<std::uint64_t> cell(cells, 1), expected(cells, 1), seen(tasks),
+        expected_seen(tasks);
     const bool conditional = draw(3) == 0;
     std::size_t step = 0;
     const auto record = [&] {

@@ -52,30 +52,40 @@ TEST(taskloop, works_at_the_ends_of_the_index_type) {
   std::atomic<int> calls{0};
   std::atomic<std::int64_t> last{0};
   constexpr auto least = INT64_MIN, most = INT64_MAX;
-  weft::taskloop(weft::range(least, most, most), [&](std::int64_t i) { ++calls, last = std::max(last.load(), i); });
+  weft::taskloop(weft::range(least, most, most),
+                 [&](std::int64_t i) { ++calls, last = std::max(last.load(), i); });
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(last, most - 1);
   calls = 0;
   weft::taskloop(
-      weft::range(least, most), [&](weft::range<std::int64_t> part) { calls += part.size() == UINT64_MAX / 2; }, weft::grain_size(UINT64_MAX / 2));
+      weft::range(least, most),
+      [&](weft::range<std::int64_t> part) { calls += part.size() == UINT64_MAX / 2; },
+      weft::grain_size(UINT64_MAX / 2));
   EXPECT_EQ(calls, 2) << "and a chunk of one";
-  weft::taskloop(weft::range(least, most), [&](weft::range<std::int64_t>) { ++calls; }, weft::grain_size(UINT64_MAX));
+  weft::taskloop(
+      weft::range(least, most), [&](weft::range<std::int64_t>) { ++calls; },
+      weft::grain_size(UINT64_MAX));
   EXPECT_EQ(calls, 3);
 }
 
 TEST(taskloop, cuts_chunks_of_the_grain) {
   sizes chunks;
-  weft::taskloop(weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); }, weft::grain_size(4));
+  weft::taskloop(
+      weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); },
+      weft::grain_size(4));
   std::sort(chunks.seen.begin(), chunks.seen.end());
   EXPECT_EQ(chunks.seen, (std::vector<std::uint64_t>{2, 4, 4}));
 }
 
 TEST(taskloop, makes_the_number_of_tasks_that_is_asked_for) {
   sizes chunks, few;
-  weft::taskloop(weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); }, weft::num_tasks(4));
+  weft::taskloop(
+      weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); }, weft::num_tasks(4));
   std::sort(chunks.seen.begin(), chunks.seen.end());
   EXPECT_EQ(chunks.seen, (std::vector<std::uint64_t>{2, 2, 3, 3}));
-  weft::taskloop(weft::range(2), [&](weft::range<int> part) { few.add(part.size()); }, weft::num_tasks(UINT64_MAX));
+  weft::taskloop(
+      weft::range(2), [&](weft::range<int> part) { few.add(part.size()); },
+      weft::num_tasks(UINT64_MAX));
   EXPECT_EQ(few.seen, (std::vector<std::uint64_t>{1, 1}));
 }
 
@@ -110,7 +120,9 @@ TEST(taskloop, with_accesses_does_not_wait) {
   int x = 0;
   std::atomic<int> passed{0};
   weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::in(x));
-  weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::chunk_accesses([&](weft::range<int>) { return weft::in(x); }));
+  weft::taskloop(
+      weft::range(3), [&](int) { passed += waited.pass(); },
+      weft::chunk_accesses([&](weft::range<int>) { return weft::in(x); }));
   waited.open();
   weft::taskwait();
   EXPECT_EQ(passed, 6);
@@ -131,7 +143,9 @@ TEST(taskloop, keeps_a_body_that_cannot_be_copied_until_its_tasks_are_complete) 
   std::weak_ptr<int> alive = value;
   std::atomic<int> sum{0};
   auto only = std::make_unique<std::shared_ptr<int>>(std::move(value));
-  weft::taskloop(weft::range(10), [&sum, only = std::move(only)](int) { sum += **only; }, weft::nogroup, weft::num_tasks(5));
+  weft::taskloop(
+      weft::range(10), [&sum, only = std::move(only)](int) { sum += **only; }, weft::nogroup,
+      weft::num_tasks(5));
   weft::taskwait();
   EXPECT_EQ(sum, 70);
   EXPECT_TRUE(alive.expired());
@@ -143,7 +157,9 @@ TEST(taskloop, orders_chunks_by_their_accesses) {
   for (int s = 0; s != sweeps; ++s)
     weft::taskloop(
         weft::range(1, n), [&](int i) { x[i] += x[i - 1] + 1; }, weft::grain_size(1), weft::nogroup,
-        weft::chunk_accesses([&](weft::range<int> c) { return std::array{weft::in(x[c.first() - 1]), weft::inout(x[c.first()])}; }),
+        weft::chunk_accesses([&](weft::range<int> c) {
+          return std::array{weft::in(x[c.first() - 1]), weft::inout(x[c.first()])};
+        }),
         weft::label("sweep"), weft::priority(1));
   weft::taskwait();
   std::array<int, n> expected{};
@@ -170,13 +186,14 @@ TEST(taskloop, orders_chunks_by_their_regions) {
   std::array<int, n> x{};
   for (int s = 0; s != sweeps; ++s)
     weft::taskloop(
-        weft::range(1, n - 1), [&](int i) { x[i] += x[i - 1] + x[i + 1] + 1; }, weft::grain_size(7), weft::nogroup,
+        weft::range(1, n - 1), [&](int i) { x[i] += x[i - 1] + x[i + 1] + 1; }, weft::grain_size(7),
+        weft::nogroup,
         weft::chunk_accesses([&](weft::range<int> c) { // neighbouring chunks overlap
           return weft::inout(weft::region(x).range(c.first() - 1, c.limit()));
         }));
   weft::taskloop(
-      weft::range(2), [&](int k) { x[k * (n - 1)] = x[1 + k * (n - 3)]; }, weft::grain_size(1), weft::nogroup,
-      weft::chunk_accesses([&](weft::range<int> c) {
+      weft::range(2), [&](int k) { x[k * (n - 1)] = x[1 + k * (n - 3)]; }, weft::grain_size(1),
+      weft::nogroup, weft::chunk_accesses([&](weft::range<int> c) {
         const int k = c.first() * (n - 2);
         return std::vector{weft::inout(weft::region(x).span(k, 2))};
       }));
@@ -196,7 +213,9 @@ TEST(taskloop, gives_every_chunk_the_lists_and_regions_of_the_loop) {
   const weft::access list[] = {weft::in(other)};
   weft::spawn([&] { dawdle(), v[1] = 1; }, weft::out(weft::region(v).range(1, 2)));
   weft::spawn([&] { dawdle(), other = 1; }, weft::out(other));
-  weft::taskloop(weft::range(4), [&](int) { late += v[1] + other == 2; }, weft::in(weft::region(v)), weft::accesses(list), weft::nogroup);
+  weft::taskloop(
+      weft::range(4), [&](int) { late += v[1] + other == 2; }, weft::in(weft::region(v)),
+      weft::accesses(list), weft::nogroup);
   weft::spawn([&] { first = late; }, weft::out(weft::region(v).span(0, 2)));
   weft::taskwait();
   EXPECT_EQ(late, 4);
@@ -205,7 +224,9 @@ TEST(taskloop, gives_every_chunk_the_lists_and_regions_of_the_loop) {
 
 TEST(taskloop, labels_its_tasks) {
   std::atomic<int> right{0};
-  weft::taskloop(weft::range(3), [&](int) { right += weft::this_task::label() == std::string("mine"); }, weft::label("mine"));
+  weft::taskloop(
+      weft::range(3), [&](int) { right += weft::this_task::label() == std::string("mine"); },
+      weft::label("mine"));
   EXPECT_EQ(right, 3);
 }
 
@@ -242,7 +263,8 @@ TEST(taskloop, stops_with_the_group_that_the_caller_belongs_to) {
           ++ran;
           group.cancel();
         },
-        weft::num_tasks(100), weft::chunk_accesses([&](weft::range<int>) { return weft::inout(group); }));
+        weft::num_tasks(100),
+        weft::chunk_accesses([&](weft::range<int>) { return weft::inout(group); }));
   });
   group.wait();
   EXPECT_EQ(ran, 1);
@@ -261,7 +283,9 @@ TEST(taskloop, over_blocks_covers_the_rectangle_in_order) {
             for (int j : c)
               cell[i][j] = 3 * cell[i][j] + i + j;
         },
-        weft::nogroup, weft::chunk_accesses([](weft::range<int> r, weft::range<int> c) { return weft::inout(cell[r.first()][c.first()]); }));
+        weft::nogroup, weft::chunk_accesses([](weft::range<int> r, weft::range<int> c) {
+          return weft::inout(cell[r.first()][c.first()]);
+        }));
   weft::taskwait();
   std::atomic<int> blocks{0};
   weft::taskloop(space, [&](weft::range<int>, weft::range<int>) { ++blocks; });
@@ -279,7 +303,11 @@ TEST(taskloop, nests) {
 
 TEST(taskloop, runs_in_place_in_a_final_task) {
   std::vector<int> order;
-  weft::spawn([&] { weft::taskloop(weft::range(6), [&](int i) { order.push_back(i); }, weft::grain_size(2)); }, weft::final());
+  weft::spawn(
+      [&] {
+        weft::taskloop(weft::range(6), [&](int i) { order.push_back(i); }, weft::grain_size(2));
+      },
+      weft::final());
   weft::taskwait();
   EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
 }

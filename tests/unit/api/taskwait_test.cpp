@@ -54,7 +54,8 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_something_else) {
     test::gate waited;
     std::atomic<weft::detail::task *> holder{nullptr};
     std::atomic<bool> spawned{false};
-    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(data));
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(data));
     weft::spawn(
         [&] {
           for (int k = 0; k != 5; ++k)
@@ -64,7 +65,8 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_something_else) {
           waited.open();
         },
         weft::weak_in(data));
-    weft::spawn([&] { spin_until_open(waited); }, weft::in(data), weft::priority(-1)); // is ready with those children, and runs after them
+    weft::spawn([&] { spin_until_open(waited); }, weft::in(data),
+                weft::priority(-1)); // is ready with those children, and runs after them
     ASSERT_TRUE(test::eventually([&] { return holder != nullptr && spawned; }));
     weft::decrease_events(weft::task_ref(holder));
     EXPECT_TRUE(waited.pass()); // and not taskwait, which would run the children on this stack
@@ -78,11 +80,13 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_one_of_a_group) {
     test::gate waited;
     std::atomic<weft::detail::task *> holder{nullptr};
     std::atomic<bool> spawned{false};
-    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(data));
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(data));
     weft::spawn(
         [&] {
           weft::task_group group;
-          group.spawn([&] { spin_until_open(waited); }, weft::in(data)); // becomes ready first, so that the newest runs before it
+          group.spawn([&] { spin_until_open(waited); },
+                      weft::in(data)); // becomes ready first, so that the newest runs before it
           for (int k = 0; k != 5; ++k)
             weft::spawn([] {}, weft::in(data));
           spawned = true;

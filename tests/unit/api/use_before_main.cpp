@@ -24,6 +24,7 @@ int main() {
   g_mutex.lock();
   const int in_main = sum_by_tasks();
   g_mutex.unlock();
-  std::printf("%d before main, %d in main, on worker %d\n", g_before_main, in_main, weft::worker_id());
+  std::printf("%d before main, %d in main, on worker %d\n", g_before_main, in_main,
+              weft::worker_id());
   return g_before_main == 100 && in_main == 100 && weft::worker_id() == 0 ? 0 : 1;
 }

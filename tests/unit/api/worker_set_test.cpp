@@ -57,7 +57,8 @@ void do_everything(const code &look) {
   weft::taskwait();
   EXPECT_EQ(x, 20);
   for (int i = 0; i != 5; ++i)
-    weft::join([&] { look(), weft::spawn(look); }, [&] { weft::join(look, [&] { test::dawdle(), look(); }); });
+    weft::join([&] { look(), weft::spawn(look); },
+               [&] { weft::join(look, [&] { test::dawdle(), look(); }); });
   weft::taskloop(weft::range(40), [&](int) { look(); }, weft::grain_size(3));
   weft::taskfor(weft::range(40), [&](int) { look(); }, weft::grain_size(3));
   weft::taskiter(10, [&] {
@@ -77,7 +78,8 @@ TEST(worker_set, runs_functions_with_all_that_descends_from_them) {
   const auto set = weft::worker_set::of_workers(upper_half());
   std::atomic<int> looks{0}, outside{0}, completed{0};
   const code look = [&] { ++looks, outside += !set.includes(weft::worker_id()); };
-  code body = [&] { do_everything(look); }, completion = [&] { look(), weft::taskyield(), look(), ++completed; };
+  code body = [&] { do_everything(look); },
+       completion = [&] { look(), weft::taskyield(), look(), ++completed; };
   std::atomic<bool> stop{false};
   for (int i = 0; i != 3; ++i) {
     weft::spawn_function(&run, &body, &run, &completion, on(set));
@@ -156,7 +158,8 @@ TEST(worker_set, streams_keep_their_order_over_sets) {
   weft::stream s;
   std::array<code, 6> bodies;
   for (int i = 0; i != 6; ++i) {
-    auto &body = bodies[static_cast<std::size_t>(i)] = [&, i] { test::dawdle(), seen.push_back(i); };
+    auto &body =
+        bodies[static_cast<std::size_t>(i)] = [&, i] { test::dawdle(), seen.push_back(i); };
     weft::function_options o = on(weft::worker_set::of_workers({i % weft::worker_count()}));
     o.in = &s;
     weft::spawn_function(&run, &body, nullptr, nullptr, o);
@@ -178,10 +181,12 @@ TEST(worker_set, keeps_to_cpus_where_workers_are_bound) {
       }
     ASSERT_GE(chosen, 0);
     const auto set = weft::worker_set::of_cpus({chosen});
-    EXPECT_TRUE(!set.includes(0) || set.size() == weft::worker_count()) << "the first thread is not bound";
+    EXPECT_TRUE(!set.includes(0) || set.size() == weft::worker_count())
+        << "the first thread is not bound";
     std::atomic<int> elsewhere{0};
     std::atomic<bool> over{false};
-    code body = [&] { do_everything([&] { elsewhere += sched_getcpu() != chosen; }); }, completion = [&] { over = true; };
+    code body = [&] { do_everything([&] { elsewhere += sched_getcpu() != chosen; }); },
+         completion = [&] { over = true; };
     weft::spawn_function(&run, &body, &run, &completion, on(set));
     EXPECT_TRUE(test::eventually([&] { return over.load(); }));
     EXPECT_EQ(elsewhere, 0);
@@ -191,7 +196,9 @@ TEST(worker_set, keeps_to_cpus_where_workers_are_bound) {
 
 TEST(worker_set, equal_sets_are_one_and_their_number_is_bounded) {
   auto end = test::in_process({{"WEFT_WORKERS", "8"}}, [] {
-    const auto number = [](std::initializer_list<int> ids) { return weft::worker_set::of_workers(ids).internals().number; };
+    const auto number = [](std::initializer_list<int> ids) {
+      return weft::worker_set::of_workers(ids).internals().number;
+    };
     EXPECT_EQ(number({1, 2}), number({2, 1, 2}));
     EXPECT_NE(number({1}), number({2}));
     EXPECT_EQ(weft::worker_set().size(), 8);
@@ -219,15 +226,23 @@ TEST(worker_set, equal_sets_are_one_and_their_number_is_bounded) {
 
 TEST(worker_set, that_nobody_is_in_is_refused) {
   const int count = weft::worker_count();
-  EXPECT_NE(refusal([&] { (void)weft::worker_set::of_workers({count}); }).find("names worker " + std::to_string(count)), std::string::npos);
-  EXPECT_NE(refusal([] { (void)weft::worker_set::of_workers({-1}); }).find("names worker -1"), std::string::npos);
-  EXPECT_NE(refusal([] { (void)weft::worker_set::of_workers({}); }).find("made of no workers"), std::string::npos);
-  EXPECT_NE(refusal([] { (void)weft::worker_set::of_cpus({}); }).find("made of no cpus"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              (void)weft::worker_set::of_workers({count});
+            }).find("names worker " + std::to_string(count)),
+            std::string::npos);
+  EXPECT_NE(refusal([] { (void)weft::worker_set::of_workers({-1}); }).find("names worker -1"),
+            std::string::npos);
+  EXPECT_NE(refusal([] { (void)weft::worker_set::of_workers({}); }).find("made of no workers"),
+            std::string::npos);
+  EXPECT_NE(refusal([] { (void)weft::worker_set::of_cpus({}); }).find("made of no cpus"),
+            std::string::npos);
   const std::string said = refusal([] { (void)weft::worker_set::of_cpus({CPU_SETSIZE + 5}); });
   EXPECT_NE(said.find("cpu " + std::to_string(CPU_SETSIZE + 5)), std::string::npos) << said;
-  EXPECT_NE(refusal([] { (void)weft::worker_set::of_cpus({-1}); }).find("cpu -1"), std::string::npos);
+  EXPECT_NE(refusal([] { (void)weft::worker_set::of_cpus({-1}); }).find("cpu -1"),
+            std::string::npos);
   code body = [] {};
-  const auto forged = refusal([&] { weft::spawn_function(&run, &body, nullptr, nullptr, on(weft::worker_set({60, 99}))); });
+  const auto forged = refusal(
+      [&] { weft::spawn_function(&run, &body, nullptr, nullptr, on(weft::worker_set({60, 99}))); });
   EXPECT_NE(forged.find("made before fork()"), std::string::npos) << forged;
 }
 

@@ -48,28 +48,38 @@ TEST(context, a_hundred_thousand_turns_count_right) {
 /// Leaves other values in every register that a callee must keep.
 inline void scribble() {
 #if defined(__x86_64__)
-  asm volatile("movq $-1, %%rbx\n\tmovq $-2, %%r12\n\tmovq $-3, %%r13\n\tmovq $-4, %%r14\n\tmovq $-5, %%r15" : : : "rbx", "r12", "r13", "r14", "r15");
+  asm volatile(
+      "movq $-1, %%rbx\n\tmovq $-2, %%r12\n\tmovq $-3, %%r13\n\tmovq $-4, %%r14\n\tmovq $-5, %%r15"
+      :
+      :
+      : "rbx", "r12", "r13", "r14", "r15");
 #elif defined(__aarch64__)
-  asm volatile("mov x19, #-1\n\tmov x20, #-2\n\tmov x21, #-3\n\tmov x22, #-4\n\tmov x23, #-5\n\tmov x24, #-6\n\t"
-               "mov x25, #-7\n\tmov x26, #-8\n\tmov x27, #-9\n\tmov x28, #-10\n\t"
-               "fmov d8, xzr\n\tfmov d9, xzr\n\tfmov d10, xzr\n\tfmov d11, xzr\n\t"
-               "fmov d12, xzr\n\tfmov d13, xzr\n\tfmov d14, xzr\n\tfmov d15, xzr"
-               :
-               :
-               : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15");
+  asm volatile(
+      "mov x19, #-1\n\tmov x20, #-2\n\tmov x21, #-3\n\tmov x22, #-4\n\tmov x23, #-5\n\tmov x24, #-6\n\t"
+      "mov x25, #-7\n\tmov x26, #-8\n\tmov x27, #-9\n\tmov x28, #-10\n\t"
+      "fmov d8, xzr\n\tfmov d9, xzr\n\tfmov d10, xzr\n\tfmov d11, xzr\n\t"
+      "fmov d12, xzr\n\tfmov d13, xzr\n\tfmov d14, xzr\n\tfmov d15, xzr"
+      :
+      :
+      : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "d8", "d9", "d10",
+        "d11", "d12", "d13", "d14", "d15");
 #endif
 }
 
-[[gnu::noinline]] std::vector<double> live_across_a_switch(fiber &f, const std::uint64_t *in, const double *real) {
+[[gnu::noinline]] std::vector<double> live_across_a_switch(fiber &f, const std::uint64_t *in,
+                                                           const double *real) {
   // More values than a processor has callee-saved registers, live at the call.
-  std::uint64_t a = in[0], b = in[1], c = in[2], d = in[3], e = in[4], g = in[5], h = in[6], i = in[7], j = in[8], k = in[9], l = in[10], m = in[11];
-  double r = real[0], s = real[1], t = real[2], u = real[3], v = real[4], w = real[5], x = real[6], y = real[7];
+  std::uint64_t a = in[0], b = in[1], c = in[2], d = in[3], e = in[4], g = in[5], h = in[6],
+                i = in[7], j = in[8], k = in[9], l = in[10], m = in[11];
+  double r = real[0], s = real[1], t = real[2], u = real[3], v = real[4], w = real[5], x = real[6],
+         y = real[7];
   asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
   asm volatile("" : "+r"(e), "+r"(g), "+r"(h), "+r"(i));
   asm volatile("" : "+r"(j), "+r"(k), "+r"(l), "+r"(m));
   f.resume();
-  return {double(a), double(b), double(c), double(d), double(e), double(g), double(h), double(i), double(j), double(k),
-          double(l), double(m), r,         s,         t,         u,         v,         w,         x,         y};
+  return {double(a), double(b), double(c), double(d), double(e), double(g), double(h),
+          double(i), double(j), double(k), double(l), double(m), r,         s,
+          t,         u,         v,         w,         x,         y};
 }
 
 TEST(context, keeps_the_registers_that_a_callee_must_keep) {
@@ -133,7 +143,8 @@ TEST(context, the_stack_is_aligned_as_the_abi_asks) {
   fiber f([&](fiber &) {
     alignas(32) volatile double four[4] = {1, 2, 3, 4}; // aligned stores would fault
     there = reinterpret_cast<std::uintptr_t>(&four) % 32;
-    std::string text = std::to_string(four[2]); // as would those of the library's variadic functions
+    std::string text =
+        std::to_string(four[2]); // as would those of the library's variadic functions
     EXPECT_EQ(text.substr(0, 3), "3.0");
   });
   f.resume();
@@ -246,8 +257,11 @@ struct walk {
 };
 
 [[gnu::noinline]] void unwind_from_here(walk &w) {
-  w.end =
-      _Unwind_Backtrace([](_Unwind_Context *, void *p) { return ++static_cast<walk *>(p)->frames < 1000 ? _URC_NO_REASON : _URC_NORMAL_STOP; }, &w);
+  w.end = _Unwind_Backtrace(
+      [](_Unwind_Context *, void *p) {
+        return ++static_cast<walk *>(p)->frames < 1000 ? _URC_NO_REASON : _URC_NORMAL_STOP;
+      },
+      &w);
 }
 
 TEST(context, unwinding_stops_at_the_base_of_the_stack) {

@@ -61,15 +61,20 @@ std::string what_two_stacks_handle(keeping kept) {
   first.resume();
   seen += current() + ";"; // of this stack, which handles nothing
   second.resume();
-  second.resume(); // they end in the order that is harmless even where both share one stack of exceptions
+  second
+      .resume(); // they end in the order that is harmless even where both share one stack of exceptions
   first.resume();
   EXPECT_TRUE(first.done && second.done);
   return seen;
 }
 
-TEST(exception_state, each_stack_handles_its_own_exception) { EXPECT_EQ(what_two_stacks_handle(keeping::on), "first;none;second;"); }
+TEST(exception_state, each_stack_handles_its_own_exception) {
+  EXPECT_EQ(what_two_stacks_handle(keeping::on), "first;none;second;");
+}
 
-TEST(exception_state, without_it_stacks_take_each_others_exceptions) { EXPECT_EQ(what_two_stacks_handle(keeping::off), "second;second;second;"); }
+TEST(exception_state, without_it_stacks_take_each_others_exceptions) {
+  EXPECT_EQ(what_two_stacks_handle(keeping::off), "second;second;second;");
+}
 
 TEST(exception_state, a_bare_throw_after_a_switch_throws_the_stacks_own_exception) {
   std::string rethrown;

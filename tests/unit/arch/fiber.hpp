@@ -18,7 +18,9 @@ class fiber {
     start(m_memory.get(), bytes);
   }
   /// On memory that outlives the fiber.
-  fiber(std::function<void(fiber &)> body, void *low, std::size_t bytes) : m_body(std::move(body)) { start(low, bytes); }
+  fiber(std::function<void(fiber &)> body, void *low, std::size_t bytes) : m_body(std::move(body)) {
+    start(low, bytes);
+  }
   ~fiber() { weft::rt::forget_stack(m_sanitized); }
   fiber(const fiber &) = delete;
   fiber &operator=(const fiber &) = delete;

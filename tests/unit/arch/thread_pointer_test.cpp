@@ -89,7 +89,8 @@ void wanderer::walk() {
   for (; turns < k_turns; ++turns) {
     errno = id;
     const int before = t_number++;
-    std::vector<int> allocated(static_cast<std::size_t>(50 + turns % 300), id); // malloc's own cache is per block
+    std::vector<int> allocated(static_cast<std::size_t>(50 + turns % 300),
+                               id); // malloc's own cache is per block
     yield();
     wrong += errno != id;
     wrong += t_number != before + 1;

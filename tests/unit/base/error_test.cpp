@@ -24,7 +24,9 @@ TEST(error, carries_its_code_and_its_sentence) {
   }
 }
 
-TEST(error, is_a_runtime_error) { EXPECT_THROW(weft::rt::throw_error(errc::shut_down, "over"), std::runtime_error); }
+TEST(error, is_a_runtime_error) {
+  EXPECT_THROW(weft::rt::throw_error(errc::shut_down, "over"), std::runtime_error);
+}
 
 TEST(error, a_copy_keeps_code_and_sentence) {
   const weft::error first(errc::deadlock, "all wait");
@@ -49,7 +51,8 @@ TEST(error, without_memory_for_its_text_has_its_code) {
   if (test::k_sanitized || test::k_emulated)
     GTEST_SKIP() << "a sanitizer has its own allocator, an emulator its own memory";
   const auto end = test::in_process({}, [] {
-    const std::string long_text(900, 'x'); // no free block of the heap is that large once all is taken
+    const std::string long_text(900,
+                                'x'); // no free block of the heap is that large once all is taken
     rlimit none{};
     getrlimit(RLIMIT_AS, &none);
     none.rlim_cur = 1;

@@ -76,13 +76,15 @@ TEST(log, warn_once_speaks_once_per_flag) {
 }
 
 TEST(log_death, fatal_says_why_and_aborts) {
-  EXPECT_EXIT(fatal("no %s left", "stacks"), testing::KilledBySignal(SIGABRT), "^weft: fatal: no stacks left\n$");
+  EXPECT_EXIT(fatal("no %s left", "stacks"), testing::KilledBySignal(SIGABRT),
+              "^weft: fatal: no stacks left\n$");
 }
 
 TEST(log_death, fatal_adds_what_the_context_knows) {
   EXPECT_EXIT(
       {
-        set_fatal_context([](signal_safe_line &line) noexcept { line.text("; task ").decimal(42); });
+        set_fatal_context(
+            [](signal_safe_line &line) noexcept { line.text("; task ").decimal(42); });
         fatal("lost");
       },
       testing::KilledBySignal(SIGABRT), "^weft: fatal: lost; task 42\n$");

@@ -34,7 +34,8 @@ class scratch {
 
 const subject k_subject{"toy", "A toy & more", 1000, 100, {1, 10, 100}};
 
-sample sample_of(const std::string &series, long tile, int run, double wall_s, double serial_s = 1) {
+sample sample_of(const std::string &series, long tile, int run, double wall_s,
+                 double serial_s = 1) {
   return {"toy", series, 2, 1000, tile, run, 1000 / tile, serial_s, wall_s};
 }
 
@@ -53,7 +54,9 @@ std::string message_of(const std::vector<std::string> &arguments) {
   return "accepted";
 }
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -105,7 +108,8 @@ TEST(apps_record, what_was_written_is_found_by_the_next_one) {
 
 TEST(apps_record, a_line_that_was_cut_short_is_named) {
   const scratch folder;
-  std::ofstream(folder.path() + "/samples.csv") << "head\ntoy,weft,2,1000,10,1,100,1,0.5\ntoy,weft,2\n";
+  std::ofstream(folder.path() + "/samples.csv")
+      << "head\ntoy,weft,2,1000,10,1,100,1,0.5\ntoy,weft,2\n";
   try {
     const record r(folder.path());
     FAIL() << "it was read";
@@ -138,7 +142,8 @@ TEST(apps_curves, efficiency_is_of_medians_and_performance_of_the_best_seen) {
 }
 
 TEST(apps_curves, the_half_point_is_interpolated_on_a_logarithm) {
-  curve c{"weft", {{1, 0, 10, 0, 0, 0.3, 0}, {10, 0, 1000, 0, 0, 0.7, 0}, {100, 0, 10000, 0, 0, 0.4, 0}}};
+  curve c{"weft",
+          {{1, 0, 10, 0, 0, 0.3, 0}, {10, 0, 1000, 0, 0, 0.7, 0}, {100, 0, 10000, 0, 0, 0.4, 0}}};
   const auto between = half(c);
   ASSERT_TRUE(between);
   EXPECT_NEAR(between->instructions, 100, 1e-9);
@@ -186,7 +191,8 @@ TEST(apps_report, the_table_says_what_is_missed) {
   const scratch folder;
   record r(folder.path());
   count_all(r);
-  for (const auto &[series, fine, middle, coarse] : {std::tuple{"weft", 2.0, 0.6, 0.5}, std::tuple{"libgomp", 9.0, 1.0, 0.5}}) {
+  for (const auto &[series, fine, middle, coarse] :
+       {std::tuple{"weft", 2.0, 0.6, 0.5}, std::tuple{"libgomp", 9.0, 1.0, 0.5}}) {
     r.add(sample_of(series, 1, 1, fine));
     r.add(sample_of(series, 10, 1, middle));
     r.add(sample_of(series, 100, 1, coarse));
@@ -195,7 +201,8 @@ TEST(apps_report, the_table_says_what_is_missed) {
   write_tables(text, r, {k_subject}, 2);
   EXPECT_TRUE(has(text.str(), "| 83 % (missed) |")) << text.str();
   EXPECT_TRUE(has(text.str(), "(missed) | 83 %")) << text.str();
-  EXPECT_TRUE(has(text.str(), "| toy | 100 | libgomp | 1 | 1.000 | 1.000 to 1.000 | as fast |")) << text.str();
+  EXPECT_TRUE(has(text.str(), "| toy | 100 | libgomp | 1 | 1.000 | 1.000 to 1.000 | as fast |"))
+      << text.str();
 }
 
 TEST(apps_report, times_are_compared_with_threads_tile_by_tile) {

@@ -40,12 +40,17 @@ TEST(cliffs, a_row_is_marked_when_it_costs_more_than_three_times_what_a_smaller_
 TEST(cliffs, the_table_has_a_line_for_each_row_and_number_of_workers) {
   std::ostringstream table;
   EXPECT_EQ(write_table(table, {with({12.34, 20}), with({100, 1500.4})}), 1);
-  EXPECT_NE(table.str().find("| a-row (tasks) | 2 | 1k: 12.3, 10k: 20.0 | 1.6 |\n"), std::string::npos) << table.str();
-  EXPECT_NE(table.str().find("| a-row (tasks) | 2 | 1k: 100, 10k: 1500 | 15.0 **cliff** |\n"), std::string::npos) << table.str();
+  EXPECT_NE(table.str().find("| a-row (tasks) | 2 | 1k: 12.3, 10k: 20.0 | 1.6 |\n"),
+            std::string::npos)
+      << table.str();
+  EXPECT_NE(table.str().find("| a-row (tasks) | 2 | 1k: 100, 10k: 1500 | 15.0 **cliff** |\n"),
+            std::string::npos)
+      << table.str();
 }
 
 TEST(cliffs, options_say_what_is_wrong_with_them) {
-  const options o = parse_options({"--only", "mutex,chain", "--workers", "1,4", "--most", "1000", "--runs", "2", "--cpu"});
+  const options o = parse_options(
+      {"--only", "mutex,chain", "--workers", "1,4", "--most", "1000", "--runs", "2", "--cpu"});
   EXPECT_EQ(o.only, (std::vector<std::string>{"mutex", "chain"}));
   EXPECT_EQ(o.workers, (std::vector<int>{1, 4}));
   EXPECT_EQ(o.most, 1000);

@@ -24,7 +24,9 @@ class adder final : public app::application {
   void run_serial() override { add(m_tasks); }
   void run_tasks() override {
     add(m_fault == lost_task ? m_tasks - 1 : m_tasks);
-    m_sum = m_fault == wrong_result ? m_sum + 1 : m_fault == no_number ? NAN : static_cast<double>(m_tasks);
+    m_sum = m_fault == wrong_result ? m_sum + 1
+            : m_fault == no_number  ? NAN
+                                    : static_cast<double>(m_tasks);
   }
   void remember() override { m_kept = m_sum; }
   [[nodiscard]] double difference() const override { return std::abs(m_sum - m_kept); }
@@ -61,7 +63,9 @@ answer call(std::vector<std::string> arguments) {
   return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -93,7 +97,9 @@ TEST(apps_harness, a_right_run_prints_one_line) {
   EXPECT_EQ(a.status, 0);
   EXPECT_EQ(workers_asked, 3);
   EXPECT_EQ(a.err, "");
-  EXPECT_TRUE(has(a.out, "app=adder backend=toy workers=3 size=100 tile=5 fault=0 tasks=20 serial_s=")) << a.out;
+  EXPECT_TRUE(
+      has(a.out, "app=adder backend=toy workers=3 size=100 tile=5 fault=0 tasks=20 serial_s="))
+      << a.out;
   EXPECT_TRUE(has(a.out, "checksum=20 difference=0 defect=0 verified=yes\n")) << a.out;
   const std::size_t times = a.out.find("seconds=");
   EXPECT_EQ(std::count(a.out.begin() + static_cast<long>(times), a.out.end(), ','), 1) << a.out;

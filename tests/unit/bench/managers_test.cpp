@@ -40,10 +40,14 @@ std::string message_of(const std::vector<std::string> &arguments) {
 
 TEST(managers_options, refusals_name_the_option_and_what_it_takes) {
   EXPECT_EQ(message_of({"--runs", "0"}), "--runs wants a number from 1 to 1000, not '0'");
-  EXPECT_EQ(message_of({"--study", "shape"}), "no study is called 'shape'; there are times, bodies, pairs, parameters and shapes");
-  EXPECT_EQ(message_of({"--only", "amr"}).find("no application is called 'amr'; there are two_wave"), 0u);
-  EXPECT_EQ(message_of({"--modes", "direkt"}).find("no mode is called 'direkt'; there are direct"), 0u);
-  EXPECT_EQ(message_of({"--report", "--fresh"}), "--fresh forgets what --report would show; drop one");
+  EXPECT_EQ(message_of({"--study", "shape"}),
+            "no study is called 'shape'; there are times, bodies, pairs, parameters and shapes");
+  EXPECT_EQ(
+      message_of({"--only", "amr"}).find("no application is called 'amr'; there are two_wave"), 0u);
+  EXPECT_EQ(message_of({"--modes", "direkt"}).find("no mode is called 'direkt'; there are direct"),
+            0u);
+  EXPECT_EQ(message_of({"--report", "--fresh"}),
+            "--fresh forgets what --report would show; drop one");
   EXPECT_EQ(message_of({"--workers"}), "--workers wants a value");
 }
 
@@ -51,14 +55,19 @@ TEST(managers_trials, of_the_parameters_double_each_alone) {
   const options o = parse_options({"--workers", "2", "--runs", "1", "--only", "matmul"});
   const auto all = trials_of(study::parameters, o);
   ASSERT_EQ(all.size(), 1 + 4 * 8u) << "direct beside four parameters from 1 to 128";
-  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const trial &t) { return t.mode == "direct"; }), 1);
-  const auto last = std::find_if(all.begin(), all.end(), [](const trial &t) { return t.parameter == "max_ops=128"; });
+  EXPECT_EQ(
+      std::count_if(all.begin(), all.end(), [](const trial &t) { return t.mode == "direct"; }), 1);
+  const auto last = std::find_if(all.begin(), all.end(),
+                                 [](const trial &t) { return t.parameter == "max_ops=128"; });
   ASSERT_NE(last, all.end());
-  EXPECT_EQ(last->settings, (std::vector<std::string>{"WEFT_MANAGE_MODE=distributed", "WEFT_MANAGE_BACKLOG=0", "WEFT_MANAGE_MAX_OPS=128"}));
+  EXPECT_EQ(last->settings,
+            (std::vector<std::string>{"WEFT_MANAGE_MODE=distributed", "WEFT_MANAGE_BACKLOG=0",
+                                      "WEFT_MANAGE_MAX_OPS=128"}));
 }
 
 TEST(managers_trials, take_turns_in_every_run) {
-  const options o = parse_options({"--workers", "1,2", "--runs", "2", "--only", "nbody", "--modes", "direct,auto"});
+  const options o = parse_options(
+      {"--workers", "1,2", "--runs", "2", "--only", "nbody", "--modes", "direct,auto"});
   const auto all = trials_of(study::times, o);
   ASSERT_EQ(all.size(), 2u * 2 * 2 * 2) << "runs, modes, workers, grains";
   EXPECT_EQ(all.front().run, 1);
@@ -71,10 +80,14 @@ TEST(managers_trials, stand_side_by_side_in_pairs_and_change_sides) {
   std::string order;
   for (const trial &t : trials_of(study::pairs, o))
     order += t.grain[0] + t.mode + " ";
-  EXPECT_EQ(order, "cdirect cdistributed cauto fdirect fdistributed fauto cauto cdistributed cdirect fauto fdistributed fdirect ");
+  EXPECT_EQ(
+      order,
+      "cdirect cdistributed cauto fdirect fdistributed fauto cauto cdistributed cdirect fauto fdistributed fdirect ");
 }
 
-sample timed(const char *mode, int run, double seconds) { return {"times", "matmul", "fine", mode, {}, 2, run, 100, seconds, 0, 0, 0}; }
+sample timed(const char *mode, int run, double seconds) {
+  return {"times", "matmul", "fine", mode, {}, 2, run, 100, seconds, 0, 0, 0};
+}
 
 TEST(managers_record, what_was_written_is_found_by_the_next_one) {
   const scratch folder;
@@ -96,7 +109,9 @@ TEST(managers_record, a_line_that_was_cut_short_is_named) {
     const record r(folder.path);
     FAIL() << "it is read";
   } catch (const std::runtime_error &e) {
-    EXPECT_NE(std::string(e.what()).find("line 2 cannot be read: 'times;matmul;fine'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("line 2 cannot be read: 'times;matmul;fine'"),
+              std::string::npos)
+        << e.what();
   }
 }
 
@@ -118,14 +133,18 @@ TEST(managers_report, pairs_are_of_one_run_and_say_whether_the_bound_holds) {
   const scratch folder;
   record r(folder.path);
   for (int run = 1; run <= 9; ++run)
-    for (const auto &[mode, factor] : {std::pair("direct", 1.0), std::pair("distributed", 1.2), std::pair("auto", 1.01)}) {
+    for (const auto &[mode, factor] :
+         {std::pair("direct", 1.0), std::pair("distributed", 1.2), std::pair("auto", 1.01)}) {
       sample s = timed(mode, run, 0.01 * run * factor); // the machine gets slower and slower
       s.study = "pairs";
       r.add(s);
     }
   std::ostringstream to;
   write_report(to, r, parse_options({"--study", "pairs", "--workers", "2", "--only", "matmul"}));
-  EXPECT_NE(to.str().find("| matmul fine | 2 | 9 | 1.200 (1.200 to 1.200) | missed | 1.010 (1.010 to 1.010) | within |"), std::string::npos)
+  EXPECT_NE(
+      to.str().find(
+          "| matmul fine | 2 | 9 | 1.200 (1.200 to 1.200) | missed | 1.010 (1.010 to 1.010) | within |"),
+      std::string::npos)
       << to.str();
 }
 
@@ -136,7 +155,8 @@ TEST(managers_report, replaces_its_part_of_a_page_and_nothing_else) {
   std::ofstream(folder.path + "/one.svg") << "<svg/>";
   put_into_page(page, "new", folder.path);
   std::ifstream from(page);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(from), {}), "before\n<!-- report: begin -->\nnew\n<!-- report: end -->\nbehind\n");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(from), {}),
+            "before\n<!-- report: begin -->\nnew\n<!-- report: end -->\nbehind\n");
   EXPECT_TRUE(std::filesystem::exists(folder.path + "/managers/one.svg"));
   std::ofstream(page) << "nothing";
   EXPECT_THROW(put_into_page(page, "new", folder.path), std::runtime_error);
@@ -148,9 +168,13 @@ TEST(managers_report, predicts_what_was_observed_with_one_worker) {
   r.add({"bodies", "matmul", "coarse", "direct", {}, 1, 1, 512, 0.01, 20000, 0, 0, 0, 0});
   std::ofstream(folder.path + "/costs") << "create = 100\nsubmit = 50\n";
   std::ostringstream to;
-  write_report(to, r, parse_options({"--study", "shapes", "--only", "matmul", "--costs", folder.path + "/costs"}));
+  write_report(
+      to, r,
+      parse_options({"--study", "shapes", "--only", "matmul", "--costs", folder.path + "/costs"}));
   EXPECT_NE(to.str().find("create 100, submit 50"), std::string::npos) << to.str();
-  EXPECT_NE(to.str().find("| matmul coarse | direct | 10."), std::string::npos) << "512 bodies of 20 us\n" << to.str();
+  EXPECT_NE(to.str().find("| matmul coarse | direct | 10."), std::string::npos)
+      << "512 bodies of 20 us\n"
+      << to.str();
   EXPECT_EQ(to.str().find("matmul fine"), std::string::npos) << "nothing was observed";
   EXPECT_TRUE(std::filesystem::exists(folder.path + "/matmul-coarse-predicted.svg"));
 }
@@ -158,7 +182,8 @@ TEST(managers_report, predicts_what_was_observed_with_one_worker) {
 TEST(managers_report, draws_the_counts_over_time) {
   const scratch folder;
   const record r(folder.path);
-  std::ofstream(counts_file(folder.path, "matmul", "fine", "direct", 2)) << "at_ns,in_graph,queued,ready\n0,1,2,3\n1000000,4,5,6\n";
+  std::ofstream(counts_file(folder.path, "matmul", "fine", "direct", 2))
+      << "at_ns,in_graph,queued,ready\n0,1,2,3\n1000000,4,5,6\n";
   std::ostringstream to;
   write_report(to, r, parse_options({"--study", "shapes", "--workers", "2", "--only", "matmul"}));
   EXPECT_NE(to.str().find("matmul-fine-direct-2.svg"), std::string::npos) << to.str();

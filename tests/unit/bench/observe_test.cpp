@@ -12,8 +12,11 @@ using namespace bench::observe;
 
 TEST(bench_observe, compares_each_way_with_one_that_is_there) {
   for (const subject &s : subjects()) {
-    const auto known = [&s](const subject &other) { return other.name == s.against && &other < &s; };
-    EXPECT_TRUE(s.against.empty() || std::any_of(subjects().begin(), subjects().end(), known)) << s.name;
+    const auto known = [&s](const subject &other) {
+      return other.name == s.against && &other < &s;
+    };
+    EXPECT_TRUE(s.against.empty() || std::any_of(subjects().begin(), subjects().end(), known))
+        << s.name;
     EXPECT_TRUE(!s.against.empty() || s.bound_percent == 0) << s.name;
   }
 }

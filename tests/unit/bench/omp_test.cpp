@@ -64,8 +64,9 @@ TEST(omp_table, holds_wefts_worse_column_against_the_best_of_the_others) {
   all[f.title]["Weft, Clang's program"] = {0.3};
   std::ostringstream text;
   EXPECT_EQ(write_table(text, all, 3), 1);
-  EXPECT_NE(text.str().find("| `task depend`, chain | us | 2.00 (1.00) | 1.00 (1.00) | 0.100 (0.100) | 0.300 "
-                            "(0.300) | at most 0.200 x the best | 0.300, missed |"),
+  EXPECT_NE(text.str().find(
+                "| `task depend`, chain | us | 2.00 (1.00) | 1.00 (1.00) | 0.100 (0.100) | 0.300 "
+                "(0.300) | at most 0.200 x the best | 0.300, missed |"),
             std::string::npos)
       << text.str();
 }
@@ -77,8 +78,13 @@ TEST(omp_table, absolute_bounds_need_no_other_runtime) {
   put(all, threads, 1296, 3);
   std::ostringstream text;
   EXPECT_EQ(write_table(text, all, 1), 0);
-  EXPECT_NE(text.str().find("| us | none | none | 14.0 (14.0) | none | at most 15.0 us | 14.0 |"), std::string::npos) << text.str();
-  EXPECT_NE(text.str().find("| 1296 (1296) | 1296 (1296) | 3.00 (3.00) | 3.00 (3.00) | at most 6.00 | 3.00 |"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("| us | none | none | 14.0 (14.0) | none | at most 15.0 us | 14.0 |"),
+            std::string::npos)
+      << text.str();
+  EXPECT_NE(text.str().find(
+                "| 1296 (1296) | 1296 (1296) | 3.00 (3.00) | 3.00 (3.00) | at most 6.00 | 3.00 |"),
+            std::string::npos)
+      << text.str();
 }
 
 TEST(omp_table, without_one_to_compare_with_a_ratio_is_not_known) {

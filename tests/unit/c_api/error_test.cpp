@@ -75,7 +75,8 @@ TEST(c_error, the_last_message_belongs_to_its_thread) {
 TEST(c_error, a_long_message_is_cut_not_lost) {
   const std::string name(2000, 'x');
   weft_service *service = nullptr;
-  EXPECT_EQ(weft_service_create(name.c_str(), WEFT_POLL_POINT_IDLE, 0, nullptr, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create(name.c_str(), WEFT_POLL_POINT_IDLE, 0, nullptr, nullptr, &service),
+            WEFT_ERR_INVALID_ARGUMENT);
   const std::size_t length = std::strlen(weft_last_error_message());
   EXPECT_GT(length, 200u);
   EXPECT_LT(length, 2000u);

@@ -17,7 +17,9 @@ namespace {
 int fail_with(void *arg) { return *static_cast<int *>(arg); }
 
 struct owned_group {
-  explicit owned_group(int policy = WEFT_POLICY_BY_SETTING) { EXPECT_EQ(weft_group_create(policy, &group), 0); }
+  explicit owned_group(int policy = WEFT_POLICY_BY_SETTING) {
+    EXPECT_EQ(weft_group_create(policy, &group), 0);
+  }
   ~owned_group() { EXPECT_EQ(weft_group_destroy(group), 0); }
   int spawn(weft_body body, const void *arg, std::size_t bytes, weft_handle **handle = nullptr) {
     weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
@@ -70,7 +72,9 @@ TEST(c_group, collect_all_lists_every_failure) {
   int code = 0;
   EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
   EXPECT_NE(code, 0);
-  EXPECT_EQ(std::string(weft_last_error_message()), "5 tasks of the group failed; the first: the task 'task' returned " + std::to_string(code));
+  EXPECT_EQ(std::string(weft_last_error_message()),
+            "5 tasks of the group failed; the first: the task 'task' returned " +
+                std::to_string(code));
   std::array<int, 8> codes{};
   std::size_t count = 0;
   EXPECT_EQ(weft_group_failures(g.group, codes.data(), 2, &count), 0);
@@ -83,7 +87,9 @@ TEST(c_group, collect_all_lists_every_failure) {
 
 // A body that calls C++ may throw what C++ throws.
 TEST(c_group, a_failure_of_the_library_keeps_its_code) {
-  const auto throws = [](void *) -> int { throw weft::error(weft::errc::no_block, "it must not wait"); };
+  const auto throws = [](void *) -> int {
+    throw weft::error(weft::errc::no_block, "it must not wait");
+  };
   const auto throws_other = [](void *) -> int { throw 7; };
   for (const int policy : {WEFT_POLICY_FIRST_CANCELS, WEFT_POLICY_COLLECT_ALL}) {
     owned_group g(policy);

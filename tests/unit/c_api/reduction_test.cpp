@@ -92,7 +92,8 @@ TEST(c_reduction, bit_operations_are_for_integers) {
     copy = 0x3C;
     r.combine(&copy, &y, 1, nullptr);
     EXPECT_EQ(copy, expected[i]);
-    EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_DOUBLE, WEFT_BIT_AND + i), WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_DOUBLE, WEFT_BIT_AND + i),
+              WEFT_ERR_INVALID_ARGUMENT);
   }
   EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, 6, WEFT_SUM), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_INT32, 9), WEFT_ERR_INVALID_ARGUMENT);
@@ -106,17 +107,19 @@ struct point {
 TEST(c_reduction, of_ones_own_elements) {
   static point all[2];
   std::memset(all, 0, sizeof all);
-  const weft_reduction r{all,
-                         2,
-                         sizeof(point),
-                         [](void *copy, size_t n, void *) { std::memset(copy, 0, n * sizeof(point)); },
-                         [](void *into, const void *copy, size_t n, void *factor) {
-                           for (size_t i = 0; i != n; ++i) {
-                             static_cast<point *>(into)[i].x += static_cast<const point *>(copy)[i].x;
-                             static_cast<point *>(into)[i].y += *static_cast<long *>(factor) * static_cast<const point *>(copy)[i].y;
-                           }
-                         },
-                         nullptr};
+  const weft_reduction r{
+      all,
+      2,
+      sizeof(point),
+      [](void *copy, size_t n, void *) { std::memset(copy, 0, n * sizeof(point)); },
+      [](void *into, const void *copy, size_t n, void *factor) {
+        for (size_t i = 0; i != n; ++i) {
+          static_cast<point *>(into)[i].x += static_cast<const point *>(copy)[i].x;
+          static_cast<point *>(into)[i].y +=
+              *static_cast<long *>(factor) * static_cast<const point *>(copy)[i].y;
+        }
+      },
+      nullptr};
   weft_reduction mine = r;
   long factor = 2;
   mine.context = &factor;
@@ -147,7 +150,8 @@ TEST(c_reduction, of_one_object_by_two_operations_is_refused) {
   weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
   options.label = "torn";
   EXPECT_EQ(weft_spawn(nothing, nullptr, 0, both, 2, &options, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(weft_last_error_message()).find("task 'torn' reduces"), std::string::npos) << weft_last_error_message();
+  EXPECT_NE(std::string(weft_last_error_message()).find("task 'torn' reduces"), std::string::npos)
+      << weft_last_error_message();
   EXPECT_EQ(weft_taskwait(nullptr), 0);
 }
 
@@ -156,10 +160,12 @@ TEST(c_reduction, misuse_is_refused) {
   weft_reduction r;
   weft_reduction_builtin(&r, &x, -1, WEFT_INT32, WEFT_SUM);
   weft_access access = weft_reduce(&r);
-  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
   r.count = 1;
   r.init = nullptr;
-  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_NE(std::string(weft_last_error_message()).find("init or combine"), std::string::npos);
   void *local = &x;
   EXPECT_EQ(weft_reduction_local(&x, sizeof x, &local), WEFT_ERR_NOT_A_TASK);
@@ -190,7 +196,8 @@ struct iterated {
     weft_reduction r;
     if (int status = weft_reduction_builtin(&r, &self->x, 1, WEFT_INT64, WEFT_SUM))
       return status;
-    const weft_access reduces = weft_reduce(&r), reads[] = {weft_in(&self->x), weft_inout(&self->reads)};
+    const weft_access reduces = weft_reduce(&r),
+                      reads[] = {weft_in(&self->x), weft_inout(&self->reads)};
     for (int i = 0; i != 4; ++i)
       if (int status = weft_spawn(&add, &self, sizeof self, &reduces, 1, nullptr, nullptr))
         return status;
@@ -201,7 +208,9 @@ struct iterated {
 TEST(c_reduction, of_every_round_of_a_taskiter) {
   iterated all{0, 0, 0};
   iterated *const self = &all;
-  ASSERT_EQ(weft_taskiter(25, nullptr, &iterated::record, &self, sizeof self, nullptr, 0, nullptr, nullptr), 0);
+  ASSERT_EQ(weft_taskiter(25, nullptr, &iterated::record, &self, sizeof self, nullptr, 0, nullptr,
+                          nullptr),
+            0);
   EXPECT_EQ(weft_taskwait(nullptr), 0);
   EXPECT_EQ(all.x, 200);
   EXPECT_EQ(all.reads, 25);
@@ -216,8 +225,10 @@ TEST(c_reduction, by_two_operations_in_one_list_is_refused) {
   const weft_access both[] = {weft_reduce(&sum), weft_reduce(&product)};
   weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
   o.label = "both";
-  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, both, 2, &o, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(weft_last_error_message()).find("task 'both' reduces"), std::string::npos) << weft_last_error_message();
+  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, both, 2, &o, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(weft_last_error_message()).find("task 'both' reduces"), std::string::npos)
+      << weft_last_error_message();
   EXPECT_EQ(weft_taskwait(nullptr), 0);
 }
 

@@ -16,12 +16,16 @@ std::string said(int status) {
 TEST(c_refusal, names_function_and_parameter) {
   const auto body = [](void *) { return 0; };
   const auto chunk = [](const weft_range *, void *) { return 0; };
-  EXPECT_EQ(said(weft_task_unblock(nullptr)), "weft_task_unblock: 'task' is NULL; it must point to an object");
-  EXPECT_EQ(said(weft_task_decrease_events(nullptr, 1)), "weft_task_decrease_events: 'task' is NULL; it must point to an object");
-  EXPECT_EQ(said(weft_taskiter(2, nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr)), "weft_taskiter: the function to call is NULL");
+  EXPECT_EQ(said(weft_task_unblock(nullptr)),
+            "weft_task_unblock: 'task' is NULL; it must point to an object");
+  EXPECT_EQ(said(weft_task_decrease_events(nullptr, 1)),
+            "weft_task_decrease_events: 'task' is NULL; it must point to an object");
+  EXPECT_EQ(said(weft_taskiter(2, nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr)),
+            "weft_taskiter: the function to call is NULL");
   EXPECT_EQ(said(weft_taskiter(2, nullptr, body, nullptr, 8, nullptr, 0, nullptr, nullptr)),
             "weft_taskiter: 'arg' is NULL; it must point to an object");
-  EXPECT_EQ(said(weft_taskfor({0, 4, 1}, nullptr, nullptr, 0, 1, nullptr, 0, nullptr, nullptr)), "weft_taskfor: the function to call is NULL");
+  EXPECT_EQ(said(weft_taskfor({0, 4, 1}, nullptr, nullptr, 0, 1, nullptr, 0, nullptr, nullptr)),
+            "weft_taskfor: the function to call is NULL");
   EXPECT_EQ(said(weft_taskfor({0, 4, 1}, chunk, nullptr, 8, 1, nullptr, 0, nullptr, nullptr)),
             "weft_taskfor: 'arg' is NULL; it must point to an object");
   EXPECT_EQ(weft_taskwait(nullptr), 0);

@@ -11,13 +11,16 @@ namespace {
 
 int succeed(void *) { return 0; }
 
-TEST(c_runtime, the_library_has_the_version_of_the_header) { EXPECT_STREQ(weft_version(), WEFT_VERSION_STRING); }
+TEST(c_runtime, the_library_has_the_version_of_the_header) {
+  EXPECT_STREQ(weft_version(), WEFT_VERSION_STRING);
+}
 
 TEST(c_runtime, settings_are_given_before_the_start_only) {
   auto end = test::in_process({}, [] {
     EXPECT_EQ(weft_configure("workers", "2"), 0);
     EXPECT_EQ(weft_configure("worker", "2"), WEFT_ERR_BAD_SETTING);
-    EXPECT_NE(std::strstr(weft_last_error_message(), "workers"), nullptr) << weft_last_error_message();
+    EXPECT_NE(std::strstr(weft_last_error_message(), "workers"), nullptr)
+        << weft_last_error_message();
     EXPECT_EQ(weft_configure("workers", "many"), WEFT_ERR_BAD_SETTING);
     EXPECT_EQ(weft_configure(nullptr, "2"), WEFT_ERR_INVALID_ARGUMENT);
     EXPECT_EQ(weft_configure("workers", nullptr), WEFT_ERR_INVALID_ARGUMENT);

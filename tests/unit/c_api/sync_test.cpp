@@ -112,11 +112,19 @@ TEST(c_critical, excludes_sections_of_the_same_name_in_cxx_too) {
     return 0;
   };
   for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(weft_spawn([](void *arg) { return weft_critical("counter", *static_cast<weft_body *>(arg), nullptr, nullptr); }, &increment,
-                         sizeof increment, nullptr, 0, nullptr, nullptr),
+    ASSERT_EQ(weft_spawn(
+                  [](void *arg) {
+                    return weft_critical("counter", *static_cast<weft_body *>(arg), nullptr,
+                                         nullptr);
+                  },
+                  &increment, sizeof increment, nullptr, 0, nullptr, nullptr),
               0);
-    ASSERT_EQ(weft_spawn([](void *arg) { return weft::critical("counter", [&] { return (*static_cast<weft_body *>(arg))(nullptr); }); }, &increment,
-                         sizeof increment, nullptr, 0, nullptr, nullptr),
+    ASSERT_EQ(weft_spawn(
+                  [](void *arg) {
+                    return weft::critical(
+                        "counter", [&] { return (*static_cast<weft_body *>(arg))(nullptr); });
+                  },
+                  &increment, sizeof increment, nullptr, 0, nullptr, nullptr),
               0);
   }
   EXPECT_EQ(weft_taskwait(nullptr), 0);
@@ -161,8 +169,11 @@ TEST(c_service, is_called_where_tasks_pass) {
     }
   } at_wait, between;
   weft_service *a = nullptr, *b = nullptr;
-  ASSERT_EQ(weft_service_create("wait", WEFT_POLL_POINT_TASKWAIT, 0, &counter::poll, &at_wait, &a), 0);
-  ASSERT_EQ(weft_service_create("between", WEFT_POLL_POINT_SCHEDULING_POINT, 0, &counter::poll, &between, &b), 0);
+  ASSERT_EQ(weft_service_create("wait", WEFT_POLL_POINT_TASKWAIT, 0, &counter::poll, &at_wait, &a),
+            0);
+  ASSERT_EQ(weft_service_create("between", WEFT_POLL_POINT_SCHEDULING_POINT, 0, &counter::poll,
+                                &between, &b),
+            0);
   ASSERT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, nullptr, 0, nullptr, nullptr), 0);
   ASSERT_EQ(weft_taskyield(), 0);
   EXPECT_GE(between.calls, 1);
@@ -176,14 +187,18 @@ TEST(c_service, is_called_where_tasks_pass) {
 
 TEST(c_service, bad_arguments_are_refused) {
   weft_service *service = nullptr;
-  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_service_create("s", -1, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_service_create(nullptr, 0, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", -1, 0, fail_with, nullptr, &service),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create(nullptr, 0, 0, fail_with, nullptr, &service),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_service_create("s", 0, 0, nullptr, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_service_create("s", 0, 0, fail_with, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(service, nullptr);
   service = reinterpret_cast<weft_service *>(&service);
-  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(service, nullptr) << "nothing that could be destroyed is left in it";
   EXPECT_EQ(weft_service_destroy(nullptr), 0);
 }

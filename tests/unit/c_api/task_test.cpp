@@ -174,7 +174,8 @@ TEST(c_spawn, a_task_gets_the_stack_that_it_asks_for) {
                 },
                 nullptr, 0, nullptr, 0, &o, &handle),
             0);
-  EXPECT_EQ(weft_handle_wait(handle, nullptr), 0); // a waiter for a handle runs no task on its own stack
+  EXPECT_EQ(weft_handle_wait(handle, nullptr),
+            0); // a waiter for a handle runs no task on its own stack
   EXPECT_EQ(weft_handle_destroy(handle), 0);
 }
 
@@ -236,12 +237,15 @@ TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
   bad_flags.flags = 8;
   weft_handle *handle = reinterpret_cast<weft_handle *>(&n);
   EXPECT_EQ(weft_spawn(nullptr, &n, 0, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_spawn(count_up, nullptr, 8, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, nullptr, 8, nullptr, 0, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, &bad, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 12"), nullptr) << weft_last_error_message();
+  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 12"), nullptr)
+      << weft_last_error_message();
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &no_size, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &bad_flags, &handle), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &bad_flags, &handle),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(handle, nullptr);
   EXPECT_EQ(weft_taskwait_on(nullptr, 2), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_taskwait(nullptr), 0);
@@ -252,9 +256,13 @@ TEST(c_spawn, more_accesses_than_a_task_has_are_refused) {
   weft_access one = {nullptr, WEFT_IN};
   weft_region part = {};
   constexpr std::size_t many = std::size_t{1} << 60;
-  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, &one, many, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::strstr(weft_last_error_message(), "accesses is longer than any task's"), nullptr) << weft_last_error_message();
-  EXPECT_EQ(weft_spawn_regions([](void *) { return 0; }, nullptr, 0, &part, many, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, &one, many, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(weft_last_error_message(), "accesses is longer than any task's"), nullptr)
+      << weft_last_error_message();
+  EXPECT_EQ(weft_spawn_regions([](void *) { return 0; }, nullptr, 0, &part, many, nullptr, 0,
+                               nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_taskwait_on(&one, many), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_release(&one, many), WEFT_ERR_INVALID_ARGUMENT);
 }
@@ -318,7 +326,9 @@ TEST(c_handle, waiting_twice_gives_the_same_answer) {
 TEST(c_handle, is_ready_when_the_body_has_ended_and_not_before) {
   test::gate gate;
   weft_handle *handle = nullptr;
-  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0, nullptr, 0, nullptr, &handle), 0);
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; },
+                       &gate, 0, nullptr, 0, nullptr, &handle),
+            0);
   EXPECT_EQ(weft_handle_ready(handle), 0);
   gate.open();
   EXPECT_EQ(weft_handle_wait(handle, nullptr), 0);
@@ -329,7 +339,9 @@ TEST(c_handle, is_ready_when_the_body_has_ended_and_not_before) {
 TEST(c_handle, may_be_given_back_before_the_task_ends) {
   test::gate gate;
   weft_handle *handle = nullptr;
-  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0, nullptr, 0, nullptr, &handle), 0);
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; },
+                       &gate, 0, nullptr, 0, nullptr, &handle),
+            0);
   EXPECT_EQ(weft_handle_destroy(handle), 0);
   gate.open();
   EXPECT_EQ(weft_taskwait(nullptr), 0);
@@ -380,12 +392,17 @@ TEST(c_loops, without_accesses_wait_and_with_accesses_do_not) {
   EXPECT_EQ(t.done, 20);
   EXPECT_EQ(weft_taskiter(10, nullptr, record_one, &t, 0, nullptr, 0, nullptr, nullptr), 0);
   EXPECT_EQ(t.done, 30);
-  EXPECT_EQ(weft_taskfor(ten, [](const weft_range *, void *) { return 3; }, nullptr, 0, 0, nullptr, 0, nullptr, nullptr), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(weft_taskfor(
+                ten, [](const weft_range *, void *) { return 3; }, nullptr, 0, 0, nullptr, 0,
+                nullptr, nullptr),
+            WEFT_ERR_TASK_FAILED);
   EXPECT_EQ(weft_taskwait(nullptr), 0);
 
   const weft_access inout = {&t, WEFT_INOUT};
   weft_loop_options by_data = WEFT_LOOP_OPTIONS_INIT;
-  by_data.accesses = [](const weft_range *, void *arg, weft_access *list) -> size_t { return *list = {arg, WEFT_INOUT}, 1; };
+  by_data.accesses = [](const weft_range *, void *arg, weft_access *list) -> size_t {
+    return *list = {arg, WEFT_INOUT}, 1;
+  };
   by_data.most_accesses = 1;
   weft_spawn_options nogroup = WEFT_SPAWN_OPTIONS_INIT;
   nogroup.flags = WEFT_TASK_NOGROUP;
@@ -399,7 +416,8 @@ TEST(c_loops, without_accesses_wait_and_with_accesses_do_not) {
   t.open = true;
   EXPECT_EQ(weft_taskwait(nullptr), 0);
   EXPECT_EQ(t.done, 80);
-  EXPECT_EQ(weft_spawn(count_up, &t, 0, nullptr, 0, &nogroup, nullptr), WEFT_ERR_INVALID_ARGUMENT) << "of loops alone";
+  EXPECT_EQ(weft_spawn(count_up, &t, 0, nullptr, 0, &nogroup, nullptr), WEFT_ERR_INVALID_ARGUMENT)
+      << "of loops alone";
 }
 
 } // namespace

@@ -151,7 +151,8 @@ TEST_P(Search, FindsALostIncrement) {
 }
 
 TEST_P(Search, FindsARace) {
-  EXPECT_NE(run<message_passing<true>>(searching(GetParam())).failure.find("data race"), std::string::npos);
+  EXPECT_NE(run<message_passing<true>>(searching(GetParam())).failure.find("data race"),
+            std::string::npos);
   EXPECT_FALSE(run<message_passing<false>>(searching(GetParam())).failed);
 }
 
@@ -167,14 +168,19 @@ TEST_P(Search, PrintsAStringThatRepeatsTheFailure) {
 }
 
 TEST_P(Search, IsAFunctionOfItsSeed) {
-  const outcome one = run<increments<true>>(searching(GetParam(), 3)), same = run<increments<true>>(searching(GetParam(), 3));
+  const outcome one = run<increments<true>>(searching(GetParam(), 3)),
+                same = run<increments<true>>(searching(GetParam(), 3));
   EXPECT_EQ(one.executions, same.executions);
   EXPECT_EQ(one.replay, same.replay);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Search, testing::Values(search::exhaustive, search::random, search::pct), [](const auto &info) {
-  return info.param == search::pct ? "Pct" : info.param == search::random ? "Random" : "Exhaustive";
-});
+INSTANTIATE_TEST_SUITE_P(Of, Search,
+                         testing::Values(search::exhaustive, search::random, search::pct),
+                         [](const auto &info) {
+                           return info.param == search::pct      ? "Pct"
+                                  : info.param == search::random ? "Random"
+                                                                 : "Exhaustive";
+                         });
 
 class Checker : public testing::Test {
  protected:

@@ -56,7 +56,9 @@ std::string refusal_of(const char *key, const char *value) {
   return refusal([&] { from_api({{key, value}}); });
 }
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(settings_file, without_end_is_refused) {
   const std::string text = refusal([] {
@@ -120,7 +122,8 @@ TEST(settings_table, every_default_is_allowed_and_reads_back) {
     const auto loaded = from_api({{info.key, info.default_text}});
     const auto row = find_setting(info.key);
     EXPECT_EQ(setting_text(loaded.values, row), setting_text(settings(), row));
-    EXPECT_EQ(setting_text(from_api({{info.key, setting_text(settings(), row)}}).values, row), setting_text(settings(), row));
+    EXPECT_EQ(setting_text(from_api({{info.key, setting_text(settings(), row)}}).values, row),
+              setting_text(settings(), row));
   }
 }
 
@@ -161,7 +164,8 @@ TEST(settings, workers_are_auto_or_1_to_1024) {
   EXPECT_EQ(from_api({{"workers", "1024"}}).values.workers, 1024);
   EXPECT_EQ(from_api({{"workers", "auto"}}).values.workers, 0);
   for (const char *value : {"0", "1025", "-1", "", "many", "2.5", "3 ", "99999999999999999999"})
-    EXPECT_TRUE(has(refusal_of("workers", value), "it must be auto, or an integer from 1 to 1024")) << value;
+    EXPECT_TRUE(has(refusal_of("workers", value), "it must be auto, or an integer from 1 to 1024"))
+        << value;
 }
 
 // Each is allowed once 2^64 has been taken away.
@@ -174,13 +178,17 @@ TEST(settings, numbers_that_overflow_with_their_unit_are_refused) {
 }
 
 TEST(settings, sizes_have_units_of_1024) {
-  const std::pair<const char *, std::uint64_t> cases[] = {{"65536", 65536},  {"65536B", 65536},    {"64K", 64 << 10},  {"64KiB", 64 << 10},
-                                                          {"16M", 16 << 20}, {"16 MiB", 16 << 20}, {"1G", 1ull << 30}, {"1TiB", 1ull << 40}};
+  const std::pair<const char *, std::uint64_t> cases[] = {
+      {"65536", 65536},  {"65536B", 65536},    {"64K", 64 << 10},  {"64KiB", 64 << 10},
+      {"16M", 16 << 20}, {"16 MiB", 16 << 20}, {"1G", 1ull << 30}, {"1TiB", 1ull << 40}};
   for (const auto &[text, bytes] : cases)
     EXPECT_EQ(from_api({{"throttle.bytes", text}}).values.throttle_bytes, bytes) << text;
   EXPECT_EQ(from_api({{"throttle.bytes", "off"}}).values.throttle_bytes, 0u);
-  for (const char *value : {"0", "1K", "2TiB", "64KB", "64k", "-1M", "1.5M", "M", "", "99999999999999T"})
-    EXPECT_TRUE(has(refusal_of("throttle.bytes", value), "it must be off, or a size from 64KiB to 1TiB")) << value;
+  for (const char *value :
+       {"0", "1K", "2TiB", "64KB", "64k", "-1M", "1.5M", "M", "", "99999999999999T"})
+    EXPECT_TRUE(
+        has(refusal_of("throttle.bytes", value), "it must be off, or a size from 64KiB to 1TiB"))
+        << value;
 }
 
 TEST(settings, durations_have_units) {
@@ -194,9 +202,12 @@ TEST(settings, durations_have_units) {
 }
 
 TEST(settings, numbers_have_a_range) {
-  EXPECT_EQ(from_api({{"sched.immediate_successor", "0.25"}}).values.sched_immediate_successor, 0.25);
+  EXPECT_EQ(from_api({{"sched.immediate_successor", "0.25"}}).values.sched_immediate_successor,
+            0.25);
   for (const char *value : {"1.01", "-0.1", "nan", "inf", "half", "", "0.5x"})
-    EXPECT_TRUE(has(refusal_of("sched.immediate_successor", value), "it must be a number from 0 to 1")) << value;
+    EXPECT_TRUE(
+        has(refusal_of("sched.immediate_successor", value), "it must be a number from 0 to 1"))
+        << value;
 }
 
 TEST(settings, truth_has_several_words) {
@@ -209,27 +220,36 @@ TEST(settings, truth_has_several_words) {
 
 TEST(settings, choices_are_their_spellings) {
   EXPECT_EQ(from_api({{"sched.policy", "delegated"}}).values.sched_policy, policy_kind::delegated);
-  EXPECT_EQ(from_api({{"sched.policy", "local-fifo"}}).values.sched_policy, policy_kind::local_fifo);
-  EXPECT_EQ(from_api({{"sched.policy", "local_fifo"}}).values.sched_policy, policy_kind::local_fifo);
+  EXPECT_EQ(from_api({{"sched.policy", "local-fifo"}}).values.sched_policy,
+            policy_kind::local_fifo);
+  EXPECT_EQ(from_api({{"sched.policy", "local_fifo"}}).values.sched_policy,
+            policy_kind::local_fifo);
   EXPECT_EQ(from_api({{"sched.policy", "central"}}).values.sched_policy, policy_kind::central);
-  EXPECT_EQ(from_api({{"group.exceptions", "collect-all"}}).values.group_exceptions, exceptions_kind::collect_all);
+  EXPECT_EQ(from_api({{"group.exceptions", "collect-all"}}).values.group_exceptions,
+            exceptions_kind::collect_all);
 }
 
 TEST(settings, a_wrong_choice_names_all_and_the_nearest) {
-  EXPECT_EQ(refusal_of("sched.policy", "steeling"), "setting sched.policy cannot be 'steeling' (from API): it must be one of stealing, delegated, "
-                                                    "local-fifo, central, seeded; did you mean 'stealing'?");
-  for (const char *value : {"stealingabc", "stling", "stxxling"}) // letters too many, too few, and wrong ones
+  EXPECT_EQ(
+      refusal_of("sched.policy", "steeling"),
+      "setting sched.policy cannot be 'steeling' (from API): it must be one of stealing, delegated, "
+      "local-fifo, central, seeded; did you mean 'stealing'?");
+  for (const char *value :
+       {"stealingabc", "stling", "stxxling"}) // letters too many, too few, and wrong ones
     EXPECT_TRUE(has(refusal_of("sched.policy", value), "did you mean 'stealing'?")) << value;
   EXPECT_FALSE(has(refusal_of("sched.policy", "xyzzy"), "did you mean"));
 }
 
 TEST(settings, an_unknown_key_names_the_nearest) {
-  EXPECT_EQ(refusal_of("sched.polcy", "central"), "unknown setting 'sched.polcy' (from API); did you mean 'sched.policy'?");
+  EXPECT_EQ(refusal_of("sched.polcy", "central"),
+            "unknown setting 'sched.polcy' (from API); did you mean 'sched.policy'?");
   EXPECT_TRUE(has(refusal_of("completely.different.words", "1"), "`weft config` lists all"));
 }
 
 TEST(settings, texts_read_back_in_their_largest_unit) {
-  const auto text = [](const char *key, const char *value) { return setting_text(from_api({{key, value}}).values, find_setting(key)); };
+  const auto text = [](const char *key, const char *value) {
+    return setting_text(from_api({{key, value}}).values, find_setting(key));
+  };
   EXPECT_EQ(text("stack.bytes", "131072"), "128KiB");
   EXPECT_EQ(text("stack.bytes", "100000"), "100000B");
   EXPECT_EQ(text("throttle.bytes", "off"), "off");
@@ -244,28 +264,36 @@ TEST(settings, texts_read_back_in_their_largest_unit) {
 // Sources
 
 TEST(settings, the_environment_is_read_and_remembered) {
-  const auto loaded = from_environment({{"WEFT_WORKERS", "3"}, {"HOME", ""}, {"WEFT_SCHED_POLICY", "central"}});
+  const auto loaded =
+      from_environment({{"WEFT_WORKERS", "3"}, {"HOME", ""}, {"WEFT_SCHED_POLICY", "central"}});
   EXPECT_EQ(loaded.values.workers, 3);
   EXPECT_EQ(origin_of(loaded, "workers"), "environment WEFT_WORKERS");
   EXPECT_EQ(loaded.values.sched_policy, policy_kind::central);
   EXPECT_EQ(origin_of(loaded, "stats"), "default");
 }
 
-TEST(settings, an_empty_variable_counts_as_none) { EXPECT_EQ(origin_of(from_environment({{"WEFT_WORKERS", ""}}), "workers"), "default"); }
+TEST(settings, an_empty_variable_counts_as_none) {
+  EXPECT_EQ(origin_of(from_environment({{"WEFT_WORKERS", ""}}), "workers"), "default");
+}
 
 TEST(settings, a_wrong_value_in_the_environment_names_the_variable) {
-  EXPECT_TRUE(has(refusal([] { from_environment({{"WEFT_WORKERS", "0"}}); }), "(from environment WEFT_WORKERS)"));
+  EXPECT_TRUE(has(refusal([] { from_environment({{"WEFT_WORKERS", "0"}}); }),
+                  "(from environment WEFT_WORKERS)"));
 }
 
 TEST(settings, an_unknown_variable_is_a_warning_with_the_nearest) {
-  const auto loaded = from_environment({{"WEFT_WORKRES", "3"}, {"WEFTY", "1"}, {"NOT_WEFT_X", "1"}});
+  const auto loaded =
+      from_environment({{"WEFT_WORKRES", "3"}, {"WEFTY", "1"}, {"NOT_WEFT_X", "1"}});
   ASSERT_EQ(loaded.warnings.size(), 1u);
-  EXPECT_EQ(loaded.warnings[0], "the environment variable WEFT_WORKRES is no setting of Weft; did you mean 'WEFT_WORKERS'?");
+  EXPECT_EQ(
+      loaded.warnings[0],
+      "the environment variable WEFT_WORKRES is no setting of Weft; did you mean 'WEFT_WORKERS'?");
   EXPECT_EQ(loaded.values.workers, 0);
 }
 
 TEST(settings, the_file_is_read_and_remembered_by_line) {
-  const auto loaded = from_file("workers = 4\n\n[sched]\npolicy = \"central\" # one queue\nimmediate_successor = 0.5\n");
+  const auto loaded = from_file(
+      "workers = 4\n\n[sched]\npolicy = \"central\" # one queue\nimmediate_successor = 0.5\n");
   EXPECT_EQ(loaded.file, "/etc/w.toml");
   EXPECT_EQ(loaded.values.workers, 4);
   EXPECT_EQ(loaded.values.sched_policy, policy_kind::central);
@@ -276,8 +304,10 @@ TEST(settings, the_file_is_read_and_remembered_by_line) {
 
 TEST(settings, mistakes_in_the_file_name_file_and_line) {
   EXPECT_TRUE(has(refusal([] { from_file("\nworkers = 0\n"); }), "(from file /etc/w.toml:2)"));
-  EXPECT_TRUE(has(refusal([] { from_file("worker = 2\n"); }), "unknown setting 'worker' (from file /etc/w.toml:1); did you mean 'workers'?"));
-  EXPECT_TRUE(has(refusal([] { from_file("workers 2\n"); }), "/etc/w.toml:1: after the key 'workers'"));
+  EXPECT_TRUE(has(refusal([] { from_file("worker = 2\n"); }),
+                  "unknown setting 'worker' (from file /etc/w.toml:1); did you mean 'workers'?"));
+  EXPECT_TRUE(
+      has(refusal([] { from_file("workers 2\n"); }), "/etc/w.toml:1: after the key 'workers'"));
 }
 
 TEST(settings, a_named_file_that_is_missing_is_an_error) {
@@ -319,10 +349,12 @@ TEST(settings, a_file_that_is_not_there_is_no_matter) {
 
 TEST(settings, each_source_wins_over_the_one_before) {
   fake_tree tree;
-  tree.put("/w.toml", "preset = \"latency\"\nspin.us = 1\nstats = true\nworkers = 2\npoll.period = \"7us\"\n");
+  tree.put("/w.toml",
+           "preset = \"latency\"\nspin.us = 1\nstats = true\nworkers = 2\npoll.period = \"7us\"\n");
   settings_input input;
   input.root = tree.root();
-  input.environment = {{"WEFT_CONFIG", "/w.toml"}, {"WEFT_WORKERS", "3"}, {"WEFT_POLL_PERIOD", "8us"}};
+  input.environment = {
+      {"WEFT_CONFIG", "/w.toml"}, {"WEFT_WORKERS", "3"}, {"WEFT_POLL_PERIOD", "8us"}};
   input.overrides = {{"workers", "4"}, {"workers", "5"}};
   const auto loaded = load_settings(input);
   EXPECT_EQ(origin_of(loaded, "sched.policy"), "default");
@@ -348,7 +380,8 @@ TEST(settings, the_last_source_that_names_a_preset_chooses_it) {
 }
 
 TEST(settings, an_unknown_preset_is_an_error) {
-  EXPECT_TRUE(has(refusal([] { from_environment({{"WEFT_PRESET", "latncy"}}); }), "did you mean 'latency'?"));
+  EXPECT_TRUE(has(refusal([] { from_environment({{"WEFT_PRESET", "latncy"}}); }),
+                  "did you mean 'latency'?"));
 }
 
 TEST(settings, openmp_speaks_only_where_it_is_asked_and_weft_is_silent) {
@@ -382,18 +415,23 @@ TEST(settings, a_seed_implies_the_seeded_policy_and_that_one_worker) {
   for (const char *key : {"workers", "sched.immediate_successor", "watch.max_spares"})
     EXPECT_EQ(origin_of(loaded, key), "setting sched.policy") << key;
   EXPECT_EQ(from_api({{"sched.policy", "seeded"}}).values.workers, 1);
-  const auto alike = from_api({{"sched.seed", "7"}, {"workers", "1"}, {"sched.policy", "seeded"}, {"sched.immediate_successor", "0.5"}});
+  const auto alike = from_api({{"sched.seed", "7"},
+                               {"workers", "1"},
+                               {"sched.policy", "seeded"},
+                               {"sched.immediate_successor", "0.5"}});
   EXPECT_EQ(origin_of(alike, "workers"), "API");
   EXPECT_EQ(alike.values.sched_immediate_successor, 0.5);
 }
 
 TEST(settings, a_seed_refuses_what_contradicts_it) {
-  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"workers", "auto"}}); }),
-            "setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, which is 'auto' "
-            "(from API); leave one of them out");
-  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"sched.policy", "central"}}); }),
-            "setting sched.seed = 7 (from API) goes with sched.policy = seeded only, which is 'central' (from "
-            "API); leave one of them out");
+  EXPECT_EQ(
+      refusal([] { from_api({{"sched.seed", "7"}, {"workers", "auto"}}); }),
+      "setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, which is 'auto' "
+      "(from API); leave one of them out");
+  EXPECT_EQ(
+      refusal([] { from_api({{"sched.seed", "7"}, {"sched.policy", "central"}}); }),
+      "setting sched.seed = 7 (from API) goes with sched.policy = seeded only, which is 'central' (from "
+      "API); leave one of them out");
   settings_input input;
   input.openmp_aliases = true;
   input.environment = {{"OMP_NUM_THREADS", "6"}, {"WEFT_SCHED_SEED", "3"}};
@@ -452,8 +490,9 @@ TEST_F(process_settings_test, a_warning_is_printed_once) {
   testing::internal::CaptureStderr();
   reload_process_settings();
   reload_process_settings();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "weft: warning: the environment variable WEFT_WORKRES is no "
-                                                    "setting of Weft; did you mean 'WEFT_WORKERS'?\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: warning: the environment variable WEFT_WORKRES is no "
+            "setting of Weft; did you mean 'WEFT_WORKERS'?\n");
 }
 
 TEST(settings, former_names_work_and_say_the_new_one_once) {
@@ -461,20 +500,27 @@ TEST(settings, former_names_work_and_say_the_new_one_once) {
     EXPECT_EQ(find_setting(former), find_setting(now)) << former;
     EXPECT_STREQ(setting_table().at(find_setting(former)).key, now);
   }
-  const auto warning_of = [](const loaded_settings &loaded) { return loaded.warnings.size() == 1 ? loaded.warnings[0] : "not one warning"; };
+  const auto warning_of = [](const loaded_settings &loaded) {
+    return loaded.warnings.size() == 1 ? loaded.warnings[0] : "not one warning";
+  };
   const auto file = from_file("watch.places = true\n");
   EXPECT_TRUE(file.values.watch_spawn_sites);
-  EXPECT_EQ(warning_of(file),
-            "setting watch.places (from file /etc/w.toml:1) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
+  EXPECT_EQ(
+      warning_of(file),
+      "setting watch.places (from file /etc/w.toml:1) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
   const auto api = from_api({{"watch.places", "true"}});
   EXPECT_TRUE(api.values.watch_spawn_sites);
-  EXPECT_EQ(warning_of(api), "setting watch.places (from API) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
+  EXPECT_EQ(
+      warning_of(api),
+      "setting watch.places (from API) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
   const auto environment = from_environment({{"WEFT_WATCH_PLACES", "true"}});
   EXPECT_TRUE(environment.values.watch_spawn_sites);
   EXPECT_EQ(origin_of(environment, "watch.spawn_sites"), "environment WEFT_WATCH_PLACES");
-  EXPECT_EQ(warning_of(environment),
-            "the environment variable WEFT_WATCH_PLACES is called WEFT_WATCH_SPAWN_SITES now; the former name will be refused from version 1.0 on");
-  const auto both = from_environment({{"WEFT_WATCH_PLACES", "true"}, {"WEFT_WATCH_SPAWN_SITES", "false"}});
+  EXPECT_EQ(
+      warning_of(environment),
+      "the environment variable WEFT_WATCH_PLACES is called WEFT_WATCH_SPAWN_SITES now; the former name will be refused from version 1.0 on");
+  const auto both =
+      from_environment({{"WEFT_WATCH_PLACES", "true"}, {"WEFT_WATCH_SPAWN_SITES", "false"}});
   EXPECT_FALSE(both.values.watch_spawn_sites) << "the new name wins";
   EXPECT_TRUE(both.warnings.empty());
 }

@@ -14,7 +14,8 @@ using namespace weft::rt;
 std::string read(const std::string &text) {
   std::string out;
   for (const auto &entry : parse_toml(text, "t.toml"))
-    out += (out.empty() ? "" : " ") + entry.key + "=" + entry.text + "@" + std::to_string(entry.line);
+    out +=
+        (out.empty() ? "" : " ") + entry.key + "=" + entry.text + "@" + std::to_string(entry.line);
   return out;
 }
 
@@ -33,7 +34,8 @@ TEST(toml, of_nothing_but_blanks_and_comments_is_empty) {
 }
 
 TEST(toml, tables_stand_before_the_keys_below_them) {
-  EXPECT_EQ(read("a = 1\n[b]\nc = 2\nd.e = 3\n[ f . g ]\nh=4"), "a=1@1 b.c=2@3 b.d.e=3@4 f.g.h=4@6");
+  EXPECT_EQ(read("a = 1\n[b]\nc = 2\nd.e = 3\n[ f . g ]\nh=4"),
+            "a=1@1 b.c=2@3 b.d.e=3@4 f.g.h=4@6");
 }
 
 TEST(toml, keys_may_be_quoted) { EXPECT_EQ(read("\"a\".'b' = 1"), "a.b=1@1"); }
@@ -51,11 +53,17 @@ TEST(toml, numbers_lose_their_underscores) {
   EXPECT_EQ(read("a = 0.5# half\nb = 1e3\nc = 2.5E-1"), "a=0.5@1 b=1e3@2 c=2.5E-1@3");
 }
 
-TEST(toml, truth_values_stay_words) { EXPECT_EQ(read("a = true\nb = false"), "a=true@1 b=false@2"); }
+TEST(toml, truth_values_stay_words) {
+  EXPECT_EQ(read("a = true\nb = false"), "a=true@1 b=false@2");
+}
 
-TEST(toml, lines_may_end_as_on_windows) { EXPECT_EQ(read("a = 1\r\n[b]\r\nc = \"x\"\r\n"), "a=1@1 b.c=x@3"); }
+TEST(toml, lines_may_end_as_on_windows) {
+  EXPECT_EQ(read("a = 1\r\n[b]\r\nc = \"x\"\r\n"), "a=1@1 b.c=x@3");
+}
 
-TEST(toml, a_mistake_is_reported_with_file_and_line) { EXPECT_EQ(refusal("\n\na ? 1").rfind("t.toml:3: ", 0), 0u); }
+TEST(toml, a_mistake_is_reported_with_file_and_line) {
+  EXPECT_EQ(refusal("\n\na ? 1").rfind("t.toml:3: ", 0), 0u);
+}
 
 TEST(toml, each_mistake_has_its_sentence) {
   const std::pair<const char *, const char *> cases[] = {

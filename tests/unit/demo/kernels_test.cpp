@@ -13,16 +13,20 @@ namespace {
 
 using namespace demo;
 
-constexpr double k_beside = -77; // what lies between the columns of a matrix, and no routine may touch
+constexpr double k_beside =
+    -77; // what lies between the columns of a matrix, and no routine may touch
 
 /// A matrix with a gap of three elements below each column.
 struct matrix {
   int rows, columns, ld;
   std::vector<double> data;
-  matrix(int m, int n) : rows(m), columns(n), ld(m + 3), data(static_cast<std::size_t>(ld) * n + 1, k_beside) {}
+  matrix(int m, int n)
+      : rows(m), columns(n), ld(m + 3), data(static_cast<std::size_t>(ld) * n + 1, k_beside) {}
   double &operator()(int i, int j) { return data[static_cast<std::size_t>(j) * ld + i]; }
   double operator()(int i, int j) const { return data[static_cast<std::size_t>(j) * ld + i]; }
-  [[nodiscard]] double at(transposed t, int i, int j) const { return t == transposed::yes ? (*this)(j, i) : (*this)(i, j); }
+  [[nodiscard]] double at(transposed t, int i, int j) const {
+    return t == transposed::yes ? (*this)(j, i) : (*this)(i, j);
+  }
   double *pointer() { return data.data(); }
 };
 
@@ -52,7 +56,8 @@ matrix random_triangle(int n) {
 void expect_equal(const matrix &is, const matrix &should) {
   for (int j = 0; j < is.columns; ++j) {
     for (int i = 0; i < is.rows; ++i)
-      ASSERT_NEAR(is(i, j), should(i, j), 1e-11 * (1 + std::fabs(should(i, j)))) << "row " << i << ", column " << j;
+      ASSERT_NEAR(is(i, j), should(i, j), 1e-11 * (1 + std::fabs(should(i, j))))
+          << "row " << i << ", column " << j;
     for (int i = is.rows; i < is.ld; ++i)
       ASSERT_EQ(is(i, j), k_beside) << "behind column " << j;
   }
@@ -65,7 +70,8 @@ class demo_kernels : public testing::TestWithParam<const kernel_set *> {
   const kernel_set &k = *GetParam();
 };
 
-matrix product(transposed ta, transposed tb, double alpha, const matrix &a, const matrix &b, int depth, double beta, matrix c) {
+matrix product(transposed ta, transposed tb, double alpha, const matrix &a, const matrix &b,
+               int depth, double beta, matrix c) {
   for (int j = 0; j < c.columns; ++j)
     for (int i = 0; i < c.rows; ++i) {
       double sum = 0;
@@ -84,9 +90,11 @@ TEST_P(demo_kernels, multiply_in_every_form) {
           for (transposed tb : {transposed::no, transposed::yes})
             for (double beta : {0.0, 1.0, -0.5}) {
               matrix a = ta == transposed::yes ? random_matrix(depth, m) : random_matrix(m, depth);
-              matrix b = tb == transposed::yes ? random_matrix(n, depth) : random_matrix(depth, n), c = random_matrix(m, n);
+              matrix b = tb == transposed::yes ? random_matrix(n, depth) : random_matrix(depth, n),
+                     c = random_matrix(m, n);
               const matrix should = product(ta, tb, -1.5, a, b, depth, beta, c);
-              k.gemm(ta, tb, m, n, depth, -1.5, a.pointer(), a.ld, b.pointer(), b.ld, beta, c.pointer(), c.ld);
+              k.gemm(ta, tb, m, n, depth, -1.5, a.pointer(), a.ld, b.pointer(), b.ld, beta,
+                     c.pointer(), c.ld);
               expect_equal(c, should);
             }
 }
@@ -94,14 +102,16 @@ TEST_P(demo_kernels, multiply_in_every_form) {
 TEST_P(demo_kernels, with_beta_zero_what_was_there_does_not_count) {
   matrix a = random_matrix(5, 5), b = random_matrix(5, 5), c = random_matrix(5, 5);
   c(2, 3) = std::numeric_limits<double>::quiet_NaN();
-  k.gemm(transposed::no, transposed::no, 5, 5, 5, 1, a.pointer(), a.ld, b.pointer(), b.ld, 0, c.pointer(), c.ld);
+  k.gemm(transposed::no, transposed::no, 5, 5, 5, 1, a.pointer(), a.ld, b.pointer(), b.ld, 0,
+         c.pointer(), c.ld);
   expect_equal(c, product(transposed::no, transposed::no, 1, a, b, 5, 0, c));
 }
 
 TEST_P(demo_kernels, update_a_lower_triangle_alone) {
   for (int n : k_sizes)
     for (int depth : {0, 1, 31, 200}) {
-      matrix a = random_matrix(n, depth), c = random_matrix(n, n), should = product(transposed::no, transposed::yes, -1, a, a, depth, 1, c);
+      matrix a = random_matrix(n, depth), c = random_matrix(n, n),
+             should = product(transposed::no, transposed::yes, -1, a, a, depth, 1, c);
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < j; ++i)
           should(i, j) = c(i, j);
@@ -162,7 +172,8 @@ TEST_P(demo_kernels, factorise) {
         if (i < j)
           ASSERT_TRUE(std::isnan(a(i, j))) << "above the diagonal";
         else
-          ASSERT_NEAR(a(i, j), l(i, j), 1e-10) << "order " << n << ", row " << i << ", column " << j;
+          ASSERT_NEAR(a(i, j), l(i, j), 1e-10)
+              << "order " << n << ", row " << i << ", column " << j;
   }
 }
 
@@ -196,7 +207,8 @@ TEST_P(demo_kernels, multiply_vectors) {
       k.trmv(t, n, l.pointer(), l.ld, z.pointer());
       expect_equal(z, product_of_l);
 
-      matrix a = random_matrix(n, 13), from = random_matrix(t == transposed::yes ? n : 13, 1), to = random_matrix(t == transposed::yes ? 13 : n, 1);
+      matrix a = random_matrix(n, 13), from = random_matrix(t == transposed::yes ? n : 13, 1),
+             to = random_matrix(t == transposed::yes ? 13 : n, 1);
       const matrix sum = product(t, transposed::no, 1, a, from, from.rows, 1, to);
       k.gemv(t, n, 13, a.pointer(), a.ld, from.pointer(), to.pointer());
       expect_equal(to, sum);

@@ -58,7 +58,8 @@ TEST(region_map, knows_most_of_many_tiles_and_never_a_wrong_one) {
   for (std::uintptr_t i = 1; i <= tiles; ++i)
     put(map, i * bytes, (i + 1) * bytes);
   std::uintptr_t known = 0;
-  for (int round = 0; round < 2; ++round) { // the first round tells the table what it forgot as it grew
+  for (int round = 0; round < 2;
+       ++round) { // the first round tells the table what it forgot as it grew
     known = 0;
     for (std::uintptr_t i = 1; i <= tiles; ++i) {
       const auto *const f = map.exact(i * bytes, (i + 1) * bytes);

@@ -37,7 +37,9 @@ TEST(fuzz_matrix, every_allowed_pair_is_covered_and_nothing_else) {
 }
 
 TEST(fuzz_matrix, one_value_each_is_one_configuration) {
-  EXPECT_EQ(pairwise(dimensions_of_sizes({1, 1, 1}), [](const configuration &) { return true; }).size(), 1u);
+  EXPECT_EQ(
+      pairwise(dimensions_of_sizes({1, 1, 1}), [](const configuration &) { return true; }).size(),
+      1u);
 }
 
 } // namespace

@@ -47,7 +47,9 @@ class cutter {
   std::mt19937_64 m_random;
 };
 
-std::string complaints_of(const program &p, agent &a) { return parallel_run(p, a).check(serial_run(p).result()); }
+std::string complaints_of(const program &p, agent &a) {
+  return parallel_run(p, a).check(serial_run(p).result());
+}
 
 TEST(fuzz_repair, leaves_a_whole_program_alone) {
   for (std::uint64_t seed = 0; seed != 200; ++seed) {
@@ -62,7 +64,8 @@ TEST(fuzz_repair, leaves_a_whole_program_alone) {
 TEST(fuzz_repair, what_is_left_is_right_in_every_order) {
   agent a;
   const std::uint64_t first = test::seed();
-  for (std::uint64_t seed = first; seed != first + static_cast<unsigned>(test::scaled(150)); ++seed) {
+  for (std::uint64_t seed = first; seed != first + static_cast<unsigned>(test::scaled(150));
+       ++seed) {
     program p = generator(seed).make();
     cutter scissors(seed);
     while (p.nodes.size() > 2) {

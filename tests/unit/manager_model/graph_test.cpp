@@ -21,7 +21,8 @@ std::size_t edges_of(const task_graph &g) {
 
 TEST(graph, readers_wait_for_the_writer_and_the_next_writer_for_the_readers) {
   graph_builder b;
-  const task_id w = b.add(0, 1, {{7, mode_of::out}}), r1 = b.add(0, 1, {{7, mode_of::in}}), r2 = b.add(0, 1, {{7, mode_of::in}});
+  const task_id w = b.add(0, 1, {{7, mode_of::out}}), r1 = b.add(0, 1, {{7, mode_of::in}}),
+                r2 = b.add(0, 1, {{7, mode_of::in}});
   const task_id again = b.add(0, 1, {{7, mode_of::inout}, {8, mode_of::in}});
   const task_graph g = b.build();
   EXPECT_EQ(g[w].predecessors, 0u);
@@ -55,12 +56,14 @@ TEST(applications, have_the_paper_s_numbers_of_tasks) {
 }
 
 TEST(applications, have_the_shapes_that_the_paper_describes) {
-  EXPECT_EQ(edges_of(synthetic(10, 1)), 10u) << "the i-th of the second wave waits for the i-th of the first";
+  EXPECT_EQ(edges_of(synthetic(10, 1)), 10u)
+      << "the i-th of the second wave waits for the i-th of the first";
   EXPECT_EQ(edges_of(matmul(4, 1)), 16u * 3) << "a chain for each block of the result";
   EXPECT_EQ(matmul(4, 1).critical_path_ns(), 4);
   EXPECT_EQ(cholesky(1, 6).critical_path_ns(), 1);
   EXPECT_EQ(cholesky(2, 6).critical_path_ns(), 1 + 3 + 3 + 1);
-  EXPECT_EQ(nbody(4, 3, 1).critical_path_ns(), 3 * (4 + 1)) << "per step a chain for each block, then the move";
+  EXPECT_EQ(nbody(4, 3, 1).critical_path_ns(), 3 * (4 + 1))
+      << "per step a chain for each block, then the move";
 }
 
 TEST(parameters, come_from_lines_and_say_what_is_wrong) {
@@ -87,11 +90,13 @@ TEST(parameters, come_from_lines_and_say_what_is_wrong) {
 }
 
 TEST(chart, draws_a_point_per_value_and_survives_empty_curves) {
-  chart c{"a < b & c", "workers", "speedup", scale::logarithmic, scale::linear, {{"one", {{1, 1}, {2, 2}, {4, 3}}}, {"none", {}}}};
+  chart c{"a < b & c",        "workers",     "speedup",
+          scale::logarithmic, scale::linear, {{"one", {{1, 1}, {2, 2}, {4, 3}}}, {"none", {}}}};
   std::ostringstream svg;
   write_svg(svg, c);
   EXPECT_NE(svg.str().find("a &lt; b &amp; c"), std::string::npos);
-  EXPECT_NE(svg.str().find("points='70.0,240.0 330.0,140.0 590.0,40.0 '"), std::string::npos) << svg.str();
+  EXPECT_NE(svg.str().find("points='70.0,240.0 330.0,140.0 590.0,40.0 '"), std::string::npos)
+      << svg.str();
   EXPECT_NE(svg.str().find("points=''"), std::string::npos);
   std::ostringstream empty;
   write_svg(empty, {"nothing", "x", "y", scale::logarithmic, scale::logarithmic, {}});

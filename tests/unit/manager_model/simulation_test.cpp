@@ -68,7 +68,8 @@ TEST(direct, a_chain_is_one_worker_s) {
 TEST(direct, a_worker_that_works_on_the_graph_has_cold_caches_in_the_next_body) {
   parameters p = by_hand(manage_mode::direct, 2);
   p.pollution = 0.5;
-  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50) << "the first body came to a worker that had not";
+  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50)
+      << "the first body came to a worker that had not";
 }
 
 TEST(direct, a_lock_is_taken_in_turn) {
@@ -116,7 +117,8 @@ TEST(direct, the_throttle_holds_the_creator_back) {
   EXPECT_EQ(free.counts.peak().in_graph, 20);
   p.throttle = 4;
   const outcome held = simulate(independent(20, 100), p);
-  EXPECT_LE(held.counts.peak().in_graph, 6) << "4, and a quarter more and one when nothing else can run";
+  EXPECT_LE(held.counts.peak().in_graph, 6)
+      << "4, and a quarter more and one when nothing else can run";
   EXPECT_EQ(held.time_ns, free.time_ns) << "one worker has the same to do";
 }
 
@@ -185,7 +187,8 @@ TEST(distributed, a_worker_with_little_to_go_on_with_acts_itself) {
   EXPECT_EQ(o.counts.peak().queued, 0);
 }
 
-TEST(distributed, a_worker_with_enough_posts_while_others_idle_and_applies_it_itself_when_it_has_little) {
+TEST(distributed,
+     a_worker_with_enough_posts_while_others_idle_and_applies_it_itself_when_it_has_little) {
   // two submitted at 15 and 30, for which two workers are on their way; a message at 41, while the fourth idles. Bodies 41-141, deleted 146;
   // 146-246, 251; the message: 252, 257; body 257-357, done 360, deleted 362.
   parameters p = by_hand(manage_mode::distributed, 4);
@@ -208,7 +211,8 @@ TEST(distributed, no_worker_posts_while_none_idles) {
 }
 
 TEST(automatic, is_near_the_better_of_the_two) {
-  for (const double move : {0.0, 2000.0}) { // without moves it matters little; with them managers are slow
+  for (const double move :
+       {0.0, 2000.0}) { // without moves it matters little; with them managers are slow
     const task_graph g = synthetic(20000, 1000);
     parameters p;
     p.workers = 4;
@@ -216,9 +220,12 @@ TEST(automatic, is_near_the_better_of_the_two) {
     p.backlog = 0;
     p.transfer = move;
     double ns[3] = {};
-    for (const manage_mode mode : {manage_mode::direct, manage_mode::distributed, manage_mode::automatic}) {
+    for (const manage_mode mode :
+         {manage_mode::direct, manage_mode::distributed, manage_mode::automatic}) {
       p.mode = mode;
-      ns[mode == manage_mode::direct ? 0 : mode == manage_mode::distributed ? 1 : 2] = simulate(g, p).time_ns;
+      ns[mode == manage_mode::direct        ? 0
+         : mode == manage_mode::distributed ? 1
+                                            : 2] = simulate(g, p).time_ns;
     }
     EXPECT_LT(ns[2], 1.1 * std::min(ns[0], ns[1])) << move << ": " << ns[0] << ' ' << ns[1];
   }
@@ -236,15 +243,18 @@ TEST(distributed, managers_leave_when_enough_is_ready) {
 
 TEST(distributed, keeps_fewer_tasks_in_the_graph_than_direct) {
   const task_graph g = matmul(16, 2000);
-  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)), distributed = simulate(g, by_hand(manage_mode::distributed, 8));
+  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)),
+                distributed = simulate(g, by_hand(manage_mode::distributed, 8));
   EXPECT_LT(distributed.counts.peak().in_graph, direct.counts.peak().in_graph / 2);
   EXPECT_GT(distributed.counts.peak().queued, distributed.counts.peak().in_graph);
 }
 
-constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid, manage_mode::distributed, manage_mode::automatic};
+constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid,
+                                   manage_mode::distributed, manage_mode::automatic};
 
 TEST(every_mode, runs_every_task_of_every_program_and_is_no_faster_than_it_can_be) {
-  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000), nbody(6, 3, 1000)};
+  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000),
+                               sparselu(12, 1000), nbody(6, 3, 1000)};
   for (const task_graph &g : graphs)
     for (manage_mode mode : k_modes)
       for (unsigned workers : {1u, 2u, 3u, 16u})

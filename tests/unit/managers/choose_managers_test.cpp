@@ -35,7 +35,8 @@ TEST(choose_managers, all_is_no_restriction_and_asks_for_no_binding) {
 TEST(choose_managers, classes_of_cores_are_those_of_the_workers_cpus) {
   EXPECT_EQ(choose_managers(with("big"), two_kinds(), 4), (ids{0, 1}));
   EXPECT_EQ(choose_managers(with("little"), two_kinds(), 4), (ids{2, 3}));
-  EXPECT_EQ(choose_managers(with("little"), two_kinds(), 7), (ids{2, 3, 6})) << "workers go round the cpus";
+  EXPECT_EQ(choose_managers(with("little"), two_kinds(), 7), (ids{2, 3, 6}))
+      << "workers go round the cpus";
 }
 
 /// CPUs that the chosen ones of four workers are bound to.
@@ -60,7 +61,9 @@ TEST(choose_managers, classes_are_those_that_recorded_machines_tell) {
   EXPECT_EQ(cpus_of(second, "big"), (std::vector{0, 1}));
 }
 
-TEST(choose_managers, lists_name_cpus) { EXPECT_EQ(choose_managers(with("1,3-9"), two_kinds(), 4), (ids{1, 3})); }
+TEST(choose_managers, lists_name_cpus) {
+  EXPECT_EQ(choose_managers(with("1,3-9"), two_kinds(), 4), (ids{1, 3}));
+}
 
 TEST(choose_managers, nobody_left_is_refused) {
   EXPECT_THROW(choose_managers(with("little"), two_kinds(), 2), weft::error);

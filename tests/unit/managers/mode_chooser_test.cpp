@@ -23,7 +23,8 @@ struct machine {
     for (const std::uint64_t end = time + ns; time < end; ++windows) {
       const std::uint64_t window = c.window_ns();
       const double lucky = 1 + std::uniform_real_distribution(-noise, noise)(chance);
-      const double tasks = (c.now() == mode::direct ? direct : distributed) * lucky * static_cast<double>(window) / 1e6;
+      const double tasks = (c.now() == mode::direct ? direct : distributed) * lucky *
+                           static_cast<double>(window) / 1e6;
       in_distributed += c.now() == mode::distributed ? window : 0;
       tried += c.tries() ? window : 0;
       time += window;
@@ -31,8 +32,12 @@ struct machine {
       static_cast<void>(c.next(static_cast<std::uint64_t>(tasks), window));
     }
   }
-  [[nodiscard]] double share(std::uint64_t of) const { return static_cast<double>(of) / static_cast<double>(time); }
-  [[nodiscard]] double of_the_better() const { return begun / (std::max(direct, distributed) * static_cast<double>(time) / 1e6); }
+  [[nodiscard]] double share(std::uint64_t of) const {
+    return static_cast<double>(of) / static_cast<double>(time);
+  }
+  [[nodiscard]] double of_the_better() const {
+    return begun / (std::max(direct, distributed) * static_cast<double>(time) / 1e6);
+  }
 };
 
 TEST(mode_chooser, stays_direct_where_that_runs_more_tasks) {

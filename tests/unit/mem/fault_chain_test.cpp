@@ -58,7 +58,8 @@ class fault_chain_death_test : public testing::Test {
   void SetUp() override { test::use_a_process_for_each_death(); }
 };
 
-TEST_F(fault_chain_death_test, without_a_handler_the_program_ends_by_the_signal_and_weft_says_nothing) {
+TEST_F(fault_chain_death_test,
+       without_a_handler_the_program_ends_by_the_signal_and_weft_says_nothing) {
   if (!k_default_is_the_end)
     GTEST_SKIP();
   EXPECT_EXIT(
@@ -163,14 +164,17 @@ TEST_F(fault_chain_death_test, a_handler_for_the_alternate_stack_stands_on_it) {
 
 struct sigaction g_found;
 
-TEST_F(fault_chain_death_test, a_handler_from_after_that_calls_what_it_found_reaches_the_one_from_before) {
+TEST_F(fault_chain_death_test,
+       a_handler_from_after_that_calls_what_it_found_reaches_the_one_from_before) {
   EXPECT_EXIT(
       {
         handle(SIGSEGV, leave_42);
         install_overflow_stack();
         struct sigaction mine{};
         mine.sa_flags = SA_SIGINFO;
-        mine.sa_sigaction = [](int signal, siginfo_t *info, void *context) { g_found.sa_sigaction(signal, info, context); };
+        mine.sa_sigaction = [](int signal, siginfo_t *info, void *context) {
+          g_found.sa_sigaction(signal, info, context);
+        };
         sigaction(SIGSEGV, &mine, &g_found);
         fault();
       },

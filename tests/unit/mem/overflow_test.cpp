@@ -69,13 +69,15 @@ bool ended_badly(int status) {
 }
 
 TEST_F(overflow_death_test, says_task_range_size_and_remedy) {
-  EXPECT_EXIT(overflow_in_task("rec"), ended_badly,
-              "weft: stack overflow in task 'rec' \\(task stack 0x[0-9a-f]+-0x[0-9a-f]+, 96 KiB, fault at "
-              "0x[0-9a-f]+\\); raise stack.bytes, for example WEFT_STACK_BYTES=192KiB");
+  EXPECT_EXIT(
+      overflow_in_task("rec"), ended_badly,
+      "weft: stack overflow in task 'rec' \\(task stack 0x[0-9a-f]+-0x[0-9a-f]+, 96 KiB, fault at "
+      "0x[0-9a-f]+\\); raise stack.bytes, for example WEFT_STACK_BYTES=192KiB");
 }
 
 TEST_F(overflow_death_test, is_told_on_other_threads_too) {
-  EXPECT_EXIT(std::thread([] { overflow_in_task("on a thread"); }).join(), ended_badly, "stack overflow in task 'on a thread'");
+  EXPECT_EXIT(std::thread([] { overflow_in_task("on a thread"); }).join(), ended_badly,
+              "stack overflow in task 'on a thread'");
 }
 
 TEST_F(overflow_death_test, is_told_where_nobody_names_the_task) {
@@ -92,7 +94,8 @@ TEST_F(overflow_death_test, of_a_stack_of_its_own_size_says_what_to_raise) {
         install_overflow_stack();
         overflow_a_stack(200'000);
       },
-      ended_badly, "task 'deep' \\(task stack .*, 196 KiB, .*\\); raise the task's weft::stack_bytes, for example to 401408");
+      ended_badly,
+      "task 'deep' \\(task stack .*, 196 KiB, .*\\); raise the task's weft::stack_bytes, for example to 401408");
 }
 
 TEST(overflow, a_thread_gives_its_alternate_stack_back) {

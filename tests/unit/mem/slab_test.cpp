@@ -26,7 +26,8 @@ heap &fresh_heap() {
   return weft::rt::heap_of_slot(next++);
 }
 
-constexpr std::size_t k_sizes[] = {1, 63, 64, 65, 192, 960, 1024, 1025, 2048, 2049, 4096, 4097, 16384, 16385, 70'000, 1'000'000};
+constexpr std::size_t k_sizes[] = {1,    63,   64,   65,   192,   960,   1024,   1025,
+                                   2048, 2049, 4096, 4097, 16384, 16385, 70'000, 1'000'000};
 
 struct block {
   unsigned char *at;
@@ -188,7 +189,8 @@ TEST(slab, threads_that_free_each_others_blocks_lose_and_share_none) {
     int sent = 0, received = 0;
     while (sent < blocks_each || received < blocks_each) {
       if (sent < blocks_each && !out[sent % window].word.load(std::memory_order_acquire)) {
-        auto *p = static_cast<std::uint64_t *>(mine.allocate(64 + static_cast<std::size_t>(sent % 3) * 100));
+        auto *p = static_cast<std::uint64_t *>(
+            mine.allocate(64 + static_cast<std::size_t>(sent % 3) * 100));
         p[0] = p[7] = static_cast<std::uint64_t>(sent);
         out[sent % window].word.store(p, std::memory_order_release);
         ++sent;

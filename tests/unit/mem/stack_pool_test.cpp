@@ -34,7 +34,8 @@ char *low_of(const stack *s) { return static_cast<char *>(s->low); }
 
 std::size_t resident_pages(const stack *s) {
   std::vector<unsigned char> in(s->bytes / page() + 2);
-  char *top = reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(s) / page() * page()) + page();
+  char *top =
+      reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(s) / page() * page()) + page();
   EXPECT_EQ(mincore(s->low, static_cast<std::size_t>(top - low_of(s)), in.data()), 0);
   std::size_t n = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(top - low_of(s)) / page(); ++i)
@@ -228,7 +229,8 @@ void pretend_old_kernel(bool mappings_left) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog filter{std::size(program), program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
     _exit(77);
 }
 
@@ -280,8 +282,9 @@ TEST(stack_pool_death_test, stacks_without_a_guard_are_used_and_said_once) {
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";
   test::use_a_process_for_each_death();
-  EXPECT_EXIT(use_unguarded_stacks(false), testing::ExitedWithCode(0),
-              "^weft: warning: no more guard pages for task stacks \\(vm.max_map_count\\)[^\n]*\n$");
+  EXPECT_EXIT(
+      use_unguarded_stacks(false), testing::ExitedWithCode(0),
+      "^weft: warning: no more guard pages for task stacks \\(vm.max_map_count\\)[^\n]*\n$");
 }
 
 /// What is cooled keeps the word at its low end that tells of an overflow.
@@ -321,7 +324,8 @@ TEST(stack_pool_death_test, an_overflow_without_a_guard_is_seen_when_the_stack_i
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";
   test::use_a_process_for_each_death();
-  EXPECT_EXIT(use_unguarded_stacks(true), testing::KilledBySignal(SIGABRT), "a task has overflown its stack");
+  EXPECT_EXIT(use_unguarded_stacks(true), testing::KilledBySignal(SIGABRT),
+              "a task has overflown its stack");
 }
 
 #if !defined(WEFT_ASAN) && !defined(WEFT_TSAN) // their shadow memory has no address space then

@@ -19,7 +19,9 @@ using weft::rt::watermark;
     room[i] = 1;
 }
 
-WEFT_UNINSTRUMENTED const char *far_below() { return static_cast<const char *>(__builtin_frame_address(0)) - (100 << 10); }
+WEFT_UNINSTRUMENTED const char *far_below() {
+  return static_cast<const char *>(__builtin_frame_address(0)) - (100 << 10);
+}
 
 void expect_about(std::size_t measured, std::size_t used) {
   EXPECT_GE(measured, used);
@@ -36,7 +38,8 @@ class watermark_test : public testing::Test {
 };
 
 TEST_F(watermark_test, tells_the_depth_that_was_reached) {
-  for (std::size_t bytes : {std::size_t{2000}, std::size_t{40'000}, std::size_t{9000}}) { // less than before, too
+  for (std::size_t bytes :
+       {std::size_t{2000}, std::size_t{40'000}, std::size_t{9000}}) { // less than before, too
     watermark m;
     m.begin(far_below(), innermost);
     EXPECT_EQ(innermost, &m);
@@ -90,10 +93,12 @@ TEST(watermark_report, says_where_a_depth_above_the_limit_comes_from) {
   weft::rt::note_watermark("fits", limit);
   weft::rt::note_watermark("deep", limit + 1);
   weft::rt::report_watermarks();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "weft: stack.watermark: task 'deep' used at most " + std::to_string(limit + 1) +
-                                                        " bytes in 1 runs, on a thread's own stack; one of Weft's would overflow (stack.bytes is " +
-                                                        std::to_string(limit) + ")\nweft: stack.watermark: task 'fits' used at most " +
-                                                        std::to_string(limit) + " bytes in 1 runs\n");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "weft: stack.watermark: task 'deep' used at most " + std::to_string(limit + 1) +
+          " bytes in 1 runs, on a thread's own stack; one of Weft's would overflow (stack.bytes is " +
+          std::to_string(limit) + ")\nweft: stack.watermark: task 'fits' used at most " +
+          std::to_string(limit) + " bytes in 1 runs\n");
 }
 
 TEST(watermark_report, names_the_largest_depth_of_each_name_largest_first) {
@@ -106,9 +111,10 @@ TEST(watermark_report, names_the_largest_depth_of_each_name_largest_first) {
   weft::rt::note_stack_depth(900, 98'176);
   weft::rt::report_watermarks();
   weft::rt::report_watermarks(); // once
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "weft: stack.watermark: task 'large' used at most 5000 bytes in 1 runs\n"
-                                                    "weft: stack.watermark: task 'small' used at most 700 bytes in 3 runs\n"
-                                                    "weft: stack.watermark: the deepest stack used 5300 of 98176 bytes\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: stack.watermark: task 'large' used at most 5000 bytes in 1 runs\n"
+            "weft: stack.watermark: task 'small' used at most 700 bytes in 3 runs\n"
+            "weft: stack.watermark: the deepest stack used 5300 of 98176 bytes\n");
 }
 
 } // namespace

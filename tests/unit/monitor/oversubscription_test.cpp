@@ -60,13 +60,18 @@ struct oversubscription_test : testing::Test {
   std::vector<std::size_t> compute{1, 2, 3};
 
   oversubscription_test() { begin_or_end_region(0); }
-  void begin_or_end_region(std::size_t who) { h.people[who].participation_seq.fetch_add(1, std::memory_order_relaxed); }
+  void begin_or_end_region(std::size_t who) {
+    h.people[who].participation_seq.fetch_add(1, std::memory_order_relaxed);
+  }
   /// The external thread does as it was asked, as in its handler.
   void suspend(std::size_t who) {
     std::uint32_t was = suspend_word<>::k_asked;
-    ASSERT_TRUE(h.people[who].suspend_request.compare_exchange_strong(was, suspend_word<>::k_suspended));
+    ASSERT_TRUE(
+        h.people[who].suspend_request.compare_exchange_strong(was, suspend_word<>::k_suspended));
   }
-  bool is_suspended(std::size_t who) { return suspend_word<>::is_suspended(h.people[who].suspend_request); }
+  bool is_suspended(std::size_t who) {
+    return suspend_word<>::is_suspended(h.people[who].suspend_request);
+  }
   oversubscription_policy::assessment look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
     now += after;
     for (const std::size_t i : compute)
@@ -200,14 +205,16 @@ TEST_F(oversubscription_test, what_was_asked_is_withdrawn_with_the_last_region) 
   look(); // it took part since the last look
   look();
   std::uint32_t asked = suspend_word<>::k_asked;
-  EXPECT_FALSE(h.people[1].suspend_request.compare_exchange_strong(asked, suspend_word<>::k_suspended));
+  EXPECT_FALSE(
+      h.people[1].suspend_request.compare_exchange_strong(asked, suspend_word<>::k_suspended));
 }
 
-TEST_F(oversubscription_test, whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {
+TEST_F(oversubscription_test,
+       whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {
   look();
   compute = {1};
   h.people[2].tid.store(0); // at the end of its thread
-  h.used[3] = 0;            // without a word
+  h.used[3] = 0; // without a word
   look();
   EXPECT_EQ(h.asked, std::vector<int>{2});
   for (const int tid : {3, 4}) {

@@ -25,7 +25,8 @@ struct pace_test : testing::Test {
 };
 
 TEST_F(pace_test, naps_grow_and_a_doubt_makes_them_short_again) {
-  for (std::uint64_t expected : {500 * k_us, k_ms, 2 * k_ms, 4 * k_ms, 8 * k_ms, 10 * k_ms, 10 * k_ms})
+  for (std::uint64_t expected :
+       {500 * k_us, k_ms, 2 * k_ms, 4 * k_ms, 8 * k_ms, 10 * k_ms, 10 * k_ms})
     EXPECT_EQ(look(quiet, 5 * k_us), expected);
   stall_detector::assessment doubt;
   doubt.look_soon = true;

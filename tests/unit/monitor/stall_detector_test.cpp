@@ -14,7 +14,8 @@ constexpr std::uint64_t k_ms = 1'000'000;
 
 struct person {
   std::uint64_t epoch = 1, cpu = 100 * k_ms;
-  bool idle = false, asleep = false, is_spare = false, gone = false, is_external = false, awaited = false, waits_for_word = false;
+  bool idle = false, asleep = false, is_spare = false, gone = false, is_external = false,
+       awaited = false, waits_for_word = false;
 };
 
 struct town final : watched {
@@ -42,8 +43,12 @@ struct town final : watched {
   }
   bool work_waits() const override { return work; }
   bool chores_wait() const override { return chores; }
-  std::uint64_t cpu_ns(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].cpu; }
-  bool sleeps(int tid) const override { return ++asked_the_kernel, people[static_cast<std::size_t>(tid - 1)].asleep; }
+  std::uint64_t cpu_ns(int tid) const override {
+    return people[static_cast<std::size_t>(tid - 1)].cpu;
+  }
+  bool sleeps(int tid) const override {
+    return ++asked_the_kernel, people[static_cast<std::size_t>(tid - 1)].asleep;
+  }
   unsigned spares() const override {
     unsigned n = 0;
     for (const person &p : people)
@@ -108,7 +113,8 @@ TEST_F(stall_detector_test, a_worker_that_passes_scheduling_points_and_runs_is_n
 }
 
 // Tasks that sleep for less than the time between two looks.
-TEST_F(stall_detector_test, a_worker_that_passes_scheduling_points_and_sleeps_in_between_is_looked_at_soon) {
+TEST_F(stall_detector_test,
+       a_worker_that_passes_scheduling_points_and_sleeps_in_between_is_looked_at_soon) {
   look(10 * k_ms);
   t.people[0].asleep = true;
   ++t.people[0].epoch;
@@ -184,7 +190,8 @@ struct stall_detector_of_external_threads_test : stall_detector_test {
   }
 };
 
-TEST_F(stall_detector_of_external_threads_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
+TEST_F(stall_detector_of_external_threads_test,
+       one_that_takes_part_and_runs_replaces_a_blocked_worker) {
   EXPECT_EQ(t.spares(), 1u);
   t.externals.add(external);
   look();
@@ -209,7 +216,8 @@ TEST_F(stall_detector_of_external_threads_test, a_worker_replaces_nobody) {
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(stall_detector_of_external_threads_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
+TEST_F(stall_detector_of_external_threads_test,
+       who_sleeps_now_and_then_makes_no_spare_come_and_go) {
   t.externals.add(external);
   several_looks();
   t.retired.clear();
@@ -231,7 +239,8 @@ TEST_F(stall_detector_of_external_threads_test, somebody_is_left_who_runs_what_i
   t.externals.add(another);
   several_looks();
   several_looks();
-  EXPECT_EQ(t.spares(), 1u) << "external threads wait for others perhaps, and both workers are blocked";
+  EXPECT_EQ(t.spares(), 1u)
+      << "external threads wait for others perhaps, and both workers are blocked";
 }
 
 TEST_F(stall_detector_test, a_spare_retires_when_the_blocked_worker_comes_back) {
@@ -275,7 +284,8 @@ TEST_F(stall_detector_test, workers_that_compute_get_one_spare_in_all_after_fift
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(stall_detector_test, work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for_one_that_computes) {
+TEST_F(stall_detector_test,
+       work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for_one_that_computes) {
   for (int i = 0; i != 200; ++i) {
     t.work = i % 5 != 0;
     look(5 * k_ms);
@@ -318,7 +328,8 @@ TEST_F(stall_detector_test, where_there_is_no_spare_it_goes_on_looking) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(stall_detector_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_needs_no_spare) {
+TEST_F(stall_detector_test,
+       who_computes_while_work_waits_is_asked_after_a_slice_and_so_needs_no_spare) {
   t.can_be_asked = true;
   for (int i = 0; i != 100; ++i) {
     const auto o = look(3 * k_ms);
@@ -356,7 +367,8 @@ TEST_F(stall_detector_test, and_so_does_each_spare_that_does_not_let_go_either) 
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(stall_detector_test, where_nobody_is_to_be_asked_one_spare_is_all_there_is_for_those_that_compute) {
+TEST_F(stall_detector_test,
+       where_nobody_is_to_be_asked_one_spare_is_all_there_is_for_those_that_compute) {
   for (int i = 0; i != 200; ++i)
     look(3 * k_ms);
   EXPECT_EQ(t.spares(), 1u);
@@ -377,16 +389,22 @@ struct stall_detector_of_locks_test : stall_detector_test {
   void all_wait(int looks, std::uintptr_t lock = 64) {
     for (int i = 0; i != looks; ++i) {
       for (std::size_t k = 0; k != t.people.size(); ++k)
-        if (!t.people[k].is_external && t.waits.try_emplace(static_cast<int>(k) + 1, thread_wait{thread_wait::kind::lock, false, lock}).second)
+        if (!t.people[k].is_external &&
+            t.waits
+                .try_emplace(static_cast<int>(k) + 1,
+                             thread_wait{thread_wait::kind::lock, false, lock})
+                .second)
           t.people[k].asleep = true;
       look();
     }
   }
 };
 
-TEST_F(stall_detector_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
+TEST_F(stall_detector_of_locks_test,
+       waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
   t.people.resize(4); // they have it by turns
-  t.people[2].is_external = t.people[3].is_external = t.people[2].asleep = t.people[3].asleep = true;
+  t.people[2].is_external = t.people[3].is_external = t.people[2].asleep = t.people[3].asleep =
+      true;
   for (int i = 0; i != 500; ++i) {
     t.held = {3 + i / 50 % 2, false};
     all_wait(1);
@@ -427,7 +445,8 @@ TEST_F(stall_detector_of_locks_test, each_waiter_gets_a_spare_once_the_lock_has_
   EXPECT_GT(t.spares(), 20u);
 }
 
-TEST_F(stall_detector_of_locks_test, and_at_once_where_the_holder_waits_for_it_itself) { // what holds it was suspended
+TEST_F(stall_detector_of_locks_test,
+       and_at_once_where_the_holder_waits_for_it_itself) { // what holds it was suspended
   t.held = {1, false};
   all_wait(60);
   EXPECT_GT(t.spares(), 5u);
@@ -486,9 +505,11 @@ TEST_F(stall_detector_test, who_sleeps_in_the_kernel_is_not_asked) {
   for (const int tid : t.asked)
     EXPECT_GT(tid, 2);
 }
-TEST_F(stall_detector_test, who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_asked_at_the_second_look) {
+TEST_F(stall_detector_test,
+       who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_asked_at_the_second_look) {
   t.can_be_asked = true, t.work = false;
-  t.people[0].awaited = t.people[0].asleep = t.people[0].waits_for_word = true, t.people[1].idle = true;
+  t.people[0].awaited = t.people[0].asleep = t.people[0].waits_for_word = true,
+  t.people[1].idle = true;
   look(k_ms);
   EXPECT_TRUE(t.asked.empty());
   look(k_ms);

@@ -23,7 +23,8 @@ namespace {
 using namespace weft::rt;
 using namespace std::chrono_literals;
 
-void put_domain(test::fake_tree &tree, const std::string &folder, const char *name, const char *energy, const char *range = "1000\n") {
+void put_domain(test::fake_tree &tree, const std::string &folder, const char *name,
+                const char *energy, const char *range = "1000\n") {
   tree.put("/powercap/" + folder + "/name", std::string(name) + "\n");
   tree.put("/powercap/" + folder + "/energy_uj", energy);
   tree.put("/powercap/" + folder + "/max_energy_range_uj", range);
@@ -36,7 +37,8 @@ TEST(power, sums_the_packages_of_a_machine_and_goes_on_over_their_range) {
   put_domain(tree, "intel-rapl:0:1", "dram", "10\n");
   put_domain(tree, "intel-rapl:1", "package-1", "100\n");
   put_domain(tree, "intel-rapl:1:0", "dram", "20\n");
-  energy_domains packages = find_energy(tree.root() + "/powercap", "package"), memory = find_energy(tree.root() + "/powercap", "dram");
+  energy_domains packages = find_energy(tree.root() + "/powercap", "package"),
+                 memory = find_energy(tree.root() + "/powercap", "dram");
   ASSERT_EQ(packages.found.size(), 2u);
   ASSERT_EQ(memory.found.size(), 2u);
   EXPECT_EQ(spent_energy(packages.found), 0u);
@@ -77,7 +79,8 @@ void toil() {
   for (int i = 0; i < 8; ++i)
     weft::spawn([] {
       constexpr std::size_t k_bytes = 64 << 12;
-      auto *const p = static_cast<char *>(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      auto *const p = static_cast<char *>(
+          mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
       for (std::size_t at = 0; at < k_bytes; at += 4096)
         p[at] = 1;
       munmap(p, k_bytes);
@@ -94,27 +97,29 @@ std::vector<weft::counters::info> of_the_machine() {
 }
 
 TEST(hardware, each_counter_counts_or_says_why_not) {
-  const auto end = test::in_process({{"WEFT_COUNTERS_HARDWARE", "true"}, {"WEFT_WORKERS", "2"}}, [] {
-    const auto before = weft::counters::take();
-    toil();
-    const auto spent = weft::counters::take() - before;
-    int seen = 0, absent = 0;
-    for (const weft::counters::info &i : of_the_machine()) {
-      ++seen;
-      if (i.absent) {
-        ++absent;
-        EXPECT_GT(i.help.size(), 10u) << i.name;
-        EXPECT_EQ(i.help.find("counters.hardware"), std::string::npos) << "it was asked for: " << i.name;
-      }
-    }
-    EXPECT_EQ(seen, 9);
-    EXPECT_LT(absent, 9) << "context switches are told by /proc";
-    EXPECT_GE(spent.value("/hardware/context-switches"), 8);
-    const auto faults = weft::counters::list("/hardware/page-faults");
-    if (!faults.at(0).absent) {
-      EXPECT_GE(spent.value("/hardware/page-faults"), 8 * 32);
-    }
-  });
+  const auto end =
+      test::in_process({{"WEFT_COUNTERS_HARDWARE", "true"}, {"WEFT_WORKERS", "2"}}, [] {
+        const auto before = weft::counters::take();
+        toil();
+        const auto spent = weft::counters::take() - before;
+        int seen = 0, absent = 0;
+        for (const weft::counters::info &i : of_the_machine()) {
+          ++seen;
+          if (i.absent) {
+            ++absent;
+            EXPECT_GT(i.help.size(), 10u) << i.name;
+            EXPECT_EQ(i.help.find("counters.hardware"), std::string::npos)
+                << "it was asked for: " << i.name;
+          }
+        }
+        EXPECT_EQ(seen, 9);
+        EXPECT_LT(absent, 9) << "context switches are told by /proc";
+        EXPECT_GE(spent.value("/hardware/context-switches"), 8);
+        const auto faults = weft::counters::list("/hardware/page-faults");
+        if (!faults.at(0).absent) {
+          EXPECT_GE(spent.value("/hardware/page-faults"), 8 * 32);
+        }
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
@@ -122,7 +127,8 @@ TEST(hardware, is_absent_unless_it_is_asked_for) {
   const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     toil();
     for (const weft::counters::info &i : of_the_machine())
-      EXPECT_TRUE(i.absent && i.help.find("set counters.hardware=true") != std::string::npos) << i.name;
+      EXPECT_TRUE(i.absent && i.help.find("set counters.hardware=true") != std::string::npos)
+          << i.name;
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

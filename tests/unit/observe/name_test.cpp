@@ -9,7 +9,8 @@ using namespace weft::rt;
 using of = counter_name::of;
 
 TEST(counter_name, of_the_whole_program_has_no_instance_or_total) {
-  for (const char *text : {"/threads/count/cumulative", "/threads{total}/count/cumulative", "/threads{locality#0/total}/count/cumulative"}) {
+  for (const char *text : {"/threads/count/cumulative", "/threads{total}/count/cumulative",
+                           "/threads{locality#0/total}/count/cumulative"}) {
     const counter_name n = parse_counter_name(text);
     EXPECT_EQ(n.base, "/threads/count/cumulative") << text;
     EXPECT_EQ(n.instance, of::total) << text;
@@ -18,8 +19,9 @@ TEST(counter_name, of_the_whole_program_has_no_instance_or_total) {
 }
 
 TEST(counter_name, of_a_worker_is_read_in_our_spelling_and_in_that_of_hpx) {
-  for (const char *text : {"/threads{worker#3}/idle-rate", "/threads{locality#0/worker-thread#3}/idle-rate",
-                           "/threads{locality#0/pool#default/worker-thread#3}/idle-rate"}) {
+  for (const char *text :
+       {"/threads{worker#3}/idle-rate", "/threads{locality#0/worker-thread#3}/idle-rate",
+        "/threads{locality#0/pool#default/worker-thread#3}/idle-rate"}) {
     const counter_name n = parse_counter_name(text);
     EXPECT_EQ(n.instance, of::worker) << text;
     EXPECT_EQ(n.worker, 3u) << text;
@@ -42,14 +44,16 @@ TEST(counter_name, of_formulas_keeps_what_they_are_of) {
 }
 
 TEST(counter_name, that_is_wrong_is_refused_with_the_reason) {
-  for (const char *text : {"", "threads/x", "/threads{worker#3/x", "/threads{worker#x}/y", "/threads{core#1}/y", "/thr eads/x", "/statistics/max",
-                           "/arithmetics/add", "/threads{worker#99999999}/y"})
+  for (const char *text :
+       {"", "threads/x", "/threads{worker#3/x", "/threads{worker#x}/y", "/threads{core#1}/y",
+        "/thr eads/x", "/statistics/max", "/arithmetics/add", "/threads{worker#99999999}/y"})
     try {
       static_cast<void>(parse_counter_name(text));
       ADD_FAILURE() << "took '" << text << "'";
     } catch (const weft::error &e) {
       EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-      EXPECT_NE(std::string(e.what()).find(std::string("'") + text + "'"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(std::string("'") + text + "'"), std::string::npos)
+          << e.what();
     }
 }
 
@@ -70,11 +74,13 @@ TEST(counter_name, patterns_match_any_part) {
 TEST(counter_name, of_a_program_has_two_parts_and_none_of_a_formula) {
   for (const char *good : {"/app/hits", "/app/cache/hits-2_x"})
     EXPECT_TRUE(is_plain_name(good)) << good;
-  for (const char *bad : {"app/hits", "/app", "/app/", "/app//x", "/app/hi ts", "/app{total}/x", "/statistics/x", "/arithmetics/add", "/app/*"})
+  for (const char *bad : {"app/hits", "/app", "/app/", "/app//x", "/app/hi ts", "/app{total}/x",
+                          "/statistics/x", "/arithmetics/add", "/app/*"})
     EXPECT_FALSE(is_plain_name(bad)) << bad;
   EXPECT_TRUE(is_plain_name("/aZ09-_/azAZ09")) << "the first and the last of each range";
   for (const char beside : {'`', '{', '@', '[', '/', ':', '^', ',', '.'})
-    EXPECT_FALSE(is_plain_name(std::string("/app/x") + beside + (beside == '/' ? "" : "y"))) << beside;
+    EXPECT_FALSE(is_plain_name(std::string("/app/x") + beside + (beside == '/' ? "" : "y")))
+        << beside;
   const std::size_t room = sizeof(catalogue_entry::name) - 1; // the last byte ends it
   EXPECT_TRUE(is_plain_name("/app/" + std::string(room - 5, 'x')));
   EXPECT_FALSE(is_plain_name("/app/" + std::string(room - 4, 'x')));

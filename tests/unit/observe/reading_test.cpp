@@ -72,7 +72,8 @@ TEST(counter_reading, leaves_out_counters_that_lie_outside_of_their_block) {
     const auto &h = *reinterpret_cast<segment_header *>(base);
     catalogue_entry *e = nullptr;
     for (std::uint32_t i = 0; i != h.entries && !e; ++i)
-      if (auto &each = *reinterpret_cast<catalogue_entry *>(base + h.catalogue_offset + std::size_t{h.entry_bytes} * i);
+      if (auto &each = *reinterpret_cast<catalogue_entry *>(base + h.catalogue_offset +
+                                                            std::size_t{h.entry_bytes} * i);
           std::string_view(each.name) == "/threads/count/executed")
         e = &each;
     ASSERT_NE(e, nullptr);
@@ -154,7 +155,8 @@ TEST(counter_reading, counts_what_was_created_and_is_accessed_in_each_of_its_way
     put(c.successors, 1000); // read later than what it is taken from: no look is less than none
     EXPECT_EQ(value(read_segment(store_base(), true), "/threads/count/pending-accesses"), 4);
     put(c.idle, 200'000);
-    EXPECT_EQ(value(read_segment(store_base(), true), "/threads{worker#1}/time/cumulative"), 0) << "nor is time";
+    EXPECT_EQ(value(read_segment(store_base(), true), "/threads{worker#1}/time/cumulative"), 0)
+        << "nor is time";
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -189,7 +191,8 @@ TEST(counter_reading, workers_count_when_they_are_there_or_have_run) {
     EXPECT_EQ(value(r, "/threads/count/instantaneous/idle"), 1);
     EXPECT_EQ(value(r, "/threads{worker#1}/count/instantaneous/active"), 0);
     r.resident_bytes = 0;
-    EXPECT_TRUE(std::isnan(value(r, "/memory/resident"))) << "not known of a program that has ended";
+    EXPECT_TRUE(std::isnan(value(r, "/memory/resident")))
+        << "not known of a program that has ended";
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -202,7 +205,8 @@ TEST(counter_reading, of_a_speedup_needs_the_reference_and_says_nothing_without)
     EXPECT_TRUE(std::isnan(value(r, "/runtime/speedup")));
     r.reference_run_ns = 1.5 * static_cast<double>(r.span_ns);
     EXPECT_NEAR(value(r, "/runtime/speedup"), 1.5, 1e-9) << "Eq. 7";
-    EXPECT_NEAR(value(difference(r, r), "/runtime/speedup"), 1.5, 1e-9) << "of the run, not of an interval";
+    EXPECT_NEAR(value(difference(r, r), "/runtime/speedup"), 1.5, 1e-9)
+        << "of the run, not of an interval";
     EXPECT_NEAR(value(r, "/runtime/efficiency"), 75, 1e-9) << "Eq. 8";
     EXPECT_NEAR(value(r, "/runtime/efficiency-loss"), 25, 1e-9) << "Eq. 9";
     EXPECT_NEAR(value(r, "/runtime/ideal-time"), r.reference_run_ns / 2, 1) << "Eq. 13";
@@ -241,7 +245,8 @@ TEST(counter_reading, difference_subtracts_counts_and_keeps_levels) {
     EXPECT_EQ(value(d, "/threads{worker#1}/count/cumulative"), 5);
     EXPECT_EQ(value(d, "/threads{worker#5}/count/cumulative"), 7);
     EXPECT_EQ(value(d, "/threadqueue/length"), 8);
-    EXPECT_EQ(value(d, "/threads/count/instantaneous/all"), 8) << "a level, of 120 tasks that were created and 112 begun";
+    EXPECT_EQ(value(d, "/threads/count/instantaneous/all"), 8)
+        << "a level, of 120 tasks that were created and 112 begun";
     EXPECT_EQ(value(difference(now, now), "/threads/count/instantaneous/all"), 8);
     EXPECT_TRUE(std::isnan(value(d, "/threads/time/duration-p50")));
     reading other = now;
@@ -259,7 +264,9 @@ TEST(counter_reading, of_an_unknown_name_is_refused_with_the_nearest) {
       value(r, "/threads/count/cumulatve");
       ADD_FAILURE();
     } catch (const weft::error &e) {
-      EXPECT_NE(std::string(e.what()).find("did you mean '/threads/count/cumulative'"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("did you mean '/threads/count/cumulative'"),
+                std::string::npos)
+          << e.what();
     }
     EXPECT_THROW(value(r, "/threads/count/*"), weft::error);
     EXPECT_THROW(value(r, "/threads{worker#7}/count/executed"), weft::error);
@@ -382,7 +389,8 @@ TEST(counter_segment, of_an_earlier_program_is_not_that_of_the_one_that_has_its_
     if (other == 0)
       pause();
     const std::string left = segment_path(other);
-    std::ofstream(left, std::ios::binary) << std::ifstream(segment_path(getpid()), std::ios::binary).rdbuf();
+    std::ofstream(left, std::ios::binary)
+        << std::ifstream(segment_path(getpid()), std::ios::binary).rdbuf();
     std::string complaint;
     try {
       static_cast<void>(read_program(other));
@@ -392,7 +400,8 @@ TEST(counter_segment, of_an_earlier_program_is_not_that_of_the_one_that_has_its_
     EXPECT_NE(complaint.find("shows no counters"), std::string::npos) << complaint;
     kill(other, SIGKILL);
     siginfo_t ended;
-    waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOWAIT); // its counters are readable until its parent has waited for it
+    waitid(P_PID, static_cast<id_t>(other), &ended,
+           WEXITED | WNOWAIT); // its counters are readable until its parent has waited for it
     EXPECT_FALSE(read_program(other).alive);
     waitpid(other, nullptr, 0);
     EXPECT_FALSE(read_program(other).alive);
@@ -406,8 +415,9 @@ TEST(counter_formula, computes_over_counters_of_one_moment_and_of_several) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    evaluator e("/arithmetics/divide@/threads/time/idle,/threads/time/overall;/arithmetics/add@/threads{worker#*}/count/executed;"
-                "/statistics{/threads/count/executed}/max@2,/statistics{/threads/count/executed}/average");
+    evaluator e(
+        "/arithmetics/divide@/threads/time/idle,/threads/time/overall;/arithmetics/add@/threads{worker#*}/count/executed;"
+        "/statistics{/threads/count/executed}/max@2,/statistics{/threads/count/executed}/average");
     reading last = read_segment(store_base(), true);
     const double expected_max[] = {3, 8, 8, 1}, expected_mean[] = {3, 5.5, 4, 3.25};
     const unsigned more[] = {3, 8, 1, 1};
@@ -434,42 +444,65 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     open(false);
     fill();
     const reading r = read_segment(store_base(), true);
-    const auto values = evaluator("/threads/count/executed,/threads/idle-rate,/runtime/speedup").evaluate(r, r);
+    const auto values =
+        evaluator("/threads/count/executed,/threads/idle-rate,/runtime/speedup").evaluate(r, r);
     const std::string csv = write_values(output_format::csv, r, values, true);
-    EXPECT_NE(csv.find("seconds,\"/threads/count/executed\",\"/threads/idle-rate [%]\",\"/runtime/speedup\"\n"), std::string::npos) << csv;
+    EXPECT_NE(
+        csv.find(
+            "seconds,\"/threads/count/executed\",\"/threads/idle-rate [%]\",\"/runtime/speedup\"\n"),
+        std::string::npos)
+        << csv;
     EXPECT_NE(csv.find(",100,40,\n"), std::string::npos) << csv;
     const std::string json = write_values(output_format::json, r, values, true);
-    EXPECT_NE(json.find("\"/threads/count/executed\":100,\"/threads/idle-rate\":40,\"/runtime/speedup\":null}}\n"), std::string::npos) << json;
+    EXPECT_NE(
+        json.find(
+            "\"/threads/count/executed\":100,\"/threads/idle-rate\":40,\"/runtime/speedup\":null}}\n"),
+        std::string::npos)
+        << json;
     count(find_type(block_of_slot(0, block_kind::worker).types, {"some", nullptr}).ns, 90'000);
     count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).ns, 1'000'000);
     const auto with_buckets = evaluator("/threads/time/duration").evaluate(r, r);
     const std::string buckets = write_values(output_format::json, r, with_buckets, true);
-    EXPECT_NE(buckets.find("{\"/threads/time/duration\":200},\"histograms\":{\"/threads/time/duration\":[["), std::string::npos) << buckets;
+    EXPECT_NE(buckets.find(
+                  "{\"/threads/time/duration\":200},\"histograms\":{\"/threads/time/duration\":[["),
+              std::string::npos)
+        << buckets;
     EXPECT_NE(buckets.find(",180],["), std::string::npos) << buckets;
     EXPECT_EQ(csv_text("a \"b\", c"), "\"a \"\"b\"\", c\"");
     EXPECT_EQ(csv_text("plain"), "plain");
     const std::string metrics = write_open_metrics(read_segment(store_base(), true), false);
     EXPECT_NE(metrics.find("# TYPE weft_threads_count_executed counter\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_count_executed_total 100\n"), std::string::npos);
-    EXPECT_NE(metrics.find("\nweft_threads_time_duration_nanoseconds_bucket{le=\"+Inf\"} 200\n"), std::string::npos);
-    EXPECT_NE(metrics.find("_nanoseconds_count 200\nweft_threads_time_duration_nanoseconds_sum 1090000\n"), std::string::npos) << metrics;
+    EXPECT_NE(metrics.find("\nweft_threads_time_duration_nanoseconds_bucket{le=\"+Inf\"} 200\n"),
+              std::string::npos);
+    EXPECT_NE(metrics.find(
+                  "_nanoseconds_count 200\nweft_threads_time_duration_nanoseconds_sum 1090000\n"),
+              std::string::npos)
+        << metrics;
     EXPECT_NE(metrics.find("weft_threads_idle_rate_percent"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
-    EXPECT_NE(write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"), std::string::npos);
+    EXPECT_NE(
+        write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"),
+        std::string::npos);
     const auto two = evaluator("/threads/time/duration,/threads/time/duration").evaluate(r, r);
     const std::string twice = write_values(output_format::json, r, two, true);
     EXPECT_NE(twice.find("]],\"/threads/time/duration\":[["), std::string::npos) << twice;
     EXPECT_NE(json.find("\"running\":true"), std::string::npos) << json;
     reading gone = r;
     gone.alive = false;
-    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"), std::string::npos);
+    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"),
+              std::string::npos);
     gone = r;
     gone.ended = true;
-    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"), std::string::npos);
-    EXPECT_EQ(write_values(output_format::csv, r, values, false), csv.substr(csv.find('\n') + 1)) << "the head comes once";
+    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"),
+              std::string::npos);
+    EXPECT_EQ(write_values(output_format::csv, r, values, false), csv.substr(csv.find('\n') + 1))
+        << "the head comes once";
     const std::string whole = write_open_metrics(r, false);
-    for (const char *name : {"weft_memory_resident_bytes", "weft_threads_idle_rate_percent", "weft_threads_time_average_nanoseconds"})
-      EXPECT_NE(whole.find(std::string("# TYPE ") + name + " gauge\n# HELP "), std::string::npos) << name;
+    for (const char *name : {"weft_memory_resident_bytes", "weft_threads_idle_rate_percent",
+                             "weft_threads_time_average_nanoseconds"})
+      EXPECT_NE(whole.find(std::string("# TYPE ") + name + " gauge\n# HELP "), std::string::npos)
+          << name;
     EXPECT_NE(whole.find("# TYPE weft_threads_count_cumulative counter\n"), std::string::npos);
     EXPECT_EQ(json_text("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
     EXPECT_EQ(number_text(0.5), "0.5");

@@ -11,7 +11,9 @@ using namespace weft::rt;
 
 class type_table : public testing::Test {
  protected:
-  type_time &find(const char *label, const char *closure = nullptr) { return find_type(*m_all, {label, closure}); }
+  type_time &find(const char *label, const char *closure = nullptr) {
+    return find_type(*m_all, {label, closure});
+  }
   std::unique_ptr<type_times> m_all = std::make_unique<type_times>();
 };
 

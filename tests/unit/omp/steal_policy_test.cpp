@@ -27,7 +27,8 @@ class steal_policy_test : public testing::Test {
   bool take(steal_policy &policy, std::int64_t each, std::int64_t made, unsigned accesses = 0) {
     policy.took_from(owner);
     for (unsigned i = 0; i < steal_policy::k_few; ++i)
-      EXPECT_EQ(policy.has_run(accesses), i + 1 == steal_policy::k_few) << "it looks every few tasks";
+      EXPECT_EQ(policy.has_run(accesses), i + 1 == steal_policy::k_few)
+          << "it looks every few tasks";
     g_now += each * steal_policy::k_few;
     owner.made += made;
     return policy.was_unprofitable();

@@ -58,7 +58,8 @@ TEST(cpu_list, that_is_empty_names_none) {
 }
 
 TEST(cpu_list, that_is_malformed_is_refused) {
-  for (const char *text : {"x", "1-", "-1", "3-1", "1,,2", "1,", ",1", "1 2", "0-99999999999", "0-300000"})
+  for (const char *text :
+       {"x", "1-", "-1", "3-1", "1,,2", "1,", ",1", "1 2", "0-99999999999", "0-300000"})
     EXPECT_EQ(parse_cpu_list(text), std::nullopt) << text;
 }
 

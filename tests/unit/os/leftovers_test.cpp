@@ -41,12 +41,17 @@ class leftover_list : public testing::Test {
     std::ofstream(folder + name) << std::string(bytes, 'x');
     return folder + name;
   }
-  void enter(const leftover_kind &kind, const std::string &name, std::uint64_t bytes = 1) const { leftovers(list(), kind).enter(make(name), bytes); }
+  void enter(const leftover_kind &kind, const std::string &name, std::uint64_t bytes = 1) const {
+    leftovers(list(), kind).enter(make(name), bytes);
+  }
   [[nodiscard]] std::string list() const { return folder + "list"; }
-  [[nodiscard]] bool is_there(const std::string &name) const { return access((folder + name).c_str(), F_OK) == 0; }
+  [[nodiscard]] bool is_there(const std::string &name) const {
+    return access((folder + name).c_str(), F_OK) == 0;
+  }
   [[nodiscard]] std::size_t lines() const {
     const std::string text = weft::rt::read_file(list()).value_or("");
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) - 1; // the first tells of strays
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) -
+           1; // the first tells of strays
   }
 
   std::string folder;
@@ -58,7 +63,8 @@ TEST_F(leftover_list, keeps_the_newest_and_removes_the_oldest) {
   for (int i = 0; i < 10; ++i)
     enter(k_three, std::to_string(i));
   for (int i = 0; i < 10; ++i)
-    EXPECT_EQ(is_there(std::to_string(i)), i >= 6) << i << ": three, and that of the program itself";
+    EXPECT_EQ(is_there(std::to_string(i)), i >= 6)
+        << i << ": three, and that of the program itself";
   EXPECT_EQ(lines(), 4u);
 }
 
@@ -153,7 +159,8 @@ TEST_F(leftover_list, that_is_a_link_to_another_file_is_not_written) {
 }
 
 TEST_F(leftover_list, that_is_broken_is_read_as_far_as_it_makes_sense) {
-  std::ofstream(list()) << "swept x\nnonsense\n1 2\n1 2 3 4 relative\n99999999999999999999999 1 1 1 /x\n";
+  std::ofstream(list())
+      << "swept x\nnonsense\n1 2\n1 2 3 4 relative\n99999999999999999999999 1 1 1 /x\n";
   ASSERT_EQ(chmod(list().c_str(), 0600), 0);
   enter(k_three, "a");
   EXPECT_EQ(lines(), 1u);

@@ -30,7 +30,8 @@ bool kernel_can() {
 }
 
 TEST(membarrier, the_light_half_is_free_where_the_kernel_can) {
-  EXPECT_EQ(g_light_barrier_is_full, k_under_tsan || !kernel_can()); // TSan cannot see what the kernel orders
+  EXPECT_EQ(g_light_barrier_is_full,
+            k_under_tsan || !kernel_can()); // TSan cannot see what the kernel orders
 }
 
 // Store, barrier, load on both sides: at least one side sees the other's store.
@@ -39,7 +40,8 @@ void meet(int rounds) {
   int seen_x = 0, seen_y = 0, lost = 0;
   std::thread sleeper([&] {
     for (int round = 1; round <= rounds; ++round) {
-      real_atomics::await(turn, [&](int t) { return t >= 2 * round - 1; }, std::memory_order_acquire);
+      real_atomics::await(
+          turn, [&](int t) { return t >= 2 * round - 1; }, std::memory_order_acquire);
       y.store(round, std::memory_order_relaxed);
       real_atomics::heavy_barrier();
       seen_x = x.load(std::memory_order_relaxed);

@@ -14,14 +14,17 @@ using namespace weft::rt;
 using test::fake_tree;
 
 // As the kernel writes them, with lines of other file systems around.
-constexpr const char *k_v2_mount = "22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n"
-                                   "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
-                                   "31 22 0:27 / /proc rw - proc proc rw\n";
-constexpr const char *k_v1_mounts = "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755\n"
-                                    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
-                                    "33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
-                                    "34 31 0:31 / /sys/fs/cgroup/memory rw master:3 - cgroup cgroup rw,memory\n";
-constexpr const char *k_v1_groups = "4:memory:/job\n3:cpuset:/elsewhere\n2:cpu,cpuacct:/job/step\n1:name=systemd:/\n";
+constexpr const char *k_v2_mount =
+    "22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n"
+    "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+    "31 22 0:27 / /proc rw - proc proc rw\n";
+constexpr const char *k_v1_mounts =
+    "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+    "34 31 0:31 / /sys/fs/cgroup/memory rw master:3 - cgroup cgroup rw,memory\n";
+constexpr const char *k_v1_groups =
+    "4:memory:/job\n3:cpuset:/elsewhere\n2:cpu,cpuacct:/job/step\n1:name=systemd:/\n";
 
 void put_v2(fake_tree &tree, const std::string &group) {
   tree.put("/proc/self/cgroup", "0::" + group + "\n");
@@ -33,7 +36,8 @@ void put_v1(fake_tree &tree) {
   tree.put("/proc/self/mountinfo", k_v1_mounts);
 }
 
-void put_v1_quota(fake_tree &tree, const std::string &folder, const std::string &quota, const std::string &period) {
+void put_v1_quota(fake_tree &tree, const std::string &folder, const std::string &quota,
+                  const std::string &period) {
   tree.put("/sys/fs/cgroup/cpu,cpuacct" + folder + "/cpu.cfs_quota_us", quota + "\n");
   tree.put("/sys/fs/cgroup/cpu,cpuacct" + folder + "/cpu.cfs_period_us", period + "\n");
 }
@@ -132,7 +136,9 @@ TEST(quota, of_version_1_is_not_looked_for_in_other_controllers) {
 TEST(quota, of_a_hybrid_system_is_the_smaller_of_both_versions) {
   fake_tree tree;
   tree.put("/proc/self/cgroup", std::string(k_v1_groups) + "0::/unit\n");
-  tree.put("/proc/self/mountinfo", std::string(k_v1_mounts) + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  tree.put("/proc/self/mountinfo",
+           std::string(k_v1_mounts) +
+               "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
   put_v1_quota(tree, "/job/step", "400000", "100000");
   EXPECT_DOUBLE_EQ(read_cpu_quota(tree.root()).cpus, 4);
   tree.put("/sys/fs/cgroup/unified/unit/cpu.max", "100000 100000\n");
@@ -144,7 +150,9 @@ TEST(quota, of_a_hybrid_system_is_the_smaller_of_both_versions) {
 TEST(quota, in_a_container_is_found_below_the_mounted_group) {
   fake_tree tree; // the container's own group is mounted, its path is seen from outside
   tree.put("/proc/self/cgroup", "2:cpu,cpuacct:/docker/4f2a/inner\n");
-  tree.put("/proc/self/mountinfo", "32 31 0:29 /docker/4f2a /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
+  tree.put(
+      "/proc/self/mountinfo",
+      "32 31 0:29 /docker/4f2a /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
   put_v1_quota(tree, "", "200000", "100000");
   EXPECT_DOUBLE_EQ(read_cpu_quota(tree.root()).cpus, 2);
   put_v1_quota(tree, "/inner", "100000", "100000");
@@ -176,8 +184,8 @@ TEST(quota, below_a_mount_point_with_a_blank_is_found) {
 }
 
 TEST(quota, in_a_malformed_file_sets_no_limit) {
-  for (const char *text :
-       {"", "\n", "fast", "100000", "100000 0", "0 100000", "-5 100000", "1e5 1e5", "100000x 100000", "99999999999999999999999 100000"}) {
+  for (const char *text : {"", "\n", "fast", "100000", "100000 0", "0 100000", "-5 100000",
+                           "1e5 1e5", "100000x 100000", "99999999999999999999999 100000"}) {
     fake_tree tree;
     put_v2(tree, "/job");
     tree.put("/sys/fs/cgroup/job/cpu.max", text);
@@ -188,7 +196,8 @@ TEST(quota, in_a_malformed_file_sets_no_limit) {
 }
 
 TEST(quota, malformed_tables_of_groups_and_mounts_set_no_limit) {
-  for (const char *text : {"", "\n\n", ":", "::", "0", "0:", "30 22 0:26 / /sys", " - ", " - cgroup2", "a b c d e - cgroup2"}) {
+  for (const char *text : {"", "\n\n", ":", "::", "0", "0:", "30 22 0:26 / /sys", " - ",
+                           " - cgroup2", "a b c d e - cgroup2"}) {
     fake_tree tree;
     put_v2(tree, "/job");
     tree.put("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");

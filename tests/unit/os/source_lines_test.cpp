@@ -17,8 +17,8 @@ namespace {
 
 TEST(source_lines, are_added_to_places_that_have_some) {
   weft::rt::symbols all;
-  std::string place = weft::rt::text_of(all.of_call(here())), again = place, nothing = "written as main()::<lambda()>",
-              gone = "f()+0x1 (/no/such/file+0x10)";
+  std::string place = weft::rt::text_of(all.of_call(here())), again = place,
+              nothing = "written as main()::<lambda()>", gone = "f()+0x1 (/no/such/file+0x10)";
   const std::string before = place;
   weft::rt::add_source_lines({&place, &nothing, &gone, &again});
   EXPECT_EQ(nothing, "written as main()::<lambda()>");

@@ -48,7 +48,9 @@ TEST(thread, runs_under_its_name) {
   EXPECT_NE(r.id, weft::rt::this_thread_id());
 }
 
-TEST(thread, a_long_name_is_cut) { EXPECT_EQ(run_reporting("a-name-that-is-too-long").name, "a-name-that-is-"); }
+TEST(thread, a_long_name_is_cut) {
+  EXPECT_EQ(run_reporting("a-name-that-is-too-long").name, "a-name-that-is-");
+}
 
 TEST(thread, only_faults_and_the_profiler_reach_it) {
   auto expected = std::vector{SIGILL, SIGBUS, SIGFPE, SIGSEGV, SIGPROF};

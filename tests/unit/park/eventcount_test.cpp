@@ -15,7 +15,8 @@ using namespace weft::rt;
 
 std::int64_t in_ms(int ms) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now + std::chrono::milliseconds(ms)).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now + std::chrono::milliseconds(ms))
+      .count();
 }
 
 TEST(Eventcount, WakesNobodyWhenNobodySleeps) {
@@ -159,7 +160,8 @@ TEST(Eventcount, LosesNoWakeUpUnderLoad) {
           continue;
         }
         idle.prepare(id);
-        if (work.load(std::memory_order_relaxed) > 0 || done.load(std::memory_order_relaxed) == units) {
+        if (work.load(std::memory_order_relaxed) > 0 ||
+            done.load(std::memory_order_relaxed) == units) {
           if (!idle.cancel(id))
             idle.notify_one();
         } else {

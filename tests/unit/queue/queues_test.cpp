@@ -117,7 +117,8 @@ TEST(WorkDeque, TellsALoneItemThatIsNewFromOneThatStays) {
   EXPECT_FALSE(deque.extent().is_one_new_since(one)) << "there is none";
   deque.push(&a);
   EXPECT_TRUE(deque.extent().is_one_new_since(one));
-  EXPECT_FALSE(deque.extent().is_one_new_since(two)) << "too careful: the number was b's, whom the owner took back";
+  EXPECT_FALSE(deque.extent().is_one_new_since(two))
+      << "too careful: the number was b's, whom the owner took back";
 }
 
 TEST(WorkDeque, GrowsWithoutLosingItems) {

@@ -46,7 +46,8 @@ machine two_nodes() {
 constexpr unsigned k_workers = 4, k_ids = 8; // ids beyond the workers are threads of the user
 
 struct bench {
-  explicit bench(const variant &v) : place(two_nodes()), policy(make_policy(of(v), place, k_workers, k_ids)) {
+  explicit bench(const variant &v)
+      : place(two_nodes()), policy(make_policy(of(v), place, k_workers, k_ids)) {
     for (unsigned id = 0; id < k_ids; ++id)
       policy->attach(id, counts[id]);
   }
@@ -202,10 +203,12 @@ TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
   for (unsigned id = 0; id < k_ids; ++id)
     threads.emplace_back([&, id] {
       for (int i = 0; i < each; ++i) {
-        weft::rt::task &t = tasks[id * static_cast<std::size_t>(each) + static_cast<std::size_t>(i)];
+        weft::rt::task &t =
+            tasks[id * static_cast<std::size_t>(each) + static_cast<std::size_t>(i)];
         t.parent = &b.family.root();
         t.priority = static_cast<std::int16_t>(i % 16 == 7 ? 1 : i % 16 == 9 ? -1 : 0);
-        b.policy->add(&t, i % 8 == 3 ? k_outside : id, i % 8 == 4 ? origin::yielded : origin::fresh);
+        b.policy->add(&t, i % 8 == 3 ? k_outside : id,
+                      i % 8 == 4 ? origin::yielded : origin::fresh);
         take(i % 3 ? b.policy->take_newest(id, b.all) : nullptr);
         take(i % 3 == 2 ? b.policy->get(id) : nullptr);
       }
@@ -220,14 +223,18 @@ TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
     ASSERT_EQ(n, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(, every_policy,
-                         testing::Values(variant{"stealing", policy_kind::stealing}, variant{"central", policy_kind::central},
-                                         variant{"delegated", policy_kind::delegated},
-                                         variant{"delegated_one_queue", policy_kind::delegated, lock_kind::delegation, 1},
-                                         variant{"delegated_ticket", policy_kind::delegated, lock_kind::ticket},
-                                         variant{"local_fifo", policy_kind::local_fifo},
-                                         variant{"local_fifo_three_high_queues", policy_kind::local_fifo, lock_kind::delegation, 0, 3}),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    , every_policy,
+    testing::Values(variant{"stealing", policy_kind::stealing},
+                    variant{"central", policy_kind::central},
+                    variant{"delegated", policy_kind::delegated},
+                    variant{"delegated_one_queue", policy_kind::delegated, lock_kind::delegation,
+                            1},
+                    variant{"delegated_ticket", policy_kind::delegated, lock_kind::ticket},
+                    variant{"local_fifo", policy_kind::local_fifo},
+                    variant{"local_fifo_three_high_queues", policy_kind::local_fifo,
+                            lock_kind::delegation, 0, 3}),
+    [](const auto &info) { return std::string(info.param.name); });
 
 TEST(stealing, is_newest_first_at_home_and_oldest_first_away) {
   bench b({"", policy_kind::stealing});

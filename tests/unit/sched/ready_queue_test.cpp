@@ -133,7 +133,8 @@ TEST_F(ready, agrees_with_a_slow_model_on_random_operations) {
       if (found != model.end() && found->priority < most)
         found = model.end();
     }
-    ASSERT_EQ(got, found == model.end() ? nullptr : found->item) << "step " << step << ", seed " << seed;
+    ASSERT_EQ(got, found == model.end() ? nullptr : found->item)
+        << "step " << step << ", seed " << seed;
     if (got)
       model.erase(found);
     ASSERT_EQ(queue.size(), model.size());

@@ -31,20 +31,24 @@ struct configuration {
   const char *policy;
   const char *lock;
   const char *workers;
-  friend void PrintTo(const configuration &c, std::ostream *to) { *to << c.policy << " " << c.lock << " " << c.workers; }
+  friend void PrintTo(const configuration &c, std::ostream *to) {
+    *to << c.policy << " " << c.lock << " " << c.workers;
+  }
 };
 
 class recursion : public testing::TestWithParam<configuration> {
  protected:
   [[nodiscard]] test::environment settings() const {
     const configuration &c = GetParam();
-    return {{"WEFT_SCHED_POLICY", c.policy}, {"WEFT_SCHED_LOCK", c.lock}, {"WEFT_WORKERS", c.workers}};
+    return {
+        {"WEFT_SCHED_POLICY", c.policy}, {"WEFT_SCHED_LOCK", c.lock}, {"WEFT_WORKERS", c.workers}};
   }
   /// With one worker nothing is taken away from a waiter; only the waits on the thread's own stack suspend, one per level. With more each suspension needs a task that another worker took,
   /// and those are the large ones: breadth first would suspend more than every second of the frames.
   void expect_few_suspensions() const {
     const weft::statistics s = weft::stats();
-    EXPECT_LE(s.suspended, GetParam().workers == std::string("1") ? 18 : s.spawned / 10) << s.spawned << " tasks";
+    EXPECT_LE(s.suspended, GetParam().workers == std::string("1") ? 18 : s.spawned / 10)
+        << s.spawned << " tasks";
   }
 };
 

@@ -104,8 +104,10 @@ std::string line_of(const test::ending &end) {
 TEST(seeded_run, repeats_the_order_of_labelled_tasks) {
   std::set<std::string> orders;
   for (const char *seed : {"1", "2", "3", "4", "5", "6"}) {
-    const std::string once = line_of(test::in_process({{"WEFT_SCHED_SEED", seed}}, labelled_program));
-    const std::string twice = line_of(test::in_process({{"WEFT_SCHED_SEED", seed}}, labelled_program));
+    const std::string once =
+        line_of(test::in_process({{"WEFT_SCHED_SEED", seed}}, labelled_program));
+    const std::string twice =
+        line_of(test::in_process({{"WEFT_SCHED_SEED", seed}}, labelled_program));
     EXPECT_EQ(once, twice) << "seed " << seed;
     EXPECT_LT(once.find("write"), once.find("read")) << once;
     EXPECT_LT(once.find("c0"), once.find("c1")) << once;
@@ -118,8 +120,9 @@ TEST(seeded_run, repeats_the_order_of_labelled_tasks) {
 TEST(seeded_run, a_seed_decides_which_branch_of_a_join_goes_first) {
   bool first = false, second = false, found = false;
   for (int seed = 1; seed <= 30 && !(first && second); ++seed) {
-    const auto end =
-        test::in_process({{"WEFT_SCHED_SEED", std::to_string(seed)}}, [] { weft::join([] { say("[first]"); }, [] { say("[second]"); }); });
+    const auto end = test::in_process({{"WEFT_SCHED_SEED", std::to_string(seed)}}, [] {
+      weft::join([] { say("[first]"); }, [] { say("[second]"); });
+    });
     ASSERT_TRUE(end.exited(0)) << end;
     found = end.printed("[first]") && end.printed("[second]");
     ASSERT_TRUE(found) << end;
@@ -159,7 +162,8 @@ TEST(seeded_run, without_a_seed_follows_the_order_of_creation) {
 }
 
 TEST(seeded_run, has_one_worker) {
-  const auto end = test::in_process({{"WEFT_SCHED_SEED", "9"}}, [] { EXPECT_EQ(weft::worker_count(), 1); });
+  const auto end =
+      test::in_process({{"WEFT_SCHED_SEED", "9"}}, [] { EXPECT_EQ(weft::worker_count(), 1); });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
@@ -173,8 +177,9 @@ TEST(seeded_run, more_workers_are_a_contradiction_that_names_both_settings) {
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed("setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, "
-                          "which is '4' (from environment WEFT_WORKERS); leave one of them out"))
+  EXPECT_TRUE(end.printed(
+      "setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, "
+      "which is '4' (from environment WEFT_WORKERS); leave one of them out"))
       << end;
 }
 

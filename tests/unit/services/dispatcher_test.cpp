@@ -20,7 +20,8 @@ using namespace weft::rt;
 using weft::poll_point;
 
 struct named : registration<> {
-  named(char name, int priority, bool concurrent = false) : registration(priority, concurrent), name(name) {}
+  named(char name, int priority, bool concurrent = false)
+      : registration(priority, concurrent), name(name) {}
   const char name;
 };
 
@@ -107,7 +108,8 @@ TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
 }
 
 TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
-  static service_entry asked("asked", poll_point::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
+  static service_entry asked(
+      "asked", poll_point::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
   services(poll_point::idle).add(asked);
   EXPECT_FALSE(has_services_at(poll_point::idle));
   static service_entry polled("polled", poll_point::idle, 0, [](void *) { return true; }, nullptr);
@@ -121,20 +123,22 @@ TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
 
 // On a busy machine they get no cpu for long, and users have made no such service.
 TEST(dispatcher, no_thread_of_the_runtime_is_a_service_that_could_be_reported) {
-  const auto end = test::in_process({{"WEFT_MANAGE_MODE", "central"}, {"WEFT_POLL_SLOW", "1ms"}}, [] {
-    std::atomic<bool> ran{false};
-    weft::spawn([&] {
-      weft::this_task::sleep_for(std::chrono::milliseconds(5)); // the timer runs, too
-      ran = true;
-    });
-    weft::taskwait();
-    EXPECT_TRUE(ran);
-    for (const poll_point where : {poll_point::idle, poll_point::timer, poll_point::taskwait, poll_point::scheduling_point})
-      services(where).for_each([](service_entry &e) noexcept {
-        EXPECT_TRUE(e.concurrent) << e.name;
-        return false;
+  const auto end =
+      test::in_process({{"WEFT_MANAGE_MODE", "central"}, {"WEFT_POLL_SLOW", "1ms"}}, [] {
+        std::atomic<bool> ran{false};
+        weft::spawn([&] {
+          weft::this_task::sleep_for(std::chrono::milliseconds(5)); // the timer runs, too
+          ran = true;
+        });
+        weft::taskwait();
+        EXPECT_TRUE(ran);
+        for (const poll_point where : {poll_point::idle, poll_point::timer, poll_point::taskwait,
+                                       poll_point::scheduling_point})
+          services(where).for_each([](service_entry &e) noexcept {
+            EXPECT_TRUE(e.concurrent) << e.name;
+            return false;
+          });
       });
-  });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_EQ(end.output.find("service '"), std::string::npos) << end;
 }

@@ -67,7 +67,8 @@ class counter_tools : public testing::Test {
         static int x;
         weft::spawn([] { weft::this_task::block(); }, weft::out(x));
         weft::spawn([] { ++x; }, weft::inout(x));
-        while (weft::counters::take().value("/threads/count/instantaneous/waiting") < 1) // until all has come to rest
+        while (weft::counters::take().value("/threads/count/instantaneous/waiting") <
+               1) // until all has come to rest
           usleep(1000);
       }
       static_cast<void>(weft::counters::take()); // what is published is of now
@@ -97,7 +98,9 @@ class counter_tools : public testing::Test {
   bool m_stopped = false;
 };
 
-bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -106,25 +109,35 @@ TEST_F(counter_tools, get_reads_a_running_and_a_killed_program) {
   for (const bool killed : {false, true}) {
     if (killed)
       stop();
-    auto end = weft({"get", "--json", pid, "/threads/count/cumulative,/app/own,/arithmetics/add@/app/own,/app/own"});
+    auto end = weft({"get", "--json", pid,
+                     "/threads/count/cumulative,/app/own,/arithmetics/add@/app/own,/app/own"});
     EXPECT_TRUE(end.exited(0)) << end;
-    EXPECT_TRUE(contains(end.output, "\"/threads/count/cumulative\":100,\"/app/own\":100,\"/arithmetics/add@/app/own,/app/own\":200}}")) << end;
+    EXPECT_TRUE(contains(
+        end.output,
+        "\"/threads/count/cumulative\":100,\"/app/own\":100,\"/arithmetics/add@/app/own,/app/own\":200}}"))
+        << end;
     EXPECT_TRUE(contains(end.output, killed ? "\"running\":false" : "\"running\":true")) << end;
     end = weft({"list", "--csv"});
-    EXPECT_TRUE(contains(end.output, pid + ",weft_unit_tool," + (killed ? "killed" : "running"))) << end;
+    EXPECT_TRUE(contains(end.output, pid + ",weft_unit_tool," + (killed ? "killed" : "running")))
+        << end;
   }
 }
 
 TEST_F(counter_tools, get_repeats_and_subtracts) {
   const auto pid = start();
-  const auto end =
-      weft({"get", "--every", "20ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
+  const auto end = weft({"get", "--every", "20ms", "--times", "3", "--delta", "--csv", pid,
+                         "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 4) << end;
   EXPECT_TRUE( // and the same of spares, should the watcher have added any
-      contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\""))
+      contains(
+          end.output,
+          "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\""))
       << end;
-  EXPECT_EQ(std::strtod(end.output.c_str() + end.output.find(',', end.output.rfind('\n', end.output.size() - 2)) + 1, nullptr), 0)
+  EXPECT_EQ(std::strtod(end.output.c_str() +
+                            end.output.find(',', end.output.rfind('\n', end.output.size() - 2)) + 1,
+                        nullptr),
+            0)
       << "not what it had run before: " << end;
 }
 
@@ -157,7 +170,10 @@ TEST_F(counter_tools, get_tells_what_was_counted_since_the_line_before) {
   }
   char c = 0;
   ASSERT_EQ(read(ready[0], &c, 1), 1);
-  std::FILE *const rows = popen((weft_program() + " get --every 20ms --delta --csv " + std::to_string(m_child) + " /app/own").c_str(), "r");
+  std::FILE *const rows = popen(
+      (weft_program() + " get --every 20ms --delta --csv " + std::to_string(m_child) + " /app/own")
+          .c_str(),
+      "r");
   ASSERT_NE(rows, nullptr);
   char head[400];
   ASSERT_NE(std::fgets(head, sizeof head, rows), nullptr);
@@ -224,7 +240,8 @@ TEST_F(counter_tools, list_explains_the_counters_of_a_program) {
   const auto pid = start();
   const auto end = weft({"list", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *line : {"/threads/idle-rate", "(Eq. 1)", "/app/own", "of the test", "not counted: set counters.hardware=true"})
+  for (const char *line : {"/threads/idle-rate", "(Eq. 1)", "/app/own", "of the test",
+                           "not counted: set counters.hardware=true"})
     EXPECT_TRUE(contains(end.output, line)) << line << " is missing in " << end;
   EXPECT_EQ(weft({"list", pid, "/app/*"}).output.find("/threads"), std::string::npos);
 }
@@ -232,14 +249,20 @@ TEST_F(counter_tools, list_explains_the_counters_of_a_program) {
 TEST_F(counter_tools, top_tells_why_workers_idle) {
   auto pid = start();
   auto end = weft({"top", "--once", "--every", "100ms", pid});
-  EXPECT_TRUE(contains(end.output, "idle    no task has begun in this time, and none is in the graph; `weft dump " + pid)) << end;
-  EXPECT_TRUE(contains(weft({"top", "--once", "--json", "--every", "100ms", pid}).output, "\"idle_reason\":\"stands-still\""));
+  EXPECT_TRUE(contains(
+      end.output,
+      "idle    no task has begun in this time, and none is in the graph; `weft dump " + pid))
+      << end;
+  EXPECT_TRUE(contains(weft({"top", "--once", "--json", "--every", "100ms", pid}).output,
+                       "\"idle_reason\":\"stands-still\""));
   stop();
   unlink(weft::rt::segment_path(m_child).c_str());
   m_stopped = false;
   pid = start(false, true, "distributed");
   end = weft({"top", "--once", "--every", "100ms", pid});
-  EXPECT_TRUE(contains(end.output, "idle    no task is ready: 1 wait for data or for others; `weft dump " + pid)) << end;
+  EXPECT_TRUE(contains(
+      end.output, "idle    no task is ready: 1 wait for data or for others; `weft dump " + pid))
+      << end;
   EXPECT_TRUE(contains(end.output, "manage  0 messages sent, ")) << end;
 }
 
@@ -268,7 +291,8 @@ TEST_F(counter_tools, top_shows_task_types) {
   const std::string pid = std::to_string(m_child);
   stop(); // what it shows then is of all that has run
   auto end = weft({"top", "--once", "--json", pid});
-  const auto large = end.output.find("\"types\":[{\"name\":\"a \\\"large\\\" one\",\"tasks\":"), tiny = end.output.find("{\"name\":\"tiny\"");
+  const auto large = end.output.find("\"types\":[{\"name\":\"a \\\"large\\\" one\",\"tasks\":"),
+             tiny = end.output.find("{\"name\":\"tiny\"");
   ASSERT_NE(large, std::string::npos) << "first, for it takes most of the time: " << end;
   ASSERT_NE(tiny, std::string::npos) << end;
   const auto number = [&end](std::size_t from, const char *key) {
@@ -278,19 +302,24 @@ TEST_F(counter_tools, top_shows_task_types) {
   EXPECT_GT(number(large, "\"share\":"), 0.5) << end;
   EXPECT_GT(number(tiny, "\"tasks\":"), number(large, "\"tasks\":")) << end;
   end = weft({"top", "--once", pid});
-  EXPECT_TRUE(contains(end.output, "task types ") && contains(end.output, "  tiny  ") && contains(end.output, "  a \"large\" one  ")) << end;
+  EXPECT_TRUE(contains(end.output, "task types ") && contains(end.output, "  tiny  ") &&
+              contains(end.output, "  a \"large\" one  "))
+      << end;
 }
 
 TEST_F(counter_tools, top_shows_an_interval) {
   const auto pid = start(true);
   auto end = weft({"top", "--once", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"weft_unit_tool (pid ", "per second", "% tasks [", "   0  worker  ", "   1  worker  "})
+  for (const char *part :
+       {"weft_unit_tool (pid ", "per second", "% tasks [", "   0  worker  ", "   1  worker  "})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   end = weft({"top", "--once", "--json", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"types\":[", "\"idle_reason\":\"", "\"grains\":[",
-                           "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"", "{\"id\":1,", "]}\n"})
+  for (const char *part :
+       {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"types\":[",
+        "\"idle_reason\":\"", "\"grains\":[",
+        "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"", "{\"id\":1,", "]}\n"})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   stop();
   end = weft({"top", "--once", pid});
@@ -322,7 +351,8 @@ TEST_F(counter_tools, tell_that_a_program_has_ended_or_crashed_while_they_watche
       const std::string out = testing::TempDir() + "weft_watched_" + std::to_string(m_child);
       if (!std::freopen(out.c_str(), "w", stdout))
         _exit(1);
-      execl(weft_program().c_str(), "weft", "top", "--every", "50ms", std::to_string(m_child).c_str(), nullptr);
+      execl(weft_program().c_str(), "weft", "top", "--every", "50ms",
+            std::to_string(m_child).c_str(), nullptr);
       _exit(1);
     }
     const std::string out = testing::TempDir() + "weft_watched_" + std::to_string(m_child);
@@ -343,7 +373,8 @@ TEST_F(counter_tools, tell_that_a_program_has_ended_or_crashed_while_they_watche
     unlink(weft::rt::segment_path(m_child).c_str());
     const auto end = weft({"get", std::to_string(m_child), "*"});
     EXPECT_TRUE(end.exited(1) && contains(end.output, "there is no program with pid")) << end;
-    EXPECT_TRUE(contains(weft({"gdb", "--batch", std::to_string(m_child)}).output, "there is no program with pid"));
+    EXPECT_TRUE(contains(weft({"gdb", "--batch", std::to_string(m_child)}).output,
+                         "there is no program with pid"));
     m_child = -1;
     for (const int file : {ready[0], ready[1], go[0], go[1]})
       close(file);
@@ -388,17 +419,23 @@ TEST_F(counter_tools, run_prints_counters_at_intervals_and_at_the_end) {
     }
   });
   EXPECT_TRUE(sample.exited(0)) << sample;
-  const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.run_prints_counters_at_intervals_and_at_the_end"};
-  std::vector<std::string> words{weft_program(),        "run",  "--counters",   "/threads/count/cumulative,/threads/idle-rate",
-                                 "--interval",          "10ms", "--exact-time", "--set",
-                                 "counters.format=csv", "--"};
+  const std::vector<std::string> program{
+      test::program_path(),
+      "--gtest_filter=counter_tools.run_prints_counters_at_intervals_and_at_the_end"};
+  std::vector<std::string> words{
+      weft_program(),        "run",  "--counters",   "/threads/count/cumulative,/threads/idle-rate",
+      "--interval",          "10ms", "--exact-time", "--set",
+      "counters.format=csv", "--"};
   words.insert(words.end(), program.begin(), program.end());
   auto end = test::run(words, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads/idle-rate [%]\"\n")) << end;
+  EXPECT_TRUE(
+      contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads/idle-rate [%]\"\n"))
+      << end;
   EXPECT_TRUE(contains(end.output, ",200,")) << "the last line has all of them: " << end;
   std::size_t lines = 0;
-  for (auto at = end.output.find("\n0."); at != std::string::npos; at = end.output.find("\n0.", at + 1))
+  for (auto at = end.output.find("\n0."); at != std::string::npos;
+       at = end.output.find("\n0.", at + 1))
     ++lines;
   EXPECT_GE(lines, 3u) << end;
   EXPECT_TRUE(weft({"run", "--interval", "1s", "--", "true"}).exited(2));
@@ -419,18 +456,23 @@ TEST_F(counter_tools, a_reference_of_one_worker_gives_wait_time_and_speedup) {
   });
   EXPECT_TRUE(sample.exited(0)) << sample;
   const std::string file = testing::TempDir() + "weft_reference_" + std::to_string(getpid());
-  const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.a_reference_of_one_worker_gives_wait_time_and_speedup"};
+  const std::vector<std::string> program{
+      test::program_path(),
+      "--gtest_filter=counter_tools.a_reference_of_one_worker_gives_wait_time_and_speedup"};
   const auto run = [&](const char *workers) {
-    return test::run(program, {{"TEST_CHILD", "1"},
-                               {"WEFT_CONFIG", ""},
-                               {"WEFT_WORKERS", workers},
-                               {"WEFT_COUNTERS_REFERENCE", file},
-                               {"WEFT_COUNTERS_PRINT", "/runtime/speedup,/threads/time/average-wait"},
-                               {"WEFT_COUNTERS_FORMAT", "json"}});
+    return test::run(program,
+                     {{"TEST_CHILD", "1"},
+                      {"WEFT_CONFIG", ""},
+                      {"WEFT_WORKERS", workers},
+                      {"WEFT_COUNTERS_REFERENCE", file},
+                      {"WEFT_COUNTERS_PRINT", "/runtime/speedup,/threads/time/average-wait"},
+                      {"WEFT_COUNTERS_FORMAT", "json"}});
   };
   auto end = run("2");
   EXPECT_TRUE(contains(end.output, "a run with workers=1 writes it")) << end;
-  EXPECT_TRUE(contains(end.output, "{\"/runtime/speedup\":null,\"/threads/time/average-wait\":null}")) << end;
+  EXPECT_TRUE(
+      contains(end.output, "{\"/runtime/speedup\":null,\"/threads/time/average-wait\":null}"))
+      << end;
   end = run("1");
   EXPECT_TRUE(end.exited(0)) << end;
   end = run("2");
@@ -469,10 +511,13 @@ TEST(counter_endpoint, serves_open_metrics_on_loopback_when_a_port_is_set) {
       return answer;
     };
     const std::string metrics = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    EXPECT_TRUE(metrics.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0")) << metrics;
+    EXPECT_TRUE(metrics.starts_with(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0"))
+        << metrics;
     EXPECT_TRUE(contains(metrics, "\nweft_threads_count_cumulative_total 10\n")) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
-    EXPECT_TRUE(contains(ask("GET /metrics?workers HTTP/1.1\r\n\r\n"), "weft_threads_count_executed_total{worker=\"0\"}"));
+    EXPECT_TRUE(contains(ask("GET /metrics?workers HTTP/1.1\r\n\r\n"),
+                         "weft_threads_count_executed_total{worker=\"0\"}"));
     EXPECT_TRUE(ask("GET /secret HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
     EXPECT_TRUE(ask("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
     weft::shutdown();

@@ -55,7 +55,8 @@ pid_t start_stuck_program(const std::string &folder) {
     weft::spawn([] { waits_deep_inside(m); }, weft::label("stuck"));
     weft::spawn(
         [ready] {
-          weft::spawn([ready] { static_cast<void>(write(ready[1], "x", 1)); }, weft::label("tells"), weft::priority(-1));
+          weft::spawn([ready] { static_cast<void>(write(ready[1], "x", 1)); }, weft::label("tells"),
+                      weft::priority(-1));
           waits_on_its_own_stack(m);
         },
         weft::label("stuck, too"));
@@ -89,14 +90,16 @@ void expect_both(const test::ending &end) {
   for (const char *task : {"'stuck' waits for a lock\n", "'stuck, too' waits for a lock\n"}) {
     const auto at = end.output.find(task) + std::string(task).size();
     const std::string first = end.output.substr(at, end.output.find('\n', at) - at);
-    EXPECT_EQ(first.find("weft::v0::rt::"), std::string::npos) << "the first frame is the runtime's: " << first;
+    EXPECT_EQ(first.find("weft::v0::rt::"), std::string::npos)
+        << "the first frame is the runtime's: " << first;
   }
 }
 
 } // namespace
 
 TEST(gdb_tool, backtraces_of_suspended_tasks_are_shown_live_and_from_a_core) {
-  if (access(weft_program().c_str(), X_OK) != 0 || std::system("command -v gdb >/dev/null 2>&1") != 0)
+  if (access(weft_program().c_str(), X_OK) != 0 ||
+      std::system("command -v gdb >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "gdb or the command weft is not there";
   const room_for_a_core room;
   const pid_t child = start_stuck_program(room.folder);
@@ -120,6 +123,7 @@ TEST(gdb_tool, backtraces_of_suspended_tasks_are_shown_live_and_from_a_core) {
   for (const auto &file : std::filesystem::directory_iterator(room.folder))
     core = file.path();
   if (core.empty())
-    GTEST_SKIP() << "the kernel gives core files to somebody else (kernel.core_pattern), or none of a program with a sanitizer";
+    GTEST_SKIP()
+        << "the kernel gives core files to somebody else (kernel.core_pattern), or none of a program with a sanitizer";
   expect_both(gdb({weft_program(), "gdb", "--batch", test::program_path(), core}));
 }

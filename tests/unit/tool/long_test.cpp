@@ -20,7 +20,9 @@ std::string beside(const char *name) {
   const auto tests = program.substr(0, program.rfind('/'));
   return tests.substr(0, tests.rfind('/')) + "/bin/" + name;
 }
-bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 bool exists(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
 
 class long_commands : public testing::Test {
@@ -43,7 +45,8 @@ class long_commands : public testing::Test {
   }
   std::string make(const char *tasks, const char *workers) const {
     const std::string trace = m_folder + "/trace";
-    const auto end = test::run({beside("weft-make-trace"), "--tasks", tasks, "--workers", workers, trace}, {});
+    const auto end =
+        test::run({beside("weft-make-trace"), "--tasks", tasks, "--workers", workers, trace}, {});
     EXPECT_TRUE(end.exited(0)) << end;
     if (std::strtoul(workers, nullptr, 10) < 1000) // babeltrace2 does not end with 3000 streams
       test::expect_babeltrace_reads(trace);
@@ -58,7 +61,9 @@ TEST_F(long_commands, a_trace_that_was_made_is_sound_and_its_report_stays_small)
   const auto trace = make("100000", "64");
   auto end = weft({"trace", "check", trace});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(contains(end.output, "100000 tasks created = 100000 executed + 0 live, as the counters say")) << end;
+  EXPECT_TRUE(
+      contains(end.output, "100000 tasks created = 100000 executed + 0 live, as the counters say"))
+      << end;
   end = weft({"report", "--output", m_folder + "/page.html", trace});
   EXPECT_TRUE(end.exited(0)) << end;
   struct stat about{};
@@ -68,7 +73,8 @@ TEST_F(long_commands, a_trace_that_was_made_is_sound_and_its_report_stays_small)
 }
 
 TEST_F(long_commands, the_report_of_thousands_of_workers_stays_small) {
-  EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", make("40000", "3000")}).exited(0));
+  EXPECT_TRUE(
+      weft({"report", "--output", m_folder + "/page.html", make("40000", "3000")}).exited(0));
   struct stat about{};
   ASSERT_EQ(stat((m_folder + "/page.html").c_str(), &about), 0);
   EXPECT_LT(about.st_size, 5 << 20);
@@ -76,24 +82,31 @@ TEST_F(long_commands, the_report_of_thousands_of_workers_stays_small) {
 
 TEST_F(long_commands, tell_how_far_they_are_when_asked) {
   const auto trace = make("20000", "4");
-  EXPECT_TRUE(contains(weft({"trace", "check", "--progress", trace}).output, "weft: checking the trace: 0 %"));
+  EXPECT_TRUE(contains(weft({"trace", "check", "--progress", trace}).output,
+                       "weft: checking the trace: 0 %"));
   EXPECT_FALSE(contains(weft({"trace", "check", trace}).output, "checking the trace"));
   const auto report = weft({"report", "--progress", "--output", m_folder + "/page.html", trace});
   for (const char *phase :
-       {"weft: adding up: ", "weft: reading the graph: ", "weft: looking for the critical path: ", "weft: replaying on 256 workers: "})
+       {"weft: adding up: ", "weft: reading the graph: ", "weft: looking for the critical path: ",
+        "weft: replaying on 256 workers: "})
     EXPECT_TRUE(contains(report.output, phase)) << phase << report;
-  EXPECT_TRUE(contains(weft({"predict", "--progress", "--workers", "3", trace}).output, "weft: replaying on 3 workers: "));
-  EXPECT_TRUE(contains(weft({"trace", "export", "--progress", "-f", "csv", "-o", m_folder + "/x.csv", trace}).output, "weft: writing CSV: "));
+  EXPECT_TRUE(contains(weft({"predict", "--progress", "--workers", "3", trace}).output,
+                       "weft: replaying on 3 workers: "));
+  EXPECT_TRUE(contains(
+      weft({"trace", "export", "--progress", "-f", "csv", "-o", m_folder + "/x.csv", trace}).output,
+      "weft: writing CSV: "));
 }
 
 TEST_F(long_commands, that_are_interrupted_leave_no_half_file) {
   const auto trace = make("1000", "2");
   const std::string out = m_folder + "/x";
-  ASSERT_EQ(mkfifo((out + ".pcf").c_str(), 0600), 0); // the second of three files: no process reads it, so the command waits
+  ASSERT_EQ(mkfifo((out + ".pcf").c_str(), 0600),
+            0); // the second of three files: no process reads it, so the command waits
   const pid_t child = fork();
   if (child == 0) {
     std::FILE *const said = std::freopen((m_folder + "/said").c_str(), "w", stderr);
-    execl(beside("weft").c_str(), "weft", "trace", "export", "-f", "paraver", "-o", out.c_str(), trace.c_str(), nullptr);
+    execl(beside("weft").c_str(), "weft", "trace", "export", "-f", "paraver", "-o", out.c_str(),
+          trace.c_str(), nullptr);
     _exit(said ? 1 : 2);
   }
   for (int i = 0; i < 3000 && !exists(out + ".prv.part"); ++i)
@@ -101,11 +114,14 @@ TEST_F(long_commands, that_are_interrupted_leave_no_half_file) {
   EXPECT_TRUE(exists(out + ".prv.part"));
   usleep(50'000);
   int status = 0;
-  for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0; ++i) { // again, if it was not yet at the pipe
+  for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0;
+       ++i) { // again, if it was not yet at the pipe
     kill(child, SIGINT);
     usleep(10'000);
   }
-  EXPECT_TRUE((WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)) << status;
+  EXPECT_TRUE((WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT) ||
+              (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
+      << status;
   if (WIFEXITED(status)) {
     std::string said;
     std::getline(std::ifstream(m_folder + "/said"), said);
@@ -140,7 +156,8 @@ TEST_F(long_commands, paraver_gets_records_in_order_however_many_there_are) {
   while (std::fgets(line, sizeof line, in)) {
     unsigned kind = 0, thread = 0, state = 0;
     unsigned long long at = 0, end = 0;
-    ASSERT_EQ(std::sscanf(line, "%u:%u:1:1:%*u:%llu:%llu:%u", &kind, &thread, &at, &end, &state), 5) << line;
+    ASSERT_EQ(std::sscanf(line, "%u:%u:1:1:%*u:%llu:%llu:%u", &kind, &thread, &at, &end, &state), 5)
+        << line;
     ASSERT_GE(at, last) << line;
     last = at;
     if (kind != 1)
@@ -150,7 +167,8 @@ TEST_F(long_commands, paraver_gets_records_in_order_however_many_there_are) {
     running += state == 1 ? end - at : 0;
   }
   std::fclose(in);
-  EXPECT_TRUE(weft({"trace", "export", "-f", "chrome", "-o", m_folder + "/x.json", trace}).exited(0));
+  EXPECT_TRUE(
+      weft({"trace", "export", "-f", "chrome", "-o", m_folder + "/x.json", trace}).exited(0));
   std::ifstream json(m_folder + "/x.json");
   double us = 0;
   for (std::string text; std::getline(json, text);)

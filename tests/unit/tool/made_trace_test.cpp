@@ -19,7 +19,8 @@ using weft::rt::trace_description;
 using weft::rt::trace_level;
 using weft::rt::trace_mode;
 
-constexpr std::uint64_t k_ms = 1'000'000; // what is closer than 10 us may have happened the other way round
+constexpr std::uint64_t k_ms =
+    1'000'000; // what is closer than 10 us may have happened the other way round
 constexpr std::uint64_t k_close = 9'000, k_far = 11'000;
 constexpr std::uint16_t k_main = 1, k_one = 2, k_other = 3;
 
@@ -47,7 +48,8 @@ class made_traces : public testing::Test {
     const auto end = check(t);
     EXPECT_TRUE(end.exited(1)) << sentence << "\n" << end;
     EXPECT_TRUE(end.printed("fault: " + sentence + "\n")) << sentence << "\n" << end;
-    EXPECT_TRUE(end.printed("\n" + std::to_string(faults) + " faults in ")) << sentence << "\n" << end;
+    EXPECT_TRUE(end.printed("\n" + std::to_string(faults) + " faults in ")) << sentence << "\n"
+                                                                            << end;
   }
 
   test::fake_tree m_tree;
@@ -56,14 +58,18 @@ class made_traces : public testing::Test {
 
 /// Task 7 of type `one`, created at 1 ms, which runs from 2 ms to 3 ms.
 made_trace one_task(trace_level level = trace_level::graph) {
-  return made_trace(level).put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::begin, 7, k_one).put(3 * k_ms, on::end, 7, k_one);
+  return made_trace(level)
+      .put(1 * k_ms, on::create, 7, k_one)
+      .put(2 * k_ms, on::begin, 7, k_one)
+      .put(3 * k_ms, on::end, 7, k_one);
 }
 
 } // namespace
 
 TEST_F(made_traces, what_a_task_may_do_is_sound) {
   expect_sound(one_task(), "sound: 3 records; 1 tasks created = 1 executed + 0 live\n");
-  expect_sound(made_trace().put(1 * k_ms, on::create, 7, k_one), "sound: 1 records; 1 tasks created = 0 executed + 1 live\n");
+  expect_sound(made_trace().put(1 * k_ms, on::create, 7, k_one),
+               "sound: 1 records; 1 tasks created = 0 executed + 1 live\n");
   expect_sound(made_trace()
                    .put(1 * k_ms, on::create, 7, k_one)
                    .put(2 * k_ms, on::ready, 7)
@@ -72,12 +78,18 @@ TEST_F(made_traces, what_a_task_may_do_is_sound) {
                    .put(5 * k_ms, on::resume, 7)
                    .put(6 * k_ms, on::end, 7, k_one),
                "1 tasks created = 1 executed + 0 live");
-  expect_sound(one_task().put(4 * k_ms, on::create, 7, k_other).put(5 * k_ms, on::begin, 7, k_other).put(6 * k_ms, on::end, 7, k_other),
+  expect_sound(one_task()
+                   .put(4 * k_ms, on::create, 7, k_other)
+                   .put(5 * k_ms, on::begin, 7, k_other)
+                   .put(6 * k_ms, on::end, 7, k_other),
                "2 tasks created = 2 executed + 0 live"); // numbers are used again
   expect_sound(made_trace().put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::abandon, 7),
                "sound: 2 records; 0 tasks created = 0 executed + 0 live");
-  expect_sound(
-      made_trace().put(1 * k_ms, on::root, 1, k_main).put(2 * k_ms, on::suspend, 1).put(3 * k_ms, on::resume, 1).put(4 * k_ms, on::end, 1, k_main));
+  expect_sound(made_trace()
+                   .put(1 * k_ms, on::root, 1, k_main)
+                   .put(2 * k_ms, on::suspend, 1)
+                   .put(3 * k_ms, on::resume, 1)
+                   .put(4 * k_ms, on::end, 1, k_main));
   expect_sound(made_trace()
                    .put(1 * k_ms, on::create, 7, k_one)
                    .put(2 * k_ms, on::begin, 7, k_one)
@@ -96,17 +108,23 @@ TEST_F(made_traces, what_a_task_may_do_is_sound) {
 
 TEST_F(made_traces, what_no_task_can_do_is_said) {
   expect_fault(made_trace().put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::create, 7, k_one),
-               "0.002000000 s: create of task 7: it was created before and has not ended", 2); // and the type does not add up
-  expect_fault(made_trace().put(1 * k_ms, on::begin, 7, k_one).put(2 * k_ms, on::create, 7, k_one).put(3 * k_ms, on::end, 7, k_one),
+               "0.002000000 s: create of task 7: it was created before and has not ended",
+               2); // and the type does not add up
+  expect_fault(made_trace()
+                   .put(1 * k_ms, on::begin, 7, k_one)
+                   .put(2 * k_ms, on::create, 7, k_one)
+                   .put(3 * k_ms, on::end, 7, k_one),
                "0.002000000 s: create of task 7: it ran before it was created");
-  expect_fault(one_task().put(4 * k_ms, on::begin, 7, k_one), "0.004000000 s: begin of task 7: its body has run already");
+  expect_fault(one_task().put(4 * k_ms, on::begin, 7, k_one),
+               "0.004000000 s: begin of task 7: its body has run already");
   expect_fault(made_trace()
                    .put(1 * k_ms, on::create, 7, k_one)
                    .put(2 * k_ms, on::begin, 7, k_one)
                    .put(3 * k_ms, on::begin, 7, k_one, 0, 0, 1)
                    .put(4 * k_ms, on::end, 7, k_one),
                "0.003000000 s: begin of task 7: it is running already");
-  expect_fault(made_trace().put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::end, 7, k_one), "0.002000000 s: end of task 7: it was not running");
+  expect_fault(made_trace().put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::end, 7, k_one),
+               "0.002000000 s: end of task 7: it was not running");
   expect_fault(made_trace()
                    .put(1 * k_ms, on::create, 7, k_one)
                    .put(2 * k_ms, on::begin, 7, k_one)
@@ -129,22 +147,29 @@ TEST_F(made_traces, what_no_task_can_do_is_said) {
                    .put(4 * k_ms, on::suspend, 7)
                    .put(5 * k_ms, on::end, 7, k_one),
                "0.003000000 s: resume of task 7: it was not suspended");
-  expect_fault(one_task().put(4 * k_ms, on::ready, 7), "0.004000000 s: ready of task 7: it has ended");
-  expect_fault(made_trace().put(1 * k_ms, on::ready, 7), "0.001000000 s: begin of task 7: it was never created");
+  expect_fault(one_task().put(4 * k_ms, on::ready, 7),
+               "0.004000000 s: ready of task 7: it has ended");
+  expect_fault(made_trace().put(1 * k_ms, on::ready, 7),
+               "0.001000000 s: begin of task 7: it was never created");
   expect_fault(made_trace().put(1 * k_ms, on::begin, 7, k_one).put(2 * k_ms, on::end, 7, k_one),
                "0.002000000 s: begin of task 7: it was never created", 2);
 }
 
 TEST_F(made_traces, what_two_processors_see_in_another_order_is_forgiven) {
-  expect_sound(made_trace().put(1 * k_ms, on::begin, 7, k_one).put(1 * k_ms + k_close, on::create, 7, k_one).put(2 * k_ms, on::end, 7, k_one));
-  const auto twice = [](std::uint64_t apart) { // the second worker goes on with the body before the first has written that it left
-    return made_trace()
-        .put(1 * k_ms, on::create, 7, k_one)
-        .put(2 * k_ms, on::begin, 7, k_one)
-        .put(2 * k_ms + apart, on::resume, 7, 0, 0, 0, 1)
-        .put(3 * k_ms, on::suspend, 7)
-        .put(4 * k_ms, on::end, 7, k_one);
-  };
+  expect_sound(made_trace()
+                   .put(1 * k_ms, on::begin, 7, k_one)
+                   .put(1 * k_ms + k_close, on::create, 7, k_one)
+                   .put(2 * k_ms, on::end, 7, k_one));
+  const auto twice =
+      [](std::uint64_t
+             apart) { // the second worker goes on with the body before the first has written that it left
+        return made_trace()
+            .put(1 * k_ms, on::create, 7, k_one)
+            .put(2 * k_ms, on::begin, 7, k_one)
+            .put(2 * k_ms + apart, on::resume, 7, 0, 0, 0, 1)
+            .put(3 * k_ms, on::suspend, 7)
+            .put(4 * k_ms, on::end, 7, k_one);
+      };
   expect_sound(twice(k_close));
   expect_fault(twice(k_far), "0.002011000 s: resume of task 7: it was not suspended");
   const auto ends = [](std::uint64_t apart) {
@@ -178,7 +203,8 @@ TEST_F(made_traces, what_a_trace_lacks_is_no_fault) {
 }
 
 TEST_F(made_traces, where_counters_differ_from_the_trace_is_said) {
-  const auto counted = [](std::uint64_t executed, std::uint64_t created, std::uint64_t reruns, std::uint64_t rounds) {
+  const auto counted = [](std::uint64_t executed, std::uint64_t created, std::uint64_t reruns,
+                          std::uint64_t rounds) {
     return made_trace()
         .put(1 * k_ms, on::create, 7, k_one)
         .put(2 * k_ms, on::begin, 7, k_one)
@@ -191,9 +217,12 @@ TEST_F(made_traces, where_counters_differ_from_the_trace_is_said) {
   expect_sound(counted(1, 1, 0, 0), "= 1 executed + 0 live, as the counters say");
   expect_fault(counted(2, 1, 0, 0), "the counters say 2 tasks executed, the trace shows 1");
   expect_fault(counted(1, 0, 0, 0), "the counters say 0 tasks created, the trace shows 1");
-  expect_fault(counted(1, 1, 3, 0), "the counters say 3 ends of bodies that run again, the trace shows 0");
-  expect_fault(counted(1, 1, 0, 4), "the counters say 4 rounds of recorded tasks, the trace shows 0");
-  expect_fault(counted(9, 9, 9, 9), "the counters say 9 rounds of recorded tasks, the trace shows 0", 4);
+  expect_fault(counted(1, 1, 3, 0),
+               "the counters say 3 ends of bodies that run again, the trace shows 0");
+  expect_fault(counted(1, 1, 0, 4),
+               "the counters say 4 rounds of recorded tasks, the trace shows 0");
+  expect_fault(counted(9, 9, 9, 9),
+               "the counters say 9 rounds of recorded tasks, the trace shows 0", 4);
 }
 
 TEST_F(made_traces, at_level_switch_only_what_runs_is_compared) {
@@ -217,12 +246,13 @@ TEST_F(made_traces, types_that_do_not_add_up_are_said) {
                    .put(3 * k_ms, on::end, 7, k_one)
                    .put(3 * k_ms + k_close, on::end, 7, k_one),
                "of type 'one' 1 tasks were created, which is not 2 executed + 0 live");
-  expect_fault(made_trace()
-                   .put(1 * k_ms, on::create, 7, k_one)
-                   .put(2 * k_ms, on::create, 8, k_other)
-                   .put(3 * k_ms, on::abandon, 8)
-                   .put(4 * k_ms, on::abandon, 8),
-               "of type 'other' 18446744073709551615 tasks were created, which is not 0 executed + 0 live");
+  expect_fault(
+      made_trace()
+          .put(1 * k_ms, on::create, 7, k_one)
+          .put(2 * k_ms, on::create, 8, k_other)
+          .put(3 * k_ms, on::abandon, 8)
+          .put(4 * k_ms, on::abandon, 8),
+      "of type 'other' 18446744073709551615 tasks were created, which is not 0 executed + 0 live");
 }
 
 TEST_F(made_traces, all_faults_are_counted_and_twenty_are_told) {
@@ -271,7 +301,9 @@ TEST_F(made_traces, a_prediction_knows_what_a_theft_and_a_waking_cost) {
   EXPECT_EQ(number_after(end.output, "\"work_ns\":"), 20'300) << end;
   EXPECT_EQ(number_after(end.output, "{\"workers\":1,\"ns\":"), 2000 + 300 + 20'000) << end;
   // The second worker wakes at the first creation, steals that task, and ends it last; then the first one wakes for the main task.
-  EXPECT_EQ(number_after(end.output, "{\"workers\":2,\"ns\":"), 2000 + 100 + 2000 + 200 + 10'000 + 2000) << end;
+  EXPECT_EQ(number_after(end.output, "{\"workers\":2,\"ns\":"),
+            2000 + 100 + 2000 + 200 + 10'000 + 2000)
+      << end;
 }
 
 TEST_F(made_traces, a_speedup_is_that_over_one_worker_whatever_is_asked_for) {
@@ -295,8 +327,8 @@ constexpr std::uint64_t k_us = 1000;
 constexpr std::uint64_t k_inout = std::uint64_t{2} << 32;
 
 /// A task of `type` on worker `slot`, created by the main task at `created`, naming the object `address` if that is not 0.
-void put_task(made_trace &t, std::uint32_t id, std::uint16_t type, std::uint64_t created, std::uint64_t from, std::uint64_t to, unsigned slot,
-              std::uint64_t address = 0) {
+void put_task(made_trace &t, std::uint32_t id, std::uint16_t type, std::uint64_t created,
+              std::uint64_t from, std::uint64_t to, unsigned slot, std::uint64_t address = 0) {
   t.put(created, on::create, id, type, 1 | std::uint64_t{address != 0} << 32);
   if (address)
     t.put(created, on::access, id, 0, address, 8 | k_inout);
@@ -310,7 +342,9 @@ TEST_F(made_traces, a_chain_is_named_as_the_cause_of_idleness) {
   t.put(0, on::root, 1, k_main).put(1, on::idle, 0, 0, 0, 0, 1);
   for (std::uint32_t i = 0; i != 20; ++i)
     put_task(t, 2 + i, k_one, 1 + i, 100 + i * k_ms, (i + 1) * k_ms, 0, 0x1000);
-  t.put(20 * k_ms, on::waited, 1, 0, 30).put(20 * k_ms + 10, on::end, 1, k_main).put(20 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
+  t.put(20 * k_ms, on::waited, 1, 0, 30)
+      .put(20 * k_ms + 10, on::end, 1, k_main)
+      .put(20 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
   const auto end = weft(t, {"report"});
   EXPECT_TRUE(end.exited(0) && end.output.starts_with("50 % of worker time is idle: ")) << end;
   EXPECT_TRUE(end.printed("no task is ready, behind 'one'.")) << end;
@@ -327,8 +361,10 @@ TEST_F(made_traces, a_long_last_task_is_named_as_the_cause_of_idleness) {
       .put(64 * k_ms + 10, on::end, 1, k_main)
       .put(64 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
   const auto end = weft(t, {"report"});
-  EXPECT_TRUE(end.exited(0) &&
-              end.output.starts_with("47 % of worker time is idle: 100 % of it in the tail, after the last task became ready, behind 'other'"))
+  EXPECT_TRUE(
+      end.exited(0) &&
+      end.output.starts_with(
+          "47 % of worker time is idle: 100 % of it in the tail, after the last task became ready, behind 'other'"))
       << end;
 }
 
@@ -338,9 +374,14 @@ TEST_F(made_traces, small_tasks_are_named_as_the_cause_of_overhead) {
   t.put(0, on::root, 1, k_main).put(2 * k_us, on::suspend, 1);
   for (std::uint32_t i = 0; i != 2000; ++i)
     put_task(t, 2 + i, k_one, 1 + i, 3 * k_us + i * 500, 3 * k_us + i * 500 + 100, 0);
-  t.put(1003 * k_us, on::resume, 1).put(1003 * k_us, on::waited, 1, 0, 2 * k_us).put(1003 * k_us + 10, on::end, 1, k_main);
+  t.put(1003 * k_us, on::resume, 1)
+      .put(1003 * k_us, on::waited, 1, 0, 2 * k_us)
+      .put(1003 * k_us + 10, on::end, 1, k_main);
   const auto end = weft(t, {"report"});
-  EXPECT_TRUE(end.exited(0) && end.output.starts_with("Tasks are small: 100 ns each in the mean, and 400 ns between two, which is ")) << end;
+  EXPECT_TRUE(end.exited(0) &&
+              end.output.starts_with(
+                  "Tasks are small: 100 ns each in the mean, and 400 ns between two, which is "))
+      << end;
 }
 
 TEST_F(made_traces, a_program_that_computes_itself_is_named_as_the_cause_of_idleness) {
@@ -351,10 +392,13 @@ TEST_F(made_traces, a_program_that_computes_itself_is_named_as_the_cause_of_idle
     now += 3 * k_ms;
     t.put(now + 5 * k_us, on::busy, 0, 0, 0, 0, 1);
     put_task(t, 2 + i, k_other, now, now + 10 * k_us, now + 200 * k_us, 1);
-    t.put(now + 201 * k_us, on::idle, 0, 0, 0, 0, 1).put(now + 210 * k_us, on::waited, 1, 0, now + 1);
+    t.put(now + 201 * k_us, on::idle, 0, 0, 0, 0, 1)
+        .put(now + 210 * k_us, on::waited, 1, 0, now + 1);
     now += 210 * k_us;
   }
   t.put(now + k_us, on::end, 1, k_main).put(now + k_us, on::busy, 0, 0, 0, 0, 1);
   const auto end = weft(t, {"report"});
-  EXPECT_TRUE(end.exited(0) && end.printed("of it while the program's own code runs and no task does")) << end;
+  EXPECT_TRUE(end.exited(0) &&
+              end.printed("of it while the program's own code runs and no task does"))
+      << end;
 }

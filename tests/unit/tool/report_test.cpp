@@ -30,7 +30,9 @@ std::string weft_program() {
   const auto tests = program.substr(0, program.rfind('/'));
   return tests.substr(0, tests.rfind('/')) + "/bin/weft";
 }
-bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// What a program of that number has left, which was killed: of this test, or long ago.
 void forget(pid_t pid) {
@@ -151,21 +153,26 @@ TEST_F(reports, the_page_needs_no_network_and_holds_all_parts) {
     EXPECT_TRUE(contains(page, part)) << part;
   EXPECT_LT(page.size(), 5u << 20);
   for (const char *part :
-       {"<dt>command<dd>", "weft_unit_tool", "<dt>machine<dd>", "<dt>cores<dd>", "<dt>date<dd>20", "<dt>load<dd>", "workers=2", "id=legend",
-        "id=search", "id=path", "aria-label=\"Timeline", "\"worker 0\",\"worker 1\"", "What the kernel took from bodies"})
+       {"<dt>command<dd>", "weft_unit_tool", "<dt>machine<dd>", "<dt>cores<dd>", "<dt>date<dd>20",
+        "<dt>load<dd>", "workers=2", "id=legend", "id=search", "id=path", "aria-label=\"Timeline",
+        "\"worker 0\",\"worker 1\"", "What the kernel took from bodies"})
     EXPECT_TRUE(contains(page, part)) << part;
   const auto tasks = series_of(page, "tasks");
-  ASSERT_EQ(tasks.size(), 5u * 40) << "track, type, begin, duration and place on the critical path of each";
+  ASSERT_EQ(tasks.size(), 5u * 40)
+      << "track, type, begin, duration and place on the critical path of each";
   std::map<double, double> place_by_begin;
   for (std::size_t i = 0; i < tasks.size(); i += 5)
     place_by_begin[tasks[i + 2]] = tasks[i + 4];
   double last = -1;
   for (const auto &[begin, place] : place_by_begin) {
-    EXPECT_TRUE(last < 0 || place > last) << "from the first that is on the critical path all of a chain are, in its order";
-    last = place; // those before it ended before the next was made: the path leads by way of their creator
+    EXPECT_TRUE(last < 0 || place > last)
+        << "from the first that is on the critical path all of a chain are, in its order";
+    last =
+        place; // those before it ended before the next was made: the path leads by way of their creator
   }
   EXPECT_GE(last, 0) << "the end of a chain is on the critical path";
-  const std::string edges = page.substr(page.find("edges:["), page.find("],grains") - page.find("edges:["));
+  const std::string edges =
+      page.substr(page.find("edges:["), page.find("],grains") - page.find("edges:["));
   EXPECT_EQ(std::count(edges.begin(), edges.end(), '['), 1 + 39) << edges;
 #if !defined(WEFT_TEST_SANITIZED) && !defined(WEFT_TEST_EMULATOR)
   if (std::system("command -v addr2line >/dev/null 2>&1") == 0) {
@@ -184,7 +191,8 @@ TEST_F(reports, spare_workers_are_called_so) {
   EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", folder}).exited(0));
   std::stringstream all;
   all << std::ifstream(m_folder + "/page.html").rdbuf();
-  EXPECT_TRUE(contains(all.str(), "names:[\"worker 0\",\"spare 1\"")) << all.str().substr(all.str().find("names:["), 80);
+  EXPECT_TRUE(contains(all.str(), "names:[\"worker 0\",\"spare 1\""))
+      << all.str().substr(all.str().find("names:["), 80);
 }
 
 TEST_F(reports, time_after_the_last_task_is_not_blamed_on_late_creation) {
@@ -205,7 +213,8 @@ TEST_F(reports, diff_tells_what_is_new_and_what_is_gone) {
       weft::taskwait();
     };
   };
-  const auto end = weft({"diff", traced("first", "2", one("old")), traced("second", "2", one("young"))});
+  const auto end =
+      weft({"diff", traced("first", "2", one("old")), traced("second", "2", one("young"))});
   EXPECT_TRUE(end.exited(0)) << end;
   const auto line_of = [&end](const char *name) {
     const auto at = end.output.find(std::string("\n") + name + " ");
@@ -223,12 +232,16 @@ TEST_F(reports, tasks_over_time_are_those_that_live_and_run) {
     for (int i = 0; i < 50; ++i)
       weft::spawn([&x] { compute(0.1), ++x; }, weft::inout(x), weft::label("waits"));
     weft::taskwait();
-    weft::taskiter(20, [&x] { weft::spawn([&x] { compute(0.05), ++x; }, weft::inout(x), weft::label("round")); }, weft::nogroup);
+    weft::taskiter(
+        20,
+        [&x] { weft::spawn([&x] { compute(0.05), ++x; }, weft::inout(x), weft::label("round")); },
+        weft::nogroup);
     weft::taskwait();
     weft::spawn([] { weft::join([] { compute(2); }, [] { compute(2); }); }, weft::label("joins"));
     weft::taskwait();
   };
-  const std::pair<const char *, bool> levels[] = {{"switch", false}, {"task", true}, {"graph", true}};
+  const std::pair<const char *, bool> levels[] = {
+      {"switch", false}, {"task", true}, {"graph", true}};
   for (const auto &[level, knows_creations] : levels) {
     setenv("WEFT_TEST_LEVEL", level, 1);
     setenv("WEFT_WATCH_MAX_SPARES", "0", 1);
@@ -240,7 +253,8 @@ TEST_F(reports, tasks_over_time_are_those_that_live_and_run) {
     all << std::ifstream(m_folder + "/page.html").rdbuf();
     const auto live = series_of(all.str(), "live"), running = series_of(all.str(), "running");
     ASSERT_FALSE(running.empty());
-    EXPECT_LE(*std::max_element(running.begin(), running.end()), 2.01) << level << ": no more than there are workers";
+    EXPECT_LE(*std::max_element(running.begin(), running.end()), 2.01)
+        << level << ": no more than there are workers";
     EXPECT_GE(*std::min_element(running.begin(), running.end()), 0) << level;
     EXPECT_EQ(live.empty(), !knows_creations) << level;
     if (!live.empty()) {
@@ -248,7 +262,8 @@ TEST_F(reports, tasks_over_time_are_those_that_live_and_run) {
       EXPECT_LE(*std::max_element(live.begin(), live.end()), 53) << level;
       EXPECT_GE(*std::max_element(live.begin(), live.end()), 1) << level;
     }
-    EXPECT_EQ(contains(all.str(), "these take a trace of level graph"), level != std::string("graph"));
+    EXPECT_EQ(contains(all.str(), "these take a trace of level graph"),
+              level != std::string("graph"));
   }
 }
 
@@ -278,17 +293,22 @@ TEST_F(reports, every_type_is_told_what_speeding_it_up_would_give) {
 TEST_F(reports, a_chain_is_predicted_not_to_get_faster_and_independent_tasks_are) {
   auto end = weft({"predict", "--workers", "1,8", "--json", traced("chain", "2", chain)});
   EXPECT_TRUE(end.exited(0)) << end;
-  const auto speedup = [&end] { return std::strtod(end.output.c_str() + end.output.rfind("\"speedup\":") + 10, nullptr); };
+  const auto speedup = [&end] {
+    return std::strtod(end.output.c_str() + end.output.rfind("\"speedup\":") + 10, nullptr);
+  };
   EXPECT_GT(speedup(), 0.5) << end;
   const std::string wide = traced("wide", "1", [] {
     for (int i = 0; i < 64; ++i)
       weft::spawn([] { compute(1); }, weft::label("wide"));
     weft::taskwait();
   });
-  end = weft({"predict", "--workers", "1,8", "--json", wide}); // how fast exactly: made_trace_test.cpp
+  end = weft(
+      {"predict", "--workers", "1,8", "--json", wide}); // how fast exactly: made_trace_test.cpp
   EXPECT_GT(speedup(), 0.5) << end;
   EXPECT_LT(speedup(), 8.01) << end;
-  const auto work = [&end] { return std::strtod(end.output.c_str() + end.output.find("\"work_ns\":") + 10, nullptr); };
+  const auto work = [&end] {
+    return std::strtod(end.output.c_str() + end.output.find("\"work_ns\":") + 10, nullptr);
+  };
   const double recorded = work();
   end = weft({"predict", "--workers", "1", "--json", "--scale", "wide=0.5", wide});
   EXPECT_NEAR(work() / recorded, 0.5, 0.1) << end;
@@ -303,13 +323,15 @@ TEST_F(reports, a_chain_is_predicted_not_to_get_faster_and_independent_tasks_are
     std::snprintf(text, sizeof text, "\n%-40s %10d %10d ", type, first, second);
     return std::string(text);
   };
-  for (const std::string &text : {std::string("\ncritical path "), line("chain", 40, 0), line("wide", 0, 64), std::string(" gone\n")})
+  for (const std::string &text : {std::string("\ncritical path "), line("chain", 40, 0),
+                                  line("wide", 0, 64), std::string(" gone\n")})
     EXPECT_TRUE(contains(end.output, text)) << text << end;
 }
 
 TEST_F(reports, a_time_limit_makes_a_program_that_hangs_say_so) {
   const auto run = [](const char *limit) {
-    return weft({"run", "--hang-timeout", limit, "--set", "watch.hang=abort", "--", test::program_path(), "--gtest_filter=DISABLED_reports.hangs",
+    return weft({"run", "--hang-timeout", limit, "--set", "watch.hang=abort", "--",
+                 test::program_path(), "--gtest_filter=DISABLED_reports.hangs",
                  "--gtest_also_run_disabled_tests"});
   };
   const auto end = run("20ms");
@@ -327,7 +349,8 @@ TEST(DISABLED_reports, hangs) {
 TEST_F(reports, run_report_writes_the_page_and_gives_the_status_of_the_program) {
   const std::string page = m_folder + "/p.html";
   const auto end =
-      weft({"run", "--report=" + page, "--", test::program_path(), "--gtest_filter=DISABLED_reports.a_program", "--gtest_also_run_disabled_tests"});
+      weft({"run", "--report=" + page, "--", test::program_path(),
+            "--gtest_filter=DISABLED_reports.a_program", "--gtest_also_run_disabled_tests"});
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(contains(end.output, "the report is in " + page)) << end;
   EXPECT_EQ(access(page.c_str(), R_OK), 0);
@@ -337,16 +360,19 @@ TEST_F(reports, run_report_leaves_no_folder_and_bounds_those_of_killed_ones) {
   const auto folders = [] {
     std::vector<std::string> found;
     for (const auto &file : std::filesystem::directory_iterator("/tmp"))
-      if (const std::string name = file.path().filename(); name.starts_with("weft-report-") && !name.starts_with("weft-report-test-"))
+      if (const std::string name = file.path().filename();
+          name.starts_with("weft-report-") && !name.starts_with("weft-report-test-"))
         found.push_back(name);
     std::sort(found.begin(), found.end());
     return found;
   };
-  const std::string mark = m_folder + "/runs", page = "--report=" + m_folder + "/run.html", program = "touch " + mark + "; sleep 1";
+  const std::string mark = m_folder + "/runs", page = "--report=" + m_folder + "/run.html",
+                    program = "touch " + mark + "; sleep 1";
   const auto start = [&] {
     const pid_t child = fork();
     if (child == 0) {
-      execl(weft_program().c_str(), "weft", "run", page.c_str(), "--", "sh", "-c", program.c_str(), nullptr);
+      execl(weft_program().c_str(), "weft", "run", page.c_str(), "--", "sh", "-c", program.c_str(),
+            nullptr);
       _exit(127);
     }
     while (access(mark.c_str(), F_OK) != 0) // by then the folder is there, and others are gone
@@ -357,7 +383,8 @@ TEST_F(reports, run_report_leaves_no_folder_and_bounds_those_of_killed_ones) {
   const auto before = folders();
   waitpid(start(), nullptr, 0);
   const auto after = folders();
-  EXPECT_TRUE(std::includes(before.begin(), before.end(), after.begin(), after.end())) << "its own is gone";
+  EXPECT_TRUE(std::includes(before.begin(), before.end(), after.begin(), after.end()))
+      << "its own is gone";
   for (int i = 0; i < 7; ++i) {
     const pid_t child = start();
     kill(child, SIGKILL);
@@ -372,7 +399,8 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   const pid_t child = fork();
   if (child == 0) {
     for (const auto &[name, value] :
-         {std::pair{"WEFT_WATCH_HANG", "report"}, std::pair{"WEFT_WATCH_PATIENCE", "10ms"}, std::pair{"WEFT_WORKERS", "2"}})
+         {std::pair{"WEFT_WATCH_HANG", "report"}, std::pair{"WEFT_WATCH_PATIENCE", "10ms"},
+          std::pair{"WEFT_WORKERS", "2"}})
       setenv(name, value, 1);
     std::atomic<weft::handle<void> *> other{nullptr};
     auto first = weft::spawn(

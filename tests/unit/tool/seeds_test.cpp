@@ -25,7 +25,9 @@ class weft_seeds : public testing::Test {
     settings.emplace_back("WEFT_CONFIG", "");
     return test::run(arguments, settings);
   }
-  std::vector<std::string> buggy() const { return test::command(m_tests + "/weft_unit_tool_order_bug"); }
+  std::vector<std::string> buggy() const {
+    return test::command(m_tests + "/weft_unit_tool_order_bug");
+  }
   test::ending explore(const std::string &how, std::vector<std::string> options = {}) const {
     options.insert(options.begin(), {"run", "--seeds", "40"});
     options.push_back("--");
@@ -61,13 +63,16 @@ class weft_seeds : public testing::Test {
 TEST_F(weft_seeds, a_program_without_a_bug_gives_the_same_with_each) {
   const auto end = explore("");
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_EQ(end.output, "weft: seeds 1 to 40 gave the same output and exit code as the run without a seed\n");
+  EXPECT_EQ(end.output,
+            "weft: seeds 1 to 40 gave the same output and exit code as the run without a seed\n");
 }
 
 TEST_F(weft_seeds, another_output_is_shown_as_a_difference_and_can_be_repeated) {
   const auto end = explore("output");
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.printed("differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = ")) << end;
+  EXPECT_TRUE(end.printed(
+      "differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = "))
+      << end;
   EXPECT_FALSE(end.printed("gave something else")) << end;
   EXPECT_TRUE(end.printed("    - x = 42\n")) << end;
   EXPECT_TRUE(end.printed("    + x = 0\n")) << end;
@@ -95,17 +100,22 @@ TEST_F(weft_seeds, a_hang_is_a_difference) {
 TEST_F(weft_seeds, a_program_that_hangs_without_a_seed_leaves_nothing_to_compare_with) {
   const auto end = weft({"run", "--seeds", "3", "--limit", "0.5", "sleep", "100"});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_EQ(end.output, "weft: the run without a seed had no end within 0.5 s; nothing can be compared with it\n");
+  EXPECT_EQ(
+      end.output,
+      "weft: the run without a seed had no end within 0.5 s; nothing can be compared with it\n");
 }
 
 TEST_F(weft_seeds, an_output_that_always_changes_is_not_blamed_on_a_seed) {
   const auto end = explore("noise");
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.printed("two runs without a seed differ, so there is nothing to compare seeds with\n")) << end;
+  EXPECT_TRUE(
+      end.printed("two runs without a seed differ, so there is nothing to compare seeds with\n"))
+      << end;
 }
 
 TEST_F(weft_seeds, of_a_program_that_always_fails_give_its_status) {
-  auto end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "echo last words >&2; kill -SEGV $$"});
+  auto end =
+      weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "echo last words >&2; kill -SEGV $$"});
   EXPECT_TRUE(end.exited(128 + SIGSEGV)) << end;
   EXPECT_TRUE(end.printed("gave the same output and signal")) << end;
   EXPECT_TRUE(end.printed("weft: all of them failed: signal 11 (Segmentation fault)\n")) << end;
@@ -133,7 +143,9 @@ TEST_F(weft_seeds, settings_that_contradict_seeds_are_refused_at_once) {
   EXPECT_TRUE(end.printed("goes with workers = 1 only, which is '4'")) << end;
   end = weft({"run", "--seeds", "5", "true"}, {{"WEFT_SCHED_POLICY", "central"}});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.printed("goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)")) << end;
+  EXPECT_TRUE(end.printed(
+      "goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)"))
+      << end;
 }
 
 TEST_F(weft_seeds, a_command_line_without_sense_is_refused) {
@@ -141,9 +153,11 @@ TEST_F(weft_seeds, a_command_line_without_sense_is_refused) {
       {{"run", "--seeds"}, "--seeds needs a value"},
       {{"run", "--seeds", "no", "true"}, "--seeds needs a number from 1 to 2147483647, not 'no'"},
       {{"run", "--seeds=0", "true"}, "--seeds needs a number from 1 to 2147483647, not '0'"},
-      {{"run", "--seeds", "3", "--limit", "soon", "true"}, "--limit needs a number of seconds, not 'soon'"},
+      {{"run", "--seeds", "3", "--limit", "soon", "true"},
+       "--limit needs a number of seconds, not 'soon'"},
       {{"run", "--limit", "3", "true"}, "--limit goes with --seeds"},
-      {{"run", "--seeds", "3", "--set", "sched.seed=4", "true"}, "--seeds chooses sched.seed itself"},
+      {{"run", "--seeds", "3", "--set", "sched.seed=4", "true"},
+       "--seeds chooses sched.seed itself"},
       {{"run", "--seeds", "3"}, "run needs a program"},
   };
   for (const auto &[words, sentence] : cases) {

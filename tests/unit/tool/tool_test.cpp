@@ -87,8 +87,8 @@ TEST_F(weft_tool, info_shows_the_cpus_that_may_be_used) {
   const auto &m = weft::rt::this_machine();
   EXPECT_TRUE(end.printed("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
   EXPECT_TRUE(end.printed("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
-  for (const char *what :
-       {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier", "guard pages", "max_map_count", "compiler", "kernel"})
+  for (const char *what : {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier",
+                           "guard pages", "max_map_count", "compiler", "kernel"})
     EXPECT_TRUE(end.printed(what)) << what;
 }
 
@@ -97,7 +97,9 @@ TEST_F(weft_tool, info_honours_the_inherited_mask) {
   ASSERT_EQ(weft::rt::bind_this_thread(before.back()), 0);
   const auto end = weft({"info"});
   ASSERT_EQ(weft::rt::bind_this_thread(before), 0);
-  EXPECT_TRUE(end.printed("CPUs allowed     1 (" + std::to_string(before.back()) + "), 1 cores, 1 packages\n")) << end;
+  EXPECT_TRUE(end.printed("CPUs allowed     1 (" + std::to_string(before.back()) +
+                          "), 1 cores, 1 packages\n"))
+      << end;
   EXPECT_TRUE(end.printed("CPUs effective   1\n")) << end;
 }
 
@@ -122,8 +124,12 @@ TEST_F(weft_tool, config_prints_what_it_reads_back) {
 TEST_F(weft_tool, config_in_json_is_one_object) {
   const auto end = weft({"config", "--json"}, {{"WEFT_WORKERS", "3"}});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed(R"({"key": "workers", "value": 3, "origin": "environment WEFT_WORKERS", "type": "int")")) << end;
-  EXPECT_TRUE(end.printed(R"({"key": "throttle.bytes", "value": "16MiB", "origin": "default", "type": "bytes")")) << end;
+  EXPECT_TRUE(end.printed(
+      R"({"key": "workers", "value": 3, "origin": "environment WEFT_WORKERS", "type": "int")"))
+      << end;
+  EXPECT_TRUE(end.printed(
+      R"({"key": "throttle.bytes", "value": "16MiB", "origin": "default", "type": "bytes")"))
+      << end;
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < end.output.size(); ++i) {
@@ -158,14 +164,18 @@ TEST_F(weft_tool, the_page_of_settings_is_up_to_date) {
 }
 
 TEST_F(weft_tool, run_hands_settings_to_the_program) {
-  const auto end = weft({"run", "--workers", "3", "--preset=latency", "--set", "sched.policy=central", "--set=stats=on", "--", "env"});
+  const auto end = weft({"run", "--workers", "3", "--preset=latency", "--set",
+                         "sched.policy=central", "--set=stats=on", "--", "env"});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *line : {"WEFT_WORKERS=3\n", "WEFT_PRESET=latency\n", "WEFT_SCHED_POLICY=central\n", "WEFT_STATS=on\n"})
+  for (const char *line : {"WEFT_WORKERS=3\n", "WEFT_PRESET=latency\n",
+                           "WEFT_SCHED_POLICY=central\n", "WEFT_STATS=on\n"})
     EXPECT_TRUE(end.printed(line)) << line << end;
 }
 
 TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_counts) {
-  const auto end = weft({"run", "--workers", "3", "--set", "workers=4", "sh", "-c", "echo =$WEFT_WORKERS="}, {{"WEFT_WORKERS", "2"}});
+  const auto end =
+      weft({"run", "--workers", "3", "--set", "workers=4", "sh", "-c", "echo =$WEFT_WORKERS="},
+           {{"WEFT_WORKERS", "2"}});
   EXPECT_EQ(end.output, "=4=\n") << end;
 }
 
@@ -191,7 +201,9 @@ TEST_F(weft_tool, run_with_stats_set_shows_what_the_program_has_done) {
   EXPECT_TRUE(end.printed("weft: stats: worker 1 (started): ")) << end;
 }
 
-TEST_F(weft_tool, run_ends_as_the_program_ends) { EXPECT_TRUE(weft({"run", "--", "sh", "-c", "exit 42"}).exited(42)); }
+TEST_F(weft_tool, run_ends_as_the_program_ends) {
+  EXPECT_TRUE(weft({"run", "--", "sh", "-c", "exit 42"}).exited(42));
+}
 
 TEST_F(weft_tool, run_refuses_unknown_keys_and_wrong_values) {
   auto end = weft({"run", "--set", "sched.polcy=central", "true"});

@@ -59,11 +59,16 @@ TEST(top, says_whose_task_sleeps_in_the_kernel) {
     return n;
   };
   const auto look = [&] {
-    return test::run({weft_program(), "top", "--once", "--json", "--every", "20ms", std::to_string(child)}, {{"WEFT_CONFIG", ""}});
+    return test::run(
+        {weft_program(), "top", "--once", "--json", "--every", "20ms", std::to_string(child)},
+        {{"WEFT_CONFIG", ""}});
   };
   test::ending end = look();
-  for (int i = 0; i != 300 && !(count(end.output, "\"state\":\"blocked\"") == 1 && count(end.output, "\"state\":\"idle\"") == 1); ++i)
-    end = look(); // the task has still to reach its sleep, and the third worker to give up its search
+  for (int i = 0; i != 300 && !(count(end.output, "\"state\":\"blocked\"") == 1 &&
+                                count(end.output, "\"state\":\"idle\"") == 1);
+       ++i)
+    end =
+        look(); // the task has still to reach its sleep, and the third worker to give up its search
   end = look();
   EXPECT_EQ(count(end.output, "\"state\":\"blocked\""), 1) << end;
   EXPECT_EQ(count(end.output, "\"state\":\"busy\""), 1) << end;

@@ -34,7 +34,9 @@ std::string weft_program() {
   return tests.substr(0, tests.rfind('/')) + "/bin/weft";
 }
 
-bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// Tasks of all kinds, in an order that the seed gives.
 void run_tasks(unsigned seed) {
@@ -57,7 +59,8 @@ void run_tasks(unsigned seed) {
       group.spawn([] {});
       break;
     case 4:
-      weft::spawn([&a] { weft::spawn([&a] { ++a; }, weft::inout(a), weft::label("child")); }, weft::weak_inout(a), weft::label("weak"));
+      weft::spawn([&a] { weft::spawn([&a] { ++a; }, weft::inout(a), weft::label("child")); },
+                  weft::weak_inout(a), weft::label("weak"));
       break;
     case 5:
       weft::spawn([&a] { ++a; }, weft::inout(a), weft::if_(false), weft::label("undeferred"));
@@ -115,7 +118,10 @@ class traces : public testing::Test {
       test::expect_babeltrace_reads(settings);
   }
   test::environment settings(const std::string &level, const std::string &mode = "stream") const {
-    return {{"WEFT_WORKERS", "2"}, {"WEFT_TRACE_LEVEL", level}, {"WEFT_TRACE_DIR", m_folder}, {"WEFT_TRACE_MODE", mode}};
+    return {{"WEFT_WORKERS", "2"},
+            {"WEFT_TRACE_LEVEL", level},
+            {"WEFT_TRACE_DIR", m_folder},
+            {"WEFT_TRACE_MODE", mode}};
   }
   std::string m_folder;
 };
@@ -176,7 +182,8 @@ std::multimap<unsigned, field> fields_of(std::string_view message) {
   std::multimap<unsigned, field> all;
   while (!message.empty()) {
     const std::uint64_t key = take_varint(message), value = take_varint(message);
-    EXPECT_TRUE((key & 7) == 0 || ((key & 7) == 2 && value <= message.size())) << "no number and no text: " << key;
+    EXPECT_TRUE((key & 7) == 0 || ((key & 7) == 2 && value <= message.size()))
+        << "no number and no text: " << key;
     const std::string_view text = key & 2 ? message.substr(0, value) : std::string_view{};
     message.remove_prefix(text.size());
     all.emplace(static_cast<unsigned>(key >> 3), field{value, text});
@@ -192,7 +199,8 @@ std::uint64_t number_in(const std::multimap<unsigned, field> &message, unsigned 
 slices_by_name slices_of_perfetto(const std::string &file) {
   slices_by_name all;
   std::map<std::uint64_t, std::string> names;
-  std::map<std::uint64_t, std::pair<std::string, std::uint64_t>> open; // by track: its name, and since when
+  std::map<std::uint64_t, std::pair<std::string, std::uint64_t>>
+      open; // by track: its name, and since when
   std::set<std::uint64_t> tracks;
   for (const auto &[tag, packet] : fields_of(file)) {
     EXPECT_EQ(tag, 1u);
@@ -252,7 +260,8 @@ TEST_F(traces, counters_equal_the_replayed_trace_for_random_programs_under_every
       EXPECT_TRUE(contains(end.output, "as the counters say")) << end;
       if (level != std::string("switch")) {
         EXPECT_GT(tally_of(end.output, "inout").created, 0u) << end;
-        EXPECT_EQ(tally_of(end.output, "inout").created, tally_of(end.output, "inout").executed) << end;
+        EXPECT_EQ(tally_of(end.output, "inout").created, tally_of(end.output, "inout").executed)
+            << end;
         EXPECT_EQ(tally_of(end.output, "inout").live, 0u) << end;
       }
       ++seed;
@@ -271,7 +280,8 @@ TEST_F(traces, babeltrace2_reads_what_is_written_record_for_record) {
     });
     const auto info = weft({"trace", "info", m_folder});
     const auto own = number_before(info.output.substr(info.output.find("records")), ", ");
-    const auto bt = test::run({"/bin/sh", "-c", "babeltrace2 '" + m_folder + "' 2>/dev/null | wc -l"}, {});
+    const auto bt =
+        test::run({"/bin/sh", "-c", "babeltrace2 '" + m_folder + "' 2>/dev/null | wc -l"}, {});
     EXPECT_GT(own, 0u) << info;
     EXPECT_EQ(std::strtoull(bt.output.c_str(), nullptr, 10), own) << info << bt;
   }
@@ -292,7 +302,9 @@ TEST_F(traces, what_two_records_in_one_tell_is_read_as_two) {
     std::istringstream words(line);
     for (std::string *w : {&ns, &worker, &event, &task, &type})
       std::getline(words, *w, ',');
-    EXPECT_TRUE(event != "access" || contains(line, "," + std::to_string(sizeof(int) | std::uint64_t{2} << 32))) << line; // inout
+    EXPECT_TRUE(event != "access" ||
+                contains(line, "," + std::to_string(sizeof(int) | std::uint64_t{2} << 32)))
+        << line; // inout
     if (type != "link")
       continue;
     ++lines[event];
@@ -345,7 +357,8 @@ TEST_F(traces, a_stream_that_is_cut_off_is_read_up_to_there) {
   struct stat st{};
   ASSERT_EQ(stat(stream.c_str(), &st), 0);
   std::uint64_t before = UINT64_MAX;
-  for (const long rest : {st.st_size * 3 / 4, st.st_size / 2 + 5, st.st_size / 4 - 1, 50l}) { // amid records, amid the head of a packet
+  for (const long rest : {st.st_size * 3 / 4, st.st_size / 2 + 5, st.st_size / 4 - 1,
+                          50l}) { // amid records, amid the head of a packet
     ASSERT_EQ(truncate(stream.c_str(), rest), 0);
     auto end = weft({"trace", "info", m_folder});
     EXPECT_TRUE(end.exited(0)) << end;
@@ -357,7 +370,10 @@ TEST_F(traces, a_stream_that_is_cut_off_is_read_up_to_there) {
     EXPECT_TRUE(end.exited(0)) << rest << end;
     EXPECT_TRUE(contains(end.output, "sound as far as it goes")) << end;
     for (const char *format : {"csv", "chrome", "perfetto", "dot"})
-      EXPECT_TRUE(weft({"trace", "export", "--format", format, "--output", m_folder + "/out", m_folder}).exited(0)) << format << rest;
+      EXPECT_TRUE(
+          weft({"trace", "export", "--format", format, "--output", m_folder + "/out", m_folder})
+              .exited(0))
+          << format << rest;
     EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", m_folder}).exited(0)) << rest;
   }
 }
@@ -381,12 +397,17 @@ TEST_F(traces, a_part_is_cut_out_by_time) {
     else if (contains(line, ",late,") && first_late == 0)
       first_late = std::stoll(line);
   ASSERT_GT(first_late, last_early + 10'000'000);
-  const std::string between = std::to_string((first_late + last_early) / 2000) + "us", part = m_folder + "/part";
-  const auto has = [&](const char *type) { return contains(weft({"trace", "info", part}).output, "\n" + std::string(type) + " "); };
+  const std::string between = std::to_string((first_late + last_early) / 2000) + "us",
+                    part = m_folder + "/part";
+  const auto has = [&](const char *type) {
+    return contains(weft({"trace", "info", part}).output, "\n" + std::string(type) + " ");
+  };
   EXPECT_TRUE(weft({"trace", "cut", "--to", between, "--output", part, m_folder}).exited(0));
   EXPECT_TRUE(has("early") && !has("late"));
   test::expect_babeltrace_reads(part);
-  EXPECT_TRUE(weft({"trace", "cut", "--from", between, "--to", "100s", "--output", part, m_folder}).exited(0)) << "an older part is replaced";
+  EXPECT_TRUE(weft({"trace", "cut", "--from", between, "--to", "100s", "--output", part, m_folder})
+                  .exited(0))
+      << "an older part is replaced";
   EXPECT_TRUE(has("late") && !has("early"));
   EXPECT_TRUE(weft({"trace", "check", part}).exited(0));
   EXPECT_TRUE(weft({"trace", "cut", "--from", "soon", "--output", part, m_folder}).exited(2));
@@ -394,11 +415,16 @@ TEST_F(traces, a_part_is_cut_out_by_time) {
 
 TEST_F(traces, run_writes_a_trace_of_the_level_that_is_asked_for) {
   for (const char *level : {"switch", "task", "graph", "runtime"}) {
-    const std::string option = level == std::string("graph") ? "--trace" : "--trace=" + std::string(level), folder = m_folder + "/" + level;
-    const auto end = weft({"run", option, "--set", "trace.dir=" + folder, "--", test::program_path(), "--gtest_filter=DISABLED_traces.a_program",
-                           "--gtest_also_run_disabled_tests"});
+    const std::string option = level == std::string("graph") ? "--trace"
+                                                             : "--trace=" + std::string(level),
+                      folder = m_folder + "/" + level;
+    const auto end =
+        weft({"run", option, "--set", "trace.dir=" + folder, "--", test::program_path(),
+              "--gtest_filter=DISABLED_traces.a_program", "--gtest_also_run_disabled_tests"});
     EXPECT_TRUE(end.exited(0)) << end;
-    EXPECT_TRUE(contains(weft({"trace", "info", folder}).output, "level      " + std::string(level) + ",")) << level;
+    EXPECT_TRUE(
+        contains(weft({"trace", "info", folder}).output, "level      " + std::string(level) + ","))
+        << level;
     test::expect_babeltrace_reads(folder);
   }
 }
@@ -412,7 +438,8 @@ TEST_F(traces, context_switches_are_seen_without_privilege) {
   s.emplace_back("WEFT_CONFIG", ""); // the user `nobody` may be unable to read that of this user
   in_child(s, false, [] {
     const bool is_root = getuid() == 0;
-    if (is_root && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0))
+    if (is_root && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0 ||
+                    prctl(PR_SET_DUMPABLE, 1) != 0))
       std::abort();
     for (int i = 0; i < 20; ++i) {
       weft::spawn([] { usleep(1000); }, weft::label("sleeps in the kernel"));
@@ -449,7 +476,8 @@ TEST_F(traces, times_are_those_of_the_program) {
   struct moments {
     std::int64_t realtime, monotonic;
   };
-  auto *const seen = static_cast<moments *>(mmap(nullptr, 2 * sizeof(moments), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto *const seen = static_cast<moments *>(mmap(
+      nullptr, 2 * sizeof(moments), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   in_child(settings("task"), false, [seen] {
     const auto now = [] { return moments{system_ns(CLOCK_REALTIME), system_ns(CLOCK_MONOTONIC)}; };
     usleep(30'000);
@@ -465,18 +493,32 @@ TEST_F(traces, times_are_those_of_the_program) {
   ASSERT_GT(at[1], at[0]);
   const std::string own = read_all(m_folder + "/.weft"), ctf = read_all(m_folder + "/metadata");
   const long double frequency = std::stoull(own.substr(own.find("\nfrequency ") + 11));
-  const auto ticks = [&](const char *key) { return static_cast<long double>(std::stoull(own.substr(own.find(key) + std::strlen(key)))); };
+  const auto ticks = [&](const char *key) {
+    return static_cast<long double>(std::stoull(own.substr(own.find(key) + std::strlen(key))));
+  };
   EXPECT_EQ(number_behind(ctf, "freq = "), static_cast<double>(frequency));
-  constexpr std::int64_t k_slack = 5'000'000; // between a record and what the body sees, and a clock that is being set right
+  constexpr std::int64_t k_slack =
+      5'000'000; // between a record and what the body sees, and a clock that is being set right
   for (int i : {0, 1}) {
-    const long double record = ticks("\nfirst ") + static_cast<long double>(at[i]) * frequency / 1e9L;
+    const long double record =
+        ticks("\nfirst ") + static_cast<long double>(at[i]) * frequency / 1e9L;
     const long double by_readers =
-        (number_behind(ctf, "offset_s = ") + (static_cast<long double>(number_behind(ctf, "offset = ")) + record) / frequency) * 1e9L;
-    EXPECT_NEAR(static_cast<double>(by_readers - static_cast<long double>(seen[i].realtime)), 0, k_slack) << i << ctf;
-    const long double monotonic = ticks("\nmonotonic ") + (record - ticks("\nticks ")) / frequency * 1e9L;
-    EXPECT_NEAR(static_cast<double>(monotonic - static_cast<long double>(seen[i].monotonic)), 0, k_slack) << i << own;
-    const long double realtime = ticks("\nrealtime ") + (record - ticks("\nticks ")) / frequency * 1e9L;
-    EXPECT_NEAR(static_cast<double>(realtime - static_cast<long double>(seen[i].realtime)), 0, k_slack) << i << own;
+        (number_behind(ctf, "offset_s = ") +
+         (static_cast<long double>(number_behind(ctf, "offset = ")) + record) / frequency) *
+        1e9L;
+    EXPECT_NEAR(static_cast<double>(by_readers - static_cast<long double>(seen[i].realtime)), 0,
+                k_slack)
+        << i << ctf;
+    const long double monotonic =
+        ticks("\nmonotonic ") + (record - ticks("\nticks ")) / frequency * 1e9L;
+    EXPECT_NEAR(static_cast<double>(monotonic - static_cast<long double>(seen[i].monotonic)), 0,
+                k_slack)
+        << i << own;
+    const long double realtime =
+        ticks("\nrealtime ") + (record - ticks("\nticks ")) / frequency * 1e9L;
+    EXPECT_NEAR(static_cast<double>(realtime - static_cast<long double>(seen[i].realtime)), 0,
+                k_slack)
+        << i << own;
   }
   munmap(seen, 2 * sizeof(moments));
 }
@@ -495,7 +537,8 @@ TEST_F(traces, discarded_records_are_counted_exactly) {
   EXPECT_TRUE(end.exited(0)) << end;
   const auto line = end.output.substr(end.output.find("records"));
   // root; create, suspend, begin, end, resume and waited of each; five counters
-  EXPECT_EQ(number_before(line, ", ") + number_before(line, " discarded"), 1 + 6 * 20000u + 5) << end;
+  EXPECT_EQ(number_before(line, ", ") + number_before(line, " discarded"), 1 + 6 * 20000u + 5)
+      << end;
 }
 
 TEST_F(traces, a_child_of_fork_leaves_the_trace_of_its_parent_alone) {
@@ -508,7 +551,8 @@ TEST_F(traces, a_child_of_fork_leaves_the_trace_of_its_parent_alone) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    EXPECT_TRUE(status == 0 || test::k_thread_sanitized || test::k_emulated) << status; // which end a child of fork that starts threads
+    EXPECT_TRUE(status == 0 || test::k_thread_sanitized || test::k_emulated)
+        << status; // which end a child of fork that starts threads
     run_tasks(3);
   });
   const auto end = weft({"trace", "check", m_folder});
@@ -518,13 +562,15 @@ TEST_F(traces, a_child_of_fork_leaves_the_trace_of_its_parent_alone) {
 
 TEST_F(traces, exporters_write_what_their_readers_expect) {
   in_child(settings("graph"), false, [] { run_tasks(5); });
-  auto end = weft({"trace", "export", "--format", "chrome", "--output", m_folder + "/../x.json", m_folder});
+  auto end = weft(
+      {"trace", "export", "--format", "chrome", "--output", m_folder + "/../x.json", m_folder});
   const std::string base = m_folder.substr(0, m_folder.rfind('/'));
   EXPECT_TRUE(end.exited(0)) << end;
-  end = test::run({"/usr/bin/env", "python3", "-c",
-                   "import json,sys; d=json.load(open(sys.argv[1])); print(sum(e.get('cat')=='task' for e in d['traceEvents'])>=400)",
-                   base + "/x.json"},
-                  {});
+  end = test::run(
+      {"/usr/bin/env", "python3", "-c",
+       "import json,sys; d=json.load(open(sys.argv[1])); print(sum(e.get('cat')=='task' for e in d['traceEvents'])>=400)",
+       base + "/x.json"},
+      {});
   EXPECT_TRUE(contains(end.output, "True")) << end;
   unlink((base + "/x.json").c_str());
   end = weft({"trace", "export", "--format", "paraver", "--output", base + "/x", m_folder});
@@ -534,14 +580,18 @@ TEST_F(traces, exporters_write_what_their_readers_expect) {
     unlink((base + "/x" + part).c_str());
   }
   EXPECT_TRUE(contains(weft({"trace", "export", "--format", "dot", m_folder}).output, " -> "));
-  EXPECT_TRUE(contains(weft({"trace", "export", "--format", "csv", m_folder}).output, ",0,root,1,main,0,0\n"));
+  EXPECT_TRUE(contains(weft({"trace", "export", "--format", "csv", m_folder}).output,
+                       ",0,root,1,main,0,0\n"));
 }
 
 TEST_F(traces, perfetto_gets_the_slices_that_chrome_gets) {
   in_child(settings("graph"), false, [] { run_tasks(6); });
   for (const char *format : {"perfetto", "chrome"})
-    ASSERT_TRUE(weft({"trace", "export", "--format", format, "--output", m_folder + "/" + format, m_folder}).exited(0));
-  const auto seen = slices_of_perfetto(read_all(m_folder + "/perfetto")), expected = slices_of_json(read_all(m_folder + "/chrome"));
+    ASSERT_TRUE(
+        weft({"trace", "export", "--format", format, "--output", m_folder + "/" + format, m_folder})
+            .exited(0));
+  const auto seen = slices_of_perfetto(read_all(m_folder + "/perfetto")),
+             expected = slices_of_json(read_all(m_folder + "/chrome"));
   EXPECT_GT(expected.size(), 5u);
   EXPECT_EQ(seen.size(), expected.size());
   for (const auto &[name, e] : expected) {
@@ -557,7 +607,8 @@ TEST_F(traces, regions_are_linked_where_they_overlap) {
     const auto part = [](int from, int bytes) { return weft::region(data).span(from, bytes); };
     weft::spawn([] {}, weft::inout(part(0, 64)), weft::label("low"));
     weft::spawn([] {}, weft::inout(part(128, 64)), weft::label("high"));
-    weft::spawn([] {}, weft::inout(part(32, 128)), weft::label("both")); // behind both, and begins where neither does
+    weft::spawn([] {}, weft::inout(part(32, 128)),
+                weft::label("both")); // behind both, and begins where neither does
     weft::spawn([] {}, weft::inout(part(192, 32)), weft::label("apart"));
     weft::spawn([] {}, weft::in(part(40, 8)), weft::label("within"));
     weft::taskwait();

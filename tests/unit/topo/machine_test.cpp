@@ -24,7 +24,8 @@ void put_large_machine(fake_tree &tree) {
   for (int node = 0; node != 4; ++node) {
     const int first = node * 2;
     tree.put("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist",
-             std::to_string(first) + "-" + std::to_string(first + 1) + "," + std::to_string(first + 8) + "-" + std::to_string(first + 9) + "\n");
+             std::to_string(first) + "-" + std::to_string(first + 1) + "," +
+                 std::to_string(first + 8) + "-" + std::to_string(first + 9) + "\n");
   }
   for (int cpu = 0; cpu != 16; ++cpu) {
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";

@@ -77,7 +77,8 @@ TEST(recorded_machine, cores_of_less_capacity_are_little) {
   test::fake_tree tree;
   load(tree, "big_little");
   EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1, 2, 3})), (cpus{0, 1}));
-  EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1})), cpus{}) << "of those that we may use all are equal";
+  EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1})), cpus{})
+      << "of those that we may use all are equal";
 }
 
 TEST(recorded_machine, atoms_of_a_hybrid_machine_are_little) {

@@ -30,11 +30,11 @@ std::atomic<long> g_calls{0};
 } // namespace
 
 #if WEFT_COUNTS_CALLS
-#define FORWARD(result, name, parameters, arguments)                                                                                                 \
-  result name parameters {                                                                                                                           \
-    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name));                                                        \
-    note_call();                                                                                                                                     \
-    return real arguments;                                                                                                                           \
+#define FORWARD(result, name, parameters, arguments)                                               \
+  result name parameters {                                                                         \
+    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name));      \
+    note_call();                                                                                   \
+    return real arguments;                                                                         \
   }
 extern "C" {
 void *__libc_malloc(std::size_t);
@@ -45,7 +45,8 @@ void *malloc(std::size_t n) { return note_call(), __libc_malloc(n); }
 void *calloc(std::size_t k, std::size_t n) { return note_call(), __libc_calloc(k, n); }
 void *realloc(void *p, std::size_t n) { return note_call(), __libc_realloc(p, n); }
 void *aligned_alloc(std::size_t a, std::size_t n) { return note_call(), __libc_memalign(a, n); }
-FORWARD(void *, mmap, (void *at, std::size_t n, int p, int f, int file, off_t from) noexcept, (at, n, p, f, file, from))
+FORWARD(void *, mmap, (void *at, std::size_t n, int p, int f, int file, off_t from) noexcept,
+        (at, n, p, f, file, from))
 FORWARD(int, pthread_mutex_lock, (pthread_mutex_t * m) noexcept, (m))
 FORWARD(int, pthread_mutex_trylock, (pthread_mutex_t * m) noexcept, (m))
 FORWARD(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l) noexcept, (l))
@@ -60,7 +61,8 @@ weft::counter own("/test/own", "of the test");
 
 /// Each of them blocks until the other one helps.
 void spawn_pair(weft::task_ref &blocked) {
-  weft::spawn([&blocked] { blocked = weft::this_task::self(), weft::this_task::block(); }, weft::label("suspends"));
+  weft::spawn([&blocked] { blocked = weft::this_task::self(), weft::this_task::block(); },
+              weft::label("suspends"));
   weft::spawn(
       [&blocked] {
         while (blocked == weft::task_ref{})
@@ -75,11 +77,13 @@ void run_tasks(int n) {
   int data[4] = {};
   weft::task_ref blocked;
   for (int i = 0; i < n; ++i) {
-    weft::spawn([&a = data[i % 4]] { ++a, ++own; }, weft::inout(data[i % 4]), weft::in(data[(i + 1) % 4]), weft::label("both"));
+    weft::spawn([&a = data[i % 4]] { ++a, ++own; }, weft::inout(data[i % 4]),
+                weft::in(data[(i + 1) % 4]), weft::label("both"));
     weft::spawn([] {});
     if (i % 16 != 0)
       continue;
-    weft::spawn([] { weft::spawn([] {}, weft::label("child")), weft::taskwait(); }, weft::label("waits"));
+    weft::spawn([] { weft::spawn([] {}, weft::label("child")), weft::taskwait(); },
+                weft::label("waits"));
     spawn_pair(blocked);
     weft::taskwait();
   }
@@ -108,7 +112,8 @@ constexpr char k_emulator[] = "";
 #endif
 
 [[maybe_unused]] long calls_with(const char *self, const std::string &settings) {
-  const std::string command = "WEFT_WORKERS=1 WEFT_WATCH_MAX_SPARES=0 " + settings + " " + k_emulator + " '" + self + "' child";
+  const std::string command = "WEFT_WORKERS=1 WEFT_WATCH_MAX_SPARES=0 " + settings + " " +
+                              k_emulator + " '" + self + "' child";
   std::FILE *out = popen(command.c_str(), "r");
   long calls = -1;
   if (!out || std::fscanf(out, "%ld", &calls) != 1 || pclose(out) != 0)
@@ -130,8 +135,11 @@ int main(int argc, char **argv) {
   const long without = calls_with(argv[0], "WEFT_COUNTERS_TIME=off");
   std::printf("calls for memory and locks: %ld without\n", without);
   bool as_often = without >= 2; // the controls
-  for (const char *settings : {"WEFT_TRACE_LEVEL=runtime", "WEFT_TRACE_LEVEL=runtime WEFT_TRACE_MODE=flight WEFT_TRACE_BUFFER=256KiB",
-                               "WEFT_COUNTERS_TIME=exact", "WEFT_COUNTERS_TIME=sampled", "WEFT_TRACE_LEVEL=switch WEFT_COUNTERS_TIME=exact"}) {
+  for (const char *settings :
+       {"WEFT_TRACE_LEVEL=runtime",
+        "WEFT_TRACE_LEVEL=runtime WEFT_TRACE_MODE=flight WEFT_TRACE_BUFFER=256KiB",
+        "WEFT_COUNTERS_TIME=exact", "WEFT_COUNTERS_TIME=sampled",
+        "WEFT_TRACE_LEVEL=switch WEFT_COUNTERS_TIME=exact"}) {
     const long with = calls_with(argv[0], std::string("WEFT_TRACE_DIR=") + name + " " + settings);
     std::printf("%ld with %s\n", with, settings);
     as_often = as_often && with == without;

@@ -17,7 +17,8 @@ constexpr unsigned k_packets = 4;
 constexpr unsigned char k_uuid[16] = {1, 2, 3};
 
 struct memory_of_ring {
-  std::unique_ptr<std::uint64_t[]> words{new std::uint64_t[(k_ring_head + k_packets * k_packet_bytes) / 8]()};
+  std::unique_ptr<std::uint64_t[]> words{
+      new std::uint64_t[(k_ring_head + k_packets * k_packet_bytes) / 8]()};
 };
 
 trace_record record_at(const char *packet, std::size_t i) {
@@ -88,7 +89,8 @@ TEST(trace_ring, an_end_is_told_with_the_begin_that_follows_or_before_anything_e
   r.begin(7, 8);
   r.end(7, 8);
   const auto *const shared = reinterpret_cast<const ring_header *>(m.words.get());
-  EXPECT_EQ(shared->ended_task, 8 | std::uint64_t{7} << 32) << "for who reads the ring of a program that was killed";
+  EXPECT_EQ(shared->ended_task, 8 | std::uint64_t{7} << 32)
+      << "for who reads the ring of a program that was killed";
   EXPECT_NE(shared->ended, 0u);
   r.begin(5, 9);
   r.end(5, 9);
@@ -101,7 +103,8 @@ TEST(trace_ring, an_end_is_told_with_the_begin_that_follows_or_before_anything_e
     EXPECT_TRUE(x.event == static_cast<std::uint16_t>(e) && x.task == task) << i;
     return x;
   };
-  const auto first = is(0, trace_event::begin, 8), second = is(1, trace_event::next, 9), third = is(2, trace_event::end, 9);
+  const auto first = is(0, trace_event::begin, 8), second = is(1, trace_event::next, 9),
+             third = is(2, trace_event::end, 9);
   EXPECT_EQ(second.a, 8 | std::uint64_t{7} << 32);
   EXPECT_GE(second.b, first.time);
   EXPECT_LE(second.b, second.time);

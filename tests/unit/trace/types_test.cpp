@@ -47,7 +47,9 @@ TEST_F(type_numbers, a_closure_is_known_by_its_signature_and_no_label_by_task) {
   EXPECT_STREQ(m_table[m_cache.find(nullptr, nullptr)].name, "task");
 }
 
-TEST_F(type_numbers, what_would_end_a_name_in_the_metadata_is_written_otherwise) { EXPECT_EQ(name_of("a \"b\"\\\n"), "a _b___"); }
+TEST_F(type_numbers, what_would_end_a_name_in_the_metadata_is_written_otherwise) {
+  EXPECT_EQ(name_of("a \"b\"\\\n"), "a _b___");
+}
 
 TEST_F(type_numbers, a_long_name_is_cut) {
   const std::string label(500, 'x');

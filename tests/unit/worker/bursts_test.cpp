@@ -24,7 +24,9 @@ constexpr int k_most_spares = 64; // and k_idle is how long one is kept
 constexpr milliseconds k_idle{40};
 
 test::environment usual(test::environment more = {}) {
-  more.insert(more.end(), {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "64"}, {"WEFT_WATCH_SPARE_IDLE", "40ms"}});
+  more.insert(
+      more.end(),
+      {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "64"}, {"WEFT_WATCH_SPARE_IDLE", "40ms"}});
   return more;
 }
 
@@ -81,7 +83,8 @@ TEST_P(with_policy, each_blocks_as_many_at_once_as_the_first) {
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
-INSTANTIATE_TEST_SUITE_P(bursts, with_policy, testing::Values("delegated", "local-fifo", "central"));
+INSTANTIATE_TEST_SUITE_P(bursts, with_policy,
+                         testing::Values("delegated", "local-fifo", "central"));
 
 struct with_managers : testing::TestWithParam<const char *> {};
 TEST_P(with_managers, each_blocks_as_many_at_once_as_the_first) {
@@ -91,23 +94,27 @@ TEST_P(with_managers, each_blocks_as_many_at_once_as_the_first) {
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
-INSTANTIATE_TEST_SUITE_P(bursts, with_managers, testing::Values("central", "hybrid", "distributed", "auto"));
+INSTANTIATE_TEST_SUITE_P(bursts, with_managers,
+                         testing::Values("central", "hybrid", "distributed", "auto"));
 
 TEST(bursts, block_as_many_in_a_forked_child_and_in_its_parent_afterwards) {
-  auto end = test::in_process(usual({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}), [] {
-    for (int i = 0; i != 3; ++i) {
-      burst(100);
-      const pid_t child = fork();
-      if (child == 0) {
-        burst(100), burst(100);
-        std::exit(testing::Test::HasFailure() ? 1 : 0);
-      }
-      int status = 0;
-      EXPECT_EQ(waitpid(child, &status, 0), child);
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    }
-    burst(100);
-  });
+  auto end = test::in_process(usual({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"},
+                                     {"ASAN_OPTIONS", "detect_leaks=0"}}),
+                              [] {
+                                for (int i = 0; i != 3; ++i) {
+                                  burst(100);
+                                  const pid_t child = fork();
+                                  if (child == 0) {
+                                    burst(100), burst(100);
+                                    std::exit(testing::Test::HasFailure() ? 1 : 0);
+                                  }
+                                  int status = 0;
+                                  EXPECT_EQ(waitpid(child, &status, 0), child);
+                                  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                                      << status;
+                                }
+                                burst(100);
+                              });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

@@ -32,7 +32,9 @@ std::string asked() {
   return "";
 }
 
-bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// By a thread that has nothing to do with Weft, and must not: it would be one that does not stop.
 template <class Condition>
@@ -45,32 +47,36 @@ bool soon(Condition condition) {
 
 TEST(dump, shows_what_is_ready_and_what_waits_while_tasks_run) {
   for (const char *policy : {"stealing", "central"}) {
-    const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "report"}}, [] {
-      weft::start();
-      static int x;
-      std::atomic<bool> enough{false};
-      std::atomic<long> ran{0};
-      long spawned = 0;
-      std::string seen;
-      std::thread other([&] {
-        EXPECT_TRUE(soon([&] {
-          seen = asked();
-          return contains(seen, "\tbehind\n") && contains(seen, "\tbegins on worker ") && contains(seen, "waits, with inout(");
-        }));
-        enough = true;
-      });
-      while (!enough) {
-        for (int i = 0; i < 100; ++i) {
-          weft::spawn([&ran] { std::this_thread::sleep_for(20us), ++ran; }, weft::label("free"));
-          weft::spawn([&ran] { std::this_thread::sleep_for(100us), ++ran; }, weft::inout(x), weft::label("behind"));
-          spawned += 2;
-        }
-        weft::taskwait();
-      }
-      other.join();
-      EXPECT_TRUE(contains(seen, "\nasked\t")) << seen.substr(0, 2000);
-      EXPECT_EQ(ran, spawned);
-    });
+    const auto end = test::in_process(
+        {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "report"}}, [] {
+          weft::start();
+          static int x;
+          std::atomic<bool> enough{false};
+          std::atomic<long> ran{0};
+          long spawned = 0;
+          std::string seen;
+          std::thread other([&] {
+            EXPECT_TRUE(soon([&] {
+              seen = asked();
+              return contains(seen, "\tbehind\n") && contains(seen, "\tbegins on worker ") &&
+                     contains(seen, "waits, with inout(");
+            }));
+            enough = true;
+          });
+          while (!enough) {
+            for (int i = 0; i < 100; ++i) {
+              weft::spawn([&ran] { std::this_thread::sleep_for(20us), ++ran; },
+                          weft::label("free"));
+              weft::spawn([&ran] { std::this_thread::sleep_for(100us), ++ran; }, weft::inout(x),
+                          weft::label("behind"));
+              spawned += 2;
+            }
+            weft::taskwait();
+          }
+          other.join();
+          EXPECT_TRUE(contains(seen, "\nasked\t")) << seen.substr(0, 2000);
+          EXPECT_EQ(ran, spawned);
+        });
     EXPECT_TRUE(end.exited(0)) << policy << end;
   }
 }
@@ -106,29 +112,33 @@ TEST(dump, says_who_does_not_stop) {
 }
 
 TEST(dump, tells_where_a_suspended_task_stands_and_was_spawned) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_SPAWN_SITES", "true"}}, [] {
-    weft::start();
-    weft::task_ref blocked;
-    std::atomic<bool> known{false};
-    weft::spawn(
-        [&] {
-          blocked = weft::this_task::self();
-          known = true;
-          weft::this_task::block();
-        },
-        weft::label("sleeper"));
-    std::string seen;
-    std::thread other([&] {
-      EXPECT_TRUE(soon([&] { return known && contains(seen = asked(), "is blocked and can only be unblocked"); }));
-      weft::unblock(blocked);
-    });
-    weft::taskwait();
-    other.join();
-    EXPECT_TRUE(contains(seen, "\tspawned by ") && contains(seen, "TestBody")) << seen;
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_SPAWN_SITES", "true"}},
+      [] {
+        weft::start();
+        weft::task_ref blocked;
+        std::atomic<bool> known{false};
+        weft::spawn(
+            [&] {
+              blocked = weft::this_task::self();
+              known = true;
+              weft::this_task::block();
+            },
+            weft::label("sleeper"));
+        std::string seen;
+        std::thread other([&] {
+          EXPECT_TRUE(soon([&] {
+            return known && contains(seen = asked(), "is blocked and can only be unblocked");
+          }));
+          weft::unblock(blocked);
+        });
+        weft::taskwait();
+        other.join();
+        EXPECT_TRUE(contains(seen, "\tspawned by ") && contains(seen, "TestBody")) << seen;
 #if !defined(WEFT_CONTEXT_BOOST)
-    EXPECT_TRUE(contains(seen, "\nstack\t")) << seen;
+        EXPECT_TRUE(contains(seen, "\nstack\t")) << seen;
 #endif
-  });
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

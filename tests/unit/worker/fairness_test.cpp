@@ -11,10 +11,12 @@
 namespace {
 
 constexpr int k_yields = 10;
-constexpr long k_between = 200;       // tasks of its own that a worker runs at most before it looks at what all share: 61, and some
-constexpr long k_starved = 100'000;   // where the test gives up
+constexpr long k_between =
+    200; // tasks of its own that a worker runs at most before it looks at what all share: 61, and some
+constexpr long k_starved = 100'000; // where the test gives up
 
-const test::environment k_one_worker = {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}};
+const test::environment k_one_worker = {
+    {"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}};
 
 /// Each task leaves another one: the queue of their worker is never empty.
 struct flood {

@@ -32,10 +32,11 @@ struct sick_program {
   why because;
   void (*run)();
   std::vector<std::string> causes; // what the report must have; "this|or that"
-  test::environment settings{};    // beside two workers
+  test::environment settings{}; // beside two workers
 };
 
-void must(bool good) { // a program that does not come to the point where it hangs is none of the corpus
+void must(
+    bool good) { // a program that does not come to the point where it hangs is none of the corpus
   if (!good)
     std::_Exit(3);
 }
@@ -82,7 +83,8 @@ void parent_holds() {
   weft::spawn(
       [] {
         m.lock();
-        weft::spawn([] { weft::spawn([] { m.lock(); }, weft::label("grandchild")); }, weft::label("child"));
+        weft::spawn([] { weft::spawn([] { m.lock(); }, weft::label("grandchild")); },
+                    weft::label("child"));
         weft::taskwait();
       },
       weft::label("parent"));
@@ -131,7 +133,8 @@ void never_unblocked() {
 void event_behind_itself() {
   static int x;
   static weft::task_ref held;
-  weft::spawn([] { held = weft::this_task::self(), weft::this_task::increase_events(); }, weft::label("held"), weft::out(x));
+  weft::spawn([] { held = weft::this_task::self(), weft::this_task::increase_events(); },
+              weft::label("held"), weft::out(x));
   weft::spawn([] { weft::decrease_events(held); }, weft::label("releaser"), weft::in(x));
   weft::taskwait();
 }
@@ -140,7 +143,8 @@ void reduction_that_needs_a_mutex() {
   static weft::mutex m;
   static int sum;
   m.lock();
-  weft::spawn([] { m.lock(), weft::reduction_local(sum) += 1; }, weft::label("adds"), weft::reduction(sum, weft::sum));
+  weft::spawn([] { m.lock(), weft::reduction_local(sum) += 1; }, weft::label("adds"),
+              weft::reduction(sum, weft::sum));
   weft::spawn([] { return sum; }, weft::label("total"), weft::in(sum)).wait();
 }
 
@@ -148,7 +152,8 @@ void reduction_that_waits_for_its_total() {
   static int sum;
   static weft::handle<int> total;
   static test::gate go;
-  weft::spawn([] { must(go.pass()), weft::reduction_local(sum) += total.get(); }, weft::label("adds"), weft::reduction(sum, weft::sum));
+  weft::spawn([] { must(go.pass()), weft::reduction_local(sum) += total.get(); },
+              weft::label("adds"), weft::reduction(sum, weft::sum));
   total = weft::spawn([] { return sum; }, weft::label("total"), weft::in(sum));
   go.open();
   weft::taskwait();
@@ -158,7 +163,8 @@ void reduction_that_waits_for_its_total() {
 void child_of_an_ended_member() {
   static int x, y;
   static std::atomic<bool> over{false};
-  weft::spawn([] { weft::spawn([] { weft::this_task::block(); }, weft::label("child")); }, weft::label("member"), weft::commutative(x));
+  weft::spawn([] { weft::spawn([] { weft::this_task::block(); }, weft::label("child")); },
+              weft::label("member"), weft::commutative(x));
   weft::spawn([] { over = true; }, weft::label("heir"), weft::inout(x));
   must(test::eventually([] { return over.load(); }));
   for (int i = 0; i < 200; ++i)
@@ -186,7 +192,8 @@ void commutative_pair() {
   static int x;
   static weft::handle<int> second;
   static test::gate taken, go;
-  weft::spawn([] { taken.open(), must(go.pass()), second.wait(); }, weft::label("has_turn"), weft::commutative(x));
+  weft::spawn([] { taken.open(), must(go.pass()), second.wait(); }, weft::label("has_turn"),
+              weft::commutative(x));
   must(taken.pass());
   second = weft::spawn([] { return ++x; }, weft::label("wants_turn"), weft::commutative(x));
   go.open();
@@ -213,8 +220,10 @@ void groups_in_a_circle() {
     g.wait();
     return 0;
   };
-  first = weft::spawn([=] { return waits_in_a_group(second, "of the first"); }, weft::label("first"));
-  second = weft::spawn([=] { return waits_in_a_group(first, "of the second"); }, weft::label("second"));
+  first =
+      weft::spawn([=] { return waits_in_a_group(second, "of the first"); }, weft::label("first"));
+  second =
+      weft::spawn([=] { return waits_in_a_group(first, "of the second"); }, weft::label("second"));
   go.open();
   weft::taskwait();
 }
@@ -223,8 +232,10 @@ void region_and_its_heir() {
   static std::array<int, 8> x;
   static weft::handle<int> whole;
   static test::gate go;
-  weft::spawn([] { must(go.pass()), whole.wait(); }, weft::label("left half"), weft::out(weft::region(x.data(), 4)));
-  whole = weft::spawn([] { return x[0]; }, weft::label("all of it"), weft::inout(weft::region(x.data(), 8)));
+  weft::spawn([] { must(go.pass()), whole.wait(); }, weft::label("left half"),
+              weft::out(weft::region(x.data(), 4)));
+  whole = weft::spawn([] { return x[0]; }, weft::label("all of it"),
+                      weft::inout(weft::region(x.data(), 8)));
   go.open();
   weft::taskwait();
 }
@@ -239,7 +250,8 @@ void stream_behind_a_mutex() {
 
 void stream_behind_an_event() {
   weft::stream s("line");
-  weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, nullptr, nullptr, {"first", 0, &s});
+  weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, nullptr,
+                       nullptr, {"first", 0, &s});
   weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, {"second", 0, &s});
   s.wait();
 }
@@ -247,7 +259,9 @@ void stream_behind_an_event() {
 void round_of_a_loop() {
   static int x;
   weft::taskiter(
-      3, [] { weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x)); }, weft::label("iterates"), weft::nogroup);
+      3,
+      [] { weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x)); },
+      weft::label("iterates"), weft::nogroup);
   weft::taskwait();
 }
 
@@ -257,8 +271,11 @@ void child_of_a_weak_task() {
   static weft::handle<int> outer;
   static test::gate go;
   weft::spawn([] { must(go.pass()), outer.wait(); }, weft::label("first"), weft::inout(x));
-  outer = weft::spawn([] { return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0; }, weft::label("outer"),
-                      weft::weak_inout(x));
+  outer = weft::spawn(
+      [] {
+        return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0;
+      },
+      weft::label("outer"), weft::weak_inout(x));
   go.open();
   weft::taskwait();
 }
@@ -266,13 +283,18 @@ void child_of_a_weak_task() {
 void branch_of_a_join() {
   static weft::mutex m;
   static test::gate locked, began;
-  weft::spawn([] { weft::join([] { m.lock(), locked.open(), must(began.pass()); }, [] { must(locked.pass()), began.open(), m.lock(); }); },
-              weft::label("joins"));
+  weft::spawn(
+      [] {
+        weft::join([] { m.lock(), locked.open(), must(began.pass()); },
+                   [] { must(locked.pass()), began.open(), m.lock(); });
+      },
+      weft::label("joins"));
   weft::taskwait();
 }
 
 void runs_again_without_end() {
-  weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); }, weft::label("again"));
+  weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); },
+              weft::label("again"));
   weft::taskwait();
 }
 
@@ -282,26 +304,39 @@ const sick_program k_sick[] = {
     {"two_mutexes_in_opposite_order",
      why::circle,
      &opposite_order,
-     {"task 'left' waits for mutex", "task 'right' waits for mutex", "is held by task 'left'", "is held by task 'right'"}},
+     {"task 'left' waits for mutex", "task 'right' waits for mutex", "is held by task 'left'",
+      "is held by task 'right'"}},
     {"three_mutexes_in_a_circle",
      why::circle,
      &three_mutexes,
-     {"task 'one' waits for mutex", "task 'two' waits for mutex", "task 'three' waits for mutex", "is held by task 'three'"}},
-    {"a_mutex_locked_twice", why::circle, &mutex_twice, {"task 'forgetful' waits for mutex", "is held on the stack of task 'forgetful'"}},
+     {"task 'one' waits for mutex", "task 'two' waits for mutex", "task 'three' waits for mutex",
+      "is held by task 'three'"}},
+    {"a_mutex_locked_twice",
+     why::circle,
+     &mutex_twice,
+     {"task 'forgetful' waits for mutex", "is held on the stack of task 'forgetful'"}},
     {"a_parent_holds_what_its_grandchild_needs",
      why::circle,
      &parent_holds,
-     {"task 'parent' ", "task 'grandchild' waits for mutex", "is held by task 'parent'|is held on the stack of task 'grandchild'"}},
+     {"task 'parent' ", "task 'grandchild' waits for mutex",
+      "is held by task 'parent'|is held on the stack of task 'grandchild'"}},
     {"the_handle_of_a_successor",
      why::circle,
      &handle_of_a_successor,
      {"task 'producer' waits for the end of task 'consumer'", "task 'consumer' waits, with in(0x"}},
-    {"the_own_handle", why::circle, &own_handle, {"task 'ouroboros' waits for the end of task 'ouroboros'"}},
+    {"the_own_handle",
+     why::circle,
+     &own_handle,
+     {"task 'ouroboros' waits for the end of task 'ouroboros'"}},
     {"the_handles_of_each_other",
      why::circle,
      &two_handles,
-     {"task 'left' waits for the end of task 'right'", "task 'right' waits for the end of task 'left'"}},
-    {"an_event_that_was_lost", why::nobody_left, &lost_event, {"task 'transfer' has ended, but for external events"}},
+     {"task 'left' waits for the end of task 'right'",
+      "task 'right' waits for the end of task 'left'"}},
+    {"an_event_that_was_lost",
+     why::nobody_left,
+     &lost_event,
+     {"task 'transfer' has ended, but for external events"}},
     {"an_event_that_was_lost_under_a_trace",
      why::nobody_left,
      &lost_event_under_a_trace,
@@ -310,7 +345,8 @@ const sick_program k_sick[] = {
     {"a_block_that_nobody_undoes",
      why::nobody_left,
      &never_unblocked,
-     {"task 'sleeper' is blocked and can only be unblocked by", "task 'heir' waits, with inout(0x"}},
+     {"task 'sleeper' is blocked and can only be unblocked by",
+      "task 'heir' waits, with inout(0x"}},
     {"an_event_taken_back_behind_itself",
      why::nobody_left,
      &event_behind_itself,
@@ -322,32 +358,40 @@ const sick_program k_sick[] = {
     {"a_reduction_waits_for_its_total",
      why::circle,
      &reduction_that_waits_for_its_total,
-     {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x", "for task 'adds'"}},
+     {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x",
+      "for task 'adds'"}},
     {"a_child_of_an_ended_member",
      why::nobody_left,
      &child_of_an_ended_member,
-     {"task 'member' waits for its child task 'child'", "task 'child' is blocked and can only be unblocked by"}},
+     {"task 'member' waits for its child task 'child'",
+      "task 'child' is blocked and can only be unblocked by"}},
     {"a_full_throttle",
      why::circle,
      &full_throttle,
-     {"task 'consumer' waits for mutex", "is held by task 'producer'|is held on the stack of task 'consumer'", "task 'producer'", " times)"},
+     {"task 'consumer' waits for mutex",
+      "is held by task 'producer'|is held on the stack of task 'consumer'", "task 'producer'",
+      " times)"},
      {{"WEFT_THROTTLE_BYTES", "256KiB"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}},
     {"a_commutative_pair",
      why::circle,
      &commutative_pair,
-     {"task 'has_turn' waits for the end of task 'wants_turn'", "task 'wants_turn' waits, with commutative(0x", "for task 'has_turn'"}},
+     {"task 'has_turn' waits for the end of task 'wants_turn'",
+      "task 'wants_turn' waits, with commutative(0x", "for task 'has_turn'"}},
     {"a_concurrent_task_and_its_heir",
      why::circle,
      &concurrent_and_its_heir,
-     {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x", "for task 'shares'"}},
+     {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x",
+      "for task 'shares'"}},
     {"groups_that_wait_for_each_other",
      why::circle,
      &groups_in_a_circle,
-     {"task 'of the first' waits for the end of task 'second'", "task 'of the second' waits for the end of task 'first'"}},
+     {"task 'of the first' waits for the end of task 'second'",
+      "task 'of the second' waits for the end of task 'first'"}},
     {"a_region_and_its_heir",
      why::circle,
      &region_and_its_heir,
-     {"task 'left half' waits for the end of task 'all of it'", "task 'all of it' waits, with a region that both touch, for task 'left half'"}},
+     {"task 'left half' waits for the end of task 'all of it'",
+      "task 'all of it' waits, with a region that both touch, for task 'left half'"}},
     {"a_stream_behind_a_mutex",
      why::circle,
      &stream_behind_a_mutex,
@@ -355,22 +399,33 @@ const sick_program k_sick[] = {
     {"a_stream_behind_an_event",
      why::nobody_left,
      &stream_behind_an_event,
-     {"task 'first' has ended, but for external events", "task 'second' waits in stream 'line' for task 'first'"}},
+     {"task 'first' has ended, but for external events",
+      "task 'second' waits in stream 'line' for task 'first'"}},
     {"a_round_of_a_loop",
      why::nobody_left,
      &round_of_a_loop,
-     {"task 'iterates' waits in its rounds for task 'round'", "task 'round' is blocked and can only be unblocked by"}},
+     {"task 'iterates' waits in its rounds for task 'round'",
+      "task 'round' is blocked and can only be unblocked by"}},
     {"a_child_of_a_weak_task",
      why::circle,
      &child_of_a_weak_task,
-     {"task 'first' waits for the end of task 'outer'", "task 'outer' ", "task 'child' waits, with inout(0x"}},
-    {"a_branch_of_a_join", why::circle, &branch_of_a_join, {"waits in join for", "is held by task 'joins'"}},
-    {"a_task_that_runs_again", why::nobody_left, &runs_again_without_end, {"task 'again' is blocked and can only be unblocked by"}},
+     {"task 'first' waits for the end of task 'outer'", "task 'outer' ",
+      "task 'child' waits, with inout(0x"}},
+    {"a_branch_of_a_join",
+     why::circle,
+     &branch_of_a_join,
+     {"waits in join for", "is held by task 'joins'"}},
+    {"a_task_that_runs_again",
+     why::nobody_left,
+     &runs_again_without_end,
+     {"task 'again' is blocked and can only be unblocked by"}},
 };
 
 struct healthy_program {
   const char *name;
-  friend std::ostream &operator<<(std::ostream &to, const healthy_program &p) { return to << p.name; }
+  friend std::ostream &operator<<(std::ostream &to, const healthy_program &p) {
+    return to << p.name;
+  }
   void (*run)();
 };
 
@@ -392,7 +447,8 @@ void waits_for_a_device() {
     std::this_thread::sleep_for(k_long);
     weft::decrease_events(task);
   });
-  weft::spawn([] { task = weft::this_task::self(), weft::this_task::increase_events(), known.open(); });
+  weft::spawn(
+      [] { task = weft::this_task::self(), weft::this_task::increase_events(), known.open(); });
   weft::taskwait();
   device.join();
 }
@@ -417,7 +473,8 @@ void computes() {
   for (int i = 0; i < 4; ++i)
     weft::spawn([] {
       std::scoped_lock own(m);
-      for (const auto end = std::chrono::steady_clock::now() + k_long / 4; std::chrono::steady_clock::now() < end;)
+      for (const auto end = std::chrono::steady_clock::now() + k_long / 4;
+           std::chrono::steady_clock::now() < end;)
         ;
     });
   weft::taskwait();
@@ -448,12 +505,19 @@ void a_service_helps() {
         return true;
       },
       nullptr);
-  weft::spawn([] { task = weft::this_task::self(), since = std::chrono::steady_clock::now(), known.open(), weft::this_task::block(); });
+  weft::spawn([] {
+    task = weft::this_task::self(), since = std::chrono::steady_clock::now(), known.open(),
+    weft::this_task::block();
+  });
   weft::taskwait();
 }
 
-const healthy_program k_healthy[] = {{"sleeps", &sleeps},     {"waits_for_a_device", &waits_for_a_device}, {"reads_a_pipe", &reads_a_pipe},
-                                     {"computes", &computes}, {"main_is_elsewhere", &main_is_elsewhere},   {"a_service_helps", &a_service_helps}};
+const healthy_program k_healthy[] = {{"sleeps", &sleeps},
+                                     {"waits_for_a_device", &waits_for_a_device},
+                                     {"reads_a_pipe", &reads_a_pipe},
+                                     {"computes", &computes},
+                                     {"main_is_elsewhere", &main_is_elsewhere},
+                                     {"a_service_helps", &a_service_helps}};
 
 bool printed_one_of(const test::ending &end, std::string_view causes) {
   for (;;) {
@@ -471,9 +535,12 @@ struct healthy : testing::TestWithParam<healthy_program> {};
 
 TEST_P(sick, is_reported_with_its_cause) {
   const sick_program &p = GetParam();
-  if (p.because == why::nobody_left && (test::k_thread_sanitized || weft::rt::process_threads() == 0))
-    GTEST_SKIP() << "the threads of the process cannot be counted, or the sanitizer has one of its own";
-  test::environment settings{{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
+  if (p.because == why::nobody_left &&
+      (test::k_thread_sanitized || weft::rt::process_threads() == 0))
+    GTEST_SKIP()
+        << "the threads of the process cannot be counted, or the sanitizer has one of its own";
+  test::environment settings{
+      {"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
   settings.insert(settings.end(), p.settings.begin(), p.settings.end());
   char folder[] = "/tmp/weft-sick-XXXXXX"; // for a trace
   if (!test::is_child()) {
@@ -484,18 +551,24 @@ TEST_P(sick, is_reported_with_its_cause) {
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_EQ(end.printed("these wait for each other:"), p.because == why::circle) << end;
-  EXPECT_EQ(end.printed("no thread is left to do what they wait for"), p.because == why::nobody_left) << end;
+  EXPECT_EQ(end.printed("no thread is left to do what they wait for"),
+            p.because == why::nobody_left)
+      << end;
   for (const std::string &cause : p.causes)
     EXPECT_TRUE(printed_one_of(end, cause)) << cause << "\n" << end;
 }
 
 TEST_P(healthy, is_left_alone) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "20ms"}}, GetParam().run);
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "20ms"}},
+      GetParam().run);
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_FALSE(end.printed("nothing goes on")) << end;
 }
 
-INSTANTIATE_TEST_SUITE_P(corpus, sick, testing::ValuesIn(k_sick), [](const auto &p) { return std::string(p.param.name); });
-INSTANTIATE_TEST_SUITE_P(corpus, healthy, testing::ValuesIn(k_healthy), [](const auto &p) { return std::string(p.param.name); });
+INSTANTIATE_TEST_SUITE_P(corpus, sick, testing::ValuesIn(k_sick),
+                         [](const auto &p) { return std::string(p.param.name); });
+INSTANTIATE_TEST_SUITE_P(corpus, healthy, testing::ValuesIn(k_healthy),
+                         [](const auto &p) { return std::string(p.param.name); });
 
 } // namespace

@@ -27,7 +27,10 @@ const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "centra
 
 /// The environment of a program that is expected to hang: it says so and aborts.
 test::environment doomed(const char *workers = "2", const char *policy = "stealing") {
-  return {{"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
+  return {{"WEFT_WORKERS", workers},
+          {"WEFT_SCHED_POLICY", policy},
+          {"WEFT_WATCH_HANG", "abort"},
+          {"WEFT_WATCH_PATIENCE", "50ms"}};
 }
 
 /// For a program that is to say nothing: nor how long the watcher's looks take where others have the cpus.
@@ -37,12 +40,16 @@ test::environment silent(test::environment settings) {
 }
 
 test::environment patient(const char *workers = "2") {
-  return silent({{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}});
+  return silent(
+      {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}});
 }
 
 /// The watcher looks as often as it can.
 test::environment hasty() {
-  return silent({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}});
+  return silent({{"WEFT_WORKERS", "2"},
+                 {"WEFT_WATCH_HANG", "abort"},
+                 {"WEFT_WATCH_PATIENCE", "1ms"},
+                 {"WEFT_SPIN_US", "0"}});
 }
 
 bool examined(std::uint64_t times) {
@@ -153,7 +160,8 @@ TEST(hang, a_child_that_needs_what_its_waiting_parent_holds_is_a_cycle) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("task 'parent' waits for its child task 'child'")) << end; // beside it, or below it
+  EXPECT_TRUE(end.printed("task 'parent' waits for its child task 'child'"))
+      << end; // beside it, or below it
   EXPECT_TRUE(end.printed("these wait for each other:")) << end;
 }
 
@@ -171,9 +179,11 @@ TEST(hang, a_cycle_through_accesses_and_handles_is_reported_under_every_policy) 
   for (const char *policy : k_policies) {
     test::environment settings = doomed("2", policy);
     settings.emplace_back("TEST_CHILD", "1");
-    auto end = test::run({test::program_path(), "--gtest_filter=hang.a_cycle_through_accesses*"}, settings);
+    auto end = test::run({test::program_path(), "--gtest_filter=hang.a_cycle_through_accesses*"},
+                         settings);
     EXPECT_TRUE(end.aborted()) << policy << end;
-    EXPECT_TRUE(end.printed("task 'producer' waits for the end of task 'consumer'")) << policy << end;
+    EXPECT_TRUE(end.printed("task 'producer' waits for the end of task 'consumer'"))
+        << policy << end;
     EXPECT_TRUE(end.printed("task 'consumer' waits, with in(0x")) << policy << end;
     EXPECT_TRUE(end.printed("for task 'producer'")) << policy << end;
     EXPECT_TRUE(end.printed("these wait for each other:")) << policy << end;
@@ -191,15 +201,19 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
   EXPECT_TRUE(end.printed("no thread is left to do what they wait for")) << end;
   EXPECT_TRUE(end.printed("task 'sleeper' is blocked and can only be unblocked by")) << end;
   EXPECT_TRUE(end.printed("task 'heir' waits, with inout(0x")) << end;
-  EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'")) << end; // it is below
+  EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'"))
+      << end; // it is below
 }
 
 TEST_F(hang_without_cycle, is_reported_while_counters_are_printed_and_served) {
   auto settings = doomed();
-  settings.insert(settings.end(), {{"WEFT_COUNTERS_PRINT", "/threads/count/cumulative"},
-                                   {"WEFT_COUNTERS_INTERVAL", "3600s"},
-                                   {"WEFT_COUNTERS_FILE", "/dev/null"},
-                                   {"WEFT_COUNTERS_PORT", std::to_string(20000 + getpid() % 12000)}}); // in use, it is warned of and not served
+  settings.insert(
+      settings.end(),
+      {{"WEFT_COUNTERS_PRINT", "/threads/count/cumulative"},
+       {"WEFT_COUNTERS_INTERVAL", "3600s"},
+       {"WEFT_COUNTERS_FILE", "/dev/null"},
+       {"WEFT_COUNTERS_PORT",
+        std::to_string(20000 + getpid() % 12000)}}); // in use, it is warned of and not served
   auto end = test::in_process(settings, [] {
     weft::spawn([] { weft::this_task::block(); }, weft::label("left"));
     weft::taskwait();
@@ -212,7 +226,8 @@ TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) 
   auto end = test::in_process(doomed(), [] {
     int x = 0;
     test::gate taken;
-    weft::spawn([&] { taken.open(), weft::this_task::block(); }, weft::label("has_turn"), weft::commutative(x));
+    weft::spawn([&] { taken.open(), weft::this_task::block(); }, weft::label("has_turn"),
+                weft::commutative(x));
     EXPECT_TRUE(taken.pass());
     weft::spawn([&] { ++x; }, weft::label("wants_turn"), weft::commutative(x));
     weft::spawn([&] { ++x; }, weft::label("behind"), weft::inout(x));
@@ -251,13 +266,15 @@ TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_e
   auto end = test::in_process(doomed(), [] {
     weft::stream s("line");
     weft::function_options first{"first", 0, &s}, second{"second", 0, &s};
-    weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, [](void *) {}, nullptr, first);
+    weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, [](void *) {},
+                         nullptr, first);
     weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, second);
     s.wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("task 'first' has ended, but for external events")) << end;
-  EXPECT_TRUE(end.printed("task 'first' is to run after task 'first'")) << end; // its completion function
+  EXPECT_TRUE(end.printed("task 'first' is to run after task 'first'"))
+      << end; // its completion function
   EXPECT_TRUE(end.printed("task 'second' waits in stream 'line' for task 'first'")) << end;
   EXPECT_TRUE(end.printed("task 'line' waits in stream 'line' for task 'first'")) << end;
   EXPECT_TRUE(end.printed("thread 'main' waits for the end of task 'line'")) << end;
@@ -267,13 +284,16 @@ TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_e
 TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
   auto end = test::in_process(doomed(), [] {
     std::array<int, 8> x{};
-    weft::spawn([] { weft::this_task::block(); }, weft::label("left half"), weft::out(weft::region(x.data(), 4)));
+    weft::spawn([] { weft::this_task::block(); }, weft::label("left half"),
+                weft::out(weft::region(x.data(), 4)));
     weft::spawn([] {}, weft::label("all of it"), weft::inout(weft::region(x.data(), 8)));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("task 'left half' is blocked and can only be unblocked by")) << end;
-  EXPECT_TRUE(end.printed("task 'all of it' waits, with a region that both touch, for task 'left half'")) << end;
+  EXPECT_TRUE(
+      end.printed("task 'all of it' waits, with a region that both touch, for task 'left half'"))
+      << end;
 }
 
 TEST(hang, a_circle_through_a_stream_is_reported) {
@@ -289,9 +309,11 @@ TEST(hang, a_circle_through_a_stream_is_reported) {
   EXPECT_TRUE(end.printed("task 'line' waits in stream 'line' for task 'needs'")) << end;
 }
 
-TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_what_services_have_spawned) {
+TEST_F(hang_without_cycle,
+       the_end_of_the_program_waits_for_functions_and_for_what_services_have_spawned) {
   auto end = test::in_process(doomed(), [] {
-    weft::spawn_function([](void *) { weft::this_task::block(); }, nullptr, nullptr, nullptr, {"stays"});
+    weft::spawn_function([](void *) { weft::this_task::block(); }, nullptr, nullptr, nullptr,
+                         {"stays"});
     static std::atomic<bool> did{false};
     weft::service s(
         "spawns", weft::poll_point::idle,
@@ -306,14 +328,17 @@ TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_wh
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("thread 'main' waits at the end of the program for task 'stays'")) << end;
-  EXPECT_TRUE(end.printed("thread 'main' waits at the end of the program for task 'child of a service'")) << end;
+  EXPECT_TRUE(
+      end.printed("thread 'main' waits at the end of the program for task 'child of a service'"))
+      << end;
   EXPECT_TRUE(end.printed("task 'stays' is blocked and can only be unblocked by")) << end;
   EXPECT_FALSE(end.printed("'service'")) << end;
 }
 
 TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
   auto end = test::in_process(doomed(), [] {
-    weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); }, weft::label("blocks"));
+    weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); },
+                weft::label("blocks"));
     weft::spawn(
         [] {
           weft::this_task::increase_events();
@@ -324,7 +349,9 @@ TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("task 'blocks' is blocked and can only be unblocked by")) << end;
-  EXPECT_TRUE(end.printed("task 'has events' runs again after external events that can only be taken back by")) << end;
+  EXPECT_TRUE(end.printed(
+      "task 'has events' runs again after external events that can only be taken back by"))
+      << end;
 }
 
 TEST_F(hang_without_cycle, of_a_flood_some_are_named_and_the_rest_is_counted) {
@@ -361,7 +388,8 @@ TEST_F(hang_without_cycle, an_event_that_only_a_waiting_task_would_take_back_is_
   auto end = test::in_process(doomed(), [] {
     int x = 0;
     weft::task_ref held;
-    weft::spawn([&] { held = weft::this_task::self(), weft::this_task::increase_events(); }, weft::label("held"), weft::out(x));
+    weft::spawn([&] { held = weft::this_task::self(), weft::this_task::increase_events(); },
+                weft::label("held"), weft::out(x));
     weft::spawn([&] { weft::decrease_events(held); }, weft::label("releaser"), weft::in(x));
     weft::taskwait();
   });
@@ -434,14 +462,16 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
 }
 
 TEST(hang, off_says_nothing) {
-  auto end = test::in_process(silent({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}, {"WEFT_WATCH_PATIENCE", "20ms"}}), [] {
-    weft::spawn([] { weft::this_task::block(); });
-    std::thread([] {
-      std::this_thread::sleep_for(300ms);
-      std::_Exit(3);
-    }).detach();
-    weft::taskwait();
-  });
+  auto end = test::in_process(
+      silent({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}, {"WEFT_WATCH_PATIENCE", "20ms"}}),
+      [] {
+        weft::spawn([] { weft::this_task::block(); });
+        std::thread([] {
+          std::this_thread::sleep_for(300ms);
+          std::_Exit(3);
+        }).detach();
+        weft::taskwait();
+      });
   EXPECT_TRUE(end.exited(3)) << end;
   EXPECT_FALSE(end.printed("weft:")) << end;
 }
@@ -595,7 +625,8 @@ TEST(hang, a_join_waits_for_its_own_branch_only) {
     weft::join(
         [&] {
           m.lock();
-          weft::join([&] { EXPECT_TRUE(outer_began.pass() && inner_began.pass()); }, [&] { inner_began.open(), blocks(); });
+          weft::join([&] { EXPECT_TRUE(outer_began.pass() && inner_began.pass()); },
+                     [&] { inner_began.open(), blocks(); });
           m.unlock();
         },
         [&] { outer_began.open(), m.lock(), m.unlock(); });
@@ -712,14 +743,19 @@ TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
       for (int i = 1; i <= k_rounds; ++i) {
         while (known != i)
           std::this_thread::yield();
-        std::this_thread::sleep_for(i % 2 ? 1500us : 500us); // before, during and after a look of the watcher
+        std::this_thread::sleep_for(
+            i % 2 ? 1500us : 500us); // before, during and after a look of the watcher
         weft::unblock(blocked);
         weft::decrease_events(held);
       }
     });
     int data = 0;
     for (int i = 1; i <= k_rounds; ++i) {
-      weft::spawn([&] { held = weft::this_task::self(), weft::this_task::increase_events(), is_held = true; }, weft::out(data));
+      weft::spawn(
+          [&] {
+            held = weft::this_task::self(), weft::this_task::increase_events(), is_held = true;
+          },
+          weft::out(data));
       weft::spawn([&, i] {
         blocked = weft::this_task::self();
         while (!is_held) // ends at once

@@ -83,10 +83,12 @@ std::map<long, int> system_calls(F f) {
     return counts;
   ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   int signal = 0;
-  while (ptrace(PTRACE_SYSCALL, child, nullptr, signal) == 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+  while (ptrace(PTRACE_SYSCALL, child, nullptr, signal) == 0 &&
+         waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
     signal = WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
     __ptrace_syscall_info info{};
-    if (signal == 0 && ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY)
+    if (signal == 0 && ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) > 0 &&
+        info.op == PTRACE_SYSCALL_INFO_ENTRY)
       ++counts[static_cast<long>(info.entry.nr)];
   }
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
@@ -96,7 +98,8 @@ std::map<long, int> system_calls(F f) {
 /// What looks at files. The rest, threads and memory, differs from run to run.
 int calls_on_files(const std::map<long, int> &counts) {
   int sum = 0;
-  for (const long call : {SYS_openat, SYS_getdents64, SYS_newfstatat, SYS_unlinkat, SYS_fcntl, SYS_flock, SYS_pwrite64,
+  for (const long call : {SYS_openat, SYS_getdents64, SYS_newfstatat, SYS_unlinkat, SYS_fcntl,
+                          SYS_flock, SYS_pwrite64,
 #ifdef SYS_open
                           SYS_open, SYS_unlink, SYS_stat, SYS_lstat,
 #endif
@@ -122,7 +125,9 @@ TEST(leftovers, of_a_hundred_killed_programs_are_the_newest_which_are_readable) 
     EXPECT_EQ(folder.segments(), 65u) << "64, and the last one was itself alive when it looked";
     EXPECT_NE(access(segment_path(killed[34]).c_str(), F_OK), 0);
     EXPECT_EQ(access(segment_path(killed[35]).c_str(), F_OK), 0) << "the oldest go first";
-    EXPECT_EQ(read_program(killed[99]).total(read_program(killed[99]).find("/threads/count/executed")), 7);
+    EXPECT_EQ(
+        read_program(killed[99]).total(read_program(killed[99]).find("/threads/count/executed")),
+        7);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -150,7 +155,10 @@ TEST(leftovers, of_an_orderly_end_are_none) {
     EXPECT_EQ(folder.segments(), 1u);
     weft::shutdown();
     EXPECT_EQ(folder.segments(), 0u);
-    EXPECT_EQ(read_file(folder.path() + "weft.left." + std::to_string(geteuid())).value_or("").find(segment_path(getpid())), std::string::npos);
+    EXPECT_EQ(read_file(folder.path() + "weft.left." + std::to_string(geteuid()))
+                  .value_or("")
+                  .find(segment_path(getpid())),
+              std::string::npos);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -168,14 +176,16 @@ TEST(leftovers, ten_thousand_of_them_cost_a_start_not_one_system_call) {
       killed_program();
     const int few = calls_on_files(system_calls(start_weft));
     for (int i = 0; i < 10'000; ++i)
-      close(open((folder.path() + "weft." + std::to_string(10'000'000 + i)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+      close(open((folder.path() + "weft." + std::to_string(10'000'000 + i)).c_str(),
+                 O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     const auto many = system_calls(start_weft);
     EXPECT_EQ(calls_on_files(many), few);
-    EXPECT_LE(few, calls_on_files(system_calls([] {
-                     use_segment_folder(segment_folder() + "none/"); // private counters: no file at all
-                     start_weft();
-                   })) +
-                       40);
+    EXPECT_LE(few,
+              calls_on_files(system_calls([] {
+                use_segment_folder(segment_folder() + "none/"); // private counters: no file at all
+                start_weft();
+              })) +
+                  40);
     EXPECT_GT(many.at(SYS_openat), 0);
     EXPECT_EQ(folder.segments(), 10'065u) << "of which the list does not know";
     const std::string list = folder.path() + "weft.left." + std::to_string(geteuid());
@@ -214,7 +224,8 @@ TEST(leftovers, of_traces_are_the_newest_but_whole_traces_stay) {
     const auto trace = [&folder](int i) { return folder.path() + "trace" + std::to_string(i); };
     const auto is_there = [&trace](int i) { return access(trace(i).c_str(), F_OK) == 0; };
     traced_program(trace(100), false);
-    EXPECT_EQ(read_file(folder.path() + "weft.traces." + std::to_string(geteuid())), "swept 0\n") << "it is the user's";
+    EXPECT_EQ(read_file(folder.path() + "weft.traces." + std::to_string(geteuid())), "swept 0\n")
+        << "it is the user's";
     traced_program(trace(0), true);
     std::ofstream(trace(0) + "/notes") << "of the user";
     for (int i = 1; i < 20; ++i)
@@ -250,7 +261,8 @@ TEST(dump_file, is_never_one_that_was_there_before) {
     const own_folder folder;
     open_store({1, 1, 2, true, false, false});
     const std::string path = dump_path(getpid()), fresh = path + ".new";
-    const int before = open(fresh.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); // a file that another user made for this pid
+    const int before = open(fresh.c_str(), O_RDWR | O_CREAT | O_CLOEXEC,
+                            0666); // a file that another user made for this pid
     wait_graph g;
     g.wait(g.add(node_kind::task, &g, "one"), g.add(node_kind::task, &fresh, "two"), "waits for");
     write_dump_file(g, 1);

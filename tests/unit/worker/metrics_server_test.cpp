@@ -56,7 +56,9 @@ std::string rest_of(int s) {
   return answer;
 }
 
-bool send_text(int s, const std::string &text) { return send(s, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
+bool send_text(int s, const std::string &text) {
+  return send(s, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
 
 } // namespace
 

@@ -61,8 +61,9 @@ TEST(spares, a_hundred_tasks_that_block_on_pipes_which_other_tasks_write_end) {
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   }
   for (const char *policy : k_policies) {
-    auto end = test::run({test::program_path(), "--gtest_filter=spares.a_hundred_tasks*"},
-                         {{"TEST_CHILD", "1"}, {"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", policy}});
+    auto end =
+        test::run({test::program_path(), "--gtest_filter=spares.a_hundred_tasks*"},
+                  {{"TEST_CHILD", "1"}, {"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", policy}});
     EXPECT_TRUE(end.exited(0)) << policy << ": " << end;
   }
 }
@@ -108,8 +109,9 @@ TEST(spares, a_task_that_spins_ends_for_what_waits_behind_it) {
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   }
   for (const char *policy : k_policies) {
-    auto end = test::run({test::program_path(), "--gtest_filter=spares.a_task_that_spins*"},
-                         {{"TEST_CHILD", "1"}, {"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}});
+    auto end =
+        test::run({test::program_path(), "--gtest_filter=spares.a_task_that_spins*"},
+                  {{"TEST_CHILD", "1"}, {"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}});
     EXPECT_TRUE(end.exited(0)) << policy << ": " << end;
   }
 }
@@ -190,7 +192,8 @@ TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
       int spares = 0;
       for_each_spare([&](spare &s) {
         ++spares;
-        EXPECT_TRUE(soon([&] { return s.seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
+        EXPECT_TRUE(
+            soon([&] { return s.seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
       });
       EXPECT_EQ(spares, 1);
       EXPECT_EQ(the_runtime().spare_threads.started(), round);
@@ -199,14 +202,17 @@ TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(spares, are_workers_like_any_other) { // what runs on them may wait, throw, spawn, and be continued elsewhere
+TEST(
+    spares,
+    are_workers_like_any_other) { // what runs on them may wait, throw, spawn, and be continued elsewhere
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     pipe_ends p;
     std::atomic<int> ran{0};
     int x = 0;
     weft::spawn([&] { p.read_one(); });
     for (int i = 0; i != 50; ++i)
-      weft::spawn([&] { ++x, weft::taskyield(), weft::spawn([&] { ++ran; }), weft::taskwait(); }, weft::inout(x));
+      weft::spawn([&] { ++x, weft::taskyield(), weft::spawn([&] { ++ran; }), weft::taskwait(); },
+                  weft::inout(x));
     auto failing = weft::spawn([]() -> int { throw 7; });
     weft::spawn([&] { p.write_one(); }, weft::in(x));
     p.read_one(); // the writer writes once: for the task or for us
@@ -280,7 +286,8 @@ TEST(watcher, looks_at_most_a_hundred_times_a_second_while_nobody_is_stuck) {
         });
       weft::taskwait();
     }
-    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin).count();
+    const auto elapsed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin).count();
     EXPECT_LE(the_runtime().watch.looks() - looks, 20u + 2u * static_cast<unsigned>(elapsed) / 10u);
   });
   EXPECT_TRUE(end.exited(0)) << end;

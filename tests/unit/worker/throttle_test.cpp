@@ -27,7 +27,8 @@ struct world {
 };
 
 struct marks : throttle_core<real_atomics, world> {
-  explicit marks(std::int64_t &live, std::int64_t limit = 16 << 20, std::int64_t lowest = 512 * k_kib)
+  explicit marks(std::int64_t &live, std::int64_t limit = 16 << 20,
+                 std::int64_t lowest = 512 * k_kib)
       : throttle_core({&live}, limit, lowest), now(live) {}
   using throttle_core::is_alarming;
   using throttle_core::is_beyond;

@@ -15,7 +15,10 @@ namespace {
 using namespace weft::rt;
 
 test::environment alone() {
-  return {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_WATCH_HANG", "off"}};
+  return {{"WEFT_WORKERS", "2"},
+          {"WEFT_SCHED_POLICY", "stealing"},
+          {"WEFT_WATCH_MAX_SPARES", "0"},
+          {"WEFT_WATCH_HANG", "off"}};
 }
 
 /// Waits outside of the runtime: the caller keeps its thread.
@@ -78,14 +81,16 @@ TEST(wakeup, a_branch_of_a_join_wakes_a_sleeper) {
 
 TEST(wakeup, a_message_wakes_a_sleeper) {
   auto settings = alone();
-  settings.insert(settings.end(), {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_BACKLOG", "0"}});
+  settings.insert(settings.end(),
+                  {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_BACKLOG", "0"}});
   auto end = test::in_process(settings, [] {
     weft::start();
     int x = 0;
     for (int i = 0; i != 20; ++i) {
       ASSERT_TRUE(is_asleep());
       std::atomic<bool> ran{false};
-      weft::spawn([&] { ran = true; }, weft::inout(x)); // whether it may run is for the other one to find out
+      weft::spawn([&] { ran = true; },
+                  weft::inout(x)); // whether it may run is for the other one to find out
       EXPECT_TRUE(soon([&] { return ran.load(); }));
       weft::taskwait();
     }
@@ -101,7 +106,8 @@ TEST(wakeup, a_function_of_a_set_wakes_its_worker) {
     for (int i = 0; i != 20; ++i) {
       ASSERT_TRUE(is_asleep());
       std::atomic<bool> ran{false};
-      weft::spawn_function([](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &ran, nullptr, nullptr, options);
+      weft::spawn_function([](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &ran,
+                           nullptr, nullptr, options);
       EXPECT_TRUE(soon([&] { return ran.load(); }));
     }
   });

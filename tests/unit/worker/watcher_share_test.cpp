@@ -20,7 +20,8 @@ constexpr auto k_long = std::chrono::seconds(3);
 
 /// Its allowance (1 ms, once), and a thousandth of the time.
 void expect_little(clock_type::time_point begin) {
-  const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_type::now() - begin).count();
+  const auto elapsed =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(clock_type::now() - begin).count();
   EXPECT_GT(the_runtime().watch.looks(), 0u);
   EXPECT_LE(the_runtime().watch.cpu_ns(), 1'000'000u + static_cast<std::uint64_t>(elapsed) / 1000);
 }

@@ -9,12 +9,13 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_config_help[] = "usage: weft config [--json | --markdown]\n"
-                             "\n"
-                             "Shows every setting with its value and where that came from. The plain output is itself a valid "
-                             "weft.toml.\n"
-                             "  --json      for programs\n"
-                             "  --markdown  the page docs/user/settings.md, which depends on no environment\n";
+const char k_config_help[] =
+    "usage: weft config [--json | --markdown]\n"
+    "\n"
+    "Shows every setting with its value and where that came from. The plain output is itself a valid "
+    "weft.toml.\n"
+    "  --json      for programs\n"
+    "  --markdown  the page docs/user/settings.md, which depends on no environment\n";
 
 namespace {
 
@@ -37,8 +38,10 @@ std::string quoted(const std::string &text) {
 
 /// Returns the value as a TOML or JSON literal: a plain number or truth value stays bare.
 std::string literal(const setting_info &info, const std::string &text) {
-  const bool bare = info.type == setting_type::boolean || info.type == setting_type::integer || info.type == setting_type::real;
-  return bare && (info.limit.zero_word == nullptr || text != info.limit.zero_word) ? text : quoted(text);
+  const bool bare = info.type == setting_type::boolean || info.type == setting_type::integer ||
+                    info.type == setting_type::real;
+  return bare && (info.limit.zero_word == nullptr || text != info.limit.zero_word) ? text
+                                                                                   : quoted(text);
 }
 
 const char *type_name(setting_type type) {
@@ -62,15 +65,17 @@ const char *type_name(setting_type type) {
 }
 
 const char *name(setting_read read) { return read == setting_read::live ? "live" : "start"; }
-const char *name(setting_stability s) { return s == setting_stability::stable ? "stable" : "experimental"; }
+const char *name(setting_stability s) {
+  return s == setting_stability::stable ? "stable" : "experimental";
+}
 
 void print_toml(const loaded_settings &loaded) {
   std::printf("# Weft's settings; file: %s\n", loaded.file.empty() ? "none" : loaded.file.c_str());
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
     const auto value = literal(info, setting_text(loaded.values, row));
-    std::printf("\n# %s\n# allowed: %s\n%s = %s  # %s\n", info.doc, describe_allowed(info).c_str(), info.key, value.c_str(),
-                loaded.origin[row].c_str());
+    std::printf("\n# %s\n# allowed: %s\n%s = %s  # %s\n", info.doc, describe_allowed(info).c_str(),
+                info.key, value.c_str(), loaded.origin[row].c_str());
   }
 }
 
@@ -78,11 +83,14 @@ void print_json(const loaded_settings &loaded) {
   std::printf("{\n  \"file\": %s,\n  \"settings\": [", quoted(loaded.file).c_str());
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
-    std::printf("%s\n    {\"key\": %s, \"value\": %s, \"origin\": %s, \"type\": \"%s\", \"default\": %s, "
-                "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
-                row == 0 ? "" : ",", quoted(info.key).c_str(), literal(info, setting_text(loaded.values, row)).c_str(),
-                quoted(loaded.origin[row]).c_str(), type_name(info.type), quoted(info.default_text).c_str(), quoted(describe_allowed(info)).c_str(),
-                quoted(info.environment).c_str(), name(info.read), name(info.stability), quoted(info.doc).c_str());
+    std::printf(
+        "%s\n    {\"key\": %s, \"value\": %s, \"origin\": %s, \"type\": \"%s\", \"default\": %s, "
+        "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
+        row == 0 ? "" : ",", quoted(info.key).c_str(),
+        literal(info, setting_text(loaded.values, row)).c_str(), quoted(loaded.origin[row]).c_str(),
+        type_name(info.type), quoted(info.default_text).c_str(),
+        quoted(describe_allowed(info)).c_str(), quoted(info.environment).c_str(), name(info.read),
+        name(info.stability), quoted(info.doc).c_str());
   }
   std::puts("\n  ]\n}");
 }
@@ -121,7 +129,8 @@ quotes. The file may hold tables, dotted keys, strings, decimal numbers, `true`,
 
 void print_setting(const setting_info &info) {
   std::printf("\n## `%s`\n\n%c%s.\n\n", info.key, info.doc[0] & ~0x20, info.doc + 1);
-  std::printf("- allowed: %s\n- default: `%s`\n- environment: `%s`\n", describe_allowed(info).c_str(), info.default_text, info.environment.c_str());
+  std::printf("- allowed: %s\n- default: `%s`\n- environment: `%s`\n",
+              describe_allowed(info).c_str(), info.default_text, info.environment.c_str());
   if (info.alias != nullptr)
     std::printf("- OpenMP's variable of that meaning: `%s`\n", info.alias);
   if (info.read == setting_read::live)
@@ -149,7 +158,8 @@ int run_config(const words &arguments) {
     return print_json(process_settings()), k_ok;
   if (arguments[0] == "--markdown")
     return print_markdown(), k_ok;
-  return usage_error("config does not know '" + arguments[0] + "'" + suggestion(arguments[0], {"--json", "--markdown"}));
+  return usage_error("config does not know '" + arguments[0] + "'" +
+                     suggestion(arguments[0], {"--json", "--markdown"}));
 }
 
 } // namespace weft_tool

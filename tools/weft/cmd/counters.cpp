@@ -16,18 +16,20 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_list_help[] = "usage: weft list [--json | --csv] [PID [PATTERN]]\n"
-                           "\n"
-                           "Without PID: the programs whose counters can be read. With it: its counters, with units and meaning.\n"
-                           "Exit status: 1 when PID shows no counters.\n";
-const char k_get_help[] = "usage: weft get [--every TIME [--times N]] [--delta] [--json | --csv] PID NAMES\n"
-                          "\n"
-                          "Prints counters of a program that runs, or that was killed. NAMES are separated by commas; '*' and '?' are wildcards,\n"
-                          "{worker#*} is each worker: `weft get 123 '/threads{worker#*}/idle-rate,/statistics{/threads/rate}/max'`.\n"
-                          "  --every TIME  again and again (100ms, 2s), until the program ends\n"
-                          "  --times N     so often at most\n"
-                          "  --delta       what was counted since the line before, instead of since the start\n"
-                          "Exit status: 1 when PID shows no counters, or no such one.\n";
+const char k_list_help[] =
+    "usage: weft list [--json | --csv] [PID [PATTERN]]\n"
+    "\n"
+    "Without PID: the programs whose counters can be read. With it: its counters, with units and meaning.\n"
+    "Exit status: 1 when PID shows no counters.\n";
+const char k_get_help[] =
+    "usage: weft get [--every TIME [--times N]] [--delta] [--json | --csv] PID NAMES\n"
+    "\n"
+    "Prints counters of a program that runs, or that was killed. NAMES are separated by commas; '*' and '?' are wildcards,\n"
+    "{worker#*} is each worker: `weft get 123 '/threads{worker#*}/idle-rate,/statistics{/threads/rate}/max'`.\n"
+    "  --every TIME  again and again (100ms, 2s), until the program ends\n"
+    "  --times N     so often at most\n"
+    "  --delta       what was counted since the line before, instead of since the start\n"
+    "Exit status: 1 when PID shows no counters, or no such one.\n";
 
 namespace {
 
@@ -58,7 +60,8 @@ request parse(const words &arguments, bool repeats) {
       if (q.times == 0)
         q.error = "--times needs a number, not '" + arguments[i] + "'";
     } else if (word.starts_with("-")) {
-      q.error = "'" + word + "' is unknown or needs a value" + suggestion(word, {"--json", "--csv", "--every", "--times", "--delta"});
+      q.error = "'" + word + "' is unknown or needs a value" +
+                suggestion(word, {"--json", "--csv", "--every", "--times", "--delta"});
     } else {
       q.rest.push_back(word);
     }
@@ -69,7 +72,9 @@ request parse(const words &arguments, bool repeats) {
 }
 
 int list_programs(output_format f) {
-  std::string out = f == output_format::json ? "[" : f == output_format::csv ? "pid,program,state,seconds,workers,tasks\n" : "";
+  std::string out = f == output_format::json  ? "["
+                    : f == output_format::csv ? "pid,program,state,seconds,workers,tasks\n"
+                                              : "";
   bool first = true;
   for (const auto &p : readable_programs()) {
     const reading &r = p.last;
@@ -77,10 +82,14 @@ int list_programs(output_format f) {
     const double seconds = static_cast<double>(r.taken_ns - r.started_ns) * 1e-9,
                  tasks = value_of(r, parse_counter_name("/threads/count/cumulative"));
     char line[256];
-    const char *format = f == output_format::csv    ? "%u,%s,%s,%.3f,%u,%.0f\n"
-                         : f == output_format::json ? "{\"pid\":%u,\"program\":%s,\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
-                                                    : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
-    const std::string name = f == output_format::json ? json_text(r.program) : f == output_format::csv ? csv_text(r.program) : r.program;
+    const char *format =
+        f == output_format::csv ? "%u,%s,%s,%.3f,%u,%.0f\n"
+        : f == output_format::json
+            ? "{\"pid\":%u,\"program\":%s,\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
+            : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
+    const std::string name = f == output_format::json  ? json_text(r.program)
+                             : f == output_format::csv ? csv_text(r.program)
+                                                       : r.program;
     std::snprintf(line, sizeof line, format, r.pid, name.c_str(), state, seconds, r.workers, tasks);
     out += (f == output_format::json && !first ? ",\n" : "") + std::string(line);
     first = false;
@@ -126,7 +135,10 @@ int run_get(const words &arguments) {
     }
     reading now = p.read();
     const reading interval = difference(now, last);
-    std::fputs(write_values(q.format, now, names.evaluate(q.delta ? interval : now, interval), header).c_str(), stdout);
+    std::fputs(
+        write_values(q.format, now, names.evaluate(q.delta ? interval : now, interval), header)
+            .c_str(),
+        stdout);
     std::fflush(stdout);
     header = false;
     if (!q.every_ns || n == q.times || now.ended || !now.alive)

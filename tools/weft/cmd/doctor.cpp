@@ -24,10 +24,13 @@ const char k_doctor_help[] =
 
 namespace {
 
-const char *vendor_of(const std::string &file) { return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's"; }
+const char *vendor_of(const std::string &file) {
+  return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's";
+}
 
 bool is_ours(const std::string &file) {
-  return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
+  return same_file(file, openmp_library()) ||
+         file.find("/weft-omp/lib") != std::string::npos; // of another build
 }
 
 /// Holds what a process's threads have computed, without its first thread, which computes whatever
@@ -41,11 +44,14 @@ struct threads_of {
 std::pair<threads_of, threads_of> ours_and_others(long pid) {
   std::pair<threads_of, threads_of> found;
   std::error_code ended;
-  for (const auto &thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
-    const auto name = read_file(thread.path().string() + "/comm"), stat = read_file(thread.path().string() + "/stat");
+  for (const auto &thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
+    const auto name = read_file(thread.path().string() + "/comm"),
+               stat = read_file(thread.path().string() + "/stat");
     if (!name || !stat || thread.path().filename() == std::to_string(pid))
       continue;
-    if (name->starts_with("weft-") && !name->starts_with("weft-worker") && !name->starts_with("weft-spare"))
+    if (name->starts_with("weft-") && !name->starts_with("weft-worker") &&
+        !name->starts_with("weft-spare"))
       continue; // the watcher and similar threads
     threads_of &of = name->starts_with("weft-") ? found.first : found.second;
     std::istringstream fields(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
@@ -67,12 +73,17 @@ bool report_which_computes(long pid) {
   if (ours.number == 0 && others.number == 0)
     std::printf("neither has started threads: no parallel region has run yet\n");
   else if (others.number == 0)
-    std::printf("Weft computes: it has %u threads (%.2f s of processor time), and there are no others\n", ours.number, ours.seconds);
+    std::printf(
+        "Weft computes: it has %u threads (%.2f s of processor time), and there are no others\n",
+        ours.number, ours.seconds);
   else if (ours.number == 0)
-    std::printf("Weft does not compute: it has no thread; others have %u (%.2f s of processor time)\n", others.number, others.seconds);
+    std::printf(
+        "Weft does not compute: it has no thread; others have %u (%.2f s of processor time)\n",
+        others.number, others.seconds);
   else
-    std::printf("Weft has %u threads (%.2f s of processor time); %u others (%.2f s) are the program's own or the other runtime's\n", ours.number,
-                ours.seconds, others.number, others.seconds);
+    std::printf(
+        "Weft has %u threads (%.2f s of processor time); %u others (%.2f s) are the program's own or the other runtime's\n",
+        ours.number, ours.seconds, others.number, others.seconds);
   return ours.number != 0 && others.number == 0;
 }
 
@@ -113,11 +124,14 @@ int examine_program(const std::string &name) {
   if (!now.interpreter.empty())
     std::printf("%s is a script; this is about %s\n", file.c_str(), now.interpreter.c_str());
   if (!now.is_dynamic) {
-    std::printf("%s is linked statically or no program for this machine: no library can be replaced\n", file.c_str());
+    std::printf(
+        "%s is linked statically or no program for this machine: no library can be replaced\n",
+        file.c_str());
     return k_failed;
   }
   if (openmp_library().empty()) {
-    std::printf("this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
+    std::printf(
+        "this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
     return k_failed;
   }
   use_openmp_library(!now.runtimes.empty());

@@ -35,17 +35,18 @@ const char k_dump_help[] =
     "Every task that is not finished, its state and what it waits for; the circle first, where there is one. A program that runs is stopped for\n"
     "that, for half a second at the most. Of a program that was killed, what it was when it last stood still or was asked.\n"
     "Exit status: 1 when PID shows nothing.\n";
-const char k_why_help[] = "usage: weft why PID TASK\n"
-                          "\n"
-                          "What the task with that label waits for, what that waits for, and so on, to the end or round the circle.\n"
-                          "Exit status: 1 when PID shows nothing or has no such task waiting.\n";
+const char k_why_help[] =
+    "usage: weft why PID TASK\n"
+    "\n"
+    "What the task with that label waits for, what that waits for, and so on, to the end or round the circle.\n"
+    "Exit status: 1 when PID shows nothing or has no such task waiting.\n";
 
 namespace {
 
 struct task_dump {
   wait_graph graph;
   std::uint64_t progress = 0;
-  std::uint64_t asked = 0;        // the request that it answers
+  std::uint64_t asked = 0; // the request that it answers
   std::vector<std::string> notes; // what could not be read
 };
 
@@ -69,7 +70,9 @@ std::unique_ptr<task_dump> read_dump(long pid) {
   const auto known = [&nodes](std::uint64_t n) { return n < nodes; };
   for_each_line(text, [&](std::string_view line) {
     const auto f = fields_of(line);
-    const auto number = [&f](std::size_t i) { return i < f.size() ? parse_unsigned(f[i]).value_or(0) : 0; };
+    const auto number = [&f](std::size_t i) {
+      return i < f.size() ? parse_unsigned(f[i]).value_or(0) : 0;
+    };
     if (f[0] == "weft waits 1")
       c->progress = number(1);
     else if (f[0] == "asked")
@@ -83,9 +86,11 @@ std::unique_ptr<task_dump> read_dump(long pid) {
     else if (f[0] == "stack" && f.size() == 3 && known(number(1)))
       c->graph.at(number(1)).stack.push_back(f[2]);
     else if (f[0] == "node" && f.size() == 3)
-      c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 4)), reinterpret_cast<const void *>(++nodes), f[2]);
+      c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 4)),
+                   reinterpret_cast<const void *>(++nodes), f[2]);
     else if (f[0] == "edge" && f.size() == 5 && number(1) < nodes && number(2) < nodes)
-      c->graph.wait(number(1), number(2), f[4], number(3) ? wait_graph::certain : wait_graph::guess);
+      c->graph.wait(number(1), number(2), f[4],
+                    number(3) ? wait_graph::certain : wait_graph::guess);
   });
   return c;
 }
@@ -93,7 +98,8 @@ std::unique_ptr<task_dump> read_dump(long pid) {
 /// Counts progress as the program itself does (hang_check::progress).
 std::uint64_t progress_of(const reading &r) {
   double sum = 1;
-  for (const char *name : {"/threads/count/executed", "/threads/count/rounds", "/dependencies/count/without-accesses", "/dependencies/count/waited",
+  for (const char *name : {"/threads/count/executed", "/threads/count/rounds",
+                           "/dependencies/count/without-accesses", "/dependencies/count/waited",
                            "/dependencies/count/free-at-once", "/threads/count/suspended"})
     if (const double v = value_of(r, parse_counter_name(name)); !std::isnan(v))
       sum += v;
@@ -104,7 +110,7 @@ struct seen {
   reading now;
   std::unique_ptr<task_dump> waits;
   bool current = false; // nothing has happened since, or the program has just answered
-  bool amid = false;    // the program has answered, and tasks may have gone on since
+  bool amid = false; // the program has answered, and tasks may have gone on since
 };
 
 /// Asks the program to look at its tasks; returns 0 if it does not answer, or accepts no requests.
@@ -117,7 +123,8 @@ std::uint64_t ask(long pid) {
   bool answered = false;
   if (file >= 0 && pread(file, &r, sizeof r, k_request_offset) == sizeof r) {
     const std::uint64_t ticket = std::max(r.asked, r.answered) + 1;
-    if (pwrite(file, &ticket, sizeof ticket, k_request_offset + offsetof(segment_request, asked)) == sizeof ticket)
+    if (pwrite(file, &ticket, sizeof ticket, k_request_offset + offsetof(segment_request, asked)) ==
+        sizeof ticket)
       for (int i = 0; i < k_times && !answered; ++i) {
         usleep(10'000);
         answered = pread(file, &r, sizeof r, k_request_offset) == sizeof r && r.answered >= ticket;
@@ -150,7 +157,8 @@ seen look_at(long pid) {
   s.waits = read_dump(pid);
   if (s.waits)
     find_lines(s.waits->graph);
-  s.current = s.waits && (s.waits->progress == progress_of(s.now) || (answer && s.waits->asked == answer));
+  s.current =
+      s.waits && (s.waits->progress == progress_of(s.now) || (answer && s.waits->asked == answer));
   s.amid = s.waits && answer && s.waits->asked == answer;
   return s;
 }
@@ -160,11 +168,13 @@ void print_state(const seen &s, long pid) {
     const double v = value_of(s.now, parse_counter_name(name));
     return std::isnan(v) ? 0.0 : v;
   };
-  std::printf("%s (pid %ld) %s: %.0f tasks in the graph, %.0f ready, %.0f executed\n", s.now.program.c_str(), pid,
+  std::printf("%s (pid %ld) %s: %.0f tasks in the graph, %.0f ready, %.0f executed\n",
+              s.now.program.c_str(), pid,
               s.now.ended   ? "has ended"
               : s.now.alive ? "runs"
                             : "was killed",
-              value("/threads/count/instantaneous/all"), value("/threads/count/instantaneous/pending"), value("/threads/count/cumulative"));
+              value("/threads/count/instantaneous/all"),
+              value("/threads/count/instantaneous/pending"), value("/threads/count/cumulative"));
 }
 
 /// Prints the tasks that wait for nothing; for many of one name, their number.
@@ -181,7 +191,8 @@ void print_states(const wait_graph &g) {
 }
 
 void print_place(const wait_graph::node &n, const char *before) {
-  std::printf("%s%s%s%s\n", before, wait_graph::text(n).c_str(), n.spawned.empty() ? "" : ", ", n.spawned.c_str());
+  std::printf("%s%s%s%s\n", before, wait_graph::text(n).c_str(), n.spawned.empty() ? "" : ", ",
+              n.spawned.c_str());
   for (const std::string &f : n.stack)
     std::printf("%s  in %s\n", before, f.c_str());
 }
@@ -218,12 +229,15 @@ void print_text(const seen &s) {
     std::puts("these wait for each other:");
   for (const std::size_t e : cycle)
     std::printf("  %s\n", g.text(g.edges()[e]).c_str());
-  std::puts(!cycle.empty() ? "and behind them:"
-            : s.amid       ? "these wait:"
-                           : "no thread is left to do what these wait for, unless a thread outside of Weft does it:");
+  std::puts(
+      !cycle.empty() ? "and behind them:"
+      : s.amid
+          ? "these wait:"
+          : "no thread is left to do what these wait for, unless a thread outside of Weft does it:");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     if (!shown.count(e))
-      std::printf("  %s%s\n", g.text(g.edges()[e]).c_str(), g.edges()[e].how == wait_graph::guess ? " (perhaps)" : "");
+      std::printf("  %s%s\n", g.text(g.edges()[e]).c_str(),
+                  g.edges()[e].how == wait_graph::guess ? " (perhaps)" : "");
   print_places(g);
 }
 
@@ -239,20 +253,23 @@ void print_dot(const wait_graph &g) {
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
     std::printf("  n%zu [label=%s];\n", n, quoted(wait_graph::text(g.nodes()[n])).c_str());
   for (const wait_graph::edge &e : g.edges())
-    std::printf("  n%zu -> n%zu [label=%s%s];\n", e.from, e.to, quoted(e.reason).c_str(), e.how == wait_graph::guess ? " style=dashed" : "");
+    std::printf("  n%zu -> n%zu [label=%s%s];\n", e.from, e.to, quoted(e.reason).c_str(),
+                e.how == wait_graph::guess ? " style=dashed" : "");
   std::puts("}");
 }
 
 void print_json(const seen &s, long pid) {
-  std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid, quoted(s.now.program).c_str(),
-              s.now.alive ? "true" : "false", s.current ? "true" : "false");
+  std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid,
+              quoted(s.now.program).c_str(), s.now.alive ? "true" : "false",
+              s.current ? "true" : "false");
   const wait_graph none, &g = s.waits ? s.waits->graph : none;
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
     std::printf("%s%s", n ? "," : "", quoted(wait_graph::text(g.nodes()[n])).c_str());
   std::printf("],\"places\":[");
   for (std::size_t n = 0; n < g.nodes().size(); ++n) {
     const wait_graph::node &node = g.nodes()[n];
-    std::printf("%s{\"state\":%s,\"spawned\":%s,\"stack\":[", n ? "," : "", quoted(node.state).c_str(), quoted(node.spawned).c_str());
+    std::printf("%s{\"state\":%s,\"spawned\":%s,\"stack\":[", n ? "," : "",
+                quoted(node.state).c_str(), quoted(node.spawned).c_str());
     for (std::size_t i = 0; i < node.stack.size(); ++i)
       std::printf("%s%s", i ? "," : "", quoted(node.stack[i]).c_str());
     std::printf("]}");
@@ -262,8 +279,9 @@ void print_json(const seen &s, long pid) {
     std::printf("%s%s", i ? "," : "", quoted(s.waits->notes[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
-    std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "", g.edges()[e].from, g.edges()[e].to,
-                quoted(g.edges()[e].reason).c_str(), g.edges()[e].how == wait_graph::certain ? "true" : "false");
+    std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "",
+                g.edges()[e].from, g.edges()[e].to, quoted(g.edges()[e].reason).c_str(),
+                g.edges()[e].how == wait_graph::certain ? "true" : "false");
   std::printf("],\"cycle\":[");
   const auto cycle = g.cycle();
   for (std::size_t i = 0; i < cycle.size(); ++i)
@@ -311,8 +329,8 @@ int run_why(const words &arguments) {
       todo.push_back(n);
   }
   if (todo.empty()) {
-    std::fprintf(stderr, "weft: no task '%s' waits%s; `weft dump %ld` shows those that do\n", arguments[1].c_str(),
-                 suggestion(arguments[1], names).c_str(), pid);
+    std::fprintf(stderr, "weft: no task '%s' waits%s; `weft dump %ld` shows those that do\n",
+                 arguments[1].c_str(), suggestion(arguments[1], names).c_str(), pid);
     return k_failed;
   }
   if (!s.current)
@@ -331,7 +349,8 @@ int run_why(const words &arguments) {
       if (e.from != n)
         continue;
       const bool is_new = met.insert(e.to).second;
-      std::printf("%s%s%s\n", g.text(e).c_str(), e.how == wait_graph::guess ? " (perhaps)" : "", is_new ? "" : ", see above");
+      std::printf("%s%s%s\n", g.text(e).c_str(), e.how == wait_graph::guess ? " (perhaps)" : "",
+                  is_new ? "" : ", see above");
       if (is_new)
         todo.push_back(e.to);
     }

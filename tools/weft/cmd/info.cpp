@@ -31,7 +31,9 @@ const char k_info_help[] = "usage: weft info\n"
 
 namespace {
 
-void line(const char *name, const std::string &value) { std::printf("%-16s %s\n", name, value.c_str()); }
+void line(const char *name, const std::string &value) {
+  std::printf("%-16s %s\n", name, value.c_str());
+}
 
 /// Returns the numbers in the kernel's notation: "0-3,8".
 std::string list_text(const std::vector<int> &numbers) {
@@ -58,7 +60,9 @@ std::string quota_text(const cpu_quota &quota) {
   return number + (" (" + quota.origin + ")");
 }
 
-std::string memory_text(const memory_limit &limit) { return limit.limited() ? size_text(limit.bytes) + " (" + limit.origin + ")" : "none"; }
+std::string memory_text(const memory_limit &limit) {
+  return limit.limited() ? size_text(limit.bytes) + " (" + limit.origin + ")" : "none";
+}
 
 std::string file_text(const char *path) {
   const auto text = read_file(path);
@@ -71,7 +75,8 @@ bool has_membarrier() {
 }
 
 bool has_guard_install(std::size_t page_bytes) {
-  void *page = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *page =
+      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED)
     return false;
   const bool works = madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0;
@@ -91,7 +96,8 @@ void print_cpus(const machine &m) {
     nodes[entry.node].push_back(entry.cpu);
   }
   line("CPUs online", std::to_string(m.online_cpus));
-  line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " + std::to_string(cores.size()) + " cores, " +
+  line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " +
+                           std::to_string(cores.size()) + " cores, " +
                            std::to_string(packages.size()) + " packages");
   for (const auto &[node, cpus] : nodes)
     line("NUMA node", std::to_string(node) + ": CPUs " + list_text(cpus));

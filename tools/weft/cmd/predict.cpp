@@ -48,7 +48,8 @@ bool take_workers(question &q, const std::string &text) {
 bool take_scale(question &q, const std::string &text) {
   const auto equals = text.rfind('=');
   char *end = nullptr;
-  const double factor = equals == std::string::npos ? -1 : std::strtod(text.c_str() + equals + 1, &end);
+  const double factor =
+      equals == std::string::npos ? -1 : std::strtod(text.c_str() + equals + 1, &end);
   if (!(factor >= 0) || *end != '\0')
     return false;
   q.scales.emplace_back(text.substr(0, equals), factor);
@@ -64,7 +65,9 @@ question read_question(const words &arguments) {
       q.json = true;
     else if (w == "--workers" && has_value) {
       if (!take_workers(q, arguments[++at]))
-        return q.error = "--workers needs numbers from 1, separated by commas, not '" + arguments[at] + "'", q;
+        return q.error = "--workers needs numbers from 1, separated by commas, not '" +
+                         arguments[at] + "'",
+               q;
     } else if (w == "--scale" && has_value) {
       if (!take_scale(q, arguments[++at]))
         return q.error = "--scale needs TYPE=FACTOR, not '" + arguments[at] + "'", q;
@@ -90,22 +93,28 @@ double time_on(const trace_graph &g, replay_options o, unsigned workers) {
 
 double speedup(double one, double ns) { return ns > 0 ? one / ns : 0; }
 
-void print_text(const question &q, const trace_reader &r, const trace_graph &g, const graph_bounds &b, double overhead,
-                const std::vector<double> &times, double one) {
-  std::printf("measured   %.6f s on %u workers\n", static_cast<double>(g.duration()) / 1e9, r.about().workers);
-  std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", b.work_ns / 1e9, static_cast<unsigned long long>(g.executed), overhead);
-  std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", b.span_ns / 1e9, b.burdened_ns / 1e9,
-              b.span_ns > 0 ? b.work_ns / b.span_ns : 0);
+void print_text(const question &q, const trace_reader &r, const trace_graph &g,
+                const graph_bounds &b, double overhead, const std::vector<double> &times,
+                double one) {
+  std::printf("measured   %.6f s on %u workers\n", static_cast<double>(g.duration()) / 1e9,
+              r.about().workers);
+  std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", b.work_ns / 1e9,
+              static_cast<unsigned long long>(g.executed), overhead);
+  std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", b.span_ns / 1e9,
+              b.burdened_ns / 1e9, b.span_ns > 0 ? b.work_ns / b.span_ns : 0);
   std::printf("%8s %14s %10s\n", "workers", "seconds", "speedup");
   for (std::size_t i = 0; i < times.size(); ++i)
     std::printf("%8u %14.6f %10.2f\n", q.workers[i], times[i] / 1e9, speedup(one, times[i]));
 }
 
-void print_json(const question &q, const trace_reader &r, const trace_graph &g, const graph_bounds &b, const std::vector<double> &times, double one) {
-  std::printf("{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[",
-              static_cast<long long>(g.duration()), r.about().workers, b.work_ns, b.span_ns, b.burdened_ns);
+void print_json(const question &q, const trace_reader &r, const trace_graph &g,
+                const graph_bounds &b, const std::vector<double> &times, double one) {
+  std::printf(
+      "{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[",
+      static_cast<long long>(g.duration()), r.about().workers, b.work_ns, b.span_ns, b.burdened_ns);
   for (std::size_t i = 0; i < times.size(); ++i)
-    std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", q.workers[i], times[i], speedup(one, times[i]));
+    std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", q.workers[i],
+                times[i], speedup(one, times[i]));
   std::puts("]}");
 }
 

@@ -18,10 +18,11 @@ const char k_report_help[] =
     "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
     "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
     "Exit status: 1 when the trace cannot be read.\n";
-const char k_diff_help[] = "usage: weft diff [--progress] FOLDER FOLDER\n"
-                           "\n"
-                           "Two traces beside each other: time, idleness, work and critical path, and each type's tasks and time.\n"
-                           "Exit status: 1 when one of them cannot be read.\n";
+const char k_diff_help[] =
+    "usage: weft diff [--progress] FOLDER FOLDER\n"
+    "\n"
+    "Two traces beside each other: time, idleness, work and critical path, and each type's tasks and time.\n"
+    "Exit status: 1 when one of them cannot be read.\n";
 
 namespace {
 
@@ -35,29 +36,40 @@ unsigned long long wide(std::uint64_t v) noexcept { return v; }
 std::string html(const std::string &s) {
   std::string out;
   for (const char c : s)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
+    out += c == '<'   ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '&' ? "&amp;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   return out;
 }
 
 std::string duration(double ns) {
-  return ns < 1e3 ? text("%.0f ns", ns) : ns < 1e6 ? text("%.1f us", ns / 1e3) : ns < 1e9 ? text("%.2f ms", ns / 1e6) : text("%.3f s", ns / 1e9);
+  return ns < 1e3   ? text("%.0f ns", ns)
+         : ns < 1e6 ? text("%.1f us", ns / 1e3)
+         : ns < 1e9 ? text("%.2f ms", ns / 1e6)
+                    : text("%.3f s", ns / 1e9);
 }
 
 std::string base64(const std::vector<unsigned char> &bytes) {
-  static constexpr char k_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr char k_digits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   out.reserve(bytes.size() * 4 / 3 + 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const unsigned b1 = i + 1 < bytes.size() ? bytes[i + 1] : 0u, b2 = i + 2 < bytes.size() ? bytes[i + 2] : 0u;
+    const unsigned b1 = i + 1 < bytes.size() ? bytes[i + 1] : 0u,
+                   b2 = i + 2 < bytes.size() ? bytes[i + 2] : 0u;
     const unsigned v = static_cast<unsigned>(bytes[i]) << 16 | b1 << 8 | b2;
-    out += {k_digits[v >> 18], k_digits[v >> 12 & 63], i + 1 < bytes.size() ? k_digits[v >> 6 & 63] : '=',
+    out += {k_digits[v >> 18], k_digits[v >> 12 & 63],
+            i + 1 < bytes.size() ? k_digits[v >> 6 & 63] : '=',
             i + 2 < bytes.size() ? k_digits[v & 63] : '='};
   }
   return out;
 }
 
 /// Encodes a track with four bytes per column: number of the type, and parts of 255.
-std::string track_text(const trace_reader &r, const report_data &d, const std::vector<cell> &track) {
+std::string track_text(const trace_reader &r, const report_data &d,
+                       const std::vector<cell> &track) {
   std::vector<unsigned char> bytes;
   std::map<std::uint16_t, unsigned char> numbers;
   const auto share = [](float f) { return static_cast<unsigned char>(f * 255 + 0.5f); };
@@ -102,33 +114,43 @@ std::string tasks_data(const report_data &d) {
   return listed(d.shown, [&](const shown_task &t) {
     const auto known = numbers.find(t.type);
     return text("%zu,%zd,%.0f,%.0f,%ld", t.track,
-                known == numbers.end() ? static_cast<std::ptrdiff_t>(-1) : static_cast<std::ptrdiff_t>(known->second), t.begin_ns, t.ns, t.on_path);
+                known == numbers.end() ? static_cast<std::ptrdiff_t>(-1)
+                                       : static_cast<std::ptrdiff_t>(known->second),
+                t.begin_ns, t.ns, t.on_path);
   });
 }
 
 std::string script_data(const trace_reader &r, const report_data &d) {
-  std::string s = "<script>const D={" + text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns);
+  std::string s = "<script>const D={" +
+                  text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns);
   s += ",types:" + listed(d.types, [](const type_row &t) { return script_text(t.name); });
   s += ",names:" + listed(d.track_names, script_text);
-  s += ",tracks:" + listed(d.tracks, [&](const auto &track) { return '"' + track_text(r, d, track) + '"'; });
-  s += ",tasks:" + tasks_data(d) + ",edges:" + listed(d.arrows, [](const auto &a) { return text("[%zu,%zu]", a.first, a.second); });
-  s += ",grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") + ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") +
-       ",running:" + numbers(d.running);
+  s += ",tracks:" +
+       listed(d.tracks, [&](const auto &track) { return '"' + track_text(r, d, track) + '"'; });
+  s += ",tasks:" + tasks_data(d) + ",edges:" + listed(d.arrows, [](const auto &a) {
+         return text("[%zu,%zu]", a.first, a.second);
+       });
+  s += ",grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") +
+       ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") + ",running:" + numbers(d.running);
   if (d.has_graph)
-    s += text(",graph:{work:%.0f,span:%.0f,predicted:", d.bounds.work_ns, std::max(d.bounds.span_ns, 1.0)) +
-         listed(d.predicted, [](const auto &p) { return text("[%u,%.0f]", p.first, p.second); }) + "}";
+    s += text(",graph:{work:%.0f,span:%.0f,predicted:", d.bounds.work_ns,
+              std::max(d.bounds.span_ns, 1.0)) +
+         listed(d.predicted, [](const auto &p) { return text("[%u,%.0f]", p.first, p.second); }) +
+         "}";
   return s + "};</script>\n";
 }
 
-std::string tile(const std::string &value, const char *name) { return "<div class=tile><b>" + value + "</b><span>" + name + "</span></div>"; }
+std::string tile(const std::string &value, const char *name) {
+  return "<div class=tile><b>" + value + "</b><span>" + name + "</span></div>";
+}
 
 /// Returns a link with the last parts of the path, which are enough to recognize the file.
 std::string source_link(const std::string &place) {
   const auto colon = place.rfind(':'), slash = place.rfind('/');
   if (colon == std::string::npos || slash == std::string::npos)
     return place.empty() ? "-" : html(place);
-  return "<a href=\"file://" + html(place.substr(0, colon)) + "#L" + html(place.substr(colon + 1)) + "\" title=\"" + html(place) + "\">" +
-         html(place.substr(slash + 1)) + "</a>";
+  return "<a href=\"file://" + html(place.substr(0, colon)) + "#L" + html(place.substr(colon + 1)) +
+         "\" title=\"" + html(place) + "\">" + html(place.substr(slash + 1)) + "</a>";
 }
 
 std::string type_table(const report_data &d) {
@@ -139,18 +161,26 @@ std::string type_table(const report_data &d) {
   s += "</tr>";
   for (std::size_t i = 0; i < std::min<std::size_t>(d.types.size(), 40); ++i) {
     const type_row &t = d.types[i];
-    s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) + html(t.name) + "<td>" + source_link(t.spawn_site) +
-         text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(), 100 * t.exec_ns / std::max(d.task_ns, 1.0),
-              duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(), duration(t.longest_ns).c_str());
+    s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) +
+         html(t.name) + "<td>" + source_link(t.spawn_site) +
+         text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(),
+              100 * t.exec_ns / std::max(d.task_ns, 1.0),
+              duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(),
+              duration(t.longest_ns).c_str());
     if (d.has_graph)
       s += "<td>" + duration(t.on_path_ns) + "<td>" +
-           (t.gain_percent < 0 ? std::string("-") : text(t.gain_is_bound ? "at most %.0f %% shorter" : "%.0f %% shorter", t.gain_percent));
+           (t.gain_percent < 0
+                ? std::string("-")
+                : text(t.gain_is_bound ? "at most %.0f %% shorter" : "%.0f %% shorter",
+                       t.gain_percent));
     s += "</tr>";
   }
   s += "</table></div>";
   if (d.has_graph)
-    s += "<p class=soft>Of the critical path of " + duration(d.bounds.span_ns) + ", " + duration(d.own_on_path_ns) +
-         " are the program's own code: what it does before, between and after the creation of tasks.</p>";
+    s +=
+        "<p class=soft>Of the critical path of " + duration(d.bounds.span_ns) + ", " +
+        duration(d.own_on_path_ns) +
+        " are the program's own code: what it does before, between and after the creation of tasks.</p>";
   return s;
 }
 
@@ -166,11 +196,13 @@ std::string what_if_table(const report_data &d) {
   };
   const double now = predicted(std::max(d.workers, 1u));
   const auto row = [now](const std::string &what, double ns) {
-    return "<tr><td>" + what + "<td>" + duration(ns) + text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
+    return "<tr><td>" + what + "<td>" + duration(ns) +
+           text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
   };
   std::string s =
       "<h2>What if</h2><div class=scroll tabindex=0 role=region aria-label=\"what if\"><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
-  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.graph_ns).c_str()), now);
+  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.graph_ns).c_str()),
+           now);
   s += row("no overhead between tasks", d.no_overhead_ns);
   for (const auto &[name, ns] : d.faster)
     s += row("'" + html(name) + "' twice as fast", ns);
@@ -184,16 +216,20 @@ std::string what_if_table(const report_data &d) {
 std::string graph_tiles(const report_data &d) {
   if (!d.has_graph)
     return "";
-  return tile(duration(d.bounds.work_ns), "work: all bodies") + tile(duration(d.bounds.span_ns), "span: the critical path") +
+  return tile(duration(d.bounds.work_ns), "work: all bodies") +
+         tile(duration(d.bounds.span_ns), "span: the critical path") +
          tile(duration(d.bounds.burdened_ns), "burdened span: with overheads") +
-         tile(d.bounds.span_ns > 0 ? text("%.1f", d.bounds.work_ns / d.bounds.span_ns) : "-", "parallelism: work / span");
+         tile(d.bounds.span_ns > 0 ? text("%.1f", d.bounds.work_ns / d.bounds.span_ns) : "-",
+              "parallelism: work / span");
 }
 
 std::string page(const trace_reader &r, const report_data &d) {
   const double all = d.duration_ns * std::max<double>(d.workers, 1);
   std::string s = k_page_head;
-  s += "<title>" + html(d.program) + " - Weft</title></head><body><main><h1>" + html(d.program) + "</h1><p class=soft>" +
-       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><dl class=run>";
+  s += "<title>" + html(d.program) + " - Weft</title></head><body><main><h1>" + html(d.program) +
+       "</h1><p class=soft>" +
+       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) +
+       "</p><dl class=run>";
   for (const auto &[what, value] : d.about)
     s += "<dt>" + what + "<dd>" + html(value);
   s += "</dl><ul class=findings>";
@@ -202,18 +238,21 @@ std::string page(const trace_reader &r, const report_data &d) {
   s += "</ul>";
   for (const std::string &w : d.warnings)
     s += "<p class=warn role=note>" + html(w) + "</p>";
-  s +=
-      "<div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
-      tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") + tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
-      tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
-      tile(d.has_graph ? text("%llu", wide(d.stolen)) : "-", d.has_graph ? "tasks that another worker took" : "steals: not recorded") +
-      tile(text("%llu", wide(d.discarded)), "records discarded") +
-      tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-", d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
-      graph_tiles(d) + "</div>";
+  s += "<div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
+       tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") +
+       tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
+       tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
+       tile(d.has_graph ? text("%llu", wide(d.stolen)) : "-",
+            d.has_graph ? "tasks that another worker took" : "steals: not recorded") +
+       tile(text("%llu", wide(d.discarded)), "records discarded") +
+       tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-",
+            d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
+       graph_tiles(d) + "</div>";
   for (const std::string &n : d.notes)
     s += "<p class=soft>" + html(n) + "</p>";
-  s += "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
-       "<button id=every>all types</button>";
+  s +=
+      "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
+      "<button id=every>all types</button>";
   if (d.has_graph)
     s += "<label><input type=checkbox id=path checked> critical path</label>";
   s +=
@@ -223,17 +262,23 @@ std::string page(const trace_reader &r, const report_data &d) {
       "<p class=soft>Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it "
       "waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is "
       "idleness, red from above the time off the processor. The charts below show the same time.</p>";
-  s += std::string("<h2>Tasks over time</h2>") +
-       (d.has_creations ? "<canvas id=tasks tabindex=0 role=img aria-label=\"Tasks in the graph, and ready ones, over time\"></canvas>" : "") +
-       "<canvas id=busy tabindex=0 role=img aria-label=\"Workers in tasks over time\"></canvas>";
+  s +=
+      std::string("<h2>Tasks over time</h2>") +
+      (d.has_creations
+           ? "<canvas id=tasks tabindex=0 role=img aria-label=\"Tasks in the graph, and ready ones, over time\"></canvas>"
+           : "") +
+      "<canvas id=busy tabindex=0 role=img aria-label=\"Workers in tasks over time\"></canvas>";
   s += type_table(d);
-  s += "<h2>Grain</h2><div class=pair><canvas id=grain role=img aria-label=\"Tasks by how long they ran\"></canvas>";
-  s += d.has_graph
-           ? "<canvas id=law role=img aria-label=\"Efficiency by how long tasks run\"></canvas></div><h2>Speedup</h2><canvas id=speed role=img "
-             "aria-label=\"Predicted speedup by workers\"></canvas>"
-           : "</div>";
+  s +=
+      "<h2>Grain</h2><div class=pair><canvas id=grain role=img aria-label=\"Tasks by how long they ran\"></canvas>";
+  s +=
+      d.has_graph
+          ? "<canvas id=law role=img aria-label=\"Efficiency by how long tasks run\"></canvas></div><h2>Speedup</h2><canvas id=speed role=img "
+            "aria-label=\"Predicted speedup by workers\"></canvas>"
+          : "</div>";
   s += what_if_table(d);
-  return s + "</main>" + script_data(r, d) + "<script>\n" + k_page_script + "</script></body></html>\n";
+  return s + "</main>" + script_data(r, d) + "<script>\n" + k_page_script +
+         "</script></body></html>\n";
 }
 
 std::string change(double a, double b) { return a > 0 ? text("%+.1f%%", 100 * (b / a - 1)) : "-"; }
@@ -282,7 +327,8 @@ int run_diff(const words &given) {
   end_progress();
   std::printf("%-40s %14s %14s %9s\n", "", "first", "second", "change");
   const auto row = [](const std::string &name, double x, double y) {
-    std::printf("%-40.40s %14s %14s %9s\n", name.c_str(), duration(x).c_str(), duration(y).c_str(), change(x, y).c_str());
+    std::printf("%-40.40s %14s %14s %9s\n", name.c_str(), duration(x).c_str(), duration(y).c_str(),
+                change(x, y).c_str());
   };
   row("duration", a.duration_ns, b.duration_ns);
   row("in tasks, all workers", a.task_ns, b.task_ns);
@@ -295,11 +341,14 @@ int run_diff(const words &given) {
     types[t.name].first = t;
   for (const type_row &t : b.types)
     types[t.name].second = t;
-  std::printf("\n%-40s %10s %10s %12s %12s %9s\n", "type", "tasks", "tasks", "mean", "mean", "time");
+  std::printf("\n%-40s %10s %10s %12s %12s %9s\n", "type", "tasks", "tasks", "mean", "mean",
+              "time");
   for (const auto &[name, pair] : types) {
-    const auto mean = [](const type_row &t) { return t.tasks ? duration(t.exec_ns / static_cast<double>(t.tasks)) : "-"; };
-    std::printf("%-40.40s %10llu %10llu %12s %12s %9s\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks), mean(pair.first).c_str(),
-                mean(pair.second).c_str(),
+    const auto mean = [](const type_row &t) {
+      return t.tasks ? duration(t.exec_ns / static_cast<double>(t.tasks)) : "-";
+    };
+    std::printf("%-40.40s %10llu %10llu %12s %12s %9s\n", name.c_str(), wide(pair.first.tasks),
+                wide(pair.second.tasks), mean(pair.first).c_str(), mean(pair.second).c_str(),
                 (pair.first.tasks == 0    ? std::string("new")
                  : pair.second.tasks == 0 ? std::string("gone")
                                           : change(pair.first.exec_ns, pair.second.exec_ns))

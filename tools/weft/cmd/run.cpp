@@ -62,7 +62,8 @@ namespace {
 
 /// Returns the value of `option` at `arguments[at]`, written "--option value" or "--option=value";
 /// moves `at` past it.
-std::optional<std::string> take_option(const words &arguments, std::size_t &at, const std::string &option) {
+std::optional<std::string> take_option(const words &arguments, std::size_t &at,
+                                       const std::string &option) {
   const auto &word = arguments[at];
   if (word.starts_with(option + "=")) {
     ++at;
@@ -74,8 +75,10 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers",    "--preset", "--set",    "--locks",        "--openmp", "--counters", "--interval",
-                                          "--exact-time", "--trace",  "--report", "--hang-timeout", "--seeds",  "--limit"};
+constexpr std::string_view k_options[] = {
+    "--workers",      "--preset",   "--set",        "--locks", "--openmp",
+    "--counters",     "--interval", "--exact-time", "--trace", "--report",
+    "--hang-timeout", "--seeds",    "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -104,7 +107,8 @@ bool parse_limit(const std::string &text, std::chrono::milliseconds &limit) {
 }
 
 bool has(const plan &p, std::string_view key) {
-  return std::any_of(p.values.begin(), p.values.end(), [&](const key_value &v) { return v.first == key; });
+  return std::any_of(p.values.begin(), p.values.end(),
+                     [&](const key_value &v) { return v.first == key; });
 }
 
 void check_plan(plan &p, std::size_t words) {
@@ -141,7 +145,8 @@ plan read_plan(const words &arguments) {
       p.report = arguments[at].size() > 9 ? arguments[at].substr(9) : "weft-report.html";
       ++at;
     } else if (const auto limit = take_option(arguments, at, "--hang-timeout")) {
-      *limit == "0" ? p.values.emplace_back("watch.hang", "off") : p.values.emplace_back("watch.limit", *limit);
+      *limit == "0" ? p.values.emplace_back("watch.hang", "off")
+                    : p.values.emplace_back("watch.limit", *limit);
     } else if (arguments[at].starts_with("--trace=")) {
       p.values.emplace_back("trace.level", arguments[at].substr(8));
       ++at;
@@ -170,8 +175,11 @@ plan read_plan(const words &arguments) {
         return p.error = "--limit needs a number of seconds, not '" + *limit + "'", p;
     } else {
       const auto &word = arguments[at];
-      const bool known = std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
-      p.error = known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, {std::begin(k_options), std::end(k_options)});
+      const bool known =
+          std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
+      p.error = known ? word + " needs a value"
+                      : "run does not know '" + word + "'" +
+                            suggestion(word, {std::begin(k_options), std::end(k_options)});
       return p;
     }
   }
@@ -202,7 +210,8 @@ void check_seeds(const std::vector<key_value> &values) {
 
 void watch_locks() {
   setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
-  const std::string library = own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
+  const std::string library =
+      own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
   if (!library.empty())
     put_first("LD_PRELOAD", library);
 }
@@ -220,7 +229,8 @@ bool loads_packages(const std::string &file) {
       const std::size_t end = std::min(text.find_first_of("/ ", at), text.size());
       const std::string_view word(text.data() + at, end - at);
       const bool is_last = end == text.size() || text[end] == ' ';
-      if (is_last && (word.starts_with("python") || word.starts_with("pypy") || word.starts_with("julia") || word.starts_with("octave")))
+      if (is_last && (word.starts_with("python") || word.starts_with("pypy") ||
+                      word.starts_with("julia") || word.starts_with("octave")))
         return true;
       at = end + 1;
     }
@@ -231,13 +241,16 @@ bool loads_packages(const std::string &file) {
 /// other programs get Weft's where they ask for one by a usual name.
 void replace_openmp(const plan &p, const std::string &program) {
   if (p.openmp && openmp_library().empty())
-    std::fputs("weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n", stderr);
+    std::fputs(
+        "weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n",
+        stderr);
   const std::string file = openmp_library().empty() ? "" : find_program(program);
   if (file.empty())
     return;
   const bool preloaded = p.openmp || !try_loading(file).runtimes.empty();
   use_openmp_library(preloaded);
-  if (const std::string library = own_library("libweft-stayed.so"); !preloaded && !library.empty() && loads_packages(file))
+  if (const std::string library = own_library("libweft-stayed.so");
+      !preloaded && !library.empty() && loads_packages(file))
     put_first("LD_PRELOAD", library);
 }
 
@@ -271,17 +284,21 @@ std::uint64_t bytes_of_scratch(const std::string &path) {
 
 // A killed `weft run --report` leaves a trace that its user may want: of each user the newest four
 // stay, 4 GiB at most.
-constexpr leftover_kind k_scratches{4, 4ULL << 30, 0, &scratch_lives, &bytes_of_scratch, &remove_scratch};
+constexpr leftover_kind k_scratches{
+    4, 4ULL << 30, 0, &scratch_lives, &bytes_of_scratch, &remove_scratch};
 
 /// Creates a folder for a trace that is read and removed.
 class scratch_folder {
  public:
-  scratch_folder() : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
+  scratch_folder()
+      : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
     std::string name = std::string(k_scratch) + "XXXXXX";
     if (!mkdtemp(name.data()))
-      throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
+      throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s",
+                  std::strerror(errno));
     m_path = name;
-    m_life = open(life_file(m_path).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    m_life =
+        open(life_file(m_path).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (m_life >= 0 && lock_for_life(m_life))
       m_list.enter(m_path, 0);
   }
@@ -306,7 +323,9 @@ int run_and_report(const plan &p, char **argv) {
   settings_input input;
   input.environment = process_environment();
   const loaded_settings chosen = load_settings(input);
-  const auto is_default = [&](const char *key) { return chosen.origin[find_setting(key)] == "default"; };
+  const auto is_default = [&](const char *key) {
+    return chosen.origin[find_setting(key)] == "default";
+  };
   std::optional<scratch_folder> scratch;
   if (is_default("trace.dir"))
     scratch.emplace();
@@ -324,7 +343,8 @@ int run_and_report(const plan &p, char **argv) {
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child)
-    throw_error(weft::errc::out_of_resources, "no process for the program: %s", std::strerror(errno));
+    throw_error(weft::errc::out_of_resources, "no process for the program: %s",
+                std::strerror(errno));
   if (const auto place = folder.find("%p"); place != std::string::npos)
     folder.replace(place, 2, std::to_string(child));
   try {
@@ -339,7 +359,8 @@ int run_and_report(const plan &p, char **argv) {
 
 int run_seeds(plan &p, const words &arguments) {
   check_seeds(p.values);
-  p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program), arguments.end());
+  p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program),
+                         arguments.end());
   for (const auto &[key, value] : p.values)
     p.seeds.options.insert(p.seeds.options.end(), {"--set", key + "=" + value});
   return explore_seeds(p.seeds);

@@ -22,15 +22,16 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_top_help[] = "usage: weft top [--every TIME] [--once] [--json] [PID]\n"
-                          "\n"
-                          "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, task types, how long\n"
-                          "tasks run, steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it. On a\n"
-                          "terminal in colours, unless NO_COLOR is set.\n"
-                          "  --every TIME  the interval that is shown (1s)\n"
-                          "  --once        one interval\n"
-                          "  --json        a line of JSON for each\n"
-                          "Exit status: 1 when there is no such program.\n";
+const char k_top_help[] =
+    "usage: weft top [--every TIME] [--once] [--json] [PID]\n"
+    "\n"
+    "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, task types, how long\n"
+    "tasks run, steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it. On a\n"
+    "terminal in colours, unless NO_COLOR is set.\n"
+    "  --every TIME  the interval that is shown (1s)\n"
+    "  --once        one interval\n"
+    "  --json        a line of JSON for each\n"
+    "Exit status: 1 when there is no such program.\n";
 
 namespace {
 
@@ -87,7 +88,8 @@ class screen {
 
 /// Returns whether the terminal shows colours; see https://no-color.org.
 bool shows_colours() {
-  const char *const no = weft::layer::environment("NO_COLOR"), *const terminal = weft::layer::environment("TERM");
+  const char *const no = weft::layer::environment("NO_COLOR"), *const terminal =
+                                                                   weft::layer::environment("TERM");
   return isatty(1) && !(no && *no) && terminal && *terminal && std::string_view(terminal) != "dumb";
 }
 
@@ -110,7 +112,8 @@ request parse(const words &arguments) {
       if (q.every_ns < 1'000'000)
         q.error = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
     } else if (word.starts_with("-") || !q.pid.empty()) {
-      q.error = "top does not know '" + word + "'" + suggestion(word, {"--once", "--json", "--every"});
+      q.error =
+          "top does not know '" + word + "'" + suggestion(word, {"--once", "--json", "--every"});
     } else {
       q.pid = word;
     }
@@ -133,8 +136,10 @@ std::string choose_program() {
 int watch(const program &p, const request &q) {
   const screen s;
   const bool colours = shows_colours();
-  const auto text_of = [&](const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t lines) {
-    const std::string text = q.json ? top_json(now, spent, asleep) : top_text(now, spent, asleep, lines);
+  const auto text_of = [&](const reading &now, const reading &spent,
+                           const std::set<unsigned> &asleep, std::size_t lines) {
+    const std::string text =
+        q.json ? top_json(now, spent, asleep) : top_text(now, spent, asleep, lines);
     return colours && !q.json ? coloured(text) : text;
   };
   reading last = p.read();
@@ -169,7 +174,9 @@ int run_top(const words &arguments) {
     return watch(program(pid_of(q.pid)), q);
   const std::string path = choose_program();
   if (path.empty()) {
-    std::fputs("weft: no program shows counters; start one that uses Weft, or give the PID of one that was killed\n", stderr);
+    std::fputs(
+        "weft: no program shows counters; start one that uses Weft, or give the PID of one that was killed\n",
+        stderr);
     return k_failed;
   }
   return watch(program(path), q);

@@ -16,9 +16,13 @@ using namespace weft::rt;
 namespace {
 
 double value(const reading &r, const char *name) { return value_of(r, parse_counter_name(name)); }
-double of_worker(const reading &r, unsigned id, const char *base) { return value_of(r, parse_counter_name(name_of_worker(base, id))); }
+double of_worker(const reading &r, unsigned id, const char *base) {
+  return value_of(r, parse_counter_name(name_of_worker(base, id)));
+}
 
-const char *word_of(block_kind k) { return k == block_kind::worker ? "worker" : k == block_kind::spare ? "spare" : "thread"; }
+const char *word_of(block_kind k) {
+  return k == block_kind::worker ? "worker" : k == block_kind::spare ? "spare" : "thread";
+}
 /// Returns the state of a slot. `blocked`: its task sleeps in the kernel.
 const char *state_of(const reading::slot &s, const std::set<unsigned> &asleep) {
   return !s.present ? "outside" : s.idle ? "idle" : asleep.contains(s.id) ? "blocked" : "busy";
@@ -35,7 +39,8 @@ std::string short_number(double v) {
       unit = next;
     }
   char text[32];
-  std::snprintf(text, sizeof text, std::fabs(v) < 100 && v != std::floor(v) ? "%.1f%s" : "%.0f%s", v, unit);
+  std::snprintf(text, sizeof text, std::fabs(v) < 100 && v != std::floor(v) ? "%.1f%s" : "%.0f%s",
+                v, unit);
   return text;
 }
 
@@ -54,7 +59,8 @@ std::string short_time(double ns) {
 }
 
 std::string bar(double share, int width) {
-  const int full = std::isnan(share) ? 0 : static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
+  const int full =
+      std::isnan(share) ? 0 : static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
   std::string out;
   for (int i = 0; i < width; ++i)
     out += i < full ? "#" : ".";
@@ -75,10 +81,13 @@ std::vector<type_line> type_lines(const reading &spent) {
   for (const reading::type &t : spent.types) {
     if (t.tasks == 0)
       continue;
-    const double tasks = static_cast<double>(t.tasks), mean = t.timed ? static_cast<double>(t.ns) / static_cast<double>(t.timed) : std::nan("");
+    const double tasks = static_cast<double>(t.tasks),
+                 mean = t.timed ? static_cast<double>(t.ns) / static_cast<double>(t.timed)
+                                : std::nan("");
     all.push_back({t.name, tasks, mean, t.timed ? mean * tasks : 0});
   }
-  std::sort(all.begin(), all.end(), [](auto &a, auto &b) { return std::pair(a.ns, a.tasks) > std::pair(b.ns, b.tasks); });
+  std::sort(all.begin(), all.end(),
+            [](auto &a, auto &b) { return std::pair(a.ns, a.tasks) > std::pair(b.ns, b.tasks); });
   return all;
 }
 
@@ -94,13 +103,17 @@ std::string manager_line(const reading &now, const reading &spent) {
   if (!(value(now, "/managers/count/sent") > 0))
     return "";
   return "manage  " + short_number(value(spent, "/managers/count/sent")) + " messages sent, " +
-         short_number(value(spent, "/managers/count/applied")) + " applied by workers; " + short_number(value(now, "/managers/queue/length")) +
-         " wait, of them " + short_number(value(now, "/managers/queue/new")) + " of tasks that are to enter the graph\n";
+         short_number(value(spent, "/managers/count/applied")) + " applied by workers; " +
+         short_number(value(now, "/managers/queue/length")) + " wait, of them " +
+         short_number(value(now, "/managers/queue/new")) +
+         " of tasks that are to enter the graph\n";
 }
 
 std::string summary(const reading &now, const reading &spent) {
-  const double all = value(spent, "/threads/time/overall"), exec = value(spent, "/threads/time/cumulative"),
-               management = value(spent, "/threads/time/management"), idle = value(spent, "/threads/time/idle");
+  const double all = value(spent, "/threads/time/overall"),
+               exec = value(spent, "/threads/time/cumulative"),
+               management = value(spent, "/threads/time/management"),
+               idle = value(spent, "/threads/time/idle");
   char text[1024];
   std::snprintf(text, sizeof text,
                 "%s (pid %u)   up %.1f s   %u workers of %u cpus   %s\n\n"
@@ -109,38 +122,53 @@ std::string summary(const reading &now, const reading &spent) {
                 "task    mean %s, half below %s, 99 %% below %s; %s of management each\n"
                 "moves   %s stolen, %s suspensions, %s sleeps, %s fruitless looks\n"
                 "memory  %s resident, %s in tasks\n",
-                now.program.c_str(), now.pid, static_cast<double>(now.taken_ns - now.started_ns) * 1e-9, now.workers, now.cpus,
+                now.program.c_str(), now.pid,
+                static_cast<double>(now.taken_ns - now.started_ns) * 1e-9, now.workers, now.cpus,
                 now.ended   ? "ENDED"
                 : now.alive ? ""
                             : "KILLED",
-                short_number(value(now, "/threads/count/cumulative")).c_str(), short_number(value(spent, "/threads/rate")).c_str(),
+                short_number(value(now, "/threads/count/cumulative")).c_str(),
+                short_number(value(spent, "/threads/rate")).c_str(),
                 short_number(value(now, "/threads/count/instantaneous/all")).c_str(),
-                short_number(value(now, "/threads/count/instantaneous/pending")).c_str(), 100 * share(exec, all), bar(share(exec, all), 30).c_str(),
-                100 * share(management, all), 100 * share(idle, all), short_time(value(spent, "/threads/time/average")).c_str(),
-                short_time(value(spent, "/threads/time/duration-p50")).c_str(), short_time(value(spent, "/threads/time/duration-p99")).c_str(),
-                short_time(value(spent, "/threads/time/average-management")).c_str(), short_number(value(spent, "/threads/count/stolen")).c_str(),
-                short_number(value(spent, "/threads/count/suspended")).c_str(), short_number(value(spent, "/threads/count/sleeps")).c_str(),
-                short_number(value(spent, "/threads/count/pending-misses")).c_str(), short_number(value(now, "/memory/resident")).c_str(),
+                short_number(value(now, "/threads/count/instantaneous/pending")).c_str(),
+                100 * share(exec, all), bar(share(exec, all), 30).c_str(),
+                100 * share(management, all), 100 * share(idle, all),
+                short_time(value(spent, "/threads/time/average")).c_str(),
+                short_time(value(spent, "/threads/time/duration-p50")).c_str(),
+                short_time(value(spent, "/threads/time/duration-p99")).c_str(),
+                short_time(value(spent, "/threads/time/average-management")).c_str(),
+                short_number(value(spent, "/threads/count/stolen")).c_str(),
+                short_number(value(spent, "/threads/count/suspended")).c_str(),
+                short_number(value(spent, "/threads/count/sleeps")).c_str(),
+                short_number(value(spent, "/threads/count/pending-misses")).c_str(),
+                short_number(value(now, "/memory/resident")).c_str(),
                 short_number(value(now, "/memory/tasks")).c_str());
   const std::string reason = now.alive && !now.ended ? why_idle(now, spent).text : "";
   return text + (reason.empty() ? reason : "idle    " + reason + "\n") + manager_line(now, spent);
 }
 
-std::string worker_lines(const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t most) {
-  std::string out = "\n  id  kind    state     tasks/s     mean   busy                  queue   steals  sleeps\n";
+std::string worker_lines(const reading &now, const reading &spent, const std::set<unsigned> &asleep,
+                         std::size_t most) {
+  std::string out =
+      "\n  id  kind    state     tasks/s     mean   busy                  queue   steals  sleeps\n";
   const double seconds = static_cast<double>(spent.span_ns) * 1e-9;
   std::size_t shown = 0;
   for (const auto &s : now.slots) {
     if (++shown > most)
-      return out + "  ... " + std::to_string(now.slots.size() - most) + " more; a higher window shows them\n";
-    const double overall = of_worker(spent, s.id, "/threads/time/overall"), idle = of_worker(spent, s.id, "/threads/time/idle");
+      return out + "  ... " + std::to_string(now.slots.size() - most) +
+             " more; a higher window shows them\n";
+    const double overall = of_worker(spent, s.id, "/threads/time/overall"),
+                 idle = of_worker(spent, s.id, "/threads/time/idle");
     char line[200];
-    std::snprintf(line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind), state_of(s, asleep),
-                  short_number(of_worker(spent, s.id, "/threads/count/cumulative") / seconds).c_str(),
-                  short_time(of_worker(spent, s.id, "/threads/time/average")).c_str(), bar(share(overall - idle, overall), 18).c_str(),
-                  short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(),
-                  short_number(of_worker(spent, s.id, "/threads/count/stolen")).c_str(),
-                  short_number(of_worker(spent, s.id, "/threads/count/sleeps")).c_str());
+    std::snprintf(
+        line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind),
+        state_of(s, asleep),
+        short_number(of_worker(spent, s.id, "/threads/count/cumulative") / seconds).c_str(),
+        short_time(of_worker(spent, s.id, "/threads/time/average")).c_str(),
+        bar(share(overall - idle, overall), 18).c_str(),
+        short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(),
+        short_number(of_worker(spent, s.id, "/threads/count/stolen")).c_str(),
+        short_number(of_worker(spent, s.id, "/threads/count/sleeps")).c_str());
     out += line;
   }
   return out;
@@ -163,8 +191,10 @@ std::string histogram(const reading &spent) {
     if (sums[i] == 0)
       continue;
     char line[120];
-    std::snprintf(line, sizeof line, "  from %8s  %s %s\n", short_time(static_cast<double>(bucket_floor(static_cast<unsigned>(4 * i)))).c_str(),
-                  bar(share(sums[i], most), 40).c_str(), short_number(sums[i]).c_str());
+    std::snprintf(
+        line, sizeof line, "  from %8s  %s %s\n",
+        short_time(static_cast<double>(bucket_floor(static_cast<unsigned>(4 * i)))).c_str(),
+        bar(share(sums[i], most), 40).c_str(), short_number(sums[i]).c_str());
     out += line;
   }
   return most > 0 ? out : "";
@@ -173,11 +203,14 @@ std::string histogram(const reading &spent) {
 std::string type_text(const reading &spent, std::size_t most) {
   const auto types = type_lines(spent);
   const double all = time_of(types), seconds = static_cast<double>(spent.span_ns) * 1e-9;
-  std::string out = spent.exact_time ? "\ntask types                                tasks/s     mean   share of time\n"
-                                     : "\ntask types (from samples)                 tasks/s     mean   share of time\n";
+  std::string out =
+      spent.exact_time
+          ? "\ntask types                                tasks/s     mean   share of time\n"
+          : "\ntask types (from samples)                 tasks/s     mean   share of time\n";
   for (std::size_t i = 0; i < std::min(types.size(), most); ++i) {
     char line[200];
-    std::snprintf(line, sizeof line, "  %-36.36s %10s %8s   [%s]\n", types[i].name.c_str(), short_number(types[i].tasks / seconds).c_str(),
+    std::snprintf(line, sizeof line, "  %-36.36s %10s %8s   [%s]\n", types[i].name.c_str(),
+                  short_number(types[i].tasks / seconds).c_str(),
                   short_time(types[i].mean_ns).c_str(), bar(share(types[i].ns, all), 18).c_str());
     out += line;
   }
@@ -188,18 +221,22 @@ std::string types_as_json(const reading &spent) {
   std::string out;
   const auto types = type_lines(spent);
   for (const type_line &t : types)
-    out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) + ",\"tasks\":" + json_number(t.tasks) +
-           ",\"mean_ns\":" + json_number(t.mean_ns) + ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
+    out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) +
+           ",\"tasks\":" + json_number(t.tasks) + ",\"mean_ns\":" + json_number(t.mean_ns) +
+           ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
   return out;
 }
 
-std::string workers_as_json(const reading &now, const reading &spent, const std::set<unsigned> &asleep) {
+std::string workers_as_json(const reading &now, const reading &spent,
+                            const std::set<unsigned> &asleep) {
   std::string out;
   for (const auto &s : now.slots) {
-    out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) + ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" +
-           state_of(s, asleep) + "\"";
-    for (const char *name : {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle", "/threads/time/management",
-                             "/threads/count/stolen", "/threads/count/sleeps", "/threadqueue/length"})
+    out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) +
+           ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" + state_of(s, asleep) + "\"";
+    for (const char *name :
+         {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle",
+          "/threads/time/management", "/threads/count/stolen", "/threads/count/sleeps",
+          "/threadqueue/length"})
       out += "," + json_text(name) + ":" + json_number(of_worker(spent, s.id, name));
     out += "}";
   }
@@ -208,26 +245,33 @@ std::string workers_as_json(const reading &now, const reading &spent, const std:
 
 } // namespace
 
-std::string top_text(const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t lines) {
+std::string top_text(const reading &now, const reading &spent, const std::set<unsigned> &asleep,
+                     std::size_t lines) {
   const std::string before = summary(now, spent), after = type_text(spent, 8) + histogram(spent);
-  const auto lines_of = [](const std::string &s) { return static_cast<std::size_t>(std::count(s.begin(), s.end(), '\n')); };
-  const std::size_t taken = lines_of(before) + lines_of(after) + 4; // the heading of the workers, and what tells that there are more
+  const auto lines_of = [](const std::string &s) {
+    return static_cast<std::size_t>(std::count(s.begin(), s.end(), '\n'));
+  };
+  const std::size_t taken = lines_of(before) + lines_of(after) +
+                            4; // the heading of the workers, and what tells that there are more
   return before + worker_lines(now, spent, asleep, lines > taken ? lines - taken : 1) + after;
 }
 
 namespace {
 
-constexpr const char *k_bold = "\033[1m", *k_dim = "\033[2m", *k_green = "\033[32m", *k_yellow = "\033[33m", *k_red = "\033[31m",
-                     *k_plain = "\033[0m";
+constexpr const char *k_bold = "\033[1m", *k_dim = "\033[2m", *k_green = "\033[32m",
+                     *k_yellow = "\033[33m", *k_red = "\033[31m", *k_plain = "\033[0m";
 
 /// Returns the colour of a line in the table of workers.
 const char *colour_of_state(std::string_view line) {
-  const auto has = [line](std::string_view word) { return line.find(word) != std::string_view::npos; };
+  const auto has = [line](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  };
   return has(" blocked") ? k_red : has(" busy ") ? k_green : has(" idle ") ? k_dim : nullptr;
 }
 
 bool is_heading(std::string_view line) {
-  return line.starts_with("  id  kind") || line.starts_with("task types") || line.starts_with("tasks by how long");
+  return line.starts_with("  id  kind") || line.starts_with("task types") ||
+         line.starts_with("tasks by how long");
 }
 
 /// Colours "[####....]": the full part and the rest.
@@ -263,9 +307,9 @@ std::string coloured(const std::string &text) {
     workers = line.starts_with("  id  kind") || (workers && !line.empty());
     const char *const state = workers ? colour_of_state(line) : nullptr;
     const char *const whole = first && (line.ends_with("KILLED") || line.ends_with("ENDED")) ? k_red
-                              : first || is_heading(line)                                    ? k_bold
-                              : line.starts_with("idle    ")                                 ? k_yellow
-                                                                                             : state;
+                              : first || is_heading(line)    ? k_bold
+                              : line.starts_with("idle    ") ? k_yellow
+                                                             : state;
     out += whole ? whole : "";
     out += coloured_bars(line, whole);
     out += whole || line.find('[') != std::string_view::npos ? k_plain : "";
@@ -278,10 +322,11 @@ std::string coloured(const std::string &text) {
 }
 
 std::string top_json(const reading &now, const reading &spent, const std::set<unsigned> &asleep) {
-  std::string out = "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
-                    ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +
-                    ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
-                    ",\"interval\":" + json_number(static_cast<double>(spent.span_ns) * 1e-9) + ",\"values\":{";
+  std::string out =
+      "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
+      ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +
+      ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
+      ",\"interval\":" + json_number(static_cast<double>(spent.span_ns) * 1e-9) + ",\"values\":{";
   bool first = true;
   for (const auto &r : rows_of(spent, parse_counter_name("*"))) {
     if (r.about.absent)

@@ -34,8 +34,8 @@ unsigned long long wide(std::uint64_t v) noexcept { return v; }
 void print_types(const trace_checker &c, trace_level level) {
   std::printf("%-40s %12s %12s %12s\n", "type", "created", "executed", "live");
   for (const auto &[name, t] : c.types)
-    std::printf("%-40.40s %12llu %12llu %12llu\n", name.c_str(), wide(t.created), wide(t.executed + t.rounds),
-                level >= trace_level::tasks ? wide(t.live) : 0ULL);
+    std::printf("%-40.40s %12llu %12llu %12llu\n", name.c_str(), wide(t.created),
+                wide(t.executed + t.rounds), level >= trace_level::tasks ? wide(t.live) : 0ULL);
 }
 
 int info(trace_reader &r) {
@@ -43,9 +43,11 @@ int info(trace_reader &r) {
   trace_checker c(r);
   c.run();
   const trace_description &d = r.about();
-  std::printf("program    %s (pid %ld), %u workers\nlevel      %s, %s\n", d.program.c_str(), d.pid, d.workers, k_levels[static_cast<int>(d.level)],
+  std::printf("program    %s (pid %ld), %u workers\nlevel      %s, %s\n", d.program.c_str(), d.pid,
+              d.workers, k_levels[static_cast<int>(d.level)],
               d.mode == trace_mode::flight ? "flight recorder" : "written as it ran");
-  std::printf("duration   %.6f s\nrecords    %llu, %llu discarded\n", static_cast<double>(c.last_ns) / 1e9, wide(r.records()), wide(r.discarded()));
+  std::printf("duration   %.6f s\nrecords    %llu, %llu discarded\n",
+              static_cast<double>(c.last_ns) / 1e9, wide(r.records()), wide(r.discarded()));
   if (!d.kernel.empty())
     std::printf("kernel     %s\n", d.kernel.c_str());
   for (std::size_t e = 0; e < static_cast<std::size_t>(trace_event::limit); ++e)
@@ -73,15 +75,19 @@ int check(trace_reader &r) {
   if (r.about().level >= trace_level::tasks)
     print_types(c, r.about().level);
   if (!c.complete()) {
-    std::printf("sound as far as it goes: %llu records of %llu; %llu tasks created and %llu executed in it\n", wide(r.records()),
-                wide(r.records() + r.discarded()), wide(a.created), wide(a.executed));
+    std::printf(
+        "sound as far as it goes: %llu records of %llu; %llu tasks created and %llu executed in it\n",
+        wide(r.records()), wide(r.records() + r.discarded()), wide(a.created), wide(a.executed));
     return k_ok;
   }
   if (r.about().level >= trace_level::tasks)
-    std::printf("sound: %llu records; %llu tasks created = %llu executed + %llu live%s\n", wide(r.records()),
-                wide(a.created - a.recorded - a.abandoned), wide(a.executed - a.reruns), wide(a.live), c.has_counters ? ", as the counters say" : "");
+    std::printf("sound: %llu records; %llu tasks created = %llu executed + %llu live%s\n",
+                wide(r.records()), wide(a.created - a.recorded - a.abandoned),
+                wide(a.executed - a.reruns), wide(a.live),
+                c.has_counters ? ", as the counters say" : "");
   else
-    std::printf("sound: %llu records; %llu tasks executed%s\n", wide(r.records()), wide(a.executed), c.has_counters ? ", as the counters say" : "");
+    std::printf("sound: %llu records; %llu tasks executed%s\n", wide(r.records()), wide(a.executed),
+                c.has_counters ? ", as the counters say" : "");
   return k_ok;
 }
 
@@ -98,7 +104,8 @@ int run_trace(const words &arguments) {
   if (what == "cut")
     return run_trace_cut(rest);
   if (what != "info" && what != "check")
-    return usage_error("trace does not know '" + what + "'" + suggestion(what, {"info", "check", "export", "cut"}));
+    return usage_error("trace does not know '" + what + "'" +
+                       suggestion(what, {"info", "check", "export", "cut"}));
   if (rest.size() != 1)
     return usage_error("trace " + what + " needs the folder of a trace");
   trace_reader r(rest[0]);

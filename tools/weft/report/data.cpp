@@ -17,14 +17,17 @@ constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
 constexpr int k_looks = 64;                      // at tasks, to find one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_gains = 40;         // types
-constexpr std::size_t k_most_replayed = 12'000'000; // tasks, in all replays for one purpose: two million take a second
+constexpr std::size_t k_most_replayed =
+    12'000'000; // tasks, in all replays for one purpose: two million take a second
 
 /// Returns the bucket of a duration: there are two per power of two.
 std::size_t grain_bucket(double ns) noexcept {
   const auto whole = static_cast<std::uint64_t>(std::max(ns, 64.0));
   const int power = 63 - __builtin_clzll(whole);
-  const bool upper = static_cast<double>(whole) >= static_cast<double>(std::uint64_t{1} << power) * 1.4142135623730951;
-  return std::min<std::size_t>(static_cast<std::size_t>(2 * (power - 6)) + upper, k_grain_buckets - 1);
+  const bool upper = static_cast<double>(whole) >=
+                     static_cast<double>(std::uint64_t{1} << power) * 1.4142135623730951;
+  return std::min<std::size_t>(static_cast<std::size_t>(2 * (power - 6)) + upper,
+                               k_grain_buckets - 1);
 }
 
 std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
@@ -73,9 +76,12 @@ void collector::fill(const slice &s) {
   if (m_cells.size() <= s.slot)
     m_cells.resize(s.slot + 1, std::vector<raw_cell>(m_data.columns));
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
-  const double from = static_cast<double>(s.begin - m_first), to = static_cast<double>(s.end - m_first);
-  for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width); c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
-    const double part = std::min(to, static_cast<double>(c + 1) * width) - std::max(from, static_cast<double>(c) * width);
+  const double from = static_cast<double>(s.begin - m_first),
+               to = static_cast<double>(s.end - m_first);
+  for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width);
+       c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
+    const double part = std::min(to, static_cast<double>(c + 1) * width) -
+                        std::max(from, static_cast<double>(c) * width);
     raw_cell &cell = m_cells[s.slot][c];
     if (s.what == slice::idle)
       cell.idle += part;
@@ -94,9 +100,12 @@ void collector::fill(const slice &s) {
 /// Adds the mean number of workers in tasks to each sample.
 void collector::add_running(const slice &s) {
   const double width = m_data.duration_ns / static_cast<double>(k_samples);
-  const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width, to = static_cast<double>(s.end - m_first) / width;
-  for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to; ++at)
-    m_data.running[at] += std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
+  const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width,
+               to = static_cast<double>(s.end - m_first) / width;
+  for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to;
+       ++at)
+    m_data.running[at] +=
+        std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
 }
 
 void collector::use(const slice &s) {
@@ -110,7 +119,8 @@ void collector::use(const slice &s) {
     type_row &row = m_types[s.type % k_trace_types];
     row.exec_ns += ns;
     double whole = ns;
-    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(s.task); before != m_exec.end()) {
+    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(s.task);
+        before != m_exec.end()) {
       whole += before->second;
       if (s.ends_task)
         m_exec.erase(before);
@@ -144,13 +154,18 @@ void collector::count(const trace_item &i) {
 void collector::finish_cells() {
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
   for (std::size_t slot = 0; slot < m_cells.size(); ++slot) {
-    const bool is_worker = slot < m_data.workers, is_thread = slot < m_is_thread.size() && m_is_thread[slot];
-    m_data.track_names.push_back((is_worker ? "worker " : is_thread ? "thread " : "spare ") + std::to_string(slot));
+    const bool is_worker = slot < m_data.workers,
+               is_thread = slot < m_is_thread.size() && m_is_thread[slot];
+    m_data.track_names.push_back((is_worker   ? "worker "
+                                  : is_thread ? "thread "
+                                              : "spare ") +
+                                 std::to_string(slot));
   }
   for (const auto &track : m_cells) {
     m_data.tracks.emplace_back();
     for (const raw_cell &c : track)
-      m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
+      m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)),
+                                      static_cast<float>(std::min(c.idle / width, 1.0)),
                                       static_cast<float>(std::min(c.away / width, 1.0))});
   }
   for (std::size_t s = 1; s < k_samples; ++s) // turns changes into numbers
@@ -171,7 +186,8 @@ void collector::finish_types() {
     row.name = name;
     m_data.types.push_back(row);
   }
-  std::sort(m_data.types.begin(), m_data.types.end(), [](auto &a, auto &b) { return a.exec_ns > b.exec_ns; });
+  std::sort(m_data.types.begin(), m_data.types.end(),
+            [](auto &a, auto &b) { return a.exec_ns > b.exec_ns; });
 }
 
 void collector::run() {
@@ -215,7 +231,8 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
       const double ns = static_cast<double>(track[c].idle) * width;
       if (ns <= 0)
         continue;
-      const auto now = static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
+      const auto now =
+          static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
       d.idle.ns += ns;
       if (now < first_begin) {
         d.idle.start += ns;
@@ -259,8 +276,10 @@ void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
   std::vector<type_row *> rows;
   for (type_row &row : d.types)
     rows.push_back(&row);
-  std::sort(rows.begin(), rows.end(), [](auto *a, auto *b) { return a->on_path_ns > b->on_path_ns; });
-  std::size_t left = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_most_gains);
+  std::sort(rows.begin(), rows.end(),
+            [](auto *a, auto *b) { return a->on_path_ns > b->on_path_ns; });
+  std::size_t left = std::clamp<std::size_t>(
+      k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_most_gains);
   for (type_row *row : rows) {
     replay_options faster;
     if (d.bounds.span_ns <= 0 || !scale_type(r, row->name, 0.5, faster.scale))
@@ -277,7 +296,8 @@ void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
 
 /// Predicts the whole run if a type took half as long, for the most expensive types.
 void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
-  const std::size_t most = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
+  const std::size_t most = std::clamp<std::size_t>(
+      k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
   for (std::size_t i = 0; i < d.types.size() && i < most; ++i) {
     replay_options timed = measured_costs(g);
     timed.workers = std::max(d.workers, 1u);
@@ -294,22 +314,27 @@ void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
     on_path[d.bounds.path[i].task] = static_cast<long>(d.bounds.path.size() - 1 - i);
   std::vector<std::uint32_t> wanted;
   for (std::uint32_t t = 0; t < g.tasks.size(); ++t)
-    if (const graph_task &x = g.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.tracks.size())
+    if (const graph_task &x = g.tasks[t];
+        !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.tracks.size())
       wanted.push_back(t);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) > std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);
+    return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) >
+           std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);
   };
   if (wanted.size() > k_most) {
     std::nth_element(wanted.begin(), wanted.begin() + k_most, wanted.end(), before);
     wanted.resize(k_most);
-    d.notes.push_back("Of " + std::to_string(d.tasks) + " tasks those of the critical path and the longest can be chosen in the timeline, " +
-                      std::to_string(k_most) + " in all.");
+    d.notes.push_back(
+        "Of " + std::to_string(d.tasks) +
+        " tasks those of the critical path and the longest can be chosen in the timeline, " +
+        std::to_string(k_most) + " in all.");
   }
   std::vector<std::size_t> place(g.tasks.size(), SIZE_MAX);
   for (const std::uint32_t t : wanted) {
     place[t] = d.shown.size();
     const graph_task &x = g.tasks[t];
-    d.shown.push_back({x.slot, r.type_name(x.type), static_cast<double>(x.begun) - d.begin_ns, static_cast<double>(x.ended - x.begun), on_path[t]});
+    d.shown.push_back({x.slot, r.type_name(x.type), static_cast<double>(x.begun) - d.begin_ns,
+                       static_cast<double>(x.ended - x.begun), on_path[t]});
   }
   for (const std::uint32_t t : wanted)
     for (std::uint32_t e = 0; e < g.tasks[t].edges && d.arrows.size() < k_most_arrows; ++e)
@@ -352,7 +377,10 @@ std::string date_of(std::uint64_t realtime_ns) {
   const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000u);
   std::tm parts{};
   char text[64];
-  return gmtime_r(&seconds, &parts) && std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) ? text : "";
+  return gmtime_r(&seconds, &parts) &&
+                 std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)
+             ? text
+             : "";
 }
 
 void add_head(const trace_description &about, report_data &d) {
@@ -370,13 +398,17 @@ void add_head(const trace_description &about, report_data &d) {
 
 void add_warnings(const trace_reader &r, report_data &d) {
   if (d.switches == 0 && r.about().kernel.empty())
-    d.warnings.emplace_back("What the kernel took from bodies is not recorded: while another program had the processor, a body seems to run. With "
-                            "trace.kernel=true the page shows it.");
+    d.warnings.emplace_back(
+        "What the kernel took from bodies is not recorded: while another program had the processor, a body seems to run. With "
+        "trace.kernel=true the page shows it.");
   const auto slash = r.about().load.find(' ');
-  const double load = std::strtod(r.about().load.substr(0, slash).c_str(), nullptr), cores = std::strtod(r.about().cores.c_str(), nullptr);
+  const double load = std::strtod(r.about().load.substr(0, slash).c_str(), nullptr),
+               cores = std::strtod(r.about().cores.c_str(), nullptr);
   if (cores > 0 && load > cores / 2)
-    d.warnings.push_back("The machine was busy when the run began (load " + r.about().load.substr(0, slash) + " on " +
-                         std::to_string(std::lround(cores)) + " cores): times are longer than on a quiet one.");
+    d.warnings.push_back("The machine was busy when the run began (load " +
+                         r.about().load.substr(0, slash) + " on " +
+                         std::to_string(std::lround(cores)) +
+                         " cores): times are longer than on a quiet one.");
 }
 
 void add_places(const trace_description &about, report_data &d) {
@@ -402,7 +434,8 @@ report_data analyse(trace_reader &r) {
   d.records = r.records();
   d.discarded = r.discarded();
   d.notes = r.troubles();
-  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
+  d.columns =
+      std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
   collector(r, d).run();
   add_warnings(r, d);
   add_places(r.about(), d);
@@ -410,8 +443,10 @@ report_data analyse(trace_reader &r) {
   if (r.about().level >= trace_level::graph && r.discarded() == 0)
     use_graph(r, d);
   else
-    d.notes.push_back(r.discarded() ? "Without critical path and predictions, because records are missing: a larger trace.buffer keeps more of them."
-                                    : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
+    d.notes.push_back(
+        r.discarded()
+            ? "Without critical path and predictions, because records are missing: a larger trace.buffer keeps more of them."
+            : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
   d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);
   d.sentences = findings(d);
   return d;

@@ -14,10 +14,10 @@ inline constexpr std::size_t k_grain_buckets = 48; // two per power of two, from
 
 struct type_row {
   std::string name;
-  std::string spawn_site;        // "FILE:LINE" of the call that spawned the first; empty: not known
+  std::string spawn_site; // "FILE:LINE" of the call that spawned the first; empty: not known
   std::uint64_t tasks = 0;
   double exec_ns = 0, longest_ns = 0;
-  double on_path_ns = 0;    // of the critical path
+  double on_path_ns = 0; // of the critical path
   double gain_percent = -1; // of the span, if its bodies took half as long; -1: not known
   bool gain_is_bound = false; // the gain is at most gain_percent
 };
@@ -33,8 +33,9 @@ inline constexpr std::size_t k_samples = 400;
 using series = std::array<double, k_samples>;
 
 struct idle_reason {
-  double ns = 0;                          // of all workers
-  double no_ready = 0, tail = 0, start = 0, after = 0; // parts of it; after: the last task had ended
+  double ns = 0; // of all workers
+  double no_ready = 0, tail = 0, start = 0,
+         after = 0; // parts of it; after: the last task had ended
   /// no_ready and tail, by the type of the task that ran meanwhile and released the next one
   std::map<std::string, double> behind;
 };
@@ -44,12 +45,13 @@ struct shown_task {
   std::size_t track;
   std::string type;
   double begin_ns, ns; // begin: since the trace began
-  long on_path = -1;   // number of tasks before it on the critical path
+  long on_path = -1; // number of tasks before it on the critical path
 };
 
 struct report_data {
   std::string program;
-  std::vector<std::pair<std::string, std::string>> about; // of the run: command, machine, date and so on
+  std::vector<std::pair<std::string, std::string>>
+      about; // of the run: command, machine, date and so on
   unsigned workers = 0;
   double duration_ns = 0, begin_ns = 0;
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
@@ -58,9 +60,9 @@ struct report_data {
   std::vector<std::string> track_names;
   std::vector<shown_task> shown;
   std::vector<std::pair<std::size_t, std::size_t>> arrows; // predecessor, successor
-  std::vector<type_row> types;              // the most expensive first
-  std::size_t columns = 1;                  // of a track
-  std::vector<std::vector<cell>> tracks;     // by worker
+  std::vector<type_row> types; // the most expensive first
+  std::size_t columns = 1; // of a track
+  std::vector<std::vector<cell>> tracks; // by worker
   std::array<double, k_grain_buckets> grains{}; // tasks by duration
   series live{}, ready{}, running{}; // tasks in the graph, those that are ready, workers in tasks
   idle_reason idle;

@@ -35,9 +35,11 @@ class captured {
   [[nodiscard]] std::string text() const {
     struct stat s{};
     fstat(fd, &s);
-    std::string all(static_cast<std::size_t>(s.st_size < k_most_output ? s.st_size : k_most_output), '\0');
+    std::string all(static_cast<std::size_t>(s.st_size < k_most_output ? s.st_size : k_most_output),
+                    '\0');
     std::size_t at = 0;
-    for (ssize_t n; at < all.size() && (n = pread(fd, &all[at], all.size() - at, static_cast<off_t>(at))) > 0;)
+    for (ssize_t n;
+         at < all.size() && (n = pread(fd, &all[at], all.size() - at, static_cast<off_t>(at))) > 0;)
       at += static_cast<std::size_t>(n);
     all.resize(at);
     return all;
@@ -75,7 +77,8 @@ int start(const words &program, int in, int out, int err, const sigset_t &mask, 
 
 bool has_ended(pid_t child) {
   siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
 }
 
 /// Kills the whole group, so that no process of it runs beside the next run; then waits for the
@@ -98,7 +101,8 @@ std::string text_of(const outcome &o, std::chrono::milliseconds limit) {
   case ending::signalled:
     return "signal " + std::to_string(o.number) + " (" + strsignal(o.number) + ")";
   case ending::out_of_time:
-    std::snprintf(text, sizeof text, "no end within %g s", static_cast<double>(limit.count()) / 1000);
+    std::snprintf(text, sizeof text, "no end within %g s",
+                  static_cast<double>(limit.count()) / 1000);
     return text;
   case ending::too_talkative:
     return "more than 64 MiB of output";
@@ -112,7 +116,8 @@ watcher::watcher(std::chrono::milliseconds limit) : m_limit(limit), m_input(lsee
   sigemptyset(&m_ours);
   sigaddset(&m_ours, SIGCHLD);
   for (const int s : {SIGINT, SIGTERM, SIGHUP})
-    if (struct sigaction now{}; sigaction(s, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) // nohup ignores
+    if (struct sigaction now{};
+        sigaction(s, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) // nohup ignores
       sigaddset(&m_ours, s);
   sigprocmask(SIG_BLOCK, &m_ours, &m_before);
 }

@@ -31,18 +31,27 @@ std::string text(const char *format, auto... values) {
 idle_reason_of why_idle(const reading &now, const reading &spent) {
   if (value(spent, "/threads/time/idle") < k_worth_saying * value(spent, "/threads/time/overall"))
     return {"none", {}};
-  const double ready = value(now, "/threads/count/instantaneous/pending"), waiting = value(now, "/threads/count/instantaneous/waiting"),
+  const double ready = value(now, "/threads/count/instantaneous/pending"),
+               waiting = value(now, "/threads/count/instantaneous/waiting"),
                run = value(spent, "/threads/count/cumulative");
   if (ready > 0)
     return {"ready", text("%.0f tasks or frames are ready: workers are about to take them", ready)};
   if (waiting > 0 && value(spent, "/threads/count/held-back") > 0)
-    return {"held-back", text("none is ready; %.0f wait, and producers were held back (throttle.bytes)", waiting)};
+    return {
+        "held-back",
+        text("none is ready; %.0f wait, and producers were held back (throttle.bytes)", waiting)};
   if (waiting > 0)
-    return {"waiting", text("no task is ready: %.0f wait for data or for others; `weft dump %u` tells for what", waiting, now.pid)};
+    return {
+        "waiting",
+        text("no task is ready: %.0f wait for data or for others; `weft dump %u` tells for what",
+             waiting, now.pid)};
   if (run > 0)
     return {"creation", "the graph is empty: tasks are created more slowly than they run"};
-  return {"stands-still",
-          text("no task has begun in this time, and none is in the graph; `weft dump %u` tells of those that are suspended", now.pid)};
+  return {
+      "stands-still",
+      text(
+          "no task has begun in this time, and none is in the graph; `weft dump %u` tells of those that are suspended",
+          now.pid)};
 }
 
 } // namespace weft_tool

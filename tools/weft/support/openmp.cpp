@@ -63,7 +63,8 @@ std::string file_of(const std::string &line) {
 void read_trace(const outcome &o, loading &into) {
   std::istringstream text(o.output + "\n" + o.complaints);
   for (std::string line; std::getline(text, line);) {
-    if (line.find("undefined symbol") != std::string::npos || line.find("not found") != std::string::npos)
+    if (line.find("undefined symbol") != std::string::npos ||
+        line.find("not found") != std::string::npos)
       into.complaints.push_back(line.substr(line.find_first_not_of(" \t")));
     else if (const std::string file = file_of(line); is_openmp_runtime(file))
       into.runtimes.push_back(file);
@@ -77,7 +78,8 @@ bool is_openmp_runtime(const std::string &file) {
   if (name.find(".so") == std::string::npos)
     return false;
   for (const std::string_view stem : {"libgomp", "libomp", "libiomp5"})
-    if (name.starts_with(stem) && (name[stem.size()] == '.' || name[stem.size()] == '-')) // wheels put a hash behind it
+    if (name.starts_with(stem) &&
+        (name[stem.size()] == '.' || name[stem.size()] == '-')) // wheels put a hash behind it
       return true;
   return false;
 }
@@ -122,7 +124,8 @@ std::string find_program(const std::string &name) {
 std::vector<std::string> mapped_runtimes(long pid) {
   const auto maps = read_file("/proc/" + std::to_string(pid) + "/maps");
   if (!maps)
-    throw_error(weft::errc::invalid_argument, "process %ld cannot be looked at: it has ended, or is another user's", pid);
+    throw_error(weft::errc::invalid_argument,
+                "process %ld cannot be looked at: it has ended, or is another user's", pid);
   std::vector<std::string> found;
   std::istringstream text(*maps);
   for (std::string line; std::getline(text, line);) {
@@ -140,7 +143,8 @@ std::string openmp_library() { return own_library("weft-omp/libgomp.so.1"); }
 
 bool same_file(const std::string &one, const std::string &other) {
   struct stat a, b;
-  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
 void put_first(const char *variable, const std::string &what) {

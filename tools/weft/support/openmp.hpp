@@ -8,9 +8,9 @@ namespace weft_tool {
 
 /// Holds what the loader would do with a program.
 struct loading {
-  bool is_dynamic = false;            ///< false: linked statically, or no program; nothing was tried
-  std::string interpreter;            ///< of a script, and examined in its place
-  std::vector<std::string> runtimes;  ///< files of OpenMP runtimes, in the order of loading
+  bool is_dynamic = false; ///< false: linked statically, or no program; nothing was tried
+  std::string interpreter; ///< of a script, and examined in its place
+  std::vector<std::string> runtimes; ///< files of OpenMP runtimes, in the order of loading
   std::vector<std::string> complaints; ///< versions and functions that no library has
 };
 

@@ -26,7 +26,8 @@ output_file::output_file(const std::string &path) : m_path(path), m_file(STDOUT_
   const bool in_place = stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
   if (!in_place)
     m_part = path + ".part";
-  while ((m_file = open((in_place ? path : m_part).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
+  while ((m_file = open((in_place ? path : m_part).c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
     if (errno != EINTR)
       fail();
     advance(0); // a pipe without a reader, and the user wants an end
@@ -41,8 +42,8 @@ output_file::~output_file() {
 }
 
 void output_file::fail() const {
-  weft::rt::throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.empty() ? "standard output" : m_path.c_str(),
-                        std::strerror(errno));
+  weft::rt::throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s",
+                        m_path.empty() ? "standard output" : m_path.c_str(), std::strerror(errno));
 }
 
 void output_file::flush() {
@@ -70,12 +71,14 @@ void output_file::put_slow(std::string_view text) {
 
 void output_file::number(std::uint64_t n) {
   char digits[24];
-  put({digits, static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, n).ptr - digits)});
+  put({digits,
+       static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, n).ptr - digits)});
 }
 
 void output_file::number(std::int64_t n) {
   char digits[24];
-  put({digits, static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, n).ptr - digits)});
+  put({digits,
+       static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, n).ptr - digits)});
 }
 
 void output_file::microseconds(std::int64_t ns) {
@@ -85,7 +88,9 @@ void output_file::microseconds(std::int64_t ns) {
   }
   number(static_cast<std::uint64_t>(ns) / 1000);
   const auto rest = static_cast<unsigned>(ns % 1000);
-  const char point[4] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10), static_cast<char>('0' + rest % 10)};
+  const char point[4] = {'.', static_cast<char>('0' + rest / 100),
+                         static_cast<char>('0' + rest / 10 % 10),
+                         static_cast<char>('0' + rest % 10)};
   put({point, 4});
 }
 

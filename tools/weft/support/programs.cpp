@@ -39,15 +39,17 @@ std::vector<readable> readable_programs() {
     }
   }
   closedir(folder);
-  std::sort(found.begin(), found.end(),
-            [](const readable &a, const readable &b) { return std::tuple(!a.last.alive, a.last.pid) < std::tuple(!b.last.alive, b.last.pid); });
+  std::sort(found.begin(), found.end(), [](const readable &a, const readable &b) {
+    return std::tuple(!a.last.alive, a.last.pid) < std::tuple(!b.last.alive, b.last.pid);
+  });
   return found;
 }
 
 long pid_of(const std::string &text) {
   const auto pid = parse_unsigned(text);
   if (!pid || *pid == 0 || *pid > 0x7fffffff)
-    throw_error(weft::errc::invalid_argument, "'%s' is no number of a process; `weft list` shows them", text.c_str());
+    throw_error(weft::errc::invalid_argument,
+                "'%s' is no number of a process; `weft list` shows them", text.c_str());
   return static_cast<long>(*pid);
 }
 
@@ -55,7 +57,10 @@ std::uint64_t parse_time(const std::string &text) {
   char *end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   const std::string unit = end;
-  const double scale = unit == "ms" ? 1e6 : unit == "us" ? 1e3 : unit == "s" || unit.empty() ? 1e9 : 0;
+  const double scale = unit == "ms"                  ? 1e6
+                       : unit == "us"                ? 1e3
+                       : unit == "s" || unit.empty() ? 1e9
+                                                     : 0;
   const double ns = number * scale;
   return end != text.c_str() && ns >= 1e3 && ns < 1e17 ? static_cast<std::uint64_t>(ns) : 0;
 }

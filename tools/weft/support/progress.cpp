@@ -26,8 +26,8 @@ void note_signal(int signal) { g_signal = signal; }
 
 void show() {
   const std::uint64_t percent = g_progress.total ? g_progress.done * 100 / g_progress.total : 100;
-  std::fprintf(stderr, g_progress.is_line ? "\r\033[Kweft: %s: %llu %%" : "weft: %s: %llu %%\n", g_progress.what,
-               static_cast<unsigned long long>(percent < 100 ? percent : 100));
+  std::fprintf(stderr, g_progress.is_line ? "\r\033[Kweft: %s: %llu %%" : "weft: %s: %llu %%\n",
+               g_progress.what, static_cast<unsigned long long>(percent < 100 ? percent : 100));
   std::fflush(stderr);
 }
 

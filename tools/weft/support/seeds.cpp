@@ -37,7 +37,9 @@ std::string printable(const std::string &line) {
       return out + "...";
     char code[8];
     std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(c));
-    out += c == '\t' ? " " : std::iscntrl(static_cast<unsigned char>(c)) != 0 ? code : std::string(1, c);
+    out += c == '\t'                                          ? " "
+           : std::iscntrl(static_cast<unsigned char>(c)) != 0 ? code
+                                                              : std::string(1, c);
   }
   return out;
 }
@@ -66,9 +68,11 @@ void print_difference(const std::string &a, const std::string &b) {
   print_lines('+', right, at);
 }
 
-void print_difference(const outcome &reference, const outcome &other, std::chrono::milliseconds limit) {
+void print_difference(const outcome &reference, const outcome &other,
+                      std::chrono::milliseconds limit) {
   if (reference.how != other.how || reference.number != other.number)
-    std::printf("  - %s\n  + %s\n", text_of(reference, limit).c_str(), text_of(other, limit).c_str());
+    std::printf("  - %s\n  + %s\n", text_of(reference, limit).c_str(),
+                text_of(other, limit).c_str());
   if (reference.output != other.output)
     print_difference(reference.output, other.output);
   const words lines = lines_of(other.complaints);
@@ -79,7 +83,8 @@ void print_difference(const outcome &reference, const outcome &other, std::chron
 }
 
 std::string quoted(const std::string &word) {
-  static constexpr char k_plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+  static constexpr char k_plain[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos)
     return word;
   std::string out = "'";
@@ -100,14 +105,19 @@ std::string command_of(const exploration &what, int seed) {
 
 class explorer {
  public:
-  explicit explorer(const exploration &what) : m_what(what), m_watch(what.limit), m_shows_progress(isatty(STDERR_FILENO) != 0) {}
+  explicit explorer(const exploration &what)
+      : m_what(what), m_watch(what.limit), m_shows_progress(isatty(STDERR_FILENO) != 0) {}
 
   int run() {
     const outcome reference = without_seed();
     if (reference.how == ending::not_started)
-      return std::fprintf(stderr, "weft: cannot run '%s': %s\n", m_what.program[0].c_str(), std::strerror(reference.number)), k_no_program;
+      return std::fprintf(stderr, "weft: cannot run '%s': %s\n", m_what.program[0].c_str(),
+                          std::strerror(reference.number)),
+             k_no_program;
     if (reference.how == ending::out_of_time || reference.how == ending::too_talkative)
-      return std::fprintf(stderr, "weft: the run without a seed had %s; nothing can be compared with it\n", text_of(reference, m_what.limit).c_str()),
+      return std::fprintf(stderr,
+                          "weft: the run without a seed had %s; nothing can be compared with it\n",
+                          text_of(reference, m_what.limit).c_str()),
              k_failed;
     for (int seed = 1; seed <= m_what.seeds; ++seed) {
       show_progress(seed);
@@ -116,8 +126,8 @@ class explorer {
         return hide_progress(), report(seed, reference, o);
     }
     hide_progress();
-    std::printf("weft: seeds 1 to %d gave the same output and %s as the run without a seed\n", m_what.seeds,
-                reference.how == ending::exited ? "exit code" : "signal");
+    std::printf("weft: seeds 1 to %d gave the same output and %s as the run without a seed\n",
+                m_what.seeds, reference.how == ending::exited ? "exit code" : "signal");
     return own_status(reference);
   }
 
@@ -159,15 +169,17 @@ class explorer {
 
   int report(int seed, const outcome &reference, const outcome &other) const {
     if (const outcome again = without_seed(); again != reference) {
-      std::printf("weft: two runs without a seed differ, so there is nothing to compare seeds with\n");
+      std::printf(
+          "weft: two runs without a seed differ, so there is nothing to compare seeds with\n");
       print_difference(reference, again, m_what.limit);
       return k_failed;
     }
     std::printf("weft: seed %d differs from the run without a seed (-)\n", seed);
     print_difference(reference, other, m_what.limit);
     if (other.how != ending::out_of_time && with_seed(seed) != other)
-      std::printf("a second run with this seed gave something else: the program depends on more than the "
-                  "order of its tasks\n");
+      std::printf(
+          "a second run with this seed gave something else: the program depends on more than the "
+          "order of its tasks\n");
     std::printf("to repeat it: %s\n", command_of(m_what, seed).c_str());
     return k_differs;
   }

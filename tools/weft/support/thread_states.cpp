@@ -17,7 +17,8 @@ namespace {
 std::optional<unsigned> worker_of(std::string_view name) {
   for (const std::string_view kind : {"weft-worker-", "weft-spare-"}) {
     unsigned id = 0;
-    if (name.starts_with(kind) && std::from_chars(name.data() + kind.size(), name.data() + name.size(), id).ec == std::errc{})
+    if (name.starts_with(kind) &&
+        std::from_chars(name.data() + kind.size(), name.data() + name.size(), id).ec == std::errc{})
       return id;
   }
   return std::nullopt;
@@ -37,7 +38,9 @@ std::set<unsigned> sleeping_workers(unsigned pid) {
     if (begin == std::string::npos || end == std::string::npos || end + 2 >= line.size())
       continue;
     const char state = line[end + 2];
-    const auto id = thread.path().filename() == first ? 0 : worker_of(std::string_view(line).substr(begin + 1, end - begin - 1));
+    const auto id = thread.path().filename() == first
+                        ? 0
+                        : worker_of(std::string_view(line).substr(begin + 1, end - begin - 1));
     if (id && (state == 'S' || state == 'D'))
       asleep.insert(*id);
   }

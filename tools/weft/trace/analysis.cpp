@@ -33,7 +33,8 @@ graph_bounds bounds_of(const trace_graph &g, const replay_options &o) {
   return b;
 }
 
-bool scale_type(const trace_reader &r, const std::string &name, double factor, std::vector<double> &scale) {
+bool scale_type(const trace_reader &r, const std::string &name, double factor,
+                std::vector<double> &scale) {
   bool found = false;
   for (std::size_t i = 1; i < r.about().types.size(); ++i)
     if (r.about().types[i] == name) {

@@ -13,12 +13,14 @@ namespace weft_tool {
 [[nodiscard]] replay_options measured_costs(const trace_graph &g);
 
 struct graph_bounds {
-  double work_ns = 0, span_ns = 0, burdened_ns = 0; // burdened: with the overhead of each task on the way
+  double work_ns = 0, span_ns = 0,
+         burdened_ns = 0; // burdened: with the overhead of each task on the way
   std::vector<path_step> path;
 };
 [[nodiscard]] graph_bounds bounds_of(const trace_graph &g, const replay_options &o);
 
 /// Scales the bodies of a type; returns false when no type has that name.
-bool scale_type(const trace_reader &r, const std::string &name, double factor, std::vector<double> &scale);
+bool scale_type(const trace_reader &r, const std::string &name, double factor,
+                std::vector<double> &scale);
 
 } // namespace weft_tool

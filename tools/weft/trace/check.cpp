@@ -29,7 +29,8 @@ void trace_checker::fault(const trace_record &r, const char *what) {
   if (++faults > k_sentences)
     return;
   char line[256];
-  std::snprintf(line, sizeof line, "%.9f s: %s of task %u: %s", static_cast<double>(m_reader.ns(r.time)) / 1e9,
+  std::snprintf(line, sizeof line, "%.9f s: %s of task %u: %s",
+                static_cast<double>(m_reader.ns(r.time)) / 1e9,
                 event_name(static_cast<trace_event>(r.event)), r.task, what);
   sentences.emplace_back(line);
 }
@@ -164,7 +165,8 @@ void trace_checker::compare_with_counters() {
       return;
     ++faults;
     char line[160];
-    std::snprintf(line, sizeof line, "the counters say %llu %s, the trace shows %llu", static_cast<unsigned long long>(counter), what,
+    std::snprintf(line, sizeof line, "the counters say %llu %s, the trace shows %llu",
+                  static_cast<unsigned long long>(counter), what,
                   static_cast<unsigned long long>(trace));
     sentences.emplace_back(line);
   };
@@ -172,7 +174,8 @@ void trace_checker::compare_with_counters() {
   compare("rounds of recorded tasks", counted(counted_value::rounds), all.rounds);
   if (m_reader.about().level < trace_level::tasks)
     return;
-  compare("tasks created", counted(counted_value::created), all.created - all.recorded - all.abandoned);
+  compare("tasks created", counted(counted_value::created),
+          all.created - all.recorded - all.abandoned);
   compare("ends of bodies that run again", counted(counted_value::reruns), all.reruns);
 }
 
@@ -192,16 +195,20 @@ void trace_checker::add_up() {
   for (std::size_t i = 0; i < m_tallies.size(); ++i)
     if (m_tallies[i].created || m_tallies[i].executed || m_tallies[i].rounds)
       add(types[m_reader.type_name(static_cast<std::uint16_t>(i))], m_tallies[i]);
-  const bool knows = complete() && m_reader.about().level >= trace_level::tasks && m_reader.about().state != trace_description::running;
+  const bool knows = complete() && m_reader.about().level >= trace_level::tasks &&
+                     m_reader.about().state != trace_description::running;
   for (const auto &[name, t] : types) {
     add(all, t);
     if (!knows || t.adds_up())
       continue;
     ++faults;
     char line[256];
-    std::snprintf(line, sizeof line, "of type '%.100s' %llu tasks were created, which is not %llu executed + %llu live", name.c_str(),
-                  static_cast<unsigned long long>(t.created - t.abandoned - t.recorded), static_cast<unsigned long long>(t.executed - t.reruns),
-                  static_cast<unsigned long long>(t.live));
+    std::snprintf(
+        line, sizeof line,
+        "of type '%.100s' %llu tasks were created, which is not %llu executed + %llu live",
+        name.c_str(), static_cast<unsigned long long>(t.created - t.abandoned - t.recorded),
+        static_cast<unsigned long long>(t.executed - t.reruns),
+        static_cast<unsigned long long>(t.live));
     sentences.emplace_back(line);
   }
 }

@@ -13,7 +13,9 @@ namespace weft_tool {
 struct type_tally {
   std::uint64_t created = 0, executed = 0, reruns = 0, rounds = 0, recorded = 0, abandoned = 0;
   std::uint64_t live = 0; // tasks that the replay leaves created and not ended
-  [[nodiscard]] bool adds_up() const noexcept { return created - abandoned - recorded == executed - reruns + live; }
+  [[nodiscard]] bool adds_up() const noexcept {
+    return created - abandoned - recorded == executed - reruns + live;
+  }
 };
 
 class trace_checker {
@@ -30,7 +32,8 @@ class trace_checker {
   bool has_counters = false;
   /// Returns whether the trace has all records.
   [[nodiscard]] bool complete() const noexcept {
-    return m_reader.discarded() == 0 && !m_reader.is_cut_off() && m_reader.about().mode == trace_mode::stream;
+    return m_reader.discarded() == 0 && !m_reader.is_cut_off() &&
+           m_reader.about().mode == trace_mode::stream;
   }
 
  private:

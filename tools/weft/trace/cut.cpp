@@ -42,10 +42,13 @@ class packet_writer {
       return;
     m_head.begin = m_records.front().time;
     m_head.end = m_records.back().time;
-    m_head.content_bits = m_head.packet_bits = 8 * (sizeof m_head + m_records.size() * sizeof(trace_record));
+    m_head.content_bits = m_head.packet_bits =
+        8 * (sizeof m_head + m_records.size() * sizeof(trace_record));
     if (!write_whole(m_file, reinterpret_cast<const char *>(&m_head), sizeof m_head) ||
-        !write_whole(m_file, reinterpret_cast<const char *>(m_records.data()), m_records.size() * sizeof(trace_record)))
-      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
+        !write_whole(m_file, reinterpret_cast<const char *>(m_records.data()),
+                     m_records.size() * sizeof(trace_record)))
+      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(),
+                  std::strerror(errno));
     ++m_head.number;
     m_records.clear();
   }
@@ -62,10 +65,12 @@ class unfinished_folder {
  public:
   explicit unfinished_folder(const std::string &path) : m_path(path), m_part(path + ".part") {
     if (const std::string trouble = make_trace_folder(path); !trouble.empty())
-      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(), trouble.c_str());
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(),
+                  trouble.c_str());
     rmdir(path.c_str());
     if (const std::string trouble = make_trace_folder(m_part); !trouble.empty())
-      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_part.c_str(), trouble.c_str());
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_part.c_str(),
+                  trouble.c_str());
   }
   unfinished_folder(const unfinished_folder &) = delete;
   unfinished_folder &operator=(const unfinished_folder &) = delete;
@@ -78,7 +83,8 @@ class unfinished_folder {
   [[nodiscard]] const std::string &part() const noexcept { return m_part; }
   void finish() {
     if (rename(m_part.c_str(), m_path.c_str()) != 0)
-      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
+      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(),
+                  std::strerror(errno));
     m_part.clear();
   }
 
@@ -94,7 +100,10 @@ cut_request read_request(const words &arguments) {
   cut_request q;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string &w = arguments[at];
-    std::string *value = w == "--from" ? &q.from : w == "--to" ? &q.to : w == "--output" || w == "-o" ? &q.output : nullptr;
+    std::string *value = w == "--from"                  ? &q.from
+                         : w == "--to"                  ? &q.to
+                         : w == "--output" || w == "-o" ? &q.output
+                                                        : nullptr;
     if (value && at + 1 < arguments.size())
       *value = arguments[++at];
     else if (w.starts_with("-") || !q.folder.empty())
@@ -113,7 +122,8 @@ cut_request read_request(const words &arguments) {
 }
 
 /// Copies the records between two times.
-void copy_records(trace_reader &r, const std::string &output, std::uint64_t from, std::uint64_t to, bool whole) {
+void copy_records(trace_reader &r, const std::string &output, std::uint64_t from, std::uint64_t to,
+                  bool whole) {
   std::map<std::pair<unsigned, bool>, packet_writer> writers;
   r.rewind("copying");
   trace_item i;
@@ -124,8 +134,11 @@ void copy_records(trace_reader &r, const std::string &output, std::uint64_t from
       continue;
     auto found = writers.find({i.slot, kernel});
     if (found == writers.end())
-      found =
-          writers.try_emplace({i.slot, kernel}, kernel ? kernel_path(output, i.slot) : stream_path(output, i.slot), r.about(), i.slot, kernel).first;
+      found = writers
+                  .try_emplace({i.slot, kernel},
+                               kernel ? kernel_path(output, i.slot) : stream_path(output, i.slot),
+                               r.about(), i.slot, kernel)
+                  .first;
     found->second.put(*i.record);
   }
   for (auto &[key, w] : writers)
@@ -142,14 +155,18 @@ int run_trace_cut(const words &arguments) {
   unfinished_folder folder(q.output);
   const bool whole = q.from.empty() && q.to.empty();
   copy_records(r, folder.part(), r.ticks(static_cast<std::int64_t>(parse_time(q.from))),
-               q.to.empty() ? UINT64_MAX : r.ticks(static_cast<std::int64_t>(parse_time(q.to))), whole);
+               q.to.empty() ? UINT64_MAX : r.ticks(static_cast<std::int64_t>(parse_time(q.to))),
+               whole);
   trace_description d = r.about();
   d.discarded = r.discarded();
-  d.state = whole && d.state == trace_description::exact ? trace_description::exact : trace_description::ended;
+  d.state = whole && d.state == trace_description::exact ? trace_description::exact
+                                                         : trace_description::ended;
   if (!whole)
     d.mode = trace_mode::flight; // the trace begins in the middle of the run
-  if (!replace_file(folder.part() + "/metadata", ctf_metadata(d)) || !replace_file(description_path(folder.part()), own_description(d)))
-    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", q.output.c_str(), std::strerror(errno));
+  if (!replace_file(folder.part() + "/metadata", ctf_metadata(d)) ||
+      !replace_file(description_path(folder.part()), own_description(d)))
+    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", q.output.c_str(),
+                std::strerror(errno));
   folder.finish();
   end_progress();
   return k_ok;

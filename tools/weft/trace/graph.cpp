@@ -36,7 +36,8 @@ std::uint8_t how_of(std::uint8_t mode) noexcept {
   }
 }
 
-constexpr std::int64_t k_longest_gap = 100'000; // between tasks; more is no overhead but a thread without a processor
+constexpr std::int64_t k_longest_gap =
+    100'000; // between tasks; more is no overhead but a thread without a processor
 
 } // namespace
 
@@ -73,7 +74,8 @@ void trace_graph::act(worker &w, std::uint32_t what) {
 
 void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_t address) {
   const auto entry = static_cast<std::uint32_t>(m_accesses.size());
-  const auto [at, is_new] = m_chains.try_emplace({tasks[task].parent, address}, chain{entry, entry, entry});
+  const auto [at, is_new] =
+      m_chains.try_emplace({tasks[task].parent, address}, chain{entry, entry, entry});
   chain &c = at->second;
   const std::uint8_t h = how_of(mode);
   const bool begins = !is_new && (h == writes || m_accesses[c.last].how != h);
@@ -98,7 +100,8 @@ void trace_graph::cut(segments &all, std::uint64_t at) {
 }
 
 /// Adds bytes in the order of regions: commutative and reducing accesses in the order of creation.
-void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes) {
+void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low,
+                            std::uint64_t bytes) {
   segments &all = m_segments[tasks[task].parent];
   const std::uint64_t end = low + std::max<std::uint64_t>(bytes, 1);
   std::uint8_t h = how_of(mode);
@@ -108,7 +111,8 @@ void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t
   for (std::uint64_t at = low; at < end;) {
     auto here = all.lower_bound(at);
     if (here == all.end() || here->first > at) // no task has named these yet
-      here = all.emplace(at, segment{here == all.end() ? end : std::min(end, here->first), {}}).first;
+      here =
+          all.emplace(at, segment{here == all.end() ? end : std::min(end, here->first), {}}).first;
     std::vector<group> &groups = here->second.groups;
     if (groups.empty() || h == writes || groups.back().how != h)
       groups.push_back({{}, h});
@@ -177,7 +181,8 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     return;
   const std::int64_t now = r.ns(x.time);
   // Idle workers have these events after the last task, too.
-  if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep && e != trace_event::wake)
+  if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep &&
+      e != trace_event::wake)
     last = std::max(last, now);
   if (m_workers.size() <= i.slot)
     m_workers.resize(i.slot + 1);
@@ -248,7 +253,9 @@ void trace_graph::store_actions() {
 
 trace_graph::trace_graph(trace_reader &r) {
   if (r.about().level < trace_level::graph)
-    throw_error(weft::errc::invalid_argument, "the trace is of a level that does not hold the graph of tasks; write one with trace.level=graph");
+    throw_error(
+        weft::errc::invalid_argument,
+        "the trace is of a level that does not hold the graph of tasks; write one with trace.level=graph");
   r.rewind("reading the graph");
   trace_item i;
   while (r.next(i))

@@ -27,7 +27,7 @@ struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
   bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
-  bool has_ready_event = false;               // else `ready` follows from the graph
+  bool has_ready_event = false; // else `ready` follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
   std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
@@ -43,7 +43,7 @@ class trace_graph {
   std::vector<action> actions; // of a task in a row
   std::vector<std::uint32_t> edges; // of a task in a row: its successors
   std::uint64_t executed = 0;
-  std::int64_t work = 0;     // ns in bodies of tasks
+  std::int64_t work = 0; // ns in bodies of tasks
   std::int64_t first = 0, last = 0;
   /// Median ns until a worker without work began what another one had made ready; -1: too few
   /// cases.
@@ -87,7 +87,8 @@ class trace_graph {
   };
   struct place_hash {
     std::size_t operator()(const place &p) const noexcept {
-      return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
+      return static_cast<std::size_t>(
+          (p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
     }
   };
   void take(trace_reader &r, const trace_item &i);
@@ -106,7 +107,8 @@ class trace_graph {
   void link_chain(std::uint64_t address, const chain &c);
   void link_bytes(std::uint64_t low, const segment &s);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
-  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const;
+  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
+             std::vector<std::uint32_t> &out) const;
   void store_actions();
   void infer_readiness();
   void measure_moves();
@@ -120,7 +122,8 @@ class trace_graph {
     action what;
   };
   std::vector<logged> m_log;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> m_woken; // tasks, and since when their workers had nothing
+  std::vector<std::pair<std::uint32_t, std::int64_t>>
+      m_woken; // tasks, and since when their workers had nothing
   std::unordered_map<place, chain, place_hash> m_chains;
   std::unordered_map<std::uint32_t, segments> m_segments; // by parent
   std::vector<access_entry> m_accesses;

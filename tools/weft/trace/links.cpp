@@ -16,7 +16,8 @@ constexpr std::size_t k_enough = 30; // samples
 
 /// Finds the tasks that must have ended before a successor on the task's access may begin: the task
 /// itself, and those of its children that name the same data.
-void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const {
+void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
+                        std::vector<std::uint32_t> &out) const {
   out.push_back(task);
   if (const auto below = m_chains.find({task, low}); below != m_chains.end())
     for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
@@ -42,7 +43,8 @@ void trace_graph::link_bytes(std::uint64_t low, const segment &s) {
   }
 }
 
-void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after) {
+void trace_graph::link(const std::vector<std::uint32_t> &before,
+                       const std::vector<std::uint32_t> &after) {
   if (before.size() > 1 && after.size() > 1) {
     const auto between = static_cast<std::uint32_t>(tasks.size());
     tasks.emplace_back();

@@ -24,9 +24,11 @@ namespace {
 constexpr unsigned k_kernel_slots = 10000; // streams of the kernel are numbered from here
 
 /// Returns the end of the valid records: older ones may follow in a packet that was being filled.
-const trace_record *end_of_valid(const trace_record *from, const trace_record *to, std::uint64_t begin) noexcept {
+const trace_record *end_of_valid(const trace_record *from, const trace_record *to,
+                                 std::uint64_t begin) noexcept {
   std::uint64_t last = begin;
-  while (from != to && from->time >= last && from->event < static_cast<std::uint16_t>(trace_event::limit))
+  while (from != to && from->time >= last &&
+         from->event < static_cast<std::uint16_t>(trace_event::limit))
     last = from++->time;
   return from;
 }
@@ -49,8 +51,10 @@ unsigned split(const trace_record &r, trace_record (&parts)[2]) noexcept {
     return 2;
   }
   if (e == trace_event::create_one) {
-    parts[0] = {r.time, static_cast<std::uint16_t>(trace_event::create), r.type, r.task, (r.b & UINT32_MAX) | std::uint64_t{1} << 32, 0};
-    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::access), 0, r.task, r.a, (r.b >> 32 & (k_one_bytes - 1)) | r.b >> 56 << 32};
+    parts[0] = {r.time, static_cast<std::uint16_t>(trace_event::create), r.type,
+                r.task, (r.b & UINT32_MAX) | std::uint64_t{1} << 32,     0};
+    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::access),  0, r.task,
+                r.a,    (r.b >> 32 & (k_one_bytes - 1)) | r.b >> 56 << 32};
     return 2;
   }
   return 0;
@@ -86,7 +90,8 @@ void trace_reader::read_stream(stream &s, const std::string &path) {
       break;
     const std::size_t there = std::min(content, m.bytes - at);
     const auto *begin = reinterpret_cast<const trace_record *>(m.base + at + k_packet_head);
-    const auto *end = end_of_valid(begin, begin + (there - k_packet_head) / sizeof(trace_record), h.begin);
+    const auto *end =
+        end_of_valid(begin, begin + (there - k_packet_head) / sizeof(trace_record), h.begin);
     s.packets.push_back({begin, end, h.number});
     s.discarded = std::max(s.discarded, h.discarded);
     if (there < content) {
@@ -97,7 +102,8 @@ void trace_reader::read_stream(stream &s, const std::string &path) {
   }
   m_cut_off |= m.base && at != m.bytes;
   if (m.base && at != m.bytes)
-    m_troubles.push_back(path + " is cut off after " + std::to_string(at) + " bytes; what follows is missing");
+    m_troubles.push_back(path + " is cut off after " + std::to_string(at) +
+                         " bytes; what follows is missing");
 }
 
 void trace_reader::read_ring(stream &s, const std::string &path) {
@@ -106,7 +112,8 @@ void trace_reader::read_ring(stream &s, const std::string &path) {
   if (m.bytes < k_ring_head)
     return;
   std::memcpy(&h, m.base, sizeof h);
-  if (std::memcmp(h.magic, k_ring_magic, sizeof h.magic) != 0 || h.packets == 0 || m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
+  if (std::memcmp(h.magic, k_ring_magic, sizeof h.magic) != 0 || h.packets == 0 ||
+      m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
     return;
   const std::uint64_t oldest = h.head >= h.packets ? h.head - h.packets + 1 : 0;
   const std::uint64_t from = std::max(oldest, s.packets.empty() ? 0 : s.packets.back().number + 1);
@@ -117,7 +124,8 @@ void trace_reader::read_ring(stream &s, const std::string &path) {
     if (p.magic != k_ctf_magic || p.number != n)
       continue;
     const auto *begin = reinterpret_cast<const trace_record *>(at + k_packet_head);
-    const std::uint64_t used = n == h.head ? std::min<std::uint64_t>(h.used, k_packet_records) : k_packet_records;
+    const std::uint64_t used =
+        n == h.head ? std::min<std::uint64_t>(h.used, k_packet_records) : k_packet_records;
     s.packets.push_back({begin, end_of_valid(begin, begin + used, p.begin), n});
   }
   s.discarded = std::max(s.discarded, h.discarded);
@@ -131,11 +139,15 @@ void trace_reader::find_streams() {
   std::map<unsigned, stream> found;
   DIR *const folder = opendir(m_folder.c_str());
   if (!folder)
-    throw_error(weft::errc::invalid_argument, "'%s' is no folder; give that of a trace (setting trace.dir)", m_folder.c_str());
+    throw_error(weft::errc::invalid_argument,
+                "'%s' is no folder; give that of a trace (setting trace.dir)", m_folder.c_str());
   while (const dirent *e = readdir(folder)) {
     const std::string name = e->d_name;
-    const std::size_t digits = name.starts_with(".ring") ? 5 : name[0] == 'w' || name[0] == 'k' ? 1 : 0;
-    const auto number = digits ? parse_unsigned(std::string_view(name).substr(digits)) : std::nullopt;
+    const std::size_t digits = name.starts_with(".ring")          ? 5
+                               : name[0] == 'w' || name[0] == 'k' ? 1
+                                                                  : 0;
+    const auto number =
+        digits ? parse_unsigned(std::string_view(name).substr(digits)) : std::nullopt;
     if (!number || *number >= k_kernel_slots)
       continue;
     const unsigned slot = static_cast<unsigned>(*number) + (name[0] == 'k' ? k_kernel_slots : 0);
@@ -143,7 +155,8 @@ void trace_reader::find_streams() {
   }
   closedir(folder);
   for (auto &[slot, s] : found) {
-    read_stream(s, slot >= k_kernel_slots ? kernel_path(m_folder, s.slot) : stream_path(m_folder, s.slot));
+    read_stream(s, slot >= k_kernel_slots ? kernel_path(m_folder, s.slot)
+                                          : stream_path(m_folder, s.slot));
     if (slot < k_kernel_slots && m_about.state == trace_description::running)
       read_ring(s, ring_path(m_folder, s.slot));
     m_discarded += s.discarded;
@@ -156,7 +169,9 @@ void trace_reader::find_streams() {
 trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
   const auto text = read_file(description_path(folder));
   if (!text || !text->starts_with("weft trace 1\n"))
-    throw_error(weft::errc::invalid_argument, "'%s' holds no trace of Weft; `weft run --trace -- PROGRAM` writes one", folder.c_str());
+    throw_error(weft::errc::invalid_argument,
+                "'%s' holds no trace of Weft; `weft run --trace -- PROGRAM` writes one",
+                folder.c_str());
   m_about = parse_description(*text);
   if (m_about.state == trace_description::running) {
     m_troubles.push_back("the program has not ended its trace: it runs, or it was killed");
@@ -169,8 +184,11 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
   if (m_discarded && m_about.mode == trace_mode::flight)
     m_troubles.push_back(std::to_string(m_discarded) + " older records are not in it");
   else if (m_discarded)
-    m_troubles.push_back(std::to_string(m_discarded) + " records found no room and were discarded; make trace.buffer larger or trace.level lower");
-  m_scale = static_cast<std::uint64_t>((wide{1'000'000'000} << k_shift) / static_cast<std::int64_t>(m_about.clock.frequency));
+    m_troubles.push_back(
+        std::to_string(m_discarded) +
+        " records found no room and were discarded; make trace.buffer larger or trace.level lower");
+  m_scale = static_cast<std::uint64_t>((wide{1'000'000'000} << k_shift) /
+                                       static_cast<std::int64_t>(m_about.clock.frequency));
 }
 
 trace_reader::~trace_reader() {
@@ -180,11 +198,14 @@ trace_reader::~trace_reader() {
 
 const std::string &trace_reader::type_name(std::uint16_t type) const noexcept {
   static const std::string unknown = "task";
-  return type < m_about.types.size() && !m_about.types[type].empty() ? m_about.types[type] : unknown;
+  return type < m_about.types.size() && !m_about.types[type].empty() ? m_about.types[type]
+                                                                     : unknown;
 }
 
 std::uint64_t trace_reader::ticks(std::int64_t ns) const noexcept {
-  return m_about.first_ticks + static_cast<std::uint64_t>(wide{ns} * static_cast<std::int64_t>(m_about.clock.frequency) / 1'000'000'000);
+  return m_about.first_ticks +
+         static_cast<std::uint64_t>(wide{ns} * static_cast<std::int64_t>(m_about.clock.frequency) /
+                                    1'000'000'000);
 }
 
 std::vector<unsigned> trace_reader::slots() const {
@@ -197,7 +218,9 @@ std::vector<unsigned> trace_reader::slots() const {
 
 trace_reader::span trace_reader::bounds() const noexcept {
   std::uint64_t first = UINT64_MAX, last = 0;
-  const auto happened = [](const trace_record &x) { return x.event != static_cast<std::uint16_t>(trace_event::counted); };
+  const auto happened = [](const trace_record &x) {
+    return x.event != static_cast<std::uint16_t>(trace_event::counted);
+  };
   for (const stream &s : m_streams)
     for (const packet &p : s.packets) {
       const trace_record *begin = p.begin, *end = p.end;

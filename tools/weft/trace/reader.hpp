@@ -28,7 +28,9 @@ class trace_reader {
   [[nodiscard]] const std::string &type_name(std::uint16_t type) const noexcept;
   /// Returns nanoseconds since the trace began.
   [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const noexcept {
-    return static_cast<std::int64_t>(wide{static_cast<std::int64_t>(ticks - m_about.first_ticks)} * static_cast<std::int64_t>(m_scale) >> k_shift);
+    return static_cast<std::int64_t>(wide{static_cast<std::int64_t>(ticks - m_about.first_ticks)} *
+                                         static_cast<std::int64_t>(m_scale) >>
+                                     k_shift);
   }
   [[nodiscard]] std::uint64_t ticks(std::int64_t ns) const noexcept;
   /// Returns the number of records of all streams.
@@ -55,7 +57,8 @@ class trace_reader {
 
  private:
   __extension__ typedef __int128 wide;
-  static constexpr int k_shift = 44; // exact to 1 ns over three hours, and for clocks of 1 MHz and more
+  static constexpr int k_shift =
+      44; // exact to 1 ns over three hours, and for clocks of 1 MHz and more
 
   struct packet {
     const trace_record *begin, *end;
@@ -64,11 +67,11 @@ class trace_reader {
   struct stream {
     unsigned slot = 0;
     std::vector<packet> packets;
-    std::size_t at = 0;                // packet
+    std::size_t at = 0; // packet
     const trace_record *next = nullptr;
-    std::uint64_t time = 0;   // of what comes next
-    trace_record parts[2]{};  // of `next`, where it is two in one
-    trace_record given{};     // the one that was returned
+    std::uint64_t time = 0; // of what comes next
+    trace_record parts[2]{}; // of `next`, where it is two in one
+    trace_record given{}; // the one that was returned
     unsigned count = 0, part = 0;
     std::unique_ptr<trace_record> last; // an end that is still to be returned
     std::uint64_t discarded = 0;

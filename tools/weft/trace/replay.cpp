@@ -34,7 +34,9 @@ struct sim_event {
   double when;
   std::uint32_t task;
   unsigned worker;
-  bool operator>(const sim_event &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
+  bool operator>(const sim_event &o) const noexcept {
+    return when != o.when ? when > o.when : task > o.task;
+  }
 };
 
 struct simulated_worker {
@@ -45,11 +47,14 @@ struct simulated_worker {
 
 class simulation {
  public:
-  simulation(const trace_graph &g, const replay_options &o) : m_graph(g), m_options(o), m_tasks(g.tasks.size()), m_workers(o.workers) {}
+  simulation(const trace_graph &g, const replay_options &o)
+      : m_graph(g), m_options(o), m_tasks(g.tasks.size()), m_workers(o.workers) {}
   replayed run();
 
  private:
-  [[nodiscard]] double scale_of(const graph_task &t) const noexcept { return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0; }
+  [[nodiscard]] double scale_of(const graph_task &t) const noexcept {
+    return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0;
+  }
   void release(std::uint32_t t, std::uint32_t cause);
   void make_ready(std::uint32_t t, std::uint32_t cause);
   void start(std::uint32_t t, unsigned worker, double extra);
@@ -69,12 +74,12 @@ class simulation {
   std::vector<simulated> m_tasks;
   std::vector<step> m_steps;
   std::vector<simulated_worker> m_workers; // empty: there are as many workers as there is work for
-  std::vector<std::uint32_t> m_ready;      // used if m_workers is empty
+  std::vector<std::uint32_t> m_ready; // used if m_workers is empty
   std::vector<unsigned> m_idle;
-  std::size_t m_listed = 0;   // in the lists of all workers
-  unsigned m_at = 0;          // the worker that acts
-  unsigned m_victim = 0;      // had something the last time
-  bool m_ending = false;      // the worker m_at ends a task
+  std::size_t m_listed = 0; // in the lists of all workers
+  unsigned m_at = 0; // the worker that acts
+  unsigned m_victim = 0; // had something the last time
+  bool m_ending = false; // the worker m_at ends a task
   std::uint32_t m_successor = k_nobody; // and continues with this one
   std::priority_queue<sim_event, std::vector<sim_event>, std::greater<>> m_events;
   double m_now = 0;
@@ -128,7 +133,10 @@ void simulation::notify_successors(std::uint32_t t, std::uint32_t cause) {
 void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
   const graph_task &g = m_graph.tasks[t];
   simulated &s = m_tasks[t];
-  const double ns = s.at < g.actions ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g) : 0;
+  const double ns =
+      s.at < g.actions
+          ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g)
+          : 0;
   if (m_options.workers == 0) {
     m_steps.push_back({t, s.cause, static_cast<float>(ns)});
     s.cause = static_cast<std::uint32_t>(m_steps.size() - 1);
@@ -148,7 +156,8 @@ void simulation::start_ready() {
 
 /// Takes the oldest task of a victim that has one.
 std::uint32_t simulation::steal(unsigned thief) {
-  for (unsigned i = 0; m_listed != 0 && i < m_workers.size(); ++i, m_victim = (m_victim + 1) % static_cast<unsigned>(m_workers.size()))
+  for (unsigned i = 0; m_listed != 0 && i < m_workers.size();
+       ++i, m_victim = (m_victim + 1) % static_cast<unsigned>(m_workers.size()))
     if (auto &list = m_workers[m_victim].ready; m_victim != thief && !list.empty()) {
       const std::uint32_t t = list.front();
       list.pop_front();
@@ -212,7 +221,8 @@ void simulation::act(const sim_event &h) {
     return look(h.worker);
   const graph_task &g = m_graph.tasks[h.task];
   simulated &s = m_tasks[h.task];
-  const std::uint32_t what = s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
+  const std::uint32_t what =
+      s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
   ++s.at;
   if (what < action::k_waits) {
     ++s.children;
@@ -227,7 +237,8 @@ void simulation::act(const sim_event &h) {
     end(h.task);
   if (m_workers.empty())
     return;
-  if (const std::uint32_t t = std::exchange(m_successor, k_nobody); t != k_nobody && m_workers[h.worker].frames.empty())
+  if (const std::uint32_t t = std::exchange(m_successor, k_nobody);
+      t != k_nobody && m_workers[h.worker].frames.empty())
     return start(t, h.worker, 0);
   else if (t != k_nobody) { // the thread's own frame goes first
     m_workers[h.worker].ready.push_back(t);
@@ -245,7 +256,8 @@ void simulation::begin() {
     m_idle.push_back(w);
   }
   for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
-    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
+    if (m_graph.tasks[t].is_root ||
+        (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
       release(t, k_nobody);
   start_ready();
 }

@@ -14,8 +14,8 @@ struct replay_options {
   unsigned workers = 0;      // 0: as many as there is work for
   double overhead_ns = 0;    // of each task, on its worker
   double burden_ns = 0;      // of each task that another one made ready: what a migration costs
-  double steal_ns = 0;       // of each task that another worker takes than the one that made it ready
-  double wake_ns = 0;        // until a worker that had nothing begins what has become ready
+  double steal_ns = 0; // of each task that another worker takes than the one that made it ready
+  double wake_ns = 0; // until a worker that had nothing begins what has become ready
   std::vector<double> scale; // by type: how long its bodies take; empty: as recorded
 };
 
@@ -26,8 +26,8 @@ struct path_step {
 
 struct replayed {
   double ns = 0;
-  std::uint64_t unfinished = 0;     // tasks of which the trace lacks records
-  std::vector<path_step> path;      // the longest chain, from its end, only without a number of workers
+  std::uint64_t unfinished = 0; // tasks of which the trace lacks records
+  std::vector<path_step> path; // the longest chain, from its end, only without a number of workers
 };
 
 [[nodiscard]] replayed replay(const trace_graph &g, const replay_options &o);

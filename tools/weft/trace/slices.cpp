@@ -22,7 +22,9 @@ slice_builder::worker &slice_builder::at(unsigned slot) {
   return m_workers[slot];
 }
 
-std::uint16_t slice_builder::type_of(std::uint32_t task) const noexcept { return m_types.get(task); }
+std::uint16_t slice_builder::type_of(std::uint32_t task) const noexcept {
+  return m_types.get(task);
+}
 
 void slice_builder::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
   if (w.running.empty())

@@ -12,7 +12,11 @@ namespace weft_tool {
 
 /// Is an interval in which a worker did one thing.
 struct slice {
-  enum kind : unsigned char { body, idle, away }; // away: the kernel had taken the processor from its thread
+  enum kind : unsigned char {
+    body,
+    idle,
+    away
+  }; // away: the kernel had taken the processor from its thread
   kind what = body;
   unsigned slot = 0;
   std::uint32_t task = 0;
@@ -23,7 +27,8 @@ struct slice {
 /// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
 class slice_builder {
  public:
-  explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use) : m_reader(r), m_use(std::move(use)) {}
+  explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use)
+      : m_reader(r), m_use(std::move(use)) {}
   void take(const trace_item &i);
   /// Ends all open slices at the end of the trace.
   void finish();
@@ -39,7 +44,9 @@ class slice_builder {
     std::int64_t idle_since = -1, away_since = -1;
   };
   /// Returns whether the ends of bodies are implied, because they are not recorded.
-  [[nodiscard]] bool implied() const noexcept { return m_reader.about().level < trace_level::tasks; }
+  [[nodiscard]] bool implied() const noexcept {
+    return m_reader.about().level < trace_level::tasks;
+  }
   void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
   void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
   void close(worker &w, unsigned slot, std::int64_t now, bool ends);
@@ -64,7 +71,8 @@ class live_tasks {
       m_created.put(x.task, 1);
       return ++m_tasks, 1;
     }
-    const bool ends = (e == trace_event::end && (x.a & (k_again | k_round)) == 0) || e == trace_event::abandon;
+    const bool ends =
+        (e == trace_event::end && (x.a & (k_again | k_round)) == 0) || e == trace_event::abandon;
     if (!ends || m_created.take(x.task) == 0)
       return 0;
     return --m_tasks, -1;

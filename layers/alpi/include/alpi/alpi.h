@@ -19,10 +19,10 @@
 #define ALPI_VERSION_MINOR 2
 
 // Groups of functions that alpi_feature_check() asks for.
-#define ALPI_FEATURE_BLOCKING (1 << 0)  // block, unblock, waitfor
-#define ALPI_FEATURE_EVENTS (1 << 1)    // events
+#define ALPI_FEATURE_BLOCKING (1 << 0) // block, unblock, waitfor
+#define ALPI_FEATURE_EVENTS (1 << 1) // events
 #define ALPI_FEATURE_RESOURCES (1 << 2) // cpus
-#define ALPI_FEATURE_SUSPEND (1 << 3)   // suspend
+#define ALPI_FEATURE_SUSPEND (1 << 3) // suspend
 
 // Callers pass any number, and an enumeration of C++ may hold any number only if its type is given.
 #ifdef __cplusplus
@@ -37,11 +37,11 @@ struct alpi_task; // a handle; valid until the task is complete
 struct alpi_attr; // attributes of a task to be spawned
 
 typedef ALPI_ENUM{ALPI_SUCCESS = 0,
-                  ALPI_ERR_VERSION = 1,         // the version is not compatible
+                  ALPI_ERR_VERSION = 1, // the version is not compatible
                   ALPI_ERR_NOT_INITIALIZED = 2, // the runtime cannot start, or was shut down
-                  ALPI_ERR_PARAMETER = 3,       // an argument is not valid
+                  ALPI_ERR_PARAMETER = 3, // an argument is not valid
                   ALPI_ERR_OUT_OF_MEMORY = 4,
-                  ALPI_ERR_OUTSIDE_TASK = 5,    // only a task may call this
+                  ALPI_ERR_OUTSIDE_TASK = 5, // only a task may call this
                   ALPI_ERR_UNKNOWN = 6,
                   ALPI_ERR_FEATURE_UNKNOWN = 7, // a feature is not known or not supported
                   ALPI_ERR_MAX = 8} alpi_error_t;
@@ -107,8 +107,8 @@ int alpi_attr_size(uint64_t *attr_size);
 // task. `label`, which may be null, is copied; a null `attr` means the defaults. Any thread may
 // call it. PARAMETER: no body, no callback, attributes that are not initialised. OUT_OF_MEMORY,
 // NOT_INITIALIZED. (1.0)
-int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *), void *completion_args, const char *label,
-                    const struct alpi_attr *attr);
+int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *),
+                    void *completion_args, const char *label, const struct alpi_attr *attr);
 
 // Sets *count to the number of logical ids: as many as the machine has CPUs. PARAMETER, NOT_INITIALIZED. (1.0)
 int alpi_cpu_count(uint64_t *count);
@@ -121,15 +121,16 @@ int alpi_cpu_logical_id(uint64_t *logical_id);
 int alpi_cpu_system_id(uint64_t *system_id);
 
 typedef ALPI_ENUM{
-    ALPI_SUSPEND_NONE = 0,           // until alpi_task_unblock()
-    ALPI_SUSPEND_SUBMIT = 1,         // at once: args 0 behind ready tasks, 1 as one that yields
+    ALPI_SUSPEND_NONE = 0, // until alpi_task_unblock()
+    ALPI_SUSPEND_SUBMIT = 1, // at once: args 0 behind ready tasks, 1 as one that yields
     ALPI_SUSPEND_TIMEOUT_SUBMIT = 2, // after args nanoseconds
-    ALPI_SUSPEND_EVENT_SUBMIT = 3    // when its events are over
+    ALPI_SUSPEND_EVENT_SUBMIT = 3 // when its events are over
 } alpi_suspend_mode_t;
 
 // Sets how the next suspensions of the calling task end; the mode stays set. PARAMETER: not the
 // calling task, an unknown mode, args of SUBMIT beyond 1. OUTSIDE_TASK. (1.1)
-int alpi_task_suspend_mode_set(struct alpi_task *task, alpi_suspend_mode_t suspend_mode, uint64_t args);
+int alpi_task_suspend_mode_set(struct alpi_task *task, alpi_suspend_mode_t suspend_mode,
+                               uint64_t args);
 // Suspends the calling task when its body has returned: the task does not end, and as its mode
 // says, Weft runs the same body again, with the same argument. The task keeps no stack meanwhile.
 // PARAMETER: not the calling task. OUTSIDE_TASK. UNKNOWN: a task that returns a value, or that its

@@ -9,10 +9,13 @@
 namespace weft_omp {
 namespace {
 
-bool begins_with(const char *text, const char *start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
+bool begins_with(const char *text, const char *start) noexcept {
+  return std::strncmp(text, start, std::strlen(start)) == 0;
+}
 bool is_of_gnu_by_name(const char *library) noexcept { return begins_with(library, "libgomp"); }
 bool is_of_llvm_by_name(const char *library) noexcept {
-  return begins_with(library, "libomp.") || begins_with(library, "libomp-") || begins_with(library, "libiomp5");
+  return begins_with(library, "libomp.") || begins_with(library, "libomp-") ||
+         begins_with(library, "libiomp5");
 }
 
 /// Reads from the loader's tables which libraries an object needs.
@@ -23,7 +26,9 @@ struct needs {
 
   needs(ElfW(Addr) base, const ElfW(Dyn) * d) noexcept : dynamic(d) {
     for (; d->d_tag != DT_NULL; ++d) {
-      const ElfW(Addr) at = d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr; // relocated, if the loader can write there
+      const ElfW(Addr) at = d->d_un.d_ptr < base
+                                ? base + d->d_un.d_ptr
+                                : d->d_un.d_ptr; // relocated, if the loader can write there
       if (d->d_tag == DT_STRTAB)
         strings = reinterpret_cast<const char *>(at);
       else if (d->d_tag == DT_VERNEED)
@@ -40,10 +45,12 @@ struct needs {
       const auto *library = reinterpret_cast<const char *>(v);
       const auto *name = reinterpret_cast<const ElfW(Vernaux) *>(library + v->vn_aux);
       const char *const file = strings + v->vn_file;
-      for (unsigned i = 0; (is_of_gnu_by_name(file) || is_of_llvm_by_name(file)) && i < v->vn_cnt; ++i) {
+      for (unsigned i = 0; (is_of_gnu_by_name(file) || is_of_llvm_by_name(file)) && i < v->vn_cnt;
+           ++i) {
         if (std::strcmp(strings + name->vna_name, version) == 0)
           return true;
-        name = reinterpret_cast<const ElfW(Vernaux) *>(reinterpret_cast<const char *>(name) + name->vna_next);
+        name = reinterpret_cast<const ElfW(Vernaux) *>(reinterpret_cast<const char *>(name) +
+                                                       name->vna_next);
       }
       v = v->vn_next ? reinterpret_cast<const ElfW(Verneed) *>(library + v->vn_next) : nullptr;
     }
@@ -71,7 +78,8 @@ bool decide_by_needs(const needs &n, abi_flavor &into) noexcept {
 int look_at(dl_phdr_info *object, std::size_t, void *result) noexcept {
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (const ElfW(Phdr) &part = object->dlpi_phdr[i]; part.p_type == PT_DYNAMIC)
-      return decide_by_needs(needs(object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(object->dlpi_addr + part.p_vaddr)),
+      return decide_by_needs(needs(object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(
+                                                          object->dlpi_addr + part.p_vaddr)),
                              *static_cast<abi_flavor *>(result));
   return 0;
 }

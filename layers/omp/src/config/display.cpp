@@ -54,8 +54,12 @@ std::string schedule(const icvs &v) {
 }
 
 using print = void (*)(const char *name, const std::string &value);
-void line(const char *name, const std::string &value) { std::fprintf(stderr, "  %s = '%s'\n", name, value.c_str()); }
-void setting(const char *name, const std::string &value) { std::fprintf(stderr, "   %s='%s'\n", name, value.c_str()); }
+void line(const char *name, const std::string &value) {
+  std::fprintf(stderr, "  %s = '%s'\n", name, value.c_str());
+}
+void setting(const char *name, const std::string &value) {
+  std::fprintf(stderr, "   %s='%s'\n", name, value.c_str());
+}
 void print_as_set(const char *name, const std::string &) {
   if (const char *value = weft::layer::environment(name))
     std::fprintf(stderr, "   %s=%s\n", name, value);
@@ -118,8 +122,9 @@ void print_environment(bool verbose) noexcept {
 void print_settings() noexcept {
   std::fputs("\nUser settings:\n\n", stderr);
   print_all(&print_as_set);
-  for (const char *name : {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_ENABLE_TASK_THROTTLING", "KMP_HW_SUBSET",
-                           "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
+  for (const char *name :
+       {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME",
+        "KMP_ENABLE_TASK_THROTTLING", "KMP_HW_SUBSET", "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
     print_as_set(name, {});
   std::fputs("\nEffective settings:\n\n", stderr);
   print_all(&setting);

@@ -29,7 +29,8 @@ void set_offload(const char *value) noexcept {
   bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
 }
 
-bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
+bool number_of(const char *name, unsigned long long &into, unsigned long long least,
+               unsigned long long most) {
   const char *value = weft::layer::environment(name);
   if (!value)
     return false;
@@ -150,7 +151,9 @@ void read_schedule(icvs &to) {
   if (!kind || *s)
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   to.schedule = kind;
-  to.schedule_modifier = has_modifier ? modifier : kind == k_static && !is_of_llvm() ? k_monotonic : 0;
+  to.schedule_modifier = has_modifier                        ? modifier
+                         : kind == k_static && !is_of_llvm() ? k_monotonic
+                                                             : 0;
   to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
 }
 
@@ -217,8 +220,10 @@ void read_offload() {
 }
 
 void read_allocator(globals &g) {
-  static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
-                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+  static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc",
+                                        "omp_const_mem_alloc",   "omp_high_bw_mem_alloc",
+                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",
+                                        "omp_pteam_mem_alloc",   "omp_thread_mem_alloc"};
   const char *value = weft::layer::environment("OMP_ALLOCATOR");
   if (!value)
     return;
@@ -241,7 +246,9 @@ void read_teams(globals &g) {
     g.most_tasks = SIZE_MAX;
   if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
     g.initial.thread_limit = static_cast<unsigned>(n);
-  (void)number_of("KMP_DISP_NUM_BUFFERS", n, 1, 4096); // for the warning only: the number of open worksharing regions has no limit here
+  (void)number_of(
+      "KMP_DISP_NUM_BUFFERS", n, 1,
+      4096); // for the warning only: the number of open worksharing regions has no limit here
   if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
     g.initial.device = static_cast<int>(n);
   if (number_of("GOMP_DEBUG", n, 0, INT_MAX))

@@ -17,7 +17,8 @@ bool bad(const char *name, const char *value, const char *remedy) noexcept;
 
 /// Read a variable's value. False: the variable is not set, or its value cannot be read; then a
 /// warning says so.
-bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most);
+bool number_of(const char *name, unsigned long long &into, unsigned long long least,
+               unsigned long long most);
 bool truth_of(const char *name, bool &into);
 
 /// Sets the value of OMP_TARGET_OFFLOAD.

@@ -87,7 +87,8 @@ bool read_cpu_list(const char *name, const char *value, std::vector<place> &into
   std::string list;
   for (const char *s = skip(value); *s; s = skip(s)) {
     unsigned long long first = 0, last = 0, stride = 1;
-    const bool good = read_number(s, first) && (*s != '-' || read_number(++s, last)) && (*s != ':' || read_number(++s, stride));
+    const bool good = read_number(s, first) && (*s != '-' || read_number(++s, last)) &&
+                      (*s != ':' || read_number(++s, stride));
     if (!good || stride == 0 || (last != 0 && last < first))
       return bad(name, value, "cpus such as 0 3 4-10:2");
     for (unsigned long long cpu = first; cpu <= std::max(first, last); cpu += stride)
@@ -116,14 +117,18 @@ kmp_affinity read_kmp_affinity(const char *name) {
   a.levels = 1;
   std::string list;
   for (const char *s = skip(value); *s; s = skip(s)) {
-    const std::size_t n = *s == 'p' && strncasecmp(s, "proclist=[", 10) == 0 ? std::strcspn(s, "]") + 1 : std::strcspn(s, ",");
+    const std::size_t n = *s == 'p' && strncasecmp(s, "proclist=[", 10) == 0
+                              ? std::strcspn(s, "]") + 1
+                              : std::strcspn(s, ",");
     const std::string word(s, std::min(n, std::strlen(s)));
     const char *w = word.c_str();
     s += word.size();
     if (*s == ',')
       ++s;
     if (eat(w, "granularity="))
-      a.levels = eat(w, "fine") || eat(w, "thread") ? 0 : eat(w, "socket") || eat(w, "package") ? 2 : 1;
+      a.levels = eat(w, "fine") || eat(w, "thread")      ? 0
+                 : eat(w, "socket") || eat(w, "package") ? 2
+                                                         : 1;
     else if (eat(w, "proclist=["))
       list.assign(w, std::strcspn(w, "]"));
     else if (eat(w, "compact") || eat(w, "explicit"))
@@ -136,13 +141,16 @@ kmp_affinity read_kmp_affinity(const char *name) {
       a.resets = true;
     else if (eat(w, "verbose"))
       a.tells = true;
-    else if (!eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") && !eat(w, "norespect") &&
-             !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w))) {
-      bad(name, value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine");
+    else if (!eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") &&
+             !eat(w, "respect") && !eat(w, "norespect") && !eat(w, "noreset") &&
+             !std::isdigit(static_cast<unsigned char>(*w))) {
+      bad(name, value,
+          "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine");
       return {};
     }
   }
-  if (a.bind != k_bind_false && !(list.empty() ? parse_places(k_units[a.levels], a.places) : read_cpu_list(name, list.c_str(), a.places)))
+  if (a.bind != k_bind_false && !(list.empty() ? parse_places(k_units[a.levels], a.places)
+                                               : read_cpu_list(name, list.c_str(), a.places)))
     a.bind = k_bind_false;
   return a;
 }
@@ -162,7 +170,8 @@ void read_said_places(globals &g, const char *value) {
   const bool good = parse_places(value, g.places, &missing);
   if (good && missing < 0)
     return;
-  if (missing >= 0) { // GCC's runtime then uses no place; LLVM's uses the cpus that exist, and binds no thread if none does
+  if (missing >=
+      0) { // GCC's runtime then uses no place; LLVM's uses the cpus that exist, and binds no thread if none does
     if (!is_of_llvm()) {
       g.places.clear();
       return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
@@ -170,10 +179,12 @@ void read_said_places(globals &g, const char *value) {
     const bool any = !g.places.empty();
     if (!any)
       g.places = {process_cpus()};
-    warn("OMP_PLACES is '%s'; there is no cpu %d; %s", value, missing, any ? "it is left out" : "threads are not bound");
+    warn("OMP_PLACES is '%s'; there is no cpu %d; %s", value, missing,
+         any ? "it is left out" : "threads are not bound");
     return;
   }
-  constexpr char k_form[] = "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
+  constexpr char k_form[] =
+      "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
   g.places.clear();
   if (!is_of_llvm())
     return void(bad("OMP_PLACES", value, k_form));
@@ -206,7 +217,8 @@ void read_places(globals &g) {
   if (value)
     read_said_places(g, value);
   const char *const list = weft::layer::environment("GOMP_CPU_AFFINITY");
-  if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
+  if (list && !value && !(bind_said && g.initial.bind == k_bind_false) &&
+      !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
     g.places.clear();
   if (!g.places.empty() && !bind_said)
     g.initial.bind = default_bind();
@@ -226,7 +238,9 @@ void read_helpers(globals &g) {
   number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
   if (!wanted || n == 0)
     return;
-  g.helper_numbers = static_cast<unsigned>(n) + 1; // the first is reserved and not used: in LLVM's runtime it is the thread that waits for the others
+  g.helper_numbers =
+      static_cast<unsigned>(n) +
+      1; // the first is reserved and not used: in LLVM's runtime it is the thread that waits for the others
   kmp_affinity a = read_kmp_affinity("KMP_HIDDEN_HELPER_AFFINITY");
   g.helper_bind = a.bind;
   g.helper_places = std::move(a.places);

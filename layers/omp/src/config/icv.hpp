@@ -58,29 +58,33 @@ struct globals {
   std::vector<int> bind_by_level;
   std::vector<place> places;
   std::string places_kind; // OMP_PLACES, if it is an abstract name
-  bool resets_binding = false; // KMP_AFFINITY=reset: after a region the initial thread returns to its former cpus
+  bool resets_binding =
+      false; // KMP_AFFINITY=reset: after a region the initial thread returns to its former cpus
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::size_t stack_bytes_set = 0; // OMP_STACKSIZE; 0: none
   int cpus = 1; // read once, when the library is loaded, because a barrier must leave errno alone
   int spins = 2000;
   unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as the user wrote it
-  int block_time = 200;                   // KMP_BLOCKTIME, as the user wrote it, in ms
-  int wait_policy = -1;                   // 1: active
+  int block_time = 200; // KMP_BLOCKTIME, as the user wrote it, in ms
+  int wait_policy = -1; // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;
-  relaxed_value<std::size_t> most_tasks{1024}; // the cut-off: with more ready tasks, a thread runs one for each that it makes
-  unsigned helper_numbers = 0; // thread numbers from 1 on that are reserved for LLVM's hidden helpers; 0: there are none
+  relaxed_value<std::size_t> most_tasks{
+      1024}; // the cut-off: with more ready tasks, a thread runs one for each that it makes
+  unsigned helper_numbers =
+      0; // thread numbers from 1 on that are reserved for LLVM's hidden helpers; 0: there are none
   int helper_bind = k_bind_false; // KMP_HIDDEN_HELPER_AFFINITY: close or spread over their places
   std::vector<place> helper_places;
-  int helper_levels = -1; // ... verbose: inner levels of the machine that helpers may move over; -1: they print nothing
+  int helper_levels =
+      -1; // ... verbose: inner levels of the machine that helpers may move over; -1: they print nothing
   int teams = 0;
   unsigned teams_thread_limit = 0;
   int teams_bind = k_bind_spread; // KMP_TEAMS_PROC_BIND
   bool cancellation = false;
   bool display_affinity = false;
   int target_offload = 0; // 0 default, 1 mandatory, 2 disabled
-  int display = 0;        // OMP_DISPLAY_ENV: 1 true, 2 verbose
-  int debug = 0;          // GOMP_DEBUG
+  int display = 0; // OMP_DISPLAY_ENV: 1 true, 2 verbose
+  int debug = 0; // GOMP_DEBUG
   std::string affinity_format = "level %L thread %i affinity %A";
 };
 extern globals g_globals;

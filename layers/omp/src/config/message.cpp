@@ -29,7 +29,8 @@ void fatal(const char *format, ...) noexcept {
 void warn(const char *format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
-  say(is_of_llvm() ? "OMP: Warning #0: weft-omp: " : "weft-omp: ", format, arguments); // users search for the first words
+  say(is_of_llvm() ? "OMP: Warning #0: weft-omp: " : "weft-omp: ", format,
+      arguments); // users search for the first words
   va_end(arguments);
 }
 

@@ -59,8 +59,11 @@ struct kind {
   const char *name;
   int (*key)(int cpu);
 };
-constexpr kind k_kinds[] = {
-    {"threads", [](int cpu) { return cpu; }}, {"cores", &core_of}, {"sockets", &socket_of}, {"ll_caches", &socket_of}, {"numa_domains", &socket_of}};
+constexpr kind k_kinds[] = {{"threads", [](int cpu) { return cpu; }},
+                            {"cores", &core_of},
+                            {"sockets", &socket_of},
+                            {"ll_caches", &socket_of},
+                            {"numa_domains", &socket_of}};
 
 const kind *kind_at(const char *s) noexcept {
   for (const kind &k : k_kinds)
@@ -123,7 +126,10 @@ bool one_place(reader &r, place &into) {
 
 void keep_usable(place p, std::vector<place> &into) {
   const auto &mine = process_cpus();
-  p.erase(std::remove_if(p.begin(), p.end(), [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }), p.end());
+  p.erase(
+      std::remove_if(p.begin(), p.end(),
+                     [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }),
+      p.end());
   std::sort(p.begin(), p.end());
   p.erase(std::unique(p.begin(), p.end()), p.end());
   if (!p.empty())
@@ -133,7 +139,9 @@ void keep_usable(place p, std::vector<place> &into) {
 /// Returns how many cpus the kernel's mask has bits for, which is the limit of GCC's runtime.
 int most_cpus() {
   constexpr int k_word = 64;
-  return (std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)), process_cpus().back() + 1) + k_word - 1) / k_word * k_word;
+  return (std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)), process_cpus().back() + 1) +
+          k_word - 1) /
+         k_word * k_word;
 }
 
 bool place_range(reader &r, std::vector<place> &into) {

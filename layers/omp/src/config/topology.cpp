@@ -53,8 +53,9 @@ bool read_layer(const char *&s, layer &into) noexcept {
   static constexpr struct {
     const char *name;
     layer which;
-  } k_names[] = {{"sockets", k_sockets}, {"socket", k_sockets},  {"s", k_sockets},      {"cores", k_cores}, {"core", k_cores},
-                 {"c", k_cores},         {"threads", k_threads}, {"thread", k_threads}, {"t", k_threads}};
+  } k_names[] = {{"sockets", k_sockets}, {"socket", k_sockets}, {"s", k_sockets},
+                 {"cores", k_cores},     {"core", k_cores},     {"c", k_cores},
+                 {"threads", k_threads}, {"thread", k_threads}, {"t", k_threads}};
   for (const auto &n : k_names)
     if (eat(s, n.name))
       return into = n.which, true;
@@ -99,14 +100,17 @@ std::vector<int> subset(const std::vector<int> &all, const request &r) {
     const int ids[k_layers] = {socket_of(cpu), core_of(cpu), cpu};
     bool is_in = true;
     for (unsigned l = 0; l < k_layers; ++l) {
-      const unsigned long long n = counters[l].number(l == 0 || r.over_machine ? 0 : ids[l - 1], ids[l]);
-      is_in &= n >= r.of[l].offset && (r.of[l].count == ~0ull || n - r.of[l].offset < r.of[l].count);
+      const unsigned long long n =
+          counters[l].number(l == 0 || r.over_machine ? 0 : ids[l - 1], ids[l]);
+      is_in &=
+          n >= r.of[l].offset && (r.of[l].count == ~0ull || n - r.of[l].offset < r.of[l].count);
     }
     if (is_in)
       kept.push_back(cpu);
   }
   for (unsigned l = 0; l < k_layers; ++l)
-    if (r.of[l].count != ~0ull && (r.of[l].count > counters[l].most() || r.of[l].offset > counters[l].most() - r.of[l].count))
+    if (r.of[l].count != ~0ull &&
+        (r.of[l].count > counters[l].most() || r.of[l].offset > counters[l].most() - r.of[l].count))
       return {};
   return kept;
 }
@@ -118,7 +122,8 @@ std::vector<int> read_cpus() {
   if (!value)
     return all;
   if (!read_request(value, r)) {
-    bad("KMP_HW_SUBSET", value, "numbers of sockets, cores per socket and threads per core, such as 1s,4c@2,1t");
+    bad("KMP_HW_SUBSET", value,
+        "numbers of sockets, cores per socket and threads per core, such as 1s,4c@2,1t");
     return all;
   }
   std::vector<int> kept = subset(all, r);
@@ -133,7 +138,8 @@ int socket_of(int cpu) noexcept { return id_of_cpu(cpu, "physical_package_id"); 
 int core_of(int cpu) noexcept { return socket_of(cpu) * 4096 + id_of_cpu(cpu, "core_id"); }
 
 const std::vector<int> &process_cpus() {
-  static const auto &all = *new std::vector<int>(read_cpus()); // never freed, because regions in destructors ask for it, too
+  static const auto &all = *new std::vector<int>(
+      read_cpus()); // never freed, because regions in destructors ask for it, too
   return all;
 }
 

@@ -47,7 +47,9 @@ void come_to_place(thread &me) {
   if (g_globals.helper_levels >= 0) {
     const std::string number = std::to_string(me.gtid);
     const std::string text =
-        affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " + number + " bound to OS proc set %A\n").c_str());
+        affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " +
+                       number + " bound to OS proc set %A\n")
+                          .c_str());
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
   std::lock_guard lock(g_helpers.lock);
@@ -86,8 +88,10 @@ void wait_at_exit() {
 unsigned make_helpers(thread &me) {
   const bool tells = g_globals.helper_levels >= 0;
   if (tells && g_globals.helper_levels > 0)
-    std::fprintf(stderr, "OMP: Info #249: KMP_HIDDEN_HELPER_AFFINITY: Threads may migrate across %d innermost levels of machine\n",
-                 g_globals.helper_levels);
+    std::fprintf(
+        stderr,
+        "OMP: Info #249: KMP_HIDDEN_HELPER_AFFINITY: Threads may migrate across %d innermost levels of machine\n",
+        g_globals.helper_levels);
   unsigned count = 0;
   for (unsigned number = 2; number <= g_globals.helper_numbers; ++number)
     count += start_light_thread(me, &help, number) != nullptr;

@@ -14,7 +14,8 @@ namespace {
 /// end().
 class proxy_call {
  public:
-  proxy_call(void (*f)(void *), void *argument, thread &of) : caller(of), m_call(f), m_argument(argument) {}
+  proxy_call(void (*f)(void *), void *argument, thread &of)
+      : caller(of), m_call(f), m_argument(argument) {}
   void call() { m_call(m_argument); }
   void end() noexcept {
     std::lock_guard lock(m_lock);
@@ -62,7 +63,8 @@ void serve_as_proxy(thread &me) {
 
 void on_proxy_thread(thread &t, void (*call)(void *), void *argument) {
   proxy_call l(call, argument, t);
-  if (!g_proxy_calls.give_to_idle(&t, l)) { // one proxy for each call, because regions may wait for each other
+  if (!g_proxy_calls.give_to_idle(
+          &t, l)) { // one proxy for each call, because regions may wait for each other
     if (!start_light_thread(t, &serve_as_proxy)) {
       t.hosts_weft_task = false; // the region runs here
       call(argument);

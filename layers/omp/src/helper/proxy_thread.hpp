@@ -11,7 +11,9 @@
 namespace weft_omp {
 
 /// Returns whether a region that the thread begins needs a proxy.
-[[nodiscard]] inline bool needs_proxy(const thread &t) noexcept { return t.hosts_weft_task && t.team->level == 0; }
+[[nodiscard]] inline bool needs_proxy(const thread &t) noexcept {
+  return t.hosts_weft_task && t.team->level == 0;
+}
 
 /// Calls `call(argument)` on a lightweight thread, whose initial task has the settings of the
 /// caller's task.

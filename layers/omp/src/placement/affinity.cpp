@@ -27,7 +27,9 @@ struct partition {
   unsigned first, count;
   /// Returns the place `steps` behind `place`; the last place of the partition is followed by its
   /// first.
-  [[nodiscard]] unsigned behind(unsigned place, unsigned steps) const noexcept { return first + (place - first + steps) % count; }
+  [[nodiscard]] unsigned behind(unsigned place, unsigned steps) const noexcept {
+    return first + (place - first + steps) % count;
+  }
 };
 
 partition partition_of(const thread &t) noexcept {
@@ -38,7 +40,8 @@ partition partition_of(const thread &t) noexcept {
 
 /// Returns the place of member `i` if there are more members than places: neighbours share a place,
 /// and the members left over go to the first places again.
-unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
+unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members,
+                              unsigned i) noexcept {
   const unsigned each = members / p.count, even = each * p.count;
   return p.behind(start, i < even ? i / each : i - even);
 }
@@ -58,10 +61,12 @@ unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
 }
 
 thread_placement placement_at(unsigned place, const partition &p) noexcept {
-  return {static_cast<int>(place), p.first, p.count, relaxed_value<const std::vector<int> *>(&g_globals.places[place])};
+  return {static_cast<int>(place), p.first, p.count,
+          relaxed_value<const std::vector<int> *>(&g_globals.places[place])};
 }
 
-thread_placement spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+thread_placement spread(const partition &whole, unsigned start, unsigned members,
+                        unsigned i) noexcept {
   if (members > whole.count) {
     const unsigned place = oversubscribed_place(whole, start, members, i);
     return placement_at(place, {place, 1});
@@ -72,7 +77,8 @@ thread_placement spread(const partition &whole, unsigned start, unsigned members
 
 /// Returns the placement of the i-th of `members` threads of a team, or of a league's initial
 /// threads.
-thread_placement placement_of_member(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+thread_placement placement_of_member(int bind, const partition &whole, unsigned start,
+                                     unsigned members, unsigned i) noexcept {
   if (bind == k_bind_spread)
     return spread(whole, start, members, i);
   return placement_at(bind == k_bind_primary   ? start
@@ -98,10 +104,12 @@ void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
       c.members[i]->placement = thread_placement();
     return;
   }
-  if (c.size > 1) // then Weft has started, and its threads must not inherit the binding of this thread
+  if (c.size >
+      1) // then Weft has started, and its threads must not inherit the binding of this thread
     g_binds = true;
   if (first.placement.place < 0 && !g_globals.resets_binding)
-    c.outer_placement = placement_at(start, whole); // an initial thread stays on the first place from its first region on
+    c.outer_placement = placement_at(
+        start, whole); // an initial thread stays on the first place from its first region on
   const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
   for (unsigned i = 0; i < c.size; ++i)
     c.members[i]->placement = placement_of_member(bind, whole, start, c.size, i);
@@ -123,7 +131,8 @@ void unbind_after_fork(thread &t) noexcept {
 
 const std::vector<int> *interned(const std::vector<int> &cpus) {
   static spin_lock lock;
-  static auto &all = *new std::set<std::vector<int>>; // as many as the different lists that a program names
+  static auto &all =
+      *new std::set<std::vector<int>>; // as many as the different lists that a program names
   std::lock_guard guard(lock);
   return &*all.insert(cpus).first;
 }
@@ -145,7 +154,8 @@ void follow_cpus(const thread &me) noexcept {
   CPU_ZERO(&set);
   for (const int cpu : wanted ? *wanted : process_cpus())
     CPU_SET(static_cast<std::size_t>(cpu), &set);
-  syscall(SYS_sched_setaffinity, 0, sizeof set, &set); // errors are ignored: a cpu that went away is no reason to stop
+  syscall(SYS_sched_setaffinity, 0, sizeof set,
+          &set); // errors are ignored: a cpu that went away is no reason to stop
 }
 
 } // namespace

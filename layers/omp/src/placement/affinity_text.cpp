@@ -17,7 +17,8 @@
 namespace weft_omp {
 namespace {
 
-void put_field(std::string &to, const std::string &value, bool right, bool zeros, std::size_t width) {
+void put_field(std::string &to, const std::string &value, bool right, bool zeros,
+               std::size_t width) {
   const std::size_t missing = width > value.size() ? width - value.size() : 0;
   if (zeros && right && !value.empty() && value[0] == '-')
     to += "-" + std::string(missing, '0') + value.substr(1);
@@ -35,7 +36,8 @@ std::string cpus_text(const thread &t) {
     std::size_t j = i;
     while (j + 1 < cpus.size() && cpus[j + 1] == cpus[j] + 1)
       ++j;
-    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]) + (j > i ? "-" + std::to_string(cpus[j]) : "");
+    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]) +
+            (j > i ? "-" + std::to_string(cpus[j]) : "");
     i = j + 1;
   }
   return text;
@@ -69,9 +71,12 @@ std::string field_value(const thread &t, char letter) {
     return std::to_string(getpid());
   case 'i': {
     if (is_of_llvm()) // a lightweight thread prints the id that the C library sees: it has one of its own, as in LLVM's runtime, and keeps it
-      return std::to_string(t.block ? number_of_block(t.block) : static_cast<int>(syscall(SYS_gettid)));
+      return std::to_string(t.block ? number_of_block(t.block)
+                                    : static_cast<int>(syscall(SYS_gettid)));
     char text[32];
-    std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
+    std::snprintf(text, sizeof text, "0x%lx",
+                  static_cast<unsigned long>(
+                      reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
     return text;
   }
   case 'A':
@@ -85,8 +90,10 @@ char letter_of(const std::string &name) {
   static const struct {
     const char *name;
     char letter;
-  } k_names[] = {{"team_num", 't'},      {"num_teams", 'T'}, {"nesting_level", 'L'}, {"thread_num", 'n'},       {"num_threads", 'N'},
-                 {"ancestor_tnum", 'a'}, {"host", 'H'},      {"process_id", 'P'},    {"native_thread_id", 'i'}, {"thread_affinity", 'A'}};
+  } k_names[] = {{"team_num", 't'},       {"num_teams", 'T'},   {"nesting_level", 'L'},
+                 {"thread_num", 'n'},     {"num_threads", 'N'}, {"ancestor_tnum", 'a'},
+                 {"host", 'H'},           {"process_id", 'P'},  {"native_thread_id", 'i'},
+                 {"thread_affinity", 'A'}};
   for (const auto &n : k_names)
     if (name == n.name)
       return n.letter;
@@ -129,7 +136,8 @@ std::string affinity_text(const char *s) {
 }
 
 void print_affinity(const char *format) noexcept {
-  const std::string text = affinity_text(format && *format ? format : g_globals.affinity_format.c_str()) + "\n";
+  const std::string text =
+      affinity_text(format && *format ? format : g_globals.affinity_format.c_str()) + "\n";
   std::fwrite(text.data(), 1, text.size(), is_of_llvm() ? stdout : stderr);
 }
 

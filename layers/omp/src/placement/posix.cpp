@@ -74,31 +74,42 @@ struct next_function {
     return found.load(std::memory_order_relaxed)(arguments...);
   }
 };
-constinit next_function<int (*)(pthread_t, pthread_attr_t *)> g_next_pthread_getattr_np{"pthread_getattr_np"};
-constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)> g_next_pthread_setaffinity_np{"pthread_setaffinity_np"};
-constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> g_next_pthread_getaffinity_np{"pthread_getaffinity_np"};
-constinit next_function<int (*)(pthread_t, int *, sched_param *)> g_next_pthread_getschedparam{"pthread_getschedparam"};
-constinit next_function<int (*)(pthread_t, int, const sched_param *)> g_next_pthread_setschedparam{"pthread_setschedparam"};
-constinit next_function<int (*)(pthread_t, int)> g_next_pthread_setschedprio{"pthread_setschedprio"};
+constinit next_function<int (*)(pthread_t, pthread_attr_t *)> g_next_pthread_getattr_np{
+    "pthread_getattr_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)>
+    g_next_pthread_setaffinity_np{"pthread_setaffinity_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> g_next_pthread_getaffinity_np{
+    "pthread_getaffinity_np"};
+constinit next_function<int (*)(pthread_t, int *, sched_param *)> g_next_pthread_getschedparam{
+    "pthread_getschedparam"};
+constinit next_function<int (*)(pthread_t, int, const sched_param *)> g_next_pthread_setschedparam{
+    "pthread_setschedparam"};
+constinit next_function<int (*)(pthread_t, int)> g_next_pthread_setschedprio{
+    "pthread_setschedprio"};
 constinit next_function<int (*)(pthread_t, int)> g_next_pthread_kill{"pthread_kill"};
 constinit next_function<int (*)(int)> g_next_raise{"raise"};
-constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_pthread_sigmask{"pthread_sigmask"};
-constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_sigprocmask{"sigprocmask"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_pthread_sigmask{
+    "pthread_sigmask"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_sigprocmask{
+    "sigprocmask"};
 constinit next_function<int (*)(const sigset_t *, int *)> g_next_sigwait{"sigwait"};
 constinit next_function<int (*)(const sigset_t *, siginfo_t *)> g_next_sigwaitinfo{"sigwaitinfo"};
-constinit next_function<int (*)(const sigset_t *, siginfo_t *, const timespec *)> g_next_sigtimedwait{"sigtimedwait"};
+constinit next_function<int (*)(const sigset_t *, siginfo_t *, const timespec *)>
+    g_next_sigtimedwait{"sigtimedwait"};
 
 [[gnu::constructor]] void find_next_functions() noexcept {
   const auto find = [](auto &...all) { (all.find(), ...); };
-  find(g_next_pthread_getattr_np, g_next_pthread_setaffinity_np, g_next_pthread_getaffinity_np, g_next_pthread_getschedparam,
-       g_next_pthread_setschedparam, g_next_pthread_setschedprio, g_next_pthread_kill, g_next_raise, g_next_pthread_sigmask, g_next_sigprocmask,
+  find(g_next_pthread_getattr_np, g_next_pthread_setaffinity_np, g_next_pthread_getaffinity_np,
+       g_next_pthread_getschedparam, g_next_pthread_setschedparam, g_next_pthread_setschedprio,
+       g_next_pthread_kill, g_next_raise, g_next_pthread_sigmask, g_next_sigprocmask,
        g_next_sigwait, g_next_sigwaitinfo, g_next_sigtimedwait);
 }
 
 /// Returns the thread-local block of a handle. A handle has the same distance from its block as the
 /// caller's handle from the caller's block; on some machines the two are the same address.
 void *block_of(pthread_t handle) noexcept {
-  const auto offset = static_cast<char *>(thread_pointer()) - reinterpret_cast<char *>(pthread_self());
+  const auto offset =
+      static_cast<char *>(thread_pointer()) - reinterpret_cast<char *>(pthread_self());
   return reinterpret_cast<char *>(handle) + offset;
 }
 
@@ -136,7 +147,8 @@ void follow_mask(const thread &me) noexcept {
   mask_word kept = mask_of_own();
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
     kept |= bit_of(fault);
-  const mask_word wanted = me.asks.has_mask ? (me.asks.mask & ~kept) | (t_usual_mask & kept) : t_usual_mask;
+  const mask_word wanted =
+      me.asks.has_mask ? (me.asks.mask & ~kept) | (t_usual_mask & kept) : t_usual_mask;
   if (wanted == t_mask)
     return;
   t_mask = wanted;
@@ -144,7 +156,9 @@ void follow_mask(const thread &me) noexcept {
 }
 
 /// Of the caller. What a thread of the program blocks the kernel knows.
-mask_word blocked_by(const thread &me) noexcept { return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr); }
+mask_word blocked_by(const thread &me) noexcept {
+  return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr);
+}
 
 /// Delivers the signals that are pending for `me`: their handlers run, or their default actions
 /// happen. Called with the thread's own block, on its stack. Signals that the thread blocks stay in
@@ -225,7 +239,8 @@ std::int64_t now_ns() noexcept {
 
 /// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread is with it. It is asked for a while at a
 /// time, because a signal that is sent just then interrupts nothing.
-int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const timespec *limit) noexcept {
+int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info,
+                    const timespec *limit) noexcept {
   constexpr std::int64_t k_while_ns = 10'000'000;
   mask_word wanted = 0;
   std::memcpy(&wanted, &set, sizeof wanted);
@@ -234,10 +249,12 @@ int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const times
     if (const int signal = take_signal(t, wanted, info))
       return signal;
     if (limit)
-      ns = std::clamp<std::int64_t>(limit->tv_sec * k_second + limit->tv_nsec - (now_ns() - begin), 0, ns);
+      ns = std::clamp<std::int64_t>(limit->tv_sec * k_second + limit->tv_nsec - (now_ns() - begin),
+                                    0, ns);
     const timespec rest{0, ns};
     const unsigned asked = t_times_asked;
-    const int signal = static_cast<int>(syscall(SYS_rt_sigtimedwait, &wanted, info, &rest, sizeof wanted));
+    const int signal =
+        static_cast<int>(syscall(SYS_rt_sigtimedwait, &wanted, info, &rest, sizeof wanted));
     if (signal > 0)
       return signal;
     const bool goes_on = errno == EAGAIN || (errno == EINTR && t_times_asked != asked);
@@ -253,7 +270,8 @@ thread *waits_here() noexcept {
   if (!t || spin_locks_held() != 0)
     return nullptr;
   return (t->block ? t->block == thread_pointer()
-                   : t->is_of_program() && !t->in_weft && (t->team->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
+                   : t->is_of_program() && !t->in_weft &&
+                         (t->team->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
              ? t
              : nullptr;
 }
@@ -305,7 +323,9 @@ int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
       failure = errno;
     else
       t.asks.cpus = list_of(bytes, set);
-    if (known && failure == 0) // this kernel thread may be another thread's; `t` gets its cpus when it follows its requests
+    if (known &&
+        failure ==
+            0) // this kernel thread may be another thread's; `t` gets its cpus when it follows its requests
       syscall(SYS_sched_setaffinity, 0, sizeof before, &before);
   });
   return failure;
@@ -336,7 +356,8 @@ int schedule(thread &t, int policy, int priority) {
 int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
   *policy = t.asks.policy;
   p->sched_priority = t.asks.priority;
-  if (*policy == 0 && p->sched_priority == 0) { // the thread has not asked, so it has what workers have
+  if (*policy == 0 &&
+      p->sched_priority == 0) { // the thread has not asked, so it has what workers have
     *policy = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
     syscall(SYS_sched_getparam, 0, p);
   }
@@ -345,7 +366,8 @@ int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
 
 int send(thread &t, int signal) noexcept {
   constexpr int k_last = 64;
-  if (signal < 0 || signal > k_last || (signal >= 32 && signal < SIGRTMIN)) // the signals between are the C library's own
+  if (signal < 0 || signal > k_last ||
+      (signal >= 32 && signal < SIGRTMIN)) // the signals between are the C library's own
     return EINVAL;
   if (signal == 0)
     return 0;
@@ -357,9 +379,11 @@ int send(thread &t, int signal) noexcept {
   }
   g_binds = true; // `t` looks for signals when it comes to a worker
   t.own_parker.signal(self_if_any());
-  if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
-    syscall(SYS_tgkill, getpid(), tid,
-            SIGURG); // a thread that computes yields (preempt.cpp); any other thread takes it for a question of the watcher
+  if (const int tid =
+          t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
+    syscall(
+        SYS_tgkill, getpid(), tid,
+        SIGURG); // a thread that computes yields (preempt.cpp); any other thread takes it for a question of the watcher
   return 0;
 }
 
@@ -436,7 +460,9 @@ int result_of(int failure) noexcept {
   return -1;
 }
 
-bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }
+bool is_own(pid_t pid) noexcept {
+  return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid));
+}
 
 } // namespace
 
@@ -452,11 +478,14 @@ POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcep
     return g_next_pthread_getattr_np(handle, into);
   if (const int failure = pthread_attr_init(into))
     return failure;
-  const int failure = pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
-  return failure ? failure : pthread_attr_setguardsize(into, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  const int failure =
+      pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
+  return failure ? failure
+                 : pthread_attr_setguardsize(into, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 
-POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t *set) noexcept {
+POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes,
+                                     const cpu_set_t *set) noexcept {
   if (thread *const t = light(handle))
     return pin(*t, bytes, set);
   const int failure = g_next_pthread_setaffinity_np(handle, bytes, set);
@@ -510,9 +539,15 @@ POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
   if (t)
     return schedule(*t, policy_of(*t), priority);
   const int failure = g_next_pthread_setschedprio(handle, priority);
-  if (thread *const of_program = failure == 0 ? known(handle) : nullptr) // the kernel knows its policy; the C library, what was asked for there
-    note_scheduling(of_program, static_cast<int>(syscall(SYS_sched_getscheduler, of_program->external.tid.load(std::memory_order_relaxed))),
-                    priority);
+  if (thread *const of_program =
+          failure == 0
+              ? known(handle)
+              : nullptr) // the kernel knows its policy; the C library, what was asked for there
+    note_scheduling(
+        of_program,
+        static_cast<int>(syscall(SYS_sched_getscheduler,
+                                 of_program->external.tid.load(std::memory_order_relaxed))),
+        priority);
   return failure;
 }
 POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {
@@ -528,14 +563,16 @@ POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
     return result_of(schedule(*t, policy_of(*t), p->sched_priority));
   const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, p));
   if (result == 0 && is_own(pid))
-    note_scheduling(known(pthread_self()), static_cast<int>(syscall(SYS_sched_getscheduler, 0)), p->sched_priority);
+    note_scheduling(known(pthread_self()), static_cast<int>(syscall(SYS_sched_getscheduler, 0)),
+                    p->sched_priority);
   return result;
 }
 
 POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
   thread *const t = known(handle);
-  return t && (t->light || t->in_weft || t->team->level != 0) ? send(*t, signal)
-                                                              : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
+  return t && (t->light || t->in_weft || t->team->level != 0)
+             ? send(*t, signal)
+             : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
 }
 POSIX_API int raise(int signal) noexcept {
   thread *const t = light_self();
@@ -564,7 +601,8 @@ POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept 
 
 POSIX_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const timespec *limit) {
   thread *const t = waits_here();
-  if (!t || (limit && (limit->tv_sec < 0 || limit->tv_sec > k_second || limit->tv_nsec < 0 || limit->tv_nsec >= k_second)))
+  if (!t || (limit && (limit->tv_sec < 0 || limit->tv_sec > k_second || limit->tv_nsec < 0 ||
+                       limit->tv_nsec >= k_second)))
     return g_next_sigtimedwait(set, info, limit);
   return wait_for_signal(*t, *set, info, limit);
 }
@@ -588,8 +626,8 @@ POSIX_API int sigwait(const sigset_t *set, int *signal) {
   return failure;
 }
 
-#define ALSO_OLD(NAME, NODE, OLD)                                                                                                                    \
-  OMP_DEFAULT(NAME, NODE);                                                                                                                           \
+#define ALSO_OLD(NAME, NODE, OLD)                                                                  \
+  OMP_DEFAULT(NAME, NODE);                                                                         \
   OMP_VERSION(NAME, NAME, OLD, weft_old_##NAME)
 ALSO_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
 ALSO_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);

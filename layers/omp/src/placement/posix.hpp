@@ -23,7 +23,8 @@ void note_usual_cpus(thread &t);
 /// Returns the cpus on which the thread must run; null: any.
 [[nodiscard]] inline const std::vector<int> *cpus_of(const thread &t) noexcept {
   for (const std::vector<int> *const cpus :
-       {static_cast<const std::vector<int> *>(t.asks.cpus), static_cast<const std::vector<int> *>(t.placement.cpus)})
+       {static_cast<const std::vector<int> *>(t.asks.cpus),
+        static_cast<const std::vector<int> *>(t.placement.cpus)})
     if (cpus)
       return cpus;
   return t.asks.usual_cpus;

@@ -52,7 +52,9 @@ class published_value {
   constexpr explicit published_value(T v = T{}) noexcept : m_value(v) {}
   published_value(const published_value &) = delete;
   published_value &operator=(const published_value &) = delete;
-  operator T() const noexcept { return m_value.load(std::memory_order_acquire); } // O8 of barrier_words.hpp
+  operator T() const noexcept {
+    return m_value.load(std::memory_order_acquire);
+  } // O8 of barrier_words.hpp
   T operator->() const noexcept { return *this; }
   T operator=(T v) noexcept {
     m_value.store(v, std::memory_order_release); // O8 of barrier_words.hpp

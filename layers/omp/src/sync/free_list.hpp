@@ -61,9 +61,14 @@ template <class P = real_atomics>
 class basic_leaving_count {
  public:
   /// Sets the count. The dismisser calls it before it dismisses any member.
-  void begin(unsigned members) noexcept { m_left.store(members + !mutant(bug::omp_leaving_uncounted), std::memory_order_relaxed); } // I2, O2
+  void begin(unsigned members) noexcept {
+    m_left.store(members + !mutant(bug::omp_leaving_uncounted), std::memory_order_relaxed);
+  } // I2, O2
   /// Counts the caller as gone. True: the caller is the last one.
-  [[nodiscard]] bool leave() noexcept { return m_left.fetch_sub(1, order_unless(bug::omp_leaving_relaxed, std::memory_order_acq_rel)) == 1; } // O1
+  [[nodiscard]] bool leave() noexcept {
+    return m_left.fetch_sub(1, order_unless(bug::omp_leaving_relaxed, std::memory_order_acq_rel)) ==
+           1;
+  } // O1
 
  private:
   typename P::template atomic<unsigned> m_left{0};

@@ -23,7 +23,9 @@ enum class bug : int {
 
 #if defined(WEFT_MUTANTS)
 inline bool mutant(bug b) noexcept { return weft::rt::chosen_mutant() == static_cast<int>(b); }
-inline std::memory_order order_unless(bug b, std::memory_order order) noexcept { return mutant(b) ? std::memory_order_relaxed : order; }
+inline std::memory_order order_unless(bug b, std::memory_order order) noexcept {
+  return mutant(b) ? std::memory_order_relaxed : order;
+}
 #else
 consteval bool mutant(bug) noexcept { return false; }
 consteval std::memory_order order_unless(bug, std::memory_order order) noexcept { return order; }

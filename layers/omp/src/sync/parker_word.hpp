@@ -41,14 +41,18 @@ class parker_word {
   template <class Holds>
   [[nodiscard]] bool publish(Frame &f, Holds holds) noexcept {
     Frame *expected = nullptr;
-    if (!m_word.compare_exchange_strong(expected, &f, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
+    if (!m_word.compare_exchange_strong(expected, &f, std::memory_order_seq_cst,
+                                        std::memory_order_relaxed)) // O1
       return mutant(bug::omp_parker_loses_signal);
     if (mutant(bug::omp_parker_sleeps_blindly) || holds()) // O5
       return true;
     expected = &f;
-    return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6
+    return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire,
+                                           std::memory_order_relaxed); // I2, O6
   }
-  [[nodiscard]] bool is_signalled() const noexcept { return m_word.load(std::memory_order_relaxed) != nullptr; }
+  [[nodiscard]] bool is_signalled() const noexcept {
+    return m_word.load(std::memory_order_relaxed) != nullptr;
+  }
   void clear() noexcept {
     if (is_signalled())
       m_word.exchange(nullptr, std::memory_order_acquire); // O3
@@ -56,14 +60,17 @@ class parker_word {
 
   /// Leaves a signal. Returns the frame that the caller must resume, or null.
   [[nodiscard]] Frame *signal() noexcept {
-    Frame *const before = m_word.exchange(token(), order_unless(bug::omp_parker_signal_relaxed, std::memory_order_acq_rel)); // O2
+    Frame *const before = m_word.exchange(
+        token(), order_unless(bug::omp_parker_signal_relaxed, std::memory_order_acq_rel)); // O2
     return before != token() ? before : nullptr;
   }
   /// Takes the frame without leaving a signal. Null: no frame is published, and a waiter that
   /// publishes one now sees the changed state.
   [[nodiscard]] Frame *take() noexcept {
     Frame *there = m_word.load(std::memory_order_seq_cst); // O4
-    if (!there || there == token() || !m_word.compare_exchange_strong(there, nullptr, std::memory_order_acquire, std::memory_order_relaxed)) // O4
+    if (!there || there == token() ||
+        !m_word.compare_exchange_strong(there, nullptr, std::memory_order_acquire,
+                                        std::memory_order_relaxed)) // O4
       return nullptr;
     return there;
   }

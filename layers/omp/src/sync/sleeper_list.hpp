@@ -32,7 +32,9 @@ struct word_sleeper {
   typename P::template plain<word_sleeper *> next{};
   typename P::template atomic<bool> woken{false};
 
-  [[nodiscard]] bool is_woken() const noexcept { return woken.load(std::memory_order_acquire); } // O1
+  [[nodiscard]] bool is_woken() const noexcept {
+    return woken.load(std::memory_order_acquire);
+  } // O1
 };
 
 template <class Who, class P = real_atomics>
@@ -44,10 +46,11 @@ class sleeper_list {
   /// Enters `s` into the list if the word is `value`. False: the word is not `value`, and `s` is in
   /// no list.
   [[nodiscard]] bool enter(sleeper &s, const word &w, std::uint32_t value) noexcept {
-    if (mutant(bug::omp_event_looks_unlocked) && w.load(std::memory_order_acquire) != value)
+    if (mutant(bug::omp_event_looks_unlocked) && w.load(std::memory_order_acquire) != value) // O2
       return false;
     std::lock_guard lock(m_lock);
-    const bool waits = mutant(bug::omp_event_looks_unlocked) || w.load(std::memory_order_acquire) == value; // O2, I1
+    const bool waits = mutant(bug::omp_event_looks_unlocked) ||
+                       w.load(std::memory_order_acquire) == value; // O2, I1
     if (waits) {
       auto *at = &m_first; // first come, first served
       while (*at)

@@ -36,7 +36,8 @@ class basic_spin_lock {
           P::pause();
   }
   void unlock() noexcept {
-    m_held.store(false, order_unless(bug::omp_spin_unlock_relaxed, std::memory_order_release)); // O2
+    m_held.store(false,
+                 order_unless(bug::omp_spin_unlock_relaxed, std::memory_order_release)); // O2
     std::atomic_signal_fence(std::memory_order_seq_cst);
     count_spin_locks(-1);
   }

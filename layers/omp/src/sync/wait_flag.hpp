@@ -20,9 +20,13 @@ namespace weft_omp {
 template <class P = real_atomics>
 class basic_wait_flag {
  public:
-  void raise() noexcept { m_raised.store(true, order_unless(bug::omp_wait_unpublished, std::memory_order_seq_cst)); } // O1
+  void raise() noexcept {
+    m_raised.store(true, order_unless(bug::omp_wait_unpublished, std::memory_order_seq_cst));
+  } // O1
   void lower() noexcept { m_raised.store(false, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_raised() const noexcept { return m_raised.load(std::memory_order_seq_cst); } // O1
+  [[nodiscard]] bool is_raised() const noexcept {
+    return m_raised.load(std::memory_order_seq_cst);
+  } // O1
 
  private:
   typename P::template atomic<bool> m_raised{false};

@@ -27,7 +27,10 @@ void access_list::add_all_before(thread &creator) {
   in_core(&creator, [&] {
     weft::layer::visit_addresses(
         *creator.task->external,
-        [](void *list, const void *address) { static_cast<access_list *>(list)->append({address, weft::access_mode::inout, 1}); }, this);
+        [](void *list, const void *address) {
+          static_cast<access_list *>(list)->append({address, weft::access_mode::inout, 1});
+        },
+        this);
   });
 }
 
@@ -41,7 +44,8 @@ void access_list::finish_with_all(thread &creator) {
 
 void access_list::read_kinds(void *const *depend) noexcept {
   const std::size_t all = count_of(depend);
-  const auto out = reinterpret_cast<std::size_t>(depend[2]), exclusive = reinterpret_cast<std::size_t>(depend[3]),
+  const auto out = reinterpret_cast<std::size_t>(depend[2]),
+             exclusive = reinterpret_cast<std::size_t>(depend[3]),
              in = reinterpret_cast<std::size_t>(depend[4]);
   for (std::size_t i = 0; i < all; ++i) {
     void *const entry = depend[5 + i];

@@ -13,7 +13,13 @@
 
 namespace weft_omp {
 
-enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, k_depend_mutexinoutset = 4, k_depend_inoutset = 5 };
+enum depend_kind : int {
+  k_depend_in = 1,
+  k_depend_out = 2,
+  k_depend_inout = 3,
+  k_depend_mutexinoutset = 4,
+  k_depend_inoutset = 5
+};
 
 [[nodiscard]] inline weft::access_mode mode_of(int kind) noexcept {
   switch (kind) {
@@ -41,7 +47,8 @@ class access_list {
  public:
   /// Creates an empty list for up to `most` accesses, which the caller adds; then it calls
   /// finish().
-  explicit access_list(std::size_t most) : m_capacity(most + 1), m_data(most < k_few ? few() : new weft::access[most + 1]) {}
+  explicit access_list(std::size_t most)
+      : m_capacity(most + 1), m_data(most < k_few ? few() : new weft::access[most + 1]) {}
   /// Reads libgomp's array, which has one of two forms:
   /// - the number of all, the number of out, the addresses;
   /// - 0, the numbers of all, of out, of mutexinoutset and of in, the addresses, and behind these
@@ -54,7 +61,9 @@ class access_list {
   access_list(const access_list &) = delete;
   access_list &operator=(const access_list &) = delete;
 
-  void add(const void *address, weft::access_mode mode) noexcept { ::new (m_data + m_count++) weft::access{address, mode, 1}; }
+  void add(const void *address, weft::access_mode mode) noexcept {
+    ::new (m_data + m_count++) weft::access{address, mode, 1};
+  }
   /// Adds omp_all_memory: the task is ordered with all siblings that have dependences, whatever
   /// these name.
   void add_all() noexcept { m_all = true; }
@@ -84,7 +93,8 @@ class access_list {
   std::size_t m_capacity;
   weft::access *m_data;
   std::size_t m_count = 0;
-  alignas(weft::access) std::byte m_few[k_few * sizeof(weft::access)]; // written when they are added
+  alignas(
+      weft::access) std::byte m_few[k_few * sizeof(weft::access)]; // written when they are added
 };
 
 inline void access_list::finish(thread &creator) {
@@ -98,9 +108,12 @@ inline void access_list::finish(thread &creator) {
     creator.task->has_unmarked = true;
 }
 
-[[nodiscard]] inline std::size_t count_of(void *const *depend) noexcept { return reinterpret_cast<std::size_t>(depend[0] ? depend[0] : depend[1]); }
+[[nodiscard]] inline std::size_t count_of(void *const *depend) noexcept {
+  return reinterpret_cast<std::size_t>(depend[0] ? depend[0] : depend[1]);
+}
 
-[[gnu::always_inline]] inline access_list::access_list(thread &creator, void *const *depend) : access_list(count_of(depend)) {
+[[gnu::always_inline]] inline access_list::access_list(thread &creator, void *const *depend)
+    : access_list(count_of(depend)) {
   if (depend[0]) [[likely]] {
     const std::size_t all = count_of(depend), out = reinterpret_cast<std::size_t>(depend[1]);
     for (std::size_t i = 0; i < all; ++i)

@@ -14,7 +14,9 @@ omp_task &task_at(void *p) noexcept { return *static_cast<omp_task *>(p); }
 /// Returns whether the thread is one of the program's outside of regions. Such a thread, and a task
 /// of Weft's own, is reported by
 /// Weft itself, as in a program without OpenMP.
-bool is_outside(const thread &t) noexcept { return !t.light && !t.task->is_explicit && t.team->level == 0; }
+bool is_outside(const thread &t) noexcept {
+  return !t.light && !t.task->is_explicit && t.team->level == 0;
+}
 
 class tasks_of_openmp final : public weft::layer::task_source {
  public:
@@ -47,12 +49,15 @@ class tasks_of_openmp final : public weft::layer::task_source {
       add_events(self(), task_at(task), n);
     return true;
   }
-  bool decrease_events(void *task, std::uint64_t n) noexcept override { return n == 0 || remove_events(task_at(task), n); }
+  bool decrease_events(void *task, std::uint64_t n) noexcept override {
+    return n == 0 || remove_events(task_at(task), n);
+  }
   bool has_events(void *task) noexcept override { return task_at(task).holds.any(); }
 };
 
 tasks_of_openmp g_tasks;
-[[maybe_unused]] const bool g_offered = (weft::layer::offer_tasks(g_tasks), true); // when the library is loaded
+[[maybe_unused]] const bool g_offered =
+    (weft::layer::offer_tasks(g_tasks), true); // when the library is loaded
 
 } // namespace
 } // namespace weft_omp

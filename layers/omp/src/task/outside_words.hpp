@@ -45,16 +45,20 @@ class basic_block_state {
   /// runner has consumed it.
   [[nodiscard]] bool begin_block(Thread &runner) noexcept {
     Thread *seen = nullptr;
-    if (m_word.compare_exchange_strong(seen, &runner, std::memory_order_release, std::memory_order_acquire)) // O1, O3
+    if (m_word.compare_exchange_strong(seen, &runner, std::memory_order_release,
+                                       std::memory_order_acquire)) // O1, O3
       return true;
     m_word.store(nullptr, std::memory_order_relaxed); // I1
     return false;
   }
-  [[nodiscard]] bool is_blocked(const Thread &runner) const noexcept { return m_word.load(std::memory_order_acquire) == &runner; } // O3
+  [[nodiscard]] bool is_blocked(const Thread &runner) const noexcept {
+    return m_word.load(std::memory_order_acquire) == &runner;
+  } // O3
 
   struct unblocked {
     bool accepted; // false: an earlier unblock still waits for its block
-    Thread *sleeps; // the thread to wake, which may be awake by then; null: the task was not blocked yet
+    Thread *
+        sleeps; // the thread to wake, which may be awake by then; null: the task was not blocked yet
   };
   /// Unblocks the task. This is the caller's last access to the task if it was blocked.
   unblocked unblock() noexcept {
@@ -62,9 +66,10 @@ class basic_block_state {
     do {
       if (seen == token())
         return {false, nullptr};
-    } while (!m_word.compare_exchange_weak(seen, seen ? nullptr : token(),
-                                           order_unless(bug::omp_outside_unblock_relaxed, std::memory_order_acq_rel), // O2
-                                           std::memory_order_relaxed));
+    } while (!m_word.compare_exchange_weak(
+        seen, seen ? nullptr : token(),
+        order_unless(bug::omp_outside_unblock_relaxed, std::memory_order_acq_rel), // O2
+        std::memory_order_relaxed));
     return {true, seen};
   }
 
@@ -87,25 +92,34 @@ class basic_hold_state {
            0; // relaxed: an ender has learnt of the event by other means
   }
   /// Notes that the body is over. True: the caller ends the task.
-  [[nodiscard]] bool end_body() noexcept { return (m_word.fetch_or(k_body_over, std::memory_order_acq_rel) | k_body_over) == k_over; } // O4
+  [[nodiscard]] bool end_body() noexcept {
+    return (m_word.fetch_or(k_body_over, std::memory_order_acq_rel) | k_body_over) == k_over;
+  } // O4
   /// Fulfils the event of a detach clause. True: the caller ends the task.
-  [[nodiscard]] bool fulfil() noexcept { return (m_word.fetch_or(k_fulfilled, std::memory_order_acq_rel) | k_fulfilled) == k_over; } // O4
+  [[nodiscard]] bool fulfil() noexcept {
+    return (m_word.fetch_or(k_fulfilled, std::memory_order_acq_rel) | k_fulfilled) == k_over;
+  } // O4
   /// Takes `n` events away, at least one. `task_is_over`: the caller ends the task.
   [[nodiscard]] decreased decrease(std::uint64_t n) noexcept {
     std::uint64_t now = m_word.load(std::memory_order_relaxed);
     do {
       if ((now & k_most) < n)
         return decreased::underflow;
-    } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel, std::memory_order_relaxed)); // O4
+    } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed)); // O4
     if (now - n == k_over)
       return mutant(bug::omp_outside_last_missed) ? decreased::some_left : decreased::task_is_over;
     return ((now - n) & k_most) == 0 ? decreased::none_left : decreased::some_left;
   }
   /// Returns whether there are events. Called by the runner.
-  [[nodiscard]] bool any() const noexcept { return (m_word.load(std::memory_order_acquire) & k_most) != 0; } // O5
+  [[nodiscard]] bool any() const noexcept {
+    return (m_word.load(std::memory_order_acquire) & k_most) != 0;
+  } // O5
 
  private:
-  static constexpr std::uint64_t k_body_over = std::uint64_t{1} << 62, k_fulfilled = std::uint64_t{1} << 61, k_over = k_body_over | k_fulfilled;
+  static constexpr std::uint64_t k_body_over = std::uint64_t{1} << 62,
+                                 k_fulfilled = std::uint64_t{1} << 61,
+                                 k_over = k_body_over | k_fulfilled;
   typename P::template atomic<std::uint64_t> m_word{0};
 };
 

@@ -21,7 +21,9 @@ namespace weft_omp {
 
 struct steal_clock {
   using nanoseconds = std::int64_t;
-  static nanoseconds now() noexcept { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+  static nanoseconds now() noexcept {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
 };
 
 /// Decides for one thief. `Owner` has activity(), a number that changes whenever the owner makes or
@@ -37,7 +39,9 @@ class basic_steal_policy {
   /// Creates the policy of one thief. A thief that is not `patient` never abstains.
   explicit basic_steal_policy(bool patient) noexcept : m_patient(patient) {}
 
-  [[nodiscard]] std::uint64_t most_at_once() const noexcept { return has_abstained() ? k_few : 2 * k_few; }
+  [[nodiscard]] std::uint64_t most_at_once() const noexcept {
+    return has_abstained() ? k_few : 2 * k_few;
+  }
   /// Notes that the thief has taken tasks of `owner`.
   void took_from(const Owner &owner) noexcept {
     m_owner = &owner;

@@ -58,7 +58,8 @@ void drop_reference(thread &me, omp_task *x) noexcept {
 }
 
 inline void end_child(thread &me, omp_task &parent) noexcept {
-  end_child(me, parent, [&me](omp_task &y) { free_record(me, y); }, [&me](thread &t) { wake(me, t); });
+  end_child(
+      me, parent, [&me](omp_task &y) { free_record(me, y); }, [&me](thread &t) { wake(me, t); });
 }
 
 void end_in_group(thread &me, task_group &g) noexcept {
@@ -91,7 +92,9 @@ void end_undeferred(thread &t, omp_task &x) {
   drop_reference(t, &x);
 }
 
-void call_kmp_entry(thread &t, omp_task &x) { x.kmp_entry(static_cast<int>(t.gtid), static_cast<kmp_task *>(x.argument)); }
+void call_kmp_entry(thread &t, omp_task &x) {
+  x.kmp_entry(static_cast<int>(t.gtid), static_cast<kmp_task *>(x.argument));
+}
 
 [[gnu::always_inline]] inline void call_body(thread &t, omp_task &x) {
   x.on.store(&t, std::memory_order_relaxed);
@@ -195,7 +198,9 @@ bool is_cancelled_where_allowed(const omp_task &x) noexcept {
   if (x.team->cancelled.load(std::memory_order_relaxed))
     return true;
   const task_group *const g = x.group;
-  return g && (g->cancelled.load(std::memory_order_relaxed) || (g->of_workshare && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
+  return g &&
+         (g->cancelled.load(std::memory_order_relaxed) ||
+          (g->of_workshare && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
 }
 
 void run_task(thread &t, omp_task &x, omp_task **next) {

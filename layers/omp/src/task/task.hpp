@@ -45,23 +45,28 @@ struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   task_group *group = nullptr;
   const icvs *settings = nullptr;
-  omp_team *team = nullptr; // not next to `parent`: the compiler reads two neighbours of `thread` at once, and one of the two has just been written
+  omp_team *team =
+      nullptr; // not next to `parent`: the compiler reads two neighbours of `thread` at once, and one of the two has just been written
   void (*body)(void *) = nullptr;
   int (*kmp_entry)(int, kmp_task *) = nullptr; // of kmp tasks
   void *argument = nullptr;
-  omp_task *newer = nullptr, *older = nullptr; // the neighbours in its list; `newer` links free records, too
+  omp_task *newer = nullptr,
+           *older = nullptr; // the neighbours in its list; `newer` links free records, too
 
   // Of the runner: in cache lines that other threads do not read while it makes tasks.
   std::int64_t made = 0, ended_here = 0;
-  weft::layer::external_task *external = nullptr; // orders its children, and itself if it has dependences
+  weft::layer::external_task *external =
+      nullptr; // orders its children, and itself if it has dependences
   icvs *own = nullptr; // once changed
   thread *home = nullptr; // whose pool the record came from
   std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
   bool is_final = false, undeferred = false, is_explicit = false;
-  bool detachable = false; // the task may end later than its body: by a clause, or by an event from outside
+  bool detachable =
+      false; // the task may end later than its body: by a clause, or by an event from outside
   bool is_copied = false; // its data were copied: the task runs even when cancelled
-  bool has_unmarked = false; // children with dependences that do not read the address of omp_all_memory: see depend.hpp
+  bool has_unmarked =
+      false; // children with dependences that do not read the address of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of kmp tasks
 
   // Of the enders.
@@ -72,11 +77,13 @@ struct alignas(64) omp_task {
   basic_hold_state<> holds; // of an implicit task, and of an explicit one that is detachable
   basic_block_state<thread> block;
   wait_flag waits; // the runner waits until a descendant is ready
-  bool again = false; // of an untied task: the body has returned at the end of a part, and must be called again for the next part
+  bool again =
+      false; // of an untied task: the body has returned at the end of a part, and must be called again for the next part
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   std::uint8_t accesses = 0; // that the task waited for; 255: or more
-  std::uint8_t pool_class = 0; // last: the fields before it are zero in new records, and are written and read in whole words
+  std::uint8_t pool_class =
+      0; // last: the fields before it are zero in new records, and are written and read in whole words
 
   void become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
@@ -152,6 +159,8 @@ void end_group(thread &t);
 [[nodiscard]] bool is_cancelled_where_allowed(const omp_task &x) noexcept;
 /// Returns whether the team or the group of this task is cancelled, so that no thread begins
 /// another task of it.
-[[nodiscard]] inline bool is_cancelled(const omp_task &x) noexcept { return g_globals.cancellation && is_cancelled_where_allowed(x); }
+[[nodiscard]] inline bool is_cancelled(const omp_task &x) noexcept {
+  return g_globals.cancellation && is_cancelled_where_allowed(x);
+}
 
 } // namespace weft_omp

@@ -38,7 +38,8 @@
 
 namespace weft_omp {
 
-inline constexpr std::int64_t k_over = std::int64_t{1} << 43, k_reference = std::int64_t{1} << 44, k_number = k_over - 1;
+inline constexpr std::int64_t k_over = std::int64_t{1} << 43, k_reference = std::int64_t{1} << 44,
+                              k_number = k_over - 1;
 inline constexpr std::int64_t k_bias = std::int64_t{1} << 40;
 
 /// Returns the number of children that the runner made, less those that ended on it.
@@ -117,7 +118,9 @@ template <class Task>
     keep(*x.parent); // I3
   if (x.word.fetch_add(mine + k_over, std::memory_order_acq_rel) + mine != 0) // O2
     return false;
-  x.parent->word.fetch_sub(k_reference, std::memory_order_relaxed); // not the last reference: the parent still counts x as its child
+  x.parent->word.fetch_sub(
+      k_reference,
+      std::memory_order_relaxed); // not the last reference: the parent still counts x as its child
   return true;
 }
 
@@ -129,15 +132,19 @@ template <class Task>
 [[nodiscard]] inline bool is_left(Task &x) noexcept {
   const std::int64_t mine = open_here(x);
   x.on.store(nullptr, std::memory_order_relaxed);
-  if (mutant(bug::omp_children_left_out) || (mine == 0 && x.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
+  if (mutant(bug::omp_children_left_out) ||
+      (mine == 0 && x.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
     return true;
   return is_left_by_children(x, mine);
 }
 
 /// Does end_child() on a thread that is not the runner, `on`.
 template <class Thread, class Task, class Free, class Wake>
-[[gnu::noinline]] void end_child_elsewhere(Thread *on, Task &parent, Free free, Wake wake) noexcept {
-  const std::int64_t left = parent.word.fetch_sub(1, order_unless(bug::omp_children_end_unseen, std::memory_order_acq_rel)) - 1; // O1
+[[gnu::noinline]] void end_child_elsewhere(Thread *on, Task &parent, Free free,
+                                           Wake wake) noexcept {
+  const std::int64_t left = parent.word.fetch_sub(1, order_unless(bug::omp_children_end_unseen,
+                                                                  std::memory_order_acq_rel)) -
+                            1; // O1
   if (left == k_over) {
     Task *const above = parent.parent;
     free(parent);

@@ -12,7 +12,8 @@
 namespace weft_omp {
 namespace {
 
-constexpr unsigned k_batch = 32; // records per exchange; a returned record is a cache miss for its owner in any case
+constexpr unsigned k_batch =
+    32; // records per exchange; a returned record is a cache miss for its owner in any case
 
 /// Moves the records that other threads have returned to the free lists.
 void collect(record_pool &p) noexcept {

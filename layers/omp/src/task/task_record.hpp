@@ -23,7 +23,8 @@ namespace weft_omp {
 
 /// Creates a record with `bytes` of data behind it, at `argument`, which is aligned to `alignment`.
 /// Sets the fields of the pool.
-[[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
+[[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes,
+                                                    std::size_t alignment) {
   const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
   const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
   unsigned c = 0;
@@ -48,7 +49,8 @@ namespace weft_omp {
 
 /// Creates a task with space for `bytes` of data, at `argument`. Ends the program when there is no
 /// memory.
-[[gnu::always_inline]] inline omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
+[[gnu::always_inline]] inline omp_task *
+make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
   omp_task *const x = make_record(t, bytes, alignment);
   omp_task &creator = *t.task;
   x->parent = &creator;

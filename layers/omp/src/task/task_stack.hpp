@@ -31,8 +31,12 @@ namespace weft_omp {
 template <class Task, class P = real_atomics>
 class basic_task_stack {
  public:
-  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(m_word.load(std::memory_order_relaxed) / 2); }
-  [[nodiscard]] bool any() const noexcept { return m_word.load(std::memory_order_seq_cst) > 1; } // O3
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(m_word.load(std::memory_order_relaxed) / 2);
+  }
+  [[nodiscard]] bool any() const noexcept {
+    return m_word.load(std::memory_order_seq_cst) > 1;
+  } // O3
 
   /// Pushes a task, and calls `with` while no thread can take the task yet.
   template <class F>
@@ -98,7 +102,9 @@ class basic_task_stack {
   /// Locks the list. Returns the number of tasks in it, `more` included.
   std::uint64_t lock(std::uint64_t more) noexcept {
     std::uint64_t seen = m_word.load(std::memory_order_relaxed) & ~std::uint64_t{1};
-    for (int looks = 0; !m_word.compare_exchange_weak(seen, raised(seen, more) | 1, std::memory_order_seq_cst, std::memory_order_relaxed); // O1
+    for (int looks = 0;
+         !m_word.compare_exchange_weak(seen, raised(seen, more) | 1, std::memory_order_seq_cst,
+                                       std::memory_order_relaxed); // O1
          seen &= ~std::uint64_t{1}) {
       if (++looks % 64 == 0)
         P::yield(); // the holder may have lost its cpu
@@ -111,7 +117,8 @@ class basic_task_stack {
     return mutant(bug::omp_stack_raises_late) ? seen : seen + 2 * more; // I2
   }
   void unlock(std::uint64_t count) noexcept {
-    m_word.store(2 * count, order_unless(bug::omp_stack_unlock_relaxed, std::memory_order_release)); // O2
+    m_word.store(2 * count,
+                 order_unless(bug::omp_stack_unlock_relaxed, std::memory_order_release)); // O2
   }
 
   void append(Task &x) noexcept {

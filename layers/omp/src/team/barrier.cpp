@@ -30,7 +30,10 @@ namespace {
 bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
   if (e == barrier_end::not_yet)
     return false;
-  wake_range(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the region's end the others wait for their next region
+  wake_range(&me, c, 0,
+             e == barrier_end::of_region
+                 ? 1
+                 : c.size); // at the region's end the others wait for their next region
   return true;
 }
 
@@ -49,7 +52,9 @@ bool may_sleep(const parker::reason &r) noexcept {
 
 /// Returns whether a member that found has_tasks unset may sleep. While it is unset no thread looks
 /// for sleepers.
-bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r); }
+bool may_sleep_without_tasks(const parker::reason &r) noexcept {
+  return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r);
+}
 
 void sleep(thread &t, omp_team &c, const episode &s) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
@@ -98,7 +103,9 @@ omp_task *next_task(thread &t, omp_team &c, steal_policy &policy) noexcept {
   return policy.abstains() ? nullptr : steal(t, c, policy);
 }
 
-bool is_released(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_released(r.number); }
+bool is_released(const parker::reason &r) noexcept {
+  return static_cast<const omp_team *>(r.object)->is_released(r.number);
+}
 /// Returns whether a waiter of an oversubscribed team without tasks may sleep. While there are no
 /// tasks no thread looks for sleepers.
 bool is_missing(const parker::reason &r) noexcept {
@@ -115,7 +122,11 @@ constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { retur
 outcome idle_oversubscribed(thread &t, omp_team &c, const episode &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
-      rest(t, c, {watch_for_barrier(s.number), &is_released, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
+      rest(t, c,
+           {watch_for_barrier(s.number),
+            &is_released,
+            {&is_missing, &c, s.number, s.cancellable},
+            s.unit == omp_team::k_arrived});
     } else {
       c.begin_to_park();
       t.own_parker.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
@@ -175,7 +186,8 @@ bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellabl
     const std::uint64_t seen = c.arrive(unit);
     if (wake_after(t, c, c.try_to_end(seen))) {
       if (spins == 0 && unit == omp_team::k_arrived)
-        yield_to_pinned(t); // the member that was woken first may be one that only this kernel thread can continue
+        yield_to_pinned(
+            t); // the member that was woken first may be one that only this kernel thread can continue
       return true;
     }
     const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);

@@ -85,8 +85,10 @@ struct barrier_words {
   using atomic = typename P::template atomic<T>;
   using leaf_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
 
-  static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
-  static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // added to each number of idle members, which may be negative: I4
+  static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20,
+                                 k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
+  static constexpr std::uint64_t k_nobody =
+      std::uint64_t{1} << 19; // added to each number of idle members, which may be negative: I4
 
   published_value<unsigned, atomic<unsigned>> size{1}; // O8
   relaxed_value<bool, atomic<bool>> oversubscribed{false};
@@ -99,38 +101,59 @@ struct barrier_words {
   atomic<bool> workshare_cancelled{false};
 
   static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
-  static constexpr std::uint64_t none_idle(std::uint64_t passed) noexcept { return passed * k_passed + k_nobody * (k_arrived + k_ended); }
+  static constexpr std::uint64_t none_idle(std::uint64_t passed) noexcept {
+    return passed * k_passed + k_nobody * (k_arrived + k_ended);
+  }
   /// Returns the number of barriers that are over. The caller is a member that is not idle.
-  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_of(phase.load(std::memory_order_relaxed)); }
+  [[nodiscard]] std::uint64_t passed() const noexcept {
+    return passed_of(phase.load(std::memory_order_relaxed));
+  }
 
   /// Makes a member idle, and returns `phase` after that.
-  std::uint64_t arrive(std::uint64_t unit) noexcept { return phase.fetch_add(unit, std::memory_order_seq_cst) + unit; } // O1
+  std::uint64_t arrive(std::uint64_t unit) noexcept {
+    return phase.fetch_add(unit, std::memory_order_seq_cst) + unit;
+  } // O1
 
   /// Returns whether a barrier is over. `number`: barriers before this one.
-  [[nodiscard]] bool is_over(std::uint64_t number) const noexcept { return passed_of(phase.load(std::memory_order_acquire)) != number; } // O2
+  [[nodiscard]] bool is_over(std::uint64_t number) const noexcept {
+    return passed_of(phase.load(std::memory_order_acquire)) != number;
+  } // O2
 
   // For an oversubscribed team. `number` has all its bits.
 
   /// Returns what passed() does, but does not read `phase`.
-  [[nodiscard]] std::uint64_t passed_as_released() const noexcept { return released_epoch.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t passed_as_released() const noexcept {
+    return released_epoch.load(std::memory_order_relaxed);
+  }
   /// Returns what is_over() does. A waiter may also call it when it is about to sleep.
-  [[nodiscard]] bool is_released(std::uint64_t number) const noexcept { return released_epoch.load(std::memory_order_seq_cst) > number; } // O9
+  [[nodiscard]] bool is_released(std::uint64_t number) const noexcept {
+    return released_epoch.load(std::memory_order_seq_cst) > number;
+  } // O9
   /// Sets `released_epoch` to passed(). It is called between regions, because a region of a team
   /// that is not oversubscribed has not counted there.
-  void begin_releasing() noexcept { released_epoch.store(near(released_epoch.load(std::memory_order_relaxed), passed()), std::memory_order_relaxed); }
+  void begin_releasing() noexcept {
+    released_epoch.store(near(released_epoch.load(std::memory_order_relaxed), passed()),
+                         std::memory_order_relaxed);
+  }
 
   /// Makes one of the `members` of a leaf idle. Returns `phase`, as arrive() does, or 0: members of
   /// the leaf are missing, and the last one of them adds all to `phase`.
-  std::uint64_t arrive_on(leaf_word &leaf, unsigned members, std::uint64_t number, std::uint64_t unit) noexcept {
+  std::uint64_t arrive_on(leaf_word &leaf, unsigned members, std::uint64_t number,
+                          std::uint64_t unit) noexcept {
     const std::uint64_t counts = leaf_at(number, unit == k_ended ? k_leaf_ends : k_leaf_counts);
     for (std::uint64_t seen = leaf.load(std::memory_order_relaxed);;) {
       const bool begins = seen / k_leaf_number != number; // the word is from an earlier barrier
       if (!begins && (seen & ~k_count) != counts)
         return arrive(unit);
       const std::uint64_t idle = begins ? 1 : (seen & k_count) + 1;
-      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_leaf_counts_on) ? counts : leaf_at(number, k_leaf_reported);
-      if (leaf.compare_exchange_weak(seen, next, order_unless(bug::omp_leaf_arrival_relaxed, std::memory_order_acq_rel), // O10
-                                     std::memory_order_relaxed))
+      const std::uint64_t next = idle != members ? counts + idle
+                                 : mutant(bug::omp_leaf_counts_on)
+                                     ? counts
+                                     : leaf_at(number, k_leaf_reported);
+      if (leaf.compare_exchange_weak(
+              seen, next,
+              order_unless(bug::omp_leaf_arrival_relaxed, std::memory_order_acq_rel), // O10
+              std::memory_order_relaxed))
         return idle == members ? arrive(unit * members) : 0;
     }
   }
@@ -143,20 +166,25 @@ struct barrier_words {
       if (passed_of(seen) != passed_of(number * k_passed)) {
         seen = phase.load(std::memory_order_acquire); // O2
         if (oversubscribed)
-          release_up_to(passed_of(seen)); // the releaser may not have done so yet: see passed_as_released()
+          release_up_to(
+              passed_of(seen)); // the releaser may not have done so yet: see passed_as_released()
         return false;
       }
     while (!mutant(bug::omp_barrier_task_of_idle) &&
-           !phase.compare_exchange_weak(seen, seen - unit, std::memory_order_relaxed, std::memory_order_relaxed));
+           !phase.compare_exchange_weak(seen, seen - unit, std::memory_order_relaxed,
+                                        std::memory_order_relaxed));
     return true;
   }
 
   /// Ends the barrier if it is due. `seen`: `phase` as last read.
   barrier_end try_to_end(std::uint64_t seen) noexcept {
-    for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
+    for (unsigned members = size; is_due(seen, members);
+         members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), releases = oversubscribed;
       forget(workshare_cancelled);
-      if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
+      if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1),
+                                      std::memory_order_seq_cst,
+                                      std::memory_order_acquire)) { // O1, I3
         if (releases)
           release_up_to(passed_of(seen) + 1);
         return of_region ? barrier_end::of_region : barrier_end::inside;
@@ -165,38 +193,60 @@ struct barrier_words {
     return barrier_end::not_yet;
   }
   /// Does the same for a thread that has ended a task.
-  barrier_end try_to_end() noexcept { return try_to_end(phase.load(std::memory_order_seq_cst)); } // O3
+  barrier_end try_to_end() noexcept {
+    return try_to_end(phase.load(std::memory_order_seq_cst));
+  } // O3
 
   /// Adds what a member has counted and not published yet. The member calls it before it arrives.
   void publish(std::int64_t more) noexcept {
     tasks.fetch_add(k_published + more,
-                    order_unless(bug::omp_barrier_published_ahead, std::memory_order_release)); // O11; its arrival comes after it: O1
+                    order_unless(bug::omp_barrier_published_ahead,
+                                 std::memory_order_release)); // O11; its arrival comes after it: O1
   }
   /// Counts the end of a task on a thread that is no member. Returns true if no task is left; the
   /// caller then calls try_to_end().
-  bool end_task() noexcept { return left_in(tasks.fetch_add(k_published - 1, std::memory_order_seq_cst)) == 1; } // O3
+  bool end_task() noexcept {
+    return left_in(tasks.fetch_add(k_published - 1, std::memory_order_seq_cst)) == 1;
+  } // O3
   /// Returns the number of tasks that are left, as far as members have published it.
-  [[nodiscard]] std::int64_t tasks_left() const noexcept { return left_in(tasks.load(std::memory_order_relaxed)); }
+  [[nodiscard]] std::int64_t tasks_left() const noexcept {
+    return left_in(tasks.load(std::memory_order_relaxed));
+  }
 
   /// Returns whether the barrier goes on. A waiter calls it after it is parked and before it
   /// sleeps.
   [[nodiscard]] bool goes_on(std::uint64_t number, bool cancellable) const noexcept {
-    return passed_of(phase.load(std::memory_order_seq_cst)) == number && !is_to_leave(cancellable); // O2
+    return passed_of(phase.load(std::memory_order_seq_cst)) == number &&
+           !is_to_leave(cancellable); // O2
   }
   /// Returns whether the region is cancelled and the waiter may leave it. A waiter calls it as
   /// goes_on().
-  [[nodiscard]] bool is_to_leave(bool cancellable) const noexcept { return cancellable && cancelled.load(std::memory_order_seq_cst); } // O4
-  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled.load(std::memory_order_acquire); } // O4
+  [[nodiscard]] bool is_to_leave(bool cancellable) const noexcept {
+    return cancellable && cancelled.load(std::memory_order_seq_cst);
+  } // O4
+  [[nodiscard]] bool is_cancelled() const noexcept {
+    return cancelled.load(std::memory_order_acquire);
+  } // O4
   void cancel() noexcept { cancelled.store(true, std::memory_order_seq_cst); } // O4
 
-  void set_has_tasks() noexcept { has_tasks.store(true, order_unless(bug::omp_barrier_tasks_unpublished, std::memory_order_seq_cst)); } // O7
+  void set_has_tasks() noexcept {
+    has_tasks.store(true,
+                    order_unless(bug::omp_barrier_tasks_unpublished, std::memory_order_seq_cst));
+  } // O7
   /// Returns whether the region has had no task yet. Until its first task no thread looks for
   /// sleepers.
-  [[nodiscard]] bool is_without_tasks() const noexcept { return !has_tasks.load(std::memory_order_seq_cst); } // O7
+  [[nodiscard]] bool is_without_tasks() const noexcept {
+    return !has_tasks.load(std::memory_order_seq_cst);
+  } // O7
 
-  void begin_to_park() noexcept { parked.fetch_add(1, order_unless(bug::omp_barrier_sleeper_uncounted, std::memory_order_seq_cst)); } // O6
+  void begin_to_park() noexcept {
+    parked.fetch_add(1,
+                     order_unless(bug::omp_barrier_sleeper_uncounted, std::memory_order_seq_cst));
+  } // O6
   void end_to_park() noexcept { parked.fetch_sub(1, std::memory_order_relaxed); }
-  [[nodiscard]] bool may_have_sleepers() const noexcept { return parked.load(std::memory_order_seq_cst) != 0; } // O6
+  [[nodiscard]] bool may_have_sleepers() const noexcept {
+    return parked.load(std::memory_order_seq_cst) != 0;
+  } // O6
 
   /// Clears a flag. It writes only if the flag is set, because members read it all the time.
   static void forget(atomic<bool> &flag) noexcept {
@@ -205,10 +255,13 @@ struct barrier_words {
   }
 
  private:
-  static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == k_nobody + members; }
+  static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept {
+    return (seen / k_ended & k_count) == k_nobody + members;
+  }
   // A leaf's word holds, from above: the barrier's number, its state (arrivals inside the region,
   // arrivals at its end, or arrivals that `phase` counts), and the number of arrivals.
-  static constexpr std::uint64_t k_leaf_counts = 0, k_leaf_ends = 1, k_leaf_reported = 2, k_leaf_number = std::uint64_t{1} << 22;
+  static constexpr std::uint64_t k_leaf_counts = 0, k_leaf_ends = 1, k_leaf_reported = 2,
+                                 k_leaf_number = std::uint64_t{1} << 22;
   static constexpr std::uint64_t leaf_at(std::uint64_t number, std::uint64_t state) noexcept {
     return number * k_leaf_number + state * (k_count + 1);
   }
@@ -216,26 +269,32 @@ struct barrier_words {
   /// these bits.
   static constexpr std::uint64_t near(std::uint64_t known, std::uint64_t number) noexcept {
     constexpr int k_lost = std::countr_zero(k_passed);
-    return known + static_cast<std::uint64_t>(static_cast<std::int64_t>((number - known) << k_lost) >> k_lost);
+    return known + static_cast<std::uint64_t>(
+                       static_cast<std::int64_t>((number - known) << k_lost) >> k_lost);
   }
   /// Moves `released_epoch` on, never back: a late releaser that is no member may come after the
   /// releaser of the next barrier.
   void release_up_to(std::uint64_t over) noexcept {
     std::uint64_t seen = released_epoch.load(std::memory_order_relaxed);
-    while (seen < near(seen, over) && !released_epoch.compare_exchange_weak(seen, near(seen, over), // O9
-                                                                            order_unless(bug::omp_barrier_released_early, std::memory_order_seq_cst),
-                                                                            std::memory_order_relaxed)) {
+    while (seen < near(seen, over) &&
+           !released_epoch.compare_exchange_weak(
+               seen, near(seen, over), // O9
+               order_unless(bug::omp_barrier_released_early, std::memory_order_seq_cst),
+               std::memory_order_relaxed)) {
     }
   }
   // `tasks` holds the number of tasks, which may be negative, and above it the number of changes.
   static constexpr int k_published_shift = 36;
   static constexpr std::int64_t k_published = std::int64_t{1} << k_published_shift;
   static constexpr std::int64_t left_in(std::int64_t word) noexcept {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << (64 - k_published_shift)) >> (64 - k_published_shift);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word)
+                                     << (64 - k_published_shift)) >>
+           (64 - k_published_shift);
   }
   /// Returns whether all members are idle and no task is left.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
-    return (all_ended(seen, members) || ((seen & k_count) == k_nobody + members && !cancelled.load(std::memory_order_relaxed))) &&
+    return (all_ended(seen, members) || ((seen & k_count) == k_nobody + members &&
+                                         !cancelled.load(std::memory_order_relaxed))) &&
            (mutant(bug::omp_barrier_ends_early) || nothing_is_left(seen));
   }
   /// Returns whether no task was left at a moment when `phase` was `seen` and all members were
@@ -245,7 +304,8 @@ struct barrier_words {
     if (left_in(told) != 0)
       return false;
     return mutant(bug::omp_barrier_zero_in_passing) ||
-           (phase.load(order_unless(bug::omp_barrier_published_unseen, std::memory_order_acquire)) == seen && // O2
+           (phase.load(order_unless(bug::omp_barrier_published_unseen,
+                                    std::memory_order_acquire)) == seen && // O2
             tasks.load(std::memory_order_relaxed) == told); // I5
   }
 };

@@ -33,18 +33,22 @@ class basic_fork_mailbox {
   void send(const Message &message, unsigned threads) noexcept {
     m_message = message; // I2
     const std::uint64_t before = m_sent.load(std::memory_order_relaxed) / k_one;
-    m_sent.store((before + 1) * k_one + threads, order_unless(bug::omp_fork_unseen, std::memory_order_seq_cst)); // O1
+    m_sent.store((before + 1) * k_one + threads,
+                 order_unless(bug::omp_fork_unseen, std::memory_order_seq_cst)); // O1
   }
   /// Returns whether there is a region that member `i` does not know and belongs to. `known`: the
   /// regions that the member knows of, which is updated; k_none for a new member.
   [[nodiscard]] bool is_for(unsigned i, std::uint64_t &known) const noexcept {
     const std::uint64_t seen = m_sent.load(std::memory_order_acquire); // O1
-    return seen / k_one != std::exchange(known, seen / k_one) && (i < seen % k_one || mutant(bug::omp_fork_of_others));
+    return seen / k_one != std::exchange(known, seen / k_one) &&
+           (i < seen % k_one || mutant(bug::omp_fork_of_others));
   }
   [[nodiscard]] Message last() const noexcept { return m_message; }
   /// Returns whether no region was sent since `known`. A member calls it when it is about to sleep,
   /// after it has published itself.
-  [[nodiscard]] bool is_unchanged(std::uint64_t known) const noexcept { return m_sent.load(std::memory_order_seq_cst) / k_one == known; } // O1
+  [[nodiscard]] bool is_unchanged(std::uint64_t known) const noexcept {
+    return m_sent.load(std::memory_order_seq_cst) / k_one == known;
+  } // O1
 
  private:
   static constexpr std::uint64_t k_one = std::uint64_t{1} << 20;

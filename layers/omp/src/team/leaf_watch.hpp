@@ -33,7 +33,8 @@ class basic_leaf_watch {
   /// sees that the condition is true when it parks.
   template <class There, class GoesOn>
   [[nodiscard]] bool watch(std::uint64_t what, There is_there, GoesOn goes_on) noexcept {
-    m_what.store(what, std::memory_order_relaxed); // a notifier that does not see it yet wakes the leaf: I1
+    m_what.store(
+        what, std::memory_order_relaxed); // a notifier that does not see it yet wakes the leaf: I1
     bool there = false;
     while (!(there = is_there()) && goes_on()) {
     }
@@ -42,7 +43,9 @@ class basic_leaf_watch {
     m_what.store(0, order_unless(bug::omp_watch_ends_unseen, std::memory_order_seq_cst)); // O1
     return is_there();
   }
-  [[nodiscard]] bool is_for(std::uint64_t what) const noexcept { return m_what.load(std::memory_order_seq_cst) == what; } // O1
+  [[nodiscard]] bool is_for(std::uint64_t what) const noexcept {
+    return m_what.load(std::memory_order_seq_cst) == what;
+  } // O1
 
  private:
   typename P::template atomic<std::uint64_t> m_what{0};

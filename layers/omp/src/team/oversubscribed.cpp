@@ -15,8 +15,12 @@ namespace {
 constexpr int k_part_of_spins = 8;
 constexpr unsigned k_looks_at_once = 64; // between two looks for other work
 
-barrier_leaf &leaf_below(const thread &t, const omp_team &c, unsigned next = 0) noexcept { return c.leaves[(t.runs_on - 1 + next) % c.leaf_count]; }
-void wake_leaf(thread &me, omp_team &c, const barrier_leaf &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
+barrier_leaf &leaf_below(const thread &t, const omp_team &c, unsigned next = 0) noexcept {
+  return c.leaves[(t.runs_on - 1 + next) % c.leaf_count];
+}
+void wake_leaf(thread &me, omp_team &c, const barrier_leaf &l) noexcept {
+  wake_range(&me, c, l.first, l.first + l.members);
+}
 
 bool others_are_ready(thread &me) noexcept {
   bool any = false;
@@ -31,7 +35,10 @@ bool watch(thread &t, omp_team &c, const expected &x) noexcept {
   barrier_leaf &l = leaf_below(t, c);
   adaptive_spin looks(t, g_globals.spins / k_part_of_spins);
   unsigned n = 0;
-  const auto goes_on = [&] { return x.missing.holds(x.missing) && looks.goes_on() && (++n % k_looks_at_once != 0 || !others_are_ready(t)); };
+  const auto goes_on = [&] {
+    return x.missing.holds(x.missing) && looks.goes_on() &&
+           (++n % k_looks_at_once != 0 || !others_are_ready(t));
+  };
   const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
   looks.end(there);
   if (there && x.wakes)
@@ -63,7 +70,8 @@ void rest(thread &t, omp_team &c, const expected &x) noexcept {
 }
 
 void wake_leaves(thread &me, omp_team &c, std::uint64_t what) noexcept {
-  for (unsigned i = 1; i <= c.leaf_count; ++i) // the leaf of the own worker last, because a worker goes on with what became ready last
+  for (unsigned i = 1; i <= c.leaf_count;
+       ++i) // the leaf of the own worker last, because a worker goes on with what became ready last
     if (const barrier_leaf &l = leaf_below(me, c, i); !l.watch.is_for(what))
       wake_leaf(me, c, l);
 }

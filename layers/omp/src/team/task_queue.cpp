@@ -14,7 +14,8 @@
 namespace weft_omp {
 namespace {
 
-constexpr std::size_t k_most_per_member = 64; // tasks with dependences that are not complete, in big teams
+constexpr std::size_t k_most_per_member =
+    64; // tasks with dependences that are not complete, in big teams
 
 /// Holds the sleeping threads that may run a task: its creator, and the thread that waits for its
 /// group. The caller calls look() before any thread can take the task, because afterwards the
@@ -85,7 +86,9 @@ void offer(thread &t, omp_task &x) {
 /// Wakes the creator of an undeferred task, which waits for it, perhaps on another thread.
 void notify_creator(omp_task &x) noexcept {
   thread *const creator = x.on.load(std::memory_order_relaxed);
-  x.ready.store(true, std::memory_order_release); // O4 of task.hpp; from here on its creator may run and end it
+  x.ready.store(
+      true,
+      std::memory_order_release); // O4 of task.hpp; from here on its creator may run and end it
   creator->own_parker.signal(nullptr);
 }
 
@@ -110,7 +113,9 @@ void collect(void *list, void *p) {
 
 weft::layer::external_task *scope_of(thread &t, omp_task &x) {
   if (!x.external)
-    in_core(&t, [&x] { weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &x.external); });
+    in_core(&t, [&x] {
+      weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &x.external);
+    });
   return x.external;
 }
 
@@ -136,7 +141,8 @@ void run_some(thread &t) {
     return;
   collect_children(creator);
   while (are_many()) {
-    omp_task *const x = slot_of(t).ready.pop([&](const omp_task &y) { return is_below(y, creator); });
+    omp_task *const x =
+        slot_of(t).ready.pop([&](const omp_task &y) { return is_below(y, creator); });
     if (!x)
       return;
     run_task(t, *x);
@@ -149,7 +155,8 @@ void release(thread &me, omp_task &x, omp_task **next) {
   weft::layer::external_task *const external = std::exchange(x.external, nullptr);
   omp_task *ready = nullptr;
   in_core(&me, [external, &ready] { weft::layer::end_external_task(*external, &collect, &ready); });
-  if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.team->listed.load(std::memory_order_relaxed) == 0) {
+  if (ready && next && ready->parent == x.parent && ready->priority == 0 &&
+      x.team->listed.load(std::memory_order_relaxed) == 0) {
     *next = ready;
     ready = ready->newer;
   }
@@ -168,7 +175,8 @@ namespace {
   bool is_ready = false, failed = false;
   in_core(&t, [&] {
     try {
-      is_ready = weft::layer::enter_external_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.external);
+      is_ready = weft::layer::enter_external_task(scope, clauses.accesses, clauses.access_count,
+                                                  &became_ready, &x, &x.external);
     } catch (const weft::error &) {
       failed = true;
     }
@@ -214,7 +222,8 @@ namespace {
 
 template <class F>
 omp_task *take_listed(omp_team &c, F suits) noexcept {
-  if (c.listed.load(std::memory_order_seq_cst) == 0) [[likely]] // O6 of barrier_words.hpp, O1 of wait_flag.hpp
+  if (c.listed.load(std::memory_order_seq_cst) == 0)
+      [[likely]] // O6 of barrier_words.hpp, O1 of wait_flag.hpp
     return nullptr;
   std::lock_guard lock(c.lock);
   omp_task *x = c.first;
@@ -236,7 +245,9 @@ omp_task *take_own(thread &t, omp_team &c) noexcept {
 
 omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept {
   const member_slot *const last = policy.owner();
-  unsigned v = last && policy.has_abstained() ? static_cast<unsigned>(last - c.slots) : t.number; // begin at another victim, if there is one
+  unsigned v = last && policy.has_abstained()
+                   ? static_cast<unsigned>(last - c.slots)
+                   : t.number; // begin at another victim, if there is one
   for (unsigned i = 0; i < c.size; ++i) {
     v = v + 1 == c.size ? 0 : v + 1;
     if (v == t.number)
@@ -263,7 +274,8 @@ omp_task *take_below(thread &t, const omp_task &above) noexcept {
     return x;
   if (omp_task *x = take_listed(c, below))
     return x;
-  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // the own stack, too: what dependences made ready may be lower in it
+  for (unsigned i = 0, v = t.number; i < c.size;
+       ++i) { // the own stack, too: what dependences made ready may be lower in it
     if (omp_task *x = c.slots[v].ready.take(below))
       return x;
     v = v + 1 == c.size ? 0 : v + 1;

@@ -84,7 +84,8 @@ void wait_until_ready(thread &t, omp_task &x) {
       run_task(t, *next);
       continue;
     }
-    sleep_in(t, creator, nullptr, [&x] { return !x.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
+    sleep_in(t, creator, nullptr,
+             [&x] { return !x.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
   }
 }
 

@@ -47,11 +47,14 @@ void change(Word &to, T v) noexcept {
 }
 
 /// Returns the place that keeps the team of the thread's next region.
-omp_team *&slot_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
+omp_team *&slot_of_hot(thread &t) noexcept {
+  return t.team->members[0] == &t ? t.team->hot : t.hot;
+}
 
 int next_level_threads(const omp_team &c) noexcept {
   if (const level_list *levels = c.settings.levels)
-    return levels->threads[std::min<std::size_t>(c.level - levels->first + 1, levels->threads.size() - 1)];
+    return levels
+        ->threads[std::min<std::size_t>(c.level - levels->first + 1, levels->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
   const std::size_t next = c.level; // what regions inside this one get
   return next < all.size() ? all[next] : -1;
@@ -180,10 +183,13 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
 
 namespace {
 
-bool has_no_message(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->fork_mailbox.is_unchanged(r.number); }
+bool has_no_message(const parker::reason &r) noexcept {
+  return static_cast<const omp_team *>(r.object)->fork_mailbox.is_unchanged(r.number);
+}
 
 /// Waits until the member has a message. `known`: see basic_fork_mailbox.
-void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
+void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known,
+                   int spins) noexcept {
   adaptive_spin s(me, spins);
   bool spun = false;
   while (!c.fork_mailbox.is_for(number, known)) {
@@ -311,7 +317,8 @@ void dismiss(thread &t, omp_team *c) {
   for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
     if (thread *const m = c->members[i]) {
       c->members[i] = nullptr;
-      m->own_parker.signal(&t); // perhaps it has left and another thread has its data: a wait may end for no reason
+      m->own_parker.signal(
+          &t); // perhaps it has left and another thread has its data: a wait may end for no reason
     }
   drop_team(*c);
 }

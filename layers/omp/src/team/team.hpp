@@ -48,7 +48,8 @@ struct alignas(64) member_slot {
     const std::int64_t open = made - ended;
     return open - std::exchange(published, open);
   }
-  alignas(64) chunk_range chunk_ranges[k_open_workshares]; // of static_steal loops, by the loop's slot
+  alignas(64)
+      chunk_range chunk_ranges[k_open_workshares]; // of static_steal loops, by the loop's slot
 };
 
 using steal_policy = basic_steal_policy<member_slot>;
@@ -85,16 +86,20 @@ struct fork_message : region_body {
 //             leaving: free_list.hpp.
 struct omp_team : barrier_words<> {
   bool shows_affinity = false;
-  relaxed_value<int> spins{0}; // before a member parks at the region's end; 0 once nested regions want the cpus
+  relaxed_value<int> spins{
+      0}; // before a member parks at the region's end; 0 once nested regions want the cpus
   unsigned capacity = 0;
-  published_value<published_value<thread *> *> members; // O8. [capacity]; the first one began the region
+  published_value<published_value<thread *> *>
+      members; // O8. [capacity]; the first one began the region
   omp_task *implicit = nullptr; // [capacity]
   published_value<member_slot *> slots; // O8. [capacity]
 
-  alignas(64) basic_fork_mailbox<fork_message> fork_mailbox; // one line brings a member all that it needs
+  alignas(64)
+      basic_fork_mailbox<fork_message> fork_mailbox; // one line brings a member all that it needs
   static_assert(sizeof(fork_mailbox) <= 64);
 
-  alignas(64) omp_team *outer = nullptr; // from here on: written in every region, and seldom read by other members
+  alignas(64) omp_team *outer =
+      nullptr; // from here on: written in every region, and seldom read by other members
   std::atomic<bool> used_workshares{false};
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
@@ -109,12 +114,14 @@ struct omp_team : barrier_words<> {
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};
   spin_lock lock;
-  omp_task *first = nullptr, *last = nullptr; // ready tasks in no member's slot, by priority; with the lock
+  omp_task *first = nullptr,
+           *last = nullptr; // ready tasks in no member's slot, by priority; with the lock
 
   alignas(64) std::atomic<std::uint64_t> singles{0};
   std::atomic<void *> copied{nullptr};
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
-  llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
+  llvm_copies *of_llvm[2] =
+      {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   workshare workshares[k_open_workshares];
 
   barrier_leaf *leaves = nullptr; // [leaf_count], of a team that has been oversubscribed
@@ -181,7 +188,12 @@ inline void wake_idle(thread *me, omp_team &team) noexcept {
 }
 inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }
 
-enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
+enum cancel_kind : int {
+  k_cancel_parallel = 1,
+  k_cancel_loop = 2,
+  k_cancel_sections = 4,
+  k_cancel_group = 8
+};
 /// Returns whether the innermost region of that kind is cancelled. `cancel_here` cancels it first
 /// if `doit` is true and OMP_CANCELLATION allows it.
 [[nodiscard]] bool is_cancelled_here(int which) noexcept;

@@ -45,7 +45,9 @@ void word_lock::lock(thread &me) noexcept {
   if (try_lock()) [[likely]]
     return;
   adaptive_spin looks(me, spins_for(*me.team));
-  while (looks.goes_on()) // without a mark, so that the holder need not look for sleepers when it unlocks
+  while (
+      looks
+          .goes_on()) // without a mark, so that the holder need not look for sleepers when it unlocks
     if (m_state.seems_free() && try_lock())
       return looks.end(true);
   looks.end(false);

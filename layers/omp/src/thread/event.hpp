@@ -34,16 +34,22 @@ class lock_state {
 
   [[nodiscard]] bool try_take() noexcept {
     std::uint32_t free = 0;
-    return m_word.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed); // O1
+    return m_word.compare_exchange_strong(free, 1, std::memory_order_acquire,
+                                          std::memory_order_relaxed); // O1
   }
   /// Takes the lock, or marks the word. Returns false if it marked the word: the holder will wake a
   /// waiter. The caller waits while the word is k_marked, and tries again.
   [[nodiscard]] bool take_or_mark() noexcept {
-    return m_word.exchange(mutant(bug::omp_lock_unmarked) ? 1 : k_marked, std::memory_order_acquire) == 0; // O1, I1
+    return m_word.exchange(mutant(bug::omp_lock_unmarked) ? 1 : k_marked,
+                           std::memory_order_acquire) == 0; // O1, I1
   }
   /// Gives up the lock. Returns true if threads may wait for it: the caller wakes one.
-  [[nodiscard]] bool give_up() noexcept { return m_word.exchange(0, std::memory_order_release) == k_marked; } // O2
-  [[nodiscard]] bool seems_free() const noexcept { return m_word.load(std::memory_order_relaxed) == 0; }
+  [[nodiscard]] bool give_up() noexcept {
+    return m_word.exchange(0, std::memory_order_release) == k_marked;
+  } // O2
+  [[nodiscard]] bool seems_free() const noexcept {
+    return m_word.load(std::memory_order_relaxed) == 0;
+  }
   void clear() noexcept { m_word.store(0, std::memory_order_relaxed); }
   [[nodiscard]] const word &state_word() const noexcept { return m_word; }
 

@@ -88,7 +88,9 @@ thread_local bool t_is_open = false; // of a kernel thread: it does not block th
 thread_local unsigned t_number = 0; // of a kernel thread; 0: it has none yet
 thread_local int t_tid = 0; // of a kernel thread, the kernel's number; set with t_number
 
-std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
+std::uintptr_t address_of(const char *symbol) noexcept {
+  return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol));
+}
 
 /// Closes the code of a library with a mark in it. A callback of dl_iterate_phdr.
 int note_library(dl_phdr_info *info, std::size_t, void *p) {
@@ -127,7 +129,8 @@ bool waits_for_word(const ucontext_t &u) noexcept {
   const bool unlimited = r[REG_R10] == 0;
 #elif defined(__aarch64__)
   const auto &r = u.uc_mcontext.regs;
-  const bool calls = at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
+  const bool calls =
+      at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
   const auto what = r[1] & FUTEX_CMD_MASK;
   const bool unlimited = r[3] == 0;
 #endif
@@ -163,7 +166,8 @@ void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
 
 void on_signal(int number, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
-  thread *const t = self_or_null(); // where the block is a worker's: null, or a thread of the program
+  thread *const t =
+      self_or_null(); // where the block is a worker's: null, or a thread of the program
   auto &u = *static_cast<ucontext_t *>(p);
   if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
     take_signals(*t);
@@ -186,7 +190,8 @@ void on_signal(int number, siginfo_t *, void *p) {
 
 bool is_ours(int signal) noexcept {
   struct sigaction now{};
-  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal;
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+         now.sa_sigaction == &on_signal;
 }
 
 /// Installs the handler. Returns false if the program has a handler of its own, or was started with
@@ -195,10 +200,12 @@ bool install(int signal) noexcept {
   if (k_under_tsan)
     return false; // ThreadSanitizer delivers signals late, at calls that it knows
   struct sigaction before{}, ours{};
-  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
+  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
+      before.sa_handler != SIG_DFL)
     return false;
   ours.sa_sigaction = &on_signal;
-  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // no mask changes: the handler may return on another kernel thread
+  ours.sa_flags = SA_SIGINFO | SA_RESTART |
+                  SA_NODEFER; // no mask changes: the handler may return on another kernel thread
   return sigaction(signal, &ours, nullptr) == 0;
 }
 
@@ -207,9 +214,11 @@ bool install(int signal) noexcept {
 int find_second_signal() noexcept {
   sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) { // programs and tools use the first and the last one
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN;
+       --signal) { // programs and tools use the first and the last one
     struct sigaction now{};
-    if (!sigismember(&blocked, signal) && sigaction(signal, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+    if (!sigismember(&blocked, signal) && sigaction(signal, nullptr, &now) == 0 &&
+        !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
       return signal;
   }
   return 0;
@@ -225,8 +234,8 @@ void give_up_signal() noexcept {
 /// Interrupts a kernel thread only if it waits in the kernel. Returns false if it sent no signal.
 bool call_off(int tid) {
   const int second = g_second_signal.load(std::memory_order_relaxed);
-  return g_second_listens.load(std::memory_order_relaxed) && weft::layer::has_gone_to_sleep(tid) && is_ours(second) &&
-         syscall(SYS_tgkill, getpid(), tid, second) == 0;
+  return g_second_listens.load(std::memory_order_relaxed) && weft::layer::has_gone_to_sleep(tid) &&
+         is_ours(second) && syscall(SYS_tgkill, getpid(), tid, second) == 0;
 }
 
 /// Asks a kernel thread to yield. Returns false if it sent no signal, because the signal is the
@@ -251,7 +260,8 @@ void install_preemption() noexcept {
   g_code.marks[4] = address_of("_Unwind_RaiseException");
   g_code.marks[5] = address_of("malloc");
   dl_iterate_phdr(&note_library, &g_code);
-  if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
+  if (const auto at =
+          reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
   g_second_signal.store(find_second_signal(), std::memory_order_relaxed);
   if (install(k_signal))
@@ -286,7 +296,9 @@ namespace {
 int own_signal() noexcept {
   if (g_listens.load(std::memory_order_relaxed))
     return k_signal;
-  return g_second_listens.load(std::memory_order_relaxed) ? g_second_signal.load(std::memory_order_relaxed) : 0;
+  return g_second_listens.load(std::memory_order_relaxed)
+             ? g_second_signal.load(std::memory_order_relaxed)
+             : 0;
 }
 void close_kernel_thread() noexcept { t_is_open = false; }
 

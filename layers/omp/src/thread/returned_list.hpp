@@ -25,11 +25,14 @@ class returned_list {
     Record *seen = m_first.load(std::memory_order_relaxed);
     do
       last.newer = seen;
-    while (!m_first.compare_exchange_weak(seen, &first, order_unless(bug::omp_returned_relaxed, std::memory_order_release), // O1
-                                          std::memory_order_relaxed));
+    while (!m_first.compare_exchange_weak(
+        seen, &first, order_unless(bug::omp_returned_relaxed, std::memory_order_release), // O1
+        std::memory_order_relaxed));
   }
   [[nodiscard]] Record *take_all() noexcept {
-    return m_first.load(std::memory_order_relaxed) ? m_first.exchange(nullptr, std::memory_order_acquire) : nullptr; // O2
+    return m_first.load(std::memory_order_relaxed)
+               ? m_first.exchange(nullptr, std::memory_order_acquire)
+               : nullptr; // O2
   }
 
  private:

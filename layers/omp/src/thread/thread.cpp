@@ -31,7 +31,8 @@ constinit thread_local thread *t_of_block = nullptr;
 
 namespace {
 
-std::atomic<bool> g_gone{false}; // Weft cannot be used: the process was forked inside a region and lacks Weft's threads; or see look_for_sanitizer()
+std::atomic<bool> g_gone{
+    false}; // Weft cannot be used: the process was forked inside a region and lacks Weft's threads; or see look_for_sanitizer()
 std::atomic<std::uint32_t> g_known{0}; // a count of threads
 
 /// Gives a thread its number. The first thread is number 0; the next numbers are kept for hidden
@@ -84,7 +85,8 @@ thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept 
 /// thread that runs elsewhere on it is found by its block.
 weft::layer::stack_range stack_of_thread() noexcept {
   pthread_attr_t a;
-  weft::layer::stack_range all{reinterpret_cast<void *>(stack_pointer() & ~std::uintptr_t{4095}), 4096};
+  weft::layer::stack_range all{reinterpret_cast<void *>(stack_pointer() & ~std::uintptr_t{4095}),
+                               4096};
   if (pthread_getattr_np(pthread_self(), &a) == 0) {
     pthread_attr_getstack(&a, &all.low, &all.bytes);
     pthread_attr_destroy(&a);
@@ -125,13 +127,15 @@ thread &become_host(const weft::layer::stack_range &stack) {
 void thread_ends(void *p) noexcept {
   thread &t = *static_cast<thread *>(p);
   t.external.tid.store(0, std::memory_order_relaxed);
-  const bool at_rest = t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
+  const bool at_rest =
+      t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
   if (!at_rest || weft::layer::is_over())
     return; // the thread ends inside a region, or its tasks wait for events: the tasks still use these data
   forget_threads(t);
   let_members_leave(t);
   omp_team &own = *t.team;
-  if (const std::int64_t n = slot_of(t).take_unpublished()) // of tasks that ended elsewhere: only a barrier publishes
+  if (const std::int64_t n =
+          slot_of(t).take_unpublished()) // of tasks that ended elsewhere: only a barrier publishes
     own.publish(n);
   if (own.tasks_left() != 0)
     return; // this runs inside one of its tasks, or the end of one is not published yet
@@ -188,7 +192,8 @@ thread &find_self() noexcept {
   if (!t) {
     const int before = errno;
     load_environment();
-    static const bool first = (look_for_sanitizer(), pthread_atfork(nullptr, nullptr, &forget_after_fork) == 0);
+    static const bool first =
+        (look_for_sanitizer(), pthread_atfork(nullptr, nullptr, &forget_after_fork) == 0);
     (void)first;
     errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
@@ -201,7 +206,8 @@ thread &find_self() noexcept {
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
   const park_request &v = *static_cast<park_request *>(p);
-  parker &at = *v.at; // read now: the request is on the stack that another thread may continue at once
+  parker &at =
+      *v.at; // read now: the request is on the stack that another thread may continue at once
   const reason why = v.why ? *v.why : reason{};
   if (!at.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
     weft::layer::unpark(parked);
@@ -221,7 +227,8 @@ bool parker::park(thread &me, const reason *why, bool if_runnable) noexcept {
             parked = weft::layer::park_if_runnable(&publish, &v);
           else
             weft::layer::park(&publish, &v);
-        } catch (const weft::error &) { // no stack to go on with, or Weft has ended: look again later
+        } catch (
+            const weft::error &) { // no stack to go on with, or Weft has ended: look again later
           usleep(100);
         }
       });
@@ -254,7 +261,8 @@ void parker::signal(thread *me) noexcept {
 
 namespace {
 
-constexpr unsigned k_least_skipped = 16, k_most_skipped = 1024; // times that a thread keeps its kernel thread
+constexpr unsigned k_least_skipped = 16,
+                   k_most_skipped = 1024; // times that a thread keeps its kernel thread
 
 /// Returns whether a program's own thread keeps its kernel thread instead of yielding.
 bool keeps_cpu(thread &me) noexcept {
@@ -304,7 +312,9 @@ int spins_for(const omp_team &t) noexcept {
   return t.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;
 }
 
-bool runtime_is_gone() noexcept { return g_gone.load(std::memory_order_relaxed) || weft::layer::is_over(); }
+bool runtime_is_gone() noexcept {
+  return g_gone.load(std::memory_order_relaxed) || weft::layer::is_over();
+}
 
 // ---- lightweight threads -----------------------------------------------------------------------------------------------
 
@@ -331,7 +341,8 @@ void forget_after_fork() {
   if (t->light || t->team->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
   if (t->is_of_program())
-    t->external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the child has no other thread
+    t->external.tid.store(static_cast<int>(gettid()),
+                          std::memory_order_relaxed); // the child has no other thread
   if (!t->light && t->team->level == 0)
     unbind_after_fork(*t);
   t->hot = nullptr; // that team's threads are the parent's
@@ -354,12 +365,14 @@ void light_main(void *p) {
   const weft::layer::stack_range stack = weft::layer::own_stack();
   t.carrier = thread_pointer();
   arrive(t);
-  t.block = t.block ? renew_tls_block(t.block, stack.low, stack.bytes) : make_tls_block(stack.low, stack.bytes);
+  t.block = t.block ? renew_tls_block(t.block, stack.low, stack.bytes)
+                    : make_tls_block(stack.low, stack.bytes);
   if (t.block) {
     set_thread_pointer(t.block);
     complete_tls_block();
   } else {
-    fatal("no thread-local block for an OpenMP thread: out of memory, or this C library is not known");
+    fatal(
+        "no thread-local block for an OpenMP thread: out of memory, or this C library is not known");
   }
   t.stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
   t.stack_bytes = stack.bytes;
@@ -382,7 +395,8 @@ void light_main(void *p) {
 
 } // namespace
 
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid, omp_team *team, unsigned number) noexcept {
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid, omp_team *team,
+                           unsigned number) noexcept {
   thread *const t = gtid == 0 ? acquire_thread(g_light) : new (std::nothrow) thread;
   if (!t)
     return nullptr;
@@ -397,7 +411,8 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
   static char reason[256];
   in_core(&me, [&] {
     try {
-      (void)weft::layer::workers(); // started first, so that Weft's handler of exit() runs after this layer's
+      (void)weft::layer::
+          workers(); // started first, so that Weft's handler of exit() runs after this layer's
       register_with_process();
       weft::layer::start_thread(g_globals.stack_bytes, &light_main, t);
     } catch (const std::exception &e) {

@@ -46,7 +46,9 @@ class parker {
   void wait_for(thread &me, const reason &why) noexcept;
   /// Waits as wait_for() does, but only if the kernel thread has another thread to run. Returns
   /// false if it has none.
-  [[nodiscard]] bool park_if_runnable(thread &me, const reason &why) noexcept { return park(me, &why, true); }
+  [[nodiscard]] bool park_if_runnable(thread &me, const reason &why) noexcept {
+    return park(me, &why, true);
+  }
   /// Signals the thread that waits here. Any thread may call it. `me`: the caller, or null if the
   /// caller is inside Weft already.
   void signal(thread *me) noexcept;
@@ -67,12 +69,14 @@ class parker {
 /// A thread's own part of its worksharing regions.
 struct workshare_state {
   workshare *current = nullptr;
-  std::uint64_t entered = 0;  // regions so far
-  std::uint64_t singles = 0;  // single regions so far
-  std::uint64_t trip = 0;     // static chunks so far
+  std::uint64_t entered = 0; // regions so far
+  std::uint64_t singles = 0; // single regions so far
+  std::uint64_t trip = 0; // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
-  basic_chunk_range<> *range = nullptr; // of a static_steal loop, once the member has asked for a chunk
-  workshare *nest = nullptr; // of LLVM's doacross loops; nest_shape: first value, last, step of each dimension
+  basic_chunk_range<> *range =
+      nullptr; // of a static_steal loop, once the member has asked for a chunk
+  workshare *nest =
+      nullptr; // of LLVM's doacross loops; nest_shape: first value, last, step of each dimension
   std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;
   bool ordered = false; // of LLVM's loops
@@ -81,9 +85,10 @@ struct workshare_state {
 /// Where a thread runs: its place, the partition over which its regions spread, and the cpus to
 /// which it is bound.
 struct thread_placement {
-  int place = -1;                          // number, from 0
-  unsigned first = 0, count = 0;           // places; none: all
-  relaxed_value<const std::vector<int> *> cpus;    // null: any. A late reader may see those of the next region
+  int place = -1; // number, from 0
+  unsigned first = 0, count = 0; // places; none: all
+  relaxed_value<const std::vector<int> *>
+      cpus; // null: any. A late reader may see those of the next region
 };
 
 /// The placement that a thread displayed last.
@@ -97,7 +102,8 @@ struct displayed_placement {
 struct asked_region {
   unsigned threads = 0, bind = 0, teams = 0, limit = 0;
   const level_list *levels = nullptr;
-  bool strict = false, strict_is_fatal = false; // num_threads(strict: n): checked when the region begins
+  bool strict = false,
+       strict_is_fatal = false; // num_threads(strict: n): checked when the region begins
   const char *strict_message = nullptr;
 };
 
@@ -109,18 +115,23 @@ struct region_body {
   unsigned count = 0; // of LLVM's
 
   region_body() = default;
-  region_body(void (*how)(const region_body &), void (*what)(), void *with, unsigned n) noexcept : call(how), f(what), arguments(with), count(n) {}
+  region_body(void (*how)(const region_body &), void (*what)(), void *with, unsigned n) noexcept
+      : call(how), f(what), arguments(with), count(n) {}
   /// Makes a body as GCC compiles it.
-  region_body(void (*what)(void *), void *data) noexcept : call(&call_with_data), f(reinterpret_cast<void (*)()>(what)), arguments(data) {}
+  region_body(void (*what)(void *), void *data) noexcept
+      : call(&call_with_data), f(reinterpret_cast<void (*)()>(what)), arguments(data) {}
   void operator()() const { call(*this); }
 
  private:
-  static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
+  static void call_with_data(const region_body &b) {
+    reinterpret_cast<void (*)(void *)>(b.f)(b.arguments);
+  }
 };
 
 /// What a lightweight thread has asked of the kernel (posix.hpp).
 struct requests {
-  relaxed_value<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. usual_cpus: those of a program's thread before it used OpenMP
+  relaxed_value<const std::vector<int> *> cpus,
+      usual_cpus; // null: none in particular. usual_cpus: those of a program's thread before it used OpenMP
   int policy = 0, priority = 0; // both 0: as the workers'
   std::uint64_t mask = 0; // blocked signals
   bool has_mask = false; // false: the workers' mask holds, and `mask` is what the program sees
@@ -143,7 +154,8 @@ struct thread_state {
   omp_team *hot = nullptr; // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
-  bool hosts_weft_task = false; // it represents a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
+  bool hosts_weft_task =
+      false; // it represents a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
   bool in_weft = false; // of a thread without a block of its own
   bool pinned = false; // the running code keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0; // where a signal found the thread; seen_there: how often in a row
@@ -161,7 +173,8 @@ struct alignas(64) thread : thread_state {
   std::uint32_t gtid = 0; // LLVM's global thread id
   weft::layer::external_thread external; // of one of the program's
   bool is_known = false; // Weft knows of it
-  std::atomic<std::uint64_t> signals{0}; // O1: sent to the thread and not delivered; fetch_or and fetch_and acq_rel
+  std::atomic<std::uint64_t> signals{
+      0}; // O1: sent to the thread and not delivered; fetch_or and fetch_and acq_rel
   thread *next_free = nullptr;
   record_pool pool;
   alignas(64) parker own_parker; // other threads read it in each region
@@ -169,8 +182,10 @@ struct alignas(64) thread : thread_state {
 };
 
 // constinit: no access asks whether the variable has been set up.
-extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // the thread that asked last with this block
-extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // the owner of the block
+extern constinit thread_local thread *t_self
+    __attribute__((tls_model("initial-exec"))); // the thread that asked last with this block
+extern constinit thread_local thread *t_of_block
+    __attribute__((tls_model("initial-exec"))); // the owner of the block
 
 /// Returns the thread that a block belongs to. Null: OpenMP does not know it.
 inline thread *thread_of(void *block) noexcept {
@@ -178,7 +193,9 @@ inline thread *thread_of(void *block) noexcept {
   return *reinterpret_cast<thread **>(static_cast<char *>(block) + offset);
 }
 /// Returns the lightweight thread that a block belongs to. Null: the block is a kernel thread's.
-inline thread *light_thread_of(void *block) noexcept { return is_made_block(block) ? thread_of(block) : nullptr; }
+inline thread *light_thread_of(void *block) noexcept {
+  return is_made_block(block) ? thread_of(block) : nullptr;
+}
 
 inline std::uintptr_t stack_pointer() noexcept {
   std::uintptr_t sp;
@@ -215,7 +232,8 @@ inline globals &of_process() noexcept {
 class adaptive_spin {
  public:
   adaptive_spin(thread &t, int most) noexcept : m_thread(t), m_most(most) {
-    const bool tries = t.fruitless_spins == 0 || g_globals.wait_policy == 1 || ++t.spins_tried % k_try_each == 0;
+    const bool tries =
+        t.fruitless_spins == 0 || g_globals.wait_policy == 1 || ++t.spins_tried % k_try_each == 0;
     m_left = tries ? most : most >> t.fruitless_spins;
   }
   [[nodiscard]] bool goes_on() noexcept {
@@ -236,7 +254,8 @@ class adaptive_spin {
   }
 
  private:
-  static constexpr unsigned k_try_each = 64; // a whole spin costs some 60 us, so trying one costs 1 us per wait
+  static constexpr unsigned k_try_each =
+      64; // a whole spin costs some 60 us, so trying one costs 1 us per wait
   static constexpr unsigned k_least = 6; // halvings: a 64th costs about as much as parking
   thread &m_thread;
   int m_most, m_left;
@@ -281,11 +300,13 @@ inline void in_core(thread *me, F f) {
 
 /// Starts a lightweight thread, as a member of a team or not. `gtid`: 0 for the next number.
 /// Returns null if it cannot; a warning has given the reason.
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0,
+                           omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// Notes that an initial thread begins a region, or has ended it. It is a hint for the watcher.
 inline void take_part(thread &t) noexcept {
-  t.external.participation_seq.store(t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  t.external.participation_seq.store(
+      t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 /// Lets something else that is ready use the cpu. Returns false if the thread has kept its kernel

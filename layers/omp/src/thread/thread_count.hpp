@@ -37,7 +37,8 @@ class basic_thread_count {
       m_busy.fetch_add(to - from, std::memory_order_relaxed);
       return true;
     }
-    return m_busy.compare_exchange_weak(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
+    return m_busy.compare_exchange_weak(from, to, std::memory_order_relaxed,
+                                        std::memory_order_relaxed);
   }
 
   typename P::template atomic<unsigned> m_busy{1};

@@ -70,11 +70,13 @@ struct layout {
   std::size_t own_bytes = 0;
   const char *keys = nullptr; // destructors of thread-specific data, by key
   std::size_t key_bytes = 0;
-  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, list = 0;
+  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0,
+              list = 0;
   bool known = false;
 };
 
-constexpr std::size_t k_header_words[] = {0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
+constexpr std::size_t k_header_words[] = {
+    0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
 constexpr std::size_t k_multiple_threads = 0x18;
 constexpr std::size_t k_most_own_bytes = 1024;
 
@@ -107,8 +109,10 @@ void *look_at_thread(void *p) {
 }
 
 void find_stack_fields(layout &l) noexcept {
-  constexpr std::size_t k_bytes = 0x2ab000; // a size that nothing else in a descriptor has, and enough for the variables of sanitizers
-  void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr std::size_t k_bytes =
+      0x2ab000; // a size that nothing else in a descriptor has, and enough for the variables of sanitizers
+  void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED)
     return;
   pthread_attr_t a;
@@ -116,7 +120,8 @@ void find_stack_fields(layout &l) noexcept {
   probe p{&l, stack, k_bytes};
   if (pthread_attr_init(&a) != 0)
     return;
-  if (pthread_attr_setstack(&a, stack, k_bytes) == 0 && pthread_create(&t, &a, &look_at_thread, &p) == 0)
+  if (pthread_attr_setstack(&a, stack, k_bytes) == 0 &&
+      pthread_create(&t, &a, &look_at_thread, &p) == 0)
     pthread_join(t, nullptr);
   pthread_attr_destroy(&a);
   munmap(stack, k_bytes);
@@ -150,7 +155,8 @@ int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
   bool meant = false;
   const auto mark = reinterpret_cast<std::uintptr_t>(l.init_ctype) - info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; ++i)
-    meant |= info->dlpi_phdr[i].p_type == PT_LOAD && mark - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz;
+    meant |= info->dlpi_phdr[i].p_type == PT_LOAD &&
+             mark - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz;
   for (int i = 0; meant && info->dlpi_tls_data && i < info->dlpi_phnum; ++i)
     if (info->dlpi_phdr[i].p_type == PT_TLS) {
       l.own = static_cast<char *>(info->dlpi_tls_data) - static_cast<char *>(thread_pointer());
@@ -161,8 +167,10 @@ int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
 
 void find_key_destructors(layout &l) noexcept {
   const auto *keys = static_cast<const char *>(dlsym(RTLD_DEFAULT, "__pthread_keys"));
-  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
-  const auto *destructor = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_destr"));
+  const auto *bytes = static_cast<const std::uint32_t *>(
+      dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
+  const auto *destructor =
+      static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_destr"));
   if (!keys || !bytes || !destructor)
     return;
   l.keys = keys + destructor->offset;
@@ -172,9 +180,11 @@ void find_key_destructors(layout &l) noexcept {
 layout find_layout() noexcept {
   layout l;
   l.allocate = reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
-  l.deallocate = reinterpret_cast<void (*)(void *, bool)>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
+  l.deallocate =
+      reinterpret_cast<void (*)(void *, bool)>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
   l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
-  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+  const auto *bytes =
+      static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
   const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
   const auto *list = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_list"));
   if (!l.allocate || !l.init_ctype || !bytes || !tid || !list)
@@ -182,7 +192,8 @@ layout find_layout() noexcept {
   l.list = list->offset;
   l.bytes = *bytes;
   l.tid = tid->offset;
-  if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) || !find_keys(l) || !find_robust_list(l))
+  if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) ||
+      !find_keys(l) || !find_robust_list(l))
     return l;
   find_stack_fields(l);
   find_key_destructors(l);
@@ -197,7 +208,7 @@ const layout &known_layout() noexcept {
 }
 
 constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
-std::atomic<std::size_t> g_number_at{0};   // the offset in a block, once a block was made
+std::atomic<std::size_t> g_number_at{0}; // the offset in a block, once a block was made
 
 /// Returns a number that no thread of the kernel has. Recursive mutexes tell their owners apart by
 /// it.
@@ -208,7 +219,8 @@ pid_t next_number() noexcept {
 
 void leave_rseq(void *block) noexcept {
 #if defined(RSEQ_SIG)
-  constexpr std::uint32_t k_not_registered = static_cast<std::uint32_t>(-2); // sched_getcpu() then asks the kernel
+  constexpr std::uint32_t k_not_registered =
+      static_cast<std::uint32_t>(-2); // sched_getcpu() then asks the kernel
   if (__rseq_size != 0)
     at<std::uint32_t>(block, static_cast<std::size_t>(__rseq_offset) + 4) = k_not_registered;
 #else
@@ -219,7 +231,7 @@ void leave_rseq(void *block) noexcept {
 /// Fills in the descriptor as pthread_create() does.
 void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
   void *const self = thread_pointer();
-  at<void *>(b, 0) = b;    // found by %fs:0
+  at<void *>(b, 0) = b; // found by %fs:0
   at<void *>(b, 0x10) = b; // and by %fs:0x10
   for (std::size_t o : k_header_words)
     at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
@@ -228,7 +240,8 @@ void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) n
   at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
   at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
   at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
-  for (const std::size_t o : {l.list, l.list + 8}) // a list of one: fork() takes the caller out of the list of threads
+  for (const std::size_t o :
+       {l.list, l.list + 8}) // a list of one: fork() takes the caller out of the list of threads
     at<void *>(b, o) = static_cast<char *>(b) + l.list;
   at<void *>(b, l.stack) = stack;
   at<std::size_t>(b, l.stack_bytes) = bytes;
@@ -250,7 +263,8 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
 }
 
 block_range range_of_block(void *b) noexcept {
-  static const auto ask = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
+  static const auto ask = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(
+      dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
   const std::size_t behind = known_layout().bytes;
   std::size_t bytes = behind, alignment = 0;
   if (ask)
@@ -258,7 +272,9 @@ block_range range_of_block(void *b) noexcept {
   return {static_cast<char *>(b) + behind - bytes, bytes};
 }
 
-int number_of_block(const void *b) noexcept { return at<pid_t>(const_cast<void *>(b), known_layout().tid); }
+int number_of_block(const void *b) noexcept {
+  return at<pid_t>(const_cast<void *>(b), known_layout().tid);
+}
 
 bool is_made_block(const void *b) noexcept {
   const std::size_t offset = g_number_at.load(std::memory_order_relaxed);
@@ -271,7 +287,8 @@ void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
     return make_tls_block(stack, bytes);
   char own[k_most_own_bytes]; // they refer to the allocator's caches
   std::memcpy(own, static_cast<char *>(b) + l.own, l.own_bytes);
-  l.deallocate(b, false); // frees what the block refers to: memory for variables of libraries loaded later
+  l.deallocate(
+      b, false); // frees what the block refers to: memory for variables of libraries loaded later
   if (!l.allocate(b))
     return nullptr;
   std::memcpy(static_cast<char *>(b) + l.own, own, l.own_bytes);
@@ -292,7 +309,8 @@ bool end_specific_data(const layout &l) noexcept {
   constexpr unsigned k_keys_per_table = 32;
   bool any = false;
   for (unsigned key = 0; key < PTHREAD_KEYS_MAX; ++key) {
-    if (key % k_keys_per_table == 0 && !at<void *>(thread_pointer(), l.specific + key / k_keys_per_table * sizeof(void *))) {
+    if (key % k_keys_per_table == 0 &&
+        !at<void *>(thread_pointer(), l.specific + key / k_keys_per_table * sizeof(void *))) {
       key += k_keys_per_table - 1;
       continue;
     }
@@ -300,7 +318,8 @@ bool end_specific_data(const layout &l) noexcept {
     if (!value)
       continue;
     pthread_setspecific(key, nullptr);
-    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes)) {
+    if (const auto destroy =
+            *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes)) {
       any = true;
       destroy(value);
     }
@@ -315,7 +334,8 @@ void end_tls_block() noexcept {
   if (run)
     run();
   const layout &l = known_layout();
-  for (int round = 0; l.keys && round < PTHREAD_DESTRUCTOR_ITERATIONS && end_specific_data(l); ++round) {
+  for (int round = 0; l.keys && round < PTHREAD_DESTRUCTOR_ITERATIONS && end_specific_data(l);
+       ++round) {
   }
 }
 

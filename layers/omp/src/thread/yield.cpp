@@ -26,7 +26,8 @@ bool may_yield(const thread *t) noexcept {
 
 constexpr unsigned k_kernel_each = 8; // the thread that sets the flag may wait for a cpu
 
-constexpr std::int64_t k_second = 1'000'000'000, k_most_seconds = 1'000'000'000; // longer sleeps are the kernel's
+constexpr std::int64_t k_second = 1'000'000'000,
+                       k_most_seconds = 1'000'000'000; // longer sleeps are the kernel's
 
 std::int64_t now_ns() noexcept {
   timespec t{};
@@ -44,9 +45,13 @@ int result_of(int failure) noexcept {
 /// Sleeps as nanosleep() does. The time in which other threads run counts, and a request to yield
 /// does not end the sleep.
 int sleep_for(timespec asked, timespec *left) {
-  thread *const t = k_under_tsan ? nullptr : self_or_null(); // a thread cannot be left in the sanitizer's nanosleep()
-  if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
-    return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // as the C library's nanosleep() does
+  thread *const t = k_under_tsan
+                        ? nullptr
+                        : self_or_null(); // a thread cannot be left in the sanitizer's nanosleep()
+  if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 ||
+      asked.tv_nsec >= k_second)
+    return result_of(
+        clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // as the C library's nanosleep() does
   const std::int64_t until = now_ns() + asked.tv_sec * k_second + asked.tv_nsec;
   for (;;) {
     yield_now(*t);
@@ -63,8 +68,13 @@ int sleep_for(timespec asked, timespec *left) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *asked, timespec *left) { return sleep_for(*asked, left); }
-extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) { return sleep_for({us / 1'000'000, us % 1'000'000 * 1000}, nullptr); }
+extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *asked,
+                                                                timespec *left) {
+  return sleep_for(*asked, left);
+}
+extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) {
+  return sleep_for({us / 1'000'000, us % 1'000'000 * 1000}, nullptr);
+}
 
 extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
   thread *const t = self_or_null();

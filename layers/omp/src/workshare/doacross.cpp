@@ -26,10 +26,12 @@ void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *
   auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
   if (d) {
     d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
-    d->posted = static_cast<basic_ordered<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
+    d->posted =
+        static_cast<basic_ordered<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
   }
   if (!d || !d->extents || !d->posted)
-    fatal("no memory for an ordered(%u) loop of %llu iterations", count, static_cast<unsigned long long>(counts[0]));
+    fatal("no memory for an ordered(%u) loop of %llu iterations", count,
+          static_cast<unsigned long long>(counts[0]));
   for (unsigned i = 0; i < count; ++i)
     d->extents[i] = counts[i];
   s.steps = d;
@@ -46,7 +48,9 @@ void free_doacross(workshare &s) noexcept {
 
 namespace {
 
-workshare *nest_of(const thread &t) noexcept { return t.workshare.nest ? t.workshare.nest : t.workshare.current; }
+workshare *nest_of(const thread &t) noexcept {
+  return t.workshare.nest ? t.workshare.nest : t.workshare.current;
+}
 
 } // namespace
 
@@ -71,14 +75,17 @@ void post(thread &t, const std::uint64_t *where) noexcept {
   workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d)
-    s->ordered.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
+    s->ordered.post(d->posted[where[0]], inner_number(*d, where),
+                    [&t](const auto &word) { wake_all(&t, word); });
 }
 
 void wait_for(thread &t, const std::uint64_t *where) noexcept {
   workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d && where[0] < d->extents[0])
-    s->ordered.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+    s->ordered.wait_for_post(
+        d->posted[where[0]], inner_number(*d, where),
+        [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 } // namespace weft_omp

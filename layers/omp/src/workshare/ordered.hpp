@@ -58,7 +58,8 @@ class basic_ordered {
   void wait_for_post(const post_word &at, std::uint64_t number, Wait wait) noexcept {
     if (at.load(std::memory_order_acquire) >= number) // O4
       return;
-    m_waiting.fetch_add(1, order_unless(bug::omp_sink_unpublished, std::memory_order_seq_cst)); // O3
+    m_waiting.fetch_add(1,
+                        order_unless(bug::omp_sink_unpublished, std::memory_order_seq_cst)); // O3
     wait_until([&] { return at.load(std::memory_order_seq_cst) >= number; }, wait); // O3
     m_waiting.fetch_sub(1, std::memory_order_relaxed);
   }

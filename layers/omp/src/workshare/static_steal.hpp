@@ -38,7 +38,9 @@ class basic_chunk_range {
 
   /// Makes [first, end) the chunks of an empty range. Its owner calls it, or another member while
   /// no member uses the range.
-  void put(std::uint32_t first, std::uint32_t end) noexcept { m_word.store(word(first, end), std::memory_order_relaxed); }
+  void put(std::uint32_t first, std::uint32_t end) noexcept {
+    m_word.store(word(first, end), std::memory_order_relaxed);
+  }
 
   /// Takes the next chunk. Returns false if the range is empty.
   [[nodiscard]] bool take(std::uint32_t &chunk) noexcept {
@@ -56,19 +58,30 @@ class basic_chunk_range {
     while (left_in(seen) != 0) {
       end = end_of(seen);
       first = next_of(seen) + left_in(seen) / 2; // I4
-      if (m_word.compare_exchange_weak(seen, word(next_of(seen), first), std::memory_order_relaxed, std::memory_order_relaxed))
+      if (m_word.compare_exchange_weak(seen, word(next_of(seen), first), std::memory_order_relaxed,
+                                       std::memory_order_relaxed))
         return true;
     }
     return false;
   }
 
-  [[nodiscard]] std::uint32_t left() const noexcept { return left_in(m_word.load(std::memory_order_relaxed)); }
+  [[nodiscard]] std::uint32_t left() const noexcept {
+    return left_in(m_word.load(std::memory_order_relaxed));
+  }
 
  private:
-  static constexpr std::uint64_t word(std::uint32_t next, std::uint32_t end) noexcept { return std::uint64_t{next} << 32 | end; }
-  static constexpr std::uint32_t next_of(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(w >> 32); }
-  static constexpr std::uint32_t end_of(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(w); }
-  static constexpr std::uint32_t left_in(std::uint64_t w) noexcept { return next_of(w) < end_of(w) ? end_of(w) - next_of(w) : 0; }
+  static constexpr std::uint64_t word(std::uint32_t next, std::uint32_t end) noexcept {
+    return std::uint64_t{next} << 32 | end;
+  }
+  static constexpr std::uint32_t next_of(std::uint64_t w) noexcept {
+    return static_cast<std::uint32_t>(w >> 32);
+  }
+  static constexpr std::uint32_t end_of(std::uint64_t w) noexcept {
+    return static_cast<std::uint32_t>(w);
+  }
+  static constexpr std::uint32_t left_in(std::uint64_t w) noexcept {
+    return next_of(w) < end_of(w) ? end_of(w) - next_of(w) : 0;
+  }
 
   std::uint64_t take_one() noexcept {
     if (!mutant(bug::omp_static_steal_taken_in_two_steps))
@@ -93,7 +106,8 @@ void split_chunks(std::uint64_t chunks, unsigned members, RangeOf range_of) noex
 /// Steals half of the fullest range for a member whose range is empty: one chunk in `chunk`, the
 /// others in its range. Returns false if all ranges seem to be empty.
 template <class RangeOf>
-[[nodiscard]] bool steal(unsigned members, unsigned me, RangeOf range_of, std::uint32_t &chunk) noexcept {
+[[nodiscard]] bool steal(unsigned members, unsigned me, RangeOf range_of,
+                         std::uint32_t &chunk) noexcept {
   for (;;) {
     unsigned fullest = me;
     std::uint32_t most = 0;

@@ -13,14 +13,19 @@
 namespace weft_omp {
 
 loop_shape shape_of(long first, long last, long step) noexcept {
-  const auto a = static_cast<std::uint64_t>(first), b = static_cast<std::uint64_t>(last), s = static_cast<std::uint64_t>(step);
+  const auto a = static_cast<std::uint64_t>(first), b = static_cast<std::uint64_t>(last),
+             s = static_cast<std::uint64_t>(step);
   const bool none = step > 0 ? first >= last : first <= last;
   return {none ? 0 : step > 0 ? (b - a - 1) / s + 1 : (a - b - 1) / (0 - s) + 1, a, s, b};
 }
 
-loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept {
+loop_shape shape_of(bool up, unsigned long long first, unsigned long long last,
+                    unsigned long long step) noexcept {
   const bool none = up ? first >= last : first <= last;
-  return {none ? 0 : up ? (last - first - 1) / step + 1 : (first - last - 1) / (0 - step) + 1, first, step, last};
+  return {none ? 0
+          : up ? (last - first - 1) / step + 1
+               : (first - last - 1) / (0 - step) + 1,
+          first, step, last};
 }
 
 void workshare::begin(std::uint64_t n) noexcept {
@@ -112,14 +117,14 @@ constexpr unsigned k_most_ranges = 64;
 
 /// Returns a function that gives the range of a static_steal loop by the member's number.
 auto ranges_of(const thread &t, const workshare &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
-    return slots[member].chunk_ranges[slot];
-  };
+  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](
+             unsigned member) -> chunk_range & { return slots[member].chunk_ranges[slot]; };
 }
 
 } // namespace
 
-void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
+void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule,
+              std::uint64_t chunk) noexcept {
   int kind = static_cast<int>(schedule & 7);
   bool in_any_order = (schedule & k_nonmonotonic) != 0;
   if (kind == k_runtime) {
@@ -143,7 +148,8 @@ void set_loop(const thread &t, workshare &s, const loop_shape &shape, long sched
   s.span = s.chunk * s.step;
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
   const unsigned members = t.team->size;
-  s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most && members <= k_most_ranges &&
+  s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most &&
+                   members <= k_most_ranges &&
                    s.slot == &s; // a record that is linked to a slot has no ranges
   if (s.static_steal)
     split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(t, s));
@@ -195,7 +201,8 @@ bool next_static_steal(const thread &t, workshare_state &mine, workshare &s) noe
   std::uint32_t chunk = 0;
   if (mine.range->take(chunk) || steal(t.team->size, t.number, range_of, chunk))
     return take_equal(mine, s, chunk);
-  if (s.next.load(std::memory_order_relaxed) >= s.chunks || s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
+  if (s.next.load(std::memory_order_relaxed) >= s.chunks ||
+      s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
     return false;
   mine.trip = 1;
   return take_equal(mine, s, s.chunks - 1);
@@ -248,13 +255,16 @@ bool next_chunk(thread &t) noexcept {
 
 void wait_for_ordered_ticket(thread &t) noexcept {
   if (t.workshare.has_chunk)
-    t.workshare.current->ordered.wait_for_ticket(t.workshare.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+    t.workshare.current->ordered.wait_for_ticket(
+        t.workshare.first,
+        [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 bool next_ordered_chunk(thread &t) noexcept {
   if (t.workshare.has_chunk) {
     wait_for_ordered_ticket(t);
-    t.workshare.current->ordered.pass_ticket(t.workshare.end, [&t](const auto &word) { wake_all(&t, word); });
+    t.workshare.current->ordered.pass_ticket(t.workshare.end,
+                                             [&t](const auto &word) { wake_all(&t, word); });
   }
   return next_chunk(t);
 }

@@ -29,22 +29,26 @@ struct workshare {
   workshare *more = nullptr;
   spin_lock lock;
   std::uint64_t number = 0; // of the region in this record, counted per thread from 1; 0: none
-  unsigned left = 0;        // members that are done with it
+  unsigned left = 0; // members that are done with it
   bool busy = false;
 
   int schedule = 0;
   bool static_steal = false; // each member has a range of the chunks to itself: static_steal.hpp
-  bool adds = false;  // `next` may run past the end without an overflow
+  bool adds = false; // `next` may run past the end without an overflow
   std::uint64_t total = 0, chunk = 1, multiple = 1; // guided chunks are multiples of the last
-  std::uint64_t chunks = 0, span = 1;               // equal chunks, and how far the loop's variable goes in one
-  std::uint64_t first = 0, step = 1, last = 0; // of the loop's variable: its value in iteration 0, its step, and where the loop stops
+  std::uint64_t chunks = 0, span = 1; // equal chunks, and how far the loop's variable goes in one
+  std::uint64_t
+      first = 0,
+      step = 1,
+      last =
+          0; // of the loop's variable: its value in iteration 0, its step, and where the loop stops
   char apart[64]; // keeps what all members read out of the line that all write
   // The first equal chunk, or guided iteration, that no member has. Of a static_steal loop: the
   // number of chunks when a member has the last chunk, else 0.
   std::atomic<std::uint64_t> next{0};
   char apart_again[64];
   basic_ordered<> ordered;
-  void *memory = nullptr;                      // of the region, for the program
+  void *memory = nullptr; // of the region, for the program
   std::uintptr_t *reductions = nullptr;
   doacross *steps = nullptr;
 
@@ -59,7 +63,8 @@ struct loop_shape {
   std::uint64_t total, first, step, last;
 };
 [[nodiscard]] loop_shape shape_of(long first, long last, long step) noexcept;
-[[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept;
+[[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last,
+                                  unsigned long long step) noexcept;
 
 /// Enters the calling member's next region. Returns true if the member is the first one there: it
 /// must set the region up, then call publish_workshare().
@@ -71,7 +76,8 @@ void leave_workshare(thread &t) noexcept;
 
 /// A flag in `schedule`, besides its kind: a member's chunks may come in any order.
 inline constexpr long k_nonmonotonic = 8;
-void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
+void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule,
+              std::uint64_t chunk) noexcept;
 void set_memory(workshare &s, void **memory);
 
 /// Finds the member's next chunk, and puts it into t.workshare.first and end. Returns false if

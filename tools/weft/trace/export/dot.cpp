@@ -24,11 +24,12 @@ void write_types(const trace_reader &r, const trace_graph &g, output_file &out) 
         ++edges[{r.type_name(t.type), r.type_name(to.type)}];
   }
   for (const auto &[name, n] : types)
-    out.print("  \"%s\" [label=\"%s\\n%llu tasks, %.3f ms\"];\n", escaped(name).c_str(), escaped(name).c_str(),
-              static_cast<unsigned long long>(n.first), static_cast<double>(n.second) / 1e6);
+    out.print("  \"%s\" [label=\"%s\\n%llu tasks, %.3f ms\"];\n", escaped(name).c_str(),
+              escaped(name).c_str(), static_cast<unsigned long long>(n.first),
+              static_cast<double>(n.second) / 1e6);
   for (const auto &[pair, n] : edges)
-    out.print("  \"%s\" -> \"%s\" [label=\"%llu\"];\n", escaped(pair.first).c_str(), escaped(pair.second).c_str(),
-              static_cast<unsigned long long>(n));
+    out.print("  \"%s\" -> \"%s\" [label=\"%llu\"];\n", escaped(pair.first).c_str(),
+              escaped(pair.second).c_str(), static_cast<unsigned long long>(n));
 }
 
 void write_tasks(const trace_reader &r, const trace_graph &g, output_file &out) {
@@ -37,7 +38,8 @@ void write_tasks(const trace_reader &r, const trace_graph &g, output_file &out) 
     if (t.is_join)
       out.print("  t%zu [shape=point];\n", i);
     else
-      out.print("  t%zu [label=\"%s %u\\n%.1f us\"];\n", i, escaped(r.type_name(t.type)).c_str(), t.id, static_cast<double>(t.exec) / 1e3);
+      out.print("  t%zu [label=\"%s %u\\n%.1f us\"];\n", i, escaped(r.type_name(t.type)).c_str(),
+                t.id, static_cast<double>(t.exec) / 1e3);
     for (std::uint32_t e = 0; e < t.edges; ++e)
       out.print("  t%zu -> t%u;\n", i, g.edges[t.first_edge + e]);
     if (t.parent != k_nobody && !g.tasks[t.parent].is_root)

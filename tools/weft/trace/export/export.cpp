@@ -25,17 +25,23 @@ void for_each_slice(trace_reader &r, const char *what, Use use) {
 
 void export_chrome(trace_reader &r, output_file &out) {
   const long pid = r.about().pid;
-  out.print("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"discarded\":%llu},\"traceEvents\":[\n", static_cast<unsigned long long>(r.discarded()));
-  out.print("{\"ph\":\"M\",\"pid\":%ld,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", pid, escaped(r.about().program).c_str());
+  out.print("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"discarded\":%llu},\"traceEvents\":[\n",
+            static_cast<unsigned long long>(r.discarded()));
+  out.print("{\"ph\":\"M\",\"pid\":%ld,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", pid,
+            escaped(r.about().program).c_str());
   for (const unsigned slot : r.slots())
     if (slot < 9999)
-      out.print(",\n{\"ph\":\"M\",\"pid\":%ld,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}", pid, slot, slot);
+      out.print(
+          ",\n{\"ph\":\"M\",\"pid\":%ld,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
+          pid, slot, slot);
   // The constant text of a kind of slice, or of a type.
   const std::string head = ",\n{\"ph\":\"X\",\"pid\":" + std::to_string(pid) + ",\"tid\":";
-  static constexpr std::string_view k_rest[] = {"", ",\"cat\":\"idle\",\"name\":\"idle\"}", ",\"cat\":\"kernel\",\"name\":\"off cpu\"}"};
+  static constexpr std::string_view k_rest[] = {"", ",\"cat\":\"idle\",\"name\":\"idle\"}",
+                                                ",\"cat\":\"kernel\",\"name\":\"off cpu\"}"};
   std::vector<std::string> tasks;
   for (std::size_t i = 0; i < std::max<std::size_t>(r.about().types.size(), 1); ++i)
-    tasks.push_back(",\"cat\":\"task\",\"name\":\"" + escaped(r.type_name(static_cast<std::uint16_t>(i))) + "\",\"args\":{\"task\":");
+    tasks.push_back(",\"cat\":\"task\",\"name\":\"" +
+                    escaped(r.type_name(static_cast<std::uint16_t>(i))) + "\",\"args\":{\"task\":");
   for_each_slice(r, "writing JSON", [&](const slice &s) {
     out.put(head);
     out.number(std::uint64_t{s.slot});
@@ -92,14 +98,18 @@ int run_trace_export(const words &arguments) {
     else
       folder = w;
   }
-  static const std::vector<std::string_view> k_formats{"chrome", "perfetto", "paraver", "prv", "dot", "csv"};
+  static const std::vector<std::string_view> k_formats{"chrome", "perfetto", "paraver",
+                                                       "prv",    "dot",      "csv"};
   if (folder.empty())
     return usage_error("trace export needs the folder of a trace");
   if (std::find(k_formats.begin(), k_formats.end(), format) == k_formats.end())
-    return usage_error("trace export does not know the format '" + format + "'" + suggestion(format, k_formats));
+    return usage_error("trace export does not know the format '" + format + "'" +
+                       suggestion(format, k_formats));
   trace_reader r(folder);
   if (format == "paraver" || format == "prv") {
-    export_paraver(r, output.empty() ? "trace" : output.ends_with(".prv") ? output.substr(0, output.size() - 4) : output);
+    export_paraver(r, output.empty()             ? "trace"
+                      : output.ends_with(".prv") ? output.substr(0, output.size() - 4)
+                                                 : output);
     return end_progress(), k_ok;
   }
   if (format == "perfetto" && output.empty() && isatty(STDOUT_FILENO))

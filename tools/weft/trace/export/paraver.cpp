@@ -15,7 +15,8 @@ constexpr unsigned k_type_of_task = 6400000, k_type_of_id = 6400001;
 /// then known.
 class sorter {
  public:
-  sorter(trace_reader &r, output_file &out) : m_out(out), m_all(r, [this](const slice &s) { take(s); }) {}
+  sorter(trace_reader &r, output_file &out)
+      : m_out(out), m_all(r, [this](const slice &s) { take(s); }) {}
   void run(trace_reader &r) {
     r.rewind("writing for Paraver");
     trace_item i;
@@ -46,7 +47,9 @@ class sorter {
     put({s.end, -1, s.slot + 1, 0, 0, 0});
   }
   void write() {
-    std::sort(m_pending.begin(), m_pending.end(), [](const line &a, const line &b) { return a.at != b.at ? a.at < b.at : a.order < b.order; });
+    std::sort(m_pending.begin(), m_pending.end(), [](const line &a, const line &b) {
+      return a.at != b.at ? a.at < b.at : a.order < b.order;
+    });
     for (const line &l : m_pending) {
       put(l.end >= 0 ? "1:" : "2:", l.thread);
       put(":1:1:", l.thread);
@@ -87,8 +90,9 @@ unsigned threads_of(const trace_reader &r) {
 }
 
 void write_pcf(const trace_reader &r, output_file &out) {
-  out.put("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n0    Idle\n1    Running\n2    Taken off the CPU\n\n"
-          "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,0,174}\n\n");
+  out.put(
+      "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n0    Idle\n1    Running\n2    Taken off the CPU\n\n"
+      "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,0,174}\n\n");
   out.print("EVENT_TYPE\n0    %u    Task type\nVALUES\n0      none\n", k_type_of_task);
   for (std::size_t i = 1; i < r.about().types.size(); ++i)
     if (!r.about().types[i].empty())
@@ -109,7 +113,8 @@ void write_row(unsigned threads, output_file &out) {
 void export_paraver(trace_reader &r, const std::string &path) {
   output_file prv(path + ".prv"), pcf(path + ".pcf"), row(path + ".row");
   const unsigned threads = threads_of(r);
-  prv.print("#Paraver (01/01/2000 at 00:00):%lld_ns:1(%u):1:1(%u:1)\n", static_cast<long long>(r.bounds().last), threads, threads);
+  prv.print("#Paraver (01/01/2000 at 00:00):%lld_ns:1(%u):1:1(%u:1)\n",
+            static_cast<long long>(r.bounds().last), threads, threads);
   sorter(r, prv).run(r);
   write_pcf(r, pcf);
   write_row(threads, row);

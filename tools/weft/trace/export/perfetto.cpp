@@ -37,12 +37,35 @@ class message {
 };
 
 // Fields of TracePacket, and of the messages in it.
-enum : unsigned { f_packet = 1, f_timestamp = 8, f_sequence = 10, f_track_event = 11, f_interned = 12, f_flags = 13, f_descriptor = 60 };
-enum : unsigned { f_annotations = 4, f_type = 9, f_name_iid = 10, f_track = 11, f_counter_value = 30 }; // TrackEvent
-enum : std::uint64_t { slice_begin = 1, slice_end = 2, counter = 4 };                                   // its type
+enum : unsigned {
+  f_packet = 1,
+  f_timestamp = 8,
+  f_sequence = 10,
+  f_track_event = 11,
+  f_interned = 12,
+  f_flags = 13,
+  f_descriptor = 60
+};
+enum : unsigned {
+  f_annotations = 4,
+  f_type = 9,
+  f_name_iid = 10,
+  f_track = 11,
+  f_counter_value = 30
+}; // TrackEvent
+enum : std::uint64_t { slice_begin = 1, slice_end = 2, counter = 4 }; // its type
 enum : std::uint64_t { state_cleared = 1, needs_state = 2 };
-enum : std::uint64_t { track_of_process = 1, track_of_graph = 2, first_track = 16, first_of_kernel = 1 << 16 }; // ours
-enum : std::uint64_t { name_idle = k_trace_types, name_away = k_trace_types + 1, annotation_task = 1 }; // names below are types
+enum : std::uint64_t {
+  track_of_process = 1,
+  track_of_graph = 2,
+  first_track = 16,
+  first_of_kernel = 1 << 16
+}; // ours
+enum : std::uint64_t {
+  name_idle = k_trace_types,
+  name_away = k_trace_types + 1,
+  annotation_task = 1
+}; // names below are types
 
 class perfetto_writer {
  public:
@@ -69,11 +92,18 @@ void perfetto_writer::emit(message &packet) {
 }
 
 void perfetto_writer::describe_tracks() {
-  const auto describe = [this](message &track) { emit(message().number(f_sequence, 1).part(f_descriptor, track)); };
+  const auto describe = [this](message &track) {
+    emit(message().number(f_sequence, 1).part(f_descriptor, track));
+  };
   message process, graph;
-  process.number(1, static_cast<std::uint64_t>(m_reader.about().pid)).text(6, m_reader.about().program);
-  describe(message().number(1, track_of_process).part(3, process).number(11, 3)); // child tracks in the order of their ranks
-  const auto describe_track = [&](std::uint64_t track, const std::string &name, std::uint64_t rank) {
+  process.number(1, static_cast<std::uint64_t>(m_reader.about().pid))
+      .text(6, m_reader.about().program);
+  describe(message()
+               .number(1, track_of_process)
+               .part(3, process)
+               .number(11, 3)); // child tracks in the order of their ranks
+  const auto describe_track = [&](std::uint64_t track, const std::string &name,
+                                  std::uint64_t rank) {
     describe(message().number(1, track).text(2, name).number(5, track_of_process).number(12, rank));
   };
   for (const unsigned slot : m_reader.slots()) {
@@ -81,16 +111,23 @@ void perfetto_writer::describe_tracks() {
       continue;
     describe_track(first_track + slot, "worker " + std::to_string(slot), 2 * slot + 1);
     if (!m_reader.about().kernel.empty())
-      describe_track(first_of_kernel + slot, "worker " + std::to_string(slot) + ": kernel", 2 * slot + 2);
+      describe_track(first_of_kernel + slot, "worker " + std::to_string(slot) + ": kernel",
+                     2 * slot + 2);
   }
   if (m_reader.about().level >= trace_level::tasks)
-    describe(message().number(1, track_of_graph).text(2, "tasks in the graph").number(5, track_of_process).part(8, graph.number(3, 2)));
+    describe(message()
+                 .number(1, track_of_graph)
+                 .text(2, "tasks in the graph")
+                 .number(5, track_of_process)
+                 .part(8, graph.number(3, 2)));
 }
 
 /// Writes the names once: events refer to them by number.
 void perfetto_writer::name_types() {
   message names;
-  const auto name = [&names](std::uint64_t iid, std::string_view text) { names.part(2, message().number(1, iid).text(2, text)); };
+  const auto name = [&names](std::uint64_t iid, std::string_view text) {
+    names.part(2, message().number(1, iid).text(2, text));
+  };
   for (std::size_t i = 1; i < m_reader.about().types.size(); ++i)
     if (!m_reader.about().types[i].empty())
       name(i + 1, m_reader.about().types[i]);
@@ -116,8 +153,12 @@ void perfetto_writer::event(std::int64_t ns, const message &event) {
 }
 
 void perfetto_writer::put(const slice &s) {
-  const std::uint64_t name = s.what == slice::body ? std::uint64_t{s.type} : s.what == slice::idle ? std::uint64_t{name_idle} : name_away;
-  const std::uint64_t track = s.slot + (s.what == slice::away ? std::uint64_t{first_of_kernel} : first_track); // its slices overlap with bodies
+  const std::uint64_t name = s.what == slice::body   ? std::uint64_t{s.type}
+                             : s.what == slice::idle ? std::uint64_t{name_idle}
+                                                     : name_away;
+  const std::uint64_t track =
+      s.slot + (s.what == slice::away ? std::uint64_t{first_of_kernel}
+                                      : first_track); // its slices overlap with bodies
   m_event.clear();
   m_event.number(f_type, slice_begin).number(f_track, track).number(f_name_iid, name + 1);
   if (s.what == slice::body) {
@@ -131,7 +172,9 @@ void perfetto_writer::put(const slice &s) {
 
 void perfetto_writer::put_graph(std::int64_t ns, std::int64_t tasks) {
   m_event.clear();
-  event(ns, m_event.number(f_type, counter).number(f_track, track_of_graph).number(f_counter_value, static_cast<std::uint64_t>(tasks)));
+  event(ns, m_event.number(f_type, counter)
+                .number(f_track, track_of_graph)
+                .number(f_counter_value, static_cast<std::uint64_t>(tasks)));
 }
 
 } // namespace

@@ -11,59 +11,69 @@ extern "C" {
 #define UNPACK(...) __VA_ARGS__
 // BOUNDS: the first parameters of the entry, in parentheses. SHAPE: the arguments that shape_of()
 // gets of them.
-#define LOOP_START(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                                                                                      \
-  GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T chunk, T *first, T *last) {                                                            \
-    return start_loop<T>(SHAPE, KIND, chunk, first, last, ORDERED);                                                                                  \
+#define LOOP_START(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                                    \
+  GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T chunk, T *first, T *last) {          \
+    return start_loop<T>(SHAPE, KIND, chunk, first, last, ORDERED);                                \
   }
-#define LOOP_START_RUNTIME(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                                                                              \
-  GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T *first, T *last) { return start_loop<T>(SHAPE, KIND, 0, first, last, ORDERED); }
-#define LOOP_NEXT(LOOP, NAME, T, NEXT)                                                                                                               \
+#define LOOP_START_RUNTIME(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                            \
+  GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T *first, T *last) {                   \
+    return start_loop<T>(SHAPE, KIND, 0, first, last, ORDERED);                                    \
+  }
+#define LOOP_NEXT(LOOP, NAME, T, NEXT)                                                             \
   GOMP_API bool GOMP_##LOOP##_##NAME##_next(T *first, T *last) { return NEXT(first, last); }
-#define DOACROSS_START(LOOP, NAME, T, KIND)                                                                                                          \
-  GOMP_API bool GOMP_##LOOP##_doacross_##NAME##_start(unsigned count, T *counts, T chunk, T *first, T *last) {                                       \
-    return start_doacross<T>(count, counts, KIND, chunk, first, last);                                                                               \
+#define DOACROSS_START(LOOP, NAME, T, KIND)                                                        \
+  GOMP_API bool GOMP_##LOOP##_doacross_##NAME##_start(unsigned count, T *counts, T chunk,          \
+                                                      T *first, T *last) {                         \
+    return start_doacross<T>(count, counts, KIND, chunk, first, last);                             \
   }
 
-#define LOOPS(LOOP, T, BOUNDS, SHAPE)                                                                                                                \
-  LOOP_START(LOOP, static, T, BOUNDS, SHAPE, k_static, false)                                                                                        \
-  LOOP_START(LOOP, dynamic, T, BOUNDS, SHAPE, k_dynamic, false)                                                                                      \
-  LOOP_START(LOOP, guided, T, BOUNDS, SHAPE, k_guided, false)                                                                                        \
-  LOOP_START(LOOP, nonmonotonic_dynamic, T, BOUNDS, SHAPE, k_dynamic | k_nonmonotonic, false)                                                        \
-  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided, false)                                                                           \
-  LOOP_START(LOOP, ordered_static, T, BOUNDS, SHAPE, k_static, true)                                                                                 \
-  LOOP_START(LOOP, ordered_dynamic, T, BOUNDS, SHAPE, k_dynamic, true)                                                                               \
-  LOOP_START(LOOP, ordered_guided, T, BOUNDS, SHAPE, k_guided, true)                                                                                 \
-  LOOP_START_RUNTIME(LOOP, runtime, T, BOUNDS, SHAPE, k_runtime, false)                                                                              \
-  LOOP_START_RUNTIME(LOOP, nonmonotonic_runtime, T, BOUNDS, SHAPE, k_runtime | k_nonmonotonic, false)                                                \
-  LOOP_START_RUNTIME(LOOP, maybe_nonmonotonic_runtime, T, BOUNDS, SHAPE, k_runtime | k_nonmonotonic, false)                                          \
-  LOOP_START_RUNTIME(LOOP, ordered_runtime, T, BOUNDS, SHAPE, k_runtime, true)                                                                       \
-  GOMP_API bool GOMP_##LOOP##_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last, std::uintptr_t *reductions, void **memory) {               \
-    return start_loop<T>(SHAPE, memory || kind & k_monotonic ? kind : kind | k_nonmonotonic, chunk, first, last, false, {reductions, memory});       \
-  }                                                                                                                                                  \
-  GOMP_API bool GOMP_##LOOP##_ordered_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last, std::uintptr_t *reductions, void **memory) {       \
-    return start_loop<T>(SHAPE, kind, chunk, first, last, true, {reductions, memory});                                                               \
-  }                                                                                                                                                  \
-  LOOP_NEXT(LOOP, static, T, next_of_loop)                                                                                                           \
-  LOOP_NEXT(LOOP, dynamic, T, next_of_loop)                                                                                                          \
-  LOOP_NEXT(LOOP, guided, T, next_of_loop)                                                                                                           \
-  LOOP_NEXT(LOOP, runtime, T, next_of_loop)                                                                                                          \
-  LOOP_NEXT(LOOP, nonmonotonic_dynamic, T, next_of_loop)                                                                                             \
-  LOOP_NEXT(LOOP, nonmonotonic_guided, T, next_of_loop)                                                                                              \
-  LOOP_NEXT(LOOP, nonmonotonic_runtime, T, next_of_loop)                                                                                             \
-  LOOP_NEXT(LOOP, maybe_nonmonotonic_runtime, T, next_of_loop)                                                                                       \
-  LOOP_NEXT(LOOP, ordered_static, T, next_ordered)                                                                                                   \
-  LOOP_NEXT(LOOP, ordered_dynamic, T, next_ordered)                                                                                                  \
-  LOOP_NEXT(LOOP, ordered_guided, T, next_ordered)                                                                                                   \
-  LOOP_NEXT(LOOP, ordered_runtime, T, next_ordered)                                                                                                  \
-  DOACROSS_START(LOOP, static, T, k_static)                                                                                                          \
-  DOACROSS_START(LOOP, dynamic, T, k_dynamic)                                                                                                        \
-  DOACROSS_START(LOOP, guided, T, k_guided)                                                                                                          \
-  GOMP_API bool GOMP_##LOOP##_doacross_runtime_start(unsigned count, T *counts, T *first, T *last) {                                                 \
-    return start_doacross<T>(count, counts, k_runtime, 0, first, last);                                                                              \
-  }                                                                                                                                                  \
-  GOMP_API bool GOMP_##LOOP##_doacross_start(unsigned count, T *counts, long kind, T chunk, T *first, T *last, std::uintptr_t *reductions,           \
-                                             void **memory) {                                                                                        \
-    return start_doacross<T>(count, counts, kind, chunk, first, last, {reductions, memory});                                                         \
+#define LOOPS(LOOP, T, BOUNDS, SHAPE)                                                              \
+  LOOP_START(LOOP, static, T, BOUNDS, SHAPE, k_static, false)                                      \
+  LOOP_START(LOOP, dynamic, T, BOUNDS, SHAPE, k_dynamic, false)                                    \
+  LOOP_START(LOOP, guided, T, BOUNDS, SHAPE, k_guided, false)                                      \
+  LOOP_START(LOOP, nonmonotonic_dynamic, T, BOUNDS, SHAPE, k_dynamic | k_nonmonotonic, false)      \
+  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided, false)                         \
+  LOOP_START(LOOP, ordered_static, T, BOUNDS, SHAPE, k_static, true)                               \
+  LOOP_START(LOOP, ordered_dynamic, T, BOUNDS, SHAPE, k_dynamic, true)                             \
+  LOOP_START(LOOP, ordered_guided, T, BOUNDS, SHAPE, k_guided, true)                               \
+  LOOP_START_RUNTIME(LOOP, runtime, T, BOUNDS, SHAPE, k_runtime, false)                            \
+  LOOP_START_RUNTIME(LOOP, nonmonotonic_runtime, T, BOUNDS, SHAPE, k_runtime | k_nonmonotonic,     \
+                     false)                                                                        \
+  LOOP_START_RUNTIME(LOOP, maybe_nonmonotonic_runtime, T, BOUNDS, SHAPE,                           \
+                     k_runtime | k_nonmonotonic, false)                                            \
+  LOOP_START_RUNTIME(LOOP, ordered_runtime, T, BOUNDS, SHAPE, k_runtime, true)                     \
+  GOMP_API bool GOMP_##LOOP##_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last,          \
+                                    std::uintptr_t *reductions, void **memory) {                   \
+    return start_loop<T>(SHAPE, memory || kind & k_monotonic ? kind : kind | k_nonmonotonic,       \
+                         chunk, first, last, false, {reductions, memory});                         \
+  }                                                                                                \
+  GOMP_API bool GOMP_##LOOP##_ordered_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last,  \
+                                            std::uintptr_t *reductions, void **memory) {           \
+    return start_loop<T>(SHAPE, kind, chunk, first, last, true, {reductions, memory});             \
+  }                                                                                                \
+  LOOP_NEXT(LOOP, static, T, next_of_loop)                                                         \
+  LOOP_NEXT(LOOP, dynamic, T, next_of_loop)                                                        \
+  LOOP_NEXT(LOOP, guided, T, next_of_loop)                                                         \
+  LOOP_NEXT(LOOP, runtime, T, next_of_loop)                                                        \
+  LOOP_NEXT(LOOP, nonmonotonic_dynamic, T, next_of_loop)                                           \
+  LOOP_NEXT(LOOP, nonmonotonic_guided, T, next_of_loop)                                            \
+  LOOP_NEXT(LOOP, nonmonotonic_runtime, T, next_of_loop)                                           \
+  LOOP_NEXT(LOOP, maybe_nonmonotonic_runtime, T, next_of_loop)                                     \
+  LOOP_NEXT(LOOP, ordered_static, T, next_ordered)                                                 \
+  LOOP_NEXT(LOOP, ordered_dynamic, T, next_ordered)                                                \
+  LOOP_NEXT(LOOP, ordered_guided, T, next_ordered)                                                 \
+  LOOP_NEXT(LOOP, ordered_runtime, T, next_ordered)                                                \
+  DOACROSS_START(LOOP, static, T, k_static)                                                        \
+  DOACROSS_START(LOOP, dynamic, T, k_dynamic)                                                      \
+  DOACROSS_START(LOOP, guided, T, k_guided)                                                        \
+  GOMP_API bool GOMP_##LOOP##_doacross_runtime_start(unsigned count, T *counts, T *first,          \
+                                                     T *last) {                                    \
+    return start_doacross<T>(count, counts, k_runtime, 0, first, last);                            \
+  }                                                                                                \
+  GOMP_API bool GOMP_##LOOP##_doacross_start(unsigned count, T *counts, long kind, T chunk,        \
+                                             T *first, T *last, std::uintptr_t *reductions,        \
+                                             void **memory) {                                      \
+    return start_doacross<T>(count, counts, kind, chunk, first, last, {reductions, memory});       \
   }
 
 LOOPS(loop, long, (long a, long b, long step), shape_of(a, b, step))
@@ -88,8 +98,12 @@ GOMP_API void GOMP_ordered_start() {
 }
 GOMP_API void GOMP_ordered_end() {}
 
-GOMP_API void GOMP_doacross_post(long *where) { post(self(), reinterpret_cast<const std::uint64_t *>(where)); }
-GOMP_API void GOMP_doacross_ull_post(ull *where) { post(self(), reinterpret_cast<const std::uint64_t *>(where)); }
+GOMP_API void GOMP_doacross_post(long *where) {
+  post(self(), reinterpret_cast<const std::uint64_t *>(where));
+}
+GOMP_API void GOMP_doacross_ull_post(ull *where) {
+  post(self(), reinterpret_cast<const std::uint64_t *>(where));
+}
 
 GOMP_API void GOMP_doacross_wait(long first, ...) {
   va_list more;

@@ -51,19 +51,24 @@ struct loop_extras {
 };
 
 template <class T>
-bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
+bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered,
+                loop_extras extras = {}) {
   thread &t = self();
-  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
+    set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk));
+  });
   if (!first)
     return true;
   return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
 }
 
 template <class T>
-bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last, loop_extras extras = {}) {
+bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last,
+                    loop_extras extras = {}) {
   thread &t = self();
   begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
-    set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
+    set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind,
+             static_cast<std::uint64_t>(chunk));
     set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
   return give_chunk(t, next_chunk(t), first, last);

@@ -10,7 +10,8 @@ namespace {
 bool is_cancelled(const thread &t, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections))
     return t.team->workshare_cancelled.load(std::memory_order_relaxed);
-  return ((which & k_cancel_group) && is_cancelled(*t.task)) || t.team->cancelled.load(std::memory_order_relaxed);
+  return ((which & k_cancel_group) && is_cancelled(*t.task)) ||
+         t.team->cancelled.load(std::memory_order_relaxed);
 }
 
 } // namespace
@@ -53,7 +54,8 @@ namespace {
 
 /// Begins a combined construct. It sets up the first worksharing region before the members begin.
 template <class SetUp>
-void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags, unsigned most_useful, SetUp set_up) {
+void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags,
+              unsigned most_useful, SetUp set_up) {
   thread &t = self();
   omp_team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
   workshare &s = c.workshares[1 % k_open_workshares];
@@ -65,8 +67,11 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   launch(t, c, {body, data}, true);
 }
 
-void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
-  combined(body, data, threads, flags, 0, [&](const thread &t, workshare &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape,
+                   long kind, long chunk, unsigned flags) {
+  combined(body, data, threads, flags, 0, [&](const thread &t, workshare &s) {
+    set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk));
+  });
 }
 
 void run_combined(void (*body)(void *), void *data) {
@@ -74,10 +79,12 @@ void run_combined(void (*body)(void *), void *data) {
   end_team(self());
 }
 
-void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
+void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape,
+                       long kind, long chunk, unsigned flags) {
   thread &t = self();
   if (needs_proxy(t)) [[unlikely]]
-    return on_proxy_thread(t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
+    return on_proxy_thread(
+        t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
   combined_loop(body, data, threads, shape, kind, chunk, flags);
   run_combined(body, data);
 }
@@ -101,7 +108,8 @@ GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, 
   run_parallel(t, {body, data}, resolve_threads(t, threads), flags);
 }
 
-GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
+GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads,
+                                           unsigned flags) {
   thread &t = self();
   if (needs_proxy(t)) [[unlikely]] {
     unsigned got = 0;
@@ -120,24 +128,27 @@ GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, uns
   return size;
 }
 
-#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
-  GOMP_API void GOMP_parallel_loop_##NAME##_start(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,              \
-                                                  long chunk) {                                                                                      \
-    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, 0);                                                                 \
+#define PARALLEL_LOOP(NAME, KIND)                                                                  \
+  GOMP_API void GOMP_parallel_loop_##NAME##_start(void (*body)(void *), void *data,                \
+                                                  unsigned threads, long first, long last,         \
+                                                  long step, long chunk) {                         \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, 0);               \
   }
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
 PARALLEL_LOOP(guided, k_guided)
 #undef PARALLEL_LOOP
 
-GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data, unsigned threads, long first, long last, long step) {
+GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data, unsigned threads,
+                                               long first, long last, long step) {
   combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, 0);
 }
 
-#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
-  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, long chunk,          \
-                                          unsigned flags) {                                                                                          \
-    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                                         \
+#define PARALLEL_LOOP(NAME, KIND)                                                                  \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads,      \
+                                          long first, long last, long step, long chunk,            \
+                                          unsigned flags) {                                        \
+    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);       \
   }
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
@@ -146,30 +157,38 @@ PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic | k_nonmonotonic)
 PARALLEL_LOOP(nonmonotonic_guided, k_guided)
 #undef PARALLEL_LOOP
 
-#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
-  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, unsigned flags) {    \
-    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, 0, flags);                                                             \
+#define PARALLEL_LOOP(NAME, KIND)                                                                  \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads,      \
+                                          long first, long last, long step, unsigned flags) {      \
+    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, 0, flags);           \
   }
 PARALLEL_LOOP(runtime, k_runtime)
 PARALLEL_LOOP(nonmonotonic_runtime, k_runtime | k_nonmonotonic)
 PARALLEL_LOOP(maybe_nonmonotonic_runtime, k_runtime | k_nonmonotonic)
 #undef PARALLEL_LOOP
 
-GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads, unsigned count) {
-  combined(body, data, threads, 0, count, [&](const thread &t, workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads,
+                                           unsigned count) {
+  combined(body, data, threads, 0, count, [&](const thread &t, workshare &s) {
+    set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  });
 }
 
-GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
+GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads,
+                                     unsigned count, unsigned flags) {
   thread &t = self();
   if (needs_proxy(t)) [[unlikely]]
     return on_proxy_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
-  combined(body, data, threads, flags, count, [&](const thread &t, workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  combined(body, data, threads, flags, count, [&](const thread &t, workshare &s) {
+    set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  });
   run_combined(body, data);
 }
 
 GOMP_API bool GOMP_cancellation_point(int which) { return is_cancelled_here(which); }
 GOMP_API bool GOMP_cancel(int which, bool doit) { return cancel_here(which, doit); }
-GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams, unsigned thread_limit, unsigned) {
+GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams,
+                             unsigned thread_limit, unsigned) {
   thread &t = self();
   if (teams == 0)
     teams = g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 3;

@@ -10,7 +10,9 @@ namespace {
 word_lock g_critical, g_atomic;
 
 /// Returns the number of a section, counted from 1; 0 when there is none.
-unsigned section(thread &t, bool found) noexcept { return found ? static_cast<unsigned>(t.workshare.first + 1) : 0; }
+unsigned section(thread &t, bool found) noexcept {
+  return found ? static_cast<unsigned>(t.workshare.first + 1) : 0;
+}
 
 void leave_and_wait(thread &t) {
   leave_workshare(t);
@@ -33,12 +35,14 @@ GOMP_API void GOMP_atomic_end() { g_atomic.unlock(self()); }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {
   thread &t = self();
-  begin_workshare(t, nullptr, nullptr, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_workshare(t, nullptr, nullptr,
+                  [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
   thread &t = self();
-  begin_workshare(t, reductions, memory, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_workshare(t, reductions, memory,
+                  [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections_next() {

@@ -25,11 +25,16 @@ enum flag : unsigned {
 
 /// Returns whether a task is deferred here. Outside of a parallel region it is not, because there
 /// is no other thread, and perhaps no later scheduling point.
-bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.team->level != 0; }
+bool deferred_here(const thread &t, bool deferred) noexcept {
+  return deferred && t.team->level != 0;
+}
 
 /// Returns whether the thread makes no tasks, because the region or the group of its task is
 /// cancelled.
-bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.team->cancelled.load(std::memory_order_relaxed); }
+bool makes_none(const thread &t) noexcept {
+  return t.task->is_explicit ? is_cancelled(*t.task)
+                             : t.team->cancelled.load(std::memory_order_relaxed);
+}
 
 void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std::size_t bytes) {
   if (!copy) {
@@ -58,10 +63,12 @@ inline void create_plain(thread &t, const creation &how) {
   submit_plain(t, *x);
 }
 
-[[gnu::always_inline]] inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
+[[gnu::always_inline]] inline void create(thread &t, const creation &how,
+                                          const task_clauses &clauses, void *detach) {
   omp_task *const x = make_task(t, how.bytes, how.alignment, clauses);
   x->body = how.body;
-  if (clauses.detachable) { // the creator gets the event, and the event is the first of the task's data
+  if (clauses
+          .detachable) { // the creator gets the event, and the event is the first of the task's data
     *static_cast<void **>(detach) = x;
     if (how.data)
       *static_cast<void **>(how.data) = x;
@@ -77,7 +84,8 @@ inline void create_plain(thread &t, const creation &how) {
 }
 
 /// Creates a task with dependences. Not in line, because the list takes space on the stack.
-[[gnu::noinline]] void create_dependent(thread &t, const creation &how, task_clauses &clauses, void **depend, void *detach) {
+[[gnu::noinline]] void create_dependent(thread &t, const creation &how, task_clauses &clauses,
+                                        void **depend, void *detach) {
   const access_list accesses(t, depend);
   accesses.enter_in(clauses);
   create(t, how, clauses, detach);
@@ -87,14 +95,17 @@ inline void create_plain(thread &t, const creation &how) {
 
 extern "C" {
 
-GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool if_clause, unsigned flags,
-                        void **depend, int priority, void *detach) {
+GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes,
+                        long alignment, bool if_clause, unsigned flags, void **depend, int priority,
+                        void *detach) {
   thread &t = self();
   if (g_globals.cancellation && makes_none(t)) [[unlikely]]
     return;
   const bool deferred = deferred_here(t, if_clause);
-  const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
-  if (deferred && !t.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach))) [[likely]]
+  const creation how{body, data, copy, static_cast<std::size_t>(bytes),
+                     static_cast<std::size_t>(alignment)};
+  if (deferred && !t.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach)))
+      [[likely]]
     return create_plain(t, how);
   if ((!deferred || t.task->is_final) && !copy && !(flags & (k_depend | k_detach)))
     return run_in_place(t, body, data, (flags & k_final) != 0);
@@ -144,7 +155,9 @@ division divide(const thread &t, std::uint64_t n, std::uint64_t asked, unsigned 
     const std::uint64_t tasks = (n - 1) / asked + 1;
     return {tasks, asked, 0, n - (tasks - 1) * asked};
   }
-  const std::uint64_t tasks = n / asked ? n / asked : 1; // each task has at least `asked` iterations, and less than twice as many
+  const std::uint64_t tasks =
+      n / asked ? n / asked
+                : 1; // each task has at least `asked` iterations, and less than twice as many
   return {tasks, n / tasks, n % tasks, 0};
 }
 
@@ -155,8 +168,9 @@ struct head_of_data {
 };
 
 template <class T>
-void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags, unsigned long asked,
-              int priority, std::uint64_t n, T first, T step) {
+void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes,
+              long alignment, unsigned flags, unsigned long asked, int priority, std::uint64_t n,
+              T first, T step) {
   thread &t = self();
   auto *const head = static_cast<head_of_data<T> *>(data);
   const bool group = !(flags & k_nogroup), reduces = (flags & k_reduction) != 0;
@@ -180,7 +194,8 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
   omp_task **end = &later;
   for (std::uint64_t i = 0; i < d.tasks; ++i) {
     const std::uint64_t length = d.last && i + 1 == d.tasks ? d.last : d.each + (i < d.bigger);
-    omp_task *const x = make_task(t, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), clauses);
+    omp_task *const x =
+        make_task(t, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), clauses);
     x->body = body;
     fill(t, *x, data, copy, static_cast<std::size_t>(bytes));
     auto *const mine = static_cast<head_of_data<T> *>(x->argument);
@@ -205,15 +220,19 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
 
 extern "C" {
 
-GOMP_API void GOMP_taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
-                            unsigned long asked, int priority, long first, long last, long step) {
-  taskloop<long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of(first, last, step).total, first, step);
+GOMP_API void GOMP_taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *),
+                            long bytes, long alignment, unsigned flags, unsigned long asked,
+                            int priority, long first, long last, long step) {
+  taskloop<long>(body, data, copy, bytes, alignment, flags, asked, priority,
+                 shape_of(first, last, step).total, first, step);
 }
 
-GOMP_API void GOMP_taskloop_ull(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
-                                unsigned long asked, int priority, unsigned long long first, unsigned long long last, unsigned long long step) {
-  taskloop<unsigned long long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of((flags & k_up) != 0, first, last, step).total,
-                               first, step);
+GOMP_API void GOMP_taskloop_ull(void (*body)(void *), void *data, void (*copy)(void *, void *),
+                                long bytes, long alignment, unsigned flags, unsigned long asked,
+                                int priority, unsigned long long first, unsigned long long last,
+                                unsigned long long step) {
+  taskloop<unsigned long long>(body, data, copy, bytes, alignment, flags, asked, priority,
+                               shape_of((flags & k_up) != 0, first, last, step).total, first, step);
 }
 
 } // extern "C"

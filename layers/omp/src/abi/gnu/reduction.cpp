@@ -19,13 +19,27 @@
 namespace weft_omp {
 namespace {
 
-enum word : unsigned { k_count, k_bytes, k_copies, k_allocator, k_next, k_index, k_end, k_variables };
+enum word : unsigned {
+  k_count,
+  k_bytes,
+  k_copies,
+  k_allocator,
+  k_next,
+  k_index,
+  k_end,
+  k_variables
+};
 constexpr unsigned k_words_per_variable = 3;
 
-using address_index = std::unordered_map<std::uintptr_t, std::uintptr_t *>; // address -> its three words
+using address_index =
+    std::unordered_map<std::uintptr_t, std::uintptr_t *>; // address -> its three words
 
-address_index *index_of(const std::uintptr_t *data) noexcept { return reinterpret_cast<address_index *>(data[k_index]); }
-std::uintptr_t *next_of(const std::uintptr_t *d) noexcept { return reinterpret_cast<std::uintptr_t *>(d[k_next]); }
+address_index *index_of(const std::uintptr_t *data) noexcept {
+  return reinterpret_cast<address_index *>(data[k_index]);
+}
+std::uintptr_t *next_of(const std::uintptr_t *d) noexcept {
+  return reinterpret_cast<std::uintptr_t *>(d[k_next]);
+}
 
 void make_copies(std::uintptr_t *d, unsigned threads) {
   const std::size_t bytes = d[k_bytes] * threads, alignment = d[k_copies] < 64 ? 64 : d[k_copies];
@@ -45,7 +59,8 @@ void index_variables(address_index &i, std::uintptr_t *d) {
   }
 }
 
-void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *first, unsigned threads) {
+void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *first,
+           unsigned threads) {
   auto *i = outer && index_of(outer) ? new address_index(*index_of(outer)) : new address_index;
   for (std::uintptr_t *d = data;;) {
     if (first) {
@@ -68,7 +83,8 @@ void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *fi
 
 } // namespace
 
-void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_workshare) {
+void register_reductions(thread &t, std::uintptr_t *data,
+                         const std::uintptr_t *first_of_workshare) {
   task_group &g = *t.task->group;
   enter(data, g.reductions, first_of_workshare, t.team->size);
   g.reductions = data;
@@ -118,7 +134,8 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals
   for (std::size_t i = 0; i < count; ++i) {
     const auto at = reinterpret_cast<std::uintptr_t>(ptrs[i]);
     const address_index *const known = data ? index_of(data) : nullptr;
-    if (const auto found = known ? known->find(at) : address_index::const_iterator{}; known && found != known->end()) {
+    if (const auto found = known ? known->find(at) : address_index::const_iterator{};
+        known && found != known->end()) {
       const std::uintptr_t *const d = reinterpret_cast<std::uintptr_t *>(found->second[2]);
       ptrs[i] = reinterpret_cast<void *>(d[k_copies] + t.number * d[k_bytes] + found->second[1]);
       if (i < originals)
@@ -129,15 +146,17 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals
     while (d && (at < d[k_copies] || at >= d[k_end]))
       d = next_of(d);
     if (!d)
-      fatal("in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
-            ptrs[i]);
+      fatal(
+          "in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
+          ptrs[i]);
     const std::uintptr_t offset = (at - d[k_copies]) % d[k_bytes];
     ptrs[i] = reinterpret_cast<void *>(d[k_copies] + t.number * d[k_bytes] + offset);
     if (i >= originals)
       continue;
     ptrs[count + i] = nullptr;
     for (std::uintptr_t v = 0; v < d[k_count]; ++v)
-      if (const std::uintptr_t *words = d + k_variables + v * k_words_per_variable; words[1] == offset)
+      if (const std::uintptr_t *words = d + k_variables + v * k_words_per_variable;
+          words[1] == offset)
         ptrs[count + i] = reinterpret_cast<void *>(words[0]);
   }
 }

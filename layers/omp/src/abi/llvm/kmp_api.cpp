@@ -28,19 +28,27 @@ KMP_API void *kmp_calloc(std::size_t n, std::size_t bytes) { return std::calloc(
 KMP_API void *kmp_realloc(void *p, std::size_t bytes) { return std::realloc(p, bytes); }
 KMP_API void kmp_free(void *p) { std::free(p); }
 KMP_API void *kmpc_malloc(std::size_t bytes) { return kmp_malloc(bytes); }
-KMP_API void *kmpc_aligned_malloc(std::size_t bytes, std::size_t alignment) { return kmp_aligned_malloc(bytes, alignment); }
+KMP_API void *kmpc_aligned_malloc(std::size_t bytes, std::size_t alignment) {
+  return kmp_aligned_malloc(bytes, alignment);
+}
 KMP_API void *kmpc_calloc(std::size_t n, std::size_t bytes) { return kmp_calloc(n, bytes); }
 KMP_API void *kmpc_realloc(void *p, std::size_t bytes) { return kmp_realloc(p, bytes); }
 KMP_API void kmpc_free(void *p) { kmp_free(p); }
 KMP_API void *kmp_malloc_(const std::size_t *bytes) { return kmp_malloc(*bytes); }
-KMP_API void *kmp_aligned_malloc_(const std::size_t *bytes, const std::size_t *alignment) { return kmp_aligned_malloc(*bytes, *alignment); }
-KMP_API void *kmp_calloc_(const std::size_t *n, const std::size_t *bytes) { return kmp_calloc(*n, *bytes); }
+KMP_API void *kmp_aligned_malloc_(const std::size_t *bytes, const std::size_t *alignment) {
+  return kmp_aligned_malloc(*bytes, *alignment);
+}
+KMP_API void *kmp_calloc_(const std::size_t *n, const std::size_t *bytes) {
+  return kmp_calloc(*n, *bytes);
+}
 KMP_API void *kmp_realloc_(void **p, const std::size_t *bytes) { return kmp_realloc(*p, *bytes); }
 KMP_API void kmp_free_(void **p) { kmp_free(*p); }
 
 // ---- stacks: a size is for threads that begin later, as in LLVM's runtime -------------------------
 
-KMP_API void kmp_set_stacksize_s(std::size_t bytes) { of_process().stack_bytes = std::max(bytes, std::size_t{64} << 10); }
+KMP_API void kmp_set_stacksize_s(std::size_t bytes) {
+  of_process().stack_bytes = std::max(bytes, std::size_t{64} << 10);
+}
 KMP_API std::size_t kmp_get_stacksize_s() { return of_process().stack_bytes; }
 KMP_API void kmp_set_stacksize(int bytes) {
   if (bytes > 0)
@@ -83,13 +91,17 @@ KMP_API void kmp_set_defaults(const char *text) {
   constexpr char k_offload[] = "OMP_TARGET_OFFLOAD=";
   if (text && std::strncmp(text, k_offload, sizeof k_offload - 1) == 0)
     return (void)self(), set_offload(text + sizeof k_offload - 1);
-  warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts", text ? text : "");
+  warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts",
+       text ? text : "");
 }
 KMP_API void kmpc_set_defaults(const char *text) { kmp_set_defaults(text); }
-KMP_API void kmp_set_defaults_(const char *text, std::size_t length) { kmp_set_defaults(std::string(text, length).c_str()); }
+KMP_API void kmp_set_defaults_(const char *text, std::size_t length) {
+  kmp_set_defaults(std::string(text, length).c_str());
+}
 KMP_API int kmp_get_cancellation_status(int) { return of_process().cancellation; }
 KMP_API int kmp_get_cancellation_status_(const int *) { return of_process().cancellation; }
-KMP_API void kmp_set_disp_num_buffers(int) {} // the number of open worksharing regions has no limit here
+KMP_API void kmp_set_disp_num_buffers(int) {
+} // the number of open worksharing regions has no limit here
 KMP_API void kmpc_set_disp_num_buffers(int) {}
 KMP_API void kmp_set_disp_num_buffers_(const int *) {}
 KMP_API int kmp_get_num_known_threads() { return static_cast<int>(known_threads()); }
@@ -159,15 +171,27 @@ KMP_API int kmp_get_affinity(void **m) {
   return 0;
 }
 
-KMP_API int kmpc_set_affinity_mask_proc(int cpu, void **m) { return kmp_set_affinity_mask_proc(cpu, m); }
-KMP_API int kmpc_unset_affinity_mask_proc(int cpu, void **m) { return kmp_unset_affinity_mask_proc(cpu, m); }
-KMP_API int kmpc_get_affinity_mask_proc(int cpu, void **m) { return kmp_get_affinity_mask_proc(cpu, m); }
+KMP_API int kmpc_set_affinity_mask_proc(int cpu, void **m) {
+  return kmp_set_affinity_mask_proc(cpu, m);
+}
+KMP_API int kmpc_unset_affinity_mask_proc(int cpu, void **m) {
+  return kmp_unset_affinity_mask_proc(cpu, m);
+}
+KMP_API int kmpc_get_affinity_mask_proc(int cpu, void **m) {
+  return kmp_get_affinity_mask_proc(cpu, m);
+}
 KMP_API int kmp_get_affinity_max_proc_() { return kmp_get_affinity_max_proc(); }
 KMP_API void kmp_create_affinity_mask_(void **m) { kmp_create_affinity_mask(m); }
 KMP_API void kmp_destroy_affinity_mask_(void **m) { kmp_destroy_affinity_mask(m); }
-KMP_API int kmp_set_affinity_mask_proc_(const int *cpu, void **m) { return kmp_set_affinity_mask_proc(*cpu, m); }
-KMP_API int kmp_unset_affinity_mask_proc_(const int *cpu, void **m) { return kmp_unset_affinity_mask_proc(*cpu, m); }
-KMP_API int kmp_get_affinity_mask_proc_(const int *cpu, void **m) { return kmp_get_affinity_mask_proc(*cpu, m); }
+KMP_API int kmp_set_affinity_mask_proc_(const int *cpu, void **m) {
+  return kmp_set_affinity_mask_proc(*cpu, m);
+}
+KMP_API int kmp_unset_affinity_mask_proc_(const int *cpu, void **m) {
+  return kmp_unset_affinity_mask_proc(*cpu, m);
+}
+KMP_API int kmp_get_affinity_mask_proc_(const int *cpu, void **m) {
+  return kmp_get_affinity_mask_proc(*cpu, m);
+}
 KMP_API int kmp_set_affinity_(void **m) { return kmp_set_affinity(m); }
 KMP_API int kmp_get_affinity_(void **m) { return kmp_get_affinity(m); }
 
@@ -195,8 +219,12 @@ KMP_API int ompc_get_ancestor_thread_num(int level) { return omp_get_ancestor_th
 KMP_API int ompc_get_team_size(int level) { return omp_get_team_size(level); }
 KMP_API void ompc_display_affinity(const char *format) { omp_display_affinity(format); }
 KMP_API void ompc_set_affinity_format(const char *format) { omp_set_affinity_format(format); }
-KMP_API std::size_t ompc_get_affinity_format(char *to, std::size_t room) { return omp_get_affinity_format(to, room); }
-KMP_API std::size_t ompc_capture_affinity(char *to, std::size_t room, const char *format) { return omp_capture_affinity(to, room, format); }
+KMP_API std::size_t ompc_get_affinity_format(char *to, std::size_t room) {
+  return omp_get_affinity_format(to, room);
+}
+KMP_API std::size_t ompc_capture_affinity(char *to, std::size_t room, const char *format) {
+  return omp_capture_affinity(to, room, format);
+}
 
 // ---- of later versions of OpenMP than GCC 12's ------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 // The predefined allocators and memory spaces as variables, which LLVM's library has, too.
 #include "abi/llvm/kmpc.hpp"
 
-#define KMP_CONSTANT(NAME, VALUE) extern "C" __attribute__((visibility("default"))) const std::uintptr_t NAME = VALUE;
+#define KMP_CONSTANT(NAME, VALUE)                                                                  \
+  extern "C" __attribute__((visibility("default"))) const std::uintptr_t NAME = VALUE;
 KMP_CONSTANT(omp_null_allocator, 0)
 KMP_CONSTANT(omp_default_mem_alloc, 1)
 KMP_CONSTANT(omp_large_cap_mem_alloc, 2)

@@ -30,7 +30,9 @@ struct kmp_task {
   std::int32_t is_last;
 };
 constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
-inline omp_task &task_of(kmp_task *k) noexcept { return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head); }
+inline omp_task &task_of(kmp_task *k) noexcept {
+  return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head);
+}
 /// Runs the destructors of the task's private variables.
 inline void destroy_data(std::int32_t number, kmp_task *k) {
   if (task_of(k).destroys)
@@ -38,6 +40,7 @@ inline void destroy_data(std::int32_t number, kmp_task *k) {
 }
 
 /// Calls f(&thread, &zero, arguments...).
-extern "C" void weft_omp_call_microtask(void (*f)(), std::int32_t *thread, std::int32_t *zero, std::size_t count, void **arguments);
+extern "C" void weft_omp_call_microtask(void (*f)(), std::int32_t *thread, std::int32_t *zero,
+                                        std::size_t count, void **arguments);
 
 } // namespace weft_omp

@@ -34,7 +34,8 @@ std::pair<T, T> update(T *at, F f) noexcept {
   bits before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   for (;;) {
     const T old = __builtin_bit_cast(T, before), made = f(old);
-    if (__atomic_compare_exchange_n(word, &before, __builtin_bit_cast(bits, made), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (__atomic_compare_exchange_n(word, &before, __builtin_bit_cast(bits, made), true,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return {old, made};
   }
 }
@@ -43,59 +44,59 @@ std::pair<T, T> update(T *at, F f) noexcept {
 
 // `x` is the present value, `y` the operand. *_cpt gives the value before the update or, with a
 // flag, the value after it.
-#define ATOMIC(NAME, OPERATION, T, EXPRESSION)                                                                                                       \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                                                                     \
-    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                                     \
-  }                                                                                                                                                  \
-  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt(location *, int, T *at, T y, int after) {                                                       \
-    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                   \
-    return after ? both.second : both.first;                                                                                                         \
+#define ATOMIC(NAME, OPERATION, T, EXPRESSION)                                                     \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                   \
+    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                   \
+  }                                                                                                \
+  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt(location *, int, T *at, T y, int after) {     \
+    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                 \
+    return after ? both.second : both.first;                                                       \
   }
 // y - x and the like
-#define REVERSE(NAME, OPERATION, T, EXPRESSION)                                                                                                      \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_rev(location *, int, T *at, T y) {                                                               \
-    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                                     \
-  }                                                                                                                                                  \
-  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt_rev(location *, int, T *at, T y, int after) {                                                   \
-    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                   \
-    return after ? both.second : both.first;                                                                                                         \
+#define REVERSE(NAME, OPERATION, T, EXPRESSION)                                                    \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_rev(location *, int, T *at, T y) {             \
+    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                   \
+  }                                                                                                \
+  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt_rev(location *, int, T *at, T y, int after) { \
+    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                 \
+    return after ? both.second : both.first;                                                       \
   }
-#define MOVES(NAME, T)                                                                                                                               \
-  KMP_API T __kmpc_atomic_##NAME##_rd(location *, int, T *at) {                                                                                      \
-    return update(at, [](T x) { return x; }).first;                                                                                                  \
-  }                                                                                                                                                  \
-  KMP_API void __kmpc_atomic_##NAME##_wr(location *, int, T *at, T y) {                                                                              \
-    update(at, [y](T) { return y; });                                                                                                                \
-  }                                                                                                                                                  \
-  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T y) {                                                                                \
-    return update(at, [y](T) { return y; }).first;                                                                                                   \
+#define MOVES(NAME, T)                                                                             \
+  KMP_API T __kmpc_atomic_##NAME##_rd(location *, int, T *at) {                                    \
+    return update(at, [](T x) { return x; }).first;                                                \
+  }                                                                                                \
+  KMP_API void __kmpc_atomic_##NAME##_wr(location *, int, T *at, T y) {                            \
+    update(at, [y](T) { return y; });                                                              \
+  }                                                                                                \
+  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T y) {                              \
+    return update(at, [y](T) { return y; }).first;                                                 \
   }
-#define ARITHMETIC(NAME, T)                                                                                                                          \
-  ATOMIC(NAME, add, T, x + y)                                                                                                                        \
-  ATOMIC(NAME, sub, T, x - y)                                                                                                                        \
-  ATOMIC(NAME, mul, T, x *y)                                                                                                                         \
-  ATOMIC(NAME, div, T, x / y)                                                                                                                        \
-  ATOMIC(NAME, min, T, y < x ? y : x)                                                                                                                \
-  ATOMIC(NAME, max, T, x < y ? y : x)                                                                                                                \
-  REVERSE(NAME, sub, T, y - x)                                                                                                                       \
-  REVERSE(NAME, div, T, y / x)                                                                                                                       \
+#define ARITHMETIC(NAME, T)                                                                        \
+  ATOMIC(NAME, add, T, x + y)                                                                      \
+  ATOMIC(NAME, sub, T, x - y)                                                                      \
+  ATOMIC(NAME, mul, T, x *y)                                                                       \
+  ATOMIC(NAME, div, T, x / y)                                                                      \
+  ATOMIC(NAME, min, T, y < x ? y : x)                                                              \
+  ATOMIC(NAME, max, T, x < y ? y : x)                                                              \
+  REVERSE(NAME, sub, T, y - x)                                                                     \
+  REVERSE(NAME, div, T, y / x)                                                                     \
   MOVES(NAME, T)
-#define INTEGER(NAME, T, U)                                                                                                                          \
-  ARITHMETIC(NAME, T)                                                                                                                                \
-  ATOMIC(NAME, andb, T, x &y)                                                                                                                        \
-  ATOMIC(NAME, orb, T, x | y)                                                                                                                        \
-  ATOMIC(NAME, xor, T, x ^ y)                                                                                                                        \
-  ATOMIC(NAME, andl, T, x &&y)                                                                                                                       \
-  ATOMIC(NAME, orl, T, x || y)                                                                                                                       \
-  ATOMIC(NAME, eqv, T, ~(x ^ y))                                                                                                                     \
-  ATOMIC(NAME, neqv, T, x ^ y)                                                                                                                       \
-  ATOMIC(NAME, shl, T, x << y)                                                                                                                       \
-  ATOMIC(NAME, shr, T, x >> y)                                                                                                                       \
-  REVERSE(NAME, shl, T, y << x)                                                                                                                      \
-  REVERSE(NAME, shr, T, y >> x)                                                                                                                      \
-  ATOMIC(NAME##u, div, U, x / y)                                                                                                                     \
-  ATOMIC(NAME##u, shr, U, x >> y)                                                                                                                    \
-  REVERSE(NAME##u, div, U, y / x)                                                                                                                    \
+#define INTEGER(NAME, T, U)                                                                        \
+  ARITHMETIC(NAME, T)                                                                              \
+  ATOMIC(NAME, andb, T, x &y)                                                                      \
+  ATOMIC(NAME, orb, T, x | y)                                                                      \
+  ATOMIC(NAME, xor, T, x ^ y)                                                                      \
+  ATOMIC(NAME, andl, T, x &&y)                                                                     \
+  ATOMIC(NAME, orl, T, x || y)                                                                     \
+  ATOMIC(NAME, eqv, T, ~(x ^ y))                                                                   \
+  ATOMIC(NAME, neqv, T, x ^ y)                                                                     \
+  ATOMIC(NAME, shl, T, x << y)                                                                     \
+  ATOMIC(NAME, shr, T, x >> y)                                                                     \
+  REVERSE(NAME, shl, T, y << x)                                                                    \
+  REVERSE(NAME, shr, T, y >> x)                                                                    \
+  ATOMIC(NAME##u, div, U, x / y)                                                                   \
+  ATOMIC(NAME##u, shr, U, x >> y)                                                                  \
+  REVERSE(NAME##u, div, U, y / x)                                                                  \
   REVERSE(NAME##u, shr, U, y >> x)
 INTEGER(fixed1, signed char, unsigned char)
 INTEGER(fixed2, std::int16_t, std::uint16_t)
@@ -108,11 +109,12 @@ KMP_API void __kmpc_atomic_start() { g_atomic.lock(self()); }
 KMP_API void __kmpc_atomic_end() { g_atomic.unlock(self()); }
 
 // Any size: f(out, at, operand), under the lock.
-#define ANY(BYTES)                                                                                                                                   \
-  KMP_API void __kmpc_atomic_##BYTES(location *, int, void *at, void *y, void (*f)(void *, void *, void *)) {                                        \
-    thread &t = self();                                                                                                                              \
-    g_atomic.lock(t);                                                                                                                                \
-    f(at, at, y);                                                                                                                                    \
-    g_atomic.unlock(t);                                                                                                                              \
+#define ANY(BYTES)                                                                                 \
+  KMP_API void __kmpc_atomic_##BYTES(location *, int, void *at, void *y,                           \
+                                     void (*f)(void *, void *, void *)) {                          \
+    thread &t = self();                                                                            \
+    g_atomic.lock(t);                                                                              \
+    f(at, at, y);                                                                                  \
+    g_atomic.unlock(t);                                                                            \
   }
 ANY(1) ANY(2) ANY(4) ANY(8) ANY(10) ANY(16) ANY(20) ANY(32)

@@ -11,7 +11,8 @@ using namespace weft_omp;
 namespace {
 
 constexpr int k_static_chunked = 33, k_distribute_chunked = 91, k_distribute = 92;
-constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
+constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29,
+              k_without_merging = 160;
 constexpr int k_guided_simd = 46, k_runtime_simd = 47;
 constexpr int k_in_any_order = 1 << 30; // modifier
 
@@ -21,7 +22,8 @@ std::uint64_t steps_between(T low, T high, S step) noexcept {
   using U = std::make_unsigned_t<T>;
   if (step > 0)
     return static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / static_cast<U>(step);
-  return static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) / static_cast<U>(0 - static_cast<U>(step));
+  return static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) /
+         static_cast<U>(0 - static_cast<U>(step));
 }
 
 template <class T, class S>
@@ -37,18 +39,27 @@ struct bounds {
   S step;
 
   [[nodiscard]] std::uint64_t total() const noexcept { return trips(low, high, step); }
-  [[nodiscard]] T at(std::uint64_t i) const noexcept { return static_cast<T>(static_cast<U>(low) + static_cast<U>(i) * static_cast<U>(step)); }
+  [[nodiscard]] T at(std::uint64_t i) const noexcept {
+    return static_cast<T>(static_cast<U>(low) + static_cast<U>(i) * static_cast<U>(step));
+  }
   /// Returns the end of the type's range toward which the loop counts.
-  [[nodiscard]] T limit() const noexcept { return step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min(); }
+  [[nodiscard]] T limit() const noexcept {
+    return step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+  }
   /// Returns the last iteration whose value is in the type's range, as if the loop went on.
-  [[nodiscard]] std::uint64_t last_there_is() const noexcept { return steps_between(low, limit(), step); }
-  [[nodiscard]] static S distance(T from, T to) noexcept { return static_cast<S>(static_cast<U>(static_cast<U>(to) - static_cast<U>(from))); }
+  [[nodiscard]] std::uint64_t last_there_is() const noexcept {
+    return steps_between(low, limit(), step);
+  }
+  [[nodiscard]] static S distance(T from, T to) noexcept {
+    return static_cast<S>(static_cast<U>(static_cast<U>(to) - static_cast<U>(from)));
+  }
 };
 
 /// Gives the iterations [begin, end) of a loop that is not empty. An empty run is a begin behind an
 /// end, both in the type's range.
 template <class T, class S>
-void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T *low, T *high) noexcept {
+void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T *low,
+              T *high) noexcept {
   if (begin < end) {
     *low = all.at(begin);
     *high = all.at(end - 1);
@@ -77,12 +88,14 @@ constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint6
 /// If they are not, the loop nearly fills its type. Then each member gets one run of chunks, and
 /// the stride leads from it out of the loop.
 template <class T, class S>
-bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
-                      S *stride) noexcept {
+bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c,
+                      std::uint64_t n, std::uint64_t me, T *low, T *high, S *stride) noexcept {
   const std::uint64_t chunks = (total - 1) / c + 1;
   std::uint64_t next = 0; // where the member that has the last chunk goes next
-  if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) && next <= all.last_there_is()) {
-    give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0, low, high);
+  if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) &&
+      next <= all.last_there_is()) {
+    give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0,
+             low, high);
     *stride = bounds<T, S>::distance(all.low, all.at(c * n));
     return (chunks - 1) % n == me;
   }
@@ -91,16 +104,22 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
   // its begin does, which has two iterations at least.
   // (From a loop of one iteration no stride leads out.)
   const bool to_the_end = all.high == all.limit();
-  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
+  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c,
+                      units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
   const auto [first, end] = even_part(units, n, me);
-  give_run(all, std::min(first * unit, total), first == end ? 0 : end == units ? total : end * unit, low, high);
+  give_run(all, std::min(first * unit, total),
+           first == end   ? 0
+           : end == units ? total
+                          : end * unit,
+           low, high);
   const T out = to_the_end ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
   *stride = bounds<T, S>::distance(*low, out);
   return first < end && end == units;
 }
 
 template <class T, class S>
-void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) noexcept {
+void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step,
+                 S chunk) noexcept {
   const thread &t = self();
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
@@ -139,7 +158,8 @@ bool team_part(T &low, T &high, S step) noexcept {
 
 /// Gives the team's part, and of it the thread's part.
 template <class T, class S>
-void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
+void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team,
+                           S *stride, S step, S chunk) noexcept {
   const bool last_team = team_part(*low, *high, step);
   *high_of_team = *high;
   std::int32_t last = 0;
@@ -176,13 +196,17 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   if (!enter_workshare(t))
     return;
   const icvs &v = my_icvs();
-  const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
+  const int kind = v.schedule == k_auto          ? k_static
+                   : v.schedule == k_trapezoidal ? k_guided
+                                                 : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   length = std::max<std::uint64_t>(length, 1);
   const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the largest part
   const std::uint64_t lengths =
-      whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
-  const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
+      whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1)
+            : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
+  const std::uint64_t chunk =
+      lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
   set_loop(t, *t.workshare.current, shape, kind, chunk);
   t.workshare.current->multiple = chunk;
   publish_workshare(t);
@@ -190,7 +214,8 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
 
 template <class T, class S>
 loop_shape shape_within(T low, T high, S step) noexcept {
-  const std::uint64_t total = trips(low, high, step), first = static_cast<std::uint64_t>(low), by = static_cast<std::uint64_t>(step);
+  const std::uint64_t total = trips(low, high, step), first = static_cast<std::uint64_t>(low),
+                      by = static_cast<std::uint64_t>(step);
   return {total, first, by, first + total * by};
 }
 
@@ -204,7 +229,8 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
     begin_simd(t, shape, static_cast<std::uint64_t>(chunk));
     return;
   }
-  const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
+  const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked &&
+                     (schedule & ~k_modifiers) != k_first_ordered;
   if (enter_workshare(t)) {
     set_loop(t, *t.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
              plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
@@ -216,7 +242,8 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
 }
 
 template <class T, class S>
-void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high, S *stride) noexcept {
+void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high,
+                 S *stride) noexcept {
   *low = static_cast<T>(v.first);
   *high = static_cast<T>(v.stop - s.step);
   if (stride)
@@ -235,7 +262,8 @@ template <class T, class S>
     return 0;
   }
   const std::uint64_t first = t.workshare.first, end = t.workshare.end;
-  give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last, low, high, stride);
+  give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last,
+              low, high, stride);
   return 1;
 }
 
@@ -254,31 +282,37 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
 
 } // namespace
 
-#define LOOPS(SUFFIX, T, S)                                                                                                                          \
-  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high, S *stride,   \
-                                               S step, S chunk) {                                                                                    \
-    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                                                                            \
-  }                                                                                                                                                  \
-  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, T low, T high, S step, S chunk) {                      \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
-  }                                                                                                                                                  \
-  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {                           \
-    return next_dispatch<T, S>(is_last, low, high, stride);                                                                                          \
-  }                                                                                                                                                  \
-  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                                            \
-  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,         \
-                                                    T *high_of_team, S *stride, S step, S chunk) {                                                   \
-    distribute_and_divide<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                                    \
-  }                                                                                                                                                  \
-  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low, T high, S step,     \
-                                                  S chunk) {                                                                                         \
-    const bool last = team_part(low, high, step);                                                                                                    \
-    if (is_last)                                                                                                                                     \
-      *is_last = last;                                                                                                                               \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
-  }                                                                                                                                                  \
-  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) {      \
-    static_part<T, S>(k_distribute_chunked, is_last, low, high, stride, step, chunk);                                                                \
+#define LOOPS(SUFFIX, T, S)                                                                        \
+  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule,    \
+                                               std::int32_t *is_last, T *low, T *high, S *stride,  \
+                                               S step, S chunk) {                                  \
+    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                          \
+  }                                                                                                \
+  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule,      \
+                                             T low, T high, S step, S chunk) {                     \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                        \
+  }                                                                                                \
+  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last,       \
+                                            T *low, T *high, S *stride) {                          \
+    return next_dispatch<T, S>(is_last, low, high, stride);                                        \
+  }                                                                                                \
+  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                          \
+  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(                                               \
+      location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,     \
+      T *high_of_team, S *stride, S step, S chunk) {                                               \
+    distribute_and_divide<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);  \
+  }                                                                                                \
+  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, \
+                                                  std::int32_t *is_last, T low, T high, S step,    \
+                                                  S chunk) {                                       \
+    const bool last = team_part(low, high, step);                                                  \
+    if (is_last)                                                                                   \
+      *is_last = last;                                                                             \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                        \
+  }                                                                                                \
+  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last,   \
+                                                T *low, T *high, S *stride, S step, S chunk) {     \
+    static_part<T, S>(k_distribute_chunked, is_last, low, high, stride, step, chunk);              \
   }
 LOOPS(4, std::int32_t, std::int32_t)
 LOOPS(4u, std::uint32_t, std::int32_t)

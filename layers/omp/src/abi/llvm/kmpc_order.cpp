@@ -18,7 +18,8 @@ struct dimension {
 constexpr std::size_t k_words = 3; // words of a dimension
 
 std::uint64_t extent(const dimension &d) noexcept {
-  const auto low = static_cast<std::uint64_t>(d.low), high = static_cast<std::uint64_t>(d.high), step = static_cast<std::uint64_t>(d.step);
+  const auto low = static_cast<std::uint64_t>(d.low), high = static_cast<std::uint64_t>(d.high),
+             step = static_cast<std::uint64_t>(d.step);
   if (d.step > 0)
     return d.low > d.high ? 0 : (high - low) / step + 1;
   return d.low < d.high ? 0 : (low - high) / (0 - step) + 1;
@@ -26,13 +27,16 @@ std::uint64_t extent(const dimension &d) noexcept {
 
 /// Computes the numbers of the iterations in which the loops' variables have these values. False:
 /// there are no such iterations.
-bool numbers_of(const std::int64_t *shape, const std::int64_t *values, unsigned count, std::uint64_t *into) noexcept {
+bool numbers_of(const std::int64_t *shape, const std::int64_t *values, unsigned count,
+                std::uint64_t *into) noexcept {
   for (unsigned i = 0; i < count; ++i) {
-    const std::int64_t low = shape[i * k_words], high = shape[i * k_words + 1], step = shape[i * k_words + 2], v = values[i];
+    const std::int64_t low = shape[i * k_words], high = shape[i * k_words + 1],
+                       step = shape[i * k_words + 2], v = values[i];
     if (step > 0 ? v < low || v > high : v > low || v < high)
       return false;
-    const auto distance =
-        step > 0 ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(low) : static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(v);
+    const auto distance = step > 0
+                              ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(low)
+                              : static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(v);
     into[i] = distance / static_cast<std::uint64_t>(step > 0 ? step : 0 - step);
   }
   return true;
@@ -51,7 +55,8 @@ void with_numbers(const std::int64_t *values, F f) {
 
 } // namespace
 
-KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count, const dimension *list) {
+KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count,
+                                  const dimension *list) {
   if (count > static_cast<std::int32_t>(k_deepest))
     fatal("ordered(%d): loops are nested more than %u deep", count, k_deepest);
   thread &t = self();
@@ -93,8 +98,12 @@ int cancel_kind_of(std::int32_t kind) noexcept {
 
 } // namespace
 
-KMP_API std::int32_t __kmpc_cancel(location *, std::int32_t, std::int32_t kind) { return cancel_here(cancel_kind_of(kind), true); }
-KMP_API std::int32_t __kmpc_cancellationpoint(location *, std::int32_t, std::int32_t kind) { return is_cancelled_here(cancel_kind_of(kind)); }
+KMP_API std::int32_t __kmpc_cancel(location *, std::int32_t, std::int32_t kind) {
+  return cancel_here(cancel_kind_of(kind), true);
+}
+KMP_API std::int32_t __kmpc_cancellationpoint(location *, std::int32_t, std::int32_t kind) {
+  return is_cancelled_here(cancel_kind_of(kind));
+}
 
 // ---- threadprivate -----------------------------------------------------------------------------------------------------
 
@@ -139,7 +148,8 @@ void *make_copy(origin &from, void *variable, std::size_t bytes) {
 
 } // namespace
 
-KMP_API void __kmpc_threadprivate_register(location *, void *variable, void *(*construct)(void *), void *(*copy)(void *, void *),
+KMP_API void __kmpc_threadprivate_register(location *, void *variable, void *(*construct)(void *),
+                                           void *(*copy)(void *, void *),
                                            void (*)(void *)) { // copies last as long as the process
   copies_of_threads &all = all_copies();
   std::lock_guard lock(all.lock);
@@ -147,8 +157,10 @@ KMP_API void __kmpc_threadprivate_register(location *, void *variable, void *(*c
   o.construct = construct;
   o.copy = copy;
 }
-KMP_API void __kmpc_threadprivate_register_vec(location *, void *variable, void *(*construct)(void *, std::size_t),
-                                               void *(*copy)(void *, void *, std::size_t), void (*)(void *, std::size_t), std::size_t count) {
+KMP_API void __kmpc_threadprivate_register_vec(location *, void *variable,
+                                               void *(*construct)(void *, std::size_t),
+                                               void *(*copy)(void *, void *, std::size_t),
+                                               void (*)(void *, std::size_t), std::size_t count) {
   copies_of_threads &all = all_copies();
   std::lock_guard lock(all.lock);
   origin &o = all.origins[variable];
@@ -156,14 +168,16 @@ KMP_API void __kmpc_threadprivate_register_vec(location *, void *variable, void 
   o.copy_all = copy;
   o.count = count;
 }
-KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variable, std::size_t bytes, void ***) {
+KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variable,
+                                          std::size_t bytes, void ***) {
   const std::uint64_t number = self().gtid;
   copies_of_threads &all = all_copies();
   origin *from = nullptr;
   {
     std::lock_guard lock(all.lock);
     from = &all.origins[variable];
-    if (!from->image && !from->construct && !from->copy && !from->construct_all && !from->copy_all) {
+    if (!from->image && !from->construct && !from->copy && !from->construct_all &&
+        !from->copy_all) {
       from->image = std::malloc(bytes);
       if (!from->image)
         fatal("no memory for a threadprivate variable of %zu bytes", bytes);
@@ -174,7 +188,8 @@ KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variab
     if (void *const mine = all.by_thread[number][variable])
       return mine;
   }
-  void *const mine = make_copy(*from, variable, bytes); // without the lock, because it runs the program's code
+  void *const mine =
+      make_copy(*from, variable, bytes); // without the lock, because it runs the program's code
   std::lock_guard lock(all.lock);
   return all.by_thread[number][variable] = mine;
 }

@@ -90,7 +90,9 @@ constexpr int k_severity_fatal = 2;
 void check_strict(const asked_region &asked, unsigned got) {
   if (!asked.strict || got >= asked.threads)
     return;
-  const char *const what = asked.strict_message ? asked.strict_message : "num_threads(strict): the region gets fewer threads";
+  const char *const what = asked.strict_message
+                               ? asked.strict_message
+                               : "num_threads(strict): the region gets fewer threads";
   if (asked.strict_is_fatal)
     fatal("%s (%u asked for, %u there)", what, asked.threads, got);
   warn("%s (%u asked for, %u there)", what, asked.threads, got);
@@ -117,54 +119,72 @@ void fork(void (*f)(), int count, void **arguments, bool parallel) {
     check_strict(t.asked, threads);
   t.asked.threads = 0;
   t.asked.strict = false;
-  run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads, std::exchange(t.asked.bind, 0u));
+  run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads,
+               std::exchange(t.asked.bind, 0u));
 }
 
 constexpr int k_most_arguments = 512;
 
 } // namespace
 
-#define TAKE_ARGUMENTS(LAST)                                                                                                                         \
-  void *arguments[k_most_arguments];                                                                                                                 \
-  if (count > k_most_arguments)                                                                                                                      \
-    fatal("a region shares %d variables; more than %d are not supported: put them into a structure", count, k_most_arguments);                       \
-  va_list list;                                                                                                                                      \
-  va_start(list, LAST);                                                                                                                              \
-  for (int i = 0; i < count; ++i)                                                                                                                    \
-    arguments[i] = va_arg(list, void *);                                                                                                             \
+#define TAKE_ARGUMENTS(LAST)                                                                       \
+  void *arguments[k_most_arguments];                                                               \
+  if (count > k_most_arguments)                                                                    \
+    fatal(                                                                                         \
+        "a region shares %d variables; more than %d are not supported: put them into a structure", \
+        count, k_most_arguments);                                                                  \
+  va_list list;                                                                                    \
+  va_start(list, LAST);                                                                            \
+  for (int i = 0; i < count; ++i)                                                                  \
+    arguments[i] = va_arg(list, void *);                                                           \
   va_end(list)
 
 KMP_API void __kmpc_fork_call(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
   fork(f, count, arguments, true);
 }
-KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(), std::int32_t condition, void *argument) {
+KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(),
+                                 std::int32_t condition, void *argument) {
   fork(f, count, &argument, condition != 0);
 }
 KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
   thread &t = self();
-  const unsigned teams = t.asked.teams ? t.asked.teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
+  const unsigned teams = t.asked.teams     ? t.asked.teams
+                         : g_globals.teams ? static_cast<unsigned>(g_globals.teams)
+                                           : 1;
   t.asked.teams = 0;
-  run_league(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams, std::exchange(t.asked.limit, 0u));
+  run_league(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams,
+             std::exchange(t.asked.limit, 0u));
 }
-KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0; }
-KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {
+KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) {
+  self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0;
+}
+KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity,
+                                            const char *message) {
   ask_for(self(), &n, 1);
   ask_strictly(self(), severity, message);
 }
-KMP_API void __kmpc_push_num_threads_list(location *, std::int32_t, std::uint32_t count, std::int32_t *list) { ask_for(self(), list, count); }
-KMP_API void __kmpc_push_num_threads_list_strict(location *, std::int32_t, std::uint32_t count, std::int32_t *list, int severity,
+KMP_API void __kmpc_push_num_threads_list(location *, std::int32_t, std::uint32_t count,
+                                          std::int32_t *list) {
+  ask_for(self(), list, count);
+}
+KMP_API void __kmpc_push_num_threads_list_strict(location *, std::int32_t, std::uint32_t count,
+                                                 std::int32_t *list, int severity,
                                                  const char *message) {
   ask_for(self(), list, count);
   ask_strictly(self(), severity, message);
 }
-KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) { self().asked.bind = static_cast<unsigned>(bind) & 7; }
-KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams, std::int32_t limit) {
+KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) {
+  self().asked.bind = static_cast<unsigned>(bind) & 7;
+}
+KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams,
+                                   std::int32_t limit) {
   self().asked.teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
   self().asked.limit = limit > 0 ? static_cast<unsigned>(limit) : 0;
 }
-KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t, std::int32_t most, std::int32_t limit) {
+KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t, std::int32_t most,
+                                      std::int32_t limit) {
   __kmpc_push_num_teams(l, n, most, limit);
 }
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
@@ -176,10 +196,18 @@ KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
 }
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
 
-KMP_API std::int32_t __kmpc_global_thread_num(location *) { return static_cast<std::int32_t>(self().gtid); }
-KMP_API std::int32_t __kmpc_global_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
-KMP_API std::int32_t __kmpc_bound_thread_num(location *) { return static_cast<std::int32_t>(self().number); }
-KMP_API std::int32_t __kmpc_bound_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
+KMP_API std::int32_t __kmpc_global_thread_num(location *) {
+  return static_cast<std::int32_t>(self().gtid);
+}
+KMP_API std::int32_t __kmpc_global_num_threads(location *) {
+  return static_cast<std::int32_t>(self().team->size);
+}
+KMP_API std::int32_t __kmpc_bound_thread_num(location *) {
+  return static_cast<std::int32_t>(self().number);
+}
+KMP_API std::int32_t __kmpc_bound_num_threads(location *) {
+  return static_cast<std::int32_t>(self().team->size);
+}
 KMP_API std::int32_t __kmpc_ok_to_fork(location *) { return 1; }
 KMP_API std::int32_t __kmpc_in_parallel(location *) { return self().team->active_level > 0; }
 KMP_API void __kmpc_begin(location *, std::int32_t) {}
@@ -191,18 +219,24 @@ KMP_API void __kmpc_flush(location *) {
 }
 
 KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }
-KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) { return !team_barrier(self(), true); }
+KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) {
+  return !team_barrier(self(), true);
+}
 KMP_API std::int32_t __kmpc_barrier_master(location *, std::int32_t) {
   thread &t = self();
   team_barrier(t);
   return t.number == 0;
 }
 KMP_API void __kmpc_end_barrier_master(location *, std::int32_t) { team_barrier(self()); }
-KMP_API std::int32_t __kmpc_barrier_master_nowait(location *l, std::int32_t n) { return __kmpc_barrier_master(l, n); }
+KMP_API std::int32_t __kmpc_barrier_master_nowait(location *l, std::int32_t n) {
+  return __kmpc_barrier_master(l, n);
+}
 
 KMP_API std::int32_t __kmpc_master(location *, std::int32_t) { return self().number == 0; }
 KMP_API void __kmpc_end_master(location *, std::int32_t) {}
-KMP_API std::int32_t __kmpc_masked(location *, std::int32_t, std::int32_t filter) { return static_cast<std::int32_t>(self().number) == filter; }
+KMP_API std::int32_t __kmpc_masked(location *, std::int32_t, std::int32_t filter) {
+  return static_cast<std::int32_t>(self().number) == filter;
+}
 KMP_API void __kmpc_end_masked(location *, std::int32_t) {}
 KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
   thread &t = self();
@@ -212,7 +246,8 @@ KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
 KMP_API void __kmpc_end_single(location *, std::int32_t) {}
 KMP_API void __kmpc_scope(location *, std::int32_t, void *) {}
 KMP_API void __kmpc_end_scope(location *, std::int32_t, void *) {}
-KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data, void (*copy)(void *, void *), std::int32_t did_it) {
+KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data,
+                                void (*copy)(void *, void *), std::int32_t did_it) {
   thread &t = self();
   if (did_it)
     t.team->copied.store(data, std::memory_order_release); // O5
@@ -222,17 +257,27 @@ KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *dat
   team_barrier(t);
 }
 
-KMP_API void __kmpc_critical(location *, std::int32_t, void *name) { word_lock::at(name).lock(self()); }
-KMP_API void __kmpc_critical_with_hint(location *, std::int32_t, void *name, std::uint32_t) { word_lock::at(name).lock(self()); }
-KMP_API void __kmpc_end_critical(location *, std::int32_t, void *name) { word_lock::at(name).unlock(self()); }
+KMP_API void __kmpc_critical(location *, std::int32_t, void *name) {
+  word_lock::at(name).lock(self());
+}
+KMP_API void __kmpc_critical_with_hint(location *, std::int32_t, void *name, std::uint32_t) {
+  word_lock::at(name).lock(self());
+}
+KMP_API void __kmpc_end_critical(location *, std::int32_t, void *name) {
+  word_lock::at(name).unlock(self());
+}
 
 // The members make a reduction one after the other: each combines its own copy under the lock.
-KMP_API std::int32_t __kmpc_reduce_nowait(location *, std::int32_t, std::int32_t, std::size_t, void *, void (*)(void *, void *), void *name) {
+KMP_API std::int32_t __kmpc_reduce_nowait(location *, std::int32_t, std::int32_t, std::size_t,
+                                          void *, void (*)(void *, void *), void *name) {
   word_lock::at(name).lock(self());
   return 1;
 }
-KMP_API void __kmpc_end_reduce_nowait(location *, std::int32_t, void *name) { word_lock::at(name).unlock(self()); }
-KMP_API std::int32_t __kmpc_reduce(location *, std::int32_t, std::int32_t, std::size_t, void *, void (*)(void *, void *), void *name) {
+KMP_API void __kmpc_end_reduce_nowait(location *, std::int32_t, void *name) {
+  word_lock::at(name).unlock(self());
+}
+KMP_API std::int32_t __kmpc_reduce(location *, std::int32_t, std::int32_t, std::size_t, void *,
+                                   void (*)(void *, void *), void *name) {
   word_lock::at(name).lock(self());
   return 1;
 }

@@ -146,7 +146,8 @@ void *find(llvm_reductions &r, unsigned number, void *data) {
   for (unsigned i = 0; i < r.common->count; ++i) {
     variable &v = r.common->variables[i];
     const auto *const at = static_cast<char *>(data);
-    if (data == v.original || data == r.into[i] || (at >= v.copies && at < v.copies + v.stride * r.common->threads))
+    if (data == v.original || data == r.into[i] ||
+        (at >= v.copies && at < v.copies + v.stride * r.common->threads))
       return copy_of(v, number);
   }
   return nullptr;
@@ -208,15 +209,24 @@ void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
 
 using namespace weft_omp;
 
-KMP_API void *__kmpc_task_reduction_init(std::int32_t, std::int32_t count, void *data) { return begin<old_input>(count, data); }
-KMP_API void *__kmpc_taskred_init(std::int32_t, std::int32_t count, void *data) { return begin<new_input>(count, data); }
-KMP_API void *__kmpc_task_reduction_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+KMP_API void *__kmpc_task_reduction_init(std::int32_t, std::int32_t count, void *data) {
+  return begin<old_input>(count, data);
+}
+KMP_API void *__kmpc_taskred_init(std::int32_t, std::int32_t count, void *data) {
+  return begin<new_input>(count, data);
+}
+KMP_API void *__kmpc_task_reduction_modifier_init(location *, std::int32_t,
+                                                  std::int32_t in_workshare, std::int32_t count,
+                                                  void *data) {
   return begin_shared<old_input>(in_workshare != 0, count, data);
 }
-KMP_API void *__kmpc_taskred_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+KMP_API void *__kmpc_taskred_modifier_init(location *, std::int32_t, std::int32_t in_workshare,
+                                           std::int32_t count, void *data) {
   return begin_shared<new_input>(in_workshare != 0, count, data);
 }
-KMP_API void __kmpc_task_reduction_modifier_fini(location *, std::int32_t, std::int32_t) { end_group(self()); }
+KMP_API void __kmpc_task_reduction_modifier_fini(location *, std::int32_t, std::int32_t) {
+  end_group(self());
+}
 
 KMP_API void *__kmpc_task_reduction_get_th_data(std::int32_t, void *group, void *data) {
   thread &t = self();
@@ -224,5 +234,7 @@ KMP_API void *__kmpc_task_reduction_get_th_data(std::int32_t, void *group, void 
     if (g->of_llvm)
       if (void *const p = find(*g->of_llvm, t.number, data))
         return p;
-  fatal("in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause", data);
+  fatal(
+      "in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
+      data);
 }

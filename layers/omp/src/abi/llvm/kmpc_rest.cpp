@@ -16,12 +16,18 @@ void *omp_realloc(void *, std::size_t, std::uintptr_t, std::uintptr_t);
 void omp_free(void *, std::uintptr_t);
 }
 
-KMP_API void *__kmpc_alloc(int, std::size_t bytes, std::uintptr_t handle) { return omp_alloc(bytes, handle); }
-KMP_API void *__kmpc_aligned_alloc(int, std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {
+KMP_API void *__kmpc_alloc(int, std::size_t bytes, std::uintptr_t handle) {
+  return omp_alloc(bytes, handle);
+}
+KMP_API void *__kmpc_aligned_alloc(int, std::size_t alignment, std::size_t bytes,
+                                   std::uintptr_t handle) {
   return omp_aligned_alloc(alignment, bytes, handle);
 }
-KMP_API void *__kmpc_calloc(int, std::size_t n, std::size_t bytes, std::uintptr_t handle) { return omp_calloc(n, bytes, handle); }
-KMP_API void *__kmpc_realloc(int, void *p, std::size_t bytes, std::uintptr_t handle, std::uintptr_t before) {
+KMP_API void *__kmpc_calloc(int, std::size_t n, std::size_t bytes, std::uintptr_t handle) {
+  return omp_calloc(n, bytes, handle);
+}
+KMP_API void *__kmpc_realloc(int, void *p, std::size_t bytes, std::uintptr_t handle,
+                             std::uintptr_t before) {
   return omp_realloc(p, bytes, handle, before);
 }
 KMP_API void __kmpc_free(int, void *p, std::uintptr_t handle) { omp_free(p, handle); }
@@ -49,11 +55,14 @@ void omp_set_default_allocator(std::uintptr_t);
 std::uintptr_t omp_get_default_allocator();
 int omp_pause_resource(int, int);
 }
-KMP_API std::uintptr_t __kmpc_init_allocator(int, std::uintptr_t space, int count, const void *traits) {
+KMP_API std::uintptr_t __kmpc_init_allocator(int, std::uintptr_t space, int count,
+                                             const void *traits) {
   return omp_init_allocator(space, count, traits);
 }
 KMP_API void __kmpc_destroy_allocator(int, std::uintptr_t handle) { omp_destroy_allocator(handle); }
-KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) { omp_set_default_allocator(handle); }
+KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) {
+  omp_set_default_allocator(handle);
+}
 KMP_API std::uintptr_t __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
 KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resource(kind, device); }
 
@@ -68,7 +77,9 @@ KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
 }
 KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
   thread &t = self();
-  return next_chunk(t) && t.workshare.first < static_cast<std::uint64_t>(count) ? static_cast<std::int32_t>(t.workshare.first) : count;
+  return next_chunk(t) && t.workshare.first < static_cast<std::uint64_t>(count)
+             ? static_cast<std::int32_t>(t.workshare.first)
+             : count;
 }
 KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
 

@@ -21,7 +21,13 @@ struct kmp_depend {
 };
 
 constexpr std::uint8_t k_all_memory = 128;
-enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority = 32, k_detachable = 64 };
+enum flag : std::int32_t {
+  k_final = 2,
+  k_destroys = 8,
+  k_proxy = 16,
+  k_priority = 32,
+  k_detachable = 64
+};
 
 /// Runs a task whose entry is not all: it may have no entry, several parts, or destructors.
 int run_entry(int number, kmp_task *k) {
@@ -40,7 +46,8 @@ weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
   return f & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
 }
 
-[[gnu::always_inline]] inline void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t count) {
+[[gnu::always_inline]] inline void read(thread &t, access_list &into, const kmp_depend *list,
+                                        std::int32_t count) {
   for (const kmp_depend *d = list, *const end = list + count; d != end; ++d)
     if ((d->flags & k_all_memory) || d->address == ~std::uintptr_t{0}) [[unlikely]]
       into.add_all();
@@ -51,13 +58,16 @@ weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
 
 /// Returns whether the task is deferred. Outside of a parallel region it is not, because there is
 /// no other thread, and perhaps no later scheduling point.
-bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.team->level != 0; }
+bool is_for_queue(const thread &t, const omp_task &x) noexcept {
+  return !x.undeferred && t.team->level != 0;
+}
 
 void start(thread &t, kmp_task *k, const task_clauses &clauses) {
   omp_task &x = task_of(k);
   if (x.priority == k_for_helpers && !x.undeferred)
     return submit(t, x, clauses);
-  if (t.team->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be the thread that fulfils the event
+  if (t.team->level == 0 && x.detachable && !x.undeferred &&
+      clauses.access_count == 0) { // its creator may be the thread that fulfils the event
     count_in(t, x);
     return run_task(t, x);
   }
@@ -69,7 +79,8 @@ void start(thread &t, kmp_task *k, const task_clauses &clauses) {
 
 } // namespace
 
-KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags,
+                                        std::size_t bytes, std::size_t shared_bytes,
                                         std::int32_t (*entry)(std::int32_t, kmp_task *)) {
   thread &t = self();
   task_clauses clauses;
@@ -87,8 +98,10 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   x->has_priority = (flags & k_priority) != 0;
   return k;
 }
-KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
-                                               std::int32_t (*entry)(std::int32_t, kmp_task *), std::int64_t) {
+KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags,
+                                               std::size_t bytes, std::size_t shared_bytes,
+                                               std::int32_t (*entry)(std::int32_t, kmp_task *),
+                                               std::int64_t) {
   kmp_task *const k = __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
   if (have_helpers(self()))
     task_of(k).priority = k_for_helpers;
@@ -111,7 +124,8 @@ KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
   return 0;
 }
 
-KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list, std::int32_t,
+KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k,
+                                               std::int32_t count, kmp_depend *list, std::int32_t,
                                                kmp_depend *) {
   thread &t = self();
   access_list accesses(static_cast<std::size_t>(count));
@@ -125,7 +139,8 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_tas
   return 0;
 }
 
-KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *) {
+KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list,
+                                  std::int32_t, kmp_depend *) {
   thread &t = self();
   if (!t.task->external)
     return;
@@ -133,7 +148,8 @@ KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, 
   read(t, accesses, list, count);
   wait_for_accesses(t, accesses);
 }
-KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *,
+KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count,
+                                         kmp_depend *list, std::int32_t, kmp_depend *,
                                          std::int32_t) {
   __kmpc_omp_wait_deps(l, n, count, list, 0, nullptr);
 }
@@ -151,9 +167,14 @@ KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *
   end_here(t, task_of(k));
 }
 
-KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) { return __kmpc_omp_task(l, n, k); }
+KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) {
+  return __kmpc_omp_task(l, n, k);
+}
 /// Ignores the affinity of a task, which is a hint.
-KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *, std::int32_t, void *) { return 0; }
+KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *,
+                                                       std::int32_t, void *) {
+  return 0;
+}
 
 KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
   wait_for_children(self());
@@ -180,5 +201,7 @@ KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return null
 
 // Numbers for debuggers: that of the running task, and that of its parent.
 KMP_API std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(self().task); }
-KMP_API std::uint64_t __kmpc_get_parent_taskid() { return reinterpret_cast<std::uintptr_t>(self().task->parent); }
+KMP_API std::uint64_t __kmpc_get_parent_taskid() {
+  return reinterpret_cast<std::uintptr_t>(self().task->parent);
+}
 KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().team->level != 0; }

@@ -33,14 +33,17 @@ std::uint64_t trips_of(std::uint64_t low, std::uint64_t high, std::int64_t step)
   return a < b ? 0 : (low - high) / (0 - static_cast<std::uint64_t>(step)) + 1;
 }
 
-void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked, bool strict) noexcept {
+void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked,
+            bool strict) noexcept {
   if (how == k_by_grainsize && strict) {
     l.each = std::min(std::max<std::uint64_t>(asked, 1), l.trips);
     l.tasks = (l.trips - 1) / l.each + 1;
     l.more = 0; // the last task has the rest
     return;
   }
-  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1) : how == k_by_number ? asked : t.team->size;
+  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1)
+                               : how == k_by_number  ? asked
+                                                     : t.team->size;
   l.tasks = std::clamp<std::uint64_t>(wanted, 1, l.trips);
   l.each = l.trips / l.tasks;
   l.more = l.trips % l.tasks;
@@ -48,11 +51,13 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
 
 /// Returns the variable of the copy that corresponds to one of the pattern.
 std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *address) noexcept {
-  const auto offset = reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
+  const auto offset =
+      reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
   return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
 }
 
-omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, std::uint64_t first, std::uint64_t count, bool is_last) {
+omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, std::uint64_t first,
+                    std::uint64_t count, bool is_last) {
   omp_task &from = task_of(l.pattern);
   omp_task *const x = make_task(t, from.data_bytes, 16, clauses);
   x->kmp_entry = from.kmp_entry;
@@ -61,10 +66,12 @@ omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, 
   auto *const k = static_cast<kmp_task *>(x->argument);
   std::memcpy(static_cast<void *>(k), l.pattern, from.data_bytes);
   if (k->shareds)
-    k->shareds = reinterpret_cast<char *>(k) + (static_cast<char *>(l.pattern->shareds) - reinterpret_cast<char *>(l.pattern));
+    k->shareds = reinterpret_cast<char *>(k) +
+                 (static_cast<char *>(l.pattern->shareds) - reinterpret_cast<char *>(l.pattern));
   const std::uint64_t low = *l.low + first * static_cast<std::uint64_t>(l.step);
   in_copy(l, k, l.low) = low;
-  in_copy(l, k, l.high) = is_last ? *l.high : low + (count - 1) * static_cast<std::uint64_t>(l.step);
+  in_copy(l, k, l.high) =
+      is_last ? *l.high : low + (count - 1) * static_cast<std::uint64_t>(l.step);
   if (l.copy)
     l.copy(k, l.pattern, is_last);
   return x;
@@ -76,7 +83,8 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
   clauses.deferred = deferred && t.team->level != 0;
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
-  omp_task *later = nullptr, **end = &later; // undeferred tasks run last: they may change data that others copy
+  omp_task *later = nullptr,
+           **end = &later; // undeferred tasks run last: they may change data that others copy
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < l.tasks; ++i) {
     const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
@@ -97,12 +105,16 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
 
 } // namespace
 
-KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
-                               std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked, std::int32_t modifier, void *copy) {
+KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern,
+                               std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
+                               std::int64_t step, std::int32_t no_group, std::int32_t how,
+                               std::uint64_t asked, std::int32_t modifier, void *copy) {
   thread &t = self();
   if (!no_group)
     begin_group(t);
-  task_loop l{pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step), 0, 0, 0};
+  task_loop l{
+      pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step),
+      0,       0,   0};
   if (l.trips != 0 && !is_cancelled(*t.task)) {
     divide(l, t, how, asked, modifier == k_strict);
     make_tasks(t, l, condition != 0);
@@ -112,7 +124,9 @@ KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, st
   if (!no_group)
     end_group(t);
 }
-KMP_API void __kmpc_taskloop(location *l, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
-                             std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked, void *copy) {
+KMP_API void __kmpc_taskloop(location *l, std::int32_t n, kmp_task *pattern, std::int32_t condition,
+                             std::uint64_t *low, std::uint64_t *high, std::int64_t step,
+                             std::int32_t no_group, std::int32_t how, std::uint64_t asked,
+                             void *copy) {
   __kmpc_taskloop_5(l, n, pattern, condition, low, high, step, no_group, how, asked, 0, copy);
 }

@@ -12,7 +12,9 @@
 
 namespace {
 
-int to_int(std::int64_t n) noexcept { return static_cast<int>(std::clamp<std::int64_t>(n, INT_MIN, INT_MAX)); }
+int to_int(std::int64_t n) noexcept {
+  return static_cast<int>(std::clamp<std::int64_t>(n, INT_MIN, INT_MAX));
+}
 
 } // namespace
 
@@ -114,36 +116,59 @@ OMP_API void omp_set_nested_8_(const std::int64_t *n) { omp_set_nested(to_int(*n
 OMP_API void omp_set_num_threads_(const std::int32_t *n) { omp_set_num_threads(*n); }
 OMP_API void omp_set_num_threads_8_(const std::int64_t *n) { omp_set_num_threads(to_int(*n)); }
 OMP_API void omp_set_max_active_levels_(const std::int32_t *n) { omp_set_max_active_levels(*n); }
-OMP_API void omp_set_max_active_levels_8_(const std::int64_t *n) { omp_set_max_active_levels(to_int(*n)); }
+OMP_API void omp_set_max_active_levels_8_(const std::int64_t *n) {
+  omp_set_max_active_levels(to_int(*n));
+}
 OMP_API void omp_set_default_device_(const std::int32_t *n) { omp_set_default_device(*n); }
-OMP_API void omp_set_default_device_8_(const std::int64_t *n) { omp_set_default_device(to_int(*n)); }
+OMP_API void omp_set_default_device_8_(const std::int64_t *n) {
+  omp_set_default_device(to_int(*n));
+}
 OMP_API void omp_set_num_teams_(const std::int32_t *n) { omp_set_num_teams(*n); }
 OMP_API void omp_set_num_teams_8_(const std::int64_t *n) { omp_set_num_teams(to_int(*n)); }
 OMP_API void omp_set_teams_thread_limit_(const std::int32_t *n) { omp_set_teams_thread_limit(*n); }
-OMP_API void omp_set_teams_thread_limit_8_(const std::int64_t *n) { omp_set_teams_thread_limit(to_int(*n)); }
-OMP_API int omp_get_ancestor_thread_num_(const std::int32_t *n) { return omp_get_ancestor_thread_num(*n); }
-OMP_API int omp_get_ancestor_thread_num_8_(const std::int64_t *n) { return omp_get_ancestor_thread_num(to_int(*n)); }
+OMP_API void omp_set_teams_thread_limit_8_(const std::int64_t *n) {
+  omp_set_teams_thread_limit(to_int(*n));
+}
+OMP_API int omp_get_ancestor_thread_num_(const std::int32_t *n) {
+  return omp_get_ancestor_thread_num(*n);
+}
+OMP_API int omp_get_ancestor_thread_num_8_(const std::int64_t *n) {
+  return omp_get_ancestor_thread_num(to_int(*n));
+}
 OMP_API int omp_get_team_size_(const std::int32_t *n) { return omp_get_team_size(*n); }
 OMP_API int omp_get_team_size_8_(const std::int64_t *n) { return omp_get_team_size(to_int(*n)); }
 OMP_API int omp_get_place_num_procs_(const std::int32_t *n) { return omp_get_place_num_procs(*n); }
-OMP_API int omp_get_place_num_procs_8_(const std::int64_t *n) { return omp_get_place_num_procs(to_int(*n)); }
+OMP_API int omp_get_place_num_procs_8_(const std::int64_t *n) {
+  return omp_get_place_num_procs(to_int(*n));
+}
 
-OMP_API void omp_set_schedule_(const std::int32_t *kind, const std::int32_t *chunk) { omp_set_schedule(*kind, *chunk); }
-OMP_API void omp_set_schedule_8_(const std::int32_t *kind, const std::int64_t *chunk) { omp_set_schedule(*kind, to_int(*chunk)); }
-OMP_API void omp_get_schedule_(std::int32_t *kind, std::int32_t *chunk) { omp_get_schedule(kind, chunk); }
+OMP_API void omp_set_schedule_(const std::int32_t *kind, const std::int32_t *chunk) {
+  omp_set_schedule(*kind, *chunk);
+}
+OMP_API void omp_set_schedule_8_(const std::int32_t *kind, const std::int64_t *chunk) {
+  omp_set_schedule(*kind, to_int(*chunk));
+}
+OMP_API void omp_get_schedule_(std::int32_t *kind, std::int32_t *chunk) {
+  omp_get_schedule(kind, chunk);
+}
 OMP_API void omp_get_schedule_8_(std::int32_t *kind, std::int64_t *chunk) {
   int short_chunk = 0;
   omp_get_schedule(kind, &short_chunk);
   *chunk = short_chunk;
 }
 
-OMP_API void omp_get_place_proc_ids_(const std::int32_t *place, std::int32_t *ids) { omp_get_place_proc_ids(*place, ids); }
+OMP_API void omp_get_place_proc_ids_(const std::int32_t *place, std::int32_t *ids) {
+  omp_get_place_proc_ids(*place, ids);
+}
 OMP_API void omp_get_place_proc_ids_8_(const std::int64_t *place, std::int64_t *ids) {
-  std::vector<int> all(static_cast<std::size_t>(std::max(omp_get_place_num_procs(to_int(*place)), 0)));
+  std::vector<int> all(
+      static_cast<std::size_t>(std::max(omp_get_place_num_procs(to_int(*place)), 0)));
   omp_get_place_proc_ids(to_int(*place), all.data());
   std::copy(all.begin(), all.end(), ids);
 }
-OMP_API void omp_get_partition_place_nums_(std::int32_t *numbers) { omp_get_partition_place_nums(numbers); }
+OMP_API void omp_get_partition_place_nums_(std::int32_t *numbers) {
+  omp_get_partition_place_nums(numbers);
+}
 OMP_API void omp_get_partition_place_nums_8_(std::int64_t *numbers) {
   std::vector<int> all(static_cast<std::size_t>(std::max(omp_get_partition_num_places(), 0)));
   omp_get_partition_place_nums(all.data());
@@ -174,27 +199,42 @@ std::string captured(const std::string &format) {
 
 } // namespace
 
-OMP_API void omp_set_affinity_format_(const char *format, std::size_t length) { omp_set_affinity_format(text_of(format, length).c_str()); }
+OMP_API void omp_set_affinity_format_(const char *format, std::size_t length) {
+  omp_set_affinity_format(text_of(format, length).c_str());
+}
 OMP_API int omp_get_affinity_format_(char *to, std::size_t room) {
   std::string text(omp_get_affinity_format(nullptr, 0), ' ');
   omp_get_affinity_format(text.data(), text.size() + 1);
   return put_padded(to, room, text);
 }
-OMP_API void omp_display_affinity_(const char *format, std::size_t length) { omp_display_affinity(text_of(format, length).c_str()); }
-OMP_API int omp_capture_affinity_(char *to, const char *format, std::size_t room, std::size_t length) {
+OMP_API void omp_display_affinity_(const char *format, std::size_t length) {
+  omp_display_affinity(text_of(format, length).c_str());
+}
+OMP_API int omp_capture_affinity_(char *to, const char *format, std::size_t room,
+                                  std::size_t length) {
   return put_padded(to, room, captured(text_of(format, length)));
 }
 
-OMP_API int omp_pause_resource_(const std::int32_t *kind, const std::int32_t *device) { return omp_pause_resource(*kind, *device); }
-OMP_API int omp_pause_resource_all_(const std::int32_t *kind) { return omp_pause_resource_all(*kind); }
+OMP_API int omp_pause_resource_(const std::int32_t *kind, const std::int32_t *device) {
+  return omp_pause_resource(*kind, *device);
+}
+OMP_API int omp_pause_resource_all_(const std::int32_t *kind) {
+  return omp_pause_resource_all(*kind);
+}
 OMP_API void omp_display_env_(const std::int32_t *verbose) { omp_display_env(*verbose); }
 OMP_API void omp_display_env_8_(const std::int64_t *verbose) { omp_display_env(*verbose != 0); }
-OMP_API void omp_fulfill_event_(std::intptr_t event) { omp_fulfill_event(reinterpret_cast<void *>(event)); }
-OMP_API std::intptr_t omp_init_allocator_(const std::intptr_t *space, const std::int32_t *count, const void *traits) {
-  return static_cast<std::intptr_t>(omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
+OMP_API void omp_fulfill_event_(std::intptr_t event) {
+  omp_fulfill_event(reinterpret_cast<void *>(event));
 }
-OMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t *space, const std::int64_t *count, const void *traits) {
-  return static_cast<std::intptr_t>(omp_init_allocator(static_cast<std::uintptr_t>(*space), to_int(*count), traits));
+OMP_API std::intptr_t omp_init_allocator_(const std::intptr_t *space, const std::int32_t *count,
+                                          const void *traits) {
+  return static_cast<std::intptr_t>(
+      omp_init_allocator(static_cast<std::uintptr_t>(*space), *count, traits));
+}
+OMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t *space, const std::int64_t *count,
+                                            const void *traits) {
+  return static_cast<std::intptr_t>(
+      omp_init_allocator(static_cast<std::uintptr_t>(*space), to_int(*count), traits));
 }
 OMP_API void omp_destroy_allocator_(const std::uintptr_t *a) { omp_destroy_allocator(*a); }
 OMP_API void omp_set_default_allocator_(const std::uintptr_t *a) { omp_set_default_allocator(*a); }

@@ -164,10 +164,14 @@ OMP_API void omp_set_nest_lock_(nest_lock **l) { omp_set_nest_lock(*l); }
 OMP_API void omp_unset_nest_lock_(nest_lock **l) { omp_unset_nest_lock(*l); }
 OMP_API int omp_test_nest_lock_(nest_lock **l) { return omp_test_nest_lock(*l); }
 
-extern "C" [[gnu::used]] void weft_llvm_init_nest_lock_with_hint(nest_lock **l, int) { omp_init_nest_lock_(l); }
-OMP_VERSION(weft_llvm_init_nest_lock_with_hint, omp_init_nest_lock_with_hint, VERSION, weft_llvm_omp_init_nest_lock_with_hint);
+extern "C" [[gnu::used]] void weft_llvm_init_nest_lock_with_hint(nest_lock **l, int) {
+  omp_init_nest_lock_(l);
+}
+OMP_VERSION(weft_llvm_init_nest_lock_with_hint, omp_init_nest_lock_with_hint, VERSION,
+            weft_llvm_omp_init_nest_lock_with_hint);
 OMP_VERSION(omp_init_nest_lock_, omp_init_nest_lock, VERSION, weft_llvm_omp_init_nest_lock);
-OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock, VERSION, weft_llvm_omp_destroy_nest_lock);
+OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock, VERSION,
+            weft_llvm_omp_destroy_nest_lock);
 OMP_VERSION(omp_set_nest_lock_, omp_set_nest_lock, VERSION, weft_llvm_omp_set_nest_lock);
 OMP_VERSION(omp_unset_nest_lock_, omp_unset_nest_lock, VERSION, weft_llvm_omp_unset_nest_lock);
 OMP_VERSION(omp_test_nest_lock_, omp_test_nest_lock, VERSION, weft_llvm_omp_test_nest_lock);
@@ -194,7 +198,8 @@ OMP_DEFAULT(omp_test_lock_, OMP_3.0);
 OMP_DEFAULT(omp_test_nest_lock_, OMP_3.0);
 
 OMP_VERSION(omp_destroy_lock_, omp_destroy_lock_, VERSION, weft_llvm_omp_destroy_lock_);
-OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock_, VERSION, weft_llvm_omp_destroy_nest_lock_);
+OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock_, VERSION,
+            weft_llvm_omp_destroy_nest_lock_);
 OMP_VERSION(omp_init_lock_, omp_init_lock_, VERSION, weft_llvm_omp_init_lock_);
 OMP_VERSION(omp_init_nest_lock_, omp_init_nest_lock_, VERSION, weft_llvm_omp_init_nest_lock_);
 OMP_VERSION(omp_set_lock_, omp_set_lock_, VERSION, weft_llvm_omp_set_lock_);

@@ -14,7 +14,16 @@ using namespace weft_omp;
 
 namespace {
 
-enum trait_key { k_sync_hint = 1, k_alignment, k_access, k_pool_size, k_fallback, k_fb_data, k_pinned, k_partition };
+enum trait_key {
+  k_sync_hint = 1,
+  k_alignment,
+  k_access,
+  k_pool_size,
+  k_fallback,
+  k_fb_data,
+  k_pinned,
+  k_partition
+};
 enum trait_value { k_default_mem_fb = 11, k_null_fb = 12, k_abort_fb = 13, k_allocator_fb = 14 };
 constexpr std::uintptr_t k_predefined = 8; // handles up to this one are names, others are addresses
 
@@ -39,7 +48,9 @@ struct head {
   std::uintptr_t handle;
 };
 
-allocator *made(std::uintptr_t handle) noexcept { return handle > k_predefined ? reinterpret_cast<allocator *>(handle) : nullptr; }
+allocator *made(std::uintptr_t handle) noexcept {
+  return handle > k_predefined ? reinterpret_cast<allocator *>(handle) : nullptr;
+}
 head *head_of(void *p) noexcept { return static_cast<head *>(p) - 1; }
 
 bool charge(allocator &a, std::size_t bytes) noexcept {
@@ -60,7 +71,8 @@ void *fall_back(const allocator *a, std::size_t bytes, std::size_t alignment, bo
   case k_allocator_fb:
     return take(bytes, alignment, a->fallback_data, zeros);
   case k_abort_fb:
-    fatal("an allocator has no memory left for %zu bytes, and its fallback trait is abort_fb", bytes);
+    fatal("an allocator has no memory left for %zu bytes, and its fallback trait is abort_fb",
+          bytes);
   default:
     return nullptr;
   }
@@ -72,7 +84,8 @@ void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool
   if (handle == 0)
     handle = my_icvs().allocator;
   allocator *const a = made(handle);
-  const std::size_t align = std::max({alignment, a ? a->alignment : alignof(std::max_align_t), alignof(std::max_align_t)});
+  const std::size_t align = std::max(
+      {alignment, a ? a->alignment : alignof(std::max_align_t), alignof(std::max_align_t)});
   const std::size_t whole = bytes + sizeof(head) + align;
   if (whole < bytes)
     return fall_back(a, bytes, alignment, zeros);
@@ -85,7 +98,8 @@ void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool
       a->used.fetch_sub(charged, std::memory_order_relaxed);
     return fall_back(a, bytes, alignment, zeros);
   }
-  const auto at = (reinterpret_cast<std::uintptr_t>(block) + sizeof(head) + align - 1) & ~(align - 1);
+  const auto at =
+      (reinterpret_cast<std::uintptr_t>(block) + sizeof(head) + align - 1) & ~(align - 1);
   *head_of(reinterpret_cast<void *>(at)) = {block, bytes, charged, handle};
   return reinterpret_cast<void *>(at);
 }
@@ -99,7 +113,8 @@ bool read_trait(allocator &a, const trait &t) noexcept {
     a.pool = t.value;
     return t.value != 0;
   case k_fallback:
-    a.fallback = t.value == ~std::uintptr_t{0} ? static_cast<std::uintptr_t>(k_default_mem_fb) : t.value;
+    a.fallback =
+        t.value == ~std::uintptr_t{0} ? static_cast<std::uintptr_t>(k_default_mem_fb) : t.value;
     return a.fallback >= k_default_mem_fb && a.fallback <= k_allocator_fb;
   case k_fb_data:
     a.fallback_data = t.value;
@@ -129,16 +144,25 @@ OMP_API std::uintptr_t omp_init_allocator(std::uintptr_t space, int count, const
   return reinterpret_cast<std::uintptr_t>(a);
 }
 OMP_API void omp_destroy_allocator(std::uintptr_t handle) { delete made(handle); }
-OMP_API void omp_set_default_allocator(std::uintptr_t handle) { own_icvs().allocator = handle ? handle : 1; }
+OMP_API void omp_set_default_allocator(std::uintptr_t handle) {
+  own_icvs().allocator = handle ? handle : 1;
+}
 OMP_API std::uintptr_t omp_get_default_allocator() { return my_icvs().allocator; }
 
-OMP_API void *omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) { return take(bytes, alignment, handle, false); }
-OMP_API void *omp_alloc(std::size_t bytes, std::uintptr_t handle) { return take(bytes, 1, handle, false); }
-OMP_API void *omp_aligned_calloc(std::size_t alignment, std::size_t n, std::size_t bytes, std::uintptr_t handle) {
+OMP_API void *omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {
+  return take(bytes, alignment, handle, false);
+}
+OMP_API void *omp_alloc(std::size_t bytes, std::uintptr_t handle) {
+  return take(bytes, 1, handle, false);
+}
+OMP_API void *omp_aligned_calloc(std::size_t alignment, std::size_t n, std::size_t bytes,
+                                 std::uintptr_t handle) {
   std::size_t all = 0;
   return __builtin_mul_overflow(n, bytes, &all) ? nullptr : take(all, alignment, handle, true);
 }
-OMP_API void *omp_calloc(std::size_t n, std::size_t bytes, std::uintptr_t handle) { return omp_aligned_calloc(1, n, bytes, handle); }
+OMP_API void *omp_calloc(std::size_t n, std::size_t bytes, std::uintptr_t handle) {
+  return omp_aligned_calloc(1, n, bytes, handle);
+}
 OMP_API void omp_free(void *p, std::uintptr_t) {
   if (!p)
     return;
@@ -147,7 +171,8 @@ OMP_API void omp_free(void *p, std::uintptr_t) {
     a->used.fetch_sub(h.charged, std::memory_order_relaxed);
   std::free(h.block);
 }
-OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle, std::uintptr_t free_handle) {
+OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle,
+                          std::uintptr_t free_handle) {
   if (!p)
     return take(bytes, 1, handle, false);
   if (bytes == 0) {
@@ -195,7 +220,9 @@ void report_directive(const char *kind, const char *text, std::size_t length) {
 
 } // namespace
 
-OMP_API void GOMP_warning(const char *text, std::size_t length) { report_directive("", text, length); }
+OMP_API void GOMP_warning(const char *text, std::size_t length) {
+  report_directive("", text, length);
+}
 OMP_API [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
   report_directive("fatal error: ", text, length);
   std::exit(1);

@@ -23,7 +23,9 @@ const std::vector<place> &visible_places() {
 
 const place *place_at(int number) noexcept {
   const std::vector<place> &all = visible_places();
-  return number >= 0 && static_cast<std::size_t>(number) < all.size() ? &all[static_cast<std::size_t>(number)] : nullptr;
+  return number >= 0 && static_cast<std::size_t>(number) < all.size()
+             ? &all[static_cast<std::size_t>(number)]
+             : nullptr;
 }
 
 /// Copies as much of the text as fits, like snprintf. Returns the length of the whole text.
@@ -50,8 +52,11 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 }
 OMP_API int omp_get_place_num() {
   const thread &t = self();
-  const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // of a thread that has no place
-  return t.placement.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.placement.place;
+  const bool is_on_first =
+      is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // of a thread that has no place
+  return t.placement.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0)
+             ? 0
+             : t.placement.place;
 }
 OMP_API int omp_get_partition_num_places() {
   const thread &t = self();
@@ -64,13 +69,16 @@ OMP_API void omp_get_partition_place_nums(int *numbers) {
 }
 
 OMP_API void omp_set_affinity_format(const char *format) { of_process().affinity_format = format; }
-OMP_API std::size_t omp_get_affinity_format(char *to, std::size_t room) { return put(to, room, of_process().affinity_format); }
+OMP_API std::size_t omp_get_affinity_format(char *to, std::size_t room) {
+  return put(to, room, of_process().affinity_format);
+}
 OMP_API void omp_display_affinity(const char *format) {
   (void)self();
   print_affinity(format);
 }
 OMP_API std::size_t omp_capture_affinity(char *to, std::size_t room, const char *format) {
-  return put(to, room, affinity_text(format && *format ? format : of_process().affinity_format.c_str()));
+  return put(to, room,
+             affinity_text(format && *format ? format : of_process().affinity_format.c_str()));
 }
 
 OMP_ALSO_LLVM(omp_get_proc_bind, OMP_4.0);

@@ -22,17 +22,20 @@ constexpr int k_invalid = 22; // EINVAL
 /// device.
 void refuse_mandatory(int device) {
   if (g_globals.target_offload == 1 && (device == -1 ? my_icvs().device : device) > k_host)
-    fatal("OMP_TARGET_OFFLOAD is mandatory, but there is no device: Weft runs target regions on the host; unset the variable");
+    fatal(
+        "OMP_TARGET_OFFLOAD is mandatory, but there is no device: Weft runs target regions on the host; unset the variable");
 }
 
 /// Returns the thread limit in a list of words that a null ends.
 /// A word says what it sets, for which device, and either the value or that the next word is the
 /// value.
 unsigned thread_limit_of(void **list) noexcept {
-  constexpr std::uintptr_t k_device = 0x7f, k_value_follows = 0x80, k_what = 0xff00, k_thread_limit = 0x200;
+  constexpr std::uintptr_t k_device = 0x7f, k_value_follows = 0x80, k_what = 0xff00,
+                           k_thread_limit = 0x200;
   while (list && *list) {
     const auto word = reinterpret_cast<std::uintptr_t>(*list++);
-    const std::intptr_t value = word & k_value_follows ? reinterpret_cast<std::intptr_t>(*list++) : static_cast<std::intptr_t>(word) >> 16;
+    const std::intptr_t value = word & k_value_follows ? reinterpret_cast<std::intptr_t>(*list++)
+                                                       : static_cast<std::intptr_t>(word) >> 16;
     if ((word & k_device) == 0 && (word & k_what) == k_thread_limit)
       return value > 0 ? static_cast<unsigned>(std::min<std::intptr_t>(value, INT_MAX)) : 0;
   }
@@ -78,8 +81,8 @@ constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind
 
 /// Runs the body with copies of firstprivate variables, because the region may change these
 /// variables.
-void run_with_copies(int device, void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds,
-                     unsigned thread_limit) {
+void run_with_copies(int device, void (*body)(void *), std::size_t count, void **addresses,
+                     const std::size_t *sizes, const unsigned short *kinds, unsigned thread_limit) {
   std::size_t room = 0;
   for (std::size_t i = 0; i < count; ++i)
     if ((kinds[i] & 0xff) == k_firstprivate)
@@ -90,7 +93,8 @@ void run_with_copies(int device, void (*body)(void *), std::size_t count, void *
     if ((kinds[i] & 0xff) != k_firstprivate || !addresses[i])
       continue;
     const std::uintptr_t align = std::uintptr_t{1} << (kinds[i] >> 8);
-    at = reinterpret_cast<char *>((reinterpret_cast<std::uintptr_t>(at) + align - 1) & ~(align - 1));
+    at =
+        reinterpret_cast<char *>((reinterpret_cast<std::uintptr_t>(at) + align - 1) & ~(align - 1));
     std::memcpy(at, addresses[i], sizes[i]);
     addresses[i] = at;
     at += sizes[i];
@@ -109,23 +113,36 @@ void wait_for_depend(void **depend) {
 
 extern "C" {
 
-GOMP_API void GOMP_target(int device, void (*body)(void *), const void *, std::size_t, void **addresses, std::size_t *, unsigned char *) {
+GOMP_API void GOMP_target(int device, void (*body)(void *), const void *, std::size_t,
+                          void **addresses, std::size_t *, unsigned char *) {
   run_on_host(device, body, addresses);
 }
-GOMP_API void GOMP_target_ext(int device, void (*body)(void *), std::size_t count, void **addresses, std::size_t *sizes, unsigned short *kinds,
-                              unsigned, void **depend, void **more) {
+GOMP_API void GOMP_target_ext(int device, void (*body)(void *), std::size_t count, void **addresses,
+                              std::size_t *sizes, unsigned short *kinds, unsigned, void **depend,
+                              void **more) {
   wait_for_depend(depend);
   run_with_copies(device, body, count, addresses, sizes, kinds, thread_limit_of(more));
 }
-GOMP_API void GOMP_target_data(int device, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(device); }
-GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *, unsigned short *) { refuse_mandatory(device); }
+GOMP_API void GOMP_target_data(int device, const void *, std::size_t, void **, std::size_t *,
+                               unsigned char *) {
+  refuse_mandatory(device);
+}
+GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *,
+                                   unsigned short *) {
+  refuse_mandatory(device);
+}
 GOMP_API void GOMP_target_end_data() {}
-GOMP_API void GOMP_target_update(int device, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(device); }
-GOMP_API void GOMP_target_update_ext(int device, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
+GOMP_API void GOMP_target_update(int device, const void *, std::size_t, void **, std::size_t *,
+                                 unsigned char *) {
+  refuse_mandatory(device);
+}
+GOMP_API void GOMP_target_update_ext(int device, std::size_t, void **, std::size_t *,
+                                     unsigned short *, unsigned, void **depend) {
   refuse_mandatory(device);
   wait_for_depend(depend);
 }
-GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
+GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std::size_t *,
+                                          unsigned short *, unsigned, void **depend) {
   refuse_mandatory(device);
   wait_for_depend(depend);
 }
@@ -158,22 +175,30 @@ OMP_API int omp_get_num_devices() { return 0; }
 OMP_API int omp_is_initial_device() { return 1; }
 OMP_API int omp_get_initial_device() { return k_host; }
 OMP_API int omp_get_device_num() { return k_host; }
-OMP_API void *omp_target_alloc(std::size_t bytes, int device) { return device == k_host || device == -1 ? std::malloc(bytes) : nullptr; }
+OMP_API void *omp_target_alloc(std::size_t bytes, int device) {
+  return device == k_host || device == -1 ? std::malloc(bytes) : nullptr;
+}
 OMP_API void omp_target_free(void *p, int device) {
   if (device == k_host || device == -1)
     std::free(p);
 }
-OMP_API int omp_target_is_present(const void *, int device) { return device == k_host || device == -1; }
-OMP_API int omp_target_memcpy(void *to, const void *from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset, int, int) {
-  std::memcpy(static_cast<char *>(to) + to_offset, static_cast<const char *>(from) + from_offset, bytes);
+OMP_API int omp_target_is_present(const void *, int device) {
+  return device == k_host || device == -1;
+}
+OMP_API int omp_target_memcpy(void *to, const void *from, std::size_t bytes, std::size_t to_offset,
+                              std::size_t from_offset, int, int) {
+  std::memcpy(static_cast<char *>(to) + to_offset, static_cast<const char *>(from) + from_offset,
+              bytes);
   return 0;
 }
 
 namespace {
 
 /// Copies a box of an array. Extents and offsets are given per dimension, the outermost first.
-void copy_box(char *to, const char *from, std::size_t element, int dimensions, const std::size_t *volume, const std::size_t *to_offsets,
-              const std::size_t *from_offsets, const std::size_t *to_extents, const std::size_t *from_extents) {
+void copy_box(char *to, const char *from, std::size_t element, int dimensions,
+              const std::size_t *volume, const std::size_t *to_offsets,
+              const std::size_t *from_offsets, const std::size_t *to_extents,
+              const std::size_t *from_extents) {
   std::size_t to_slice = element, from_slice = element;
   for (int i = 1; i < dimensions; ++i)
     to_slice *= to_extents[i], from_slice *= from_extents[i];
@@ -182,23 +207,27 @@ void copy_box(char *to, const char *from, std::size_t element, int dimensions, c
   if (dimensions == 1)
     return void(std::memcpy(to, from, element * volume[0]));
   for (std::size_t i = 0; i < volume[0]; ++i)
-    copy_box(to + i * to_slice, from + i * from_slice, element, dimensions - 1, volume + 1, to_offsets + 1, from_offsets + 1, to_extents + 1,
-             from_extents + 1);
+    copy_box(to + i * to_slice, from + i * from_slice, element, dimensions - 1, volume + 1,
+             to_offsets + 1, from_offsets + 1, to_extents + 1, from_extents + 1);
 }
 
 } // namespace
 
-OMP_API int omp_target_memcpy_rect(void *to, const void *from, std::size_t element, int dimensions, const std::size_t *volume,
-                                   const std::size_t *to_offsets, const std::size_t *from_offsets, const std::size_t *to_extents,
+OMP_API int omp_target_memcpy_rect(void *to, const void *from, std::size_t element, int dimensions,
+                                   const std::size_t *volume, const std::size_t *to_offsets,
+                                   const std::size_t *from_offsets, const std::size_t *to_extents,
                                    const std::size_t *from_extents, int, int) {
   if (!to && !from)
     return INT_MAX;
   if (element == 0 || dimensions < 1)
     return k_invalid;
-  copy_box(static_cast<char *>(to), static_cast<const char *>(from), element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents);
+  copy_box(static_cast<char *>(to), static_cast<const char *>(from), element, dimensions, volume,
+           to_offsets, from_offsets, to_extents, from_extents);
   return 0;
 }
-OMP_API int omp_target_associate_ptr(const void *, const void *, std::size_t, std::size_t, int) { return k_invalid; }
+OMP_API int omp_target_associate_ptr(const void *, const void *, std::size_t, std::size_t, int) {
+  return k_invalid;
+}
 OMP_API int omp_target_disassociate_ptr(const void *, int) { return k_invalid; }
 
 OMP_ALSO_LLVM(omp_set_default_device, OMP_4.0);

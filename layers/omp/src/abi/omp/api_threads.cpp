@@ -49,8 +49,13 @@ OMP_API void omp_set_nested(int on) {
   else if (v.active_levels <= 1)
     v.active_levels = g_globals.most_levels;
 }
-OMP_API int omp_get_nested() { return my_icvs().active_levels > static_cast<int>(self().team->active_level) && my_icvs().active_levels > 1; }
-OMP_API int omp_get_thread_limit() { return static_cast<int>(std::min<unsigned>(my_icvs().thread_limit, INT_MAX)); }
+OMP_API int omp_get_nested() {
+  return my_icvs().active_levels > static_cast<int>(self().team->active_level) &&
+         my_icvs().active_levels > 1;
+}
+OMP_API int omp_get_thread_limit() {
+  return static_cast<int>(std::min<unsigned>(my_icvs().thread_limit, INT_MAX));
+}
 OMP_API void omp_set_max_active_levels(int n) {
   if (n >= 0)
     own_icvs().active_levels = n;
@@ -101,8 +106,12 @@ OMP_API int omp_get_num_teams() { return static_cast<int>(self().teams); }
 OMP_API int omp_get_team_num() { return static_cast<int>(self().teams_number); }
 OMP_API void omp_set_num_teams(int n) { of_process().teams = std::max(n, 0); }
 OMP_API int omp_get_max_teams() { return of_process().teams; }
-OMP_API void omp_set_teams_thread_limit(int n) { of_process().teams_thread_limit = static_cast<unsigned>(std::max(n, 0)); }
-OMP_API int omp_get_teams_thread_limit() { return static_cast<int>(of_process().teams_thread_limit); }
+OMP_API void omp_set_teams_thread_limit(int n) {
+  of_process().teams_thread_limit = static_cast<unsigned>(std::max(n, 0));
+}
+OMP_API int omp_get_teams_thread_limit() {
+  return static_cast<int>(of_process().teams_thread_limit);
+}
 
 OMP_API void omp_display_env(int verbose) {
   (void)self();
@@ -112,7 +121,9 @@ OMP_API int omp_pause_resource(int kind, int device) {
   const bool known = (kind == 1 || kind == 2) && (device == 0 || device == -1);
   return known && forget_threads(self()) ? 0 : -1;
 }
-OMP_API int omp_pause_resource_all(int kind) { return (kind == 1 || kind == 2) && forget_threads(self()) ? 0 : -1; }
+OMP_API int omp_pause_resource_all(int kind) {
+  return (kind == 1 || kind == 2) && forget_threads(self()) ? 0 : -1;
+}
 OMP_API void omp_fulfill_event(void *event) { fulfill(self(), *static_cast<omp_task *>(event)); }
 
 OMP_ALSO_LLVM(omp_set_num_threads, OMP_1.0);
