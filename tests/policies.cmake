@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The result of a task must not depend on the policy that orders it: the cases of the public interface
-# run under every policy with 1, 2 and 8 workers, and under every system of dependencies; each pair of
-# two values comes up. Nor may it depend on the thread that applies its dependency work.
+# The result of a task must not depend on the policy that orders it: the cases of the public
+# interface run under every policy with 1, 2 and 8 workers, and under every system of dependencies;
+# each pair of two values comes up. Nor may it depend on the thread that applies its dependency
+# work.
 set(weft_policies stealing delegated local-fifo central)
 set(weft_deps_systems wait-free locks regions)
 # Regions keep commutative and reducing tasks in the order of their creation, reduce in place: for

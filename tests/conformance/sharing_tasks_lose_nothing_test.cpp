@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Promises: commutative tasks run one at a time per address, in any order, and never wait for each
-// other in a circle; a reduction of integers is exact whatever the order; a successor sees all of it.
+// other in a circle; a reduction of integers is exact whatever the order; a successor sees all of
+// it.
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

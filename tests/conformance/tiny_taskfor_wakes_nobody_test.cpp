@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promise: the worker that runs the task of a taskfor of one chunk runs the chunk, and wakes no worker.
+// Promise: the worker that runs the task of a taskfor of one chunk runs the chunk, and wakes no
+// worker.
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>

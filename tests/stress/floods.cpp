@@ -114,8 +114,8 @@ void descend(int depth, int &x) {
     weft::spawn([depth, &x] { descend(depth - 1, x); }, weft::weak_inout(x));
 }
 
-/// Runs creators of few tasks each: a suspended creator keeps a stack, which takes more memory than the
-/// tasks that it would have created.
+/// Runs creators of few tasks each: a suspended creator keeps a stack, which takes more memory than
+/// the tasks that it would have created.
 int small_producers(const std::string &what, long n) {
   if (what == "lines")
     for (long i = 0; i != n / 9; ++i)

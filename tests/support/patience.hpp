@@ -47,9 +47,9 @@ inline double tree_cpu_seconds(pid_t root) {
   return sum;
 }
 
-/// Tells a waiter, which asks now and then, when the process that it waits for has hung. A process has
-/// hung if it takes longer than `limit`, and has either used that much processor time, or makes no
-/// progress: it uses no more than a hundredth of a processor for ten seconds.
+/// Tells a waiter, which asks now and then, when the process that it waits for has hung. A process
+/// has hung if it takes longer than `limit`, and has either used that much processor time, or makes
+/// no progress: it uses no more than a hundredth of a processor for ten seconds.
 class patience {
  public:
   patience(pid_t of, std::chrono::seconds limit)

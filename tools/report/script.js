@@ -20,7 +20,7 @@ function color(i) {
 }
 let colors = [];
 
-// ---- shown parts -----------------------------------------------------------------------------------------------------------------------
+// ---- what is shown ---------------------------------------------------------------------------------------------------------------------
 const tracks = D.tracks.map(b => Uint8Array.from(atob(b), c => c.charCodeAt(0)));
 let v0 = 0, v1 = 1;             // the part of the trace that all axes of time show
 let shown = new Set(D.types.keys()); // types

@@ -101,8 +101,8 @@ inline void taskiters() {
     expect_equal(total, 4 * k_rounds, "a reduction of a taskiter has lost something");
 }
 
-/// Spawns functions, for which only the end of the program waits, and a stream where there is memory
-/// for an empty function.
+/// Spawns functions, for which only the end of the program waits, and a stream where there is
+/// memory for an empty function.
 struct functions {
   std::atomic<int> begun{0}, completed{0};
   int in_order = 0; // of a stream: one at a time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a program valid again from which something was cut: it removes steps that the rules no longer
-// allow, restores the waits that are needed, and computes anew which tasks must throw.
+// Makes a program valid again from which something was cut: it removes steps that the rules no
+// longer allow, restores the waits that are needed, and computes anew which tasks must throw.
 #pragma once
 
 #include "stress/fuzz/rules.hpp"

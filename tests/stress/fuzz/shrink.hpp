@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delta debugging: from a program that fails to a small one that fails in the same way. A process of
-// its own runs each candidate many times, because failures may be rare, crash, or hang.
+// Delta debugging: from a program that fails to a small one that fails in the same way. A process
+// of its own runs each candidate many times, because failures may be rare, crash, or hang.
 #pragma once
 
 #include "stress/fuzz/cuts.hpp"

@@ -40,8 +40,8 @@ struct counted {
 thread_local int t_number = 0;
 thread_local counted t_text;
 
-/// Is a stack with a thread-local block of its own. The thread that resumes it lends it only a kernel
-/// thread.
+/// Is a stack with a thread-local block of its own. The thread that resumes it lends it only a
+/// kernel thread.
 struct wanderer {
   explicit wanderer(int number) : id(number), memory(std::make_unique<char[]>(k_bytes)) {
     opened = block.open() == 0;

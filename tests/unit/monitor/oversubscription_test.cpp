@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads the policy asks to suspend themselves, from states of made-up threads at made-up times.
+// Which threads the policy asks to suspend themselves, from states of made-up threads at made-up
+// times.
 #include "monitor/oversubscription.hpp"
 #include "monitor/suspend_word.hpp"
 

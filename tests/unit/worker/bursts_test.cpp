@@ -236,8 +236,8 @@ TEST(bursts, that_contend_for_a_mutex_whose_holder_computes_start_no_more_either
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-// The limit is no promise: workers run the work that the holder waits for, whichever tasks wait for the
-// lock.
+// The limit is no promise: workers run the work that the holder waits for, whichever tasks wait for
+// the lock.
 TEST(bursts, that_wait_for_a_mutex_whose_holder_waits_for_a_later_task_end) {
   auto end = test::in_process(usual(), [] {
     for (int round = 0; round != 2; ++round) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that hang, each in its own way: all are reported, with the cause. And programs that only wait for long: there is no report.
+// Programs that hang, each in its own way: all are reported, with the cause. And programs that only
+// wait for long: there is no report.
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"

@@ -59,7 +59,8 @@ bool examined(std::uint64_t times) {
   return false;
 }
 
-/// Tests work that no thread is left to do: Weft knows this where it can count the process's threads.
+/// Tests work that no thread is left to do: Weft knows this where it can count the process's
+/// threads.
 struct hang_without_cycle : testing::Test {
   void SetUp() override {
     if (test::k_thread_sanitized)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which workers must be woken, one way at a time, where nothing else would wake them: no deadline, no
-// spare, no other work.
+// Which workers must be woken, one way at a time, where nothing else would wake them: no deadline,
+// no spare, no other work.
 #include "support/case_process.hpp"
 #include "worker/runtime.hpp"
 

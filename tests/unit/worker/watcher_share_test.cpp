@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the watcher uses itself while no worker is stuck: thread CPU time, which a busy machine does not
-// change.
+// What the watcher uses itself while no worker is stuck: thread CPU time, which a busy machine does
+// not change.
 #include "support/case_process.hpp"
 #include "support/scale.hpp"
 #include "worker/runtime.hpp"
