@@ -130,6 +130,7 @@ format:
 
 lint:
 	tools/check/lint
+	tools/check/prose
 	tools/check/words
 	tools/check/commits
 	tools/check/snippets
