@@ -3,15 +3,23 @@
 //
 // Roles       The owner: push, pop. Any thread: steal, empty, size.
 // Word        Items [m_top, m_bottom) of an unbounded array, which is kept in a ring. The size of
-//             the ring is a power of two.
-// Invariants  I1  m_top only grows, and by one at a time: the thread that takes an item moves it.
-//                 Only the owner writes m_bottom.
+//             the ring is a power of two, and item i is in slot i modulo the size. m_seen_top, of
+//             the owner: a past m_top, which push compares in place of m_top.
+// Invariants  I1  m_top only grows, by one at a time, with a compare-exchange: of a thief that
+//                 takes an item, or of the owner that takes the last one. Only the owner writes
+//                 m_bottom: push raises it by one; pop lowers it by one, and restores it if the
+//                 popped item was the last one or there was none.
 //             I2  The owner takes item b without a compare-exchange only if it saw m_top < b after
-//                 it had stored m_bottom = b. A thief takes item t only if it saw m_bottom > t
-//                 after it had read m_top = t. In the single order of the O3 operations one of the
-//                 two comes first, so only one of the two threads takes the item.
-//             I3  The owner reuses a slot of the ring only after it saw m_top beyond the slot's
-//                 item.
+//                 it had stored m_bottom = b. If it saw m_top == b, it races the thieves for the
+//                 last item. A thief takes item t only if it saw m_bottom > t after it had read
+//                 m_top = t. For t == b, one of the two m_top loads comes first in the single order
+//                 of the O3 operations. If it is the owner's, the thief then reads m_bottom = b,
+//                 and finds the deque empty, unless the owner has pushed a new item b since. If it
+//                 is the thief's, the owner sees m_top >= b, and needs the compare-exchange. So
+//                 only one of the two threads takes the item.
+//             I3  The owner writes item i over item i - size only after it saw m_top > i - size.
+//                 The next item i may at once replace an item i that the owner popped: no thief
+//                 takes the popped one (I2).
 // Orders      O1  m_bottom store release (push), with O4: the owner writes the slot before the
 //                 thief reads it.
 //             O2  m_top load acquire (push, when full), with O5: a thief has read its slot before
@@ -27,8 +35,10 @@
 //             O6  m_ring store release (grow), load acquire (steal): the thief sees the copied
 //                 slots.
 //             O7  m_top compare-exchange (pop) release, with O3's m_top load: a thief that sees the
-//                 new m_top sees m_bottom as the owner had stored it. m_top alone decides which
-//                 thread takes the last item. The model's one order hides this need, too.
+//                 new m_top sees m_bottom as the owner had stored it. An older, larger m_bottom
+//                 would let the thief take an item that the owner has popped. The compare-exchange
+//                 needs no place in O3's order: m_top alone decides which thread takes the last
+//                 item. The model's one order hides the need for release, too.
 //             The store that restores m_bottom in pop is relaxed: m_top has passed every item that
 //             the store could announce.
 // Progress    push and pop are wait-free except when push grows the ring. steal is lock-free and
