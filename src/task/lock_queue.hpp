@@ -2,32 +2,39 @@
 // The contended side of weft::mutex: a lock that is handed from its holder to the frame that has
 // waited longest.
 //
-// Roles       Any task: try_take, take_or_wait.
-//             Holder: the task that has the lock; it calls try_give_up and hand_over, and may move
-//             between threads.
+// Roles       Any task: try_take. A task that waits for the lock suspends.
+//             The thread that has left the task's frame: take_or_wait, for the frame. If the lock
+//             is free by then, the frame has it and is made ready.
+//             Holder: the task that has the lock; it calls try_give_up and, if that fails,
+//             hand_over, and may move between threads.
 //             Waiter: a suspended frame with a node.
-// Words       word: null (free); odd, held() (taken, and no new waiter); else the newest waiter
-//             (taken), linked to older ones.
-//             queue: waiters in order of arrival, plain, of the holder.
+// Words       word: null (free); odd, held() (taken, and no waiter in the word, though there may
+//             be some in the queue; the other bits name the holder for reports); else the newest
+//             waiter (taken), linked to older ones.
+//             queue: waiters in order of arrival, plain, of the holder. try_give_up fails unless
+//             both the word and the queue are without waiters.
 // Invariants  I1  A waiter's node is in the word's list or in the queue, once, until the waiter has
 //                 the lock.
 //             I2  hand_over leaves the word taken: no other task can get the lock between the old
 //                 holder and the new one.
-//             I3  Waiters in the queue are older than those in the list: the holder fills the
-//                 queue, in order, only when it is empty.
-// Orders      O1  word compare-exchange to an odd value, acquire, with O2: the new holder sees what
-//                 the last holder wrote, the queue included.
+//             I3  Waiters in the queue are older than those in the list: the holder moves the
+//                 whole list to the queue, in order, only when the queue is empty.
+// Orders      O1  word compare-exchange from null to an odd value, acquire, with O2: the new holder
+//                 sees what the last holder wrote, the queue included.
 //             O2  word compare-exchange to null, release, with O1.
 //             O3  word compare-exchange to a node, release, with O4: the waiter writes node and
 //                 frame before the holder can find them.
 //             O4  word exchange of the holder, acquire, with O3 of every node in the list: each O3
 //                 is a read-modify-write after the older ones, so it continues their release
 //                 sequences.
-//             The call that makes the new holder's frame ready orders the hand-over itself.
+//             The call that makes the new holder's frame ready orders the hand-over itself: the old
+//             holder then writes neither the word nor the queue any more. The compare-exchange of
+//             name_holder from odd to odd is relaxed: only reports read what it changes.
 // Progress    Blocking; first come, first served. take_or_wait is lock-free, hand_over linear in
 //             the new waiters.
-// Reclamation A node is on its waiter's stack. hand_over reads the node for the last time before it
-//             returns. The thread that makes the frame ready touches the frame for the last time.
+// Reclamation A node is on its waiter's stack. hand_over touches the node for the last time before
+//             it returns. The old holder touches the frame for the last time when it makes the
+//             frame ready: the frame may then end.
 // Source      nsync and Folly's coroutine mutex also have a list that arrives in one word and that
 //             the holder reverses.
 // Checked by  tests/model/mutex_models.cpp: mutex_*
