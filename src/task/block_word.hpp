@@ -4,13 +4,17 @@
 //
 // Roles       Waiter: the blocking task. It calls take; if take fails, it suspends.
 //             Publisher: the thread that continues after the waiter's frame has been left; it calls
-//             publish.
+//             publish. If publish fails, it makes the frame ready. With a deadline it sets the
+//             clock afterwards, whether publish failed or not, and then m_armed.
 //             Waker: any thread; it calls unblock.
-//             Clock: with a deadline (timed_block); it calls expire, any time after publish. The
-//             waiter ends the clock's call before it goes on.
-// Word        null; token (an unblock came first); else the blocked frame.
-// Invariants  I1  Only the waiter takes the token away. Exactly one of unblock and expire takes a
-//                 frame away, and makes the frame ready.
+//             Clock: with a deadline (timed_block); it calls expire at most once, any time after
+//             publish. A resumed waiter waits for m_armed and cancels the clock before it goes on:
+//             expire then neither runs nor will run.
+// Word        null (no unblock is kept, and no frame is published); token (an unblock came first);
+//             else the blocked frame. m_armed, of a timed_block: the clock is set.
+// Invariants  I1  Only take and a publish that fails take the token away, both for the waiter. No
+//                 other operation changes a token, so publish clears it with a store. Exactly one
+//                 of unblock and expire takes a frame away, and makes the frame ready.
 //             I2  At most one unblock is kept; a second one is refused and changes nothing.
 //             I3  A timed_block outlives the last touch by its publisher: the waiter waits for
 //                 m_armed.
@@ -19,8 +23,8 @@
 //             O2  take and a failing publish see the token, acquire, with O4: the waiter sees what
 //                 the waker wrote before the unblock.
 //             O3  unblock takes the frame, acquire, with O1.
-//             O4  unblock stores the token, release, with O2. A frame that unblock takes is passed
-//                 on by the call that makes it ready. O3 and O4 are one operation.
+//             O4  unblock stores the token, release, with O2. O3 and O4 are one operation. If it
+//                 takes a frame, the call that makes the frame ready carries what the waker wrote.
 //             O5  m_armed store release, load acquire: the publisher's accesses of the timed_block
 //                 come before the waiter goes on.
 //             expire needs no order: the clock was set after publish, and the clock's own lock
