@@ -2,21 +2,27 @@
 // Delegation ticket lock: a waiter leaves its id, and the owner may hand it a result instead of the
 // lock. If the owner leaves instead, the next waiter gets the lock.
 //
-// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner: unlock, empty,
-//             front, set_item, pop_front. Only one thread at a time uses an id.
-// Word        The ticket lock's m_head, turns and m_tail. waiting[ticket % slots] = ticket + id,
-//             written by the waiter. result[id] = {ticket, item}, written by the owner for the
-//             waiter that holds this ticket.
-// Invariants  I1  While ticket t holds the lock, m_tail == t + 1. This holds after a delegation,
-//                 too, because pop_front moves both. (The paper's Listing 4 increments the tail
-//                 once more on entry, and deadlocks.)
+// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner, which has the
+//             lock: unlock, empty, front, set_item, pop_front. Only one thread at a time uses an
+//             id.
+// Word        The ticket lock's m_head, turns and m_tail (the next ticket that may enter).
+//             waiting[ticket % slots] = ticket + id, written by lock_or_delegate; lock and try_lock
+//             write no entry, so their callers never get a result. There are at least as many slots
+//             as ids. result[id] = {ticket, item}, written by the owner for the waiter that has
+//             this ticket: a waiter whose turn comes has an item if result[id] names its ticket,
+//             else the lock. m_front, of the owner: the id that empty found.
+// Invariants  I1  While ticket t holds the lock, m_tail == t + 1. pop_front gives the turn to
+//                 ticket m_tail and increments m_tail: the owner keeps the lock, and goes on as if
+//                 it had the ticket of the waiter that left with an item. (The paper's Listing 4
+//                 increments the tail once more on entry, and deadlocks.)
 //             I2  The entry of m_tail's slot is valid exactly if 0 <= entry - m_tail < ids. An
 //                 entry of an earlier round is below this range, an entry of a later round a whole
 //                 round above. So threads beyond the slots may overwrite an entry: the waiter that
 //                 wrote the entry then gets the lock instead of a result, and nothing is lost.
 //             I3  The owner writes result[id] only while the thread of that id waits with the
 //                 ticket m_tail.
-// Orders      O1, O2 as in ticket_lock.hpp: they also carry result[id] to the waiter.
+// Orders      O1, O2 as in ticket_lock.hpp (turn load acquire; turn exchange release, in pop_front,
+//             too): they also carry result[id] to the waiter.
 //             O3  waiting store release, with O4: the owner writes result[id] after the waiter's
 //                 last read of result[id], which is in the waiter's previous call. Relaxed (as in
 //                 Nanos6): a race on result[id].
