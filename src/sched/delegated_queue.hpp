@@ -4,11 +4,16 @@
 // that wait for it.
 //
 // Roles       Any thread: add, through an inbox that it shares with some others. A worker, with its
-//             own id: ask. A worker with an id that the lock does not know takes the lock as it is;
-//             with `delegates` false every worker does.
-// Word        Inboxes: an spsc_queue each, and a spin_lock of its producers. The lock. m_ready and
-//             m_wishes: plain. m_queued: the number of items in m_ready, or one more while the
-//             owner drains the inboxes.
+//             own id: ask. A worker with an id that the lock does not know waits for the lock, and
+//             never for a result; with `delegates` false every worker does, and the owner serves
+//             only itself.
+//             Owner: a worker in ask, or a producer that finds its inbox full, while it has the
+//             lock. In ask it drains the inboxes into m_ready, then serves the waiters, then
+//             itself.
+// Word        Inboxes: an spsc_queue each, and a spin_lock of its producers. The lock. m_ready:
+//             plain. m_wishes, by id: which item the worker wants; plain. m_queued: the number of
+//             items in m_ready, or one more while the owner drains the inboxes. m_top: the largest
+//             priority in m_ready, or 0; a hint.
 // Invariants  I1  An item is in one inbox, or in m_ready, or was returned by one ask.
 //             I2  m_ready and the consumer's side of the inboxes belong to the owner of the lock.
 //             I3  A worker writes its wish before it knows its ticket. The owner reads the wish
@@ -17,13 +22,16 @@
 //                 is left for it: the owner announces a drained item in m_queued before a worker
 //                 can see the item's inbox empty (O1). So a worker that was woken for an item, or
 //                 that looks again before it sleeps, does not miss the item.
-// Orders      O1  The inboxes' heads, loaded with acquire in spsc_queue::empty, carry m_queued. The
-//                 operations on m_queued are relaxed.
+// Orders      O1  The inboxes' heads carry m_queued: the owner announces before consume_all stores
+//                 a head with release, and a worker loads all heads with acquire in
+//                 spsc_queue::empty before it loads m_queued. The operations on m_queued are
+//                 relaxed. So are those on m_top, which no head carries.
 //             The locks and the inboxes order the rest.
-// Progress    Blocking. A producer that finds its inbox full drains the inbox, or waits for the
-//             owner, which will drain it.
+// Progress    Blocking. A producer that finds its inbox full drains all inboxes if the lock is
+//             free, or else yields and tries again: the owner will drain them.
 // Source      Listing 5 of the paper. There the owner lets the next worker in when it has nothing.
-//             Here the owner first looks into the inboxes again, and it may refuse a wish.
+//             Here the owner first looks into the inboxes again. If there is still nothing, a
+//             worker whose wish may be refused gets null as its result; any other gets the lock.
 // Checked by  tests/model/composed_models.cpp: delegated_*
 #pragma once
 
