@@ -3,11 +3,15 @@
 // run. Workers that sleep stay asleep behind the gate. The others stop before the next body that
 // they begin.
 //
-// Roles       Watcher: request, try_stop_all, resume.
+// Roles       Watcher: request; try_stop_all, again and again until it is true or the time is up;
+//             resume, and then, if all were stopped, it opens the gate. try_stop_all tests whether
+//             all workers have stopped, closes the gate, and tests again; if the second test fails,
+//             it opens the gate.
 //             Worker that is about to begin a body: poll.
-// Words       m_requested: whether workers are to stop; stopped workers sleep on it, to the others
-//             it is a hint.
-//             at_safepoint, of each worker: the worker has stopped.
+// Words       m_requested: whether workers are to stop; stopped workers sleep on it. To the others
+//             it is a hint: a worker that sees it late stops late.
+//             at_safepoint, of each worker: the worker has stopped. The worker clears it when it
+//             has seen m_requested cleared, and then passes the gate.
 // Invariants  I1  A worker that the watcher saw at its safepoint, or asleep, after the gate was
 //                 closed does nothing before the gate opens. The gate treats the end of
 //                 `at_safepoint` as it treats the end of a sleeper's announcement (I1 of
@@ -21,7 +25,6 @@
 //             A worker that goes on learns from the gate that the watcher has read everything:
 //             m_requested is relaxed throughout.
 // Progress    Blocking, for as long as the watcher reads.
-// Progress    Blocking, for as long as the watcher looks.
 // Reclamation None.
 // Checked by  tests/model/safepoint_models.cpp
 #pragma once
