@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bounded queue between one producer and one consumer.
 //
-// Roles       The producer: push. The consumer: pop, consume_all, empty. Either role may move
-//             between threads if something else, such as a lock, orders the hand-over.
+// Roles       The producer: push. The consumer: pop, consume_all. Either role may move between
+//             threads if something else, such as a lock, orders the hand-over. Any thread: empty,
+//             length, size. They guess, except that the consumer can rely on empty() == false.
 // Word        m_tail: the slot that the next push fills. m_head: the slot that the next pop
 //             empties. Both run through 0..capacity. One slot stays unused, so equal indices mean
 //             empty.
 // Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head). Only the consumer
 //                 writes m_head.
-//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail. A thread that acts on
-//                 them is safe, only pessimistic.
+//             I2  m_seen_head, of the producer, is a past m_head; m_seen_tail, of the consumer, a
+//                 past m_tail. The other side has moved on at most since, so there are at least as
+//                 many free slots or items as the copies say.
 // Orders      O1  m_tail store release, with O2: the producer writes the slot before it announces
 //                 the slot. Relaxed: torn items.
 //             O2  m_tail load acquire, with O1.
@@ -17,7 +19,9 @@
 //                 slot back.
 //             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item while
 //                 the consumer reads it.
-//             O5  m_head load acquire in empty, with O3. Relaxed: see delegated_queue.hpp, I4.
+//             O5  m_head load acquire in empty, with O3: a thread that knows of an item, and finds
+//                 the queue empty, sees what the consumer did before it gave the slot back.
+//                 Relaxed: the thread misses that item (delegated_queue.hpp, I4).
 // Progress    Wait-free. push and pop touch the other side's cache line only when their copy of its
 //             index says full or empty.
 // Reclamation None: items are copied in and out, and must be trivially copyable.
