@@ -2,24 +2,34 @@
 // The private copies of a reduction: made when a task first asks for one, held by one task at a
 // time, combined in the end.
 //
-// Roles       A holder: a task, or a branch of a join, on the worker that runs it. The ender of a
-//             holder, any thread: gives back the copy. The ender of the cohort: first, when no task
-//             takes a copy any more.
-// Word        holder of a copy: the task that has it, or null. A copy has a home, the worker that
-//             it was made on. near of a home: a hint to one of the home's copies, in a table by the
-//             number of the worker. m_lock guards the list of all copies.
+// Roles       A holder: a task, or a branch of a join. It takes a copy on the worker that runs it:
+//             take_near; else take; else a new copy and add. The ender of a holder, any thread:
+//             gives back the copy. The combiner, while no task takes a copy: walks the list from
+//             first(), and adds all copies to the target. It is the ender of the cohort, or a
+//             taskiter, whose copies then begin anew.
+// Word        holder of a copy: the task that has it, or null (the copy is free). A copy has a
+//             home, the worker that it was made on. near: a table of hints; the hint of a home, at
+//             the worker's number modulo the size of the table, names the copy that take or add
+//             gave out last there, or is null. Workers that share a hint find each other's copies
+//             in it, and compare the home. m_lock guards the list of all copies. fresh of a copy,
+//             plain: no task has taken it since the combiner filled it anew; the combiner skips
+//             such copies.
 // Invariants  I1  Only a copy's home gives the copy out, so no two threads that find the copy free
 //                 both give it out.
 //             I2  Copies are taken out of the list only while no task holds one, and all hints are
-//                 cleared with them. So a hint is good.
+//                 cleared with them. So a hint names a copy that exists. All hints are cleared,
+//                 too, when the copies begin anew. So a hint names no fresh copy, and only take
+//                 clears fresh.
 // Orders      O1  near store release, load acquire, with each other: the copy's home and data are
 //                 written before a worker finds the copy.
 //             O2  holder store release when the copy is given back, load acquire when it is taken:
 //                 the next holder goes on where the last one left. Relaxed when the copy is taken
 //                 (I1), and when a holder looks for itself.
+//             The combiner loads no holder: it runs after the holders have released their accesses.
 // Progress    Wait-free: to take the copy that is near, and to give back what a task has. All else:
 //             a spin lock, and a walk over all copies.
-// Reclamation With the store, by the ender of the cohort.
+// Reclamation With the store, which its cohort or taskiter frees; or when the copies cannot begin
+//             anew because a combination or filling has thrown.
 // Source      own
 // Checked by  tests/model/cohort_models.cpp: reduction_*
 #pragma once
