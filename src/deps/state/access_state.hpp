@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The atomic state machine of one access: when it may touch its data, and what it passes on.
 //
-// Roles       The registrar (the parent's frame) links accesses. A deliverer, any thread, delivers
+// Roles       The registrar (the creator or a manager) links accesses: it stores a link, then
+//             delivers the bit that makes the link valid. A deliverer, any thread, delivers
 //             messages. No thread owns an access.
-// Word        `flags`: what the access does with its data, fixed at creation, and bits that are
-//             only ever set:
+//             A message is a set of bits for one access. To deliver it is to set the bits in
+//             `flags` in one step, and then to send the messages which that step causes.
+// Word        `flags`: the kind, fixed at creation (k_reads: the task only reads; k_weak: a weak
+//             access; an access that is not weak is strong), and bits that are only ever set:
 //               R  satisfied for reading: all earlier writers have released
 //               W  satisfied for writing: everything earlier has released
 //               F  finished: the task gave the access up (end of body, or release)
 //               K  the chain of its children has released (set with F when there is none)
 //               N  what comes next is known: `successor` is valid, or the chain is closed (null)
-//               NR the successor only reads
-//               NP `successor` is the parent's access: the chain ends there
+//               NR the successor only reads; set with N
+//               NP `successor` is the parent's access: the chain ends there; set with N
 //               L  `child` is valid: the first access of the children's chain, which waits for what
-//                  this access gets
+//                  this access gets; delivered before F, and only if R or W is missing
 // Transitions An access is released when R & W & F & K. What it has given is a function of its
 //             flags, tabulated as k_given, which only grows with the flags. A delivery causes what
 //             the flags after it have given and the flags before it had not:
@@ -25,30 +28,38 @@
 //                           unless the access is weak
 //               R & W & F & K & N: dead, the task's block has one reference less
 // Invariants  I1  Every bit is delivered at most once, because each message carries bits that no
-//                 other message carries. So an access takes at most 8 deliveries. A reader has from
-//                 the beginning what it is known to get when it is linked (known_to_reader): the
-//                 message that the link causes is sent without those bits.
+//                 other message carries. So an access takes at most one delivery for each of its 8
+//                 bits. A reader that the registrar links behind a reader with R begins with R
+//                 (known_to_reader): no message has brought it. The registrar then delivers N and
+//                 NR to the access before, and sends what that causes without R.
 //             I2  The links that a delivery reads are valid, because the deliverer first loaded
 //                 (acquire) the flags that say so.
 //             I3  While a delivery has not published, its own bits are missing, so the access is
 //                 not dead and the deliverer may read it. After publishing, the deliverer touches
 //                 nothing of the access.
-//             I4  No other delivery can be on its way to an access that this one completes. Nor can
-//                 one be to a strong access whose successor is known and that gets R and W at once:
-//                 its task has not run, so F, K and L come after this delivery. Such a delivery
-//                 (comes_alone) publishes with a store.
+//             I4  In two cases no other delivery to the access is on its way (comes_alone), and the
+//                 deliverer publishes with a store:
+//                 - The access is dead after this delivery. All bits that a message could still
+//                   bring are there; L has come before F or does not come.
+//                 - A strong access with N gets R and W in one message. Its task has not run, so F,
+//                   K and L come after this delivery.
 // Orders      O1  load: acquire, pairs with O2's release: the deliverer sees links, and what
 //                 earlier deliverers wrote.
 //             O2  publish: release for the same reason, and so that data written by a finished task
 //                 reaches its successor. The publish need not acquire, because no value of the word
 //                 comes twice (I1): O1 or O3 has acquired the very value that the publish replaces.
-//             O3  failure: acquire, as O1.
-//             O4  relaxed: the word before it is published with a link.
-//             O5  relaxed: after a delivery that came alone only the thread that runs the task
-//                 reads the word.
-// Progress    Wait-free: a compare-exchange fails only when another message arrived, at most 7
-//             times (the paper's Lemma 2.3).
-// Reclamation The deliverer that completes R & W & F & K & N drops the reference of the access.
+//             O3  failure: acquire, as O1. Relaxed in try_deliver, which has then delivered
+//                 nothing: its caller begins anew with O1.
+//             O4  relaxed: the first value of the word, which the delivery of the link to the
+//                 access publishes; or a read of bits that no other thread changes.
+//             O5  relaxed: the store of a delivery that came alone (I4). A dead access has no
+//                 further delivery. Else the thread that runs the task reads the word next, and
+//                 gets the task in order from the deliverer.
+// Progress    Wait-free: a compare-exchange fails only when another message arrived (or spuriously,
+//             where the machine allows that), at most 7 times (the paper's Lemma 2.3).
+// Reclamation The deliverer that completes R & W & F & K & N drops the reference of the access. The
+//             last access of a chain has no N: a registrar that finds it released delivers no link,
+//             but takes its place in the chain and drops that reference.
 // Source      Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for
 //             Task-based Runtime Systems, PPoPP 2021, section 2. There a second message tells the
 //             originator of a delivery. Here the deliverer reads the links before it publishes, so
