@@ -1,31 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of packets of fixed records. One owner fills them one after the other; another thread
-// takes them away or copies them meanwhile.
+// A ring of packets of fixed records. One owner fills the packets one after the other. Meanwhile
+// another thread takes full packets away (mode stream only) or copies packets (both modes).
 //
-// Roles       The owner, one: reserve, begin, put, close, discard.
-//             The reader, one: the flusher, or the thread that ends the trace.
+// Roles       The owner, one. For each packet: reserve (is there room?), begin, put (for each
+//             record), amend, close. discard counts records for which there is no room.
+//             The reader, one: the flusher takes packets; the thread that ends the trace copies
+//             what is left, the packet that is being filled included.
 //             A reader of another process comes after the owner has died.
 // Word        head: number of the packet that is being filled. tail: number of packets that the
 //             reader is done with. used: records in the packet that is being filled. All count from
-//             0. Packet n lies at n modulo the number of packets, and has its number in its head.
-// Invariants  I1  stream: tail <= head < tail + packets, or a new record is discarded. The owner
-//                 writes packet `head` only. The reader takes the packets from tail to head - 1,
-//                 and may read them as plain memory.
-//             I2  flight: head grows regardless. A packet's own number is wrong while the owner
-//                 overwrites the packet. A reader that copies one looks at the number before and
-//                 after.
-//             I3  discarded counts every record that no reader will get.
+//             0. Packet n lies at n modulo the number of packets. It begins with its header
+//             (head_words words), one word of which is the packet's own number.
+//             discarded, written: counts of records, written by the owner, relaxed.
+// Invariants  I1  stream: tail <= head <= tail + packets. If head = tail + packets, no packet is
+//                 free, and a new record is discarded. The owner writes packet `head` only. The
+//                 reader takes the packets from tail to head - 1, and may read them as plain
+//                 memory.
+//             I2  flight: head grows regardless of tail, and packet n overwrites packet
+//                 n - packets. The owner first sets the packet's own number to k_no_number, then
+//                 writes the rest of the header, and last the new number. A reader that copies a
+//                 packet looks at the number before and after; if it is another one, the copy
+//                 fails.
+//             I3  discarded counts every record that is in no packet, or in an overwritten one.
 // Orders      O1  head, release, with the reader's acquire: the packets before it are whole.
-//             O2  tail, release, with the owner's acquire: the reader has read what the owner
-//                 overwrites.
+//             O2  tail, release, with the owner's acquire in reserve (stream): the reader has read
+//                 what the owner overwrites.
 //             O3  used, release, with the copying reader's acquire: the records before it are
-//                 whole. If `used` is that of a later packet, the reader sees this from head, which
-//                 it reads next.
-//             O4  words of a packet, release, with the copying reader's acquire: a reader that sees
-//                 a new word sees that the number is gone.
-//             O5  a packet's number, release after the owner has written its head; the copying
-//                 reader acquires it first: head and `used` are then those of this packet or of a
-//                 later one.
+//                 whole. If the reader gets the `used` of a later packet, it also sees that head is
+//                 beyond its packet, because it loads head next. It then ignores `used` and copies
+//                 a full packet.
+//             O4  words of a packet, release, with the copying reader's acquire: a reader that gets
+//                 a word of the next packet there sees at its second look that the number has
+//                 changed.
+//             O5  a packet's number, release after the owner has written the header and reset
+//                 `used`; the copying reader acquires it first. So the values of head and `used`
+//                 that it loads next are those of this packet or of a later one.
 // Progress    Wait-free for the owner; a copy fails rather than wait.
 // Reclamation None.
 // Source      The rings of LTTng and of Nanos6's CTF backend; in Nanos6 the worker flushes its
