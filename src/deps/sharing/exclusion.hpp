@@ -7,27 +7,34 @@
 //             tasks of that queue, oldest first, until one has taken the exclusion. A waiting task
 //             that then misses another exclusion goes to the queue of that one, and keeps its age.
 //             Tasks that need the same exclusions wait as one: only the oldest of them, the head,
-//             is in a queue, and the others are in a line behind the head. A task that does not
-//             find its line begins another one.
+//             is in a queue, and the others are in a line behind the head. When the head has taken
+//             its exclusions, the next task of its line becomes the head and goes to the queue. A
+//             task that does not find the line of its needs in m_heads begins another one.
 // Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has
 //             taken.
-// Word        holder: the task that has an exclusion, or null. Written under the arbiter's lock.
+// Word        holder: the task that has an exclusion, or null.
+//             The arbiter, m_lock and what it guards, serves all exclusions that one task may need
+//             together. m_heads, its table of lines: row i has k_ways places for the heads whose
+//             needs hash to i.
 // Invariants  I1  A task that waits holds nothing, so holders never wait for each other: no
 //                 deadlock.
-//             I2  A queue is empty, or its exclusion is held. So the head of a line is tried again,
-//                 and a head that leaves makes the next task the head.
+//             I2  When m_lock is free, a queue is empty, or its exclusion is held. So the holder
+//                 tries each head in the queue again, when it gives up. A head that leaves now
+//                 holds the exclusion, and the next task of its line waits in that queue.
 //             I3  Of tasks that need the same exclusions none overtakes an older one. No other task
 //                 overtakes a task that needs a single exclusion. A task that needs several may be
 //                 overtaken while not all of them are free: an exclusion that is kept for it could
 //                 stop a holder that waits for its children.
 //             I4  A line is ordered by age. m_heads[i][k] is null or the head of a line that waits,
-//                 once.
-// Orders      O1  holder relaxed: the lock orders it. Outside of the lock a task asks only whether
-//                 it is itself the holder.
-// Progress    Blocking for as long as the lock is held. The holder of the lock walks over the
-//             exclusions of the task and over the heads in a queue, and so for each head in the
-//             queue of an exclusion that is given up. So the time depends on the number of
-//             different needs that wait, and not on the number of tasks.
+//                 once. A new line takes the place of another one if its row is full. No task joins
+//                 that other line any more, so of two lines with the same needs every task of the
+//                 one is older than every task of the other.
+// Orders      O1  holder relaxed: m_lock orders it. An observer (task dump) reads it outside of
+//                 the lock, but only while no worker runs.
+// Progress    Blocking for as long as m_lock is held. take() walks over the exclusions of the task,
+//             and at most over one queue and one row of m_heads. give_up() does that walk for each
+//             head in the queue, until one head has taken the exclusion. So the time depends on the
+//             number of different needs that wait, and not on the number of tasks.
 // Reclamation An exclusion outlives its holder and the tasks that wait for it: they are members of
 //             its cohort, or of cohorts below.
 // Checked by  tests/model/cohort_models.cpp: exclusion_*
