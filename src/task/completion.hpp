@@ -6,12 +6,16 @@
 //             Non-owner: a thread that spawns into the same scope; it adds through the shared word.
 // Words       m_word: before the owner settles -k_bias + (added by non-owners) - (removed by
 //             removers); after that, the number outstanding.
-//             m_owned: spawned by the owner and not yet settled or removed in place; plain, owner
-//             only.
-// Invariants  I1  Before settle() m_word <= -k_bias + (added by non-owners) < 0, so no remove()
-//                 returns true.
+//             `owned`: spawned by the owner, less those that it ran on its own stack, which no
+//             remover counts. It is an argument here, and a plain field of the caller that only the
+//             owner uses: task::owned_children, for example.
+//             settle() adds k_bias + owned to m_word. done() says, before that, whether the sum
+//             would be zero. reset() begins anew at -k_bias when nothing is outstanding.
+// Invariants  I1  Before settle() m_word <= -k_bias + (added by non-owners) < 0, as fewer than
+//                 k_bias are ever added, so no remove() returns true.
 //             I2  After settle() m_word is exactly the number outstanding. Exactly one remove(), or
-//                 settle() itself, brings it to zero.
+//                 settle() itself, brings it to zero: if the last remover and the owner race, the
+//                 one whose read-modify-write is second.
 //             I3  A non-owner adds only while something of the scope that it runs in is
 //                 outstanding, so the word cannot come back from zero.
 // Orders      O1  remove: acq_rel. Release hands over what the finished task wrote. Acquire lets
@@ -19,10 +23,12 @@
 //             O2  settle: acq_rel. Release pairs with O1's acquire: the remover that reaches zero
 //                 sees the waiter that the owner has stored before. Acquire pairs with O1's release
 //                 when settle itself finds zero.
-//             O3  done: acquire, pairs with O1's release.
+//             O3  done: acquire, pairs with O1's release. settled: acquire, pairs with
+//                 O2's release; an observer calls it.
 //             O4  add by a non-owner: relaxed; the non-owner's own later remove() publishes.
-//             A worker that runs one child after the other may remove several at once. It removes
-//             them before it does anything else.
+//             A worker that runs several children of one parent, one after the other, may remove
+//             them at once. It removes them before it runs a task of another parent or of a group,
+//             applies messages, or waits for work.
 // Progress    Wait-free.
 // Reclamation A remover that did not reach zero does not touch the scope again.
 // Source      Own; the bias is the trick of Rayon's and Go's counters.
