@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which producers the throttle holds back, and which threads let them go on.
 //
-// Roles       Producer: a creator of tasks that has left its stack; it calls hold.
+// Roles       Producer: a creator of tasks that has left its stack, because the counter is above
+//             m_now, or above m_alarm while its worker has other work; it calls hold. If the
+//             counter is at the low mark by then, it releases all held producers, itself included;
+//             otherwise it wakes one worker.
 //             Accountant: a thread that has changed the counter of live memory; it calls
 //             live_bytes_changed.
-//             Idle worker: it finds nothing to run and calls release_all. When it has announced
-//             that it sleeps, it calls holds_any once more.
-// Words       The counter (the world's). m_any: a producer is held. m_held, under m_lock: the held
-//             producers.
-//             m_now, m_alarm, m_over are hints: an old value costs one spawn more or less.
+//             Idle worker: it finds nothing to run and calls release_all, which raises the hints
+//             and releases all producers. When it has announced that it sleeps, it calls holds_any
+//             once more; if a producer is held, it cancels the sleep and begins again.
+// Words       The counter (the world's): bytes of live tasks. m_any: a producer is held. m_held,
+//             under m_lock: the held producers. The low mark, low(): three quarters of m_lowest.
+//             Hints, where an old value costs one spawn more or less:
+//               m_now    the limit in force: m_limit, or more since a hold or a release near it;
+//                        back at m_limit when the counter is at the low mark
+//               m_alarm  above it a creator checks whether it must be held
+//               m_over   the counter was above m_alarm: the next creator checks
 // Invariants  I1  A producer enters m_held once, and is made ready once: by the thread that takes
 //                 the list.
 //             I2  m_any says, under m_lock, whether m_held has a producer.
 //             I3  If the counter is at the low mark or below, no producer stays behind in m_held:
 //                 the accountant that brought it there sees m_any, or the producer sees the counter
-//                 (O1).
-//             I4  No producer stays behind while all workers sleep: a sleeper that announces itself
-//                 sees m_any, or the producer sees the sleeper and wakes it (the eventcount's
-//                 barriers).
+//                 (O1). The one that sees the other's store releases all producers.
+//             I4  No producer stays behind while all workers sleep: a worker that announces that it
+//                 sleeps sees m_any and cancels, or the producer sees the sleeper and wakes it (the
+//                 eventcount's barriers). The worker then calls release_all.
 // Orders      O1  the producer stores m_any, then loads the counter; the accountant changes the
 //                 counter, then loads m_any: all four seq_cst. If any of them were weaker, both
 //                 sides could miss each other.
