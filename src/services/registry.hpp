@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of registrations in order of priority. It may change while callers call what is in it.
 //
-// Roles       A registrant: add once, remove once; a call may be a registrant.
-//             A caller: begin_next, end, for one round of calls each.
+// Roles       A registrant: add once, remove once; a call may be a registrant. remove() sets
+//             k_ending, waits until no call runs but its own, and only then unlinks.
+//             A caller, for one round: begin_round, then begin_next and end for each call. A caller
+//             that is not alone (begin_next) gets concurrent registrations only.
 //             An observer: visit.
 // Word        registration::calls: calls that are running + k_ending once remove() has begun.
-//             m_ended: counts the calls that ended after their remove() had begun; the word that
-//             remove() sleeps on.
-// Invariants  I1  The list, and the order numbers, change under m_lock only. The list is sorted by
-//                 priority, then by order of registration.
+//             m_ended: one for the list, counts the calls that ended after the remove() of their
+//             registration had begun; the word that every remove() sleeps on.
+// Invariants  I1  The list, and the numbers that add() gives out in order, change under m_lock
+//                 only. The list is sorted by priority, the highest first, then by number.
 //             I2  A call begins under m_lock, of a registration in the list without k_ending. So
 //                 the count only falls after remove() has set k_ending. Calls of the remover itself
-//                 stay in the count; the remover passes their number.
+//                 (those below it on its stack) stay in the count; the remover passes their number.
 //             I3  A round keeps its position by priority and number, not by address. So whatever is
-//                 added or removed meanwhile, the round calls each registration that stays once,
-//                 and none that was added after the round began. So a round ends.
-// Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened before
-//                 remove() returns.
-//             O2  m_ended increased, release, with remove's acquire load: a remover that sees the
-//                 end counted sees the new count of calls; one that does not see it does not sleep.
+//                 added or removed meanwhile, the round calls once each registration that stays and
+//                 that the caller may get. It calls none that was added after the round began. So a
+//                 round ends.
+// Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened
+//                 before remove() returns.
+//             O2  m_ended increased, release, with remove's acquire load of it, which comes before
+//                 the load of calls. If the remover sees the increase, it sees the new count of
+//                 calls. If it does not, it waits for a value that m_ended no longer has, and so
+//                 returns at once or is woken.
 //             All else is ordered by m_lock.
 // Progress    Blocking; m_lock is held over a walk of the list and never over a call.
 // Reclamation The registrant's: after remove() has returned no thread touches the registration. A
