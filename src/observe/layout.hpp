@@ -3,24 +3,29 @@
 // worker. It describes itself, so that a reader of another version finds what it knows.
 //
 // Roles       The owner of a block, one: the worker that is in its slot.
-//             The publisher of the process, one at a time, with the lock of the store: writes what
-//             is of kind level, and hardware counts.
-//             A reader, in this process or in another: only loads.
-// Word        64 bits, aligned. A count only grows. A stopwatch that does not run holds the sum of
+//             The publisher, one at a time by its locks (publish/publish.cpp): writes the block of
+//             the process, and `queued` and the hardware counts in the blocks of workers.
+//             A reader, in this process or in another: only loads, except that it may store a
+//             request for a dump (segment_request).
+// Word        64 bits, aligned. A count, or a bucket of a histogram, only grows. A level is the
+//             value that the publisher saw last. A stopwatch that does not run holds the sum of
 //             what it has measured. One that runs holds this sum less the time at which it was
 //             started; that is negative, because the clock counts from the start of the machine. So
-//             one load gives its value at any moment: w, or w + now if w < 0.
-// Invariants  I1  Each word has one writer at a time; a slot passes from thread to thread with the
-//                 start lock of the runtime.
+//             one load gives its value at any moment `now`: w, or w + now if w < 0, or 0 if the sum
+//             is negative, too (it was started after `now`).
+// Invariants  I1  Each word of a block has one writer at a time; a slot passes from thread to
+//                 thread with the start lock of the runtime.
 //             I2  What a reader sees of one word is a value that it had. A reader does not read all
 //                 words at one moment, so ratios of young counts may be off by the counts of a few
 //                 microseconds.
 // Orders      O1  number of entries or of blocks, or the state of the program, release, with
-//                 readers' acquire: the entries and blocks that it counts are written. All else is
-//                 relaxed.
+//                 readers' acquire: the entries and blocks that it counts, or the end time, are
+//                 written. So for the pointer to a slot's block, and for `absent` of an entry. All
+//                 else is relaxed, but for segment_request (see diagnose/hang.cpp).
 // Progress    Wait-free, one store per count.
 // Reclamation Mapped until the process ends; an orderly end removes the file (counters.keep).
-// Source      Own. Other designs keep the generation of a snapshot; here no value takes two words.
+// Source      Own. Designs with values of several words keep a generation, so that a reader detects
+//             a torn value; here no value takes two words.
 // Checked by  tests/unit/observe: another process reads a running and a killed program.
 #pragma once
 
