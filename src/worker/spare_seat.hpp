@@ -4,20 +4,36 @@
 // Roles       Watcher: wakes, retires and recalls.
 //             Spare: works, leaves by itself and parks.
 //             Stopper: the thread that stops the runtime; it wakes.
-// Word        m_state, one of the states below; a parked spare sleeps on it.
-// Invariants  I1  running -> leaving is a compare-exchange, by the watcher or by the spare. Only in
-//                 the first case is the thread's own stack made ready, once, so it is never
-//                 continued twice.
-//             I2  The watcher recalls only after it has taken that stack back out of the slot into
-//                 which it was put. The slot hands the stack to the watcher or to the spare, so the
-//                 spare goes on working, or parks.
-//             I3  Only the watcher touches a parked or gone spare.
-// Orders      O1  starting and running, release; acquire: the spare sees what comes before a
-//                 wake-up. The frame to be continued is written before the watcher sees running.
+// Word        m_state; a parked spare sleeps on it. The steps:
+//             - gone -> starting: the watcher, before it makes a thread (begin).
+//             - parked -> starting: the watcher or the stopper wakes the spare (wake).
+//             - starting -> running: the spare has left its thread's own stack, and works (work).
+//             - running -> leaving: the watcher retires the spare, or the spare leaves by itself.
+//             - leaving -> running: the watcher recalls the spare.
+//             - leaving -> parked: the spare is back on its thread's own stack (park).
+//             - parked -> gone: no thread has woken the spare by its deadline (wait).
+//             - starting -> gone: no thread could be made, or the spare cannot work (end).
+// Invariants  I1  running -> leaving is a compare-exchange, by the watcher or by the spare. If the
+//                 watcher does it, the watcher makes the frame of the thread's own stack ready: it
+//                 puts the frame into a slot of the spare's worker, and the spare takes it from
+//                 there. If the spare does it, the spare continues that frame itself. So the frame
+//                 is never continued twice.
+//             I2  The watcher recalls only after it has taken the frame back out of the slot. The
+//                 slot hands the frame to one of the two. If the watcher gets it, the spare goes on
+//                 working; if the spare gets it, the spare parks. The slot of a spare that leaves
+//                 by itself is empty, so it is not recalled.
+//             I3  Only the watcher, and the stopper after the end of the watcher, take a spare out
+//                 of parked or gone, except that a parked spare becomes gone by itself. Waking and
+//                 becoming gone are compare-exchanges, so one of them wins.
+// Orders      O1  wake stores starting, release; wait loads it, acquire: the spare sees what comes
+//                 before a wake-up. work stores running, release; retire loads it, acquire: the
+//                 watcher sees the frame that it makes ready. The stores of begin and recall are
+//                 relaxed: the start of the thread comes after begin, and before recall the
+//                 watcher has seen what running publishes.
 //             O2  parked and gone, release; acquire: the watcher sees what the spare did.
-//             O3  the spare stores parked, then loads the stopper's word that all ends; the stopper
-//                 stores that word, then loads m_state in wake. All four seq_cst: if the spare does
-//                 not see the word, the stopper sees it parked, and wakes it.
+//             O3  the spare stores parked, then loads the word by which the runtime stops. The
+//                 stopper stores that word, then loads m_state in wake. All four seq_cst: if the
+//                 spare does not see the word, the stopper sees it parked, and wakes it.
 // Progress    park blocks; all else is wait-free.
 // Reclamation None.
 // Source      A parked thread with a futex word, as usual.
