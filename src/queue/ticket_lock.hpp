@@ -3,21 +3,25 @@
 // holder wakes sleepers one by one.
 //
 // Roles       Any thread. The thread that holds the lock, the holder, calls unlock.
-// Word        m_head: the next ticket to give out. Slot i holds in `turn` the youngest ticket
-//             congruent to i that may enter, modulo 2^31, shifted left by one. Bit 0 says that a
-//             waiter sleeps on the slot.
+// Word        m_head: the next ticket to give out. m_tail: the ticket that may enter after the
+//             holder's; not shared (I1). A ticket belongs to slot i if it is i modulo the number of
+//             slots. `turn` of slot i: the youngest of the slot's tickets that has been let in.
+//             Bits 1 to 31 hold the low 31 bits of that ticket. Bit 0 says that a waiter may sleep
+//             on the slot.
 // Invariants  I1  While ticket t holds the lock, m_tail == t + 1, and only the holder touches
-//                 m_tail.
+//                 m_tail. unlock adds one to m_tail and lets ticket t + 1 in, if a thread has drawn
+//                 that ticket or not.
 //             I2  A slot passes through its tickets in order, and does not pass a holder before the
 //                 holder has left. The slot may pass a waiter whose result was delegated
 //                 (delegation_lock.hpp); that waiter then sees a later turn. So a waiter asks
-//                 whether the slot has reached its ticket. 31 bits are enough for this while fewer
-//                 than 2^30 turns pass meanwhile.
+//                 whether the slot has reached its ticket, by the sign of the difference. 31 bits
+//                 are enough for this while fewer than 2^30 turns pass meanwhile.
 //             I3  More waiters than slots share slots: a wake-up wakes all sleepers of the slot,
 //                 and those whose turn it is not set bit 0 again.
-//             I4  A waiter sets bit 0 only by a compare-exchange on the value that it saw. Only the
-//                 exchange that moves the slot on clears bit 0, and its result says whether to
-//                 wake. So no sleeper is missed.
+//             I4  A waiter sets bit 0 only by a compare-exchange on the value that it saw, and
+//                 sleeps only while the word has that value with bit 0. Only the exchange that
+//                 moves the slot on clears bit 0, and its result says whether to wake. So no
+//                 sleeper is missed.
 // Orders      O1  turn load acquire (waiters, try_lock), with O2: the new holder sees what the last
 //                 holder wrote. try_lock needs the acquire here and not on its compare-exchange:
 //                 the last holder releases through the slot, not through m_head.
