@@ -5,23 +5,35 @@
 // Roles       Runner: the thread that runs the task (`on`). Ender: a thread on which a child ends.
 //             Creator: the thread that waits for its undeferred task. Owner: the thread that waits
 //             for a group.
-// Words       word has three parts:
-//             - k_over, once the body is over and children were left;
+// Words       made, ended_here: children that the runner made, and that ended on the runner. Only
+//             the runner uses them.
+//             word has three parts:
+//             - k_over, once the body is over, if the record had to outlive it (I2);
 //             - k_reference, once for each user that must still find this record: a child that is
-//               over and has children left, or the creator of an undeferred task;
+//               over and whose record is still kept, or the creator of an undeferred task;
 //             - a number of children: I1.
-//             others, of a group: I4.
+//             here, of a group: tasks that the owner made, less those that ended on it. Only the
+//             owner uses it. others: I4; -k_bias at first.
 // Invariants  I1  made - ended_here + the number in `word` is the number of children that are not
-//                 over. While the task runs, the number in `word` is negative or 0. Once the runner
-//                 has added made - ended_here to it (to wait, or at the end of the body), it is at
-//                 most the number of children that are not over.
-//             I2  The thread that brings `word` to exactly k_over frees the record. If nothing has
-//                 to be added at the end of the body, the runner frees it.
+//                 over. An ender that is not the runner takes 1 from the number, so it is negative
+//                 or 0 at first. The runner moves made - ended_here to the number before it sleeps,
+//                 at the end of a wait for its children, when it leaves the task to another thread,
+//                 and at the end of the body. The number alone is then that of the children that
+//                 are not over, until the runner makes or ends one. So an ender that brings the
+//                 number to 0 wakes the runner. A wake-up that is too early is harmless, because
+//                 the runner looks again. To get a fresh count, the runner may also move the number
+//                 to `made`.
+//             I2  The thread that brings `word` to exactly k_over frees the record. If made equals
+//                 ended_here and `word` is 0 at the end of the body, the runner frees the record
+//                 without adding k_over.
 //             I3  A task that is over and has children left keeps its parent's record, and so on
 //                 upwards.
-//             I4  here + others + k_bias is the number of tasks of a group that are not over. The
-//                 owner adds `here` and the bias to `others` before it sleeps. So an ender brings
-//                 `others` to 0 only while the owner waits.
+//             I4  here + others + k_bias is the number of tasks of a group that are not over. A
+//                 thread that is not the owner adds 1 to `others` for a task that it makes, and
+//                 takes 1 for a task that ends on it. Before the owner sleeps, it moves `here` to
+//                 `others` and adds the bias; `others` alone is then the number. When the owner is
+//                 awake again, it takes the bias away. So an ender brings `others` to 0, and wakes
+//                 the owner, only while the owner waits.
 // Orders      O1  word fetch_sub acq_rel: the thread that finds the sum to be 0 sees what the child
 //                 did, and the thread that frees the record sees that all others are done with it.
 //             O2  word load acquire and fetch_add acq_rel: with O1.
