@@ -8,22 +8,28 @@
 // Word        block_state: null, the token (an unblock came first), or the thread that sleeps in
 //             the task.
 //             hold_state: the number of events, plus k_body_over once the body is over, plus
-//             k_fulfilled. A task with a detach clause has k_fulfilled once the event of that
-//             clause is fulfilled; a task without the clause has it from its first event on.
+//             k_fulfilled. k_over is both of these and no event. When k_fulfilled is set:
+//             - an explicit task with a detach clause: once the event of that clause is fulfilled;
+//             - an explicit task without the clause: from its first event on. Without an event the
+//               task does not use this word;
+//             - an implicit task: never. It only counts its events here; while it has some, its
+//               team counts one more task.
 // Invariants  I1  Only the runner takes the token away. The waker that takes the thread out of the
 //                 word wakes it: once per block.
 //             I2  At most one unblock is kept; a second one changes nothing.
-//             I3  hold_state is k_over after one operation only. The thread that does this
-//                 operation ends the task. Events are added only while the body runs.
+//             I3  hold_state of an explicit task becomes k_over by one operation only: the last of
+//                 end_body, fulfil and the decreases. The thread that does this operation ends the
+//                 task. Events are added only while the body runs, so none comes after it.
 //             I4  A decrease by more than the number of events changes nothing.
 // Orders      O1  begin_block release, with O2: the waker wakes a thread that sleeps, or that will
 //                 look at the word.
 //             O2  unblock compare_exchange acq_rel: with O1 and O3.
-//             O3  load and compare_exchange acquire: the runner sees what came before the unblock.
+//             O3  load of is_blocked, and compare_exchange of begin_block that finds the token,
+//                 acquire: the runner sees what came before the unblock.
 //             O4  end_body, fulfil, decrease acq_rel: the thread that ends the task sees what the
 //                 runner and all enders did.
-//             O5  load acquire, with O4: the runner sees what was done before the events were
-//                 decreased.
+//             O5  load acquire in `any`, with O4: a runner that finds no event sees what was done
+//                 before the events were decreased.
 // Progress    Wait-free, but for the loops of unblock and decrease, which are lock-free.
 // Reclamation The words live in the task. A task that still waits for an unblock or a decrease is
 //             not complete, so a waker or an ender finds the words. A thread's own data are never
