@@ -3,17 +3,19 @@
 // notification costs one load while no worker sleeps.
 //
 //   worker                                               notifier
-//     begin_search(id), look around for a while            publish work
+//     begin_search(id, most), look around for a while      publish work
 //       found some:  found(id)                             notify_one()
 //       found none:  end_search(id)                        (or notify_worker(id), notify_all())
 //     prepare(id)
 //     look at every source of work again
 //       found some:  cancel_and_relay(id); found(id)
-//       found none:  commit(id, deadline); when it was chosen it searches
+//       found none:  commit(id, deadline); if true, a notifier chose the worker: it searches
 //
-// A notifier wakes no worker while another worker searches: the searcher will find the work. When
-// the last searcher finds work, it wakes the next sleeper. So a burst of work wakes the sleepers
-// one after the other, as long as there is work for them.
+// notify_one wakes no worker while another worker searches: the searcher will find the work. When
+// the last searcher finds work, it relays: it wakes the next sleeper. So a burst of work wakes the
+// sleepers one after the other, as long as there is work for them. notify_worker and notify_all do
+// not look for searchers. A worker whose second look finds work relays, too, because a notifier may
+// have relied on its last search for more work than the worker takes.
 //
 // Roles       A worker calls all operations but the notifications, with its own id. Any thread
 //             notifies. A sleeper is a worker that has announced itself, a searcher one that looks
@@ -28,8 +30,11 @@
 //             I2  Each bit is counted as a sleeper once: the count goes up after the bit was set
 //                 and down after the bit was cleared. A chosen worker is a searcher from that
 //                 moment on, although the notifier counts the searcher a little later. Until then
-//                 either count may be too small by one, and wrap. If the chosen worker has stopped
-//                 its search by then, the notifier relays in its place.
+//                 the number of searchers may be too small by one, and wrap. So may the number of
+//                 sleepers, if the notifier takes the worker away before the worker has counted
+//                 itself. A notifier that has just counted the searcher, and reads 0 searchers,
+//                 knows that the chosen worker has stopped its search; the notifier relays in its
+//                 place.
 //             I3  A slow notifier may write `notified` into a later round of the seat. That round
 //                 ends for no reason, and the worker withdraws its bit.
 //             I4  A notifier that wakes no worker because of a searcher read m_state before that
@@ -39,7 +44,7 @@
 //                 - The sleeper counted itself in before. A searcher that found something and was
 //                   the last one wakes a sleeper (O4), and the same holds for the woken sleeper. If
 //                   the searcher was not the last one, the same holds for the last searcher. A
-//                   searcher that found nothing counts itself in next.
+//                   searcher that found nothing counts itself in next, as in the first case.
 // Orders      O1  The sleeper: announcement (m_state, m_announced), then P::heavy_barrier, in
 //                 prepare. The notifier: store of the work, P::light_barrier, then load of m_state
 //                 or m_announced. Either the notifier sees the sleeper, or the sleeper's second
