@@ -8,25 +8,33 @@
 //             - Edge within a round: u's round i + 1 comes after v's round i.
 //             - Edge to the next round: u's round i comes after v's round i.
 // Roles       The runner of a node: the thread that got the node from `ready`. It calls begin, runs
-//             the body, then calls end. A node has one runner at a time.
-// Word        missing: tokens that the node's next round still waits for. left: nodes that have
-//             another round to begin or to end, plus one while the graph is being started. stop: no
-//             further body is run.
+//             the body, then calls end, which passes a token along each edge that leaves the node.
+//             A node has one runner at a time. The starter: gives away the nodes whose first round
+//             waits for no token, then calls started.
+// Word        missing: tokens that the node's next round still waits for. `degree` is their number:
+//             one for each edge that enters the node. The first round waits only for the edges
+//             within the round. left: nodes that have another round to begin or to end, plus one
+//             while the graph is being started. stop: a round that begins after it runs no body.
+//             The argument `stopped` of begin is a second flag of that kind, of the caller.
+//             rounds: rounds that the node has not begun yet; a plain field, at first the same in
+//             all nodes.
 // Invariants  I1  A token for v's round i + 1 comes after the end of v's round i (by E, over either
 //                 kind of edge). So only the runner of v uses `missing` and `rounds` until it has
 //                 passed on its first token.
-//             I2  Once a runner has seen stop, all runners that it passes tokens to see stop: the
-//                 flag only rises, and a runner that follows a token in time reads no older value.
+//             I2  Once a runner has seen one of the two flags, all runners that it passes tokens to
+//                 see that flag: it only rises, and a runner that follows a token in time reads no
+//                 older value. Below, `stop` stands for either flag.
 //             I3  A node's last round is the one whose begin saw stop or took the last of `rounds`.
 //                 The tokens that the node still gets belong to no round. `missing` is one more
 //                 than those tokens can be, so the node does not become ready again.
-//             I4  Every node has a last round. With the stop: if u's last round saw stop, its token
-//                 makes the receiver's next round a last one (I2). So no node waits for a round of
-//                 u after u's last one.
+//             I4  Every node has a last round, and no node waits for a round of u after u's last
+//                 one. Without the stop, all nodes have the same number of rounds. With it: if u's
+//                 last round saw stop, its token makes the receiver's next round a last one (I2).
 //             I5  While a runner has tokens to pass on, some node has not had its last round. If
-//                 the runner's round is not the last, that is the receiver that lacks the token; if
-//                 the round is the last, it is the runner's own node. So `left` is not zero, and
-//                 the graph exists.
+//                 the runner's round is not the last, that is the receiver that lacks the token: by
+//                 E and I2, a last round of the receiver before would have made the runner's round
+//                 the last, too. If the round is the last, it is the runner's own node, which is
+//                 taken from `left` after its tokens. So `left` is not zero, and the graph exists.
 // Orders      O1  missing is rearmed, relaxed: before the runner passes on its first token, which
 //                 publishes the store (I1, O2).
 //             O2  tokens: take_away, see task/countdown.hpp: the runner of the successor sees what
