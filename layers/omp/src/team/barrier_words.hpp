@@ -13,24 +13,37 @@
 //             phase: idle members at a barrier inside the region (20 bits), idle members at the
 //             region's end (20 bits), barriers that are over (24 bits).
 //             tasks: explicit tasks that are not complete, as far as members have published them
-//             (36 bits); above them, the number of changes. An idle member has published all.
+//             (36 bits, may be negative); above them, the number of changes. A member publishes
+//             many creations and ends together, before it is idle. A thread outside of the team
+//             publishes each end at once.
+//             has_tasks: the region has had a task. Before that no thread looks for sleepers at a
+//             push, and `parked` is not counted.
 //             parked: idle members that may be asleep.
-//             released_epoch: of an oversubscribed team, the barriers from which members are
-//             released. Its waiters read this word, so that arrivers have `phase` to themselves.
-//             leaf_word: of an oversubscribed team, one for each leaf. It counts arrivals until
-//             there are as many as the leaf has members. Then `phase` counts them, and each later
-//             one at once.
-// Invariants  I1  A barrier is over when all members are idle and no task is left. The releaser
-//                 sees that, moves `phase` on, and wakes the others.
+//             cancelled: a member has cancelled the region.
+//             released_epoch: of an oversubscribed team, the full number of the barriers that are
+//             over; it never goes back. Its waiters read this word, so that arrivers have `phase`
+//             to themselves.
+//             leaf_word: of an oversubscribed team, one for each leaf: the number of the barrier,
+//             its kind (inside the region or at its end) and arrivals. A word of an earlier barrier
+//             counts as empty, so no thread clears it. When there are as many arrivals as the leaf
+//             has members, one arriver adds all of them to `phase`. Each later arrival adds itself
+//             to `phase` at once, and so does an arrival at a barrier of the other kind.
+// Invariants  I1  A barrier is over when all members are idle at it and no task is left. The
+//                 releaser sees that, and moves `phase` on: one more barrier is over, and no member
+//                 is idle. Then it wakes the others; at the region's end, only member 0. A thread
+//                 that sees the region cancelled ends no barrier inside it.
 //             I2  A member takes a task only when it is not idle. So no member begins a task of
 //                 what follows before it has seen the end of its barrier.
-//             I3  A thread may read `phase` late, when the next region has begun. So it reads
-//                 `size` and `oversubscribed` after `phase`, and changes `phase` only from the
-//                 value that it has read.
-//             I4  `phase` may under-count, even go negative, but never over-counts. It counts the
-//                 arrivals of a leaf together, once, and before the barrier is over; a withdrawal
-//                 is subtracted at once. A member that withdraws and re-arrives is counted twice in
-//                 the leaf word. The leaf then reports early, which is harmless.
+//             I3  A releaser that is no member may read `phase` late, when the next region has
+//                 begun. So a releaser reads `size` and `oversubscribed` after `phase`, and changes
+//                 `phase` only from the value that it has read.
+//             I4  The numbers of idle members in `phase` may under-count, even be negative, but
+//                 never over-count. `phase` counts the arrivals of a leaf together, once, and
+//                 before the barrier is over; a withdrawal is subtracted at once. A member that
+//                 withdraws and re-arrives is counted twice in the leaf word. The leaf then adds
+//                 its members to `phase` early. That is harmless, because the withdrawal was
+//                 subtracted. Example, a leaf of A and B: A arrives (leaf 1), withdraws (phase -1)
+//                 and re-arrives (leaf 2, so phase + 2 = 1). B arrives and adds itself: 2.
 //             I5  The number in `tasks` may be zero while tasks are left, because a task's end may
 //                 be published before its creation. So zero counts only if `tasks` did not change
 //                 around a moment when all members were idle: a thread reads `tasks`, finds all
@@ -40,19 +53,22 @@
 //                 is not. A thread that finds a change gives up, because the member that made the
 //                 change tries after it.
 //             `phase` has two numbers of idle members because members abandon the barriers inside a
-//             cancelled region.
-// Orders      O1  phase fetch_add and compare_exchange seq_cst: a released member sees what all
-//                 members did before they arrived. Also part of O3.
-//             O2  phase load acquire, with O1: a thread that sees arrivals or the barrier's end sees
-//                 what the members did before. A waiter that is about to sleep loads with seq_cst,
+//             cancelled region: some may already be idle at its end while others are still idle
+//             inside.
+// Orders      O1  phase fetch_add (arrive) and compare_exchange (try_to_end) seq_cst: a released
+//                 member sees what all members did before they arrived. Also part of O3. The
+//                 compare_exchange of a withdrawal is relaxed, and passes the releases on.
+//             O2  phase load acquire, with O1: a thread that sees arrivals or the barrier's end
+//                 sees what the members did before. A waiter about to sleep loads with seq_cst,
 //                 after it has published itself (parker_word.hpp).
-//             O3  tasks fetch_add and fetch_sub, then a load of phase; an arrival, then a load of
-//                 tasks: all seq_cst, so one of the two threads sees the other's write.
+//             O3  a thread outside of the team ends a task: tasks fetch_add (of -1), then a load of
+//                 phase. A member: an arrival, then a load of tasks. All seq_cst, so one of the two
+//                 threads sees the other's write.
 //             O4  cancelled store seq_cst, load acquire: a member that leaves a cancelled region
 //                 sees what the canceller did before.
 //             O6  parked fetch_add, then a look at the places of ready tasks; a push, then a load
 //                 of parked: all seq_cst, so one of the two threads sees the other's write.
-//             O7  has_tasks store seq_cst, then a look for parked members; a member parks, then
+//             O7  has_tasks store seq_cst, then a look at all parkers; a member parks, then
 //                 loads has_tasks: as O6.
 //             O8  size store release, load acquire, then a load of the team's arrays: they are
 //                 never smaller than a size that was read before them (team.hpp).
@@ -61,9 +77,10 @@
 //                 (leaf_watch.hpp).
 //             O10 leaf_word compare_exchange acq_rel: the arriver that adds a leaf's arrivals to
 //                 `phase` sees what the leaf's members did before. O1 passes that on.
-//             O11 tasks fetch_add release, with the load of O3: a thread that sees what a withdrawn
-//                 member has published sees its withdrawal, too. phase load acquire (O2) before the
-//                 second load of tasks: it sees there what members published before they arrived.
+//             O11 tasks fetch_add of a member release, with the load of O3: a thread that sees what
+//                 a withdrawn member has published sees its withdrawal, too. phase load acquire
+//                 (O2) before the second load of tasks: it sees there what members published before
+//                 they arrived.
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
