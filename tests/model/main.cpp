@@ -234,16 +234,27 @@ constexpr beyond k_beyond_the_model[] = {
     {"queue/deque.hpp", "std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3, C++20"},
     {"queue/deque.hpp",
      "m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7"},
-    {"omp/src/parker_word.hpp",
-     "m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6"},
 };
 
+bool matches(const beyond &b, const site &s) {
+  return s.file.find(b.file) != std::string::npos &&
+         source_line(s).find(b.line) != std::string::npos;
+}
+
 bool is_beyond(const site &s) {
-  const std::string line = source_line(s);
-  return std::any_of(
-      std::begin(k_beyond_the_model), std::end(k_beyond_the_model), [&](const beyond &b) {
-        return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos;
-      });
+  return std::any_of(std::begin(k_beyond_the_model), std::end(k_beyond_the_model),
+                     [&](const beyond &b) { return matches(b, s); });
+}
+
+/// Reports the entries whose line of source has moved or changed: they excuse nothing.
+bool every_excuse_is_in_use(const std::vector<site> &sites) {
+  bool is_used = true;
+  for (const beyond &b : k_beyond_the_model)
+    if (std::none_of(sites.begin(), sites.end(), [&](const site &s) { return matches(b, s); })) {
+      std::printf("NO SUCH ORDER %s | %s: mend k_beyond_the_model\n", b.file, b.line);
+      is_used = false;
+    }
+  return is_used;
 }
 
 int run_mutants(const options &o) {
@@ -294,7 +305,8 @@ int run_mutants(const options &o) {
   }
   std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed,
               mutants.size() - excused, excused);
-  return killed + excused == mutants.size() && !mutants.empty() ? 0 : 1;
+  const bool is_excused_rightly = !o.only.empty() || every_excuse_is_in_use(e.sites());
+  return killed + excused == mutants.size() && !mutants.empty() && is_excused_rightly ? 0 : 1;
 }
 
 int replay(const options &o) {

@@ -78,6 +78,44 @@ struct parker_condition {
 const passes<parker_condition<1>> p3{"omp_parker_condition"};
 const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 
+/// Lets another thread resume a frame and publish it again at its place, while the thread that
+/// published it first still looks at the state. The first thread may then take the second stay back.
+struct parker_second_stay {
+  static constexpr int threads = 2;
+  weft_omp::parker_word<model_frame, P> word;
+  model_frame frame;
+  model_atomic<int> round{0};
+  model_var<int> resumed{0}; // by the thread that holds the frame at the end
+  void run(int t) {
+    if (t == 0)
+      publish_first();
+    else
+      resume_and_publish();
+  }
+  void publish_first() {
+    frame.left.set(1);
+    if (word.publish(frame, [this] { return round.load(seq_cst) == 0; }))
+      return;
+    expect(frame.left.get() != 0, "a frame that is taken back has been left");
+    frame.left.set(0);
+    resumed.set(1);
+  }
+  void resume_and_publish() {
+    round.store(1, seq_cst);
+    model_frame *const f = word.take();
+    if (!f)
+      return;
+    expect(f->left.get() == 1, "a frame that is taken has been left");
+    f->left.set(2);
+    (void)word.publish(*f, [] { return true; });
+  }
+  void check() {
+    const bool is_published = word.is_signalled();
+    expect((resumed.get() != 0) != is_published, "one thread has the frame, or the word has it");
+  }
+};
+const passes<parker_second_stay> p5{"omp_parker_second_stay"};
+
 /// Sends members to one region after the other, as launch() and serve() of team.cpp do. A barrier
 /// ends each region. The first and the last region have all `Members`, those between only the
 /// first.
