@@ -41,11 +41,11 @@ const place &place_of(unsigned turn) {
   return places[at];
 }
 
-void come_to_place(thread &me) {
+void come_to_place(thread &self) {
   if (g_globals.helper_bind != k_bind_false)
-    keep_on(me, place_of(me.gtid));
+    keep_on(self, place_of(self.gtid));
   if (g_globals.helper_levels >= 0) {
-    const std::string number = std::to_string(me.gtid);
+    const std::string number = std::to_string(self.gtid);
     const std::string text =
         affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " +
                        number + " bound to OS proc set %A\n")
@@ -56,12 +56,12 @@ void come_to_place(thread &me) {
   ++g_helpers.ready;
 }
 
-void help(thread &me) {
-  me.team = make_initial_team(me);
-  me.task = &me.team->implicit[0];
-  come_to_place(me);
-  for (job_queue<omp_task>::runner r{&me};;) {
-    run_task(me, g_helpers.tasks.next(r));
+void help(thread &self) {
+  self.team = make_initial_team(self);
+  self.task = &self.team->implicit[0];
+  come_to_place(self);
+  for (job_queue<omp_task>::runner r{&self};;) {
+    run_task(self, g_helpers.tasks.next(r));
     std::lock_guard lock(g_helpers.lock);
     --g_helpers.open;
   }
@@ -79,13 +79,13 @@ unsigned ready_helpers() {
 /// Waits for the tasks of the helpers at the end of the program, because there the initial task
 /// ends and waits for its children.
 void wait_at_exit() {
-  thread *const t = self_if_any();
-  if (t && !t->light && t->team->level == 0 && !t->task->is_explicit)
+  thread *const self = self_if_any();
+  if (self && !self->light && self->team->level == 0 && !self->task->is_explicit)
     while (!runtime_is_gone() && is_any_open())
-      yield_now(*t);
+      yield_now(*self);
 }
 
-unsigned make_helpers(thread &me) {
+unsigned make_helpers(thread &self) {
   const bool tells = g_globals.helper_levels >= 0;
   if (tells && g_globals.helper_levels > 0)
     std::fprintf(
@@ -94,22 +94,22 @@ unsigned make_helpers(thread &me) {
         g_globals.helper_levels);
   unsigned count = 0;
   for (unsigned number = 2; number <= g_globals.helper_numbers; ++number)
-    count += start_light_thread(me, &help, number) != nullptr;
+    count += start_light_thread(self, &help, number) != nullptr;
   static const int once = std::atexit(&wait_at_exit);
   (void)once;
   while (tells && ready_helpers() != count)
-    yield_now(me);
+    yield_now(self);
   return count;
 }
 
 } // namespace
 
-bool have_helpers(thread &me) {
+bool have_helpers(thread &self) {
   if (g_globals.helper_numbers == 0 || runtime_is_gone())
     return false;
   for (bool waits = false;; waits = true) {
     if (waits)
-      yield_now(me); // another thread makes them
+      yield_now(self); // another thread makes them
     std::lock_guard lock(g_helpers.lock);
     if (g_helpers.made == helper_pool::all)
       return g_helpers.count != 0;
@@ -118,19 +118,19 @@ bool have_helpers(thread &me) {
       break;
     }
   }
-  const unsigned count = make_helpers(me);
+  const unsigned count = make_helpers(self);
   std::lock_guard lock(g_helpers.lock);
   g_helpers.count = count;
   g_helpers.made = helper_pool::all;
   return count != 0;
 }
 
-void give_to_helpers(thread *me, omp_task &x) noexcept {
+void give_to_helpers(thread *self, omp_task &task) noexcept {
   {
     std::lock_guard lock(g_helpers.lock);
     ++g_helpers.open;
   }
-  g_helpers.tasks.give(me, x);
+  g_helpers.tasks.give(self, task);
 }
 
 void forget_helpers() noexcept { new (&g_helpers) helper_pool; }

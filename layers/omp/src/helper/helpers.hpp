@@ -9,9 +9,9 @@ struct omp_task;
 struct thread;
 
 /// Makes the helpers if the user wants them and there are none yet. False: there are none.
-bool have_helpers(thread &me);
-/// Gives a ready task to the helpers. `me` is null on a thread inside of Weft.
-void give_to_helpers(thread *me, omp_task &x) noexcept;
+bool have_helpers(thread &self);
+/// Gives a ready task to the helpers. `self` is null on a thread inside of Weft.
+void give_to_helpers(thread *self, omp_task &task) noexcept;
 /// Forgets the helpers in the child of fork(), because they are threads of the parent.
 void forget_helpers() noexcept;
 

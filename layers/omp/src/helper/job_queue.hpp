@@ -25,51 +25,53 @@ class job_queue {
   Job &next(runner &r) {
     {
       std::lock_guard lock(m_lock);
-      if (Job *const x = take_first())
-        return *x;
+      if (Job *const job = take_first())
+        return *job;
       r.next_idle = std::exchange(m_idle, &r);
     }
     for (;;) {
       r.is->own_parker.wait(*r.is, 0);
       std::lock_guard lock(m_lock);
-      if (Job *const x = std::exchange(r.given, nullptr))
-        return *x;
+      if (Job *const job = std::exchange(r.given, nullptr))
+        return *job;
     }
   }
 
-  /// Gives the job to a runner that waits. False: no runner waits. `me` is null on a thread inside
+  /// Gives the job to a runner that waits. False: no runner waits. `self` is null on a thread inside
   /// of Weft.
-  [[nodiscard]] bool give_to_idle(thread *me, Job &x) noexcept { return hand_over(me, x, false); }
+  [[nodiscard]] bool give_to_idle(thread *self, Job &job) noexcept {
+    return hand_over(self, job, false);
+  }
   /// Gives the job to a runner that waits, or keeps it for the runner that comes next.
-  void give(thread *me, Job &x) noexcept { (void)hand_over(me, x, true); }
+  void give(thread *self, Job &job) noexcept { (void)hand_over(self, job, true); }
 
  private:
-  bool hand_over(thread *me, Job &x, bool or_keep) noexcept {
+  bool hand_over(thread *self, Job &job, bool or_keep) noexcept {
     runner *r = nullptr;
     {
       std::lock_guard lock(m_lock);
       r = m_idle;
       if (r) {
         m_idle = r->next_idle;
-        r->given = &x;
+        r->given = &job;
       } else if (or_keep) {
-        append(x);
+        append(job);
       }
     }
     if (r)
-      r->is->own_parker.signal(me);
+      r->is->own_parker.signal(self);
     return r != nullptr;
   }
-  void append(Job &x) noexcept {
-    x.newer = nullptr;
-    (m_last ? m_last->newer : m_first) = &x;
-    m_last = &x;
+  void append(Job &job) noexcept {
+    job.newer = nullptr;
+    (m_last ? m_last->newer : m_first) = &job;
+    m_last = &job;
   }
   Job *take_first() noexcept {
-    Job *const x = m_first;
-    if (x && !(m_first = x->newer))
+    Job *const job = m_first;
+    if (job && !(m_first = job->newer))
       m_last = nullptr;
-    return x;
+    return job;
   }
 
   spin_lock m_lock;

@@ -37,44 +37,44 @@ class proxy_call {
 };
 job_queue<proxy_call> g_proxy_calls;
 
-void take_over_settings(thread &me, thread &caller) noexcept {
-  me.team->implicit[0].become_implicit(*me.team, *caller.task->settings, 0);
-  me.teams = caller.teams;
-  me.teams_number = caller.teams_number;
-  me.asked = std::exchange(caller.asked, {});
+void take_over_settings(thread &self, thread &caller) noexcept {
+  self.team->implicit[0].become_implicit(*self.team, *caller.task->settings, 0);
+  self.teams = caller.teams;
+  self.teams_number = caller.teams_number;
+  self.asked = std::exchange(caller.asked, {});
 }
 
 /// Runs calls on a proxy, for the whole life of the proxy.
-void serve_as_proxy(thread &me) {
-  me.team = make_initial_team(me);
-  me.task = &me.team->implicit[0];
-  for (job_queue<proxy_call>::runner r{&me};;) {
+void serve_as_proxy(thread &self) {
+  self.team = make_initial_team(self);
+  self.task = &self.team->implicit[0];
+  for (job_queue<proxy_call>::runner r{&self};;) {
     proxy_call &l = g_proxy_calls.next(r);
     thread &caller = l.caller;
-    take_over_settings(me, caller);
+    take_over_settings(self, caller);
     l.call();
-    me.task->end_implicit(me);
+    self.task->end_implicit(self);
     l.end();
-    caller.own_parker.signal(&me);
+    caller.own_parker.signal(&self);
   }
 }
 
 } // namespace
 
-void on_proxy_thread(thread &t, void (*call)(void *), void *argument) {
-  proxy_call l(call, argument, t);
+void on_proxy_thread(thread &self, void (*call)(void *), void *argument) {
+  proxy_call l(call, argument, self);
   if (!g_proxy_calls.give_to_idle(
-          &t, l)) { // one proxy for each call, because regions may wait for each other
-    if (!start_light_thread(t, &serve_as_proxy)) {
-      t.hosts_weft_task = false; // the region runs here
+          &self, l)) { // one proxy for each call, because regions may wait for each other
+    if (!start_light_thread(self, &serve_as_proxy)) {
+      self.hosts_weft_task = false; // the region runs here
       call(argument);
-      t.hosts_weft_task = true;
+      self.hosts_weft_task = true;
       return;
     }
-    g_proxy_calls.give(&t, l);
+    g_proxy_calls.give(&self, l);
   }
   while (!l.is_over())
-    t.own_parker.wait(t, 0);
+    self.own_parker.wait(self, 0);
 }
 
 void forget_proxies() noexcept { new (&g_proxy_calls) job_queue<proxy_call>; }

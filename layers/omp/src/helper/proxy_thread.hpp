@@ -11,17 +11,17 @@
 namespace weft_omp {
 
 /// Returns whether a region that the thread begins needs a proxy.
-[[nodiscard]] inline bool needs_proxy(const thread &t) noexcept {
-  return t.hosts_weft_task && t.team->level == 0;
+[[nodiscard]] inline bool needs_proxy(const thread &self) noexcept {
+  return self.hosts_weft_task && self.team->level == 0;
 }
 
 /// Calls `call(argument)` on a lightweight thread, whose initial task has the settings of the
 /// caller's task.
 /// If no such thread can be started, calls it on the caller's stack.
-[[gnu::cold]] void on_proxy_thread(thread &t, void (*call)(void *), void *argument);
+[[gnu::cold]] void on_proxy_thread(thread &self, void (*call)(void *), void *argument);
 template <class F>
-void on_proxy_thread(thread &t, F f) {
-  on_proxy_thread(t, [](void *p) { (*static_cast<F *>(p))(); }, &f);
+void on_proxy_thread(thread &self, F f) {
+  on_proxy_thread(self, [](void *p) { (*static_cast<F *>(p))(); }, &f);
 }
 
 /// Forgets the proxies in the child of fork(), because they are threads of the parent.

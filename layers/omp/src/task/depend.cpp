@@ -62,12 +62,12 @@ void access_list::read_kinds(void *const *depend) noexcept {
   }
 }
 
-void wait_for_accesses(thread &t, const access_list &accesses) {
+void wait_for_accesses(thread &self, const access_list &accesses) {
   task_clauses clauses;
   accesses.enter_in(clauses);
-  omp_task &x = *make_task(t, 0, 1, clauses);
-  x.body = [](void *) {};
-  run_undeferred(t, x, clauses);
+  omp_task &task = *make_task(self, 0, 1, clauses);
+  task.body = [](void *) {};
+  run_undeferred(self, task, clauses);
 }
 
 } // namespace weft_omp

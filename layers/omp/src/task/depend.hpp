@@ -125,6 +125,6 @@ inline void access_list::finish(thread &creator) {
 }
 
 /// Waits until tasks with such accesses could run.
-void wait_for_accesses(thread &t, const access_list &accesses);
+void wait_for_accesses(thread &self, const access_list &accesses);
 
 } // namespace weft_omp

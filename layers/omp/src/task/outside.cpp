@@ -14,15 +14,15 @@ omp_task &task_at(void *p) noexcept { return *static_cast<omp_task *>(p); }
 /// Returns whether the thread is one of the program's outside of regions. Such a thread, and a task
 /// of Weft's own, is reported by
 /// Weft itself, as in a program without OpenMP.
-bool is_outside(const thread &t) noexcept {
-  return !t.light && !t.task->is_explicit && t.team->level == 0;
+bool is_outside(const thread &self) noexcept {
+  return !self.light && !self.task->is_explicit && self.team->level == 0;
 }
 
 class tasks_of_openmp final : public weft::layer::task_source {
  public:
   void *running() noexcept override {
-    const thread *const t = self_if_any();
-    return t && !is_outside(*t) ? t->task : nullptr;
+    const thread *const self = self_if_any();
+    return self && !is_outside(*self) ? self->task : nullptr;
   }
   void call_in_weft(void (*f)(void *), void *argument) override {
     in_core(self_if_any(), [f, argument] { f(argument); });
@@ -30,11 +30,11 @@ class tasks_of_openmp final : public weft::layer::task_source {
 
   void pin(void *, bool pinned) noexcept override { self().pinned = pinned; }
   void block(void *task) noexcept override {
-    thread &t = self();
+    thread &self = weft_omp::self();
     basic_block_state<thread> &state = task_at(task).block;
-    if (state.begin_block(t))
-      while (state.is_blocked(t))
-        t.own_parker.wait(t, 0);
+    if (state.begin_block(self))
+      while (state.is_blocked(self))
+        self.own_parker.wait(self, 0);
   }
   bool unblock(void *task) noexcept override {
     const auto [accepted, sleeps] = task_at(task).block.unblock();

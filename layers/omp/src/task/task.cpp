@@ -17,248 +17,251 @@ namespace weft_omp {
 const icvs &my_icvs() noexcept { return *self().task->settings; }
 
 icvs &own_icvs() noexcept {
-  omp_task &x = *self().task;
-  if (!x.own) {
-    x.own = new (std::nothrow) icvs(*x.settings);
-    if (!x.own)
+  omp_task &task = *self().task;
+  if (!task.own) {
+    task.own = new (std::nothrow) icvs(*task.settings);
+    if (!task.own)
       fatal("no memory for the settings of a task");
-    x.settings = x.own;
+    task.settings = task.own;
   }
-  return *x.own;
+  return *task.own;
 }
 
-void omp_task::become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept {
+void omp_task::become_implicit(omp_team &its_team, const icvs &from, unsigned number) noexcept {
   parent = nullptr;
-  team = &c;
+  team = &its_team;
   group = nullptr;
   settings = &from;
   is_final = has_unmarked = false;
   made = ended_here = 0;
-  on.store(c.members[number], std::memory_order_relaxed);
+  on.store(its_team.members[number], std::memory_order_relaxed);
   word.store(0, std::memory_order_relaxed);
 }
 
-void omp_task::end_implicit(thread &me) noexcept {
+void omp_task::end_implicit(thread &self) noexcept {
   if (own) [[unlikely]]
     delete std::exchange(own, nullptr);
   if (auto *scope = std::exchange(external, nullptr))
-    in_core(&me, [scope] { weft::layer::end_external_task(*scope); });
+    in_core(&self, [scope] { weft::layer::end_external_task(*scope); });
 }
 
-void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
+void discard(thread &self, omp_task &task) noexcept { free_record(self, task); }
 
 // ---- running ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-void wake(thread &me, thread &other) noexcept { other.own_parker.signal(&me); }
+void wake(thread &self, thread &other) noexcept { other.own_parker.signal(&self); }
 
-void drop_reference(thread &me, omp_task *x) noexcept {
-  drop_reference(x, [&me](omp_task &y) { free_record(me, y); });
+void drop_reference(thread &self, omp_task *task) noexcept {
+  drop_reference(task, [&self](omp_task &record) { free_record(self, record); });
 }
 
-inline void end_child(thread &me, omp_task &parent) noexcept {
+inline void end_child(thread &self, omp_task &parent) noexcept {
   end_child(
-      me, parent, [&me](omp_task &y) { free_record(me, y); }, [&me](thread &t) { wake(me, t); });
+      self, parent, [&self](omp_task &record) { free_record(self, record); },
+      [&self](thread &waiter) { wake(self, waiter); });
 }
 
-void end_in_group(thread &me, task_group &g) noexcept {
-  end_in_group(me, g, [&me](thread &t) { wake(me, t); });
+void end_in_group(thread &self, task_group &group) noexcept {
+  end_in_group(self, group, [&self](thread &waiter) { wake(self, waiter); });
 }
 
 /// Ends an undeferred task that was counted nowhere, because its creator has waited for its body.
-void end_uncounted(thread &t, omp_task &x) {
-  if (x.external)
-    release(t, x);
-  if (is_left(x)) [[likely]]
-    free_record(t, x);
+void end_uncounted(thread &self, omp_task &task) {
+  if (task.external)
+    release(self, task);
+  if (is_left(task)) [[likely]]
+    free_record(self, task);
 }
 
 /// Counts an undeferred task, and keeps its record until its creator has seen its end.
-void count_undeferred(thread &t, omp_task &x) noexcept {
-  keep(x);
-  count_in(t, x);
+void count_undeferred(thread &self, omp_task &task) noexcept {
+  keep(task);
+  count_in(self, task);
 }
 
 /// Completes an undeferred task, and wakes its creator, which waits in the parent. This is the
 /// ender's last access to the task.
-void complete(thread &me, omp_task &x, thread &creator) noexcept {
-  x.complete.store(true, std::memory_order_release); // O3
-  creator.own_parker.signal(&me);
+void complete(thread &self, omp_task &task, thread &creator) noexcept {
+  task.complete.store(true, std::memory_order_release); // O3
+  creator.own_parker.signal(&self);
 }
 
-void end_undeferred(thread &t, omp_task &x) {
-  wait_until_complete(t, x);
-  drop_reference(t, &x);
+void end_undeferred(thread &self, omp_task &task) {
+  wait_until_complete(self, task);
+  drop_reference(self, &task);
 }
 
-void call_kmp_entry(thread &t, omp_task &x) {
-  x.kmp_entry(static_cast<int>(t.gtid), static_cast<kmp_task *>(x.argument));
+void call_kmp_entry(thread &self, omp_task &task) {
+  task.kmp_entry(static_cast<int>(self.gtid), static_cast<kmp_task *>(task.argument));
 }
 
-[[gnu::always_inline]] inline void call_body(thread &t, omp_task &x) {
-  x.on.store(&t, std::memory_order_relaxed);
-  omp_task *const before = std::exchange(t.task, &x);
-  if (x.is_copied || !is_cancelled(x)) {
-    if (x.kmp_entry)
-      call_kmp_entry(t, x);
+[[gnu::always_inline]] inline void call_body(thread &self, omp_task &task) {
+  task.on.store(&self, std::memory_order_relaxed);
+  omp_task *const before = std::exchange(self.task, &task);
+  if (task.is_copied || !is_cancelled(task)) {
+    if (task.kmp_entry)
+      call_kmp_entry(self, task);
     else
-      x.body(x.argument);
+      task.body(task.argument);
   }
-  t.task = before;
+  self.task = before;
 }
 
 /// Runs all parts of an undeferred task.
-void call_whole_body(thread &t, omp_task &x) {
-  call_body(t, x);
-  while (std::exchange(x.again, false)) {
-    yield_now(t);
-    omp_task *const before = std::exchange(t.task, &x);
-    call_kmp_entry(t, x);
-    t.task = before;
+void call_whole_body(thread &self, omp_task &task) {
+  call_body(self, task);
+  while (std::exchange(task.again, false)) {
+    yield_now(self);
+    omp_task *const before = std::exchange(self.task, &task);
+    call_kmp_entry(self, task);
+    self.task = before;
   }
 }
 
 /// Counts the end of a task of the team, on a thread that may or may not be a member.
-[[gnu::always_inline]] inline void end_in_team(thread &me, omp_team &c) {
-  if (me.team == &c) [[likely]] {
-    member_slot &mine = slot_of(me);
+[[gnu::always_inline]] inline void end_in_team(thread &self, omp_team &team) {
+  if (self.team == &team) [[likely]] {
+    member_slot &mine = slot_of(self);
     mine.ended = mine.ended + 1;
-  } else if (c.end_task()) {
-    end_barrier_if_due(me, c);
+  } else if (team.end_task()) {
+    end_barrier_if_due(self, team);
   }
 }
 
 /// Does end_task(), in line.
-[[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
-  if (x.external)
-    release(me, x, next);
-  omp_team &c = *x.team;
-  const bool gone = is_left(x);
-  thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;
-  if (x.group)
-    end_in_group(me, *x.group);
-  end_child(me, *x.parent);
+[[gnu::always_inline]] inline void end_counted(thread &self, omp_task &task, omp_task **next) {
+  if (task.external)
+    release(self, task, next);
+  omp_team &team = *task.team;
+  const bool gone = is_left(task);
+  thread *const creator =
+      task.undeferred ? task.parent->on.load(std::memory_order_relaxed) : nullptr;
+  if (task.group)
+    end_in_group(self, *task.group);
+  end_child(self, *task.parent);
   if (gone) [[likely]]
-    free_record(me, x);
+    free_record(self, task);
   else if (creator)
-    complete(me, x, *creator);
-  end_in_team(me, c);
+    complete(self, task, *creator);
+  end_in_team(self, team);
 }
 
 /// Ends the body of a counted task. `next` as of end_task().
-[[gnu::always_inline]] inline void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
-  if (x.detachable) [[unlikely]] {
-    leave_runner(x); // another thread may end it
-    if (!x.holds.end_body())
+[[gnu::always_inline]] inline void end_body(thread &self, omp_task &task,
+                                            omp_task **next = nullptr) {
+  if (task.detachable) [[unlikely]] {
+    leave_runner(task); // another thread may end it
+    if (!task.holds.end_body())
       return;
   }
-  end_counted(t, x, next);
+  end_counted(self, task, next);
 }
 
 /// Ends the body of an undeferred task. Such a task is counted only if something outside of it may
 /// end it.
-[[gnu::always_inline]] inline void end_here_or_later(thread &t, omp_task &x) {
-  if (!x.detachable) [[likely]]
-    return end_uncounted(t, x);
-  end_body(t, x);
-  end_undeferred(t, x);
+[[gnu::always_inline]] inline void end_here_or_later(thread &self, omp_task &task) {
+  if (!task.detachable) [[likely]]
+    return end_uncounted(self, task);
+  end_body(self, task);
+  end_undeferred(self, task);
 }
 
 } // namespace
 
-void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final) {
+void run_in_place(thread &self, void (*body)(void *), void *argument, bool is_final) {
   task_clauses clauses;
   clauses.is_final = is_final;
-  omp_task &x = *make_task(t, 0, 1, clauses);
-  x.undeferred = true;
-  x.body = body;
-  x.argument = argument;
-  call_body(t, x);
-  end_here_or_later(t, x);
+  omp_task &task = *make_task(self, 0, 1, clauses);
+  task.undeferred = true;
+  task.body = body;
+  task.argument = argument;
+  call_body(self, task);
+  end_here_or_later(self, task);
 }
 
-void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
-  x.undeferred = true;
-  if (clauses.access_count == 0 && !x.detachable) {
-    call_whole_body(t, x);
-    return end_here_or_later(t, x);
+void run_undeferred(thread &self, omp_task &task, const task_clauses &clauses) {
+  task.undeferred = true;
+  if (clauses.access_count == 0 && !task.detachable) {
+    call_whole_body(self, task);
+    return end_here_or_later(self, task);
   }
-  count_undeferred(t, x);
+  count_undeferred(self, task);
   if (clauses.access_count != 0) {
-    hold(t, x, clauses);
-    wait_until_ready(t, x);
+    hold(self, task, clauses);
+    wait_until_ready(self, task);
   }
-  call_whole_body(t, x);
-  end_body(t, x);
-  end_undeferred(t, x);
+  call_whole_body(self, task);
+  end_body(self, task);
+  end_undeferred(self, task);
 }
 
-bool is_cancelled_where_allowed(const omp_task &x) noexcept {
-  if (x.team->cancelled.load(std::memory_order_relaxed))
+bool is_cancelled_where_allowed(const omp_task &task) noexcept {
+  if (task.team->cancelled.load(std::memory_order_relaxed))
     return true;
-  const task_group *const g = x.group;
-  return g &&
-         (g->cancelled.load(std::memory_order_relaxed) ||
-          (g->of_workshare && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
+  const task_group *const group = task.group;
+  return group && (group->cancelled.load(std::memory_order_relaxed) ||
+                   (group->of_workshare && group->outer &&
+                    group->outer->cancelled.load(std::memory_order_relaxed)));
 }
 
-void run_task(thread &t, omp_task &x, omp_task **next) {
-  call_body(t, x);
-  if (x.again) [[unlikely]] {
-    x.again = false;
-    leave_runner(x); // the next part may run elsewhere
-    return offer_again(t, x);
+void run_task(thread &self, omp_task &task, omp_task **next) {
+  call_body(self, task);
+  if (task.again) [[unlikely]] {
+    task.again = false;
+    leave_runner(task); // the next part may run elsewhere
+    return offer_again(self, task);
   }
-  end_body(t, x, next);
+  end_body(self, task, next);
 }
 
-void begin_here(thread &t, omp_task &x) {
-  x.undeferred = true;
-  if (x.detachable)
-    count_undeferred(t, x);
-  t.task = &x;
+void begin_here(thread &self, omp_task &task) {
+  task.undeferred = true;
+  if (task.detachable)
+    count_undeferred(self, task);
+  self.task = &task;
 }
 
-void end_here(thread &t, omp_task &x) {
-  t.task = x.parent;
-  end_here_or_later(t, x);
+void end_here(thread &self, omp_task &task) {
+  self.task = task.parent;
+  end_here_or_later(self, task);
 }
 
-void fulfill(thread &me, omp_task &x) {
-  if (x.holds.fulfil())
-    end_task(me, x);
+void fulfill(thread &self, omp_task &task) {
+  if (task.holds.fulfil())
+    end_task(self, task);
 }
 
-void add_events(thread &t, omp_task &x, std::uint64_t n) {
-  if (x.is_explicit) {
-    if (x.undeferred && !x.detachable && x.accesses == 0)
-      count_undeferred(t, x);
-    x.holds.increase(n, !std::exchange(x.detachable, true));
+void add_events(thread &self, omp_task &task, std::uint64_t n) {
+  if (task.is_explicit) {
+    if (task.undeferred && !task.detachable && task.accesses == 0)
+      count_undeferred(self, task);
+    task.holds.increase(n, !std::exchange(task.detachable, true));
     return;
   }
-  omp_team &c = *t.team;
-  member_slot &mine = slot_of(t);
+  omp_team &team = *self.team;
+  member_slot &mine = slot_of(self);
   mine.made = mine.made + 1;
-  if (!c.has_tasks.load(std::memory_order_relaxed))
-    begin_tasks(t, c);
-  if (!x.holds.increase(n, false))
-    end_in_team(t, c); // the team counts the implicit task already
+  if (!team.has_tasks.load(std::memory_order_relaxed))
+    begin_tasks(self, team);
+  if (!task.holds.increase(n, false))
+    end_in_team(self, team); // the team counts the implicit task already
 }
 
-bool remove_events(omp_task &x, std::uint64_t n) {
+bool remove_events(omp_task &task, std::uint64_t n) {
   using enum basic_hold_state<>::decreased;
-  omp_team &c = *x.team; // the task may be over afterwards
-  const bool is_explicit = x.is_explicit;
-  switch (x.holds.decrease(n)) {
+  omp_team &team = *task.team; // the task may be over afterwards
+  const bool is_explicit = task.is_explicit;
+  switch (task.holds.decrease(n)) {
   case underflow:
     return false;
   case none_left:
     if (!is_explicit)
-      end_in_team(self(), c);
+      end_in_team(self(), team);
     return true;
   case task_is_over:
-    end_task(self(), x);
+    end_task(self(), task);
     return true;
   case some_left:
     return true;
@@ -266,6 +269,6 @@ bool remove_events(omp_task &x, std::uint64_t n) {
   return true;
 }
 
-void end_task(thread &me, omp_task &x, omp_task **next) { end_counted(me, x, next); }
+void end_task(thread &self, omp_task &task, omp_task **next) { end_counted(self, task, next); }
 
 } // namespace weft_omp

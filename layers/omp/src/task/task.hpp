@@ -85,8 +85,8 @@ struct alignas(64) omp_task {
   std::uint8_t pool_class =
       0; // last: the fields before it are zero in new records, and are written and read in whole words
 
-  void become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept;
-  void end_implicit(thread &me) noexcept;
+  void become_implicit(omp_team &team, const icvs &from, unsigned number) noexcept;
+  void end_implicit(thread &self) noexcept;
 };
 static_assert(sizeof(omp_task) == 192);
 
@@ -108,7 +108,7 @@ struct task_group {
 /// Combines the private copies of the group's reductions into the originals, when the tasks of the
 /// group are over.
 /// Defined in kmpc_reduction.cpp.
-void finish_reductions(thread &t, task_group &g);
+void finish_reductions(thread &self, task_group &group);
 
 /// Marks, in place of a priority, a task that no member of a team takes (helpers.hpp).
 inline constexpr int k_for_helpers = -1;
@@ -123,44 +123,44 @@ struct task_clauses {
 
 /// Submits a task of make_task() (task_record.hpp), which runs when its accesses allow it. This is
 /// the caller's last access to it.
-void submit(thread &t, omp_task &x, const task_clauses &clauses);
+void submit(thread &self, omp_task &task, const task_clauses &clauses);
 /// Submits a task without accesses or priority.
-void submit_plain(thread &t, omp_task &x);
+void submit_plain(thread &self, omp_task &task);
 /// Runs an undeferred task without accesses, with the creator's data. Costs two dozen stores around
 /// the call.
-void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final);
+void run_in_place(thread &self, void (*body)(void *), void *argument, bool is_final);
 /// Runs an undeferred task as soon as its accesses allow it. Returns when the task is complete.
-void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses);
+void run_undeferred(thread &self, omp_task &task, const task_clauses &clauses);
 
 /// Begin and end an undeferred task whose body the caller calls between the two.
-void begin_here(thread &t, omp_task &x);
-void end_here(thread &t, omp_task &x);
+void begin_here(thread &self, omp_task &task);
+void end_here(thread &self, omp_task &task);
 
 /// Runs a task. `next`, if it is given, gets one task that the end of this one made ready; the
 /// caller runs it.
-void run_task(thread &t, omp_task &x, omp_task **next = nullptr);
+void run_task(thread &self, omp_task &task, omp_task **next = nullptr);
 /// Ends a task whose body is over and which waits for nothing else. `next` as of run_task().
-void end_task(thread &me, omp_task &x, omp_task **next = nullptr);
+void end_task(thread &self, omp_task &task, omp_task **next = nullptr);
 /// Frees the record of a task that was never submitted.
-void discard(thread &t, omp_task &x) noexcept;
+void discard(thread &self, omp_task &task) noexcept;
 /// Fulfils the event of a detach clause.
-void fulfill(thread &me, omp_task &x);
+void fulfill(thread &self, omp_task &task);
 
 // Another layer adds events to the running task, and takes them away: see outside.cpp.
 // - An explicit task is over when its body is over and no event is left.
 // - An implicit task counts as one task of its team while it has events.
-void add_events(thread &t, omp_task &x, std::uint64_t n);
+void add_events(thread &self, omp_task &task, std::uint64_t n);
 /// Takes `n` events away, on any thread. False: the task has fewer events.
-[[nodiscard]] bool remove_events(omp_task &x, std::uint64_t n);
+[[nodiscard]] bool remove_events(omp_task &task, std::uint64_t n);
 
-void wait_for_children(thread &t);
-void begin_group(thread &t);
-void end_group(thread &t);
-[[nodiscard]] bool is_cancelled_where_allowed(const omp_task &x) noexcept;
+void wait_for_children(thread &self);
+void begin_group(thread &self);
+void end_group(thread &self);
+[[nodiscard]] bool is_cancelled_where_allowed(const omp_task &task) noexcept;
 /// Returns whether the team or the group of this task is cancelled, so that no thread begins
 /// another task of it.
-[[nodiscard]] inline bool is_cancelled(const omp_task &x) noexcept {
-  return g_globals.cancellation && is_cancelled_where_allowed(x);
+[[nodiscard]] inline bool is_cancelled(const omp_task &task) noexcept {
+  return g_globals.cancellation && is_cancelled_where_allowed(task);
 }
 
 } // namespace weft_omp

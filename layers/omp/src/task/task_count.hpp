@@ -56,81 +56,82 @@ inline constexpr std::int64_t k_bias = std::int64_t{1} << 40;
 
 /// Returns the number of children that the runner made, less those that ended on it.
 template <class Task>
-[[nodiscard]] std::int64_t open_here(const Task &x) noexcept {
-  return x.made - x.ended_here;
+[[nodiscard]] std::int64_t open_here(const Task &task) noexcept {
+  return task.made - task.ended_here;
 }
 
 /// Returns the number of children that ended on other threads and that the runner has not
 /// collected.
 /// Called by the runner.
 template <class Task>
-[[nodiscard]] std::int64_t ended_elsewhere(const Task &x) noexcept {
-  const std::int64_t n = x.word.load(std::memory_order_acquire) & k_number; // O2
+[[nodiscard]] std::int64_t ended_elsewhere(const Task &task) noexcept {
+  const std::int64_t n = task.word.load(std::memory_order_acquire) & k_number; // O2
   return n > k_over / 2 ? k_over - n : -n;
 }
 
 /// Returns the number of children that are not over. Called by the runner.
 template <class Task>
-[[nodiscard]] std::int64_t children_of(const Task &x) noexcept {
-  return open_here(x) - ended_elsewhere(x);
+[[nodiscard]] std::int64_t children_of(const Task &task) noexcept {
+  return open_here(task) - ended_elsewhere(task);
 }
 
 /// Adds the runner's own count to the number in `word`.
 template <class Task>
-void settle_children(Task &x) noexcept {
-  if (const std::int64_t mine = open_here(x)) {
-    x.made = x.ended_here = 0;
-    x.word.fetch_add(mine, std::memory_order_relaxed);
+void settle_children(Task &task) noexcept {
+  if (const std::int64_t mine = open_here(task)) {
+    task.made = task.ended_here = 0;
+    task.word.fetch_add(mine, std::memory_order_relaxed);
   }
 }
 
 /// Moves what other threads have counted from `word` to the runner's own count.
 template <class Task>
-void collect_children(Task &x) noexcept {
-  const std::int64_t n = ended_elsewhere(x);
+void collect_children(Task &task) noexcept {
+  const std::int64_t n = ended_elsewhere(task);
   if (n == 0)
     return;
-  x.made -= n;
+  task.made -= n;
   if (mutant(bug::omp_children_collected_late))
-    x.word.store(0, std::memory_order_relaxed);
+    task.word.store(0, std::memory_order_relaxed);
   else
-    x.word.fetch_add(n, std::memory_order_relaxed); // I1: as many as were seen
+    task.word.fetch_add(n, std::memory_order_relaxed); // I1: as many as were seen
 }
 
 /// Does what settle_children() does; afterwards no thread is the runner, and all enders count in
 /// `word`.
 template <class Task>
-void leave_runner(Task &x) noexcept {
-  x.on.store(nullptr, std::memory_order_relaxed);
-  settle_children(x);
+void leave_runner(Task &task) noexcept {
+  task.on.store(nullptr, std::memory_order_relaxed);
+  settle_children(task);
 }
 
 /// Keeps the record until drop_reference().
 template <class Task>
-void keep(Task &x) noexcept {
-  x.word.fetch_add(k_reference, std::memory_order_relaxed);
+void keep(Task &task) noexcept {
+  task.word.fetch_add(k_reference, std::memory_order_relaxed);
 }
 
 /// Drops one reference. Frees the record with the last one, and then, upwards, each record that
 /// this one alone kept.
 template <class Task, class Free>
-void drop_reference(Task *x, Free free) noexcept {
-  while (x->word.fetch_sub(k_reference, std::memory_order_acq_rel) - k_reference == k_over) { // O1
-    Task *const parent = x->parent;
-    free(*x);
-    x = parent;
+void drop_reference(Task *task, Free free) noexcept {
+  while (task->word.fetch_sub(k_reference, std::memory_order_acq_rel) - k_reference ==
+         k_over) { // O1
+    Task *const parent = task->parent;
+    free(*task);
+    task = parent;
   }
 }
 
 /// Does is_left() for a task with `mine` children in its runner's count, or with children that
 /// others have counted.
 template <class Task>
-[[nodiscard, gnu::noinline]] bool is_left_by_children(Task &x, std::int64_t mine) noexcept {
+[[nodiscard, gnu::noinline]] bool is_left_by_children(Task &task, std::int64_t mine) noexcept {
   if (!mutant(bug::omp_children_parent_unkept))
-    keep(*x.parent); // I3
-  if (x.word.fetch_add(mine + k_over, std::memory_order_acq_rel) + mine != 0) // O2
+    keep(*task.parent); // I3
+  if (task.word.fetch_add(mine + k_over, std::memory_order_acq_rel) + mine != 0) // O2
     return false;
-  x.parent->word.fetch_sub(
+  task.parent->word.fetch_sub(
       k_reference,
       std::memory_order_relaxed); // not the last reference: the parent still counts x as its child
   return true;
@@ -141,13 +142,13 @@ template <class Task>
 /// False: the thread that drops the last reference frees it. Until then the record keeps its
 /// parent's.
 template <class Task>
-[[nodiscard]] inline bool is_left(Task &x) noexcept {
-  const std::int64_t mine = open_here(x);
-  x.on.store(nullptr, std::memory_order_relaxed);
+[[nodiscard]] inline bool is_left(Task &task) noexcept {
+  const std::int64_t mine = open_here(task);
+  task.on.store(nullptr, std::memory_order_relaxed);
   if (mutant(bug::omp_children_left_out) ||
-      (mine == 0 && x.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
+      (mine == 0 && task.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
     return true;
-  return is_left_by_children(x, mine);
+  return is_left_by_children(task, mine);
 }
 
 /// Does end_child() on a thread that is not the runner, `on`.
@@ -166,12 +167,12 @@ template <class Thread, class Task, class Free, class Wake>
   }
 }
 
-/// Counts the end of a child of `parent` on thread `me`. Calls `wake` with the runner if that was
+/// Counts the end of a child of `parent` on thread `self`. Calls `wake` with the runner if that was
 /// the last child that the runner waits for.
 template <class Thread, class Task, class Free, class Wake>
-inline void end_child(Thread &me, Task &parent, Free free, Wake wake) noexcept {
+inline void end_child(Thread &self, Task &parent, Free free, Wake wake) noexcept {
   Thread *const on = parent.on.load(std::memory_order_relaxed);
-  if (on == &me)
+  if (on == &self)
     ++parent.ended_here;
   else
     end_child_elsewhere(on, parent, free, wake);
@@ -182,33 +183,33 @@ inline void end_child(Thread &me, Task &parent, Free free, Wake wake) noexcept {
 /// Returns the number of tasks of the group that are not over. Called by the owner, while the group
 /// is not settled.
 template <class Group>
-[[nodiscard]] std::int64_t tasks_of(const Group &g) noexcept {
-  return g.here + g.others.load(std::memory_order_acquire) + k_bias; // O3
+[[nodiscard]] std::int64_t tasks_of(const Group &group) noexcept {
+  return group.here + group.others.load(std::memory_order_acquire) + k_bias; // O3
 }
 
 /// Settles the group before its owner sleeps. False: no task is left, and the owner need not sleep.
 template <class Group>
-[[nodiscard]] bool settle_group(Group &g) noexcept {
-  const std::int64_t mine = g.here + (mutant(bug::omp_group_unbiased) ? 0 : k_bias); // I4
-  g.here = 0;
-  return g.others.fetch_add(mine, std::memory_order_relaxed) + mine != 0;
+[[nodiscard]] bool settle_group(Group &group) noexcept {
+  const std::int64_t mine = group.here + (mutant(bug::omp_group_unbiased) ? 0 : k_bias); // I4
+  group.here = 0;
+  return group.others.fetch_add(mine, std::memory_order_relaxed) + mine != 0;
 }
 /// Undoes settle_group() when the owner is awake again.
 template <class Group>
-void unsettle_group(Group &g) noexcept {
-  g.others.fetch_sub(k_bias, std::memory_order_relaxed);
+void unsettle_group(Group &group) noexcept {
+  group.others.fetch_sub(k_bias, std::memory_order_relaxed);
 }
 
-/// Counts the end of a task of the group on thread `me`. Calls `wake` with the owner if it waits
+/// Counts the end of a task of the group on thread `self`. Calls `wake` with the owner if it waits
 /// and that was the last task.
 template <class Thread, class Group, class Wake>
-void end_in_group(Thread &me, Group &g, Wake wake) noexcept {
-  Thread *const owner = g.owner;
-  if (owner == &me) {
-    g.here -= 1;
+void end_in_group(Thread &self, Group &group, Wake wake) noexcept {
+  Thread *const owner = group.owner;
+  if (owner == &self) {
+    group.here -= 1;
     return;
   }
-  if (g.others.fetch_sub(1, std::memory_order_release) == 1 && owner) // O3
+  if (group.others.fetch_sub(1, std::memory_order_release) == 1 && owner) // O3
     wake(*owner);
 }
 

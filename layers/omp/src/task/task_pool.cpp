@@ -17,12 +17,12 @@ constexpr unsigned k_batch =
 
 /// Moves the records that other threads have returned to the free lists.
 void collect(record_pool &p) noexcept {
-  omp_task *x = p.returned.take_all();
-  while (x) {
-    omp_task *const next = x->newer;
-    x->newer = p.free[x->pool_class];
-    p.free[x->pool_class] = x;
-    x = next;
+  omp_task *task = p.returned.take_all();
+  while (task) {
+    omp_task *const next = task->newer;
+    task->newer = p.free[task->pool_class];
+    p.free[task->pool_class] = task;
+    task = next;
   }
 }
 
@@ -54,9 +54,9 @@ omp_task *cut_block(unsigned c) {
   ignore_leak(block);
   omp_task *list = nullptr;
   for (std::size_t at = k_block; at != 0; at -= size) {
-    auto *const x = ::new (block + at - size) omp_task;
-    x->pool_class = static_cast<std::uint8_t>(c);
-    x->newer = std::exchange(list, x);
+    auto *const task = ::new (block + at - size) omp_task;
+    task->pool_class = static_cast<std::uint8_t>(c);
+    task->newer = std::exchange(list, task);
   }
   return list;
 }
@@ -84,30 +84,30 @@ void *refill(record_pool &p, unsigned wanted) {
   return std::exchange(p.free[wanted], p.free[wanted]->newer);
 }
 
-void return_record(thread &me, omp_task &x) noexcept {
-  if (x.pool_class == record_pool::k_none)
-    return std::free(&x);
-  record_pool &mine = me.pool;
-  if (mine.of != x.home || mine.count == k_batch)
+void return_record(thread &self, omp_task &task) noexcept {
+  if (task.pool_class == record_pool::k_none)
+    return std::free(&task);
+  record_pool &mine = self.pool;
+  if (mine.of != task.home || mine.count == k_batch)
     bring_home(mine);
   if (mine.count++ == 0) {
-    mine.of = x.home;
-    mine.last = &x;
-    x.newer = nullptr;
+    mine.of = task.home;
+    mine.last = &task;
+    task.newer = nullptr;
   } else {
-    x.newer = mine.first;
+    task.newer = mine.first;
   }
-  mine.first = &x;
+  mine.first = &task;
 }
 
-void empty_pool(thread &t) noexcept {
-  bring_home(t.pool);
-  collect(t.pool);
+void empty_pool(thread &self) noexcept {
+  bring_home(self.pool);
+  collect(self.pool);
   std::lock_guard lock(g_spare_lock);
   for (unsigned c = 0; c < record_pool::k_classes; ++c)
-    while (omp_task *const x = t.pool.free[c]) {
-      t.pool.free[c] = x->newer;
-      x->newer = std::exchange(g_spare[c], x);
+    while (omp_task *const task = self.pool.free[c]) {
+      self.pool.free[c] = task->newer;
+      task->newer = std::exchange(g_spare[c], task);
     }
 }
 

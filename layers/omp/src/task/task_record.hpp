@@ -19,11 +19,11 @@ namespace weft_omp {
 /// pool's. Ends the program when there is no memory.
 [[gnu::noinline]] void *allocate_record(std::size_t alignment, std::size_t bytes);
 /// Returns a record that belongs to another thread's pool, or to none.
-[[gnu::noinline]] void return_record(thread &me, omp_task &x) noexcept;
+[[gnu::noinline]] void return_record(thread &self, omp_task &task) noexcept;
 
 /// Creates a record with `bytes` of data behind it, at `argument`, which is aligned to `alignment`.
 /// Sets the fields of the pool.
-[[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes,
+[[gnu::always_inline]] inline omp_task *make_record(thread &self, std::size_t bytes,
                                                     std::size_t alignment) {
   const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
   const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
@@ -32,49 +32,50 @@ namespace weft_omp {
     ++c;
   void *block = nullptr;
   if (c < record_pool::k_classes && above == alignof(omp_task)) [[likely]] {
-    omp_task *const x = t.pool.free[c];
-    if (x) [[likely]]
-      t.pool.free[c] = x->newer;
-    block = x ? x : refill(t.pool, c);
+    omp_task *const task = self.pool.free[c];
+    if (task) [[likely]]
+      self.pool.free[c] = task->newer;
+    block = task ? task : refill(self.pool, c);
   } else {
     c = record_pool::k_none;
     block = allocate_record(above, all);
   }
-  omp_task *const x = ::new (block) omp_task;
-  x->argument = static_cast<char *>(block) + head;
-  x->home = &t;
-  x->pool_class = static_cast<std::uint8_t>(c);
-  return x;
+  omp_task *const task = ::new (block) omp_task;
+  task->argument = static_cast<char *>(block) + head;
+  task->home = &self;
+  task->pool_class = static_cast<std::uint8_t>(c);
+  return task;
 }
 
 /// Creates a task with space for `bytes` of data, at `argument`. Ends the program when there is no
 /// memory.
 [[gnu::always_inline]] inline omp_task *
-make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
-  omp_task *const x = make_record(t, bytes, alignment);
-  omp_task &creator = *t.task;
-  x->parent = &creator;
-  x->team = t.team;
-  x->group = creator.group;
-  x->settings = creator.settings;
-  x->depth = creator.depth + 1;
-  x->on.store(&t, std::memory_order_relaxed);
-  x->is_explicit = true;
-  x->is_final = clauses.is_final || creator.is_final;
-  x->undeferred = !clauses.deferred || creator.is_final;
-  x->detachable = clauses.detachable;
-  x->priority = clauses.priority <= 0 ? 0 : std::min(clauses.priority, g_globals.max_task_priority);
+make_task(thread &self, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
+  omp_task *const task = make_record(self, bytes, alignment);
+  omp_task &creator = *self.task;
+  task->parent = &creator;
+  task->team = self.team;
+  task->group = creator.group;
+  task->settings = creator.settings;
+  task->depth = creator.depth + 1;
+  task->on.store(&self, std::memory_order_relaxed);
+  task->is_explicit = true;
+  task->is_final = clauses.is_final || creator.is_final;
+  task->undeferred = !clauses.deferred || creator.is_final;
+  task->detachable = clauses.detachable;
+  task->priority =
+      clauses.priority <= 0 ? 0 : std::min(clauses.priority, g_globals.max_task_priority);
   if (creator.own) [[unlikely]]
-    x->settings = x->own = new icvs(*creator.own); // the creator may change them
-  return x;
+    task->settings = task->own = new icvs(*creator.own); // the creator may change them
+  return task;
 }
 
-inline void free_record(thread &me, omp_task &x) noexcept {
-  if (x.own) [[unlikely]]
-    delete x.own;
-  if (x.home != &me || x.pool_class == record_pool::k_none) [[unlikely]]
-    return return_record(me, x);
-  x.newer = std::exchange(me.pool.free[x.pool_class], &x);
+inline void free_record(thread &self, omp_task &task) noexcept {
+  if (task.own) [[unlikely]]
+    delete task.own;
+  if (task.home != &self || task.pool_class == record_pool::k_none) [[unlikely]]
+    return return_record(self, task);
+  task.newer = std::exchange(self.pool.free[task.pool_class], &task);
 }
 
 } // namespace weft_omp

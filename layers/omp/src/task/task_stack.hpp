@@ -40,9 +40,9 @@ class basic_task_stack {
 
   /// Pushes a task, and calls `with` while no thread can take the task yet.
   template <class F>
-  void push(Task &x, F with) noexcept {
+  void push(Task &task, F with) noexcept {
     const std::uint64_t n = lock(1);
-    append(x);
+    append(task);
     with();
     unlock(n);
   }
@@ -53,13 +53,13 @@ class basic_task_stack {
     if (size() == 0)
       return nullptr;
     const std::uint64_t n = lock(0);
-    Task *x = m_newest;
-    if (x && !suits(*x))
-      x = nullptr;
-    if (x)
-      remove(*x);
-    unlock(x ? n - 1 : n);
-    return x;
+    Task *task = m_newest;
+    if (task && !suits(*task))
+      task = nullptr;
+    if (task)
+      remove(*task);
+    unlock(task ? n - 1 : n);
+    return task;
   }
 
   /// Takes the oldest task that suits.
@@ -68,13 +68,13 @@ class basic_task_stack {
     if (!any())
       return nullptr;
     const std::uint64_t n = lock(0);
-    Task *x = m_oldest;
-    while (x && !suits(*x))
-      x = x->newer;
-    if (x)
-      remove(*x);
-    unlock(x ? n - 1 : n);
-    return x;
+    Task *task = m_oldest;
+    while (task && !suits(*task))
+      task = task->newer;
+    if (task)
+      remove(*task);
+    unlock(task ? n - 1 : n);
+    return task;
   }
 
   /// Takes the oldest half of the tasks, `most` at most. Returns the first; the others go to
@@ -121,11 +121,11 @@ class basic_task_stack {
                  order_unless(bug::omp_stack_unlock_relaxed, std::memory_order_release)); // O2
   }
 
-  void append(Task &x) noexcept {
-    x.newer = nullptr;
-    x.older = m_newest;
-    (m_newest ? m_newest->newer : m_oldest) = &x;
-    m_newest = &x;
+  void append(Task &task) noexcept {
+    task.newer = nullptr;
+    task.older = m_newest;
+    (m_newest ? m_newest->newer : m_oldest) = &task;
+    m_newest = &task;
   }
   void append_all(Task &first, Task &last, std::uint64_t count) noexcept {
     const std::uint64_t n = lock(count);
@@ -134,9 +134,9 @@ class basic_task_stack {
     m_newest = &last;
     unlock(n);
   }
-  void remove(Task &x) noexcept {
-    (x.newer ? x.newer->older : m_newest) = x.older;
-    (x.older ? x.older->newer : m_oldest) = x.newer;
+  void remove(Task &task) noexcept {
+    (task.newer ? task.newer->older : m_newest) = task.older;
+    (task.older ? task.older->newer : m_oldest) = task.newer;
   }
 
   typename P::template atomic<std::uint64_t> m_word{0};

@@ -8,17 +8,17 @@
 
 namespace weft_omp {
 
-void wake_range(thread *me, omp_team &c, unsigned first, unsigned end) noexcept {
+void wake_range(thread *self, omp_team &team, unsigned first, unsigned end) noexcept {
   constexpr unsigned k_batch = 32;
   while (first < end) {
     weft::detail::runnable *batch[k_batch];
     unsigned n = 0;
     for (; first < end && n < k_batch; ++first)
-      if (thread *const m = c.members[first]; m && m != me)
-        if ((batch[n] = m->own_parker.take()))
+      if (thread *const member = team.members[first]; member && member != self)
+        if ((batch[n] = member->own_parker.take()))
           ++n;
     if (n != 0)
-      in_core(me, [&] {
+      in_core(self, [&] {
         for (unsigned i = 0; i < n; ++i)
           weft::layer::unpark(*batch[i]);
       });
@@ -27,13 +27,13 @@ void wake_range(thread *me, omp_team &c, unsigned first, unsigned end) noexcept 
 
 namespace {
 
-bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
+bool wake_after(thread &self, omp_team &team, barrier_end e) noexcept {
   if (e == barrier_end::not_yet)
     return false;
-  wake_range(&me, c, 0,
+  wake_range(&self, team, 0,
              e == barrier_end::of_region
                  ? 1
-                 : c.size); // at the region's end the others wait for their next region
+                 : team.size); // at the region's end the others wait for their next region
   return true;
 }
 
@@ -46,8 +46,8 @@ struct episode {
 };
 
 bool may_sleep(const parker::reason &r) noexcept {
-  const omp_team &c = *static_cast<const omp_team *>(r.object);
-  return c.goes_on(r.number, r.flag) && !has_work(c);
+  const omp_team &team = *static_cast<const omp_team *>(r.object);
+  return team.goes_on(r.number, r.flag) && !has_work(team);
 }
 
 /// Returns whether a member that found has_tasks unset may sleep. While it is unset no thread looks
@@ -56,51 +56,53 @@ bool may_sleep_without_tasks(const parker::reason &r) noexcept {
   return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r);
 }
 
-void sleep(thread &t, omp_team &c, const episode &s) noexcept {
-  if (!c.has_tasks.load(std::memory_order_relaxed))
-    return t.own_parker.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
-  c.begin_to_park();
-  t.own_parker.wait_for(t, {&may_sleep, &c, s.number, s.cancellable});
-  c.end_to_park();
+void sleep(thread &self, omp_team &team, const episode &s) noexcept {
+  if (!team.has_tasks.load(std::memory_order_relaxed))
+    return self.own_parker.wait_for(self,
+                                    {&may_sleep_without_tasks, &team, s.number, s.cancellable});
+  team.begin_to_park();
+  self.own_parker.wait_for(self, {&may_sleep, &team, s.number, s.cancellable});
+  team.end_to_park();
 }
 
 /// Withdraws the member from the barrier, because the region is cancelled or there is work.
-outcome cease(omp_team &c, const episode &s, bool leaves) noexcept {
-  if (!c.take_back(s.number, s.unit))
+outcome cease(omp_team &team, const episode &s, bool leaves) noexcept {
+  if (!team.take_back(s.number, s.unit))
     return outcome::over;
   return leaves ? outcome::cancelled : outcome::work;
 }
 
-outcome idle(thread &t, omp_team &c, const episode &s, int spins, steal_policy &policy) noexcept {
-  adaptive_spin looks(t, spins);
+outcome idle(thread &self, omp_team &team, const episode &s, int spins,
+             steal_policy &policy) noexcept {
+  adaptive_spin looks(self, spins);
   for (bool sleeps = false;;) {
-    if (c.is_over(s.number)) {
+    if (team.is_over(s.number)) {
       if (!sleeps)
         looks.end(true);
       return outcome::over;
     }
-    const bool leaves = s.cancellable && c.is_cancelled();
+    const bool leaves = s.cancellable && team.is_cancelled();
     if (!leaves && policy.abstains()) { // it stays awake: no thread needs to wake it
       cpu_pause();
       continue;
     }
-    if (leaves || has_work(c))
-      return cease(c, s, leaves);
+    if (leaves || has_work(team))
+      return cease(team, s, leaves);
     if (looks.goes_on())
       continue;
     if (!std::exchange(sleeps, true))
       looks.end(false);
-    sleep(t, c, s);
+    sleep(self, team, s);
   }
 }
 
 /// Returns a task of the thread's own, or else one of another member. Null: there is none, or none
 /// that it should take.
-omp_task *next_task(thread &t, omp_team &c, steal_policy &policy) noexcept {
-  if (omp_task *const x = take_own(t, c))
-    return x;
+omp_task *next_task(thread &self, omp_team &team, steal_policy &policy) noexcept {
+  if (omp_task *const task = take_own(self, team))
+    return task;
   (void)policy.was_unprofitable();
-  return policy.abstains() ? nullptr : steal(t, c, policy);
+  return policy.abstains() ? nullptr : steal(self, team, policy);
 }
 
 bool is_released(const parker::reason &r) noexcept {
@@ -109,88 +111,90 @@ bool is_released(const parker::reason &r) noexcept {
 /// Returns whether a waiter of an oversubscribed team without tasks may sleep. While there are no
 /// tasks no thread looks for sleepers.
 bool is_missing(const parker::reason &r) noexcept {
-  const omp_team &c = *static_cast<const omp_team *>(r.object);
-  return !c.is_released(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
+  const omp_team &team = *static_cast<const omp_team *>(r.object);
+  return !team.is_released(r.number) && team.is_without_tasks() && !team.is_to_leave(r.flag);
 }
 bool is_missing_or_work(const parker::reason &r) noexcept {
-  const omp_team &c = *static_cast<const omp_team *>(r.object);
-  return !c.is_released(r.number) && !has_work(c) && !c.is_to_leave(r.flag);
+  const omp_team &team = *static_cast<const omp_team *>(r.object);
+  return !team.is_released(r.number) && !has_work(team) && !team.is_to_leave(r.flag);
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_oversubscribed(thread &t, omp_team &c, const episode &s) noexcept {
+outcome idle_oversubscribed(thread &self, omp_team &team, const episode &s) noexcept {
   for (;;) {
-    if (!c.has_tasks.load(std::memory_order_relaxed)) {
-      rest(t, c,
+    if (!team.has_tasks.load(std::memory_order_relaxed)) {
+      rest(self, team,
            {watch_for_barrier(s.number),
             &is_released,
-            {&is_missing, &c, s.number, s.cancellable},
+            {&is_missing, &team, s.number, s.cancellable},
             s.unit == omp_team::k_arrived});
     } else {
-      c.begin_to_park();
-      t.own_parker.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
-      c.end_to_park();
+      team.begin_to_park();
+      self.own_parker.wait_for(self, {&is_missing_or_work, &team, s.number, s.cancellable});
+      team.end_to_park();
     }
-    if (c.is_released(s.number))
+    if (team.is_released(s.number))
       return outcome::over;
-    const bool leaves = s.cancellable && c.is_cancelled();
-    if (leaves || has_work(c))
-      return cease(c, s, leaves);
+    const bool leaves = s.cancellable && team.is_cancelled();
+    if (leaves || has_work(team))
+      return cease(team, s, leaves);
   }
 }
 
-void run_tasks(thread &t, omp_team &c, steal_policy &policy) {
+void run_tasks(thread &self, omp_team &team, steal_policy &policy) {
   omp_task *next = nullptr;
-  while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, policy)) {
-    const bool stolen = x->home != &t;
-    const unsigned accesses = x->accesses;
-    run_task(t, *x, &next);
+  while (omp_task *const task =
+             next ? std::exchange(next, nullptr) : next_task(self, team, policy)) {
+    const bool stolen = task->home != &self;
+    const unsigned accesses = task->accesses;
+    run_task(self, *task, &next);
     if (stolen && policy.has_run(accesses) && policy.was_unprofitable())
-      give_back(t, c, policy, std::exchange(next, nullptr));
+      give_back(self, team, policy, std::exchange(next, nullptr));
   }
-  if (const std::int64_t n = slot_of(t).take_unpublished())
-    c.publish(n);
+  if (const std::int64_t n = slot_of(self).take_unpublished())
+    team.publish(n);
 }
 
-bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
-  const episode s{c.passed_as_released(), unit, cancellable};
-  barrier_leaf &mine = *slot_of(t).leaf;
+bool wait_oversubscribed(thread &self, omp_team &team, std::uint64_t unit, bool cancellable) {
+  const episode s{team.passed_as_released(), unit, cancellable};
+  barrier_leaf &mine = *slot_of(self).leaf;
   for (steal_policy policy(false);;) {
-    if (c.has_tasks.load(std::memory_order_relaxed))
-      run_tasks(t, c, policy);
-    const std::uint64_t seen = c.arrive_on(mine.arrivals, mine.members, s.number, unit);
-    const barrier_end e = seen != 0 ? c.try_to_end(seen) : barrier_end::not_yet;
+    if (team.has_tasks.load(std::memory_order_relaxed))
+      run_tasks(self, team, policy);
+    const std::uint64_t seen = team.arrive_on(mine.arrivals, mine.members, s.number, unit);
+    const barrier_end e = seen != 0 ? team.try_to_end(seen) : barrier_end::not_yet;
     if (e == barrier_end::inside)
-      wake_leaves(t, c, watch_for_barrier(s.number));
+      wake_leaves(self, team, watch_for_barrier(s.number));
     else if (e == barrier_end::of_region)
-      wake_range(&t, c, 0, 1);
+      wake_range(&self, team, 0, 1);
     if (e != barrier_end::not_yet) {
       if (unit == omp_team::k_arrived)
-        yield_to_pinned(t); // as below
+        yield_to_pinned(self); // as below
       return true;
     }
-    const outcome o = idle_oversubscribed(t, c, s);
+    const outcome o = idle_oversubscribed(self, team, s);
     if (o != outcome::work)
       return o == outcome::over;
   }
 }
 
-bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
-  if (c.oversubscribed)
-    return wait_oversubscribed(t, c, unit, cancellable);
-  const int spins = unit == omp_team::k_ended ? c.spins : spins_for(c);
+bool wait_for_others(thread &self, omp_team &team, std::uint64_t unit, bool cancellable) {
+  if (team.oversubscribed)
+    return wait_oversubscribed(self, team, unit, cancellable);
+  const int spins = unit == omp_team::k_ended ? team.spins : spins_for(team);
   for (steal_policy policy(spins != 0);;) { // a member that abstains from stealing keeps its cpu
-    if (c.has_tasks.load(std::memory_order_relaxed))
-      run_tasks(t, c, policy);
-    const std::uint64_t seen = c.arrive(unit);
-    if (wake_after(t, c, c.try_to_end(seen))) {
+    if (team.has_tasks.load(std::memory_order_relaxed))
+      run_tasks(self, team, policy);
+    const std::uint64_t seen = team.arrive(unit);
+    if (wake_after(self, team, team.try_to_end(seen))) {
       if (spins == 0 && unit == omp_team::k_arrived)
         yield_to_pinned(
-            t); // the member that was woken first may be one that only this kernel thread can continue
+            self); // the member that was woken first may be one that only this kernel thread can continue
       return true;
     }
-    const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);
+    const outcome o =
+        idle(self, team, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);
     if (o != outcome::work)
       return o == outcome::over;
   }
@@ -198,45 +202,48 @@ bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellabl
 
 } // namespace
 
-void begin_tasks(thread &me, omp_team &c) noexcept {
-  static const bool known = (in_core(&me, &know_cutoff), true);
+void begin_tasks(thread &self, omp_team &team) noexcept {
+  static const bool known = (in_core(&self, &know_cutoff), true);
   (void)known;
-  c.set_has_tasks();
-  wake_range(&me, c, 0, c.size);
+  team.set_has_tasks();
+  wake_range(&self, team, 0, team.size);
 }
 
-void wake_one_idle(thread *me, omp_team &c) noexcept {
-  std::uint32_t at = c.woken_last.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < c.size; ++i) {
-    at = at + 1 < c.size ? at + 1 : 0;
-    thread *const m = c.members[at];
-    weft::detail::runnable *const r = m && m != me ? m->own_parker.take() : nullptr;
+void wake_one_idle(thread *self, omp_team &team) noexcept {
+  std::uint32_t at = team.woken_last.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < team.size; ++i) {
+    at = at + 1 < team.size ? at + 1 : 0;
+    thread *const member = team.members[at];
+    weft::detail::runnable *const r =
+        member && member != self ? member->own_parker.take() : nullptr;
     if (!r)
       continue;
-    c.woken_last.store(at, std::memory_order_relaxed);
-    return in_core(me, [r] { weft::layer::unpark(*r); });
+    team.woken_last.store(at, std::memory_order_relaxed);
+    return in_core(self, [r] { weft::layer::unpark(*r); });
   }
 }
 
-void end_barrier_if_due(thread &me, omp_team &c) noexcept { wake_after(me, c, c.try_to_end()); }
+void end_barrier_if_due(thread &self, omp_team &team) noexcept {
+  wake_after(self, team, team.try_to_end());
+}
 
-bool team_barrier(thread &t, bool cancellable) {
-  omp_team &c = *t.team;
-  if (cancellable && c.is_cancelled())
+bool team_barrier(thread &self, bool cancellable) {
+  omp_team &team = *self.team;
+  if (cancellable && team.is_cancelled())
     return false;
-  if (c.size == 1 && !c.has_tasks.load(std::memory_order_relaxed)) {
-    c.workshare_cancelled.store(false, std::memory_order_relaxed);
+  if (team.size == 1 && !team.has_tasks.load(std::memory_order_relaxed)) {
+    team.workshare_cancelled.store(false, std::memory_order_relaxed);
     return true;
   }
-  return wait_for_others(t, c, omp_team::k_arrived, cancellable);
+  return wait_for_others(self, team, omp_team::k_arrived, cancellable);
 }
 
-void final_barrier(thread &t) { wait_for_others(t, *t.team, omp_team::k_ended, false); }
+void final_barrier(thread &self) { wait_for_others(self, *self.team, omp_team::k_ended, false); }
 
-void cancel_team(thread &t) noexcept {
-  omp_team &c = *t.team;
-  c.cancel();
-  wake_range(&t, c, 0, c.size);
+void cancel_team(thread &self) noexcept {
+  omp_team &team = *self.team;
+  team.cancel();
+  wake_range(&self, team, 0, team.size);
 }
 
 } // namespace weft_omp

@@ -11,7 +11,7 @@ namespace weft_omp {
 
 [[nodiscard]] unsigned leaves_wanted() noexcept;
 /// Divides the members among the leaves.
-void lay_out_leaves(omp_team &c);
+void lay_out_leaves(omp_team &team);
 
 /// Describes a condition that members of an oversubscribed team wait for, and that one member on
 /// each worker watches.
@@ -22,8 +22,8 @@ struct expected {
   bool wakes; // a watching member that sees it come true wakes the leaf
 };
 /// Waits until the condition is true, or there is something else to look at.
-void rest(thread &t, omp_team &c, const expected &x) noexcept;
+void rest(thread &self, omp_team &team, const expected &x) noexcept;
 /// Wakes the leaves for which no member watches the condition `what`, which is true now.
-void wake_leaves(thread &me, omp_team &c, std::uint64_t what) noexcept;
+void wake_leaves(thread &self, omp_team &team, std::uint64_t what) noexcept;
 
 } // namespace weft_omp

@@ -8,46 +8,46 @@ namespace weft_omp {
 
 /// Counts a task with its parent, its group and its team, which may wait for it. The creator's
 /// thread calls it, and gets its slot in the team.
-inline member_slot &count_in(thread &t, omp_task &x) noexcept {
-  ++x.parent->made;
-  if (task_group *const g = x.group) {
-    if (g->owner == &t)
-      ++g->here;
+inline member_slot &count_in(thread &self, omp_task &task) noexcept {
+  ++task.parent->made;
+  if (task_group *const group = task.group) {
+    if (group->owner == &self)
+      ++group->here;
     else
-      g->others.fetch_add(1, std::memory_order_relaxed);
+      group->others.fetch_add(1, std::memory_order_relaxed);
   }
-  omp_team &c = *t.team;
-  member_slot &mine = c.slots[t.number];
+  omp_team &team = *self.team;
+  member_slot &mine = team.slots[self.number];
   mine.made = mine.made + 1;
-  if (!c.has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
-    begin_tasks(t, c);
+  if (!team.has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
+    begin_tasks(self, team);
   return mine;
 }
 /// Enters the accesses. When they allow it, offers the task: to the team or, if it is undeferred,
 /// to its creator.
-void hold(thread &t, omp_task &x, const task_clauses &clauses);
+void hold(thread &self, omp_task &task, const task_clauses &clauses);
 /// Ends a task's part in the dependency system, and offers the tasks that this makes ready. If
 /// `next` is not null, one sibling may be left there instead: the caller runs it.
-void release(thread &me, omp_task &x, omp_task **next = nullptr);
+void release(thread &self, omp_task &task, omp_task **next = nullptr);
 /// Offers the next part of an untied task.
-void offer_again(thread &t, omp_task &x);
+void offer_again(thread &self, omp_task &task);
 
-void wait_until_ready(thread &t, omp_task &x);
-void wait_until_complete(thread &t, omp_task &x);
+void wait_until_ready(thread &self, omp_task &task);
+void wait_until_complete(thread &self, omp_task &task);
 
 /// Returns a task of the team's list, or of the member's own, for a member at a barrier. Null:
 /// there is none.
-omp_task *take_own(thread &t, omp_team &c) noexcept;
+omp_task *take_own(thread &self, omp_team &team) noexcept;
 /// Steals some tasks of another member, and returns one of them. Null: there is none.
-omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept;
+omp_task *steal(thread &self, omp_team &team, steal_policy &policy) noexcept;
 /// Gives the stolen tasks that the thread still has, and `next`, which may be null, back to its
 /// last victim.
-void give_back(thread &t, omp_team &c, const steal_policy &policy, omp_task *next);
-/// Returns a descendant of `x`, for a thread that waits in `x`: above a tied task only its
+void give_back(thread &self, omp_team &team, const steal_policy &policy, omp_task *next);
+/// Returns a descendant of `task`, for a thread that waits in `task`: above a tied task only its
 /// descendants may begin.
-omp_task *take_below(thread &t, const omp_task &x) noexcept;
+omp_task *take_below(thread &self, const omp_task &task) noexcept;
 /// Returns whether there is a task that a member could take. A member calls it when it is about to
 /// sleep.
-[[nodiscard]] bool has_work(const omp_team &c) noexcept;
+[[nodiscard]] bool has_work(const omp_team &team) noexcept;
 
 } // namespace weft_omp

@@ -12,86 +12,86 @@ namespace {
 /// Sleeps, unless there is a descendant to run. `settle` adds up what the thread has counted, and
 /// returns whether there is something to wait for.
 template <class Settle>
-void sleep_in(thread &t, omp_task &x, wait_flag *also, Settle settle) {
-  x.waits.raise();
+void sleep_in(thread &self, omp_task &task, wait_flag *also, Settle settle) {
+  task.waits.raise();
   if (also)
     also->raise();
-  omp_task *const next = take_below(t, x);
+  omp_task *const next = take_below(self, task);
   if (!next && settle())
-    t.own_parker.wait(t, spins_for(*t.team));
-  x.waits.lower();
+    self.own_parker.wait(self, spins_for(*self.team));
+  task.waits.lower();
   if (also)
     also->lower();
   if (next)
-    run_task(t, *next);
+    run_task(self, *next);
 }
 
 } // namespace
 
-void wait_for_children(thread &t) {
-  omp_task &x = *t.task;
-  while (children_of(x) != 0) {
-    if (omp_task *next = take_below(t, x)) {
-      run_task(t, *next);
+void wait_for_children(thread &self) {
+  omp_task &task = *self.task;
+  while (children_of(task) != 0) {
+    if (omp_task *next = take_below(self, task)) {
+      run_task(self, *next);
       continue;
     }
-    sleep_in(t, x, nullptr, [&x] {
-      settle_children(x);
-      return children_of(x) != 0;
+    sleep_in(self, task, nullptr, [&task] {
+      settle_children(task);
+      return children_of(task) != 0;
     });
   }
-  settle_children(x); // to 0: see I1 of task_count.hpp
+  settle_children(task); // to 0: see I1 of task_count.hpp
 }
 
-void begin_group(thread &t) {
-  auto *g = new (std::nothrow) task_group;
-  if (!g)
+void begin_group(thread &self) {
+  auto *group = new (std::nothrow) task_group;
+  if (!group)
     fatal("no memory for a taskgroup");
-  g->owner = &t;
-  g->outer = t.task->group;
-  g->reductions = g->outer ? g->outer->reductions : nullptr;
-  t.task->group = g;
+  group->owner = &self;
+  group->outer = self.task->group;
+  group->reductions = group->outer ? group->outer->reductions : nullptr;
+  self.task->group = group;
 }
 
-void end_group(thread &t) {
-  task_group *const g = t.task->group;
-  if (!g)
+void end_group(thread &self) {
+  task_group *const group = self.task->group;
+  if (!group)
     return;
-  omp_task &x = *t.task;
-  while (tasks_of(*g) != 0) {
-    if (omp_task *next = take_below(t, x)) {
-      run_task(t, *next);
+  omp_task &task = *self.task;
+  while (tasks_of(*group) != 0) {
+    if (omp_task *next = take_below(self, task)) {
+      run_task(self, *next);
       continue;
     }
     bool biased = true;
-    sleep_in(t, x, &g->waits, [g, &biased] {
+    sleep_in(self, task, &group->waits, [group, &biased] {
       biased = false;
-      return settle_group(*g);
+      return settle_group(*group);
     });
     if (!biased)
-      unsettle_group(*g);
+      unsettle_group(*group);
   }
-  if (g->of_llvm)
-    finish_reductions(t, *g);
-  x.group = g->outer;
-  delete g;
+  if (group->of_llvm)
+    finish_reductions(self, *group);
+  task.group = group->outer;
+  delete group;
 }
 
-void wait_until_ready(thread &t, omp_task &x) {
-  omp_task &creator = *t.task;
-  while (!x.ready.load(std::memory_order_acquire)) { // O4 of task.hpp
-    if (omp_task *next = take_below(t, creator)) {
-      run_task(t, *next);
+void wait_until_ready(thread &self, omp_task &task) {
+  omp_task &creator = *self.task;
+  while (!task.ready.load(std::memory_order_acquire)) { // O4 of task.hpp
+    if (omp_task *next = take_below(self, creator)) {
+      run_task(self, *next);
       continue;
     }
-    sleep_in(t, creator, nullptr,
-             [&x] { return !x.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
+    sleep_in(self, creator, nullptr,
+             [&task] { return !task.ready.load(std::memory_order_acquire); }); // O4 of task.hpp
   }
 }
 
-void wait_until_complete(thread &t, omp_task &x) {
-  while (!x.complete.load(std::memory_order_acquire)) // O3 of task.hpp
-    t.own_parker.wait(t, 0);
+void wait_until_complete(thread &self, omp_task &task) {
+  while (!task.complete.load(std::memory_order_acquire)) // O3 of task.hpp
+    self.own_parker.wait(self, 0);
 }
 
 } // namespace weft_omp

@@ -16,27 +16,27 @@ namespace {
 
 basic_thread_count<> g_busy;
 
-void reserve_members(omp_team &c, unsigned size) {
-  if (size <= c.capacity)
+void reserve_members(omp_team &team, unsigned size) {
+  if (size <= team.capacity)
     return;
-  const unsigned room = std::max(size, 2 * c.capacity);
+  const unsigned room = std::max(size, 2 * team.capacity);
   auto *const members = new published_value<thread *>[room];
-  for (unsigned i = 0; i < c.capacity; ++i)
-    members[i] = static_cast<thread *>(c.members[i]);
-  ignore_leak(static_cast<published_value<thread *> *>(c.members));
-  ignore_leak(static_cast<member_slot *>(c.slots));
-  c.members = members; // O8: the former array stays, for late readers
-  c.slots = new member_slot[room]; // O8: the same
-  c.laid_out_for = 0;
-  delete[] c.implicit;
-  c.implicit = new omp_task[room];
-  c.capacity = room;
+  for (unsigned i = 0; i < team.capacity; ++i)
+    members[i] = static_cast<thread *>(team.members[i]);
+  ignore_leak(static_cast<published_value<thread *> *>(team.members));
+  ignore_leak(static_cast<member_slot *>(team.slots));
+  team.members = members; // O8: the former array stays, for late readers
+  team.slots = new member_slot[room]; // O8: the same
+  team.laid_out_for = 0;
+  delete[] team.implicit;
+  team.implicit = new omp_task[room];
+  team.capacity = room;
 }
 
-void begin_oversubscribed(omp_team &c) {
-  if (c.laid_out_for != c.size)
-    lay_out_leaves(c);
-  c.begin_releasing();
+void begin_oversubscribed(omp_team &team) {
+  if (team.laid_out_for != team.size)
+    lay_out_leaves(team);
+  team.begin_releasing();
 }
 
 /// Writes a word only if that changes it, because members read it all the time.
@@ -47,64 +47,64 @@ void change(Word &to, T v) noexcept {
 }
 
 /// Returns the place that keeps the team of the thread's next region.
-omp_team *&slot_of_hot(thread &t) noexcept {
-  return t.team->members[0] == &t ? t.team->hot : t.hot;
+omp_team *&slot_of_hot(thread &self) noexcept {
+  return self.team->members[0] == &self ? self.team->hot : self.hot;
 }
 
-int next_level_threads(const omp_team &c) noexcept {
-  if (const level_list *levels = c.settings.levels)
-    return levels
-        ->threads[std::min<std::size_t>(c.level - levels->first + 1, levels->threads.size() - 1)];
+int next_level_threads(const omp_team &team) noexcept {
+  if (const level_list *levels = team.settings.levels)
+    return levels->threads[std::min<std::size_t>(team.level - levels->first + 1,
+                                                 levels->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
-  const std::size_t next = c.level; // what regions inside this one get
+  const std::size_t next = team.level; // what regions inside this one get
   return next < all.size() ? all[next] : -1;
 }
 
-void set_up(omp_team &c, thread &t, unsigned bind) {
-  c.outer = t.team;
-  c.number_in_outer = t.number;
-  c.outer_task = t.task;
-  c.outer_share = t.workshare;
-  c.outer_placement = t.placement;
-  c.level = t.team->level + 1;
-  c.active_level = t.team->active_level + (c.size > 1 ? 1 : 0);
-  c.forget(c.cancelled);
-  c.forget(c.workshare_cancelled);
-  c.singles.store(0, std::memory_order_relaxed);
-  c.reductions = nullptr;
-  c.settings = *t.task->settings;
-  if (const level_list *levels = std::exchange(t.asked.levels, nullptr))
-    c.settings.levels = levels;
-  if (const int n = next_level_threads(c); n > 0)
-    c.settings.threads = n;
-  if (c.settings.bind != k_bind_false && (bind & 7) != 0)
-    c.settings.bind = static_cast<int>(bind & 7);
-  if (const auto &all = g_globals.bind_by_level; c.level < all.size())
-    c.settings.bind = all[c.level];
-  c.forget(c.has_tasks);
-  if (c.used_workshares.load(std::memory_order_relaxed)) {
-    c.used_workshares.store(false, std::memory_order_relaxed);
-    for (workshare &s : c.workshares)
+void set_up(omp_team &team, thread &self, unsigned bind) {
+  team.outer = self.team;
+  team.number_in_outer = self.number;
+  team.outer_task = self.task;
+  team.outer_share = self.workshare;
+  team.outer_placement = self.placement;
+  team.level = self.team->level + 1;
+  team.active_level = self.team->active_level + (team.size > 1 ? 1 : 0);
+  team.forget(team.cancelled);
+  team.forget(team.workshare_cancelled);
+  team.singles.store(0, std::memory_order_relaxed);
+  team.reductions = nullptr;
+  team.settings = *self.task->settings;
+  if (const level_list *levels = std::exchange(self.asked.levels, nullptr))
+    team.settings.levels = levels;
+  if (const int n = next_level_threads(team); n > 0)
+    team.settings.threads = n;
+  if (team.settings.bind != k_bind_false && (bind & 7) != 0)
+    team.settings.bind = static_cast<int>(bind & 7);
+  if (const auto &all = g_globals.bind_by_level; team.level < all.size())
+    team.settings.bind = all[team.level];
+  team.forget(team.has_tasks);
+  if (team.used_workshares.load(std::memory_order_relaxed)) {
+    team.used_workshares.store(false, std::memory_order_relaxed);
+    for (workshare &s : team.workshares)
       s.forget();
   }
-  for (unsigned i = 0; i < c.size; ++i) {
-    c.implicit[i].become_implicit(c, c.settings, i);
-    c.implicit[i].parent = t.task;
+  for (unsigned i = 0; i < team.size; ++i) {
+    team.implicit[i].become_implicit(team, team.settings, i);
+    team.implicit[i].parent = self.task;
   }
-  place_members(c, t, bind);
+  place_members(team, self, bind);
   if (g_globals.display_affinity) [[unlikely]]
-    compare_placements(c);
+    compare_placements(team);
 }
 
 /// Enters the team. The member itself calls it.
-void join_team(omp_team &c, thread &m, unsigned number, bool in_workshare) noexcept {
-  m.team = &c;
-  m.number = number;
-  m.task = &c.implicit[number];
-  m.workshare = {};
+void join_team(omp_team &team, thread &member, unsigned number, bool in_workshare) noexcept {
+  member.team = &team;
+  member.number = number;
+  member.task = &team.implicit[number];
+  member.workshare = {};
   if (in_workshare) {
-    m.workshare.entered = 1;
-    m.workshare.current = &c.workshares[1 % k_open_workshares];
+    member.workshare.entered = 1;
+    member.workshare.current = &team.workshares[1 % k_open_workshares];
   }
 }
 
@@ -116,9 +116,9 @@ free_list<omp_team> g_free_teams;
 std::atomic<unsigned> g_leaving{0}; // a count: dismissed members, of all teams, that have not left
 
 omp_team &some_team() {
-  omp_team *const c = g_free_teams.take();
-  if (c)
-    return *c;
+  omp_team *const team = g_free_teams.take();
+  if (team)
+    return *team;
   auto *const made = new omp_team;
   ignore_leak(made);
   return *made;
@@ -126,40 +126,40 @@ omp_team &some_team() {
 
 } // namespace
 
-void forget_teams_of_parent(const thread *t) noexcept {
+void forget_teams_of_parent(const thread *self) noexcept {
   g_free_teams.forget();
   g_leaving.store(0, std::memory_order_relaxed);
   new (&g_busy) basic_thread_count<>;
-  for (const omp_team *c = t ? t->team : nullptr; c; c = c->outer)
-    g_busy.add(c->size - 1);
+  for (const omp_team *team = self ? self->team : nullptr; team; team = team->outer)
+    g_busy.add(team->size - 1);
 }
-void put_free_team(omp_team &c) noexcept { g_free_teams.put(c); }
+void put_free_team(omp_team &team) noexcept { g_free_teams.put(team); }
 
-omp_team *make_initial_team(thread &t) {
-  omp_team &c = some_team();
-  reserve_members(c, 1);
-  c.members[0] = &t;
-  c.size = 1; // O8
-  c.oversubscribed = false;
-  c.outer = nullptr;
-  c.level = c.active_level = 0;
-  c.settings = g_globals.initial;
-  c.implicit[0].become_implicit(c, c.settings, 0);
-  for (workshare &s : c.workshares)
+omp_team *make_initial_team(thread &self) {
+  omp_team &team = some_team();
+  reserve_members(team, 1);
+  team.members[0] = &self;
+  team.size = 1; // O8
+  team.oversubscribed = false;
+  team.outer = nullptr;
+  team.level = team.active_level = 0;
+  team.settings = g_globals.initial;
+  team.implicit[0].become_implicit(team, team.settings, 0);
+  for (workshare &s : team.workshares)
     s.forget();
-  c.forget(c.cancelled);
-  c.has_tasks.store(false, std::memory_order_relaxed);
-  c.singles.store(0, std::memory_order_relaxed);
-  return &c;
+  team.forget(team.cancelled);
+  team.has_tasks.store(false, std::memory_order_relaxed);
+  team.singles.store(0, std::memory_order_relaxed);
+  return &team;
 }
 
 namespace {
 
 /// Counts up to `n` threads, the caller among them, as busy, and returns how many there may be.
-unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
+unsigned take_threads(const thread &self, unsigned n, unsigned limit) noexcept {
   if (n <= 1)
     return 1;
-  if (limit != UINT_MAX && t.team->level != 0)
+  if (limit != UINT_MAX && self.team->level != 0)
     return g_busy.take(n, limit);
   n = std::min(n, std::max(limit, 1u)); // only nested regions with a limit look at the count
   g_busy.add(n - 1);
@@ -168,9 +168,10 @@ unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
 
 } // namespace
 
-unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexcept {
-  const icvs &v = *t.task->settings;
-  if (asked == 1 || runtime_is_gone() || static_cast<int>(t.team->active_level) >= v.active_levels)
+unsigned resolve_threads(thread &self, unsigned asked, unsigned most_useful) noexcept {
+  const icvs &v = *self.task->settings;
+  if (asked == 1 || runtime_is_gone() ||
+      static_cast<int>(self.team->active_level) >= v.active_levels)
     return 1;
   unsigned n = std::min(asked ? asked : static_cast<unsigned>(v.threads), k_most_members);
   if (v.dynamic) {
@@ -178,7 +179,7 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
     if (most_useful)
       n = std::min(n, most_useful);
   }
-  return take_threads(t, n, v.thread_limit);
+  return take_threads(self, n, v.thread_limit);
 }
 
 namespace {
@@ -188,182 +189,184 @@ bool has_no_message(const parker::reason &r) noexcept {
 }
 
 /// Waits until the member has a message. `known`: see basic_fork_mailbox.
-void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known,
+void wait_for_fork(thread &self, omp_team &team, unsigned number, std::uint64_t &known,
                    int spins) noexcept {
-  adaptive_spin s(me, spins);
+  adaptive_spin s(self, spins);
   bool spun = false;
-  while (!c.fork_mailbox.is_for(number, known)) {
+  while (!team.fork_mailbox.is_for(number, known)) {
     if (s.goes_on())
       continue;
     if (!std::exchange(spun, true))
       s.end(false);
-    me.own_parker.wait_for(me, {&has_no_message, &c, known, false});
+    self.own_parker.wait_for(self, {&has_no_message, &team, known, false});
   }
   if (!spun)
     s.end(true);
 }
 
 /// Runs a member for all of its life.
-void serve(thread &me) {
-  omp_team &c = *me.team;
-  const unsigned number = me.number;
-  std::uint64_t known = c.fork_mailbox.k_none; // no message that was sent before is for this member
+void serve(thread &self) {
+  omp_team &team = *self.team;
+  const unsigned number = self.number;
+  std::uint64_t known =
+      team.fork_mailbox.k_none; // no message that was sent before is for this member
   for (int spins = 0;;) {
-    wait_for_fork(me, c, number, known, spins);
-    const fork_message o = c.fork_mailbox.last();
+    wait_for_fork(self, team, number, known, spins);
+    const fork_message o = team.fork_mailbox.last();
     if (!o.call)
       return;
-    join_team(c, me, number, o.in_workshare);
-    me.teams = o.teams;
-    me.teams_number = o.teams_number;
-    settle(me);
-    show_affinity(me);
+    join_team(team, self, number, o.in_workshare);
+    self.teams = o.teams;
+    self.teams_number = o.teams_number;
+    settle(self);
+    show_affinity(self);
     o();
-    spins = c.spins; // read now: after the barrier the team is another region's
-    final_barrier(me);
+    spins = team.spins; // read now: after the barrier the team is another region's
+    final_barrier(self);
   }
 }
 
 } // namespace
 
-omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
-  if (t.team->level == 0)
-    take_part(t);
-  omp_team *&kept = slot_of_hot(t);
+omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
+  if (self.team->level == 0)
+    take_part(self);
+  omp_team *&kept = slot_of_hot(self);
   if (!kept)
     kept = &some_team();
-  omp_team &c = *kept;
-  reserve_members(c, threads);
-  change(c.members[0], &t);
+  omp_team &team = *kept;
+  reserve_members(team, threads);
+  change(team.members[0], &self);
   unsigned have = 1;
   for (; have < threads; ++have)
-    if (!c.members[have] && !(c.members[have] = start_light_thread(t, &serve, 0, &c, have)))
+    if (!team.members[have] &&
+        !(team.members[have] = start_light_thread(self, &serve, 0, &team, have)))
       break;
-  if (c.size != have) {
-    c.size = have; // O8
-    c.oversubscribed = have > leaves_wanted();
+  if (team.size != have) {
+    team.size = have; // O8
+    team.oversubscribed = have > leaves_wanted();
   }
-  if (c.oversubscribed)
-    begin_oversubscribed(c);
-  set_up(c, t, bind);
+  if (team.oversubscribed)
+    begin_oversubscribed(team);
+  set_up(team, self, bind);
   if (have < threads)
     g_busy.give_back(threads - have);
-  const int spins = spins_for(c);
-  change(c.spins, spins);
+  const int spins = spins_for(team);
+  change(team.spins, spins);
   if (spins == 0)
-    change(c.outer->spins, 0);
-  join_team(c, t, 0, false);
-  settle(t);
-  return c;
+    change(team.outer->spins, 0);
+  join_team(team, self, 0, false);
+  settle(self);
+  return team;
 }
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &t, omp_team &c, const region_body &body, bool in_workshare) {
-  if (c.size > 1) {
-    c.fork_mailbox.send({body, t, in_workshare}, c.size);
-    wake_range(&t, c, 1, c.size);
+void launch(thread &self, omp_team &team, const region_body &body, bool in_workshare) {
+  if (team.size > 1) {
+    team.fork_mailbox.send({body, self, in_workshare}, team.size);
+    wake_range(&self, team, 1, team.size);
   }
-  show_affinity(t);
+  show_affinity(self);
 }
 
-void end_team(thread &t) {
-  omp_team &c = *t.team;
-  final_barrier(t);
-  for (unsigned i = 0; i < c.size; ++i)
-    c.implicit[i].end_implicit(t);
-  if (c.size > 1)
-    g_busy.give_back(c.size - 1);
-  t.team = c.outer;
-  t.number = c.number_in_outer;
-  t.task = c.outer_task;
-  t.workshare = c.outer_share;
-  t.placement = c.outer_placement;
-  settle(t);
-  if (t.team->level == 0)
-    take_part(t);
+void end_team(thread &self) {
+  omp_team &team = *self.team;
+  final_barrier(self);
+  for (unsigned i = 0; i < team.size; ++i)
+    team.implicit[i].end_implicit(self);
+  if (team.size > 1)
+    g_busy.give_back(team.size - 1);
+  self.team = team.outer;
+  self.number = team.number_in_outer;
+  self.task = team.outer_task;
+  self.workshare = team.outer_share;
+  self.placement = team.outer_placement;
+  settle(self);
+  if (self.team->level == 0)
+    take_part(self);
 }
 
 namespace {
 
-void drop_team(omp_team &c) noexcept {
-  if (!c.leaving.leave())
+void drop_team(omp_team &team) noexcept {
+  if (!team.leaving.leave())
     return;
-  c.fork_mailbox.send({}, 0); // members that come later do not take the last message for theirs
-  put_free_team(c);
+  team.fork_mailbox.send({}, 0); // members that come later do not take the last message for theirs
+  put_free_team(team);
 }
 
 } // namespace
 
-void leave_team(omp_team &c) noexcept {
-  drop_team(c);
+void leave_team(omp_team &team) noexcept {
+  drop_team(team);
   g_leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// Also dismisses the members of teams that the team's members keep.
-void dismiss(thread &t, omp_team *c) {
-  if (!c)
+void dismiss(thread &self, omp_team *team) {
+  if (!team)
     return;
-  dismiss(t, std::exchange(c->hot, nullptr));
+  dismiss(self, std::exchange(team->hot, nullptr));
   unsigned members = 0;
-  for (unsigned i = 1; i < c->capacity; ++i)
-    if (thread *const m = c->members[i]) {
-      dismiss(t, std::exchange(m->hot, nullptr));
+  for (unsigned i = 1; i < team->capacity; ++i)
+    if (thread *const member = team->members[i]) {
+      dismiss(self, std::exchange(member->hot, nullptr));
       ++members;
     }
   g_leaving.fetch_add(members, std::memory_order_relaxed);
-  c->leaving.begin(members);
-  c->fork_mailbox.send({}, k_most_members);
-  for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
-    if (thread *const m = c->members[i]) {
-      c->members[i] = nullptr;
-      m->own_parker.signal(
-          &t); // perhaps it has left and another thread has its data: a wait may end for no reason
+  team->leaving.begin(members);
+  team->fork_mailbox.send({}, k_most_members);
+  for (unsigned i = 1; members != 0 && i < team->capacity; ++i)
+    if (thread *const member = team->members[i]) {
+      team->members[i] = nullptr;
+      member->own_parker.signal(
+          &self); // perhaps it has left and another thread has its data: a wait may end for no reason
     }
-  drop_team(*c);
+  drop_team(*team);
 }
 
 /// The next threads begin with what the dismissed members leave. Where threads come and go faster
 /// than members find a worker, there would be more and more members.
-void let_members_leave(thread &t) noexcept {
+void let_members_leave(thread &self) noexcept {
   constexpr unsigned k_most = 64;
   while (g_leaving.load(std::memory_order_relaxed) > k_most && !runtime_is_gone()) {
-    yield_now(t); // some members run here
+    yield_now(self); // some members run here
     yield_kernel_thread();
   }
 }
 
-bool forget_threads(thread &t) {
-  if (t.team->level != 0)
+bool forget_threads(thread &self) {
+  if (self.team->level != 0)
     return false;
-  dismiss(t, std::exchange(t.team->hot, nullptr));
+  dismiss(self, std::exchange(self.team->hot, nullptr));
   return true;
 }
 
-void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind) {
-  omp_team &c = begin_team(t, threads, bind);
-  launch(t, c, body);
+void run_parallel(thread &self, const region_body &body, unsigned threads, unsigned bind) {
+  omp_team &team = begin_team(self, threads, bind);
+  launch(self, team, body);
   body();
-  end_team(t);
+  end_team(self);
 }
 
-void run_league(thread &t, const region_body &body, unsigned teams, unsigned limit) {
+void run_league(thread &self, const region_body &body, unsigned teams, unsigned limit) {
   if (limit == 0)
     limit = g_globals.teams_thread_limit;
-  const unsigned limit_before = t.task->settings->thread_limit;
+  const unsigned limit_before = self.task->settings->thread_limit;
   if (limit)
     own_icvs().thread_limit = limit;
-  const thread_placement before = t.placement;
-  t.teams = teams;
-  for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number) {
-    t.placement = before;
-    place_league(t, teams, t.teams_number);
+  const thread_placement before = self.placement;
+  self.teams = teams;
+  for (self.teams_number = 0; self.teams_number < teams; ++self.teams_number) {
+    self.placement = before;
+    place_league(self, teams, self.teams_number);
     body();
   }
-  t.placement = before;
-  settle(t);
-  t.teams = 1;
-  t.teams_number = 0;
+  self.placement = before;
+  settle(self);
+  self.teams = 1;
+  self.teams_number = 0;
   if (limit)
     own_icvs().thread_limit = limit_before;
 }

@@ -129,64 +129,65 @@ struct omp_team : barrier_words<> {
 };
 
 /// Makes a team of level 0, which has the thread as its only member.
-omp_team *make_initial_team(thread &t);
+omp_team *make_initial_team(thread &self);
 /// Puts away a team that is no longer used, for the next thread that needs one.
-void put_free_team(omp_team &c) noexcept;
+void put_free_team(omp_team &team) noexcept;
 /// Leaves the team. A member that was dismissed calls it when it has used the team for the last
 /// time.
-void leave_team(omp_team &c) noexcept;
-/// Forgets the parent's teams, in the child of a fork. `t`: the thread that forked, if OpenMP knows
+void leave_team(omp_team &team) noexcept;
+/// Forgets the parent's teams, in the child of a fork. `self`: the thread that forked, if OpenMP knows
 /// it; the child has no other thread.
-void forget_teams_of_parent(const thread *t) noexcept;
+void forget_teams_of_parent(const thread *self) noexcept;
 
 /// Returns the number of threads of a region that asks for `asked` (0: as the ICVs say). They count
 /// as busy from now on; the caller calls begin_team() next.
-unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;
+unsigned resolve_threads(thread &self, unsigned asked, unsigned most_useful = 0) noexcept;
 /// Makes the calling thread member 0 of a team of `threads`, or of fewer if not all can be started.
-omp_team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
+omp_team &begin_team(thread &self, unsigned threads, unsigned bind = 0);
 /// Lets the other members begin.
-void launch(thread &t, omp_team &team, const region_body &body, bool in_workshare = false);
+void launch(thread &self, omp_team &team, const region_body &body, bool in_workshare = false);
 /// Ends the region. Member 0 calls it; afterwards the other members are done with the region.
-void end_team(thread &t);
+void end_team(thread &self);
 /// Ends the threads that are kept for the next region; that region gets new ones, with new
 /// thread-local blocks. Returns false inside a region, and does nothing.
-bool forget_threads(thread &t);
+bool forget_threads(thread &self);
 /// Ends the members of a team that a member kept, and those of the teams that they keep.
-void dismiss(thread &t, omp_team *kept);
+void dismiss(thread &self, omp_team *kept);
 /// Waits while many dismissed members, of any thread's teams, have not ended.
-void let_members_leave(thread &t) noexcept;
+void let_members_leave(thread &self) noexcept;
 /// Returns the number of this process's threads in teams.
 unsigned threads_in_teams() noexcept;
-void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind = 0);
+void run_parallel(thread &self, const region_body &body, unsigned threads, unsigned bind = 0);
 /// Runs the teams of a teams region, one after the other. `limit`: threads of each; 0: as the ICVs
 /// say.
-void run_league(thread &t, const region_body &body, unsigned teams, unsigned limit);
+void run_league(thread &self, const region_body &body, unsigned teams, unsigned limit);
 
 /// Waits at a barrier inside the region. Returns false if the region was cancelled (only where
 /// `cancellable`).
-bool team_barrier(thread &t, bool cancellable = false);
+bool team_barrier(thread &self, bool cancellable = false);
 /// Waits at the barrier at the region's end, after which the member leaves the region.
-void final_barrier(thread &t);
-void end_barrier_if_due(thread &me, omp_team &team) noexcept;
-void cancel_team(thread &t) noexcept;
+void final_barrier(thread &self);
+void end_barrier_if_due(thread &self, omp_team &team) noexcept;
+void cancel_team(thread &self) noexcept;
 /// Prepares the team for the first task of the region, and wakes the members that wait.
-[[gnu::cold]] void begin_tasks(thread &me, omp_team &team) noexcept;
-[[gnu::cold]] void wake_one_idle(thread *me, omp_team &team) noexcept;
+[[gnu::cold]] void begin_tasks(thread &self, omp_team &team) noexcept;
+[[gnu::cold]] void wake_one_idle(thread *self, omp_team &team) noexcept;
 /// Wakes the members of [first, end) that are parked.
-void wake_range(thread *me, omp_team &team, unsigned first, unsigned end) noexcept;
-/// Wakes a member that sleeps at the barrier, so that it can take a task that was made ready. `me`
+void wake_range(thread *self, omp_team &team, unsigned first, unsigned end) noexcept;
+/// Wakes a member that sleeps at the barrier, so that it can take a task that was made ready. `self`
 /// null: the caller is inside Weft.
-inline void wake_idle(thread *me, omp_team &team) noexcept {
+inline void wake_idle(thread *self, omp_team &team) noexcept {
   if (team.may_have_sleepers()) [[unlikely]]
-    wake_one_idle(me, team);
+    wake_one_idle(self, team);
 }
 /// Takes a chunk of the member's own range of a static_steal loop, as most calls for the next chunk
 /// do. Returns false if there is none: the caller calls next_chunk().
-[[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
-  chunk_range *const mine = t.workshare.range;
-  return mine && !t.team->workshare_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
+[[nodiscard]] inline bool take_own_chunk(const thread &self, std::uint32_t &chunk) noexcept {
+  chunk_range *const mine = self.workshare.range;
+  return mine && !self.team->workshare_cancelled.load(std::memory_order_relaxed) &&
+         mine->take(chunk);
 }
-inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }
+inline member_slot &slot_of(const thread &self) noexcept { return self.team->slots[self.number]; }
 
 enum cancel_kind : int {
   k_cancel_parallel = 1,

@@ -16,9 +16,9 @@ struct doacross {
   basic_ordered<>::post_word *posted;
 };
 
-void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts) {
+void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_t *counts) {
   s.steps = nullptr;
-  if (t.team->size == 1)
+  if (self.team->size == 1)
     return;
   for (unsigned i = 0; i < count; ++i)
     if (counts[i] == 0)
@@ -48,14 +48,14 @@ void free_doacross(workshare &s) noexcept {
 
 namespace {
 
-workshare *nest_of(const thread &t) noexcept {
-  return t.workshare.nest ? t.workshare.nest : t.workshare.current;
+workshare *nest_of(const thread &self) noexcept {
+  return self.workshare.nest ? self.workshare.nest : self.workshare.current;
 }
 
 } // namespace
 
-unsigned depth_of_doacross(const thread &t) noexcept {
-  const workshare *const s = nest_of(t);
+unsigned depth_of_doacross(const thread &self) noexcept {
+  const workshare *const s = nest_of(self);
   return s && s->steps ? s->steps->count : 0;
 }
 
@@ -71,21 +71,21 @@ std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexce
 
 } // namespace
 
-void post(thread &t, const std::uint64_t *where) noexcept {
-  workshare *const s = nest_of(t);
+void post(thread &self, const std::uint64_t *where) noexcept {
+  workshare *const s = nest_of(self);
   doacross *const d = s ? s->steps : nullptr;
   if (d)
     s->ordered.post(d->posted[where[0]], inner_number(*d, where),
-                    [&t](const auto &word) { wake_all(&t, word); });
+                    [&self](const auto &word) { wake_all(&self, word); });
 }
 
-void wait_for(thread &t, const std::uint64_t *where) noexcept {
-  workshare *const s = nest_of(t);
+void wait_for(thread &self, const std::uint64_t *where) noexcept {
+  workshare *const s = nest_of(self);
   doacross *const d = s ? s->steps : nullptr;
   if (d && where[0] < d->extents[0])
     s->ordered.wait_for_post(
         d->posted[where[0]], inner_number(*d, where),
-        [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+        [&self](const auto &word, std::uint32_t seen) { wait_while(self, word, seen); });
 }
 
 } // namespace weft_omp

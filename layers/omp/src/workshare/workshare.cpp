@@ -77,10 +77,10 @@ workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
 
 } // namespace
 
-bool enter_workshare(thread &t) noexcept {
-  workshare_state &mine = t.workshare;
+bool enter_workshare(thread &self) noexcept {
+  workshare_state &mine = self.workshare;
   const std::uint64_t number = ++mine.entered;
-  workshare &first = t.team->workshares[number % k_open_workshares];
+  workshare &first = self.team->workshares[number % k_open_workshares];
   mine.trip = 0;
   mine.has_chunk = false;
   mine.range = nullptr;
@@ -92,20 +92,20 @@ bool enter_workshare(thread &t) noexcept {
     return false;
   }
   s.begin(number);
-  if (!t.team->used_workshares.load(std::memory_order_relaxed))
-    t.team->used_workshares.store(true, std::memory_order_relaxed);
+  if (!self.team->used_workshares.load(std::memory_order_relaxed))
+    self.team->used_workshares.store(true, std::memory_order_relaxed);
   return true; // with the lock: the others wait for publish_workshare()
 }
 
-void publish_workshare(thread &t) noexcept { t.workshare.current->slot->lock.unlock(); }
+void publish_workshare(thread &self) noexcept { self.workshare.current->slot->lock.unlock(); }
 
-void leave_workshare(thread &t) noexcept {
-  workshare *const s = std::exchange(t.workshare.current, nullptr);
+void leave_workshare(thread &self) noexcept {
+  workshare *const s = std::exchange(self.workshare.current, nullptr);
   if (!s)
     return;
-  t.workshare.range = nullptr;
+  self.workshare.range = nullptr;
   std::lock_guard lock(s->slot->lock);
-  if (++s->left == t.team->size)
+  if (++s->left == self.team->size)
     s->end();
 }
 
@@ -116,14 +116,16 @@ namespace {
 constexpr unsigned k_most_ranges = 64;
 
 /// Returns a function that gives the range of a static_steal loop by the member's number.
-auto ranges_of(const thread &t, const workshare &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](
-             unsigned member) -> chunk_range & { return slots[member].chunk_ranges[slot]; };
+auto ranges_of(const thread &self, const workshare &s) noexcept {
+  return [slots = static_cast<member_slot *>(self.team->slots),
+          slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
+    return slots[member].chunk_ranges[slot];
+  };
 }
 
 } // namespace
 
-void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule,
+void set_loop(const thread &self, workshare &s, const loop_shape &shape, long schedule,
               std::uint64_t chunk) noexcept {
   int kind = static_cast<int>(schedule & 7);
   bool in_any_order = (schedule & k_nonmonotonic) != 0;
@@ -147,12 +149,12 @@ void set_loop(const thread &t, workshare &s, const loop_shape &shape, long sched
   s.chunks = s.total == 0 || s.chunk == 0 ? 0 : (s.total - 1) / s.chunk + 1;
   s.span = s.chunk * s.step;
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
-  const unsigned members = t.team->size;
+  const unsigned members = self.team->size;
   s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most &&
                    members <= k_most_ranges &&
                    s.slot == &s; // a record that is linked to a slot has no ranges
   if (s.static_steal)
-    split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(t, s));
+    split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(self, s));
 }
 
 void set_memory(workshare &s, void **memory) {
@@ -176,8 +178,8 @@ bool take_equal(workshare_state &mine, const workshare &s, std::uint64_t chunk) 
   return take(mine, chunk * s.chunk, chunk + 1 == s.chunks ? s.total : (chunk + 1) * s.chunk);
 }
 
-bool next_static(const thread &t, workshare_state &mine, const workshare &s) noexcept {
-  const std::uint64_t n = t.team->size, me = t.number;
+bool next_static(const thread &self, workshare_state &mine, const workshare &s) noexcept {
+  const std::uint64_t n = self.team->size, me = self.number;
   if (s.chunk == 0) {
     if (mine.trip++ != 0)
       return false;
@@ -193,13 +195,13 @@ bool next_static(const thread &t, workshare_state &mine, const workshare &s) noe
 /// first member that finds no other chunk gets it, and no chunk after it.
 /// Compilers need that for lastprivate variables: they keep what a member's last chunk left, if
 /// that chunk is the loop's last one.
-bool next_static_steal(const thread &t, workshare_state &mine, workshare &s) noexcept {
+bool next_static_steal(const thread &self, workshare_state &mine, workshare &s) noexcept {
   if (mine.trip != 0)
     return false;
-  const auto range_of = ranges_of(t, s);
-  mine.range = &range_of(t.number);
+  const auto range_of = ranges_of(self, s);
+  mine.range = &range_of(self.number);
   std::uint32_t chunk = 0;
-  if (mine.range->take(chunk) || steal(t.team->size, t.number, range_of, chunk))
+  if (mine.range->take(chunk) || steal(self.team->size, self.number, range_of, chunk))
     return take_equal(mine, s, chunk);
   if (s.next.load(std::memory_order_relaxed) >= s.chunks ||
       s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
@@ -220,10 +222,10 @@ bool next_dynamic(workshare_state &mine, workshare &s) noexcept {
   return false;
 }
 
-bool next_guided(const thread &t, workshare_state &mine, workshare &s) noexcept {
+bool next_guided(const thread &self, workshare_state &mine, workshare &s) noexcept {
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
-    const std::uint64_t left = s.total - at, fair = (left - 1) / t.team->size + 1;
+    const std::uint64_t left = s.total - at, fair = (left - 1) / self.team->size + 1;
     const std::uint64_t odd = fair % s.multiple, missing = odd == 0 ? 0 : s.multiple - odd;
     const std::uint64_t even = missing <= left - fair ? fair + missing : left;
     const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
@@ -235,38 +237,38 @@ bool next_guided(const thread &t, workshare_state &mine, workshare &s) noexcept 
 
 } // namespace
 
-bool next_chunk(thread &t) noexcept {
-  workshare_state &mine = t.workshare;
+bool next_chunk(thread &self) noexcept {
+  workshare_state &mine = self.workshare;
   workshare &s = *mine.current;
   mine.has_chunk = false;
-  if (t.team->workshare_cancelled.load(std::memory_order_relaxed))
+  if (self.team->workshare_cancelled.load(std::memory_order_relaxed))
     return false;
   switch (s.schedule) {
   case k_static:
-    return next_static(t, mine, s);
+    return next_static(self, mine, s);
   case k_guided:
-    return next_guided(t, mine, s);
+    return next_guided(self, mine, s);
   default:
-    return s.static_steal ? next_static_steal(t, mine, s) : next_dynamic(mine, s);
+    return s.static_steal ? next_static_steal(self, mine, s) : next_dynamic(mine, s);
   }
 }
 
 // ---- ordered -----------------------------------------------------------------------------------------------------------
 
-void wait_for_ordered_ticket(thread &t) noexcept {
-  if (t.workshare.has_chunk)
-    t.workshare.current->ordered.wait_for_ticket(
-        t.workshare.first,
-        [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+void wait_for_ordered_ticket(thread &self) noexcept {
+  if (self.workshare.has_chunk)
+    self.workshare.current->ordered.wait_for_ticket(
+        self.workshare.first,
+        [&self](const auto &word, std::uint32_t seen) { wait_while(self, word, seen); });
 }
 
-bool next_ordered_chunk(thread &t) noexcept {
-  if (t.workshare.has_chunk) {
-    wait_for_ordered_ticket(t);
-    t.workshare.current->ordered.pass_ticket(t.workshare.end,
-                                             [&t](const auto &word) { wake_all(&t, word); });
+bool next_ordered_chunk(thread &self) noexcept {
+  if (self.workshare.has_chunk) {
+    wait_for_ordered_ticket(self);
+    self.workshare.current->ordered.pass_ticket(
+        self.workshare.end, [&self](const auto &word) { wake_all(&self, word); });
   }
-  return next_chunk(t);
+  return next_chunk(self);
 }
 
 } // namespace weft_omp

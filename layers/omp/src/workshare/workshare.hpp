@@ -68,24 +68,24 @@ struct loop_shape {
 
 /// Enters the calling member's next region. Returns true if the member is the first one there: it
 /// must set the region up, then call publish_workshare().
-[[nodiscard]] bool enter_workshare(thread &t) noexcept;
+[[nodiscard]] bool enter_workshare(thread &self) noexcept;
 /// Publishes to the other members what the first one has set up.
-void publish_workshare(thread &t) noexcept;
+void publish_workshare(thread &self) noexcept;
 /// Leaves the member's region. The last member ends it.
-void leave_workshare(thread &t) noexcept;
+void leave_workshare(thread &self) noexcept;
 
 /// A flag in `schedule`, besides its kind: a member's chunks may come in any order.
 inline constexpr long k_nonmonotonic = 8;
-void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule,
+void set_loop(const thread &self, workshare &s, const loop_shape &shape, long schedule,
               std::uint64_t chunk) noexcept;
 void set_memory(workshare &s, void **memory);
 
-/// Finds the member's next chunk, and puts it into t.workshare.first and end. Returns false if
+/// Finds the member's next chunk, and puts it into self.workshare.first and end. Returns false if
 /// there is none.
-[[nodiscard]] bool next_chunk(thread &t) noexcept;
+[[nodiscard]] bool next_chunk(thread &self) noexcept;
 /// Does the same for a loop with ordered regions, and first passes the ticket on.
-[[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
-void wait_for_ordered_ticket(thread &t) noexcept;
+[[nodiscard]] bool next_ordered_chunk(thread &self) noexcept;
+void wait_for_ordered_ticket(thread &self) noexcept;
 
 /// Values of the loop's variable in an equal chunk that is not the last one: at its begin, and
 /// where it stops.
@@ -99,11 +99,11 @@ struct chunk_values {
 }
 
 /// Sets up, posts to and waits for an ordering by sinks and sources.
-void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts);
-void post(thread &t, const std::uint64_t *where) noexcept;
-void wait_for(thread &t, const std::uint64_t *where) noexcept;
+void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_t *counts);
+void post(thread &self, const std::uint64_t *where) noexcept;
+void wait_for(thread &self, const std::uint64_t *where) noexcept;
 void free_doacross(workshare &s) noexcept;
 /// Returns the number of loops in the nest that the member's region orders. 0: it orders nothing.
-[[nodiscard]] unsigned depth_of_doacross(const thread &t) noexcept;
+[[nodiscard]] unsigned depth_of_doacross(const thread &self) noexcept;
 
 } // namespace weft_omp

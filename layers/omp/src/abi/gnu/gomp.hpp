@@ -13,31 +13,32 @@ namespace weft_omp {
 /// Begins the calling member's next worksharing region, with the arguments of GOMP_*_start(): task
 /// reductions, and memory for the program.
 template <class SetUp>
-void begin_workshare(thread &t, std::uintptr_t *reductions, void **memory, SetUp set_up);
+void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, SetUp set_up);
 
 /// Register task reductions. The compiler lays out the arrays: see reduction.cpp.
-void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_workshare);
+void register_reductions(thread &self, std::uintptr_t *data,
+                         const std::uintptr_t *first_of_workshare);
 task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads);
-void begin_workshare_group(thread &t);
+void begin_workshare_group(thread &self);
 
 template <class SetUp>
-void begin_workshare(thread &t, std::uintptr_t *reductions, void **memory, SetUp set_up) {
+void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, SetUp set_up) {
   if (reductions)
-    begin_workshare_group(t);
-  if (enter_workshare(t)) {
-    workshare &s = *t.workshare.current;
+    begin_workshare_group(self);
+  if (enter_workshare(self)) {
+    workshare &s = *self.workshare.current;
     set_up(s);
     if (reductions) {
-      register_reductions(t, reductions, nullptr);
+      register_reductions(self, reductions, nullptr);
       s.reductions = reductions;
     }
     set_memory(s, memory);
-    publish_workshare(t);
+    publish_workshare(self);
   } else if (reductions) {
-    register_reductions(t, reductions, t.workshare.current->reductions);
+    register_reductions(self, reductions, self.workshare.current->reductions);
   }
   if (memory)
-    *memory = t.workshare.current->memory;
+    *memory = self.workshare.current->memory;
 }
 
 } // namespace weft_omp

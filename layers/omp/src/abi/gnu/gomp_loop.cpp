@@ -81,20 +81,20 @@ LOOPS(loop_ull, ull, (bool up, ull a, ull b, ull step), shape_of(up, a, b, step)
 
 GOMP_API void GOMP_loop_end_nowait() { leave_workshare(self()); }
 GOMP_API void GOMP_loop_end() {
-  thread &t = self();
-  leave_workshare(t);
-  team_barrier(t);
+  thread &self = weft_omp::self();
+  leave_workshare(self);
+  team_barrier(self);
 }
 GOMP_API bool GOMP_loop_end_cancel() {
-  thread &t = self();
-  leave_workshare(t);
-  return !team_barrier(t, true);
+  thread &self = weft_omp::self();
+  leave_workshare(self);
+  return !team_barrier(self, true);
 }
 
 GOMP_API void GOMP_ordered_start() {
-  thread &t = self();
-  if (t.workshare.current)
-    wait_for_ordered_ticket(t);
+  thread &self = weft_omp::self();
+  if (self.workshare.current)
+    wait_for_ordered_ticket(self);
 }
 GOMP_API void GOMP_ordered_end() {}
 

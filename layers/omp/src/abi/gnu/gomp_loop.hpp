@@ -10,29 +10,30 @@
 namespace weft_omp {
 
 template <class T>
-bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
+bool give_chunk(thread &self, bool found, T *first, T *last) noexcept {
   if (!found)
     return false;
-  const workshare &s = *t.workshare.current;
-  *first = static_cast<T>(s.first + t.workshare.first * s.step);
-  *last = static_cast<T>(t.workshare.end == s.total ? s.last : s.first + t.workshare.end * s.step);
+  const workshare &s = *self.workshare.current;
+  *first = static_cast<T>(s.first + self.workshare.first * s.step);
+  *last = static_cast<T>(self.workshare.end == s.total ? s.last
+                                                       : s.first + self.workshare.end * s.step);
   return true;
 }
 
 template <class T>
-[[gnu::noinline]] bool next_otherwise(thread &t, T *first, T *last) noexcept {
-  return give_chunk(t, next_chunk(t), first, last);
+[[gnu::noinline]] bool next_otherwise(thread &self, T *first, T *last) noexcept {
+  return give_chunk(self, next_chunk(self), first, last);
 }
 
 /// Gives the next chunk to a member that has begun the loop. In the commonest case it is a few
 /// instructions, and calls nothing.
 template <class T>
 bool next_of_loop(T *first, T *last) noexcept {
-  thread &t = self();
+  thread &self = weft_omp::self();
   std::uint32_t chunk = 0;
-  if (!take_own_chunk(t, chunk)) [[unlikely]]
-    return next_otherwise(t, first, last);
-  const chunk_values v = values_of(*t.workshare.current, chunk);
+  if (!take_own_chunk(self, chunk)) [[unlikely]]
+    return next_otherwise(self, first, last);
+  const chunk_values v = values_of(*self.workshare.current, chunk);
   *first = static_cast<T>(v.first);
   *last = static_cast<T>(v.stop);
   return true;
@@ -40,8 +41,8 @@ bool next_of_loop(T *first, T *last) noexcept {
 
 template <class T>
 bool next_ordered(T *first, T *last) noexcept {
-  thread &t = self();
-  return give_chunk(t, next_ordered_chunk(t), first, last);
+  thread &self = weft_omp::self();
+  return give_chunk(self, next_ordered_chunk(self), first, last);
 }
 
 /// Holds the task reductions of a loop, and its memory for the program.
@@ -53,25 +54,25 @@ struct loop_extras {
 template <class T>
 bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered,
                 loop_extras extras = {}) {
-  thread &t = self();
-  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
-    set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk));
+  thread &self = weft_omp::self();
+  begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
+    set_loop(self, s, shape, kind, static_cast<std::uint64_t>(chunk));
   });
   if (!first)
     return true;
-  return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
+  return give_chunk(self, ordered ? next_ordered_chunk(self) : next_chunk(self), first, last);
 }
 
 template <class T>
 bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last,
                     loop_extras extras = {}) {
-  thread &t = self();
-  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
-    set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind,
+  thread &self = weft_omp::self();
+  begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
+    set_loop(self, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind,
              static_cast<std::uint64_t>(chunk));
-    set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
+    set_doacross(self, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
-  return give_chunk(t, next_chunk(t), first, last);
+  return give_chunk(self, next_chunk(self), first, last);
 }
 
 /// Waits for a sink, whose iteration numbers are `first` and those of the list.
@@ -79,11 +80,11 @@ template <class T>
 void wait_for_sink(T first, va_list more) {
   constexpr unsigned k_most = 64;
   std::uint64_t where[k_most] = {static_cast<std::uint64_t>(first)};
-  thread &t = self();
-  const unsigned n = depth_of_doacross(t);
+  thread &self = weft_omp::self();
+  const unsigned n = depth_of_doacross(self);
   for (unsigned i = 1; i < n && i < k_most; ++i)
     where[i] = static_cast<std::uint64_t>(va_arg(more, T));
-  wait_for(t, where);
+  wait_for(self, where);
 }
 
 } // namespace weft_omp

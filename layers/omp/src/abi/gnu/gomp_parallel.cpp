@@ -7,11 +7,11 @@ namespace weft_omp {
 
 namespace {
 
-bool is_cancelled(const thread &t, int which) noexcept {
+bool is_cancelled(const thread &self, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections))
-    return t.team->workshare_cancelled.load(std::memory_order_relaxed);
-  return ((which & k_cancel_group) && is_cancelled(*t.task)) ||
-         t.team->cancelled.load(std::memory_order_relaxed);
+    return self.team->workshare_cancelled.load(std::memory_order_relaxed);
+  return ((which & k_cancel_group) && is_cancelled(*self.task)) ||
+         self.team->cancelled.load(std::memory_order_relaxed);
 }
 
 } // namespace
@@ -19,10 +19,10 @@ bool is_cancelled(const thread &t, int which) noexcept {
 bool is_cancelled_here(int which) noexcept {
   if (!g_globals.cancellation)
     return false;
-  thread &t = self();
-  if (is_cancelled(t, which))
+  thread &self = weft_omp::self();
+  if (is_cancelled(self, which))
     return true;
-  count_failed_test(t);
+  count_failed_test(self);
   return false;
 }
 
@@ -31,17 +31,17 @@ bool cancel_here(int which, bool doit) noexcept {
     return false;
   if (!doit)
     return is_cancelled_here(which);
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (which & (k_cancel_loop | k_cancel_sections)) {
-    t.team->workshare_cancelled.store(true, std::memory_order_relaxed);
+    self.team->workshare_cancelled.store(true, std::memory_order_relaxed);
   } else if (which & k_cancel_group) {
-    task_group *g = t.task->group;
-    if (g && g->of_workshare && g->outer)
-      g = g->outer;
-    if (g)
-      g->cancelled.store(true, std::memory_order_relaxed);
+    task_group *group = self.task->group;
+    if (group && group->of_workshare && group->outer)
+      group = group->outer;
+    if (group)
+      group->cancelled.store(true, std::memory_order_relaxed);
   } else {
-    cancel_team(t);
+    cancel_team(self);
   }
   return true;
 }
@@ -56,21 +56,21 @@ namespace {
 template <class SetUp>
 void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags,
               unsigned most_useful, SetUp set_up) {
-  thread &t = self();
-  omp_team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
-  workshare &s = c.workshares[1 % k_open_workshares];
+  thread &self = weft_omp::self();
+  omp_team &team = begin_team(self, resolve_threads(self, threads, most_useful), flags);
+  workshare &s = team.workshares[1 % k_open_workshares];
   s.begin(1);
-  c.used_workshares.store(true, std::memory_order_relaxed);
-  set_up(t, s);
-  t.workshare.entered = 1;
-  t.workshare.current = &s;
-  launch(t, c, {body, data}, true);
+  team.used_workshares.store(true, std::memory_order_relaxed);
+  set_up(self, s);
+  self.workshare.entered = 1;
+  self.workshare.current = &s;
+  launch(self, team, {body, data}, true);
 }
 
 void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape,
                    long kind, long chunk, unsigned flags) {
-  combined(body, data, threads, flags, 0, [&](const thread &t, workshare &s) {
-    set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk));
+  combined(body, data, threads, flags, 0, [&](const thread &self, workshare &s) {
+    set_loop(self, s, shape, kind, static_cast<std::uint64_t>(chunk));
   });
 }
 
@@ -81,10 +81,10 @@ void run_combined(void (*body)(void *), void *data) {
 
 void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape,
                        long kind, long chunk, unsigned flags) {
-  thread &t = self();
-  if (needs_proxy(t)) [[unlikely]]
+  thread &self = weft_omp::self();
+  if (needs_proxy(self)) [[unlikely]]
     return on_proxy_thread(
-        t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
+        self, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
   combined_loop(body, data, threads, shape, kind, chunk, flags);
   run_combined(body, data);
 }
@@ -94,37 +94,38 @@ void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const
 extern "C" {
 
 GOMP_API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
-  thread &t = self();
-  omp_team &c = begin_team(t, resolve_threads(t, threads));
-  launch(t, c, {body, data});
+  thread &self = weft_omp::self();
+  omp_team &team = begin_team(self, resolve_threads(self, threads));
+  launch(self, team, {body, data});
 }
 
 GOMP_API void GOMP_parallel_end() { end_team(self()); }
 
 GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
-  thread &t = self();
-  if (needs_proxy(t)) [[unlikely]]
-    return on_proxy_thread(t, [=] { GOMP_parallel(body, data, threads, flags); });
-  run_parallel(t, {body, data}, resolve_threads(t, threads), flags);
+  thread &self = weft_omp::self();
+  if (needs_proxy(self)) [[unlikely]]
+    return on_proxy_thread(self, [=] { GOMP_parallel(body, data, threads, flags); });
+  run_parallel(self, {body, data}, resolve_threads(self, threads), flags);
 }
 
 GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads,
                                            unsigned flags) {
-  thread &t = self();
-  if (needs_proxy(t)) [[unlikely]] {
+  thread &self = weft_omp::self();
+  if (needs_proxy(self)) [[unlikely]] {
     unsigned got = 0;
-    on_proxy_thread(t, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
+    on_proxy_thread(self, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
     return got;
   }
-  omp_team &c = begin_team(t, resolve_threads(t, threads), flags);
-  const unsigned size = c.size;
-  task_group *const g = register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
+  omp_team &team = begin_team(self, resolve_threads(self, threads), flags);
+  const unsigned size = team.size;
+  task_group *const group =
+      register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
   for (unsigned i = 0; i < size; ++i)
-    c.implicit[i].group = g;
-  launch(t, c, {body, data});
+    team.implicit[i].group = group;
+  launch(self, team, {body, data});
   body(data);
-  end_team(t);
-  delete g;
+  end_team(self);
+  delete group;
   return size;
 }
 
@@ -169,18 +170,19 @@ PARALLEL_LOOP(maybe_nonmonotonic_runtime, k_runtime | k_nonmonotonic)
 
 GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads,
                                            unsigned count) {
-  combined(body, data, threads, 0, count, [&](const thread &t, workshare &s) {
-    set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  combined(body, data, threads, 0, count, [&](const thread &self, workshare &s) {
+    set_loop(self, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
   });
 }
 
 GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads,
                                      unsigned count, unsigned flags) {
-  thread &t = self();
-  if (needs_proxy(t)) [[unlikely]]
-    return on_proxy_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
-  combined(body, data, threads, flags, count, [&](const thread &t, workshare &s) {
-    set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  thread &self = weft_omp::self();
+  if (needs_proxy(self)) [[unlikely]]
+    return on_proxy_thread(self,
+                           [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
+  combined(body, data, threads, flags, count, [&](const thread &self, workshare &s) {
+    set_loop(self, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
   });
   run_combined(body, data);
 }
@@ -189,10 +191,10 @@ GOMP_API bool GOMP_cancellation_point(int which) { return is_cancelled_here(whic
 GOMP_API bool GOMP_cancel(int which, bool doit) { return cancel_here(which, doit); }
 GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams,
                              unsigned thread_limit, unsigned) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (teams == 0)
     teams = g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 3;
-  run_league(t, {body, data}, teams, thread_limit);
+  run_league(self, {body, data}, teams, thread_limit);
 }
 
 } // extern "C"

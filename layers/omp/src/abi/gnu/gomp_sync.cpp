@@ -10,13 +10,13 @@ namespace {
 word_lock g_critical, g_atomic;
 
 /// Returns the number of a section, counted from 1; 0 when there is none.
-unsigned section(thread &t, bool found) noexcept {
-  return found ? static_cast<unsigned>(t.workshare.first + 1) : 0;
+unsigned section(thread &self, bool found) noexcept {
+  return found ? static_cast<unsigned>(self.workshare.first + 1) : 0;
 }
 
-void leave_and_wait(thread &t) {
-  leave_workshare(t);
-  team_barrier(t);
+void leave_and_wait(thread &self) {
+  leave_workshare(self);
+  team_barrier(self);
 }
 
 } // namespace
@@ -34,54 +34,56 @@ GOMP_API void GOMP_atomic_start() { g_atomic.lock(self()); }
 GOMP_API void GOMP_atomic_end() { g_atomic.unlock(self()); }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {
-  thread &t = self();
-  begin_workshare(t, nullptr, nullptr,
-                  [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
-  return section(t, next_chunk(t));
+  thread &self = weft_omp::self();
+  begin_workshare(self, nullptr, nullptr, [&](workshare &s) {
+    set_loop(self, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  });
+  return section(self, next_chunk(self));
 }
 GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
-  thread &t = self();
-  begin_workshare(t, reductions, memory,
-                  [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
-  return section(t, next_chunk(t));
+  thread &self = weft_omp::self();
+  begin_workshare(self, reductions, memory, [&](workshare &s) {
+    set_loop(self, s, {count, 1, 1, count + 1ull}, k_dynamic, 1);
+  });
+  return section(self, next_chunk(self));
 }
 GOMP_API unsigned GOMP_sections_next() {
-  thread &t = self();
-  return section(t, next_chunk(t));
+  thread &self = weft_omp::self();
+  return section(self, next_chunk(self));
 }
 GOMP_API void GOMP_sections_end() { leave_and_wait(self()); }
 GOMP_API void GOMP_sections_end_nowait() { leave_workshare(self()); }
 GOMP_API bool GOMP_sections_end_cancel() {
-  thread &t = self();
-  leave_workshare(t);
-  return !team_barrier(t, true);
+  thread &self = weft_omp::self();
+  leave_workshare(self);
+  return !team_barrier(self, true);
 }
 
 GOMP_API bool GOMP_single_start() {
-  thread &t = self();
-  std::uint64_t mine = t.workshare.singles++;
-  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+  thread &self = weft_omp::self();
+  std::uint64_t mine = self.workshare.singles++;
+  return self.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 
 // The member that runs the single region publishes an address. The other members read the address
 // between two barriers; the compiler emits the second one.
 GOMP_API void *GOMP_single_copy_start() {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (GOMP_single_start())
     return nullptr;
-  team_barrier(t);
-  return t.team->copied.load(std::memory_order_acquire); // O5
+  team_barrier(self);
+  return self.team->copied.load(std::memory_order_acquire); // O5
 }
 GOMP_API void GOMP_single_copy_end(void *data) {
-  thread &t = self();
-  t.team->copied.store(data, std::memory_order_release); // O5
-  team_barrier(t);
+  thread &self = weft_omp::self();
+  self.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(self);
 }
 
 GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
-  thread &t = self();
-  begin_workshare(t, reductions, nullptr, [](workshare &) {});
-  leave_workshare(t); // at once, because the end of a scope needs nothing of its workshare
+  thread &self = weft_omp::self();
+  begin_workshare(self, reductions, nullptr, [](workshare &) {});
+  leave_workshare(self); // at once, because the end of a scope needs nothing of its workshare
 }
 
 } // extern "C"

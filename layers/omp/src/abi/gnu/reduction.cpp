@@ -83,23 +83,23 @@ void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *fi
 
 } // namespace
 
-void register_reductions(thread &t, std::uintptr_t *data,
+void register_reductions(thread &self, std::uintptr_t *data,
                          const std::uintptr_t *first_of_workshare) {
-  task_group &g = *t.task->group;
-  enter(data, g.reductions, first_of_workshare, t.team->size);
-  g.reductions = data;
+  task_group &group = *self.task->group;
+  enter(data, group.reductions, first_of_workshare, self.team->size);
+  group.reductions = data;
 }
 
 task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads) {
-  auto *g = new task_group;
+  auto *group = new task_group;
   enter(data, nullptr, nullptr, threads);
-  g->reductions = data;
-  return g;
+  group->reductions = data;
+  return group;
 }
 
-void begin_workshare_group(thread &t) {
-  begin_group(t);
-  t.task->group->of_workshare = true;
+void begin_workshare_group(thread &self) {
+  begin_group(self);
+  self.task->group->of_workshare = true;
 }
 
 } // namespace weft_omp
@@ -109,10 +109,10 @@ using namespace weft_omp;
 extern "C" {
 
 GOMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t *data) {
-  thread &t = self();
-  if (!t.task->group)
-    begin_group(t);
-  register_reductions(t, data, nullptr);
+  thread &self = weft_omp::self();
+  if (!self.task->group)
+    begin_group(self);
+  register_reductions(self, data, nullptr);
 }
 
 GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
@@ -129,15 +129,15 @@ GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
 /// For the first `originals` of them, the variable's own address goes to ptrs[count, count +
 /// originals).
 GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void **ptrs) {
-  thread &t = self();
-  std::uintptr_t *const data = t.task->group ? t.task->group->reductions : nullptr;
+  thread &self = weft_omp::self();
+  std::uintptr_t *const data = self.task->group ? self.task->group->reductions : nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     const auto at = reinterpret_cast<std::uintptr_t>(ptrs[i]);
     const address_index *const known = data ? index_of(data) : nullptr;
     if (const auto found = known ? known->find(at) : address_index::const_iterator{};
         known && found != known->end()) {
       const std::uintptr_t *const d = reinterpret_cast<std::uintptr_t *>(found->second[2]);
-      ptrs[i] = reinterpret_cast<void *>(d[k_copies] + t.number * d[k_bytes] + found->second[1]);
+      ptrs[i] = reinterpret_cast<void *>(d[k_copies] + self.number * d[k_bytes] + found->second[1]);
       if (i < originals)
         ptrs[count + i] = reinterpret_cast<void *>(at);
       continue;
@@ -150,7 +150,7 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals
           "in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
           ptrs[i]);
     const std::uintptr_t offset = (at - d[k_copies]) % d[k_bytes];
-    ptrs[i] = reinterpret_cast<void *>(d[k_copies] + t.number * d[k_bytes] + offset);
+    ptrs[i] = reinterpret_cast<void *>(d[k_copies] + self.number * d[k_bytes] + offset);
     if (i >= originals)
       continue;
     ptrs[count + i] = nullptr;
@@ -162,17 +162,17 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals
 }
 
 GOMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
-  thread &t = self();
-  std::uintptr_t *const data = t.task->group->reductions;
-  end_group(t);
+  thread &self = weft_omp::self();
+  std::uintptr_t *const data = self.task->group->reductions;
+  end_group(self);
   if (!cancelled)
-    team_barrier(t); // tasks of other members may still add to any copy
-  if (t.number == 0)
+    team_barrier(self); // tasks of other members may still add to any copy
+  if (self.number == 0)
     GOMP_taskgroup_reduction_unregister(data);
   else
     delete index_of(data);
   if (!cancelled)
-    team_barrier(t);
+    team_barrier(self);
 }
 
 } // extern "C"

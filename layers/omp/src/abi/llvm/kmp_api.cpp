@@ -166,8 +166,8 @@ KMP_API int kmp_set_affinity(void **m) {
   return 0;
 }
 KMP_API int kmp_get_affinity(void **m) {
-  const thread &t = self();
-  mask_at(m) = t.placement.cpus ? *t.placement.cpus : process_cpus();
+  const thread &self = weft_omp::self();
+  mask_at(m) = self.placement.cpus ? *self.placement.cpus : process_cpus();
   return 0;
 }
 

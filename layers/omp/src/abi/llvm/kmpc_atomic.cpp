@@ -112,9 +112,9 @@ KMP_API void __kmpc_atomic_end() { g_atomic.unlock(self()); }
 #define ANY(BYTES)                                                                                 \
   KMP_API void __kmpc_atomic_##BYTES(location *, int, void *at, void *y,                           \
                                      void (*f)(void *, void *, void *)) {                          \
-    thread &t = self();                                                                            \
-    g_atomic.lock(t);                                                                              \
+    thread &self = weft_omp::self();                                                               \
+    g_atomic.lock(self);                                                                           \
     f(at, at, y);                                                                                  \
-    g_atomic.unlock(t);                                                                            \
+    g_atomic.unlock(self);                                                                         \
   }
 ANY(1) ANY(2) ANY(4) ANY(8) ANY(10) ANY(16) ANY(20) ANY(32)

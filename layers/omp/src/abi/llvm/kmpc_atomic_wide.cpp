@@ -18,11 +18,11 @@ word_lock g_wide;
 /// Sets *at = f(*at) under the lock of all such updates. Returns both values.
 template <class T, class F>
 std::pair<T, T> update(T *at, F f) noexcept {
-  thread &t = self();
-  g_wide.lock(t);
+  thread &self = weft_omp::self();
+  g_wide.lock(self);
   const T old = *at, made = f(old);
   *at = made;
-  g_wide.unlock(t);
+  g_wide.unlock(self);
   return {old, made};
 }
 

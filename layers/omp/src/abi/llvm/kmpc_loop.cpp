@@ -120,10 +120,11 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
 template <class T, class S>
 void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step,
                  S chunk) noexcept {
-  const thread &t = self();
+  const thread &self = weft_omp::self();
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
-  const std::uint64_t n = teams ? t.teams : t.team->size, me = teams ? t.teams_number : t.number;
+  const std::uint64_t n = teams ? self.teams : self.team->size,
+                      me = teams ? self.teams_number : self.number;
   const bounds<T, S> all{*low, *high, step};
   const std::uint64_t total = all.total();
   bool last = false;
@@ -146,12 +147,12 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
 /// the last part.
 template <class T, class S>
 bool team_part(T &low, T &high, S step) noexcept {
-  const thread &t = self();
+  const thread &self = weft_omp::self();
   const bounds<T, S> all{low, high, step};
   const std::uint64_t total = all.total();
   if (total == 0)
     return false;
-  const auto [begin, end] = even_part(total, t.teams, t.teams_number);
+  const auto [begin, end] = even_part(total, self.teams, self.teams_number);
   give_run(all, begin, end, &low, &high);
   return begin != end && end == total;
 }
@@ -191,9 +192,9 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
 
 /// Begins a loop with schedule(simd:runtime): the ICV's schedule, in chunks that are multiples of
 /// the vector's length.
-void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
-  t.workshare.ordered = false;
-  if (!enter_workshare(t))
+void begin_simd(thread &self, const loop_shape &shape, std::uint64_t length) {
+  self.workshare.ordered = false;
+  if (!enter_workshare(self))
     return;
   const icvs &v = my_icvs();
   const int kind = v.schedule == k_auto          ? k_static
@@ -201,15 +202,15 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
                                                  : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   length = std::max<std::uint64_t>(length, 1);
-  const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the largest part
+  const std::uint64_t fair = even_part(shape.total, self.team->size, 0).end; // the largest part
   const std::uint64_t lengths =
       whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1)
             : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
   const std::uint64_t chunk =
       lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
-  set_loop(t, *t.workshare.current, shape, kind, chunk);
-  t.workshare.current->multiple = chunk;
-  publish_workshare(t);
+  set_loop(self, *self.workshare.current, shape, kind, chunk);
+  self.workshare.current->multiple = chunk;
+  publish_workshare(self);
 }
 
 template <class T, class S>
@@ -221,24 +222,24 @@ loop_shape shape_within(T low, T high, S step) noexcept {
 
 template <class T, class S>
 void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   const auto [kind, ordered] = kind_of(schedule);
-  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !t.workshare.nest;
+  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest;
   const loop_shape shape = shape_within(low, high, step);
   if ((schedule & ~k_modifiers) == k_runtime_simd) {
-    begin_simd(t, shape, static_cast<std::uint64_t>(chunk));
+    begin_simd(self, shape, static_cast<std::uint64_t>(chunk));
     return;
   }
   const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked &&
                      (schedule & ~k_modifiers) != k_first_ordered;
-  if (enter_workshare(t)) {
-    set_loop(t, *t.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
+  if (enter_workshare(self)) {
+    set_loop(self, *self.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
              plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
     if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
-      t.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
-    publish_workshare(t);
+      self.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
+    publish_workshare(self);
   }
-  t.workshare.ordered = ordered;
+  self.workshare.ordered = ordered;
 }
 
 template <class T, class S>
@@ -253,15 +254,16 @@ void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_las
 }
 
 template <class T, class S>
-[[gnu::noinline]] int next_otherwise(thread &t, std::int32_t *is_last, T *low, T *high, S *stride) {
-  const workshare *const s = t.workshare.current;
+[[gnu::noinline]] int next_otherwise(thread &self, std::int32_t *is_last, T *low, T *high,
+                                     S *stride) {
+  const workshare *const s = self.workshare.current;
   if (!s)
     return 0;
-  if (!(t.workshare.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
-    leave_workshare(t);
+  if (!(self.workshare.ordered ? next_ordered_chunk(self) : next_chunk(self))) {
+    leave_workshare(self);
     return 0;
   }
-  const std::uint64_t first = t.workshare.first, end = t.workshare.end;
+  const std::uint64_t first = self.workshare.first, end = self.workshare.end;
   give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last,
               low, high, stride);
   return 1;
@@ -271,11 +273,11 @@ template <class T, class S>
 /// instructions, and calls nothing.
 template <class T, class S>
 int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   std::uint32_t chunk = 0;
-  if (!take_own_chunk(t, chunk)) [[unlikely]]
-    return next_otherwise(t, is_last, low, high, stride);
-  const workshare &s = *t.workshare.current;
+  if (!take_own_chunk(self, chunk)) [[unlikely]]
+    return next_otherwise(self, is_last, low, high, stride);
+  const workshare &s = *self.workshare.current;
   give_values(s, values_of(s, chunk), is_last, low, high, stride);
   return 1;
 }
@@ -323,8 +325,8 @@ LOOPS(8u, std::uint64_t, std::int64_t)
 KMP_API void __kmpc_for_static_fini(location *, std::int32_t) {}
 KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
 KMP_API void __kmpc_ordered(location *, std::int32_t) {
-  thread &t = self();
-  if (t.workshare.current)
-    wait_for_ordered_ticket(t);
+  thread &self = weft_omp::self();
+  if (self.workshare.current)
+    wait_for_ordered_ticket(self);
 }
 KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}

@@ -46,11 +46,11 @@ constexpr unsigned k_deepest = 64;
 
 template <class F>
 void with_numbers(const std::int64_t *values, F f) {
-  thread &t = self();
-  const unsigned depth = depth_of_doacross(t);
+  thread &self = weft_omp::self();
+  const unsigned depth = depth_of_doacross(self);
   std::uint64_t numbers[k_deepest];
-  if (depth != 0 && numbers_of(t.workshare.nest_shape, values, depth, numbers))
-    f(t, numbers);
+  if (depth != 0 && numbers_of(self.workshare.nest_shape, values, depth, numbers))
+    f(self, numbers);
 }
 
 } // namespace
@@ -59,32 +59,32 @@ KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count,
                                   const dimension *list) {
   if (count > static_cast<std::int32_t>(k_deepest))
     fatal("ordered(%d): loops are nested more than %u deep", count, k_deepest);
-  thread &t = self();
+  thread &self = weft_omp::self();
   std::uint64_t extents[k_deepest];
   for (std::int32_t i = 0; i < count; ++i)
     extents[i] = extent(list[i]);
-  if (enter_workshare(t)) {
-    set_doacross(t, *t.workshare.current, static_cast<unsigned>(count), extents);
-    publish_workshare(t);
+  if (enter_workshare(self)) {
+    set_doacross(self, *self.workshare.current, static_cast<unsigned>(count), extents);
+    publish_workshare(self);
   }
-  t.workshare.nest = std::exchange(t.workshare.current, nullptr);
+  self.workshare.nest = std::exchange(self.workshare.current, nullptr);
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *list;
-  t.workshare.nest_shape = static_cast<std::int64_t *>(std::malloc(bytes));
-  if (!t.workshare.nest_shape)
+  self.workshare.nest_shape = static_cast<std::int64_t *>(std::malloc(bytes));
+  if (!self.workshare.nest_shape)
     fatal("no memory for an ordered(%d) loop", count);
-  std::memcpy(t.workshare.nest_shape, list, bytes);
+  std::memcpy(self.workshare.nest_shape, list, bytes);
 }
 KMP_API void __kmpc_doacross_wait(location *, std::int32_t, const std::int64_t *values) {
-  with_numbers(values, [](thread &t, const std::uint64_t *numbers) { wait_for(t, numbers); });
+  with_numbers(values, [](thread &self, const std::uint64_t *numbers) { wait_for(self, numbers); });
 }
 KMP_API void __kmpc_doacross_post(location *, std::int32_t, const std::int64_t *values) {
-  with_numbers(values, [](thread &t, const std::uint64_t *numbers) { post(t, numbers); });
+  with_numbers(values, [](thread &self, const std::uint64_t *numbers) { post(self, numbers); });
 }
 KMP_API void __kmpc_doacross_fini(location *, std::int32_t) {
-  thread &t = self();
-  std::free(std::exchange(t.workshare.nest_shape, nullptr));
-  t.workshare.current = std::exchange(t.workshare.nest, nullptr);
-  leave_workshare(t);
+  thread &self = weft_omp::self();
+  std::free(std::exchange(self.workshare.nest_shape, nullptr));
+  self.workshare.current = std::exchange(self.workshare.nest, nullptr);
+  leave_workshare(self);
 }
 
 // ---- cancellation ------------------------------------------------------------------------------------------------------

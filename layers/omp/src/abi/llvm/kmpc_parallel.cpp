@@ -78,11 +78,11 @@ const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t
   return &all->emplace_back(level_list{first, std::vector<int>(list, list + count)});
 }
 
-void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
+void ask_for(thread &self, const std::int32_t *list, std::uint32_t count) {
   if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
     return warn("num_threads names a number that is not positive; it is ignored");
-  t.asked.threads = static_cast<unsigned>(list[0]);
-  t.asked.levels = count > 1 ? intern(t.team->level + 1, list, count) : nullptr;
+  self.asked.threads = static_cast<unsigned>(list[0]);
+  self.asked.levels = count > 1 ? intern(self.team->level + 1, list, count) : nullptr;
 }
 
 constexpr int k_severity_fatal = 2;
@@ -98,10 +98,10 @@ void check_strict(const asked_region &asked, unsigned got) {
   warn("%s (%u asked for, %u there)", what, asked.threads, got);
 }
 
-void ask_strictly(thread &t, int severity, const char *message) {
-  t.asked.strict = true;
-  t.asked.strict_is_fatal = severity == k_severity_fatal;
-  t.asked.strict_message = message;
+void ask_strictly(thread &self, int severity, const char *message) {
+  self.asked.strict = true;
+  self.asked.strict_is_fatal = severity == k_severity_fatal;
+  self.asked.strict_message = message;
 }
 
 void call_microtask(const region_body &b) {
@@ -111,16 +111,16 @@ void call_microtask(const region_body &b) {
 }
 
 void fork(void (*f)(), int count, void **arguments, bool parallel) {
-  thread &t = self();
-  if (needs_proxy(t)) [[unlikely]]
-    return on_proxy_thread(t, [=] { fork(f, count, arguments, parallel); });
-  const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
-  if (t.asked.strict) [[unlikely]]
-    check_strict(t.asked, threads);
-  t.asked.threads = 0;
-  t.asked.strict = false;
-  run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads,
-               std::exchange(t.asked.bind, 0u));
+  thread &self = weft_omp::self();
+  if (needs_proxy(self)) [[unlikely]]
+    return on_proxy_thread(self, [=] { fork(f, count, arguments, parallel); });
+  const unsigned threads = parallel ? resolve_threads(self, self.asked.threads) : 1;
+  if (self.asked.strict) [[unlikely]]
+    check_strict(self.asked, threads);
+  self.asked.threads = 0;
+  self.asked.strict = false;
+  run_parallel(self, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads,
+               std::exchange(self.asked.bind, 0u));
 }
 
 constexpr int k_most_arguments = 512;
@@ -149,13 +149,13 @@ KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(),
 }
 KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
-  thread &t = self();
-  const unsigned teams = t.asked.teams     ? t.asked.teams
+  thread &self = weft_omp::self();
+  const unsigned teams = self.asked.teams  ? self.asked.teams
                          : g_globals.teams ? static_cast<unsigned>(g_globals.teams)
                                            : 1;
-  t.asked.teams = 0;
-  run_league(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams,
-             std::exchange(t.asked.limit, 0u));
+  self.asked.teams = 0;
+  run_league(self, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams,
+             std::exchange(self.asked.limit, 0u));
 }
 KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) {
   self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0;
@@ -188,11 +188,11 @@ KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t,
   __kmpc_push_num_teams(l, n, most, limit);
 }
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
-  thread &t = self();
-  t.asked.threads = 0;
-  t.asked.levels = nullptr;
-  begin_team(t, 1);
-  show_affinity(t);
+  thread &self = weft_omp::self();
+  self.asked.threads = 0;
+  self.asked.levels = nullptr;
+  begin_team(self, 1);
+  show_affinity(self);
 }
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
 
@@ -214,8 +214,8 @@ KMP_API void __kmpc_begin(location *, std::int32_t) {}
 KMP_API void __kmpc_end(location *) {}
 KMP_API void __kmpc_flush(location *) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (thread *const t = self_or_null())
-    count_failed_test(*t);
+  if (thread *const self = self_or_null())
+    count_failed_test(*self);
 }
 
 KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }
@@ -223,9 +223,9 @@ KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) {
   return !team_barrier(self(), true);
 }
 KMP_API std::int32_t __kmpc_barrier_master(location *, std::int32_t) {
-  thread &t = self();
-  team_barrier(t);
-  return t.number == 0;
+  thread &self = weft_omp::self();
+  team_barrier(self);
+  return self.number == 0;
 }
 KMP_API void __kmpc_end_barrier_master(location *, std::int32_t) { team_barrier(self()); }
 KMP_API std::int32_t __kmpc_barrier_master_nowait(location *l, std::int32_t n) {
@@ -239,22 +239,22 @@ KMP_API std::int32_t __kmpc_masked(location *, std::int32_t, std::int32_t filter
 }
 KMP_API void __kmpc_end_masked(location *, std::int32_t) {}
 KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
-  thread &t = self();
-  std::uint64_t mine = t.workshare.singles++;
-  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+  thread &self = weft_omp::self();
+  std::uint64_t mine = self.workshare.singles++;
+  return self.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 KMP_API void __kmpc_end_single(location *, std::int32_t) {}
 KMP_API void __kmpc_scope(location *, std::int32_t, void *) {}
 KMP_API void __kmpc_end_scope(location *, std::int32_t, void *) {}
 KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data,
                                 void (*copy)(void *, void *), std::int32_t did_it) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (did_it)
-    t.team->copied.store(data, std::memory_order_release); // O5
-  team_barrier(t);
+    self.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(self);
   if (!did_it)
-    copy(data, t.team->copied.load(std::memory_order_acquire)); // O5
-  team_barrier(t);
+    copy(data, self.team->copied.load(std::memory_order_acquire)); // O5
+  team_barrier(self);
 }
 
 KMP_API void __kmpc_critical(location *, std::int32_t, void *name) {
@@ -282,7 +282,7 @@ KMP_API std::int32_t __kmpc_reduce(location *, std::int32_t, std::int32_t, std::
   return 1;
 }
 KMP_API void __kmpc_end_reduce(location *, std::int32_t, void *name) {
-  thread &t = self();
-  word_lock::at(name).unlock(t);
-  team_barrier(t);
+  thread &self = weft_omp::self();
+  word_lock::at(name).unlock(self);
+  team_barrier(self);
 }

@@ -155,15 +155,15 @@ void *find(llvm_reductions &r, unsigned number, void *data) {
 
 } // namespace
 
-void finish_reductions(thread &t, task_group &g) {
-  llvm_reductions *const r = std::exchange(g.of_llvm, nullptr);
+void finish_reductions(thread &self, task_group &group) {
+  llvm_reductions *const r = std::exchange(group.of_llvm, nullptr);
   copies *const c = r->common;
   bool last = true;
   if (r->shared_in >= 0) {
-    std::lock_guard lock(t.team->lock);
-    last = ++c->ended == t.team->size;
+    std::lock_guard lock(self.team->lock);
+    last = ++c->ended == self.team->size;
     if (last)
-      t.team->of_llvm[r->shared_in] = nullptr;
+      self.team->of_llvm[r->shared_in] = nullptr;
   }
   if (last) {
     combine_all(*r);
@@ -177,31 +177,32 @@ namespace {
 
 template <class Input>
 void *begin(std::int32_t count, void *data) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   const auto *const list = static_cast<const Input *>(data);
-  task_group *const g = t.task->group;
-  if (!g)
+  task_group *const group = self.task->group;
+  if (!group)
     fatal("a task reduction outside of a taskgroup");
-  g->of_llvm = make_reductions(make_copies(list, static_cast<unsigned>(count), t.team->size), list);
-  return g;
+  group->of_llvm =
+      make_reductions(make_copies(list, static_cast<unsigned>(count), self.team->size), list);
+  return group;
 }
 
 template <class Input>
 void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   const auto *const list = static_cast<const Input *>(data);
-  begin_group(t);
+  begin_group(self);
   llvm_reductions *mine = nullptr;
   {
-    std::lock_guard lock(t.team->lock);
-    copies *&common = t.team->of_llvm[in_workshare];
+    std::lock_guard lock(self.team->lock);
+    copies *&common = self.team->of_llvm[in_workshare];
     if (!common)
-      common = make_copies(list, static_cast<unsigned>(count), t.team->size);
+      common = make_copies(list, static_cast<unsigned>(count), self.team->size);
     mine = make_reductions(common, list);
     mine->shared_in = in_workshare;
   }
-  t.task->group->of_llvm = mine;
-  return t.task->group;
+  self.task->group->of_llvm = mine;
+  return self.task->group;
 }
 
 } // namespace
@@ -229,10 +230,10 @@ KMP_API void __kmpc_task_reduction_modifier_fini(location *, std::int32_t, std::
 }
 
 KMP_API void *__kmpc_task_reduction_get_th_data(std::int32_t, void *group, void *data) {
-  thread &t = self();
-  for (auto *g = group ? static_cast<task_group *>(group) : t.task->group; g; g = g->outer)
+  thread &self = weft_omp::self();
+  for (auto *g = group ? static_cast<task_group *>(group) : self.task->group; g; g = g->outer)
     if (g->of_llvm)
-      if (void *const p = find(*g->of_llvm, t.number, data))
+      if (void *const p = find(*g->of_llvm, self.number, data))
         return p;
   fatal(
       "in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",

@@ -68,17 +68,17 @@ KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resou
 
 /// Begins sections. They are a loop with a chunk of one; each step passes the number of sections.
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
-  thread &t = self();
-  if (enter_workshare(t)) {
-    set_loop(t, *t.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
-    publish_workshare(t);
+  thread &self = weft_omp::self();
+  if (enter_workshare(self)) {
+    set_loop(self, *self.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+    publish_workshare(self);
   }
-  return next_chunk(t) ? static_cast<std::int32_t>(t.workshare.first) : INT32_MAX;
+  return next_chunk(self) ? static_cast<std::int32_t>(self.workshare.first) : INT32_MAX;
 }
 KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
-  thread &t = self();
-  return next_chunk(t) && t.workshare.first < static_cast<std::uint64_t>(count)
-             ? static_cast<std::int32_t>(t.workshare.first)
+  thread &self = weft_omp::self();
+  return next_chunk(self) && self.workshare.first < static_cast<std::uint64_t>(count)
+             ? static_cast<std::int32_t>(self.workshare.first)
              : count;
 }
 KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
@@ -86,10 +86,10 @@ KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(sel
 /// Gives the address that one member passes to all members. The compiler emits the barrier that
 /// ends the construct.
 KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (data)
-    t.team->copied.store(data, std::memory_order_release); // O5
-  team_barrier(t);
-  return t.team->copied.load(std::memory_order_acquire); // O5
+    self.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(self);
+  return self.team->copied.load(std::memory_order_acquire); // O5
 }
 KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked.threads = 0; }

@@ -46,35 +46,35 @@ weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
   return f & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
 }
 
-[[gnu::always_inline]] inline void read(thread &t, access_list &into, const kmp_depend *list,
+[[gnu::always_inline]] inline void read(thread &self, access_list &into, const kmp_depend *list,
                                         std::int32_t count) {
   for (const kmp_depend *d = list, *const end = list + count; d != end; ++d)
     if ((d->flags & k_all_memory) || d->address == ~std::uintptr_t{0}) [[unlikely]]
       into.add_all();
     else
       into.add(reinterpret_cast<const void *>(d->address), mode_of_flags(d->flags));
-  into.finish(t);
+  into.finish(self);
 }
 
 /// Returns whether the task is deferred. Outside of a parallel region it is not, because there is
 /// no other thread, and perhaps no later scheduling point.
-bool is_for_queue(const thread &t, const omp_task &x) noexcept {
-  return !x.undeferred && t.team->level != 0;
+bool is_for_queue(const thread &self, const omp_task &task) noexcept {
+  return !task.undeferred && self.team->level != 0;
 }
 
-void start(thread &t, kmp_task *k, const task_clauses &clauses) {
-  omp_task &x = task_of(k);
-  if (x.priority == k_for_helpers && !x.undeferred)
-    return submit(t, x, clauses);
-  if (t.team->level == 0 && x.detachable && !x.undeferred &&
+void start(thread &self, kmp_task *k, const task_clauses &clauses) {
+  omp_task &task = task_of(k);
+  if (task.priority == k_for_helpers && !task.undeferred)
+    return submit(self, task, clauses);
+  if (self.team->level == 0 && task.detachable && !task.undeferred &&
       clauses.access_count == 0) { // its creator may be the thread that fulfils the event
-    count_in(t, x);
-    return run_task(t, x);
+    count_in(self, task);
+    return run_task(self, task);
   }
-  if (is_for_queue(t, x))
-    submit(t, x, clauses);
+  if (is_for_queue(self, task))
+    submit(self, task, clauses);
   else
-    run_undeferred(t, x, clauses);
+    run_undeferred(self, task, clauses);
 }
 
 } // namespace
@@ -82,20 +82,20 @@ void start(thread &t, kmp_task *k, const task_clauses &clauses) {
 KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags,
                                         std::size_t bytes, std::size_t shared_bytes,
                                         std::int32_t (*entry)(std::int32_t, kmp_task *)) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   task_clauses clauses;
   clauses.is_final = (flags & k_final) != 0;
   clauses.detachable = (flags & (k_detachable | k_proxy)) != 0;
   const std::size_t whole = (bytes + 15) & ~std::size_t{15};
-  omp_task *const x = make_task(t, whole + shared_bytes, 16, clauses);
-  auto *const k = static_cast<kmp_task *>(x->argument);
-  k->shareds = shared_bytes ? static_cast<char *>(x->argument) + whole : nullptr;
+  omp_task *const task = make_task(self, whole + shared_bytes, 16, clauses);
+  auto *const k = static_cast<kmp_task *>(task->argument);
+  k->shareds = shared_bytes ? static_cast<char *>(task->argument) + whole : nullptr;
   k->entry = entry;
   k->part = 0;
-  x->data_bytes = whole + shared_bytes;
-  x->destroys = (flags & k_destroys) != 0;
-  x->kmp_entry = entry && !x->destroys ? entry : &run_entry;
-  x->has_priority = (flags & k_priority) != 0;
+  task->data_bytes = whole + shared_bytes;
+  task->destroys = (flags & k_destroys) != 0;
+  task->kmp_entry = entry && !task->destroys ? entry : &run_entry;
+  task->has_priority = (flags & k_priority) != 0;
   return k;
 }
 KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags,
@@ -109,44 +109,44 @@ KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std:
 }
 
 KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
-  omp_task &x = task_of(k);
-  thread &t = self();
-  if (t.task == &x) { // the body of an untied task, at the end of a part
-    x.again = true;
+  omp_task &task = task_of(k);
+  thread &self = weft_omp::self();
+  if (self.task == &task) { // the body of an untied task, at the end of a part
+    task.again = true;
     return 0;
   }
-  if (x.has_priority && x.priority != k_for_helpers)
-    x.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
-  if (x.priority == 0 && is_for_queue(t, x)) [[likely]]
-    submit_plain(t, x);
+  if (task.has_priority && task.priority != k_for_helpers)
+    task.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
+  if (task.priority == 0 && is_for_queue(self, task)) [[likely]]
+    submit_plain(self, task);
   else
-    start(t, k, {});
+    start(self, k, {});
   return 0;
 }
 
 KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k,
                                                std::int32_t count, kmp_depend *list, std::int32_t,
                                                kmp_depend *) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   access_list accesses(static_cast<std::size_t>(count));
-  read(t, accesses, list, count);
+  read(self, accesses, list, count);
   task_clauses clauses;
   accesses.enter_in(clauses);
-  if (is_for_queue(t, task_of(k))) [[likely]]
-    submit(t, task_of(k), clauses);
+  if (is_for_queue(self, task_of(k))) [[likely]]
+    submit(self, task_of(k), clauses);
   else
-    start(t, k, clauses);
+    start(self, k, clauses);
   return 0;
 }
 
 KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list,
                                   std::int32_t, kmp_depend *) {
-  thread &t = self();
-  if (!t.task->external)
+  thread &self = weft_omp::self();
+  if (!self.task->external)
     return;
   access_list accesses(static_cast<std::size_t>(count));
-  read(t, accesses, list, count);
-  wait_for_accesses(t, accesses);
+  read(self, accesses, list, count);
+  wait_for_accesses(self, accesses);
 }
 KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count,
                                          kmp_depend *list, std::int32_t, kmp_depend *,
@@ -156,15 +156,15 @@ KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32
 
 // if(false): the compiled code calls the body itself, between these two.
 KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
-  thread &t = self();
-  begin_here(t, task_of(k));
+  thread &self = weft_omp::self();
+  begin_here(self, task_of(k));
 }
 KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   while (std::exchange(task_of(k).again, false))
     k->entry(n, k);
   destroy_data(n, k);
-  end_here(t, task_of(k));
+  end_here(self, task_of(k));
 }
 
 KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) {
@@ -187,9 +187,9 @@ KMP_API std::int32_t __kmpc_omp_taskyield(location *, std::int32_t, int) {
 KMP_API void __kmpc_taskgroup(location *, std::int32_t) { begin_group(self()); }
 KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) { end_group(self()); }
 KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *k) {
-  omp_task &x = task_of(k);
-  x.detachable = true;
-  return &x;
+  omp_task &task = task_of(k);
+  task.detachable = true;
+  return &task;
 }
 
 // Complete the outside work of a proxy task. Such a task ends when both its body and that work are

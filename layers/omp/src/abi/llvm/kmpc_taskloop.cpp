@@ -33,7 +33,7 @@ std::uint64_t trips_of(std::uint64_t low, std::uint64_t high, std::int64_t step)
   return a < b ? 0 : (low - high) / (0 - static_cast<std::uint64_t>(step)) + 1;
 }
 
-void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked,
+void divide(task_loop &l, const thread &self, std::int32_t how, std::uint64_t asked,
             bool strict) noexcept {
   if (how == k_by_grainsize && strict) {
     l.each = std::min(std::max<std::uint64_t>(asked, 1), l.trips);
@@ -43,7 +43,7 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
   }
   const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1)
                                : how == k_by_number  ? asked
-                                                     : t.team->size;
+                                                     : self.team->size;
   l.tasks = std::clamp<std::uint64_t>(wanted, 1, l.trips);
   l.each = l.trips / l.tasks;
   l.more = l.trips % l.tasks;
@@ -56,14 +56,14 @@ std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *add
   return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
 }
 
-omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, std::uint64_t first,
-                    std::uint64_t count, bool is_last) {
+omp_task *make_copy(thread &self, const task_loop &l, const task_clauses &clauses,
+                    std::uint64_t first, std::uint64_t count, bool is_last) {
   omp_task &from = task_of(l.pattern);
-  omp_task *const x = make_task(t, from.data_bytes, 16, clauses);
-  x->kmp_entry = from.kmp_entry;
-  x->destroys = from.destroys;
-  x->data_bytes = from.data_bytes;
-  auto *const k = static_cast<kmp_task *>(x->argument);
+  omp_task *const task = make_task(self, from.data_bytes, 16, clauses);
+  task->kmp_entry = from.kmp_entry;
+  task->destroys = from.destroys;
+  task->data_bytes = from.data_bytes;
+  auto *const k = static_cast<kmp_task *>(task->argument);
   std::memcpy(static_cast<void *>(k), l.pattern, from.data_bytes);
   if (k->shareds)
     k->shareds = reinterpret_cast<char *>(k) +
@@ -74,13 +74,13 @@ omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, 
       is_last ? *l.high : low + (count - 1) * static_cast<std::uint64_t>(l.step);
   if (l.copy)
     l.copy(k, l.pattern, is_last);
-  return x;
+  return task;
 }
 
-void make_tasks(thread &t, const task_loop &l, bool deferred) {
+void make_tasks(thread &self, const task_loop &l, bool deferred) {
   const omp_task &pattern = task_of(l.pattern);
   task_clauses clauses;
-  clauses.deferred = deferred && t.team->level != 0;
+  clauses.deferred = deferred && self.team->level != 0;
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
   omp_task *later = nullptr,
@@ -88,18 +88,18 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < l.tasks; ++i) {
     const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
-    omp_task *const x = make_copy(t, l, clauses, first, count, i + 1 == l.tasks);
+    omp_task *const task = make_copy(self, l, clauses, first, count, i + 1 == l.tasks);
     first += count;
-    if (!x->undeferred) {
-      submit(t, *x, clauses);
+    if (!task->undeferred) {
+      submit(self, *task, clauses);
     } else {
-      *end = x;
-      end = &x->next_of_loop;
+      *end = task;
+      end = &task->next_of_loop;
     }
   }
   while (later) {
-    omp_task *const x = std::exchange(later, later->next_of_loop);
-    run_undeferred(t, *x, clauses);
+    omp_task *const task = std::exchange(later, later->next_of_loop);
+    run_undeferred(self, *task, clauses);
   }
 }
 
@@ -109,20 +109,20 @@ KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern,
                                std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
                                std::int64_t step, std::int32_t no_group, std::int32_t how,
                                std::uint64_t asked, std::int32_t modifier, void *copy) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (!no_group)
-    begin_group(t);
+    begin_group(self);
   task_loop l{
       pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step),
       0,       0,   0};
-  if (l.trips != 0 && !is_cancelled(*t.task)) {
-    divide(l, t, how, asked, modifier == k_strict);
-    make_tasks(t, l, condition != 0);
+  if (l.trips != 0 && !is_cancelled(*self.task)) {
+    divide(l, self, how, asked, modifier == k_strict);
+    make_tasks(self, l, condition != 0);
   }
   destroy_data(n, pattern);
-  discard(t, task_of(pattern));
+  discard(self, task_of(pattern));
   if (!no_group)
-    end_group(t);
+    end_group(self);
 }
 KMP_API void __kmpc_taskloop(location *l, std::int32_t n, kmp_task *pattern, std::int32_t condition,
                              std::uint64_t *low, std::uint64_t *high, std::int64_t step,

@@ -30,38 +30,38 @@ static_assert(sizeof(old_nest_lock) == 8);
 
 /// Tries to take the lock. A thread that spins with it lets other threads run now and then, because
 /// one of them holds the lock.
-bool test(word_lock &l, thread &t) noexcept {
+bool test(word_lock &l, thread &self) noexcept {
   if (l.try_lock())
     return true;
-  count_failed_test(t);
+  count_failed_test(self);
   return false;
 }
 
-int take(nest_lock &l, thread &t, bool wait) noexcept {
-  if (l.owner != t.task) {
+int take(nest_lock &l, thread &self, bool wait) noexcept {
+  if (l.owner != self.task) {
     if (wait)
-      l.lock.lock(t);
-    else if (!test(l.lock, t))
+      l.lock.lock(self);
+    else if (!test(l.lock, self))
       return 0;
-    l.owner = t.task;
+    l.owner = self.task;
     l.count = 0;
   }
   return ++l.count;
 }
 
-void give_back(nest_lock &l, thread &t) noexcept {
+void give_back(nest_lock &l, thread &self) noexcept {
   if (--l.count != 0)
     return;
   l.owner = nullptr;
-  l.lock.unlock(t);
+  l.lock.unlock(self);
 }
 
-int take(old_nest_lock &l, thread &t, bool wait) noexcept {
-  const auto me = static_cast<std::uint16_t>(t.gtid + 1);
+int take(old_nest_lock &l, thread &self, bool wait) noexcept {
+  const auto me = static_cast<std::uint16_t>(self.gtid + 1);
   if (l.owner != me) {
     if (wait)
-      l.lock.lock(t);
-    else if (!test(l.lock, t))
+      l.lock.lock(self);
+    else if (!test(l.lock, self))
       return 0;
     l.owner = me;
     l.count = 0;
@@ -69,11 +69,11 @@ int take(old_nest_lock &l, thread &t, bool wait) noexcept {
   return ++l.count;
 }
 
-void give_back(old_nest_lock &l, thread &t) noexcept {
+void give_back(old_nest_lock &l, thread &self) noexcept {
   if (--l.count != 0)
     return;
   l.owner = std::uint16_t{0};
-  l.lock.unlock(t);
+  l.lock.unlock(self);
 }
 
 } // namespace

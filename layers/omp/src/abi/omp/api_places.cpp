@@ -51,16 +51,17 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
     std::copy(p->begin(), p->end(), ids);
 }
 OMP_API int omp_get_place_num() {
-  const thread &t = self();
-  const bool is_on_first =
-      is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // of a thread that has no place
-  return t.placement.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0)
+  const thread &self = weft_omp::self();
+  const bool is_on_first = is_of_llvm() ? g_globals.places.empty()
+                                        : self.team->level == 0; // of a thread that has no place
+  return self.placement.place < 0 && !visible_places().empty() &&
+                 (is_on_first || self.team->level == 0)
              ? 0
-             : t.placement.place;
+             : self.placement.place;
 }
 OMP_API int omp_get_partition_num_places() {
-  const thread &t = self();
-  return static_cast<int>(t.placement.count ? t.placement.count : visible_places().size());
+  const thread &self = weft_omp::self();
+  return static_cast<int>(self.placement.count ? self.placement.count : visible_places().size());
 }
 OMP_API void omp_get_partition_place_nums(int *numbers) {
   const int count = omp_get_partition_num_places();

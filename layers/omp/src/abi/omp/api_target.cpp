@@ -46,35 +46,36 @@ unsigned thread_limit_of(void **list) noexcept {
 /// ICVs with which the process began.
 void run_on_host(int device, void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
   refuse_mandatory(device);
-  thread &t = self();
-  omp_team *const c = make_initial_team(t);
+  thread &self = weft_omp::self();
+  omp_team *const team = make_initial_team(self);
   struct {
     omp_team *team;
     omp_task *task;
     unsigned number, teams, teams_number;
     workshare_state workshare;
     thread_placement placement;
-  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.workshare, t.placement};
+  } const before{self.team,         self.task,      self.number,   self.teams,
+                 self.teams_number, self.workshare, self.placement};
   if (thread_limit)
-    c->settings.thread_limit = thread_limit;
-  c->implicit[0].group = nullptr;
-  t.team = c;
-  t.task = &c->implicit[0];
-  t.number = 0;
-  t.teams = 1;
-  t.teams_number = 0;
-  t.workshare = {};
+    team->settings.thread_limit = thread_limit;
+  team->implicit[0].group = nullptr;
+  self.team = team;
+  self.task = &team->implicit[0];
+  self.number = 0;
+  self.teams = 1;
+  self.teams_number = 0;
+  self.workshare = {};
   body(addresses);
-  wait_for_children(t);
-  c->implicit[0].end_implicit(t);
-  t.team = before.team;
-  t.task = before.task;
-  t.number = before.number;
-  t.teams = before.teams;
-  t.teams_number = before.teams_number;
-  t.workshare = before.workshare;
-  t.placement = before.placement;
-  put_free_team(*c);
+  wait_for_children(self);
+  team->implicit[0].end_implicit(self);
+  self.team = before.team;
+  self.task = before.task;
+  self.number = before.number;
+  self.teams = before.teams;
+  self.teams_number = before.teams_number;
+  self.workshare = before.workshare;
+  self.placement = before.placement;
+  put_free_team(*team);
 }
 
 constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind
@@ -104,9 +105,9 @@ void run_with_copies(int device, void (*body)(void *), std::size_t count, void *
 }
 
 void wait_for_depend(void **depend) {
-  thread &t = self();
-  if (depend && t.task->external)
-    wait_for_accesses(t, access_list(t, depend));
+  thread &self = weft_omp::self();
+  if (depend && self.task->external)
+    wait_for_accesses(self, access_list(self, depend));
 }
 
 } // namespace
@@ -147,20 +148,20 @@ GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std:
   wait_for_depend(depend);
 }
 GOMP_API void GOMP_teams(unsigned, unsigned limit) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (limit)
     own_icvs().thread_limit = limit;
-  t.teams = 1; // whatever number the program asks for: one team runs the whole region
-  t.teams_number = 0;
+  self.teams = 1; // whatever number the program asks for: one team runs the whole region
+  self.teams_number = 0;
 }
 GOMP_API bool GOMP_teams4(unsigned low, unsigned, unsigned limit, bool first) {
-  thread &t = self();
+  thread &self = weft_omp::self();
   if (!first)
-    return ++t.teams_number < t.teams ? true : (t.teams_number = t.teams - 1, false);
+    return ++self.teams_number < self.teams ? true : (self.teams_number = self.teams - 1, false);
   if (limit)
     own_icvs().thread_limit = limit;
-  t.teams = low ? low : 1;
-  t.teams_number = 0;
+  self.teams = low ? low : 1;
+  self.teams_number = 0;
   return true;
 }
 GOMP_API void GOMP_offload_register(const void *, int, const void *) {}

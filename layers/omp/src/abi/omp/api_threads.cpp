@@ -20,16 +20,16 @@ struct position {
 };
 
 position at_level(int level) noexcept {
-  const thread &t = self();
-  const omp_team *c = t.team;
-  unsigned number = t.number;
-  if (level < 0 || level > static_cast<int>(c->level))
+  const thread &self = weft_omp::self();
+  const omp_team *team = self.team;
+  unsigned number = self.number;
+  if (level < 0 || level > static_cast<int>(team->level))
     return {nullptr, 0};
-  for (int l = static_cast<int>(c->level); l > level; --l) {
-    number = c->number_in_outer;
-    c = c->outer;
+  for (int l = static_cast<int>(team->level); l > level; --l) {
+    number = team->number_in_outer;
+    team = team->outer;
   }
-  return {c, number};
+  return {team, number};
 }
 
 } // namespace
