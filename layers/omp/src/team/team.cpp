@@ -33,22 +33,11 @@ void reserve_members(omp_team &team, unsigned size) {
   team.capacity = room;
 }
 
-void begin_oversubscribed(omp_team &team) {
-  if (team.laid_out_for != team.size)
-    lay_out_leaves(team);
-  team.begin_releasing();
-}
-
 /// Writes a word only if that changes it, because members read it all the time.
 template <class Word, class T>
 void change(Word &to, T v) noexcept {
   if (to != v)
     to = v;
-}
-
-/// Returns the place that keeps the team of the thread's next region.
-omp_team *&slot_of_hot(thread &self) noexcept {
-  return self.team->members[0] == &self ? self.team->hot : self.hot;
 }
 
 int next_level_threads(const omp_team &team) noexcept {
@@ -58,42 +47,6 @@ int next_level_threads(const omp_team &team) noexcept {
   const auto &all = g_globals.threads_by_level;
   const std::size_t next = team.level; // what regions inside this one get
   return next < all.size() ? all[next] : -1;
-}
-
-void set_up(omp_team &team, thread &self, unsigned bind) {
-  team.outer = self.team;
-  team.number_in_outer = self.number;
-  team.outer_task = self.task;
-  team.outer_share = self.workshare;
-  team.outer_placement = self.placement;
-  team.level = self.team->level + 1;
-  team.active_level = self.team->active_level + (team.size > 1 ? 1 : 0);
-  team.forget(team.cancelled);
-  team.forget(team.workshare_cancelled);
-  team.singles.store(0, std::memory_order_relaxed);
-  team.reductions = nullptr;
-  team.settings = *self.task->settings;
-  if (const level_list *levels = std::exchange(self.asked.levels, nullptr))
-    team.settings.levels = levels;
-  if (const int n = next_level_threads(team); n > 0)
-    team.settings.threads = n;
-  if (team.settings.bind != k_bind_false && (bind & 7) != 0)
-    team.settings.bind = static_cast<int>(bind & 7);
-  if (const auto &all = g_globals.bind_by_level; team.level < all.size())
-    team.settings.bind = all[team.level];
-  team.forget(team.has_tasks);
-  if (team.used_workshares.load(std::memory_order_relaxed)) {
-    team.used_workshares.store(false, std::memory_order_relaxed);
-    for (workshare &s : team.workshares)
-      s.forget();
-  }
-  for (unsigned i = 0; i < team.size; ++i) {
-    team.implicit[i].become_implicit(team, team.settings, i);
-    team.implicit[i].parent = self.task;
-  }
-  place_members(team, self, bind);
-  if (g_globals.display_affinity) [[unlikely]]
-    compare_placements(team);
 }
 
 /// Enters the team. The member itself calls it.
@@ -228,13 +181,21 @@ void serve(thread &self) {
 
 } // namespace
 
-omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
-  if (self.team->level == 0)
-    take_part(self);
-  omp_team *&kept = slot_of_hot(self);
+// ---- begin_team, step by step ---------------------------------------------------------------------
+
+namespace {
+
+/// Returns the team that the thread keeps for its next region.
+omp_team &kept_team(thread &self) {
+  omp_team *&kept = self.team->members[0] == &self ? self.team->hot : self.hot;
   if (!kept)
     kept = &some_team();
-  omp_team &team = *kept;
+  return *kept;
+}
+
+/// Makes the thread member 0, and starts the other members that the team does not have. Returns how
+/// many of `threads` there are.
+unsigned fill(omp_team &team, thread &self, unsigned threads) {
   reserve_members(team, threads);
   change(team.members[0], &self);
   unsigned have = 1;
@@ -242,19 +203,100 @@ omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
     if (!team.members[have] &&
         !(team.members[have] = start_light_thread(self, &serve, 0, &team, have)))
       break;
-  if (team.size != have) {
-    team.size = have; // O8
-    team.oversubscribed = have > leaves_wanted();
+  return have;
+}
+
+/// Prepares the barrier for so many members.
+void resize(omp_team &team, unsigned size) {
+  if (team.size != size) {
+    team.size = size; // O8
+    team.oversubscribed = size > leaves_wanted();
   }
-  if (team.oversubscribed)
-    begin_oversubscribed(team);
-  set_up(team, self, bind);
-  if (have < threads)
-    g_busy.give_back(threads - have);
+  if (!team.oversubscribed)
+    return;
+  if (team.laid_out_for != team.size)
+    lay_out_leaves(team);
+  team.begin_releasing();
+}
+
+/// Notes the region around this one, to which end_team() returns.
+void note_outer(omp_team &team, const thread &self) noexcept {
+  team.outer = self.team;
+  team.number_in_outer = self.number;
+  team.outer_task = self.task;
+  team.outer_share = self.workshare;
+  team.outer_placement = self.placement;
+  team.level = self.team->level + 1;
+  team.active_level = self.team->active_level + (team.size > 1 ? 1 : 0);
+}
+
+/// Clears what the last region has left in the team.
+void clear(omp_team &team) noexcept {
+  team.forget(team.cancelled);
+  team.forget(team.workshare_cancelled);
+  team.singles.store(0, std::memory_order_relaxed);
+  team.reductions = nullptr;
+  team.forget(team.has_tasks);
+  if (!team.used_workshares.load(std::memory_order_relaxed))
+    return;
+  team.used_workshares.store(false, std::memory_order_relaxed);
+  for (workshare &s : team.workshares)
+    s.forget();
+}
+
+/// Gives the team the ICVs of the thread's task, as the clauses and the level change them.
+void inherit_icvs(omp_team &team, thread &self, unsigned bind) {
+  team.settings = *self.task->settings;
+  if (const level_list *levels = std::exchange(self.asked.levels, nullptr))
+    team.settings.levels = levels;
+  if (const int n = next_level_threads(team); n > 0)
+    team.settings.threads = n;
+  if (team.settings.bind != k_bind_false && (bind & 7) != 0)
+    team.settings.bind = static_cast<int>(bind & 7);
+  if (const auto &all = g_globals.bind_by_level; team.level < all.size())
+    team.settings.bind = all[team.level];
+}
+
+/// Makes the members' tasks, as children of the task that begins the region.
+void make_implicit_tasks(omp_team &team, const thread &self) noexcept {
+  for (unsigned i = 0; i < team.size; ++i) {
+    team.implicit[i].become_implicit(team, team.settings, i);
+    team.implicit[i].parent = self.task;
+  }
+}
+
+/// Gives each member its place.
+void give_places(omp_team &team, thread &self, unsigned bind) {
+  place_members(team, self, bind);
+  if (g_globals.display_affinity) [[unlikely]]
+    compare_placements(team);
+}
+
+/// Sets how long the members spin at the region's end. If there are more threads in teams than
+/// workers, neither they nor the members of the outer region spin.
+void set_spins(omp_team &team) noexcept {
   const int spins = spins_for(team);
   change(team.spins, spins);
   if (spins == 0)
     change(team.outer->spins, 0);
+}
+
+} // namespace
+
+omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
+  if (self.team->level == 0)
+    take_part(self);
+  omp_team &team = kept_team(self);
+  const unsigned have = fill(team, self, threads);
+  resize(team, have);
+  note_outer(team, self);
+  clear(team);
+  inherit_icvs(team, self, bind);
+  make_implicit_tasks(team, self);
+  give_places(team, self, bind);
+  if (have < threads)
+    g_busy.give_back(threads - have);
+  set_spins(team);
   join_team(team, self, 0, false);
   settle(self);
   return team;
