@@ -77,27 +77,24 @@ workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
 
 } // namespace
 
-bool enter_workshare(thread &self) noexcept {
+/// Makes the region current. Returns the lock, held, for the first member that enters; else null.
+spin_lock *workshare_entry::enter(thread &self) noexcept {
   workshare_state &mine = self.workshare;
   const std::uint64_t number = ++mine.entered;
   workshare &first = self.team->workshares[number % k_open_workshares];
   mine.trip = 0;
   mine.has_chunk = false;
   mine.range = nullptr;
-  first.lock.lock();
+  std::unique_lock lock(first.lock);
   workshare &s = find_slot(first, number);
   mine.current = &s;
-  if (s.number == number) {
-    first.lock.unlock();
-    return false;
-  }
+  if (s.number == number)
+    return nullptr;
   s.begin(number);
   if (!self.team->used_workshares.load(std::memory_order_relaxed))
     self.team->used_workshares.store(true, std::memory_order_relaxed);
-  return true; // with the lock: the others wait for publish_workshare()
+  return lock.release();
 }
-
-void publish_workshare(thread &self) noexcept { self.workshare.current->slot->lock.unlock(); }
 
 void leave_workshare(thread &self) noexcept {
   workshare *const s = std::exchange(self.workshare.current, nullptr);

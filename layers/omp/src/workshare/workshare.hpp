@@ -66,11 +66,25 @@ struct loop_shape {
 [[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last,
                                   unsigned long long step) noexcept;
 
-/// Enters the calling member's next region. Returns true if the member is the first one there: it
-/// must set the region up, then call publish_workshare().
-[[nodiscard]] bool enter_workshare(thread &self) noexcept;
-/// Publishes to the other members what the first one has set up.
-void publish_workshare(thread &self) noexcept;
+/// The calling member's entry into its next region. The first member that enters sets the region up,
+/// with the region's lock; the others enter when this object of the first member is gone.
+class workshare_entry {
+ public:
+  explicit workshare_entry(thread &self) noexcept : m_locked(enter(self)) {}
+  ~workshare_entry() {
+    if (m_locked)
+      m_locked->unlock();
+  }
+  workshare_entry(const workshare_entry &) = delete;
+  workshare_entry &operator=(const workshare_entry &) = delete;
+
+  /// Returns whether the member is the first one there, and sets the region up.
+  [[nodiscard]] bool is_first() const noexcept { return m_locked != nullptr; }
+
+ private:
+  static spin_lock *enter(thread &self) noexcept;
+  spin_lock *const m_locked; // null: another member has set the region up
+};
 /// Leaves the member's region. The last member ends it.
 void leave_workshare(thread &self) noexcept;
 

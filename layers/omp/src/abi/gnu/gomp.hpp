@@ -25,7 +25,7 @@ template <class SetUp>
 void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, SetUp set_up) {
   if (reductions)
     begin_workshare_group(self);
-  if (enter_workshare(self)) {
+  if (const workshare_entry entry(self); entry.is_first()) {
     workshare &s = *self.workshare.current;
     set_up(s);
     if (reductions) {
@@ -33,7 +33,6 @@ void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, Se
       s.reductions = reductions;
     }
     set_memory(s, memory);
-    publish_workshare(self);
   } else if (reductions) {
     register_reductions(self, reductions, self.workshare.current->reductions);
   }

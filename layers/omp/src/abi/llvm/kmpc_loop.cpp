@@ -194,7 +194,8 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
 /// the vector's length.
 void begin_simd(thread &self, const loop_shape &shape, std::uint64_t length) {
   self.workshare.ordered = false;
-  if (!enter_workshare(self))
+  const workshare_entry entry(self);
+  if (!entry.is_first())
     return;
   const icvs &v = my_icvs();
   const int kind = v.schedule == k_auto          ? k_static
@@ -210,7 +211,6 @@ void begin_simd(thread &self, const loop_shape &shape, std::uint64_t length) {
       lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
   set_loop(self, *self.workshare.current, shape, kind, chunk);
   self.workshare.current->multiple = chunk;
-  publish_workshare(self);
 }
 
 template <class T, class S>
@@ -232,12 +232,11 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
   }
   const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked &&
                      (schedule & ~k_modifiers) != k_first_ordered;
-  if (enter_workshare(self)) {
+  if (const workshare_entry entry(self); entry.is_first()) {
     set_loop(self, *self.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
              plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
     if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
       self.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
-    publish_workshare(self);
   }
   self.workshare.ordered = ordered;
 }

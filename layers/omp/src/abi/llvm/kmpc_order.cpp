@@ -63,10 +63,8 @@ KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count,
   std::uint64_t extents[k_deepest];
   for (std::int32_t i = 0; i < count; ++i)
     extents[i] = extent(list[i]);
-  if (enter_workshare(self)) {
+  if (const workshare_entry entry(self); entry.is_first())
     set_doacross(self, *self.workshare.current, static_cast<unsigned>(count), extents);
-    publish_workshare(self);
-  }
   self.workshare.nest = std::exchange(self.workshare.current, nullptr);
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *list;
   self.workshare.nest_shape = static_cast<std::int64_t *>(std::malloc(bytes));

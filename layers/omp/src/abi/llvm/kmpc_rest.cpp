@@ -69,10 +69,8 @@ KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resou
 /// Begins sections. They are a loop with a chunk of one; each step passes the number of sections.
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
   thread &self = weft_omp::self();
-  if (enter_workshare(self)) {
+  if (const workshare_entry entry(self); entry.is_first())
     set_loop(self, *self.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
-    publish_workshare(self);
-  }
   return next_chunk(self) ? static_cast<std::int32_t>(self.workshare.first) : INT32_MAX;
 }
 KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
