@@ -71,8 +71,12 @@ bool decide_by_needs(const needs &n, abi_flavor &into) noexcept {
   if (!n.strings)
     return false;
   if (n.has_version("VERSION") || n.any_library(is_of_llvm_by_name))
-    return into = abi_flavor::llvm, true;
-  return n.any_library(is_of_gnu_by_name) && (into = abi_flavor::gnu, true);
+    into = abi_flavor::llvm;
+  else if (n.any_library(is_of_gnu_by_name))
+    into = abi_flavor::gnu;
+  else
+    return false;
+  return true;
 }
 
 int look_at(dl_phdr_info *object, std::size_t, void *result) noexcept {

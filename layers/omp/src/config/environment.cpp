@@ -4,6 +4,7 @@
 #include "config/environment.hpp"
 #include "abi/flavor.hpp"
 #include "config/message.hpp"
+#include "config/once.hpp"
 #include "config/topology.hpp"
 
 #include <algorithm>
@@ -138,10 +139,12 @@ void read_schedule(icvs &to) {
   const char *s = skip(value);
   unsigned modifier = 0;
   bool has_modifier = false;
-  if (eat(s, "monotonic"))
-    modifier = k_monotonic, has_modifier = true;
-  else if (eat(s, "nonmonotonic"))
+  if (eat(s, "monotonic")) {
+    modifier = k_monotonic;
     has_modifier = true;
+  } else if (eat(s, "nonmonotonic")) {
+    has_modifier = true;
+  }
   if (has_modifier && (*s != ':' || !*(s = skip(s + 1))))
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   const int kind = read_kind(s);
@@ -179,16 +182,21 @@ void read_waiting(globals &g) {
     else
       bad("OMP_WAIT_POLICY", policy, "active or passive");
   }
-  if (g.wait_policy == 0)
-    g.spins = 0, g.spin_count = 0;
-  else if (g.wait_policy == 1)
-    g.spins = 200000, g.spin_count = 30000000000ull;
+  if (g.wait_policy == 0) {
+    g.spins = 0;
+    g.spin_count = 0;
+  } else if (g.wait_policy == 1) {
+    g.spins = 200000;
+    g.spin_count = 30000000000ull;
+  }
   const char *spins = weft::layer::environment("GOMP_SPINCOUNT");
   const char *s = spins ? skip(spins) : "";
-  if (spins && (eat(s, "infinite") || eat(s, "infinity")) && !*s)
-    g.spins = 1000000, g.spin_count = ~0ull;
-  else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull))
+  if (spins && (eat(s, "infinite") || eat(s, "infinity")) && !*s) {
+    g.spins = 1000000;
+    g.spin_count = ~0ull;
+  } else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull)) {
     g.spins = static_cast<int>(std::min(g.spin_count, 1000000ull));
+  }
   if (g.wait_policy >= 0)
     g.block_time = g.wait_policy ? INT_MAX : 0;
   const char *block = weft::layer::environment("KMP_BLOCKTIME"), *b = block ? skip(block) : nullptr;
@@ -305,10 +313,7 @@ void read_environment() {
 
 } // namespace
 
-void load_environment() noexcept {
-  static const bool known = (read_environment(), true);
-  (void)known;
-}
+void load_environment() noexcept { static const once read(&read_environment); }
 
 void know_cutoff() noexcept {
   try {
@@ -324,7 +329,10 @@ namespace {
 
 /// Reads the environment when GNU's runtime does, at load. LLVM's runtime reads it at first use,
 /// and programs set variables until then.
-[[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (load_environment(), 0);
+const once g_read([] {
+  if (!is_of_llvm())
+    load_environment();
+});
 
 } // namespace
 } // namespace weft_omp

@@ -57,8 +57,10 @@ bool read_layer(const char *&s, layer &into) noexcept {
                  {"cores", k_cores},     {"core", k_cores},     {"c", k_cores},
                  {"threads", k_threads}, {"thread", k_threads}, {"t", k_threads}};
   for (const auto &n : k_names)
-    if (eat(s, n.name))
-      return into = n.which, true;
+    if (eat(s, n.name)) {
+      into = n.which;
+      return true;
+    }
   return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "helper/helpers.hpp"
 
+#include "config/once.hpp"
 #include "helper/job_queue.hpp"
 #include "placement/affinity.hpp"
 #include "team/team.hpp"
@@ -95,8 +96,7 @@ unsigned make_helpers(thread &self) {
   unsigned count = 0;
   for (unsigned number = 2; number <= g_globals.helper_numbers; ++number)
     count += start_light_thread(self, &help, number) != nullptr;
-  static const int once = std::atexit(&wait_at_exit);
-  (void)once;
+  static const once waits([] { (void)std::atexit(&wait_at_exit); });
   while (tells && ready_helpers() != count)
     yield_now(self);
   return count;

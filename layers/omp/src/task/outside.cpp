@@ -2,6 +2,7 @@
 // Offers OpenMP tasks to another layer, for task-aware libraries (layers/alpi). That layer lets a
 // task wait for something that
 // is no task, and delays the end of the task until then.
+#include "config/once.hpp"
 #include "team/team.hpp"
 
 #include <weft/layer/task_source.hpp>
@@ -56,8 +57,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
 };
 
 tasks_of_openmp g_tasks;
-[[maybe_unused]] const bool g_offered =
-    (weft::layer::offer_tasks(g_tasks), true); // when the library is loaded
+const once g_offered([] { weft::layer::offer_tasks(g_tasks); }); // when the library is loaded
 
 } // namespace
 } // namespace weft_omp

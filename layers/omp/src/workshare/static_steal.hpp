@@ -112,8 +112,10 @@ template <class RangeOf>
     unsigned fullest = me;
     std::uint32_t most = 0;
     for (unsigned i = 0; i < members; ++i)
-      if (const std::uint32_t left = i == me ? 0 : range_of(i).left(); left > most)
-        fullest = i, most = left;
+      if (const std::uint32_t left = i == me ? 0 : range_of(i).left(); left > most) {
+        fullest = i;
+        most = left;
+      }
     if (most == 0)
       return false;
     std::uint32_t end = 0;

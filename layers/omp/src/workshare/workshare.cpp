@@ -132,8 +132,10 @@ void set_loop(const thread &self, workshare &s, const loop_shape &shape, long sc
     chunk = static_cast<std::uint64_t>(v.chunk);
     in_any_order = in_any_order && v.schedule_modifier != k_monotonic;
   }
-  if (kind == k_auto)
-    kind = k_static, chunk = 0;
+  if (kind == k_auto) {
+    kind = k_static;
+    chunk = 0;
+  }
   if (kind == k_trapezoidal) // chunks that become smaller
     kind = k_guided;
   s.schedule = kind;

@@ -89,8 +89,10 @@ KMP_API void kmp_set_warnings_on_() {}
 KMP_API void kmp_set_warnings_off_() {}
 KMP_API void kmp_set_defaults(const char *text) {
   constexpr char k_offload[] = "OMP_TARGET_OFFLOAD=";
-  if (text && std::strncmp(text, k_offload, sizeof k_offload - 1) == 0)
-    return (void)self(), set_offload(text + sizeof k_offload - 1);
+  if (text && std::strncmp(text, k_offload, sizeof k_offload - 1) == 0) {
+    (void)self();
+    return set_offload(text + sizeof k_offload - 1);
+  }
   warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts",
        text ? text : "");
 }

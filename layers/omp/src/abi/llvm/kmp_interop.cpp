@@ -29,13 +29,16 @@ void refuse(int property, int *into) noexcept {
 
 KMP_API int omp_get_num_interop_properties(const void *) { return 0; }
 KMP_API std::intptr_t omp_get_interop_int(const void *, int property, int *why) {
-  return refuse(property, why), 0;
+  refuse(property, why);
+  return 0;
 }
 KMP_API void *omp_get_interop_ptr(const void *, int property, int *why) {
-  return refuse(property, why), nullptr;
+  refuse(property, why);
+  return nullptr;
 }
 KMP_API const char *omp_get_interop_str(const void *, int property, int *why) {
-  return refuse(property, why), nullptr;
+  refuse(property, why);
+  return nullptr;
 }
 KMP_API const char *omp_get_interop_name(const void *, int) { return nullptr; }
 KMP_API const char *omp_get_interop_type_desc(const void *, int) { return nullptr; }
@@ -46,13 +49,16 @@ KMP_API const char *omp_get_interop_rc_desc(const void *, int code) {
 // Fortran's functions take arguments by reference.
 KMP_API int omp_get_num_interop_properties_(const std::intptr_t *) { return 0; }
 KMP_API std::intptr_t omp_get_interop_int_(const std::intptr_t *, const int *property, int *why) {
-  return refuse(*property, why), 0;
+  refuse(*property, why);
+  return 0;
 }
 KMP_API void *omp_get_interop_ptr_(const std::intptr_t *, const int *property, int *why) {
-  return refuse(*property, why), nullptr;
+  refuse(*property, why);
+  return nullptr;
 }
 KMP_API const char *omp_get_interop_str_(const std::intptr_t *, const int *property, int *why) {
-  return refuse(*property, why), nullptr;
+  refuse(*property, why);
+  return nullptr;
 }
 KMP_API const char *omp_get_interop_name_(const std::intptr_t *, const int *) { return nullptr; }
 KMP_API const char *omp_get_interop_type_desc_(const std::intptr_t *, const int *) {

@@ -156,8 +156,12 @@ GOMP_API void GOMP_teams(unsigned, unsigned limit) {
 }
 GOMP_API bool GOMP_teams4(unsigned low, unsigned, unsigned limit, bool first) {
   thread &self = weft_omp::self();
-  if (!first)
-    return ++self.teams_number < self.teams ? true : (self.teams_number = self.teams - 1, false);
+  if (!first) {
+    if (self.teams_number + 1 >= self.teams)
+      return false; // the last team has run
+    ++self.teams_number;
+    return true;
+  }
   if (limit)
     own_icvs().thread_limit = limit;
   self.teams = low ? low : 1;
@@ -201,8 +205,10 @@ void copy_box(char *to, const char *from, std::size_t element, int dimensions,
               const std::size_t *from_offsets, const std::size_t *to_extents,
               const std::size_t *from_extents) {
   std::size_t to_slice = element, from_slice = element;
-  for (int i = 1; i < dimensions; ++i)
-    to_slice *= to_extents[i], from_slice *= from_extents[i];
+  for (int i = 1; i < dimensions; ++i) {
+    to_slice *= to_extents[i];
+    from_slice *= from_extents[i];
+  }
   to += to_offsets[0] * to_slice;
   from += from_offsets[0] * from_slice;
   if (dimensions == 1)
