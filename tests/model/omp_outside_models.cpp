@@ -62,7 +62,10 @@ struct hold_until_all_are_over {
   holds state;
   model_var<int> written[threads];
   model_atomic<int> ended{0};
-  hold_until_all_are_over() { state.increase(Events, !Detaches); }
+  hold_until_all_are_over() {
+    state.increase(Events,
+                   Detaches ? weft_omp::events_before::some : weft_omp::events_before::none);
+  }
   void end() {
     expect(ended.fetch_add(1, std::memory_order_relaxed) == 0, "the task ends once");
     for (auto &w : written)

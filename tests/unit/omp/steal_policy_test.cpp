@@ -21,7 +21,7 @@ class steal_policy_test : public testing::Test {
  protected:
   using steal_policy = weft_omp::basic_steal_policy<fake_owner, fake_clock>;
   fake_owner owner;
-  steal_policy patient{true};
+  steal_policy patient{weft_omp::steal_patience::patient};
 
   /// Takes as many as it looks at together, which take `each` ns, while the owner makes `made`. Whether that was unprofitable.
   bool take(steal_policy &policy, std::int64_t each, std::int64_t made, unsigned accesses = 0) {
@@ -94,7 +94,7 @@ TEST_F(steal_policy_test, expects_more_of_tasks_with_dependences) {
 }
 
 TEST_F(steal_policy_test, does_not_wait_on_a_cpu_that_others_need) {
-  steal_policy impatient{false};
+  steal_policy impatient{weft_omp::steal_patience::impatient};
   EXPECT_FALSE(take(impatient, 100, 5));
   EXPECT_FALSE(impatient.abstains());
 }

@@ -32,9 +32,10 @@ struct reader {
     skip();
     return true;
   }
-  bool number(long &into, bool may_be_negative = false) {
+  enum class sign : bool { plus, any };
+  bool number(long &into, sign allowed = sign::plus) {
     skip();
-    const char *digits = s + (may_be_negative && *s == '-');
+    const char *digits = s + (allowed == sign::any && *s == '-');
     if (!std::isdigit(static_cast<unsigned char>(*digits)))
       return false;
     char *end = nullptr;
@@ -95,7 +96,7 @@ bool one_range(reader &r, place &into) {
     return false;
   if (!without && r.eat(':') && (!r.number(length) || length <= 0))
     return false;
-  if (length != 1 && r.eat(':') && !r.number(stride, true))
+  if (length != 1 && r.eat(':') && !r.number(stride, reader::sign::any))
     return false;
   for (long i = 0; i < length; ++i) {
     const long cpu = first + i * stride;
@@ -153,7 +154,7 @@ bool place_range(reader &r, std::vector<place> &into) {
   if (!without && r.eat(':')) {
     if (!r.number(length) || length <= 0)
       return false;
-    if (r.eat(':') && !r.number(stride, true))
+    if (r.eat(':') && !r.number(stride, reader::sign::any))
       return false;
   }
   if (without) {

@@ -40,13 +40,14 @@ class job_queue {
   /// Gives the job to a runner that waits. False: no runner waits. `self` is null on a thread inside
   /// of Weft.
   [[nodiscard]] bool give_to_idle(thread *self, Job &job) noexcept {
-    return hand_over(self, job, false);
+    return hand_over(self, job, if_none_waits::refuse);
   }
   /// Gives the job to a runner that waits, or keeps it for the runner that comes next.
-  void give(thread *self, Job &job) noexcept { (void)hand_over(self, job, true); }
+  void give(thread *self, Job &job) noexcept { (void)hand_over(self, job, if_none_waits::keep); }
 
  private:
-  bool hand_over(thread *self, Job &job, bool or_keep) noexcept {
+  enum class if_none_waits : bool { refuse, keep };
+  bool hand_over(thread *self, Job &job, if_none_waits then) noexcept {
     runner *r = nullptr;
     {
       std::lock_guard lock(m_lock);
@@ -54,7 +55,7 @@ class job_queue {
       if (r) {
         m_idle = r->next_idle;
         r->given = &job;
-      } else if (or_keep) {
+      } else if (then == if_none_waits::keep) {
         append(job);
       }
     }

@@ -84,6 +84,9 @@ class basic_block_state {
   typename P::template atomic<Thread *> m_word{nullptr};
 };
 
+/// Says whether a task has had an event, or has a detach clause, before it gets an event.
+enum class events_before : bool { none, some };
+
 template <class P = real_atomics>
 class basic_hold_state {
  public:
@@ -91,11 +94,11 @@ class basic_hold_state {
 
   enum class decreased { some_left, none_left, task_is_over, underflow };
 
-  /// Adds `n` events. `first`: the task has had neither an event nor a detach clause. Returns
-  /// whether the number of events was 0.
-  bool increase(std::uint64_t n, bool first) noexcept {
-    return (m_word.fetch_add(n + (first ? k_fulfilled : 0), std::memory_order_relaxed) & k_most) ==
-           0; // relaxed: an ender has learnt of the event by other means
+  /// Adds `n` events. Returns whether the number of events was 0.
+  bool increase(std::uint64_t n, events_before before) noexcept {
+    return (m_word.fetch_add(n + (before == events_before::none ? k_fulfilled : 0),
+                             std::memory_order_relaxed) &
+            k_most) == 0; // relaxed: an ender has learnt of the event by other means
   }
   /// Notes that the body is over. True: the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {

@@ -26,6 +26,9 @@ struct steal_clock {
   }
 };
 
+/// Says whether a thief abstains from stealing for a time when it was unprofitable.
+enum class steal_patience : bool { impatient, patient };
+
 /// Decides for one thief. `Owner` has activity(), a number that changes whenever the owner makes or
 /// ends a task.
 template <class Owner, class Clock = steal_clock>
@@ -36,8 +39,8 @@ class basic_steal_policy {
   static constexpr std::int64_t k_fraction = 32;
   static constexpr unsigned k_few = 8; // tasks from one measurement to the next
 
-  /// Creates the policy of one thief. A thief that is not `patient` never abstains.
-  explicit basic_steal_policy(bool patient) noexcept : m_patient(patient) {}
+  explicit basic_steal_policy(steal_patience patience) noexcept
+      : m_patient(patience == steal_patience::patient) {}
 
   [[nodiscard]] std::uint64_t most_at_once() const noexcept {
     return has_abstained() ? k_few : 2 * k_few;

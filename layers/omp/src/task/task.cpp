@@ -237,7 +237,8 @@ void add_events(thread &self, omp_task &task, std::uint64_t n) {
   if (task.is_explicit) {
     if (task.undeferred && !task.detachable && task.accesses == 0)
       count_undeferred(self, task);
-    task.holds.increase(n, !std::exchange(task.detachable, true));
+    task.holds.increase(n, std::exchange(task.detachable, true) ? events_before::some
+                                                                : events_before::none);
     return;
   }
   omp_team &team = *self.team;
@@ -245,7 +246,7 @@ void add_events(thread &self, omp_task &task, std::uint64_t n) {
   mine.made = mine.made + 1;
   if (!team.has_tasks.load(std::memory_order_relaxed))
     begin_tasks(self, team);
-  if (!task.holds.increase(n, false))
+  if (!task.holds.increase(n, events_before::some))
     end_in_team(self, team); // the team counts the implicit task already
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers of a team, inside of a region and at its end. barrier_words.hpp describes the protocol.
+#include "config/once.hpp"
 #include "team/oversubscribed.hpp"
 #include "team/task_queue.hpp"
 #include "team/team.hpp"
@@ -156,10 +157,10 @@ void run_tasks(thread &self, omp_team &team, steal_policy &policy) {
     team.publish(n);
 }
 
-bool wait_oversubscribed(thread &self, omp_team &team, std::uint64_t unit, bool cancellable) {
-  const episode s{team.passed_as_released(), unit, cancellable};
+bool wait_oversubscribed(thread &self, omp_team &team, std::uint64_t unit, barrier_kind kind) {
+  const episode s{team.passed_as_released(), unit, kind == barrier_kind::cancellable};
   barrier_leaf &mine = *slot_of(self).leaf;
-  for (steal_policy policy(false);;) {
+  for (steal_policy policy(steal_patience::impatient);;) {
     if (team.has_tasks.load(std::memory_order_relaxed))
       run_tasks(self, team, policy);
     const std::uint64_t seen = team.arrive_on(mine.arrivals, mine.members, s.number, unit);
@@ -179,11 +180,12 @@ bool wait_oversubscribed(thread &self, omp_team &team, std::uint64_t unit, bool 
   }
 }
 
-bool wait_for_others(thread &self, omp_team &team, std::uint64_t unit, bool cancellable) {
+bool wait_for_others(thread &self, omp_team &team, std::uint64_t unit, barrier_kind kind) {
   if (team.oversubscribed)
-    return wait_oversubscribed(self, team, unit, cancellable);
+    return wait_oversubscribed(self, team, unit, kind);
   const int spins = unit == omp_team::k_ended ? team.spins : spins_for(team);
-  for (steal_policy policy(spins != 0);;) { // a member that abstains from stealing keeps its cpu
+  for (steal_policy policy(spins != 0 ? steal_patience::patient : steal_patience::impatient);
+       ;) { // a member that abstains from stealing keeps its cpu
     if (team.has_tasks.load(std::memory_order_relaxed))
       run_tasks(self, team, policy);
     const std::uint64_t seen = team.arrive(unit);
@@ -194,7 +196,8 @@ bool wait_for_others(thread &self, omp_team &team, std::uint64_t unit, bool canc
       return true;
     }
     const outcome o =
-        idle(self, team, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);
+        idle(self, team, {omp_team::passed_of(seen), unit, kind == barrier_kind::cancellable},
+             spins, policy);
     if (o != outcome::work)
       return o == outcome::over;
   }
@@ -203,8 +206,7 @@ bool wait_for_others(thread &self, omp_team &team, std::uint64_t unit, bool canc
 } // namespace
 
 void begin_tasks(thread &self, omp_team &team) noexcept {
-  static const bool known = (in_core(&self, &know_cutoff), true);
-  (void)known;
+  static const once known([&self] { in_core(&self, &know_cutoff); });
   team.set_has_tasks();
   wake_range(&self, team, 0, team.size);
 }
@@ -227,18 +229,20 @@ void end_barrier_if_due(thread &self, omp_team &team) noexcept {
   wake_after(self, team, team.try_to_end());
 }
 
-bool team_barrier(thread &self, bool cancellable) {
+bool team_barrier(thread &self, barrier_kind kind) {
   omp_team &team = *self.team;
-  if (cancellable && team.is_cancelled())
+  if (kind == barrier_kind::cancellable && team.is_cancelled())
     return false;
   if (team.size == 1 && !team.has_tasks.load(std::memory_order_relaxed)) {
     team.workshare_cancelled.store(false, std::memory_order_relaxed);
     return true;
   }
-  return wait_for_others(self, team, omp_team::k_arrived, cancellable);
+  return wait_for_others(self, team, omp_team::k_arrived, kind);
 }
 
-void final_barrier(thread &self) { wait_for_others(self, *self.team, omp_team::k_ended, false); }
+void final_barrier(thread &self) {
+  wait_for_others(self, *self.team, omp_team::k_ended, barrier_kind::plain);
+}
 
 void cancel_team(thread &self) noexcept {
   omp_team &team = *self.team;

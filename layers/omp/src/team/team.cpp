@@ -50,12 +50,12 @@ int next_level_threads(const omp_team &team) noexcept {
 }
 
 /// Enters the team. The member itself calls it.
-void join_team(omp_team &team, thread &member, unsigned number, bool in_workshare) noexcept {
+void join_team(omp_team &team, thread &member, unsigned number, region_entry entry) noexcept {
   member.team = &team;
   member.number = number;
   member.task = &team.implicit[number];
   member.workshare = {};
-  if (in_workshare) {
+  if (entry == region_entry::in_workshare) {
     member.workshare.entered = 1;
     member.workshare.current = &team.workshares[1 % k_open_workshares];
   }
@@ -168,7 +168,7 @@ void serve(thread &self) {
     const fork_message o = team.fork_mailbox.last();
     if (!o.call)
       return;
-    join_team(team, self, number, o.in_workshare);
+    join_team(team, self, number, o.entry);
     self.teams = o.teams;
     self.teams_number = o.teams_number;
     settle(self);
@@ -297,16 +297,16 @@ omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
   if (have < threads)
     g_busy.give_back(threads - have);
   set_spins(team);
-  join_team(team, self, 0, false);
+  join_team(team, self, 0, region_entry::plain);
   settle(self);
   return team;
 }
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &self, omp_team &team, const region_body &body, bool in_workshare) {
+void launch(thread &self, omp_team &team, const region_body &body, region_entry entry) {
   if (team.size > 1) {
-    team.fork_mailbox.send({body, self, in_workshare}, team.size);
+    team.fork_mailbox.send({body, self, entry}, team.size);
     wake_range(&self, team, 1, team.size);
   }
   show_affinity(self);

@@ -52,16 +52,19 @@ struct alignas(64) member_slot {
       chunk_range chunk_ranges[k_open_workshares]; // of static_steal loops, by the loop's slot
 };
 
+/// Says where the members begin a region: outside of worksharing regions, or in one that is set up.
+enum class region_entry : bool { plain, in_workshare };
+
 using steal_policy = basic_steal_policy<member_slot>;
 
 /// Holds what the members of a region need to begin it.
 struct fork_message : region_body {
   unsigned teams = 1, teams_number = 0;
-  bool in_workshare = false; // the members begin in a worksharing region that is set up
+  region_entry entry = region_entry::plain;
 
   fork_message() = default; // the members end
-  fork_message(const region_body &b, const thread &first, bool s) noexcept
-      : region_body(b), teams(first.teams), teams_number(first.teams_number), in_workshare(s) {}
+  fork_message(const region_body &body, const thread &first, region_entry at) noexcept
+      : region_body(body), teams(first.teams), teams_number(first.teams_number), entry(at) {}
 };
 
 /// A team, which lives as long as the process. The same thread uses it for its next region; when
@@ -145,7 +148,8 @@ unsigned resolve_threads(thread &self, unsigned asked, unsigned most_useful = 0)
 /// Makes the calling thread member 0 of a team of `threads`, or of fewer if not all can be started.
 omp_team &begin_team(thread &self, unsigned threads, unsigned bind = 0);
 /// Lets the other members begin.
-void launch(thread &self, omp_team &team, const region_body &body, bool in_workshare = false);
+void launch(thread &self, omp_team &team, const region_body &body,
+            region_entry entry = region_entry::plain);
 /// Ends the region. Member 0 calls it; afterwards the other members are done with the region.
 void end_team(thread &self);
 /// Ends the threads that are kept for the next region; that region gets new ones, with new
@@ -162,9 +166,11 @@ void run_parallel(thread &self, const region_body &body, unsigned threads, unsig
 /// say.
 void run_league(thread &self, const region_body &body, unsigned teams, unsigned limit);
 
-/// Waits at a barrier inside the region. Returns false if the region was cancelled (only where
-/// `cancellable`).
-bool team_barrier(thread &self, bool cancellable = false);
+/// Says whether the cancellation of the region ends a wait at a barrier.
+enum class barrier_kind : bool { plain, cancellable };
+/// Waits at a barrier inside the region. Returns false if the region was cancelled and the barrier
+/// is cancellable.
+bool team_barrier(thread &self, barrier_kind kind = barrier_kind::plain);
 /// Waits at the barrier at the region's end, after which the member leaves the region.
 void final_barrier(thread &self);
 void end_barrier_if_due(thread &self, omp_team &team) noexcept;
@@ -196,8 +202,8 @@ enum cancel_kind : int {
   k_cancel_group = 8
 };
 /// Returns whether the innermost region of that kind is cancelled. `cancel_here` cancels it first
-/// if `doit` is true and OMP_CANCELLATION allows it.
+/// if OMP_CANCELLATION allows it.
 [[nodiscard]] bool is_cancelled_here(int which) noexcept;
-[[nodiscard]] bool cancel_here(int which, bool doit) noexcept;
+[[nodiscard]] bool cancel_here(int which) noexcept;
 
 } // namespace weft_omp

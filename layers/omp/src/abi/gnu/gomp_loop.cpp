@@ -5,19 +5,20 @@
 
 using namespace weft_omp;
 using ull = unsigned long long;
+using enum loop_kind;
 
 extern "C" {
 
 #define UNPACK(...) __VA_ARGS__
 // BOUNDS: the first parameters of the entry, in parentheses. SHAPE: the arguments that shape_of()
 // gets of them.
-#define LOOP_START(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                                    \
+#define LOOP_START(LOOP, NAME, T, BOUNDS, SHAPE, KIND, HOW)                                        \
   GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T chunk, T *first, T *last) {          \
-    return start_loop<T>(SHAPE, KIND, chunk, first, last, ORDERED);                                \
+    return start_loop<T>(SHAPE, KIND, chunk, first, last, HOW);                                    \
   }
-#define LOOP_START_RUNTIME(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                            \
+#define LOOP_START_RUNTIME(LOOP, NAME, T, BOUNDS, SHAPE, KIND, HOW)                                \
   GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T *first, T *last) {                   \
-    return start_loop<T>(SHAPE, KIND, 0, first, last, ORDERED);                                    \
+    return start_loop<T>(SHAPE, KIND, 0, first, last, HOW);                                        \
   }
 #define LOOP_NEXT(LOOP, NAME, T, NEXT)                                                             \
   GOMP_API bool GOMP_##LOOP##_##NAME##_next(T *first, T *last) { return NEXT(first, last); }
@@ -28,28 +29,28 @@ extern "C" {
   }
 
 #define LOOPS(LOOP, T, BOUNDS, SHAPE)                                                              \
-  LOOP_START(LOOP, static, T, BOUNDS, SHAPE, k_static, false)                                      \
-  LOOP_START(LOOP, dynamic, T, BOUNDS, SHAPE, k_dynamic, false)                                    \
-  LOOP_START(LOOP, guided, T, BOUNDS, SHAPE, k_guided, false)                                      \
-  LOOP_START(LOOP, nonmonotonic_dynamic, T, BOUNDS, SHAPE, k_dynamic | k_nonmonotonic, false)      \
-  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided, false)                         \
-  LOOP_START(LOOP, ordered_static, T, BOUNDS, SHAPE, k_static, true)                               \
-  LOOP_START(LOOP, ordered_dynamic, T, BOUNDS, SHAPE, k_dynamic, true)                             \
-  LOOP_START(LOOP, ordered_guided, T, BOUNDS, SHAPE, k_guided, true)                               \
-  LOOP_START_RUNTIME(LOOP, runtime, T, BOUNDS, SHAPE, k_runtime, false)                            \
+  LOOP_START(LOOP, static, T, BOUNDS, SHAPE, k_static, plain)                                      \
+  LOOP_START(LOOP, dynamic, T, BOUNDS, SHAPE, k_dynamic, plain)                                    \
+  LOOP_START(LOOP, guided, T, BOUNDS, SHAPE, k_guided, plain)                                      \
+  LOOP_START(LOOP, nonmonotonic_dynamic, T, BOUNDS, SHAPE, k_dynamic | k_nonmonotonic, plain)      \
+  LOOP_START(LOOP, nonmonotonic_guided, T, BOUNDS, SHAPE, k_guided, plain)                         \
+  LOOP_START(LOOP, ordered_static, T, BOUNDS, SHAPE, k_static, ordered)                            \
+  LOOP_START(LOOP, ordered_dynamic, T, BOUNDS, SHAPE, k_dynamic, ordered)                          \
+  LOOP_START(LOOP, ordered_guided, T, BOUNDS, SHAPE, k_guided, ordered)                            \
+  LOOP_START_RUNTIME(LOOP, runtime, T, BOUNDS, SHAPE, k_runtime, plain)                            \
   LOOP_START_RUNTIME(LOOP, nonmonotonic_runtime, T, BOUNDS, SHAPE, k_runtime | k_nonmonotonic,     \
-                     false)                                                                        \
+                     plain)                                                                        \
   LOOP_START_RUNTIME(LOOP, maybe_nonmonotonic_runtime, T, BOUNDS, SHAPE,                           \
-                     k_runtime | k_nonmonotonic, false)                                            \
-  LOOP_START_RUNTIME(LOOP, ordered_runtime, T, BOUNDS, SHAPE, k_runtime, true)                     \
+                     k_runtime | k_nonmonotonic, plain)                                            \
+  LOOP_START_RUNTIME(LOOP, ordered_runtime, T, BOUNDS, SHAPE, k_runtime, ordered)                  \
   GOMP_API bool GOMP_##LOOP##_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last,          \
                                     std::uintptr_t *reductions, void **memory) {                   \
     return start_loop<T>(SHAPE, memory || kind & k_monotonic ? kind : kind | k_nonmonotonic,       \
-                         chunk, first, last, false, {reductions, memory});                         \
+                         chunk, first, last, plain, {reductions, memory});                         \
   }                                                                                                \
   GOMP_API bool GOMP_##LOOP##_ordered_start(UNPACK BOUNDS, long kind, T chunk, T *first, T *last,  \
                                             std::uintptr_t *reductions, void **memory) {           \
-    return start_loop<T>(SHAPE, kind, chunk, first, last, true, {reductions, memory});             \
+    return start_loop<T>(SHAPE, kind, chunk, first, last, ordered, {reductions, memory});          \
   }                                                                                                \
   LOOP_NEXT(LOOP, static, T, next_of_loop)                                                         \
   LOOP_NEXT(LOOP, dynamic, T, next_of_loop)                                                        \
@@ -88,7 +89,7 @@ GOMP_API void GOMP_loop_end() {
 GOMP_API bool GOMP_loop_end_cancel() {
   thread &self = weft_omp::self();
   leave_workshare(self);
-  return !team_barrier(self, true);
+  return !team_barrier(self, barrier_kind::cancellable);
 }
 
 GOMP_API void GOMP_ordered_start() {

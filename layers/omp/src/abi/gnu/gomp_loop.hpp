@@ -51,8 +51,10 @@ struct loop_extras {
   void **memory = nullptr;
 };
 
+enum class loop_kind : bool { plain, ordered };
+
 template <class T>
-bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered,
+bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, loop_kind how,
                 loop_extras extras = {}) {
   thread &self = weft_omp::self();
   begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
@@ -60,7 +62,8 @@ bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, 
   });
   if (!first)
     return true;
-  return give_chunk(self, ordered ? next_ordered_chunk(self) : next_chunk(self), first, last);
+  return give_chunk(self, how == loop_kind::ordered ? next_ordered_chunk(self) : next_chunk(self),
+                    first, last);
 }
 
 template <class T>
@@ -68,8 +71,8 @@ bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *firs
                     loop_extras extras = {}) {
   thread &self = weft_omp::self();
   begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
-    set_loop(self, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind,
-             static_cast<std::uint64_t>(chunk));
+    const auto outermost = static_cast<std::uint64_t>(counts[0]);
+    set_loop(self, s, {outermost, 0, 1, outermost}, kind, static_cast<std::uint64_t>(chunk));
     set_doacross(self, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
   return give_chunk(self, next_chunk(self), first, last);

@@ -26,11 +26,9 @@ bool is_cancelled_here(int which) noexcept {
   return false;
 }
 
-bool cancel_here(int which, bool doit) noexcept {
+bool cancel_here(int which) noexcept {
   if (!g_globals.cancellation)
     return false;
-  if (!doit)
-    return is_cancelled_here(which);
   thread &self = weft_omp::self();
   if (which & (k_cancel_loop | k_cancel_sections)) {
     self.team->workshare_cancelled.store(true, std::memory_order_relaxed);
@@ -64,7 +62,7 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   set_up(self, s);
   self.workshare.entered = 1;
   self.workshare.current = &s;
-  launch(self, team, {body, data}, true);
+  launch(self, team, {body, data}, region_entry::in_workshare);
 }
 
 void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape,
@@ -188,7 +186,9 @@ GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned 
 }
 
 GOMP_API bool GOMP_cancellation_point(int which) { return is_cancelled_here(which); }
-GOMP_API bool GOMP_cancel(int which, bool doit) { return cancel_here(which, doit); }
+GOMP_API bool GOMP_cancel(int which, bool doit) {
+  return doit ? cancel_here(which) : is_cancelled_here(which);
+}
 GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams,
                              unsigned thread_limit, unsigned) {
   thread &self = weft_omp::self();

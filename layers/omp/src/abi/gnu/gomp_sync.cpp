@@ -24,7 +24,7 @@ void leave_and_wait(thread &self) {
 extern "C" {
 
 GOMP_API void GOMP_barrier() { team_barrier(self()); }
-GOMP_API bool GOMP_barrier_cancel() { return !team_barrier(self(), true); }
+GOMP_API bool GOMP_barrier_cancel() { return !team_barrier(self(), barrier_kind::cancellable); }
 
 GOMP_API void GOMP_critical_start() { g_critical.lock(self()); }
 GOMP_API void GOMP_critical_end() { g_critical.unlock(self()); }
@@ -56,7 +56,7 @@ GOMP_API void GOMP_sections_end_nowait() { leave_workshare(self()); }
 GOMP_API bool GOMP_sections_end_cancel() {
   thread &self = weft_omp::self();
   leave_workshare(self);
-  return !team_barrier(self, true);
+  return !team_barrier(self, barrier_kind::cancellable);
 }
 
 GOMP_API bool GOMP_single_start() {

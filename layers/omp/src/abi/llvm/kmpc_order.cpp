@@ -97,7 +97,7 @@ int cancel_kind_of(std::int32_t kind) noexcept {
 } // namespace
 
 KMP_API std::int32_t __kmpc_cancel(location *, std::int32_t, std::int32_t kind) {
-  return cancel_here(cancel_kind_of(kind), true);
+  return cancel_here(cancel_kind_of(kind));
 }
 KMP_API std::int32_t __kmpc_cancellationpoint(location *, std::int32_t, std::int32_t kind) {
   return is_cancelled_here(cancel_kind_of(kind));

@@ -110,11 +110,15 @@ void call_microtask(const region_body &b) {
   weft_omp_call_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments));
 }
 
-void fork(void (*f)(), int count, void **arguments, bool parallel) {
+/// Says whether a region gets a team, or runs with its creator alone.
+enum class region_kind : bool { serialized, parallel };
+
+void fork(void (*f)(), int count, void **arguments, region_kind kind) {
   thread &self = weft_omp::self();
   if (needs_proxy(self)) [[unlikely]]
-    return on_proxy_thread(self, [=] { fork(f, count, arguments, parallel); });
-  const unsigned threads = parallel ? resolve_threads(self, self.asked.threads) : 1;
+    return on_proxy_thread(self, [=] { fork(f, count, arguments, kind); });
+  const unsigned threads =
+      kind == region_kind::parallel ? resolve_threads(self, self.asked.threads) : 1;
   if (self.asked.strict) [[unlikely]]
     check_strict(self.asked, threads);
   self.asked.threads = 0;
@@ -141,11 +145,11 @@ constexpr int k_most_arguments = 512;
 
 KMP_API void __kmpc_fork_call(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
-  fork(f, count, arguments, true);
+  fork(f, count, arguments, region_kind::parallel);
 }
 KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(),
                                  std::int32_t condition, void *argument) {
-  fork(f, count, &argument, condition != 0);
+  fork(f, count, &argument, condition != 0 ? region_kind::parallel : region_kind::serialized);
 }
 KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
@@ -220,7 +224,7 @@ KMP_API void __kmpc_flush(location *) {
 
 KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }
 KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) {
-  return !team_barrier(self(), true);
+  return !team_barrier(self(), barrier_kind::cancellable);
 }
 KMP_API std::int32_t __kmpc_barrier_master(location *, std::int32_t) {
   thread &self = weft_omp::self();

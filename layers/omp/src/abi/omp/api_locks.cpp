@@ -37,9 +37,12 @@ bool test(word_lock &l, thread &self) noexcept {
   return false;
 }
 
-int take(nest_lock &l, thread &self, bool wait) noexcept {
+/// Says what a thread does if another one holds the lock.
+enum class if_held : bool { give_up, wait };
+
+int take(nest_lock &l, thread &self, if_held then) noexcept {
   if (l.owner != self.task) {
-    if (wait)
+    if (then == if_held::wait)
       l.lock.lock(self);
     else if (!test(l.lock, self))
       return 0;
@@ -56,10 +59,10 @@ void give_back(nest_lock &l, thread &self) noexcept {
   l.lock.unlock(self);
 }
 
-int take(old_nest_lock &l, thread &self, bool wait) noexcept {
+int take(old_nest_lock &l, thread &self, if_held then) noexcept {
   const auto me = static_cast<std::uint16_t>(self.gtid + 1);
   if (l.owner != me) {
-    if (wait)
+    if (then == if_held::wait)
       l.lock.lock(self);
     else if (!test(l.lock, self))
       return 0;
@@ -92,9 +95,9 @@ OMP_API void omp_init_nest_lock(nest_lock *l) {
 }
 OMP_API void omp_init_nest_lock_with_hint(nest_lock *l, int) { omp_init_nest_lock(l); }
 OMP_API void omp_destroy_nest_lock(nest_lock *) {}
-OMP_API void omp_set_nest_lock(nest_lock *l) { take(*l, self(), true); }
+OMP_API void omp_set_nest_lock(nest_lock *l) { take(*l, self(), if_held::wait); }
 OMP_API void omp_unset_nest_lock(nest_lock *l) { give_back(*l, self()); }
-OMP_API int omp_test_nest_lock(nest_lock *l) { return take(*l, self(), false); }
+OMP_API int omp_test_nest_lock(nest_lock *l) { return take(*l, self(), if_held::give_up); }
 
 // ---- the first ABI of GCC ------------------------------------------------------------------------------------------------
 
@@ -111,9 +114,11 @@ extern "C" {
   l->count = 0;
 }
 [[gnu::used]] void weft_old_omp_destroy_nest_lock(old_nest_lock *) {}
-[[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take(*l, self(), true); }
+[[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take(*l, self(), if_held::wait); }
 [[gnu::used]] void weft_old_omp_unset_nest_lock(old_nest_lock *l) { give_back(*l, self()); }
-[[gnu::used]] int weft_old_omp_test_nest_lock(old_nest_lock *l) { return take(*l, self(), false); }
+[[gnu::used]] int weft_old_omp_test_nest_lock(old_nest_lock *l) {
+  return take(*l, self(), if_held::give_up);
+}
 }
 OLD(omp_init_lock);
 OLD(omp_destroy_lock);

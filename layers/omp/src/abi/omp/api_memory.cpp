@@ -62,14 +62,16 @@ bool charge(allocator &a, std::size_t bytes) noexcept {
   return true;
 }
 
-void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool zeros);
+/// Says what is in new memory.
+enum class contents : bool { any, zeros };
+void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, contents filled);
 
-void *fall_back(const allocator *a, std::size_t bytes, std::size_t alignment, bool zeros) {
+void *fall_back(const allocator *a, std::size_t bytes, std::size_t alignment, contents filled) {
   switch (a ? a->fallback : static_cast<std::uintptr_t>(k_null_fb)) {
   case k_default_mem_fb:
-    return take(bytes, std::max(alignment, a->alignment), 1, zeros);
+    return take(bytes, std::max(alignment, a->alignment), 1, filled);
   case k_allocator_fb:
-    return take(bytes, alignment, a->fallback_data, zeros);
+    return take(bytes, alignment, a->fallback_data, filled);
   case k_abort_fb:
     fatal("an allocator has no memory left for %zu bytes, and its fallback trait is abort_fb",
           bytes);
@@ -78,7 +80,7 @@ void *fall_back(const allocator *a, std::size_t bytes, std::size_t alignment, bo
   }
 }
 
-void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool zeros) {
+void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, contents filled) {
   if (bytes == 0)
     return nullptr;
   if (handle == 0)
@@ -88,15 +90,15 @@ void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool
       {alignment, a ? a->alignment : alignof(std::max_align_t), alignof(std::max_align_t)});
   const std::size_t whole = bytes + sizeof(head) + align;
   if (whole < bytes)
-    return fall_back(a, bytes, alignment, zeros);
+    return fall_back(a, bytes, alignment, filled);
   const std::size_t charged = a ? bytes + sizeof(head) : 0;
   if (a && !charge(*a, charged))
-    return fall_back(a, bytes, alignment, zeros);
-  void *const block = zeros ? std::calloc(1, whole) : std::malloc(whole);
+    return fall_back(a, bytes, alignment, filled);
+  void *const block = filled == contents::zeros ? std::calloc(1, whole) : std::malloc(whole);
   if (!block) {
     if (a)
       a->used.fetch_sub(charged, std::memory_order_relaxed);
-    return fall_back(a, bytes, alignment, zeros);
+    return fall_back(a, bytes, alignment, filled);
   }
   const auto at =
       (reinterpret_cast<std::uintptr_t>(block) + sizeof(head) + align - 1) & ~(align - 1);
@@ -150,15 +152,16 @@ OMP_API void omp_set_default_allocator(std::uintptr_t handle) {
 OMP_API std::uintptr_t omp_get_default_allocator() { return my_icvs().allocator; }
 
 OMP_API void *omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {
-  return take(bytes, alignment, handle, false);
+  return take(bytes, alignment, handle, contents::any);
 }
 OMP_API void *omp_alloc(std::size_t bytes, std::uintptr_t handle) {
-  return take(bytes, 1, handle, false);
+  return take(bytes, 1, handle, contents::any);
 }
 OMP_API void *omp_aligned_calloc(std::size_t alignment, std::size_t n, std::size_t bytes,
                                  std::uintptr_t handle) {
   std::size_t all = 0;
-  return __builtin_mul_overflow(n, bytes, &all) ? nullptr : take(all, alignment, handle, true);
+  return __builtin_mul_overflow(n, bytes, &all) ? nullptr
+                                                : take(all, alignment, handle, contents::zeros);
 }
 OMP_API void *omp_calloc(std::size_t n, std::size_t bytes, std::uintptr_t handle) {
   return omp_aligned_calloc(1, n, bytes, handle);
@@ -174,7 +177,7 @@ OMP_API void omp_free(void *p, std::uintptr_t) {
 OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle,
                           std::uintptr_t free_handle) {
   if (!p)
-    return take(bytes, 1, handle, false);
+    return take(bytes, 1, handle, contents::any);
   if (bytes == 0) {
     omp_free(p, free_handle);
     return nullptr;
@@ -184,7 +187,7 @@ OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle,
   allocator *const same = into == h.handle ? made(into) : nullptr;
   if (same) // the piece moves within its pool, which needs space for the difference only
     same->used.fetch_sub(h.charged, std::memory_order_relaxed);
-  void *const q = take(bytes, 1, into, false);
+  void *const q = take(bytes, 1, into, contents::any);
   if (!q) {
     if (same)
       same->used.fetch_add(h.charged, std::memory_order_relaxed);
@@ -198,7 +201,7 @@ OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle,
 }
 
 OMP_API void *GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {
-  void *const p = take(bytes, alignment, handle, false);
+  void *const p = take(bytes, alignment, handle, contents::any);
   if (!p && bytes != 0)
     fatal("no memory for an allocate clause: %zu bytes", bytes);
   return p;
