@@ -22,6 +22,11 @@
 //             O5  m_head load acquire in empty, with O3: a thread that knows of an item, and finds
 //                 the queue empty, sees what the consumer did before it gave the slot back.
 //                 Relaxed: the thread misses that item (delegated_queue.hpp, I4).
+//             O6  m_tail load acquire in empty, with O1, before O5: the m_head that is read is at
+//                 most `capacity` items behind the m_tail that was read, because the producer had
+//                 seen such an m_head (O4). So equal indices mean that m_head has passed all items
+//                 before that m_tail. In the other order, or relaxed, the ring may turn between the
+//                 two loads: the indices are equal, and items are left.
 // Progress    Wait-free. push and pop touch the other side's cache line only when their copy of its
 //             index says full or empty.
 // Reclamation None: items are copied in and out, and must be trivially copyable.
@@ -102,7 +107,8 @@ class spsc_queue {
   /// any other thread the answer is a guess. But a thread that knows of an item and finds the queue
   /// empty sees what the consumer did before it took the item.
   bool empty() const noexcept {
-    return m_head.load(std::memory_order_acquire) == m_tail.load(std::memory_order_relaxed); // O5
+    const std::size_t tail = m_tail.load(std::memory_order_acquire); // O6
+    return m_head.load(std::memory_order_acquire) == tail; // O5
   }
   /// Guesses the number of items.
   std::size_t length() const noexcept {

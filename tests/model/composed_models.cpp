@@ -94,6 +94,30 @@ const passes<delegated_knows<true, 1>> d1{"delegated_queue_knows"};
 const passes<delegated_knows<true, 2>> d2{"delegated_queue_knows_two_inboxes"};
 const passes<delegated_knows<false, 1>> d3{"delegated_queue_knows_ticket"};
 
+/// Lets a worker add an item to an inbox that holds one already, and ask. Another worker takes one
+/// of the two, and a producer adds a third: the ring may turn while the first worker looks into it.
+struct delegated_knows_while_the_ring_turns {
+  static constexpr int threads = 3;
+  once_each<3> items;
+  model_delegated queue{1, 2, 2, false};
+  delegated_knows_while_the_ring_turns() { queue.add(&items.tokens[0], 0, 0); }
+  void run(int t) {
+    if (t > 0)
+      queue.add(&items.tokens[t], 0, 0);
+    if (t == 2)
+      return;
+    int *item = queue.ask(static_cast<unsigned>(t), {});
+    expect(item, "who knows of an item that is left gets one");
+    items.took(item);
+  }
+  void check() {
+    while (int *item = queue.ask(0, {}))
+      items.took(item);
+    items.all_taken();
+  }
+};
+const passes<delegated_knows_while_the_ring_turns> d11{"delegated_queue_ring_turns"};
+
 /// Has a producer with an inbox for one item. The producer drains the inbox itself, or waits for
 /// the worker that drains it.
 struct delegated_overflows {

@@ -48,6 +48,36 @@ const passes<spsc_in_order<1, 3, false>> q1{"spsc_capacity_one"};
 const passes<spsc_in_order<2, 4, false>> q2{"spsc_capacity_two"};
 const passes<spsc_in_order<2, 4, true>> q3{"spsc_consume_all"};
 
+/// Lets an observer that knows of the first item look while the consumer takes it and the producer
+/// pushes the next ones. If the queue looks empty, the observer sees what the consumer did before.
+/// With room for one item the ring turns once between two loads of the observer.
+template <int Capacity, int Items>
+struct spsc_observed {
+  static constexpr int threads = 3;
+  spsc_queue<int, P> queue{Capacity};
+  P::atomic<int> announced{0};
+  spsc_observed() { expect(queue.push(0), "there is room for the first item"); }
+  void run(int t) {
+    int item = 0;
+    if (t == 2) {
+      if (queue.empty())
+        expect(announced.load(relaxed), "the taker of a known item is seen");
+      return;
+    }
+    for (int i = 0; i < Items; ++i) {
+      if (t == 0) {
+        static_cast<void>(queue.push(i));
+      } else {
+        announced.store(1, relaxed);
+        static_cast<void>(queue.pop(item));
+      }
+    }
+  }
+  void check() { expect(queue.length() <= queue.capacity(), "no more than there is room for"); }
+};
+const passes<spsc_observed<1, 1>> q4{"spsc_observed_capacity_one"};
+const passes<spsc_observed<2, 2>> q5{"spsc_observed_capacity_two"};
+
 /// Has items in plain memory, which the owner writes before the push and the taker reads.
 struct item {
   model_var<int> payload{0};
