@@ -264,7 +264,41 @@ struct barrier_ended_from_outside : barrier_base<2> {
 };
 const passes<barrier_ended_from_outside> t6{"omp_barrier_ended_from_outside"};
 
-/// Does the same, and the next region has more members. The late thread must not end the barrier of
+/// Does the same, and a member cancels a worksharing region after the barrier. The late thread must
+/// not clear that.
+struct barrier_then_cancelled_workshare : barrier_base<2> {
+  static constexpr int threads = 3;
+  barrier_then_cancelled_workshare() {
+    w.set_has_tasks();
+    w.publish(1);
+    w.cancel_workshare();
+  }
+  void run(int t) {
+    if (t == 2) {
+      if (w.end_task())
+        wake_after(2, w.try_to_end());
+      return;
+    }
+    barrier(static_cast<unsigned>(t));
+    if (t == 0)
+      w.cancel_workshare();
+  }
+  void check() { expect(w.is_workshare_cancelled(), "the cancellation is not lost"); }
+};
+const passes<barrier_then_cancelled_workshare> t19{"omp_barrier_then_cancelled_workshare"};
+/// Lets both members cancel the same worksharing region: the barrier after it clears that.
+struct barrier_after_cancelled_workshare : barrier_base<2> {
+  static constexpr int threads = 2;
+  void run(int t) {
+    w.cancel_workshare();
+    barrier(static_cast<unsigned>(t));
+    expect(!w.is_workshare_cancelled(), "the next worksharing region is not cancelled");
+  }
+  void check() {}
+};
+const passes<barrier_after_cancelled_workshare> t20{"omp_barrier_after_cancelled_workshare"};
+
+/// Ends a task of the team from outside, and the next region has more members. The late thread must not end the barrier of
 /// that region, which has as many idle members as the former region needed.
 struct barrier_of_a_bigger_team : barrier_base<2> {
   static constexpr int threads = 3;

@@ -234,7 +234,7 @@ bool team_barrier(thread &self, barrier_kind kind) {
   if (kind == barrier_kind::cancellable && team.is_cancelled())
     return false;
   if (team.size == 1 && !team.has_tasks.load(std::memory_order_relaxed)) {
-    team.workshare_cancelled.store(false, std::memory_order_relaxed);
+    team.workshare_cancelled.store(0, std::memory_order_relaxed);
     return true;
   }
   return wait_for_others(self, team, omp_team::k_arrived, kind);

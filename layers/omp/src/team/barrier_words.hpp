@@ -20,6 +20,8 @@
 //             push, and `parked` is not counted.
 //             parked: idle members that may be asleep.
 //             cancelled: a member has cancelled the region.
+//             workshare_cancelled: 0, or one more than the number of barriers that were over when
+//             a member cancelled a worksharing region.
 //             released_epoch: of an oversubscribed team, the full number of the barriers that are
 //             over; it never goes back. Its waiters read this word, so that arrivers have `phase`
 //             to themselves.
@@ -52,6 +54,12 @@
 //                 `phase` and the number of tasks may then be as before, but the number of changes
 //                 is not. A thread that finds a change gives up, because the member that made the
 //                 change tries after it.
+//             I6  The releaser clears `workshare_cancelled` before it moves `phase` on, so no
+//                 released member sees it set. A releaser may be late, when another one has ended
+//                 the barrier, and a member has cancelled the next worksharing region. So the
+//                 releaser clears it only if it has the number of this barrier (one more than the
+//                 barriers that were over before it): a member of the next worksharing region
+//                 writes another one. All accesses are relaxed: `phase` orders them (O1).
 //             `phase` has two numbers of idle members because members abandon the barriers inside a
 //             cancelled region: some may already be idle at its end while others are still idle
 //             inside.
@@ -115,7 +123,7 @@ struct barrier_words {
   atomic<std::uint32_t> parked{0};
   alignas(64) atomic<std::uint64_t> released_epoch{0};
   alignas(64) atomic<bool> cancelled{false};
-  atomic<bool> workshare_cancelled{false};
+  atomic<std::uint64_t> workshare_cancelled{0}; // I6
 
   static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
   static constexpr std::uint64_t none_idle(std::uint64_t passed) noexcept {
@@ -198,7 +206,7 @@ struct barrier_words {
     for (unsigned members = size; is_due(seen, members);
          members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), releases = oversubscribed;
-      forget(workshare_cancelled);
+      forget_cancelled_workshare(passed_of(seen));
       if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1),
                                       std::memory_order_seq_cst,
                                       std::memory_order_acquire)) { // O1, I3
@@ -246,6 +254,14 @@ struct barrier_words {
   } // O4
   void cancel() noexcept { cancelled.store(true, std::memory_order_seq_cst); } // O4
 
+  /// Cancels the worksharing region of the caller, a member that is not idle.
+  void cancel_workshare() noexcept {
+    workshare_cancelled.store(passed() + 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_workshare_cancelled() const noexcept {
+    return workshare_cancelled.load(std::memory_order_relaxed) != 0;
+  }
+
   void set_has_tasks() noexcept {
     has_tasks.store(true,
                     order_unless(bug::omp_barrier_tasks_unpublished, std::memory_order_seq_cst));
@@ -266,9 +282,10 @@ struct barrier_words {
   } // O6
 
   /// Clears a flag. It writes only if the flag is set, because members read it all the time.
-  static void forget(atomic<bool> &flag) noexcept {
-    if (flag.load(std::memory_order_relaxed))
-      flag.store(false, std::memory_order_relaxed);
+  template <class T>
+  static void forget(atomic<T> &flag) noexcept {
+    if (flag.load(std::memory_order_relaxed) != T{})
+      flag.store(T{}, std::memory_order_relaxed);
   }
 
  private:
@@ -307,6 +324,14 @@ struct barrier_words {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(word)
                                      << (64 - k_published_shift)) >>
            (64 - k_published_shift);
+  }
+  /// Clears `workshare_cancelled`, if a member has set it before the barrier `number`, which the
+  /// caller is about to end: I6.
+  void forget_cancelled_workshare(std::uint64_t number) noexcept {
+    std::uint64_t seen = workshare_cancelled.load(std::memory_order_relaxed);
+    if (seen == number + 1)
+      workshare_cancelled.compare_exchange_strong(seen, 0, std::memory_order_relaxed,
+                                                  std::memory_order_relaxed);
   }
   /// Returns whether all members are idle and no task is left.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {

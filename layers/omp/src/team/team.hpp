@@ -190,8 +190,7 @@ inline void wake_idle(thread *self, omp_team &team) noexcept {
 /// do. Returns false if there is none: the caller calls next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &self, std::uint32_t &chunk) noexcept {
   chunk_range *const mine = self.workshare.range;
-  return mine && !self.team->workshare_cancelled.load(std::memory_order_relaxed) &&
-         mine->take(chunk);
+  return mine && !self.team->is_workshare_cancelled() && mine->take(chunk);
 }
 inline member_slot &slot_of(const thread &self) noexcept { return self.team->slots[self.number]; }
 

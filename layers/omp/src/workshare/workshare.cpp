@@ -240,7 +240,7 @@ bool next_chunk(thread &self) noexcept {
   workshare_state &mine = self.workshare;
   workshare &s = *mine.current;
   mine.has_chunk = false;
-  if (self.team->workshare_cancelled.load(std::memory_order_relaxed))
+  if (self.team->is_workshare_cancelled())
     return false;
   switch (s.schedule) {
   case k_static:

@@ -9,7 +9,7 @@ namespace {
 
 bool is_cancelled(const thread &self, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections))
-    return self.team->workshare_cancelled.load(std::memory_order_relaxed);
+    return self.team->is_workshare_cancelled();
   return ((which & k_cancel_group) && is_cancelled(*self.task)) ||
          self.team->cancelled.load(std::memory_order_relaxed);
 }
@@ -31,7 +31,7 @@ bool cancel_here(int which) noexcept {
     return false;
   thread &self = weft_omp::self();
   if (which & (k_cancel_loop | k_cancel_sections)) {
-    self.team->workshare_cancelled.store(true, std::memory_order_relaxed);
+    self.team->cancel_workshare();
   } else if (which & k_cancel_group) {
     task_group *group = self.task->group;
     if (group && group->of_workshare && group->outer)
