@@ -146,8 +146,17 @@ const passes<wait_for_ready<2>> w2{"omp_wait_two_tasks"};
 
 // ---- counts of children
 
+struct counted;
+struct model_group {
+  omp_model_thread *owner = nullptr;
+  const counted *opener = nullptr;
+  P::plain<std::int64_t> here{0};
+  model_atomic<std::int64_t> others{-weft_omp::k_bias};
+};
+
 struct counted {
   counted *parent = nullptr;
+  model_group *group = nullptr;
   model_atomic<omp_model_thread *> on{nullptr};
   P::plain<std::int64_t> made{0}, ended_here{0};
   model_atomic<std::int64_t> word{0};
@@ -278,11 +287,14 @@ const passes<children_of_detached> c6{"omp_children_of_detached"};
 
 // ---- groups
 
-struct model_group {
-  omp_model_thread *owner = nullptr;
-  P::plain<std::int64_t> here{0};
-  model_atomic<std::int64_t> others{-weft_omp::k_bias};
-};
+/// Does what end_group() of task_wait.cpp does, on thread `t`.
+inline void end_group(omp_model_thread &t, model_group &g) {
+  while (weft_omp::tasks_of(g) != 0) {
+    if (weft_omp::settle_group(g))
+      t.wait();
+    weft_omp::unsettle_group(g);
+  }
+}
 
 /// Lets the owner create tasks, some of which end on another thread that also creates one. As
 /// end_group() of task_wait.cpp.
@@ -308,11 +320,7 @@ struct group_waited_for {
         end(t);
       return end(t);
     }
-    while (weft_omp::tasks_of(*group) != 0) {
-      if (weft_omp::settle_group(*group))
-        members[0].wait();
-      weft_omp::unsettle_group(*group);
-    }
+    end_group(members[0], *group);
     delete group;
     for (auto &d : done)
       expect(d.get() == 1, "what tasks of the group did is seen");
@@ -321,6 +329,63 @@ struct group_waited_for {
 };
 const passes<group_waited_for<1>> g1{"omp_group_one"};
 const passes<group_waited_for<2>> g2{"omp_group_two"};
+
+/// Lets an untied task end a part while its child, or a task of its group, is not over. The next
+/// part waits for that, on another thread if the task may move. As run_task() of task.cpp.
+template <bool Grouped>
+struct task_between_parts : children_base {
+  static constexpr int threads = 3;
+  model_group group;
+  counted *root = make(nullptr, 0);
+  counted *x = make(root, 0), *child = make(Grouped ? root : x, 1);
+  model_atomic<int> offered{0}; // 1: to the other thread, 2: the part has run
+  task_between_parts() {
+    if (!Grouped)
+      return;
+    group.owner = &members[0];
+    group.opener = x;
+    group.here = 1; // the child: a grandchild, say, whose parent is over
+    x->group = &group;
+  }
+  void next_part(int t) {
+    x->on.store(&members[t], relaxed); // call_body()
+    if (Grouped)
+      end_group(members[t], group);
+    else
+      wait(t, *x);
+    expect(child->done.get() == 1, "what the child did is seen");
+  }
+  void end_child(int t) {
+    child->done.set(1);
+    if (Grouped)
+      weft_omp::end_in_group(members[t], group, [](omp_model_thread &m) { m.signal(); });
+    else
+      weft_omp::end_child(members[t], *x, &children_base::free,
+                          [](omp_model_thread &m) { m.signal(); });
+  }
+  void run(int t) {
+    if (t == 0) {
+      const bool moves = weft_omp::may_move(*x);
+      if (moves)
+        weft_omp::leave_runner(*x);
+      else
+        next_part(0);
+      offered.store(moves ? 1 : 2, release);
+    } else if (t == 1) {
+      end_child(1);
+    } else if (P::await(offered, [](int o) { return o != 0; }, acquire) == 1) {
+      next_part(2);
+    }
+  }
+  void check() {
+    expect(x->word.load(relaxed) == 0, "the count is settled");
+    delete child;
+    delete x;
+    delete root;
+  }
+};
+const passes<task_between_parts<false>> m1{"omp_moved_with_a_child"};
+const passes<task_between_parts<true>> m2{"omp_moved_in_a_group"};
 
 // ---- records that come back, threads in teams
 

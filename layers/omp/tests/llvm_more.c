@@ -247,9 +247,49 @@ static void untied_parts(void) {
   require(steps == 151, "all parts of untied tasks, once each");
 }
 
+enum { untied_tasks = 50 };
+static int children_over[untied_tasks];
+
+static void end_child_of(int i) {
+#pragma omp atomic
+  ++children_over[i];
+}
+
+/* The next part of an untied task waits for children of the part before. */
+static void untied_parts_with_children(void) {
+  static int after_group[untied_tasks], after_wait[untied_tasks];
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  for (int i = 0; i < untied_tasks; ++i) {
+#pragma omp task untied firstprivate(i)
+    {
+#pragma omp taskgroup
+      {
+#pragma omp task firstprivate(i)
+        end_child_of(i);
+#pragma omp taskyield
+#pragma omp task firstprivate(i)
+        end_child_of(i);
+#pragma omp taskyield
+      }
+#pragma omp atomic read
+      after_group[i] = children_over[i];
+#pragma omp task firstprivate(i)
+      end_child_of(i);
+#pragma omp taskyield
+#pragma omp taskwait
+#pragma omp atomic read
+      after_wait[i] = children_over[i];
+    }
+  }
+  for (int i = 0; i < untied_tasks; ++i)
+    require(after_group[i] == 2 && after_wait[i] == 3, "a part waits for children of other parts");
+}
+
 int main(void) {
   lists();
   untied_parts();
+  untied_parts_with_children();
   atomics();
   locks();
   sections();

@@ -208,10 +208,13 @@ bool is_cancelled_where_allowed(const omp_task &task) noexcept {
 
 void run_task(thread &self, omp_task &task, omp_task **next) {
   call_body(self, task);
-  if (task.again) [[unlikely]] {
+  while (task.again) [[unlikely]] {
     task.again = false;
-    leave_runner(task); // the next part may run elsewhere
-    return offer_again(self, task);
+    if (may_move(task)) {
+      leave_runner(task);
+      return offer_again(self, task);
+    }
+    call_body(self, task);
   }
   end_body(self, task, next);
 }

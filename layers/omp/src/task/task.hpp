@@ -96,6 +96,7 @@ static_assert(sizeof(omp_task) == 192);
 struct task_group {
   task_group *outer = nullptr;
   thread *owner = nullptr; // the thread that waits for the group; null: no thread does
+  const omp_task *opener = nullptr; // the task that waits for the group
   std::int64_t here = 0; // of the owner: tasks that it made less those that ended on it
   wait_flag waits;
   std::atomic<bool> cancelled{false};

@@ -4,7 +4,7 @@
 //
 // Roles       Runner: the thread that runs the task (`on`). Ender: a thread on which a child ends.
 //             Creator: the thread that waits for its undeferred task. Owner: the thread that waits
-//             for a group.
+//             for a group. Opener: the task that waits for a group.
 // Words       made, ended_here: children that the runner made, and that ended on the runner. Only
 //             the runner uses them.
 //             word has three parts:
@@ -12,6 +12,8 @@
 //             - k_reference, once for each user that must still find this record: a child that is
 //               over and whose record is still kept, or the creator of an undeferred task;
 //             - a number of children: I1.
+//             on: the runner, or null while the task has none. A thread that reads itself there is
+//             the runner, because it has cleared the word when it left the task; so relaxed.
 //             here, of a group: tasks that the owner made, less those that ended on it. Only the
 //             owner uses it. others: I4; -k_bias at first.
 // Invariants  I1  made - ended_here + the number in `word` is the number of children that are not
@@ -26,21 +28,28 @@
 //             I2  The thread that brings `word` to exactly k_over frees the record. If made equals
 //                 ended_here and `word` is 0 at the end of the body, the runner frees the record
 //                 without adding k_over.
-//             I3  A task that is over and has children left keeps its parent's record, and so on
-//                 upwards.
+//             I3  A task that is over and whose record is still kept keeps its parent's record, and
+//                 so on upwards.
 //             I4  here + others + k_bias is the number of tasks of a group that are not over. A
 //                 thread that is not the owner adds 1 to `others` for a task that it makes, and
 //                 takes 1 for a task that ends on it. Before the owner sleeps, it moves `here` to
 //                 `others` and adds the bias; `others` alone is then the number. When the owner is
 //                 awake again, it takes the bias away. So an ender brings `others` to 0, and wakes
 //                 the owner, only while the owner waits.
+//             I5  A task that has children which are not over, or that has opened a group, stays
+//                 with its runner between two parts. An ender reads `on` before it takes its child
+//                 from `word`, because the record may be gone afterwards: so it would wake a runner
+//                 of before. The owner of a group is that runner, too.
 // Orders      O1  word fetch_sub acq_rel: the thread that finds the sum to be 0 sees what the child
 //                 did, and the thread that frees the record sees that all others are done with it.
 //             O2  word load acquire and fetch_add acq_rel: with O1.
 //             O3  others fetch_sub release, with the owner's load acquire: the owner sees what the
 //                 tasks did.
+//             The other operations on word and others are relaxed: with them the runner moves
+//             counts, keeps a record that it has another reason to find, or drops a reference that
+//             is not the last one. They are read-modify-writes, and pass the releases on.
 // Progress    Wait-free. A chain of records that are over is as long as the program nests tasks.
-// Checked by  tests/model/omp_task_models.cpp: omp_children_*, omp_group_*
+// Checked by  tests/model/omp_task_models.cpp: omp_children_*, omp_group_*, omp_moved_*
 #pragma once
 
 #include "sync/atomics.hpp"
@@ -103,6 +112,15 @@ template <class Task>
 void leave_runner(Task &task) noexcept {
   task.on.store(nullptr, std::memory_order_relaxed);
   settle_children(task);
+}
+
+/// Returns whether the next part of an untied task may run on another thread. Called by the runner,
+/// between two parts.
+template <class Task>
+[[nodiscard]] bool may_move(const Task &x) noexcept {
+  if (mutant(bug::omp_children_of_a_moved_task))
+    return true;
+  return children_of(x) == 0 && !(x.group && x.group->opener == &x); // I5
 }
 
 /// Keeps the record until drop_reference().

@@ -48,6 +48,7 @@ void begin_group(thread &self) {
   if (!group)
     fatal("no memory for a taskgroup");
   group->owner = &self;
+  group->opener = self.task;
   group->outer = self.task->group;
   group->reductions = group->outer ? group->outer->reductions : nullptr;
   self.task->group = group;
