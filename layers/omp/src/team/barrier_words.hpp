@@ -5,11 +5,12 @@
 // Roles       An arriver: a member that comes to a barrier. It is idle until the barrier is over,
 //             or until it withdraws to take a task or to leave a cancelled region.
 //             A releaser: ends the episode. It is an arriver, or a thread outside of the team that
-//             has ended one of the team's tasks.
+//             has ended one of the team's tasks. Several threads may find that the episode is
+//             over; the compare-exchange of `phase` lets one end it.
 //             A waiter: an idle member that spins or sleeps. A canceller: a member that cancels the
 //             region.
-// Words       size, oversubscribed: the number of members, and whether it exceeds that of the
-//             workers. They change between regions only.
+// Words       size, oversubscribed: the number of members, and whether it exceeds that of the cpus
+//             that OpenMP uses. They change between regions only.
 //             phase: idle members at a barrier inside the region (20 bits), idle members at the
 //             region's end (20 bits), barriers that are over (24 bits).
 //             tasks: explicit tasks that are not complete, as far as members have published them
@@ -23,8 +24,10 @@
 //             workshare_cancelled: 0, or one more than the number of barriers that were over when
 //             a member cancelled a worksharing region.
 //             released_epoch: of an oversubscribed team, the full number of the barriers that are
-//             over; it never goes back. Its waiters read this word, so that arrivers have `phase`
-//             to themselves.
+//             over. It never goes back, unless the team has passed 2^23 barriers while it was not
+//             oversubscribed. Its waiters read this word, so that arrivers have `phase` to
+//             themselves. The releaser moves it on after `phase`, and so does a member that wants
+//             to withdraw and finds in `phase` that its barrier is over.
 //             leaf_word: of an oversubscribed team, one for each leaf: the number of the barrier,
 //             its kind (inside the region or at its end) and arrivals. A word of an earlier barrier
 //             counts as empty, so no thread clears it. When there are as many arrivals as the leaf
@@ -67,15 +70,18 @@
 //                 member sees what all members did before they arrived. Also part of O3. The
 //                 compare_exchange of a withdrawal is relaxed, and passes the releases on.
 //             O2  phase load acquire, with O1: a thread that sees arrivals or the barrier's end
-//                 sees what the members did before. A waiter about to sleep loads with seq_cst,
-//                 after it has published itself (parker_word.hpp).
+//                 sees what the members did before. So with a compare_exchange of try_to_end that
+//                 fails. A waiter about to sleep loads with seq_cst, after it has published itself
+//                 (parker_word.hpp).
 //             O3  a thread outside of the team ends a task: tasks fetch_add (of -1), then a load of
 //                 phase. A member: an arrival, then a load of tasks. All seq_cst, so one of the two
 //                 threads sees the other's write.
 //             O4  cancelled store seq_cst, load acquire: a member that leaves a cancelled region
-//                 sees what the canceller did before.
-//             O6  parked fetch_add, then a look at the places of ready tasks; a push, then a load
-//                 of parked: all seq_cst, so one of the two threads sees the other's write.
+//                 sees what the canceller did before. A waiter about to sleep loads with seq_cst,
+//                 as in O2: the canceller stores the flag, then looks at all parkers. A releaser
+//                 loads it relaxed: a canceller that is idle has arrived after its store (O1).
+//             O6  parked fetch_add, then a look at the places of ready tasks; a push (O1 of
+//                 task_stack.hpp, or the number of listed tasks), then a load of parked: all seq_cst, so one of the two threads sees the other's write.
 //             O7  has_tasks store seq_cst, then a look at all parkers; a member parks, then
 //                 loads has_tasks: as O6.
 //             O8  size store release, load acquire, then a load of the team's arrays: they are
