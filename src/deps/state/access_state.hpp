@@ -6,7 +6,7 @@
 //             messages. No thread owns an access.
 //             A message is a set of bits for one access. To deliver it is to set the bits in
 //             `flags` in one step, and then to send the messages which that step causes.
-// Word        `flags`: the kind, fixed at creation (k_reads: the task only reads; k_weak: a weak
+// Word        `flags`: the kind, fixed before the access is entered (k_reads: the task only reads; k_weak: a weak
 //             access; an access that is not weak is strong), and bits that are only ever set:
 //               R  satisfied for reading: all earlier writers have released
 //               W  satisfied for writing: everything earlier has released
@@ -16,7 +16,8 @@
 //               NR the successor only reads; set with N
 //               NP `successor` is the parent's access: the chain ends there; set with N
 //               L  `child` is valid: the first access of the children's chain, which waits for what
-//                  this access gets; delivered before F, and only if R or W is missing
+//                  this access gets; delivered before F, and only if R or W was missing when the
+//                  registrar looked
 // Transitions An access is released when R & W & F & K. What it has given is a function of its
 //             flags, tabulated as k_given, which only grows with the flags. A delivery causes what
 //             the flags after it have given and the flags before it had not:
@@ -33,7 +34,7 @@
 //                 (known_to_reader): no message has brought it. The registrar then delivers N and
 //                 NR to the access before, and sends what that causes without R.
 //             I2  The links that a delivery reads are valid, because the deliverer first loaded
-//                 (acquire) the flags that say so.
+//                 (acquire) the flags that say so, or stored the link itself.
 //             I3  While a delivery has not published, its own bits are missing, so the access is
 //                 not dead and the deliverer may read it. After publishing, the deliverer touches
 //                 nothing of the access.
@@ -44,22 +45,26 @@
 //                 - A strong access with N gets R and W in one message. Its task has not run, so F,
 //                   K and L come after this delivery.
 // Orders      O1  load: acquire, pairs with O2's release: the deliverer sees links, and what
-//                 earlier deliverers wrote.
+//                 earlier deliverers wrote. A registrar that sees R, W, F and K in an access
+//                 without N knows that its deliverers do not touch it any more.
 //             O2  publish: release for the same reason, and so that data written by a finished task
 //                 reaches its successor. The publish need not acquire, because no value of the word
 //                 comes twice (I1): O1 or O3 has acquired the very value that the publish replaces.
 //             O3  failure: acquire, as O1. Relaxed in try_deliver, which has then delivered
 //                 nothing: its caller begins anew with O1.
-//             O4  relaxed: the first value of the word, which the delivery of the link to the
-//                 access publishes; or a read of bits that no other thread changes.
+//             O4  relaxed: the first values of the word, which the delivery of the link to the
+//                 access publishes; or a read of bits that no other thread changes; or a store to a
+//                 member of a cohort, which is in no chain (cohort_state.hpp), by the registrar or
+//                 by the thread that ends the member, while no deliverer can have a message for it.
 //             O5  relaxed: the store of a delivery that came alone (I4). A dead access has no
 //                 further delivery. Else the thread that runs the task reads the word next, and
 //                 gets the task in order from the deliverer.
 // Progress    Wait-free: a compare-exchange fails only when another message arrived (or spuriously,
 //             where the machine allows that), at most 7 times (the paper's Lemma 2.3).
 // Reclamation The deliverer that completes R & W & F & K & N drops the reference of the access. The
-//             last access of a chain has no N: a registrar that finds it released delivers no link,
-//             but takes its place in the chain and drops that reference.
+//             last access of a chain has no N before the domain closes. A registrar that finds it
+//             released delivers no link, but takes its place in the chain, or its entry out of the
+//             domain (drop_if_released), and drops that reference.
 // Source      Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for
 //             Task-based Runtime Systems, PPoPP 2021, section 2. There a second message tells the
 //             originator of a delivery. Here the deliverer reads the links before it publishes, so
