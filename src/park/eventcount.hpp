@@ -18,8 +18,8 @@
 // have relied on its last search for more work than the worker takes.
 //
 // Roles       A worker calls all operations but the notifications, with its own id. Any thread
-//             notifies. A sleeper is a worker that has announced itself, a searcher one that looks
-//             for work.
+//             notifies, and reads the counts and announcements, which are guesses. A sleeper is a
+//             worker that has announced itself, a searcher one that looks for work.
 // Word        m_state: sleepers (announced and not chosen yet) + k_searcher * searchers.
 //             m_announced: one bit per id. A seat per id holds the futex word: announced, asleep
 //             (in the kernel) or notified. The seat also holds, for its owner only, whether the
@@ -44,7 +44,9 @@
 //                 - The sleeper counted itself in before. A searcher that found something and was
 //                   the last one wakes a sleeper (O4), and the same holds for the woken sleeper. If
 //                   the searcher was not the last one, the same holds for the last searcher. A
-//                   searcher that found nothing counts itself in next, as in the first case.
+//                   searcher that found nothing (end_search) counts itself in next, as in the first
+//                   case, or begins another search. What the worker does in between delays the work
+//                   that notifiers left to it.
 // Orders      O1  The sleeper: announcement (m_state, m_announced), then P::heavy_barrier, in
 //                 prepare. The notifier: store of the work, P::light_barrier, then load of m_state
 //                 or m_announced. Either the notifier sees the sleeper, or the sleeper's second
@@ -57,7 +59,9 @@
 //             O4  m_state counts a sleeper, release. A search stops, or begins by choice, acquire:
 //                 a thread that relays sees the bits of all sleepers that it sees counted.
 //                 Operations in between are read-modify-writes and pass the release on.
-// Progress    All operations but commit are wait-free except for system calls.
+// Progress    commit blocks. A notification is lock-free: a notifier that relays (I2) may have to do
+//             so again, each time for another round of a worker. So is found. All else is wait-free
+//             except for system calls.
 // Reclamation None. The object outlives its notifiers.
 // Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as
 //             in P1202; searchers as in the schedulers of Go and tokio.
