@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker's own tasks: the owner pushes and pops at the bottom, thieves steal at the top.
 //
-// Roles       The owner: push, pop. Any thread: steal, empty, size.
+// Roles       The owner: push, try_push, pop. Any thread: steal; empty, size and extent, which are
+//             guesses. An observer, while no thread changes the deque: for_each.
 // Word        Items [m_top, m_bottom) of an unbounded array, which is kept in a ring. The size of
 //             the ring is a power of two, and item i is in slot i modulo the size. m_seen_top, of
 //             the owner: a past m_top, which push compares in place of m_top.
@@ -40,7 +41,8 @@
 //                 needs no place in O3's order: m_top alone decides which thread takes the last
 //                 item. The model's one order hides the need for release, too.
 //             The store that restores m_bottom in pop is relaxed: m_top has passed every item that
-//             the store could announce.
+//             the store could announce. So is the first look of pop at m_top: m_top only grows, so
+//             a deque that looks empty to its owner is empty, and pop changes nothing.
 // Progress    push and pop are wait-free except when push grows the ring. steal is lock-free and
 //             does not retry: `lost` means that another thread took the item.
 // Reclamation Old rings are kept until destruction, because a thief may still read one. Together
