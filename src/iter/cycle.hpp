@@ -7,6 +7,8 @@
 //             tasks in conflict take turns for ever. So with each edge goes a path back (E):
 //             - Edge within a round: u's round i + 1 comes after v's round i.
 //             - Edge to the next round: u's round i comes after v's round i.
+//             So a node without edges that enter it has none that leave it: it waits for no token,
+//             and end gives it to its next round at once.
 // Roles       The runner of a node: the thread that got the node from `ready`. It calls begin, runs
 //             the body, then calls end, which passes a token along each edge that leaves the node.
 //             A node has one runner at a time. The starter: gives away the nodes whose first round
