@@ -11,13 +11,14 @@
 //             reader is done with. used: records in the packet that is being filled. All count from
 //             0. Packet n lies at n modulo the number of packets. It begins with its header
 //             (head_words words), one word of which is the packet's own number.
-//             discarded, written: counts of records, written by the owner, relaxed.
+//             discarded, written: counts of records, stored by the owner, relaxed. written counts
+//             those of closed packets.
 // Invariants  I1  stream: tail <= head <= tail + packets. If head = tail + packets, no packet is
 //                 free, and a new record is discarded. The owner writes packet `head` only. The
 //                 reader takes the packets from tail to head - 1, and may read them as plain
 //                 memory.
 //             I2  flight: head grows regardless of tail, and packet n overwrites packet
-//                 n - packets. The owner first sets the packet's own number to k_no_number, then
+//                 n - packets, whose records reserve adds to discarded. The owner first sets the packet's own number to k_no_number, then
 //                 writes the rest of the header, and last the new number. A reader that copies a
 //                 packet looks at the number before and after; if it is another one, the copy
 //                 fails.
