@@ -26,7 +26,7 @@
 //                 of parked or gone, except that a parked spare becomes gone by itself. Waking and
 //                 becoming gone are compare-exchanges, so one of them wins.
 // Orders      O1  wake stores starting, release; wait loads it, acquire: the spare sees what comes
-//                 before a wake-up. work stores running, release; retire loads it, acquire: the
+//                 before a wake-up, the stopper's store of O3 included. work stores running, release; retire loads it, acquire: the
 //                 watcher sees the frame that it makes ready. The stores of begin and recall are
 //                 relaxed: the start of the thread comes after begin, and before recall the
 //                 watcher has seen what running publishes.
@@ -34,7 +34,7 @@
 //             O3  the spare stores parked, then loads the word by which the runtime stops. The
 //                 stopper stores that word, then loads m_state in wake. All four seq_cst: if the
 //                 spare does not see the word, the stopper sees it parked, and wakes it.
-// Progress    park blocks; all else is wait-free.
+// Progress    wait blocks; all else is wait-free, except for the system call of wake.
 // Reclamation None.
 // Source      A parked thread with a futex word, as usual.
 // Checked by  tests/model/spare_models.cpp: spare_*

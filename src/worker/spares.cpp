@@ -263,7 +263,7 @@ bool spare_pool::park(spare &s) noexcept {
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
   // O3 of spare_seat.hpp
   return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) &&
-         !m_runtime.stopping.load(std::memory_order_acquire); // O3
+         !m_runtime.stopping.load(std::memory_order_acquire); // O1: stored before the wake-up
 }
 
 void spare_pool::main(spare &s) noexcept {
