@@ -6,7 +6,8 @@
 //             The thread that has left the task's frame: take_or_wait, for the frame. If the lock
 //             is free by then, the frame has it and is made ready.
 //             Holder: the task that has the lock; it calls try_give_up and, if that fails,
-//             hand_over, and may move between threads.
+//             hand_over, and may move between threads. In the child of a fork() it does both again
+//             while it gets a frame of the parent process, which only the parent continues.
 //             Waiter: a suspended frame with a node.
 // Words       word: null (free); odd, held() (taken, and no waiter in the word, though there may
 //             be some in the queue; the other bits name the holder for reports); else the newest
