@@ -11,10 +11,12 @@
 //             its exclusions, the next task of its line becomes the head and goes to the queue. A
 //             task that does not find the line of its needs in m_heads begins another one.
 // Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has
-//             taken.
+//             taken, once for each of its exclusions. The child of a fork: was_used.
 // Word        holder: the task that has an exclusion, or null.
 //             The arbiter, m_lock and what it guards, serves all exclusions that one task may need
-//             together. m_heads, its table of lines: row i has k_ways places for the heads whose
+//             together. m_age, its next ticket: the age of a task. Tickets have 32 bits and are
+//             compared by the sign of their difference, so fewer than 2^31 tasks may become ready
+//             while one waits. m_heads, its table of lines: row i has k_ways places for the heads whose
 //             needs hash to i.
 // Invariants  I1  A task that waits holds nothing, so holders never wait for each other: no
 //                 deadlock.
@@ -85,8 +87,8 @@ class arbiter {
     return !missing;
   }
 
-  /// Gives up the exclusions of a task. Calls handed_over(task) for each task that now has all that
-  /// it needs, under the lock: handed_over must only note the task.
+  /// Gives up an exclusion. Calls handed_over(task) for each task that now has all that it needs,
+  /// under the lock: handed_over must only note the task.
   template <class F>
   void give_up(exclusion<P, Task> &e, F handed_over) noexcept {
     m_lock.lock();
