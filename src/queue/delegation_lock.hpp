@@ -25,7 +25,8 @@
 //             too): they also carry result[id] to the waiter.
 //             O3  waiting store release, with O4: the owner writes result[id] after the waiter's
 //                 last read of result[id], which is in the waiter's previous call. Relaxed (as in
-//                 Nanos6): a race on result[id].
+//                 Nanos6): a race on result[id]. So the owner also sees what the waiter wrote
+//                 before its call, such as the wish of delegated_queue.hpp.
 //             O4  waiting load acquire, with O3.
 // Progress    Blocking; FIFO. empty, front, set_item and pop_front are wait-free.
 // Reclamation As ticket_lock.

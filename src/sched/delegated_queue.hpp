@@ -3,8 +3,9 @@
 // delegation ticket lock guards a plain ready queue, and the owner of the lock serves the workers
 // that wait for it.
 //
-// Roles       Any thread: add, through an inbox that it shares with some others. A worker, with its
-//             own id: ask. A worker with an id that the lock does not know waits for the lock, and
+// Roles       Any thread: add, through an inbox that it shares with some others; nothing,
+//             may_outrank, length and size, which look without the lock. A worker, with its own id:
+//             ask, which looks first, and returns if nothing. A worker with an id that the lock does not know waits for the lock, and
 //             never for a result; with `delegates` false every worker does, and the owner serves
 //             only itself.
 //             Owner: a worker in ask, or a producer that finds its inbox full, while it has the
@@ -26,7 +27,7 @@
 //                 a head with release, and a worker loads all heads with acquire in
 //                 spsc_queue::empty before it loads m_queued. The operations on m_queued are
 //                 relaxed. So are those on m_top, which no head carries.
-//             The locks and the inboxes order the rest.
+//             The locks and the inboxes order the rest: O3 of delegation_lock.hpp the wishes.
 // Progress    Blocking. A producer that finds its inbox full drains all inboxes if the lock is
 //             free, or else yields and tries again: the owner will drain them.
 // Source      Listing 5 of the paper. There the owner lets the next worker in when it has nothing.
