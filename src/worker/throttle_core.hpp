@@ -10,8 +10,11 @@
 //             Idle worker: it finds nothing to run and calls release_all, which raises the hints
 //             and releases all producers. When it has announced that it sleeps, it calls holds_any
 //             once more; if a producer is held, it cancels the sleep and begins again.
+//             Any thread: over and holds_any, which are hints.
 // Words       The counter (the world's): bytes of live tasks. m_any: a producer is held. m_held,
-//             under m_lock: the held producers. The low mark, low(): three quarters of m_lowest.
+//             under m_lock: the held producers. Fixed: m_limit, the limit of the settings (0: no
+//             producer is held), and m_lowest, where m_alarm begins. The low mark, low(): three
+//             quarters of m_lowest.
 //             Hints, where an old value costs one spawn more or less:
 //               m_now    the limit in force: m_limit, or more since a hold or a release near it;
 //                        back at m_limit when the counter is at the low mark
