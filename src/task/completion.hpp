@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts the tasks that a waiter or a parent still waits for.
 //
-// Roles       Owner: the frame that spawns and waits; it adds and settles.
+// Roles       Owner: the frame that spawns and waits; it adds, asks done, settles and resets.
 //             Remover: any other thread; it removes what has ended.
 //             Non-owner: a thread that spawns into the same scope; it adds through the shared word.
+//             Observer: a thread that asks settled.
 // Words       m_word: before the owner settles -k_bias + (added by non-owners) - (removed by
 //             removers); after that, the number outstanding.
 //             `owned`: spawned by the owner, less those that it ran on its own stack, which no
@@ -26,6 +27,7 @@
 //             O3  done: acquire, pairs with O1's release. settled: acquire, pairs with
 //                 O2's release; an observer calls it.
 //             O4  add by a non-owner: relaxed; the non-owner's own later remove() publishes.
+//             reset is relaxed: the owner is alone, and what it spawns later publishes the store.
 //             A worker that runs several children of one parent, one after the other, may remove
 //             them at once. It removes them before it runs a task of another parent or of a group,
 //             applies messages, or waits for work.
