@@ -28,6 +28,7 @@
 //                 acquire: the runner sees what came before the unblock.
 //             O4  end_body, fulfil, decrease acq_rel: the thread that ends the task sees what the
 //                 runner and all enders did.
+//             increase is relaxed: an ender learns of the event by other means.
 //             O5  load acquire in `any`, with O4: a runner that finds no event sees what was done
 //                 before the events were decreased.
 // Progress    Wait-free, but for the loops of unblock and decrease, which are lock-free.
