@@ -6,6 +6,8 @@
 //             A caller, for one round: begin_round, then begin_next and end for each call. A caller
 //             that is not alone (begin_next) gets concurrent registrations only.
 //             An observer: visit.
+//             The thread that forks: before_fork and after_fork hold m_lock over the fork. In the
+//             child, forget_calls: it is alone, and no call of another thread goes on.
 // Word        registration::calls: calls that are running + k_ending once remove() has begun.
 //             m_ended: one for the list, counts the calls that ended after the remove() of their
 //             registration had begun; the word that every remove() sleeps on.
