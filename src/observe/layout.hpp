@@ -20,8 +20,9 @@
 //                 microseconds.
 // Orders      O1  number of entries or of blocks, or the state of the program, release, with
 //                 readers' acquire: the entries and blocks that it counts, or the end time, are
-//                 written. So for the pointer to a slot's block, and for `absent` of an entry. All
-//                 else is relaxed, but for segment_request (see diagnose/hang.cpp).
+//                 written. So for the pointers to the store and to a slot's block, and for `absent`
+//                 of an entry. All else is relaxed, but for segment_request (see diagnose/hang.cpp)
+//                 and the tables of types (type_times.hpp).
 // Progress    Wait-free, one store per count.
 // Reclamation Mapped until the process ends; an orderly end removes the file (counters.keep).
 // Source      Own. Designs with values of several words keep a generation, so that a reader detects
