@@ -208,21 +208,7 @@ struct barrier_words {
   }
 
   /// Ends the barrier if it is due. `seen`: `phase` as last read.
-  barrier_end try_to_end(std::uint64_t seen) noexcept {
-    for (unsigned members = size; is_due(seen, members);
-         members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
-      const bool of_region = all_ended(seen, members), releases = oversubscribed;
-      forget_cancelled_workshare(passed_of(seen));
-      if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1),
-                                      std::memory_order_seq_cst,
-                                      std::memory_order_acquire)) { // O1, I3
-        if (releases)
-          release_up_to(passed_of(seen) + 1);
-        return of_region ? barrier_end::of_region : barrier_end::inside;
-      }
-    }
-    return barrier_end::not_yet;
-  }
+  barrier_end try_to_end(std::uint64_t seen) noexcept { return end_if_due<false>(seen); }
   /// Does the same for a thread that has ended a task.
   barrier_end try_to_end() noexcept {
     return try_to_end(phase.load(std::memory_order_seq_cst));
@@ -330,6 +316,30 @@ struct barrier_words {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(word)
                                      << (64 - k_published_shift)) >>
            (64 - k_published_shift);
+  }
+  /// Does what try_to_end() does. `Forgets`: it clears `workshare_cancelled`, too; this part is apart,
+  /// so that other barriers need no registers for it.
+  template <bool Forgets>
+  barrier_end end_if_due(std::uint64_t seen) noexcept {
+    for (unsigned members = size; is_due(seen, members);
+         members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
+      const bool of_region = all_ended(seen, members), releases = oversubscribed;
+      if constexpr (Forgets)
+        forget_cancelled_workshare(passed_of(seen));
+      else if (is_workshare_cancelled()) [[unlikely]]
+        return end_after_cancelled(seen);
+      if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1),
+                                      std::memory_order_seq_cst,
+                                      std::memory_order_acquire)) { // O1, O2, I3
+        if (releases)
+          release_up_to(passed_of(seen) + 1);
+        return of_region ? barrier_end::of_region : barrier_end::inside;
+      }
+    }
+    return barrier_end::not_yet;
+  }
+  [[gnu::noinline, gnu::cold]] barrier_end end_after_cancelled(std::uint64_t seen) noexcept {
+    return end_if_due<true>(seen);
   }
   /// Clears `workshare_cancelled`, if a member has set it before the barrier `number`, which the
   /// caller is about to end: I6.
