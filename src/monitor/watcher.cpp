@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t k_longest_rest_ns =
     1'000'000'000; // while a call of a service may not return, or another process may ask
+constexpr std::uint64_t k_shortest_ns = 500'000; // between two looks because of pool threads
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
@@ -33,8 +34,8 @@ int watcher::start() noexcept {
 }
 
 void watcher::stop() {
-  m_stopping.store(1, std::memory_order_release); // O1: pairs with the loads in run
-  os_futex_wake(m_stopping, 1);
+  m_asked.fetch_or(k_stops, std::memory_order_release); // O1: pairs with is_stopping
+  os_futex_wake(m_asked, 1);
   if (!mutant(bug::watcher_stopped_silently))
     m_idle.notify_worker(m_seat);
   m_has_thread.store(false, std::memory_order_relaxed); // a number to compare
@@ -50,14 +51,44 @@ void watcher::examine_soon() noexcept {
 
 void watcher::look_soon() noexcept { m_idle.notify_worker(m_seat); }
 
+bool watcher::is_stopping() const noexcept {
+  return (m_asked.load(std::memory_order_acquire) & k_stops) != 0; // O1
+}
+
+void watcher::pool_threads_have_changed() noexcept {
+  if (m_asked.load(std::memory_order_relaxed) & k_nudged) // it has not looked since
+    return;
+  m_asked.fetch_or(k_nudged, std::memory_order_release); // O3: pairs with run and rest
+  os_futex_wake(m_asked, 1);
+  m_idle.notify_worker(m_seat);
+}
+
 std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64_t now) {
   const std::uint64_t spent = own_cpu_ns();
   m_cpu_ns.store(spent, std::memory_order_relaxed);
   return m_pace.next(o, now, spent);
 }
 
+/// Naps, until the watcher is to stop at most.
 void watcher::nap(std::uint64_t ns) {
-  os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns));
+  const std::uint32_t seen = m_asked.load(std::memory_order_relaxed);
+  if (!(seen & k_stops))
+    os_futex_wait(m_asked, seen, static_cast<std::int64_t>(now_ns() + ns));
+}
+
+/// Naps, but ends the nap early if a pool thread has changed. Between two looks is time for a hundred of
+/// them, so that pool threads that wait and go on all the time do not keep a cpu busy.
+void watcher::nap_after_look(std::uint64_t ns, std::uint64_t looked_at) {
+  const std::uint64_t cost = now_ns() - looked_at;
+  if (!(m_asked.load(std::memory_order_relaxed) & k_nudged))
+    nap(ns);
+  if (!(m_asked.load(std::memory_order_relaxed) & k_nudged))
+    return;
+  const std::uint64_t least = std::max(k_shortest_ns,
+                                       std::min(100 * cost, pool_thread_policy::k_look_ns)),
+                      now = now_ns();
+  if (now - looked_at < least)
+    nap(least - (now - looked_at));
 }
 
 /// Returns when a rest ends by itself; 0 for never.
@@ -77,7 +108,7 @@ void watcher::rest() {
   m_idle.prepare(m_seat);
   if (m_world.work_waits() || m_world.chores_wait() ||
       m_examine.load(std::memory_order_acquire) || // O2
-      m_stopping.load(std::memory_order_acquire)) { // O1
+      m_asked.load(std::memory_order_acquire) != 0) { // O1, O3
     m_idle.cancel(m_seat);
   } else {
     m_idle.commit(m_seat, static_cast<std::int64_t>(end_of_rest()));
@@ -102,12 +133,16 @@ stall_detector::assessment watcher::look(std::uint64_t now) {
   o.slicing |= c.presses;
   o.may_rest &= !c.presses && !c.unsure;
   m_oversubscription_rest_ns = c.rest_ns;
+  if (m_pool_threads)
+    m_seen_pools = m_pool_threads->look(now);
+  o.may_rest &= !m_seen_pools.watches;
   return o;
 }
 
 void watcher::run() {
   std::uint64_t rested_until = 0;
-  while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
+  while (!is_stopping()) {
+    m_asked.fetch_and(~k_nudged, std::memory_order_acquire); // O3
     m_world.answer();
     examine_if_asked();
     const std::uint64_t now = now_ns();
@@ -115,9 +150,11 @@ void watcher::run() {
     const stall_detector::assessment o = look(now);
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
-    const std::uint64_t pause = next_nap(o, now);
+    std::uint64_t pause = next_nap(o, now);
+    if (m_seen_pools.watches)
+      pause = std::min(pause, pool_thread_policy::k_look_ns);
     if (!o.may_rest) {
-      nap(pause);
+      nap_after_look(pause, now);
     } else if (o.blocked == 0 && now - rested_until < pace::k_longest_ns) {
       nap(std::max(
           pause,

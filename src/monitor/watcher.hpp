@@ -8,11 +8,13 @@
 
 #include "monitor/oversubscription.hpp"
 #include "monitor/pace.hpp"
+#include "monitor/pool_threads.hpp"
 #include "monitor/stall_detector.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 
 #include <atomic>
+#include <optional>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -21,12 +23,16 @@ class watcher {
  public:
   /// Creates a watcher without a thread. `seat`: an id of `idle` above those of all workers.
   /// Examinations that may find nothing new are at most `rarest_ns` apart; 0: 64 times
-  /// `patience_ns`.
+  /// `patience_ns`. `pools`: what pool_thread_policy works on; null: no pool threads are looked for.
   watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns,
-          std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
+          std::uint64_t patience_ns, std::uint64_t rarest_ns = 0,
+          pool_thread_world *pools = nullptr)
       : m_world(world), m_stall_detector(world, compute_ns), m_oversubscription(world),
         m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
-        m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
+        m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {
+    if (pools)
+      m_pool_threads.emplace(*pools);
+  }
 
   /// Starts the thread; returns zero or an errno.
   [[nodiscard]] int start() noexcept;
@@ -38,6 +44,8 @@ class watcher {
   void examine_soon() noexcept;
   /// Makes the watcher look if it rests. Any thread may call it.
   void look_soon() noexcept;
+  /// Makes the watcher look soon, also while it naps. Any thread may call it.
+  void pool_threads_have_changed() noexcept;
 
   [[nodiscard]] std::uint64_t looks() const noexcept {
     return m_looks.load(std::memory_order_relaxed);
@@ -53,11 +61,15 @@ class watcher {
   [[nodiscard]] std::uint64_t end_of_rest() const noexcept;
   void examine_if_asked();
   void nap(std::uint64_t ns);
+  void nap_after_look(std::uint64_t ns, std::uint64_t looked_at);
+  [[nodiscard]] bool is_stopping() const noexcept;
   [[nodiscard]] std::uint64_t next_nap(const stall_detector::assessment &o, std::uint64_t now);
 
   watched &m_world;
   stall_detector m_stall_detector;
   oversubscription_policy m_oversubscription;
+  std::optional<pool_thread_policy> m_pool_threads;
+  pool_thread_policy::assessment m_seen_pools;
   pace m_pace;
   eventcount<> &m_idle;
   const std::size_t m_seat;
@@ -67,7 +79,8 @@ class watcher {
   std::uint64_t m_oversubscription_rest_ns = 0;
   std::uint64_t m_again_ns = 0,
                 m_again_at = 0; // examine again: after how long, and when; 0 for not
-  std::atomic<std::uint32_t> m_stopping{0}; // the watcher naps on this word, too
+  static constexpr std::uint32_t k_stops = 1, k_nudged = 2;
+  std::atomic<std::uint32_t> m_asked{0}; // the watcher naps on this word, too
   std::atomic<bool> m_examine{false};
   std::atomic<std::uint64_t> m_looks{0};
   std::atomic<std::uint64_t> m_cpu_ns{0};

@@ -19,6 +19,7 @@ namespace rt {
 
 namespace {
 
+constinit thread_local bool t_makes_own_thread = false;
 constexpr std::size_t k_name_bytes = 16; // the kernel's limit, with the zero
 
 /// Holds what a new thread needs to begin; the thread frees it.
@@ -66,7 +67,9 @@ int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexce
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    t_makes_own_thread = true;
     failure = pthread_create(&handle, &attributes, begin, record);
+    t_makes_own_thread = false;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   pthread_attr_destroy(&attributes);
@@ -108,6 +111,8 @@ void thread::join() noexcept {
   WEFT_CHECK(failure == 0, "a thread could not be joined: it was never started, or joins itself");
   m_joinable = false;
 }
+
+bool makes_own_thread() noexcept { return t_makes_own_thread; }
 
 int this_thread_id() noexcept { return static_cast<int>(syscall(SYS_gettid)); }
 

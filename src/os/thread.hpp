@@ -38,6 +38,8 @@ class thread {
 
 /// Returns the kernel's id of the calling thread.
 int this_thread_id() noexcept;
+/// Returns whether the caller is inside thread::start(): the thread that is made is Weft's own.
+[[nodiscard]] bool makes_own_thread() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -52,6 +52,14 @@ class confined_work {
     return std::binary_search(ids.begin(), ids.end(), id);
   }
 
+  /// Returns whether the worker belongs to a set.
+  [[nodiscard]] bool is_in_any(unsigned id) const noexcept {
+    for (unsigned n = count(); n != 0; --n)
+      if (serves(id, n))
+        return true;
+    return false;
+  }
+
   void add(runnable &r) { at(r.confinement()).ready.add(&r); }
 
   /// Returns work for worker `id`, or null. The sets of the worker take turns, beginning behind

@@ -84,6 +84,8 @@ void forget_external_threads_in_child() {
   suspended_external_threads().store(0, std::memory_order_relaxed); // a hint
   known_external_threads().visit(
       [](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
+  known_pool_threads().visit(
+      [](layer::pool_thread &other) { other.tid.store(0, std::memory_order_relaxed); });
 }
 
 void after_fork_in_child() {

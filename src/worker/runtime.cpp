@@ -90,9 +90,14 @@ void worker_main(void *p) {
   worker &w = *static_cast<worker *>(p);
   settle_on_thread(w);
   overflow_guard guard;
+  const auto leave = [](thread_context &e, frame &f, void *) {
+    static_cast<worker &>(e).thread_frame = &f;
+    static_cast<worker &>(e).seat.work();
+  };
   try {
-    suspend([](thread_context &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; },
-            nullptr);
+    do
+      suspend(leave, nullptr);
+    while (the_runtime().room.park(w));
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
@@ -118,6 +123,7 @@ void started_worker_main(void *p) {
 const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
     worker &w = make_worker(rt, id);
+    w.seat.begin();
     w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
     const int failure =
         w.os_thread.start(thread_name("weft-worker", id).text, &started_worker_main, &w);
@@ -405,10 +411,10 @@ runtime::runtime()
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(
           static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})),
-      plain_odds(successor_odds), spare_threads(*this, max_spares), hangs(*this),
+      plain_odds(successor_odds), spare_threads(*this, max_spares), hangs(*this), room(*this),
       watch(spare_threads, idle, slot_limit,
             static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u, hang_patience_ns(cfg),
-            static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u) {
+            static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u, &room) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);
@@ -467,6 +473,7 @@ void stop_runtime() {
                rt); // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about to end
   rt.watch.stop();
   rt.spare_threads.stop();
+  rt.room.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed);
         other && other->os_thread.joinable())

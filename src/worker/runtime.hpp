@@ -20,6 +20,7 @@
 #include "task/wait.hpp"
 #include "ult/thread_context.hpp"
 #include "worker/spares.hpp"
+#include "worker/step_back.hpp"
 #include "worker/throttle_core.hpp"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ struct alignas(128) worker : thread_context {
   void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp
   spare *stand_in = nullptr; // not null: the worker is this spare
+  spare_seat<> seat; // of a spare, and of a worker that the runtime has started
   task root; // represents the thread
   work_deque<detail::join_job *> joins;
 };
@@ -109,6 +111,7 @@ class runtime {
   spare_pool spare_threads;
   hang_check hangs;
   sleep_gate<> gate; // passed by a worker that ends its sleep
+  worker_room room;
   watcher watch;
 };
 
@@ -127,6 +130,10 @@ inline worker *this_worker_or_null() noexcept {
 [[gnu::visibility(
     "hidden")]] extern runtime *g_runtime; // never freed: external threads may come late
 inline runtime &the_runtime() noexcept { return *g_runtime; }
+/// Returns whether the worker's thread is Weft's: then its seat says whether it works.
+[[nodiscard]] inline bool has_seat(const worker &w) noexcept {
+  return w.stand_in || (w.id != 0 && w.id < the_runtime().workers);
+}
 [[nodiscard]] bool is_started() noexcept;
 [[nodiscard]] bool is_shut_down() noexcept;
 /// Returns the runtime, or null before the first start. After the end, its totals can still be

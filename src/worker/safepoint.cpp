@@ -38,7 +38,7 @@ bool is_active(runtime &rt, unsigned slot) noexcept {
     return false;
   if (w->at_safepoint.load(std::memory_order_acquire)) // O1 of safepoint_core.hpp
     return false;
-  if (w->stand_in && w->stand_in->seat.is() == spare_seat<>::parked)
+  if (has_seat(*w) && w->seat.is() == spare_seat<>::parked)
     return false;
   return !rt.idle.announced(slot) || w->own_frame.full();
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a spare: whether it works, and which thread may change that. See spares.hpp.
+// The state of a spare: whether it works, and which thread may change that. See spares.hpp. A
+// worker that the runtime has started has such a state, too: it never leaves by itself, and parks
+// without a deadline (step_back.hpp).
 //
 // Roles       Watcher: wakes, retires and recalls.
 //             Spare: works, leaves by itself and parks.

@@ -59,7 +59,7 @@ bool spare_pool::read(unsigned slot, reading &r) const {
   if (r.external && !w->own_frame.full())
     return false;
   r.tid = w->tid.load(std::memory_order_relaxed);
-  if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.is() != spare_seat<>::running))
+  if (r.tid <= 0 || (has_seat(*w) && w->seat.is() != spare_seat<>::running))
     return false;
   r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) +
             peek(w->counts->suspended);
@@ -103,7 +103,7 @@ bool spare_pool::add_spare() {
   using seat = spare_seat<>;
   for (const auto wanted : {seat::parked, seat::leaving, seat::gone})
     for (auto &s : m_all)
-      if (s->seat.is() == wanted && (wanted == seat::leaving ? recall(*s) : add(*s)))
+      if (s->is->seat.is() == wanted && (wanted == seat::leaving ? recall(*s) : add(*s)))
         return true;
   return recruit();
 }
@@ -139,7 +139,7 @@ bool spare_pool::recruit() {
 /// Adds a spare that is parked or gone.
 bool spare_pool::add(spare &s) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
-  if (s.seat.wake() || start_thread(s))
+  if (s.is->seat.wake() || start_thread(s))
     return true;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return false;
@@ -151,7 +151,7 @@ bool spare_pool::recall(spare &s) {
   if (!s.is->own_frame.take())
     return false;
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
-  s.seat.recall();
+  s.is->seat.recall();
   return true;
 }
 
@@ -159,7 +159,7 @@ bool spare_pool::start_thread(spare &s) {
   worker &w = *s.is;
   if (w.os_thread.joinable())
     w.os_thread.join();
-  s.seat.begin();
+  s.is->seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
   const int e = w.os_thread.start(
       thread_name("weft-spare", w.id).text,
@@ -169,7 +169,7 @@ bool spare_pool::start_thread(spare &s) {
     return true;
   }
   w.is_left();
-  s.seat.end();
+  s.is->seat.end();
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
   warn_once(
       g_warned_none,
@@ -180,7 +180,7 @@ bool spare_pool::start_thread(spare &s) {
 
 void spare_pool::retire_spare(unsigned slot) {
   worker &w = *m_runtime.slots[slot].load(std::memory_order_relaxed); // read() has seen it
-  if (!w.stand_in->seat.retire())
+  if (!w.seat.retire())
     return;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   if (!mutant(bug::spare_retired_silently))
@@ -216,7 +216,7 @@ unsigned spare_pool::busy() const {
 bool spare_pool::examine() { return m_runtime.hangs.examine(); }
 
 bool spare_pool::leaves(spare &s) noexcept {
-  if (!s.seat.leave())
+  if (!s.is->seat.leave())
     return false;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return true;
@@ -224,7 +224,7 @@ bool spare_pool::leaves(spare &s) noexcept {
 
 void spare_pool::stop() {
   for (auto &s : m_all) {
-    static_cast<void>(s->seat.wake());
+    static_cast<void>(s->is->seat.wake());
     if (s->is->os_thread.joinable())
       s->is->os_thread.join();
   }
@@ -237,15 +237,15 @@ bool spare_pool::stand_in(spare &s) noexcept {
   worker &w = *s.is;
   try {
     suspend(
-        [](thread_context &e, frame &f, void *p) {
+        [](thread_context &e, frame &f, void *) {
           static_cast<worker &>(e).thread_frame = &f;
-          static_cast<spare *>(p)->seat.work();
+          static_cast<worker &>(e).seat.work();
         },
         &s);
   } catch (const error &e) {
     m_running.fetch_sub(1, std::memory_order_relaxed); // a count
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
-    s.seat.end();
+    s.is->seat.end();
     warn_once(g_warned_none, "a spare thread cannot work: %s", e.what());
     return false;
   }
@@ -257,12 +257,12 @@ bool spare_pool::stand_in(spare &s) noexcept {
 /// Sleeps until the spare is needed. Returns false if it has not been needed for long, or if the
 /// runtime stops.
 bool spare_pool::park(spare &s) noexcept {
-  s.seat.park();
+  s.is->seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // other workers may have asked while this one was active
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
   // O3 of spare_seat.hpp
-  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) &&
+  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.is->seat.wait(until) &&
          !m_runtime.stopping.load(std::memory_order_acquire); // O1: stored before the wake-up
 }
 

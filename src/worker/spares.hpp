@@ -32,8 +32,7 @@ class runtime;
 class spare_pool;
 
 struct spare {
-  spare_seat<> seat;
-  worker *is = nullptr;
+  worker *is = nullptr; // its seat says whether it works
   spare_pool *pool = nullptr;
 };
 

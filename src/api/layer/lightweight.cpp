@@ -15,6 +15,7 @@
 #include <weft/layer/environment.hpp>
 #include <weft/layer/external_task.hpp>
 #include <weft/layer/external_thread.hpp>
+#include <weft/layer/pool_thread.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -97,6 +98,22 @@ bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
   suspended_external_threads().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }
+
+void add_pool_thread(pool_thread &other) noexcept {
+  known_pool_threads().add(other);
+  pool_thread_runs(other);
+}
+void pool_thread_waits(pool_thread &other) noexcept {
+  other.waits.store(1, std::memory_order_relaxed); // a hint for the watcher
+  if (is_started() && the_runtime().room.stepped_back() != 0)
+    the_runtime().watch.pool_threads_have_changed();
+}
+void pool_thread_runs(pool_thread &other) noexcept {
+  other.waits.store(0, std::memory_order_relaxed); // a hint for the watcher
+  if (is_started())
+    the_runtime().watch.pool_threads_have_changed();
+}
+bool makes_own_thread() noexcept { return rt::makes_own_thread(); }
 
 unsigned workers() {
   this_worker();

@@ -175,7 +175,7 @@ TEST(spares, that_are_retired_while_they_work_park_afterwards) {
     int spares = 0;
     for_each_spare([&](spare &s) {
       ++spares;
-      EXPECT_TRUE(soon([&] { return s.seat.is() == spare_seat<>::parked; }));
+      EXPECT_TRUE(soon([&] { return s.is->seat.is() == spare_seat<>::parked; }));
     });
     EXPECT_EQ(spares, 1);
   });
@@ -193,7 +193,7 @@ TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
       for_each_spare([&](spare &s) {
         ++spares;
         EXPECT_TRUE(
-            soon([&] { return s.seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
+            soon([&] { return s.is->seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
       });
       EXPECT_EQ(spares, 1);
       EXPECT_EQ(the_runtime().spare_threads.started(), round);

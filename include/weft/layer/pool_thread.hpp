@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unstable: pool threads, which are threads of other thread pools that compute beside Weft's
+// workers. Changes with any version.
+#pragma once
+
+#include <weft/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace layer {
+
+/// Describes a thread that another pool has made. A record lives as long as the process; when its
+/// thread has ended, a later thread may take it over.
+struct pool_thread {
+  std::atomic<int> tid{0}; ///< the kernel's number; 0: the thread has ended
+  std::atomic<std::uint32_t> waits{0}; ///< not 0: the thread waits in a call that the layer knows
+  std::atomic<std::uint32_t> yields{0}; ///< how often the thread has called sched_yield()
+  // Of Weft:
+  std::uint32_t seen_yields = 0;
+  std::uint64_t seen_cpu_ns = 0;
+  pool_thread *next = nullptr;
+};
+
+/// Makes a pool thread known to Weft. While pool threads compute, Weft keeps so many workers from
+/// running tasks that pool threads and workers together are no more than the cpus. At least
+/// `pools.least_workers` workers go on. Call the function once for each record, and pool_thread_runs()
+/// when another thread takes the record over.
+///
+/// Threads. Any. Does not start the runtime.
+WEFT_API void add_pool_thread(pool_thread &other) noexcept;
+
+/// Notes that the calling pool thread is about to wait: a worker that has stepped back for the pool thread may
+/// go on.
+///
+/// Cost. A store; a wake-up of the watcher if workers have stepped back.
+/// Threads. The pool thread's own.
+WEFT_API void pool_thread_waits(pool_thread &other) noexcept;
+
+/// Notes that the calling pool thread goes on after a wait, or begins.
+///
+/// Cost. A store; a wake-up of the watcher if it rests.
+/// Threads. The pool thread's own.
+WEFT_API void pool_thread_runs(pool_thread &other) noexcept;
+
+/// Returns whether the caller is inside a call of Weft that makes one of Weft's own threads, which
+/// are no pool.
+[[nodiscard]] WEFT_API bool makes_own_thread() noexcept;
+
+} // namespace layer
+} // namespace weft::inline v0
