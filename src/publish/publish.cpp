@@ -39,6 +39,7 @@ void publish_process(const runtime &rt) noexcept {
   put(p.messages_queued, rt.manage.queued());
   put(p.registrations_queued, rt.manage.registrations_queued());
   put(p.spares, rt.spare_threads.spares());
+  put(p.stepped_back, rt.room.stepped_back());
   put(p.watcher_cpu, rt.watch.cpu_ns());
   put(p.watcher_looks, rt.watch.looks());
   const trace_totals traced = totals_of_trace();

@@ -179,6 +179,17 @@ TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_cou
   EXPECT_EQ(end.output, "=4=\n") << end;
 }
 
+TEST_F(weft_tool, run_with_pools_preloads_the_library_that_knows_their_threads) {
+  const auto end =
+      weft({"run", "--pools", "sh", "-c", "echo =$LD_PRELOAD="}, {{"LD_PRELOAD", "libdl.so.2"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  if (!end.printed("weft: warning: --pools: this installation has no libweft-pools.so"))
+    EXPECT_TRUE(end.printed("libweft-pools.so:libdl.so.2=\n")) << end;
+  else
+    EXPECT_TRUE(end.printed("=libdl.so.2=\n")) << end;
+  EXPECT_EQ(weft({"run", "sh", "-c", "echo =$LD_PRELOAD="}).output, "==\n");
+}
+
 TEST_F(weft_tool, run_leaves_the_arguments_of_the_program_alone) {
   const auto end = weft({"run", "printf", "[%s]", "--workers", "a b", "--"});
   EXPECT_EQ(end.output, "[--workers][a b][--]") << end;

@@ -29,7 +29,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
     "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
@@ -41,6 +41,7 @@ const char k_run_help[] =
     "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
     "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` shows it); without it, an interpreter\n"
     "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
+    "  --pools          workers make room for computing threads of other libraries' pools (docs/user/pools.md)\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -76,9 +77,8 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at,
 }
 
 constexpr std::string_view k_options[] = {
-    "--workers",      "--preset",   "--set",        "--locks", "--openmp",
-    "--counters",     "--interval", "--exact-time", "--trace", "--report",
-    "--hang-timeout", "--seeds",    "--limit"};
+    "--workers",  "--preset",     "--set",   "--locks",  "--openmp",       "--pools", "--counters",
+    "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -87,6 +87,7 @@ struct plan {
   bool has_limit = false;
   bool locks = false;
   bool openmp = false;
+  bool pools = false;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string error;     ///< "" when the command line is right
@@ -132,8 +133,10 @@ plan read_plan(const words &arguments) {
       ++at;
       break;
     }
-    if (arguments[at] == "--locks" || arguments[at] == "--openmp") {
-      (arguments[at] == "--locks" ? p.locks : p.openmp) = true;
+    if (arguments[at] == "--locks" || arguments[at] == "--openmp" || arguments[at] == "--pools") {
+      (arguments[at] == "--locks"    ? p.locks
+       : arguments[at] == "--openmp" ? p.openmp
+                                     : p.pools) = true;
       ++at;
     } else if (arguments[at] == "--exact-time") {
       p.values.emplace_back("counters.time", "exact");
@@ -213,6 +216,15 @@ void watch_locks() {
   const std::string library =
       own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
   if (!library.empty())
+    put_first("LD_PRELOAD", library);
+}
+
+void watch_pools() {
+  const std::string library = own_library("libweft-pools.so");
+  if (library.empty())
+    std::fputs("weft: warning: --pools: this installation has no libweft-pools.so beside libweft\n",
+               stderr);
+  else
     put_first("LD_PRELOAD", library);
 }
 
@@ -384,6 +396,8 @@ int run_run(const words &arguments) {
   if (!p.error.empty())
     return usage_error(p.error);
   put_into_environment(p.values);
+  if (p.pools)
+    watch_pools();
   if (p.locks)
     watch_locks();
   replace_openmp(p, arguments[p.program]);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program with tasks and with a thread pool of its own: Weft's workers make room, and results are
+// right. It runs with the library preloaded, two workers and no spares.
+#include <weft/counters.hpp>
+#include <weft/weft.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+double away() { return weft::counters::take().value("/threads/stepped-back"); }
+
+template <class Holds>
+bool soon(Holds holds) {
+  for (int i = 0; i < 20'000; ++i) {
+    if (holds())
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+/// A pool that computes on request, as libraries have one: its threads wait for a condition.
+class plain_pool {
+ public:
+  explicit plain_pool(unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+      m_threads.emplace_back([this] { run(); });
+  }
+  ~plain_pool() {
+    set(state::ends);
+    for (auto &t : m_threads)
+      t.join();
+  }
+  void compute() { set(state::computes); }
+  void spin() { set(state::yields); }
+  void wait() { set(state::waits); }
+
+ private:
+  enum class state { waits, computes, yields, ends };
+  void set(state s) {
+    {
+      const std::lock_guard lock(m_lock);
+      m_state = s;
+    }
+    m_changed.notify_all();
+  }
+  void run() {
+    for (;;) {
+      {
+        std::unique_lock lock(m_lock);
+        m_changed.wait(lock, [&] { return m_state != state::waits; });
+      }
+      if (m_state == state::ends)
+        return;
+      if (m_state == state::yields)
+        sched_yield();
+    }
+  }
+  std::mutex m_lock;
+  std::condition_variable m_changed;
+  std::atomic<state> m_state{state::waits};
+  std::vector<std::thread> m_threads;
+};
+
+long sum_by_tasks(int n) {
+  std::vector<long> parts(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i)
+    weft::spawn([&parts, i] { parts[static_cast<std::size_t>(i)] = i; });
+  weft::taskwait();
+  long sum = 0;
+  for (const long p : parts)
+    sum += p;
+  return sum;
+}
+
+struct workers : testing::Test {
+  plain_pool pool{std::thread::hardware_concurrency()};
+  void SetUp() override { EXPECT_EQ(sum_by_tasks(100), 4950); }
+};
+
+TEST_F(workers, make_room_while_a_pool_computes_and_return_when_it_waits) {
+  for (int round = 0; round < 10; ++round) {
+    pool.compute();
+    EXPECT_TRUE(soon([] { return away() == 1; }));
+    EXPECT_EQ(sum_by_tasks(10'000), 49'995'000);
+    pool.wait();
+    EXPECT_TRUE(soon([] { return away() == 0; }));
+    EXPECT_EQ(sum_by_tasks(10'000), 49'995'000);
+  }
+}
+
+/// Runs two tasks that wait for each other: both workers must run.
+void meet() {
+  std::atomic<int> there{0};
+  for (int i = 0; i < 2; ++i)
+    weft::spawn([&] {
+      ++there;
+      while (there != 2)
+        sched_yield();
+    });
+  weft::taskwait();
+  EXPECT_EQ(there, 2);
+}
+
+TEST_F(workers, are_there_beside_a_pool_that_sleeps) {
+  EXPECT_TRUE(soon([] { return away() == 0; })); // its threads run until they wait
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(sum_by_tasks(1000), 499'500);
+    meet();
+  }
+}
+
+TEST_F(workers, are_there_beside_a_pool_that_spins_on_sched_yield) {
+  pool.spin();
+  EXPECT_TRUE(soon([] { return away() == 0; }));
+  EXPECT_EQ(sum_by_tasks(1000), 499'500);
+  meet();
+}
+
+TEST_F(workers, return_when_a_pool_ends) {
+  {
+    plain_pool short_lived(std::thread::hardware_concurrency());
+    short_lived.compute();
+    EXPECT_TRUE(soon([] { return away() == 1; }));
+  }
+  EXPECT_TRUE(soon([] { return away() == 0; }));
+}
+
+TEST_F(workers, run_tasks_of_a_pool_thread) {
+  long sum = 0;
+  std::thread([&] { sum = sum_by_tasks(1000); }).join();
+  EXPECT_EQ(sum, 499'500);
+}
+
+TEST_F(workers, are_all_there_in_the_child_of_a_fork) {
+  pool.compute();
+  EXPECT_TRUE(soon([] { return away() == 1; }));
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(sum_by_tasks(1000) == 499'500 && away() == 0 ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(workers, see_thousands_of_threads_come_and_go) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 2000; ++i)
+    std::thread([&] { ++ran; }).join();
+  EXPECT_EQ(ran, 2000);
+  EXPECT_EQ(sum_by_tasks(1000), 499'500);
+  EXPECT_TRUE(soon([] { return away() == 0; }));
+}
+
+} // namespace
