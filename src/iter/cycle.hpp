@@ -95,13 +95,15 @@ struct cycle {
       return false;
     }
     node **next = n.successors, **const none = next + n.successor_count;
-    if (!mutant(bug::cycle_rearmed_late))
+    const auto rearm = [&] {
       n.missing.store(n.degree + (last ? 1 : 0), std::memory_order_relaxed); // O1
-    for (; next != none; ++next)
-      if (node &s = **next; take_away(s.missing, 1)) // O2
-        ready(s);
-    if (mutant(bug::cycle_rearmed_late))
-      n.missing.store(n.degree + (last ? 1 : 0), std::memory_order_relaxed);
+    };
+    const auto notify = [&] {
+      for (; next != none; ++next)
+        if (node &s = **next; take_away(s.missing, 1)) // O2
+          ready(s);
+    };
+    unless(bug::cycle_rearmed_late, [&] { rearm(), notify(); }, [&] { notify(), rearm(); });
     return last && take_away(left, 1); // O3
   }
 

@@ -156,8 +156,7 @@ void managers::stop() {
   if (!m_thread.joinable())
     return;
   m_stopping.store(true, std::memory_order_release); // O2
-  if (!mutant(bug::manager_stopped_silently))
-    m_bell.notify_all();
+  unless(bug::manager_stopped_silently, [&] { m_bell.notify_all(); });
   m_has_thread.store(false, std::memory_order_release); // O3
   m_thread.join();
 }

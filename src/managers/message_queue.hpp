@@ -38,7 +38,7 @@ class message_queue {
 
   /// Tries to take m_turn. Returns true if the caller may pop until it releases.
   [[nodiscard]] bool acquire() noexcept {
-    return m_turn.try_lock() || mutant(bug::messages_two_in_turn);
+    return unless(bug::messages_two_in_turn, m_turn.try_lock(), true);
   }
   [[nodiscard]] bool pop(T &message) noexcept { return m_ring.pop(message); }
   void release() noexcept { m_turn.unlock(); }

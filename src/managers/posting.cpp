@@ -55,8 +55,8 @@ void apply_new(task &t, ready_list &ready) noexcept {
 void managers::wake() noexcept {
   if (!is_central())
     wake_for_message();
-  else if (!mutant(bug::manager_bell_silent))
-    m_bell.notify_one();
+  else
+    unless(bug::manager_bell_silent, [&] { m_bell.notify_one(); });
 }
 
 /// Posts a message; the queue's worker only. Returns false if the queue is full and the caller acts

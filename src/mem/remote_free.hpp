@@ -28,7 +28,7 @@ class remote_free {
 
   /// Pushes blocks that are linked from first to last.
   void push(block *first, block *last) noexcept {
-    m_stack.push_chain(first, mutant(bug::remote_free_loses_chain) ? first : last);
+    m_stack.push_chain(first, unless(bug::remote_free_loses_chain, last, first));
   }
 
   /// Takes all blocks, linked; returns null when there are none.

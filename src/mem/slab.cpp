@@ -204,8 +204,7 @@ void heap::send_home(block *b, const chunk &k) noexcept {
 
 void heap::flush(batch &b) noexcept {
   b.owner->m_returned[b.size_class].push(b.first, b.last);
-  if (!mutant(bug::slab_batch_sent_twice))
-    b.count = 0;
+  b.count = unless(bug::slab_batch_sent_twice, 0u, b.count);
 }
 
 void heap::flush_remote() noexcept {

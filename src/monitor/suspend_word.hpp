@@ -36,8 +36,8 @@ struct suspend_word {
     w.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   static void recall(word &w) noexcept {
-    if (w.exchange(k_runs, std::memory_order_relaxed) == k_suspended &&
-        !mutant(bug::suspended_recalled_silently)) // I2
+    if (unless(bug::suspended_recalled_silently,
+               w.exchange(k_runs, std::memory_order_relaxed) == k_suspended)) // I2
       P::futex_wake(w, 1);
   }
   [[nodiscard]] static bool is_suspended(const word &w) noexcept {

@@ -36,8 +36,7 @@ int watcher::start() noexcept {
 void watcher::stop() {
   m_asked.fetch_or(k_stops, std::memory_order_release); // O1: pairs with is_stopping
   os_futex_wake(m_asked, 1);
-  if (!mutant(bug::watcher_stopped_silently))
-    m_idle.notify_worker(m_seat);
+  unless(bug::watcher_stopped_silently, [&] { m_idle.notify_worker(m_seat); });
   m_has_thread.store(false, std::memory_order_relaxed); // a number to compare
   if (m_thread.joinable())
     m_thread.join();
@@ -45,8 +44,7 @@ void watcher::stop() {
 
 void watcher::examine_soon() noexcept {
   m_examine.store(true, std::memory_order_release); // O2: pairs with run
-  if (!mutant(bug::watcher_asked_silently))
-    m_idle.notify_worker(m_seat);
+  unless(bug::watcher_asked_silently, [&] { m_idle.notify_worker(m_seat); });
 }
 
 void watcher::look_soon() noexcept { m_idle.notify_worker(m_seat); }

@@ -109,7 +109,7 @@ class eventcount {
   /// Ends the search of worker `id`, which has found work. If the worker was the last searcher, a
   /// sleeper is chosen to search on.
   void found(std::size_t id) noexcept {
-    if (stop_search(id) && !mutant(bug::eventcount_no_relay))
+    if (unless(bug::eventcount_no_relay, stop_search(id)))
       choose_any();
   }
 
@@ -125,8 +125,7 @@ class eventcount {
     m_seats[id].word.store(k_announced, std::memory_order_relaxed);
     group_of(id).fetch_or(bit_of(id), std::memory_order_relaxed);
     m_state.fetch_add(1, std::memory_order_release); // O4
-    if (!mutant(bug::eventcount_no_heavy_barrier))
-      P::heavy_barrier(); // O1
+    unless(bug::eventcount_no_heavy_barrier, [&] { P::heavy_barrier(); }); // O1
   }
 
   /// Withdraws the announcement of worker `id`, whose second look found work. Returns true if a
@@ -136,7 +135,7 @@ class eventcount {
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
   /// Does the same, and relays the work that notifiers may have left to this worker.
   void cancel_and_relay(std::size_t id) noexcept {
-    if (!cancel(id) && !mutant(bug::eventcount_cancel_keeps))
+    if (unless(bug::eventcount_cancel_keeps, !cancel(id)))
       notify_one();
   }
 
@@ -144,12 +143,10 @@ class eventcount {
   /// means no deadline. Returns whether a notifier chose the worker: the worker is then a searcher.
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {
     auto &word = m_seats[id].word;
-    std::uint32_t seen = k_announced;
+    std::uint32_t seen = unless(bug::eventcount_sleeps_blindly, k_announced,
+                                [&] { return word.load(std::memory_order_relaxed); });
     bool in_time = true;
-    if (mutant(bug::eventcount_sleeps_blindly))
-      word.store(k_asleep, std::memory_order_relaxed);
-    if (mutant(bug::eventcount_sleeps_blindly) ||
-        word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed,
+    if (word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed,
                                      std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
@@ -251,15 +248,15 @@ class eventcount {
   bool choose(std::size_t id) noexcept {
     const std::uint64_t before = group_of(id).fetch_and(
         ~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
-    if (!(before & bit_of(id)) && !mutant(bug::eventcount_chosen_twice))
+    if (unless(bug::eventcount_chosen_twice, !(before & bit_of(id))))
       return false;
     const std::uint32_t state =
         m_state.fetch_add(k_searcher - 1, std::memory_order_acquire) + (k_searcher - 1); // O4
     auto &word = m_seats[id].word;
-    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep &&
-        !mutant(bug::eventcount_lost_notify))
+    if (unless(bug::eventcount_lost_notify,
+               word.exchange(k_notified, std::memory_order_relaxed) == k_asleep))
       P::futex_wake(word, 1);
-    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end))
+    if (unless(bug::eventcount_forgets_early_end, wants_one(state)))
         [[unlikely]] // the chosen worker has stopped its search
       choose_any();
     return true;

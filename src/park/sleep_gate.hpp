@@ -34,13 +34,11 @@ class sleep_gate {
  public:
   void close() noexcept {
     m_closed.store(1, std::memory_order_relaxed);
-    if (!mutant(bug::gate_no_heavy_barrier))
-      P::heavy_barrier(); // O1
+    unless(bug::gate_no_heavy_barrier, [&] { P::heavy_barrier(); }); // O1
   }
   void open() noexcept {
     m_closed.store(0, std::memory_order_release); // O2
-    if (!mutant(bug::gate_opens_silently))
-      P::futex_wake(m_closed, INT32_MAX);
+    unless(bug::gate_opens_silently, [&] { P::futex_wake(m_closed, INT32_MAX); });
   }
   void pass() noexcept {
     P::light_barrier(); // O1
@@ -49,16 +47,14 @@ class sleep_gate {
   }
 
   void enter() noexcept {
-    for (;;) {
+    do {
       m_readers.fetch_add(1, std::memory_order_relaxed);
       P::light_barrier(); // O1
       if (!m_closed.load(std::memory_order_acquire)) // O2
         return;
       leave();
       pass();
-      if (mutant(bug::gate_reader_uncounted))
-        return;
-    }
+    } while (unless(bug::gate_reader_uncounted, true));
   }
   void leave() noexcept { m_readers.fetch_sub(1, std::memory_order_release); } // O3
   /// Returns the number of readers that are in. Called by the watcher after close().

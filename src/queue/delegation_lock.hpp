@@ -78,11 +78,11 @@ class delegation_lock : private ticket_lock<P> {
     m_waiting[base::slot_index(ticket)].word.store(
         ticket + id, order_unless(bug::delegation_log_relaxed, std::memory_order_release)); // O3
     base::wait_turn(ticket);
-    if (m_results[id].ticket.get() != ticket && !mutant(bug::delegation_result_for_nobody)) {
-      if (mutant(bug::delegation_tail_increment))
+    if (unless(bug::delegation_result_for_nobody, m_results[id].ticket.get() != ticket))
+      return unless(bug::delegation_tail_increment, delegation::owner, [&](delegation owner) {
         base::skip_ticket();
-      return delegation::owner;
-    }
+        return owner;
+      });
     item = m_results[id].item.get();
     return delegation::delegated;
   }
@@ -93,9 +93,7 @@ class delegation_lock : private ticket_lock<P> {
     const std::uint64_t entry = m_waiting[base::slot_index(ticket)].word.load(
         order_unless(bug::delegation_log_relaxed, std::memory_order_acquire)); // O4
     m_front.set(static_cast<std::size_t>(entry - ticket));
-    if (mutant(bug::delegation_no_upper_bound))
-      return entry < ticket;
-    return entry - ticket >= m_size;
+    return unless(bug::delegation_no_upper_bound, entry - ticket >= m_size, entry < ticket);
   }
 
   /// Returns the id of the waiter that the last empty() == false saw. Owner only.

@@ -109,7 +109,7 @@ class work_deque {
   bool try_push(T item) noexcept {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     ring *r = m_own_ring.get();
-    if (bottom - m_seen_top.get() > r->mask && !mutant(bug::deque_full_unnoticed)) [[unlikely]]
+    if (unless(bug::deque_full_unnoticed, bottom - m_seen_top.get() > r->mask)) [[unlikely]]
       return false;
     r->at(bottom).store(item, std::memory_order_relaxed);
     m_bottom.store(bottom + 1, std::memory_order_release); // O1
@@ -128,10 +128,11 @@ class work_deque {
     if (top < bottom) [[likely]]
       return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     T item = nullptr; // one item is left, or none: the owner races the thieves for it
-    if (top == bottom &&
-        (mutant(bug::deque_last_item_unraced) ||
-         m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
-                                       std::memory_order_relaxed)))
+    const auto win = [&] {
+      return m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
+                                           std::memory_order_relaxed);
+    };
+    if (top == bottom && unless(bug::deque_last_item_unraced, [&] { return win(); }, true))
       item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     m_bottom.store(old_bottom, std::memory_order_relaxed);
     return item;

@@ -21,7 +21,7 @@ namespace rt {
 }
 
 inline void check_id(const char *component, std::size_t id, std::size_t size) {
-  if (id >= size && !mutant(bug::id_unchecked)) [[unlikely]]
+  if (unless(bug::id_unchecked, id >= size)) [[unlikely]]
     refuse_id(component, id, size);
 }
 

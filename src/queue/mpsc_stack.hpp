@@ -42,9 +42,8 @@ class mpsc_stack {
     while (!m_head.compare_exchange_weak(
         head, first, order_unless(bug::mpsc_push_relaxed, std::memory_order_release), // O1
         std::memory_order_relaxed));
-    if (mutant(bug::mpsc_reads_freed_node))
-      return last->next.get() == nullptr;
-    return head == nullptr;
+    return unless(bug::mpsc_reads_freed_node, head == nullptr,
+                  [&] { return last->next.get() == nullptr; });
   }
 
   /// Takes all nodes. Returns the newest, linked to the older ones by `next`, or null if there is
@@ -52,12 +51,14 @@ class mpsc_stack {
   [[nodiscard]] Node *take_all() noexcept {
     if (m_head.load(std::memory_order_relaxed) == nullptr)
       return nullptr;
-    if (mutant(bug::mpsc_take_in_two_steps)) {
-      Node *seen = m_head.load(std::memory_order_acquire); // O2
-      m_head.store(nullptr, std::memory_order_relaxed);
-      return seen;
-    }
-    return m_head.exchange(nullptr, std::memory_order_acquire); // O2
+    return unless(
+        bug::mpsc_take_in_two_steps,
+        [&] { return m_head.exchange(nullptr, std::memory_order_acquire); }, // O2
+        [&] {
+          Node *seen = m_head.load(std::memory_order_acquire);
+          m_head.store(nullptr, std::memory_order_relaxed);
+          return seen;
+        });
   }
 
   /// Takes all nodes. Returns the oldest, linked to the newer ones by `next`, or null if there is

@@ -92,10 +92,13 @@ class spsc_queue {
   template <class F>
   std::size_t consume_all(F &&f) noexcept {
     std::size_t head = m_head.load(std::memory_order_relaxed);
-    m_seen_tail.set(m_tail.load(std::memory_order_acquire)); // O2
+    m_seen_tail.set(unless(bug::spsc_slots_given_back_early,
+                           m_tail.load(std::memory_order_acquire), // O2
+                           [&](std::size_t tail) {
+                             m_head.store(tail, std::memory_order_release); // O3, too early
+                             return tail;
+                           }));
     std::size_t taken = 0;
-    if (mutant(bug::spsc_slots_given_back_early))
-      m_head.store(m_seen_tail.get(), std::memory_order_release); // O3, too early
     for (; head != m_seen_tail.get(); head = after(head), ++taken)
       f(m_slots[head].get());
     if (taken)

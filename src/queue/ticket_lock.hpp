@@ -74,11 +74,11 @@ class ticket_lock {
         order_unless(bug::ticket_try_acquires_late, std::memory_order_acquire)); // O1
     if (!reached(turn, ticket))
       return false;
-    if (mutant(bug::ticket_try_acquires_late)) // O1 in the wrong place
-      return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acquire,
-                                            std::memory_order_relaxed);
-    return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed,
-                                          std::memory_order_relaxed);
+    return m_head.compare_exchange_strong(
+        ticket, ticket + 1,
+        unless(bug::ticket_try_acquires_late, std::memory_order_relaxed,
+               std::memory_order_acquire), // O1 in the wrong place
+        std::memory_order_relaxed);
   }
 
   void unlock() noexcept {
@@ -87,8 +87,8 @@ class ticket_lock {
     auto &turn = slot_of(next).turn;
     const std::uint32_t before = turn.exchange(
         turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
-    if ((before & k_sleeper) && !mutant(bug::ticket_wakes_nobody)) [[unlikely]]
-      P::futex_wake(turn, mutant(bug::ticket_wakes_one) ? 1 : INT_MAX);
+    if (unless(bug::ticket_wakes_nobody, before & k_sleeper)) [[unlikely]]
+      P::futex_wake(turn, unless(bug::ticket_wakes_one, INT_MAX, 1));
   }
 
  protected:

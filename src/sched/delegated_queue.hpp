@@ -71,9 +71,12 @@ class delegated_queue {
       g.producers.unlock();
       if (added)
         return;
-      if (mutant(bug::delegated_drains_unlocked))
-        drain();
-      else if (m_lock.try_lock()) {
+      if (unless(
+              bug::delegated_drains_unlocked, [&] { return m_lock.try_lock(); },
+              [&] {
+                drain();
+                return false;
+              })) {
         drain();
         m_lock.unlock();
       } else {
@@ -178,8 +181,8 @@ class delegated_queue {
   }
 
   void drain() {
-    if (!mutant(bug::delegated_drain_unannounced))
-      m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); // O1
+    unless(bug::delegated_drain_unannounced,
+           [&] { m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); }); // O1
     for (auto &g : m_inboxes)
       g->queue.consume_all([this](arrival a) { m_ready.add(a.item, a.adder); });
     publish_top();

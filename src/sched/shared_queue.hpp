@@ -47,8 +47,8 @@ class alignas(k_line) basic_shared_queue {
       const std::lock_guard guard(to.m_lock);
       for (auto item = more > 0 ? q.get() : nullptr; item; item = --more > 0 ? q.get() : nullptr)
         to.m_queue.add(item, adder...);
-      if (!mutant(bug::shared_queue_moves_unseen))
-        to.publish(); // O1: before this queue can be seen empty
+      unless(bug::shared_queue_moves_unseen,
+             [&] { to.publish(); }); // O1: before this queue can be seen empty
       return first;
     });
   }

@@ -129,8 +129,7 @@ class registry {
     if ((e.calls.fetch_sub(1, std::memory_order_release) & k_ending) == 0) // O1
       return;
     m_ended.fetch_add(1, std::memory_order_release); // O2
-    if (!mutant(bug::registry_end_wakes_nobody))
-      P::futex_wake(m_ended, INT_MAX);
+    unless(bug::registry_end_wakes_nobody, [&] { P::futex_wake(m_ended, INT_MAX); });
   }
 
   /// Calls f(entry) for each entry until f returns true. Holds the lock: f is short and registers
@@ -159,8 +158,8 @@ class registry {
     const bool ahead =
         e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
     return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
-           ((e.calls.load(std::memory_order_relaxed) & k_ending) == 0 ||
-            mutant(bug::registry_calls_the_ended));
+           unless(bug::registry_calls_the_ended,
+                  (e.calls.load(std::memory_order_relaxed) & k_ending) == 0, true);
   }
 
   spin_lock<P> m_lock;

@@ -61,7 +61,7 @@ void timer::at(std::uint64_t deadline_ns, call &c) noexcept {
   c.room.key() = deadline_ns;
   c.at = m_calls.insert(std::move(c.room));
   c.pending = true;
-  if (c.at == m_calls.begin() && !mutant(bug::timer_earlier_unnotified))
+  if (unless(bug::timer_earlier_unnotified, c.at == m_calls.begin()))
     pthread_cond_signal(&m_changed);
 }
 
@@ -77,8 +77,7 @@ void timer::poll_services(std::uint64_t period_ns) {
   lock_guard guard(m_mutex);
   ensure_thread();
   m_period_ns = period_ns;
-  if (!mutant(bug::timer_polls_unnotified))
-    pthread_cond_signal(&m_changed);
+  unless(bug::timer_polls_unnotified, [&] { pthread_cond_signal(&m_changed); });
 }
 
 void timer::wait_until(std::uint64_t deadline_ns) {
@@ -155,8 +154,7 @@ void timer::stop() {
   {
     lock_guard guard(m_mutex);
     m_stopping = true;
-    if (!mutant(bug::timer_stopped_silently))
-      pthread_cond_signal(&m_changed);
+    unless(bug::timer_stopped_silently, [&] { pthread_cond_signal(&m_changed); });
   }
   if (m_thread.joinable())
     m_thread.join();

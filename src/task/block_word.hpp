@@ -113,7 +113,7 @@ class timed_block {
   /// unblock was first. It is the clock's last touch of the object.
   [[nodiscard]] Frame *expire() noexcept {
     Frame *f = m_frame.get();
-    if (!m_word.withdraw(*f) && !mutant(bug::block_expires_twice))
+    if (unless(bug::block_expires_twice, !m_word.withdraw(*f)))
       return nullptr;
     m_timed_out.set(true);
     return f;

@@ -35,10 +35,14 @@ class chunk_counter {
   [[nodiscard]] bool take(std::uint64_t &chunk) noexcept {
     if (exhausted())
       return false;
-    if (mutant(bug::chunk_taken_in_two_steps))
-      m_next.store((chunk = m_next.load(std::memory_order_relaxed)) + 1, std::memory_order_relaxed);
-    else
-      chunk = m_next.fetch_add(1, std::memory_order_relaxed);
+    chunk = unless(
+        bug::chunk_taken_in_two_steps,
+        [&] { return m_next.fetch_add(1, std::memory_order_relaxed); },
+        [&] {
+          const std::uint64_t seen = m_next.load(std::memory_order_relaxed);
+          m_next.store(seen + 1, std::memory_order_relaxed);
+          return seen;
+        });
     return chunk < m_total;
   }
   [[nodiscard]] bool exhausted() const noexcept {
@@ -46,7 +50,7 @@ class chunk_counter {
   } // a hint
   /// Skips the chunks that are not taken yet.
   void close() noexcept {
-    m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total,
+    m_next.store(unless(bug::chunk_close_leaves_one, m_total, m_total - 1),
                  std::memory_order_relaxed);
   }
 

@@ -60,9 +60,8 @@ class completion_word {
   [[nodiscard]] bool remove(std::int64_t n = 1) noexcept {
     const std::int64_t before = m_word.fetch_sub(
         n, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
-    if (mutant(bug::completion_read_again))
-      return m_word.load(std::memory_order_acquire) == 0; // O1
-    return before == n;
+    return unless(bug::completion_read_again, before == n,
+                  [&] { return m_word.load(std::memory_order_acquire) == 0; }); // O1
   }
 
   /// Ends the owner's additions and makes `owned` visible to the removers. True: nothing is

@@ -54,8 +54,8 @@ class event_word {
   /// Ends the body. True: no event is left, and the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {
     return !m_used.get() ||
-           m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || // O1, O2
-           mutant(bug::events_end_early);
+           unless(bug::events_end_early,
+                  m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body, true); // O1, O2
   }
 
   /// Takes `n` events away. `last`: the caller ends the task.
@@ -66,7 +66,7 @@ class event_word {
         return decreased::underflow;
     } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel,
                                            std::memory_order_relaxed)); // O1, O2
-    return now == static_cast<std::int64_t>(n) && !mutant(bug::events_last_missed)
+    return unless(bug::events_last_missed, now == static_cast<std::int64_t>(n))
                ? decreased::last
                : decreased::some_left;
   }

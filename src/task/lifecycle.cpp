@@ -48,15 +48,13 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool by_owner) {
     --(g ? g->owned : parent->owned_children);
     return nullptr;
   }
-  if (g && g->word.remove() && !mutant(bug::group_waiter_forgotten))
+  if (g && unless(bug::group_waiter_forgotten, g->word.remove()))
     wake_waiter(g->waiter);
   if ((g && owned_by_parent) || !parent->children.remove())
     return nullptr;
-  if (parent->next && mutant(bug::parent_waiter_forgotten))
-    return nullptr;
   if (!parent->next)
     return parent;
-  wake_waiter(parent->next);
+  unless(bug::parent_waiter_forgotten, [=] { wake_waiter(parent->next); });
   return nullptr;
 }
 
@@ -173,7 +171,7 @@ WEFT_COLD void complete_upwards(task &t) {
 
 void signal_done(task &t) {
   void *waiter = raise_signal(t.done_word, k_done);
-  if (waiter && waiter != k_runnable_now && !mutant(bug::done_not_signalled))
+  if (unless(bug::done_not_signalled, waiter && waiter != k_runnable_now))
     make_ready(*static_cast<frame *>(waiter));
 }
 
@@ -547,8 +545,7 @@ void flush_child_count(thread_context &here) {
     return;
   if (!parent->next)
     return complete_upwards(*parent);
-  if (!mutant(bug::parent_waiter_forgotten))
-    wake_waiter(parent->next);
+  unless(bug::parent_waiter_forgotten, [=] { wake_waiter(parent->next); });
 }
 
 namespace {
@@ -564,11 +561,11 @@ template <place_of_body Where>
 WEFT_INLINE runnable *execute_at(thread_context &here, task &t) noexcept {
   constexpr bool in_place = Where == place_of_body::in_place;
   if (!in_place && here.counts_for != t.parent &&
-      !(mutant(bug::parent_flushed_late) && here.counted != 0)) [[unlikely]]
+      unless(bug::parent_flushed_late, true, here.counted == 0)) [[unlikely]]
     count_for(here, t.parent);
   task *const outer = here.current;
   here.current = &t;
-  if (!in_place && t.group && here.counted != 0 && !mutant(bug::parent_flushed_late)) [[unlikely]]
+  if (!in_place && unless(bug::parent_flushed_late, t.group && here.counted != 0)) [[unlikely]]
     flush_child_count(here); // the waiter for the children does not have to wait for the group
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
@@ -695,8 +692,8 @@ bool announce_general(task &t) {
     enqueue_ready(t); // whatever else is ready goes first
     return false;
   }
-  if (void *creator = raise_signal(t.done_word, k_runnable_now);
-      creator && !mutant(bug::undeferred_creator_forgotten))
+  if (void *creator =
+          unless(bug::undeferred_creator_forgotten, raise_signal(t.done_word, k_runnable_now)))
     make_ready(*static_cast<frame *>(creator));
   return false;
 }

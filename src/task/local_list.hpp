@@ -62,7 +62,7 @@ class local_list {
               at, &fresh, order_unless(bug::local_added_relaxed, std::memory_order_release), // O1
               std::memory_order_acquire)) // O2
         break;
-      if (at->key.get() == key && !mutant(bug::local_made_twice))
+      if (unless(bug::local_made_twice, at->key.get() == key))
         return *at;
       place = &at->below[path & 1];
     }

@@ -96,9 +96,8 @@ void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first, Frame
 template <class Frame, class P>
 [[nodiscard]] Frame *hand_over(detail::lock_word<P> &lock) noexcept {
   using waiter = lock_waiter<Frame, P>;
-  auto *oldest = static_cast<waiter *>(lock.queue.get());
-  if (mutant(bug::mutex_reads_node_late) && oldest)
-    oldest = oldest->next.get(); // of the waiter that got the lock last
+  auto *oldest = unless(bug::mutex_reads_node_late, static_cast<waiter *>(lock.queue.get()),
+                        [](waiter *holder) { return holder ? holder->next.get() : nullptr; });
   if (!oldest) {
     void *seen = lock.word.load(std::memory_order_relaxed);
     if (!seen || lock.is_held(seen))
@@ -113,13 +112,13 @@ template <class Frame, class P>
     }
   }
   waiter *next = oldest->next.get();
-  lock.queue.set(mutant(bug::mutex_forgets_waiters)           ? nullptr
-                 : mutant(bug::mutex_reads_node_late) && next ? oldest
-                                                              : next);
+  lock.queue.set(unless(bug::mutex_forgets_waiters,
+                        unless(bug::mutex_reads_node_late, next, next ? oldest : nullptr)));
   name_holder(lock, next, *oldest->suspended.get());
-  if (mutant(bug::mutex_hands_over_and_frees))
+  return unless(bug::mutex_hands_over_and_frees, oldest->suspended.get(), [&](Frame *f) {
     lock.word.store(nullptr, std::memory_order_release); // O2
-  return oldest->suspended.get();
+    return f;
+  });
 }
 
 } // namespace rt

@@ -110,8 +110,8 @@ struct task : runnable {
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
   /// Returns the same for a task whose body may be running, and failing, on another thread.
   [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept {
-    return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 &&
-           !rt::mutant(rt::bug::flag_unseen_meanwhile);
+    return rt::unless(rt::bug::flag_unseen_meanwhile,
+                      (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0);
   }
   /// Returns, in one comparison, whether the task has none of these flags and no priority.
   [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
@@ -134,8 +134,7 @@ struct task : runnable {
   }
   void set(std::uint8_t flag) noexcept {
     __atomic_store_n(
-        &flags,
-        static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag),
+        &flags, static_cast<std::uint8_t>(rt::unless(rt::bug::flag_set_alone, flags | flag, flag)),
         __ATOMIC_RELAXED);
   }
   void clear(std::uint8_t flag) noexcept {
@@ -185,7 +184,7 @@ inline heap *own_heap() noexcept {
 
 /// Drops `n` references; the last one frees the block. Any thread.
 inline void drop_references(task &t, std::uint32_t n) noexcept {
-  if (take_away(t.references, mutant(bug::task_freed_early) ? n + 1 : n))
+  if (take_away(t.references, unless(bug::task_freed_early, n, n + 1)))
     free_task(t, own_heap());
 }
 

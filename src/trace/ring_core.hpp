@@ -100,7 +100,7 @@ class ring_core {
     const std::uint64_t next = filling();
     if (m_mode == trace_mode::stream)
       return next - m_shared.tail.load(std::memory_order_acquire) <
-             m_count + (mutant(bug::ring_overwrites_unread) ? 1u : 0u); // O2
+             unless(bug::ring_overwrites_unread, m_count, m_count + 1); // O2
     if (next >= m_count)
       discard(Shape::records);
     return true;

@@ -259,7 +259,7 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 void make_ready(frame &f) {
   if (thread_context *home = f.home) {
     home->own_frame.put(f);
-    if (home != this_thread_context() && !mutant(bug::own_frame_wakes_nobody))
+    if (unless(bug::own_frame_wakes_nobody, home != this_thread_context()))
       wake(*home);
   } else {
     enqueue_resumed(this_thread_context(), f);

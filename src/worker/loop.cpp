@@ -140,8 +140,7 @@ void enqueue_elsewhere(worker *here, runnable &r, origin from) {
     return enqueue_confined(r);
   runtime &rt = the_runtime();
   rt.ready->add(&r, here ? here->id : k_outside, from);
-  if (!mutant(bug::enqueue_wakes_nobody))
-    rt.idle.notify_one();
+  unless(bug::enqueue_wakes_nobody, [&] { rt.idle.notify_one(); });
 }
 
 void enqueue_confined(runnable &r) {
@@ -167,13 +166,9 @@ void enqueue_resumed(thread_context *here, runnable &r) {
 }
 void wake_for_message() noexcept {
   runtime &rt = the_runtime();
-  if (mutant(bug::message_wakes_nobody))
-    return;
   if (!rt.manage.is_restricted())
-    return static_cast<void>(rt.idle.notify_one());
-  for (const unsigned id : rt.manage.chosen())
-    if (rt.idle.notify_worker(id))
-      return;
+    return unless(bug::message_wakes_nobody, [&] { rt.idle.notify_one(); });
+  unless(bug::message_wakes_nobody, [&] { wake_first_of(rt, rt.manage.chosen()); });
 }
 
 bool any_worker_idles() noexcept {
@@ -222,8 +217,7 @@ void worker_loop() {
 /// that is left become available to all workers.
 runnable *pick(thread_context &e) {
   worker &w = static_cast<worker &>(e);
-  if (!mutant(bug::suspension_keeps_count))
-    flush_child_count_now(w);
+  unless(bug::suspension_keeps_count, [&] { flush_child_count_now(w); });
   poll_services(poll_point::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);
@@ -317,8 +311,9 @@ void run_join(detail::join_job &job) {
   release_accesses(branch, none);
   delete branch.extra.load(std::memory_order_relaxed);
   this_worker_or_null()->current = nullptr;
-  void *waiter = raise_signal(job.state, k_done); // the last touch of the job
-  if (waiter && !mutant(bug::join_done_missed))
+  void *waiter =
+      unless(bug::join_done_missed, raise_signal(job.state, k_done)); // the last touch of the job
+  if (waiter)
     make_ready(*static_cast<frame *>(waiter));
 }
 

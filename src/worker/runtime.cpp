@@ -465,8 +465,7 @@ void stop_runtime() {
       true,
       std::
           memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
-  if (!mutant(bug::stop_wakes_nobody))
-    rt.idle.notify_all();
+  unless(bug::stop_wakes_nobody, [&] { rt.idle.notify_all(); });
   if ((w && !orderly) || threads_compute())
     return end_counting(rt, false),
            print_summary(

@@ -184,8 +184,14 @@ inline void enqueue(worker *here, runnable &r, origin from) {
   const bool own = here && here->own.deque && is_for_own_queue(r) && from != origin::yielded;
   if (!own || !here->own.deque->try_push(&r)) [[unlikely]]
     return enqueue_elsewhere(here, r, from);
-  if (!mutant(bug::enqueue_wakes_nobody))
-    rt.idle.notify_one();
+  if (unless(bug::enqueue_wakes_nobody, rt.idle.has_sleepers()))
+    rt.idle.choose_any();
+}
+/// Wakes the first of these workers that sleeps.
+inline void wake_first_of(runtime &rt, const std::vector<unsigned> &ids) noexcept {
+  for (const unsigned id : ids)
+    if (rt.idle.notify_worker(id))
+      return;
 }
 void run_join(detail::join_job &job);
 /// Enqueues a branch of a join, so that every worker that may run its task can take it.

@@ -50,15 +50,16 @@ class safepoint_core {
     if (!all_have_stopped())
       return false;
     gate.close();
-    if (mutant(bug::safepoint_checked_before_the_gate) || all_have_stopped()) // I1: for certain now
+    if (unless(
+            bug::safepoint_checked_before_the_gate, [&] { return all_have_stopped(); },
+            true)) // I1: for certain now
       return true;
     gate.open();
     return false;
   }
   void resume() noexcept {
     m_requested.store(0, std::memory_order_relaxed);
-    if (!mutant(bug::safepoint_wakes_nobody))
-      P::futex_wake(m_requested, INT32_MAX); // I3
+    unless(bug::safepoint_wakes_nobody, [&] { P::futex_wake(m_requested, INT32_MAX); }); // I3
   }
 
   void poll(flag &at_safepoint, sleep_gate<P> &gate) noexcept {
@@ -68,8 +69,7 @@ class safepoint_core {
     while (m_requested.load(std::memory_order_relaxed))
       P::futex_wait(m_requested, 1);
     at_safepoint.store(false, std::memory_order_relaxed); // I1
-    if (!mutant(bug::safepoint_passes_no_gate))
-      gate.pass();
+    unless(bug::safepoint_passes_no_gate, [&] { gate.pass(); });
   }
 
  private:

@@ -88,12 +88,9 @@ void flush_child_count_now(worker &w) {
 }
 
 void wake_one_of(unsigned set) noexcept {
-  if (mutant(bug::set_wakes_nobody))
-    return;
   runtime &rt = the_runtime();
-  for (const unsigned id : rt.confined.workers_of(set))
-    if (rt.idle.notify_worker(id))
-      return;
+  const std::vector<unsigned> &ids = rt.confined.workers_of(set);
+  unless(bug::set_wakes_nobody, [&] { wake_first_of(rt, ids); });
 }
 
 runnable *take_shared_first(worker &w) {
@@ -153,8 +150,7 @@ runnable *look(worker &w) {
 
 /// Flushes what other threads must see before this worker stops working.
 void tidy(worker &w) {
-  if (!mutant(bug::idle_worker_keeps_count))
-    flush_child_count(w);
+  unless(bug::idle_worker_keeps_count, [&] { flush_child_count(w); });
   w.memory->flush_remote();
   w.memory->flush_accounting();
 }
@@ -278,8 +274,8 @@ runnable *find_work(worker &w) {
   poll_services_between_tasks(w);
   if (runnable *r = look(w)) [[likely]]
     return r;
-  if (w.counted != 0 &&
-      !mutant(bug::idle_worker_keeps_count)) { // the thread's own stack may wait for the last child
+  if (unless(bug::idle_worker_keeps_count,
+             w.counted != 0)) { // the thread's own stack may wait for the last child
     flush_child_count(w);
     if (runnable *r =
             look_for_ready(w)) // or what the parent's end has put into this worker's own queue

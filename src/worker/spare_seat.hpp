@@ -67,8 +67,7 @@ class spare_seat {
     if (was != parked || !m_state.compare_exchange_strong(was, starting, std::memory_order_release,
                                                           std::memory_order_relaxed)) // O1
       return false;
-    if (!mutant(bug::spare_woken_silently))
-      P::futex_wake(m_state, 1);
+    unless(bug::spare_woken_silently, [&] { P::futex_wake(m_state, 1); });
     return true;
   }
   /// Notes that a thread begins. The spare was gone.

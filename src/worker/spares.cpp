@@ -183,8 +183,7 @@ void spare_pool::retire_spare(unsigned slot) {
   if (!w.seat.retire())
     return;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
-  if (!mutant(bug::spare_retired_silently))
-    make_ready(*w.thread_frame);
+  unless(bug::spare_retired_silently, [&] { make_ready(*w.thread_frame); });
 }
 
 bool spare_pool::may_be_asked() const { return why_private().empty(); }

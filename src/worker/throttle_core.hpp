@@ -69,7 +69,7 @@ class throttle_core {
       return;
     if (live <= low()) {
       reset();
-      if (m_any.load(std::memory_order_seq_cst) && !mutant(bug::throttle_forgets_producers)) // O1
+      if (unless(bug::throttle_forgets_producers, m_any.load(std::memory_order_seq_cst))) // O1
         resume_all();
       return;
     }
@@ -89,14 +89,14 @@ class throttle_core {
       reset();
       return resume_all();
     }
-    if (!mutant(bug::throttle_hold_wakes_nobody))
-      m_world.wake_one(); // a worker that found nothing just before releases it
+    unless(bug::throttle_hold_wakes_nobody,
+           [&] { m_world.wake_one(); }); // a worker that found nothing just before releases it
   }
 
   /// Releases all producers, and raises the marks for a while, so that producers and idle workers
   /// do not alternate at every task.
   bool release_all() {
-    if (!m_any.load(std::memory_order_relaxed) || mutant(bug::throttle_keeps_producers))
+    if (!unless(bug::throttle_keeps_producers, m_any.load(std::memory_order_relaxed)))
       return false;
     const std::int64_t live = m_world.live_bytes();
     if (live > m_limit)

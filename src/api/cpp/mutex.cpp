@@ -67,7 +67,7 @@ void mutex::unlock_slow() {
       throw_error(errc::invalid_argument,
                   "unlock() of a weft::mutex that no task holds; unlock once per lock");
     if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
-      return mutant(bug::mutex_hands_over_silently) ? void() : make_ready(*next);
+      return unless(bug::mutex_hands_over_silently, [&] { make_ready(*next); });
   } while (!m_lock.try_give_up()); // fork(): a waiter of the parent process goes on there only
 }
 

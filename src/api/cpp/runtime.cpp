@@ -107,8 +107,9 @@ service::service(const char *name, poll_point where, bool (*f)(void *), void *co
       throw;
     }
   }
-  if (!mutant(bug::service_comes_silently))
-    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of the service yet
+  unless(bug::service_comes_silently, [&] {
+    the_runtime().idle.notify_all();
+  }); // sleepers without a deadline do not know of the service yet
   m_entry = e.release();
 }
 

@@ -255,8 +255,7 @@ WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) {
 /// Does the rare work after a spawn: wakes a worker, or holds the producer back.
 WEFT_NOINLINE void after_spawn() {
   runtime &rt = the_runtime();
-  if (!mutant(bug::enqueue_wakes_nobody))
-    rt.idle.notify_one();
+  unless(bug::enqueue_wakes_nobody, [&] { rt.idle.notify_one(); });
   if (rt.producers.over())
     rt.producers.hold_back(*this_worker_or_null());
 }

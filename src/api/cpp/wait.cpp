@@ -218,7 +218,7 @@ void unblock(task_ref r) {
         errc::no_block,
         "task '%s' is unblocked twice without a block in between; unblock it once per block",
         label_of(*r.get()));
-  if (!done.resumed || mutant(bug::unblock_wakes_nobody))
+  if (unless(bug::unblock_wakes_nobody, !done.resumed, true))
     return;
   if (done.resumed->base() == runnable::kind::frame)
     return make_ready(*static_cast<frame *>(done.resumed));
@@ -277,8 +277,7 @@ WEFT_NOINLINE void after_join_push() {
   runtime &rt = the_runtime();
   if (rt.cfg.sched_seed != 0)
     return offer_join_jobs(this_worker());
-  if (!mutant(bug::join_push_wakes_nobody))
-    rt.idle.notify_one();
+  unless(bug::join_push_wakes_nobody, [&] { rt.idle.notify_one(); });
 }
 
 WEFT_NOINLINE void join_push_slow(join_job *job) {

@@ -66,7 +66,7 @@ class cohort_state {
   /// delivers anything to that member.
   [[nodiscard]] Access *open() noexcept {
     m_lock.lock();
-    m_open.set(!mutant(bug::cohort_open_unpublished));
+    m_open.set(unless(bug::cohort_open_unpublished, true));
     Access *first = m_first.get();
     m_first.set(nullptr);
     m_last.set(nullptr);
@@ -88,7 +88,7 @@ class cohort_state {
 
   /// Closes the cohort: no member joins any more. Registrar only. Returns what leave() does.
   [[nodiscard]] bool close() noexcept {
-    return m_left.settle(m_admitted.get()) && !mutant(bug::cohort_end_missed);
+    return unless(bug::cohort_end_missed, m_left.settle(m_admitted.get()));
   }
 
   /// Returns whether every member has left. Registrar only.

@@ -94,8 +94,8 @@ class arbiter {
     m_lock.lock();
     e.holder.store(nullptr, std::memory_order_relaxed); // O1
     while (!e.holder.load(std::memory_order_relaxed)) { // O1
-      Task *t = e.waiting.get();
-      if (!t || mutant(bug::exclusion_not_handed_over))
+      Task *t = unless(bug::exclusion_not_handed_over, e.waiting.get());
+      if (!t)
         break;
       e.waiting.set(Traits::next(*t));
       if (exclusion<P, Task> *missing = missed_by(*t)) {
@@ -113,10 +113,12 @@ class arbiter {
   static exclusion<P, Task> *missed_by(Task &t) noexcept {
     exclusion<P, Task> *missing = nullptr;
     Traits::for_each(t, [&](exclusion<P, Task> &e) {
-      if (e.holder.load(std::memory_order_relaxed)) // O1
+      if (unless(bug::exclusion_taken_singly, e.holder.load(std::memory_order_relaxed), // O1
+                 [&](Task *holder) {
+                   e.holder.store(holder ? holder : &t, std::memory_order_relaxed);
+                   return holder;
+                 }))
         missing = &e;
-      else if (mutant(bug::exclusion_taken_singly))
-        e.holder.store(&t, std::memory_order_relaxed); // O1
       return !missing;
     });
     return missing;
@@ -166,8 +168,7 @@ class arbiter {
     Traits::set_last(*next, last != next ? last : nullptr);
     Traits::set_behind(t, nullptr);
     Traits::set_last(t, nullptr);
-    if (!mutant(bug::exclusion_not_handed_over))
-      put_in(e, *next);
+    unless(bug::exclusion_not_handed_over, [&] { put_in(e, *next); });
   }
 
   void put_in(exclusion<P, Task> &e, Task &t) noexcept {

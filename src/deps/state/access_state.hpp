@@ -209,13 +209,13 @@ struct delivery {
 template <class Access>
 WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
                                           std::uint32_t after, std::uint32_t bits) noexcept {
-  std::uint32_t caused = k_given[after] ^ k_given[before]; // k_given only grows
+  std::uint32_t caused = unless(bug::access_child_forgotten,
+                                k_given[after] ^ k_given[before], // k_given only grows
+                                [](std::uint32_t all) { return all & ~std::uint32_t{k_to_child}; });
   if (__builtin_constant_p(possible(bits)))
     caused &= possible(bits); // folds what follows
-  if (mutant(bug::access_child_forgotten))
-    caused &= ~std::uint32_t{k_to_child};
-  if (mutant(bug::access_dies_early) && is_released(after))
-    caused |= k_died;
+  caused = unless(bug::access_dies_early, caused,
+                  [&](std::uint32_t all) { return is_released(after) ? all | k_died : all; });
   return {caused, caused & k_to_next ? a.successor.get() : nullptr,
           caused & k_to_child ? a.child.get() : nullptr};
 }
@@ -233,8 +233,9 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before =
       a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
-    const bool children_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
-    const std::uint32_t after = before | bits | (children_ignored ? k_children_done : 0u);
+    const std::uint32_t after =
+        unless(bug::access_ignores_children, before | bits,
+               [&](std::uint32_t all) { return bits & k_finished ? all | k_children_done : all; });
     const auto [caused, next, child] = consequences(a, before, after, bits);
     if (comes_alone(before, bits, caused)) {
       a.flags.store(after, std::memory_order_relaxed); // O5
@@ -244,8 +245,8 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
     if (a.flags.compare_exchange_weak(
             before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
             std::memory_order_acquire))
-      return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits)
-                                                    : delivery<Access>{caused, next, child};
+      return unless(bug::access_read_after_publish, delivery<Access>{caused, next, child},
+                    [&] { return consequences(a, before, after, bits); });
   }
 }
 

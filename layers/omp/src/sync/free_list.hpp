@@ -62,7 +62,7 @@ class basic_leaving_count {
  public:
   /// Sets the count. The dismisser calls it before it dismisses any member.
   void begin(unsigned members) noexcept {
-    m_left.store(members + !mutant(bug::omp_leaving_uncounted), std::memory_order_relaxed);
+    m_left.store(members + unless(bug::omp_leaving_uncounted, 1u), std::memory_order_relaxed);
   } // I2, O2
   /// Counts the caller as gone. True: the caller is the last one.
   [[nodiscard]] bool leave() noexcept {

@@ -43,8 +43,8 @@ class parker_word {
     Frame *expected = nullptr;
     if (!m_word.compare_exchange_strong(expected, &f, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) // O1
-      return mutant(bug::omp_parker_loses_signal);
-    if (mutant(bug::omp_parker_sleeps_blindly) || holds()) // O5
+      return unless(bug::omp_parker_loses_signal, false, true);
+    if (unless(bug::omp_parker_sleeps_blindly, [&] { return holds(); }, true)) // O5
       return true;
     expected = &f;
     return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire,

@@ -46,11 +46,10 @@ class sleeper_list {
   /// Enters `s` into the list if the word is `value`. False: the word is not `value`, and `s` is in
   /// no list.
   [[nodiscard]] bool enter(sleeper &s, const word &w, std::uint32_t value) noexcept {
-    if (mutant(bug::omp_event_looks_unlocked) && w.load(std::memory_order_acquire) != value) // O2
-      return false;
+    const auto is_unchanged = [&] { return w.load(std::memory_order_acquire) == value; }; // O2
+    const bool before = unless(bug::omp_event_looks_unlocked, true, [&] { return is_unchanged(); });
     std::lock_guard lock(m_lock);
-    const bool waits = mutant(bug::omp_event_looks_unlocked) ||
-                       w.load(std::memory_order_acquire) == value; // O2, I1
+    const bool waits = unless(bug::omp_event_looks_unlocked, is_unchanged(), before); // I1
     if (waits) {
       auto *at = &m_first; // first come, first served
       while (*at)

@@ -118,7 +118,7 @@ class basic_hold_state {
     } while (!m_word.compare_exchange_weak(now, now - n, std::memory_order_acq_rel,
                                            std::memory_order_relaxed)); // O4
     if (now - n == k_over)
-      return mutant(bug::omp_outside_last_missed) ? decreased::some_left : decreased::task_is_over;
+      return unless(bug::omp_outside_last_missed, decreased::task_is_over, decreased::some_left);
     return ((now - n) & k_most) == 0 ? decreased::none_left : decreased::some_left;
   }
   /// Returns whether there are events. Called by the runner.

@@ -100,10 +100,10 @@ void collect_children(Task &task) noexcept {
   if (n == 0)
     return;
   task.made -= n;
-  if (mutant(bug::omp_children_collected_late))
-    task.word.store(0, std::memory_order_relaxed);
-  else
-    task.word.fetch_add(n, std::memory_order_relaxed); // I1: as many as were seen
+  unless(
+      bug::omp_children_collected_late,
+      [&] { task.word.fetch_add(n, std::memory_order_relaxed); }, // I1: as many as were seen
+      [&] { task.word.store(0, std::memory_order_relaxed); });
 }
 
 /// Does what settle_children() does; afterwards no thread is the runner, and all enders count in
@@ -117,10 +117,10 @@ void leave_runner(Task &task) noexcept {
 /// Returns whether the next part of an untied task may run on another thread. Called by the runner,
 /// between two parts.
 template <class Task>
-[[nodiscard]] bool may_move(const Task &x) noexcept {
-  if (mutant(bug::omp_children_of_a_moved_task))
-    return true;
-  return children_of(x) == 0 && !(x.group && x.group->opener == &x); // I5
+[[nodiscard]] bool may_move(const Task &task) noexcept {
+  return unless(bug::omp_children_of_a_moved_task,
+                children_of(task) == 0 && !(task.group && task.group->opener == &task), // I5
+                true);
 }
 
 /// Keeps the record until drop_reference().
@@ -145,8 +145,7 @@ void drop_reference(Task *task, Free free) noexcept {
 /// others have counted.
 template <class Task>
 [[nodiscard, gnu::noinline]] bool is_left_by_children(Task &task, std::int64_t mine) noexcept {
-  if (!mutant(bug::omp_children_parent_unkept))
-    keep(*task.parent); // I3
+  unless(bug::omp_children_parent_unkept, [&] { keep(*task.parent); }); // I3
   if (task.word.fetch_add(mine + k_over, std::memory_order_acq_rel) + mine != 0) // O2
     return false;
   task.parent->word.fetch_sub(
@@ -163,8 +162,9 @@ template <class Task>
 [[nodiscard]] inline bool is_left(Task &task) noexcept {
   const std::int64_t mine = open_here(task);
   task.on.store(nullptr, std::memory_order_relaxed);
-  if (mutant(bug::omp_children_left_out) ||
-      (mine == 0 && task.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
+  if (unless(bug::omp_children_left_out,
+             mine == 0 && task.word.load(std::memory_order_acquire) == 0, // O2
+             true)) [[likely]]
     return true;
   return is_left_by_children(task, mine);
 }
@@ -208,7 +208,7 @@ template <class Group>
 /// Settles the group before its owner sleeps. False: no task is left, and the owner need not sleep.
 template <class Group>
 [[nodiscard]] bool settle_group(Group &group) noexcept {
-  const std::int64_t mine = group.here + (mutant(bug::omp_group_unbiased) ? 0 : k_bias); // I4
+  const std::int64_t mine = group.here + unless(bug::omp_group_unbiased, k_bias); // I4
   group.here = 0;
   return group.others.fetch_add(mine, std::memory_order_relaxed) + mine != 0;
 }

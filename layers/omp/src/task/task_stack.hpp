@@ -114,7 +114,7 @@ class basic_task_stack {
     return seen / 2 + more;
   }
   static std::uint64_t raised(std::uint64_t seen, std::uint64_t more) noexcept {
-    return mutant(bug::omp_stack_raises_late) ? seen : seen + 2 * more; // I2
+    return seen + unless(bug::omp_stack_raises_late, 2 * more); // I2
   }
   void unlock(std::uint64_t count) noexcept {
     m_word.store(2 * count,

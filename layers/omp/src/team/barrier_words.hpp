@@ -178,9 +178,8 @@ struct barrier_words {
         return arrive(unit);
       const std::uint64_t idle = begins ? 1 : (seen & k_count) + 1;
       const std::uint64_t next = idle != members ? counts + idle
-                                 : mutant(bug::omp_leaf_counts_on)
-                                     ? counts
-                                     : leaf_at(number, k_leaf_reported);
+                                                 : unless(bug::omp_leaf_counts_on,
+                                                          leaf_at(number, k_leaf_reported), counts);
       if (leaf.compare_exchange_weak(
               seen, next,
               order_unless(bug::omp_leaf_arrival_relaxed, std::memory_order_acq_rel), // O10
@@ -201,9 +200,10 @@ struct barrier_words {
               passed_of(seen)); // the releaser may not have done so yet: see passed_as_released()
         return false;
       }
-    while (!mutant(bug::omp_barrier_task_of_idle) &&
-           !phase.compare_exchange_weak(seen, seen - unit, std::memory_order_relaxed,
-                                        std::memory_order_relaxed));
+    while (unless(bug::omp_barrier_task_of_idle, [&] {
+      return !phase.compare_exchange_weak(seen, seen - unit, std::memory_order_relaxed,
+                                          std::memory_order_relaxed);
+    }));
     return true;
   }
 
@@ -322,7 +322,7 @@ struct barrier_words {
   template <bool Forgets>
   barrier_end end_if_due(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members);
-         members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
+         members = unless(bug::omp_barrier_size_of_before, +size, members)) { // I3, O8
       const bool of_region = all_ended(seen, members), releases = oversubscribed;
       if constexpr (Forgets)
         forget_cancelled_workshare(passed_of(seen));
@@ -353,7 +353,7 @@ struct barrier_words {
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
     return (all_ended(seen, members) || ((seen & k_count) == k_nobody + members &&
                                          !cancelled.load(std::memory_order_relaxed))) &&
-           (mutant(bug::omp_barrier_ends_early) || nothing_is_left(seen));
+           unless(bug::omp_barrier_ends_early, nothing_is_left(seen), true);
   }
   /// Returns whether no task was left at a moment when `phase` was `seen` and all members were
   /// idle.
@@ -361,10 +361,11 @@ struct barrier_words {
     const std::int64_t told = tasks.load(std::memory_order_seq_cst); // O3
     if (left_in(told) != 0)
       return false;
-    return mutant(bug::omp_barrier_zero_in_passing) ||
-           (phase.load(order_unless(bug::omp_barrier_published_unseen,
-                                    std::memory_order_acquire)) == seen && // O2
-            tasks.load(std::memory_order_relaxed) == told); // I5
+    return unless(bug::omp_barrier_zero_in_passing,
+                  phase.load(order_unless(bug::omp_barrier_published_unseen,
+                                          std::memory_order_acquire)) == seen && // O2
+                      tasks.load(std::memory_order_relaxed) == told, // I5
+                  true);
   }
 };
 

@@ -41,7 +41,7 @@ class basic_fork_mailbox {
   [[nodiscard]] bool is_for(unsigned i, std::uint64_t &known) const noexcept {
     const std::uint64_t seen = m_sent.load(std::memory_order_acquire); // O1
     return seen / k_one != std::exchange(known, seen / k_one) &&
-           (i < seen % k_one || mutant(bug::omp_fork_of_others));
+           unless(bug::omp_fork_of_others, i < seen % k_one, true);
   }
   [[nodiscard]] Message last() const noexcept { return m_message; }
   /// Returns whether no region was sent since `known`. A member calls it when it is about to sleep,

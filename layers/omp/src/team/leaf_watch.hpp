@@ -38,7 +38,7 @@ class basic_leaf_watch {
     bool there = false;
     while (!(there = is_there()) && goes_on()) {
     }
-    if (there || mutant(bug::omp_watch_left_open))
+    if (unless(bug::omp_watch_left_open, there, true))
       return there;
     m_what.store(0, order_unless(bug::omp_watch_ends_unseen, std::memory_order_seq_cst)); // O1
     return is_there();

@@ -40,7 +40,7 @@ class lock_state {
   /// Takes the lock, or marks the word. Returns false if it marked the word: the holder will wake a
   /// waiter. The caller waits while the word is k_marked, and tries again.
   [[nodiscard]] bool take_or_mark() noexcept {
-    return m_word.exchange(mutant(bug::omp_lock_unmarked) ? 1 : k_marked,
+    return m_word.exchange(unless(bug::omp_lock_unmarked, k_marked, 1),
                            std::memory_order_acquire) == 0; // O1, I1
   }
   /// Gives up the lock. Returns true if threads may wait for it: the caller wakes one.

@@ -33,12 +33,16 @@ class basic_thread_count {
 
  private:
   bool move(unsigned &from, unsigned to) noexcept {
-    if (mutant(bug::omp_threads_over_limit)) {
-      m_busy.fetch_add(to - from, std::memory_order_relaxed);
-      return true;
-    }
-    return m_busy.compare_exchange_weak(from, to, std::memory_order_relaxed,
-                                        std::memory_order_relaxed);
+    return unless(
+        bug::omp_threads_over_limit,
+        [&] {
+          return m_busy.compare_exchange_weak(from, to, std::memory_order_relaxed,
+                                              std::memory_order_relaxed);
+        },
+        [&] {
+          m_busy.fetch_add(to - from, std::memory_order_relaxed);
+          return true;
+        });
   }
 
   typename P::template atomic<unsigned> m_busy{1};

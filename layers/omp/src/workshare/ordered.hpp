@@ -74,11 +74,11 @@ class basic_ordered {
   template <class There, class Wait>
   void wait_until(There there, Wait wait) noexcept {
     for (;;) {
-      const bool early = mutant(bug::omp_ordered_waits_for_change_seen) && there();
       const std::uint32_t seen = m_changes.load(std::memory_order_acquire); // O2
-      if (mutant(bug::omp_ordered_waits_for_change_seen) ? early : there())
+      if (there())
         return;
-      wait(m_changes, seen);
+      wait(m_changes, unless(bug::omp_ordered_waits_for_change_seen, seen,
+                             [&] { return m_changes.load(std::memory_order_acquire); })); // O2
     }
   }
   template <class Wake>

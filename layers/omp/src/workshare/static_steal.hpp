@@ -44,7 +44,7 @@ class basic_chunk_range {
 
   /// Takes the next chunk. Returns false if the range is empty.
   [[nodiscard]] bool take(std::uint32_t &chunk) noexcept {
-    if (!mutant(bug::omp_static_steal_overshoots) && left() == 0)
+    if (unless(bug::omp_static_steal_overshoots, left() == 0))
       return false;
     const std::uint64_t seen = take_one();
     chunk = next_of(seen);
@@ -84,11 +84,14 @@ class basic_chunk_range {
   }
 
   std::uint64_t take_one() noexcept {
-    if (!mutant(bug::omp_static_steal_taken_in_two_steps))
-      return m_word.fetch_add(word(1, 0), std::memory_order_relaxed);
-    const std::uint64_t seen = m_word.load(std::memory_order_relaxed);
-    m_word.store(seen + word(1, 0), std::memory_order_relaxed);
-    return seen;
+    return unless(
+        bug::omp_static_steal_taken_in_two_steps,
+        [&] { return m_word.fetch_add(word(1, 0), std::memory_order_relaxed); },
+        [&] {
+          const std::uint64_t seen = m_word.load(std::memory_order_relaxed);
+          m_word.store(seen + word(1, 0), std::memory_order_relaxed);
+          return seen;
+        });
   }
 
   typename P::template atomic<std::uint64_t> m_word{0};
@@ -121,8 +124,7 @@ template <class RangeOf>
     std::uint32_t end = 0;
     if (!range_of(fullest).give_half(chunk, end))
       continue;
-    if (!mutant(bug::omp_static_steal_rest_lost))
-      range_of(me).put(chunk + 1, end); // I2
+    unless(bug::omp_static_steal_rest_lost, [&] { range_of(me).put(chunk + 1, end); }); // I2
     return true;
   }
 }
