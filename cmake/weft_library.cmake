@@ -35,7 +35,8 @@ add_library(weft_objects OBJECT ${weft_sources})
 weft_options(weft_objects)
 # A forced unwinding (pthread_cancel) has no object, so `catch (abi::__forced_unwind &)` binds a null reference.
 if(WEFT_SANITIZE STREQUAL "address")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/task/lifecycle.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=null)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/task/execute.cpp ${PROJECT_SOURCE_DIR}/src/task/run_body.cpp
+    PROPERTIES COMPILE_OPTIONS -fno-sanitize=null)
 endif()
 set_target_properties(weft_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

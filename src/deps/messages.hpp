@@ -60,16 +60,5 @@ inline void apply_registrations_below(task &parent) noexcept {
 /// whether it has applied some. Nothing that it calls may wait.
 bool apply_messages(thread_context &e, poll_point where);
 
-// The parts of an end, for the manager that applies it.
-
-/// Releases the accesses, and wakes the waiters for the end.
-void release_ended(task &t, ready_list &ready);
-/// Does the rest for a task that has no children left and no callable to destroy.
-void drop_ended(task &t);
-/// Does the rest for a task that has some.
-void settle_ended(task &t, ready_list &ready);
-/// Fails a task, instead of running it, because there was no memory to enter its accesses.
-void fail_unentered(task &t, ready_list &ready);
-
 } // namespace rt
 } // namespace weft::inline v0

@@ -5,7 +5,8 @@
 #include "deps/check.hpp"
 #include "deps/messages.hpp"
 #include "deps/regions/region_scope.hpp"
-#include "task/lifecycle.hpp"
+#include "task/destructor.hpp"
+#include "task/ready.hpp"
 
 #include <algorithm>
 #include <vector>

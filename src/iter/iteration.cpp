@@ -5,11 +5,14 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "task/complete.hpp"
 #include "task/failure.hpp"
-#include "task/lifecycle.hpp"
+#include "task/hooks.hpp"
 #include "task/locals.hpp"
 #include "task/pending.hpp"
+#include "task/ready.hpp"
 #include "task/recorded.hpp"
+#include "task/run_body.hpp"
 
 #include <algorithm>
 #include <new>

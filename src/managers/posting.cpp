@@ -4,8 +4,10 @@
 #include "deps/mailbox.hpp"
 #include "deps/messages.hpp"
 #include "managers/managers.hpp"
+#include "task/complete.hpp"
 #include "task/countdown.hpp"
-#include "task/lifecycle.hpp"
+#include "task/hooks.hpp"
+#include "task/ready.hpp"
 
 #include <algorithm>
 #include <new>

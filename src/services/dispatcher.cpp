@@ -5,7 +5,6 @@
 #include "base/log.hpp"
 #include "deps/domain.hpp"
 #include "task/failure.hpp"
-#include "task/lifecycle.hpp"
 
 #include <cerrno>
 #include <cstring>

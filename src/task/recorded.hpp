@@ -44,8 +44,5 @@ void recorded_is_over(task &t) noexcept;
 /// Goes on after all descendants of the task are complete as well.
 void recorded_is_complete(task &t) noexcept;
 
-/// Runs the body on the stack that it asks for, and keeps what it throws.
-void run_whole(task &t) noexcept;
-
 } // namespace rt
 } // namespace weft::inline v0

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "deps/domain.hpp"
 #include "deps/messages.hpp"
+#include "task/hooks.hpp"
+#include "task/parent_process.hpp"
 #include "task/poll_hook.hpp"
 #include "task/signal_word.hpp"
 #include "trace/session.hpp"

@@ -2,7 +2,8 @@
 // Waiting: for children, for a group, for one task.
 #pragma once
 
-#include "task/lifecycle.hpp"
+#include "task/group.hpp"
+#include "task/task.hpp"
 
 namespace weft::inline v0 {
 namespace rt {

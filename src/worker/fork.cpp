@@ -10,6 +10,7 @@
 #include "observe/store.hpp"
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
+#include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
 #include "task/tracing.hpp"

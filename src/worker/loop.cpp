@@ -71,7 +71,7 @@ WEFT_COLD runnable *execute_round_timed(worker &w, runnable &r) noexcept {
 WEFT_INLINE void run_task(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
-    r = execute_counted(*here, *static_cast<task *>(r), false);
+    r = execute_counted(*here, *static_cast<task *>(r), body_on::loop);
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
@@ -154,8 +154,9 @@ void enqueue_job(worker &w, detail::join_job &job) {
   enqueue(&w, job, origin::fresh);
 }
 
-runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
-  return timed(w, t, [&] { return in_place ? execute_in_place(w, t) : execute(w, t); });
+runnable *execute_timed(worker &w, task &t, body_on where) noexcept {
+  return timed(w, t,
+               [&] { return where == body_on::frame ? execute_in_place(w, t) : execute(w, t); });
 }
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
@@ -238,7 +239,7 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
   if (!r)
     return false;
   do {
-    r = execute_counted(*w, *static_cast<task *>(r), true);
+    r = execute_counted(*w, *static_cast<task *>(r), body_on::frame);
     w = this_worker_or_null(); // the thread may have changed
     if (!r) {
       if (word.done(owned)) // the next one in the queue is older than the wait
@@ -278,7 +279,7 @@ void get_by() {
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   case runnable::kind::task:
-    if (runnable *successor = execute_counted(w, *static_cast<task *>(r), true))
+    if (runnable *successor = execute_counted(w, *static_cast<task *>(r), body_on::frame))
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   }

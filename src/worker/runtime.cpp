@@ -19,6 +19,7 @@
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "task/pending.hpp"
+#include "task/run_body.hpp"
 #include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
@@ -422,7 +423,7 @@ runtime::runtime()
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
   open_trace({static_cast<trace_level>(cfg.trace_level), static_cast<trace_mode>(cfg.trace_mode),
               cfg.trace_dir, cfg.trace_buffer, workers, cfg.trace_kernel});
-  hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
+  hook_bodies(cfg.stack_watermark);
   trace_suspensions(g_trace_level != trace_level::off);
   note_spawn_sites(cfg.watch_spawn_sites);
   set_default_exception_policy(cfg.group_exceptions);

@@ -16,7 +16,8 @@
 #include "sched/confined.hpp"
 #include "sched/policy.hpp"
 #include "services/timer.hpp"
-#include "task/lifecycle.hpp"
+#include "task/execute.hpp"
+#include "task/hooks.hpp"
 #include "task/wait.hpp"
 #include "ult/thread_context.hpp"
 #include "worker/spares.hpp"
@@ -205,13 +206,13 @@ inline void confine_frame(frame &f) noexcept {
 [[nodiscard]] runnable *take_ready(worker &w);
 
 /// Executes a task whose time is measured; see observe/timekeeper.hpp.
-WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
+WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, body_on where) noexcept;
 /// Calls execute() or execute_in_place(), and counts the task.
-[[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, bool in_place) noexcept {
+[[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, body_on where) noexcept {
   count(w.counts->executed);
   if (--w.time.until == 0) [[unlikely]]
-    return execute_timed(w, t, in_place);
-  return in_place ? execute_in_place(w, t) : execute(w, t);
+    return execute_timed(w, t, where);
+  return where == body_on::frame ? execute_in_place(w, t) : execute(w, t);
 }
 /// Publishes the gauges for observers outside of Weft. Any thread. `now`: hardware counts, too,
 /// which take system calls.

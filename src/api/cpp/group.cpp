@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "deps/domain.hpp"
 #include "task/failure.hpp"
+#include "task/parent_process.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 

@@ -2,8 +2,8 @@
 // weft::mutex, the contended side. The protocol: task/lock_queue.hpp.
 #include "base/error.hpp"
 #include "base/mutant.hpp"
-#include "task/lifecycle.hpp"
 #include "task/lock_queue.hpp"
+#include "task/parent_process.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "deps/regions/region_scope.hpp"
 #include "deps/sharing/cohort.hpp"
+#include "task/destructor.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/reduction.hpp>

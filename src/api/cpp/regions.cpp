@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/cpp/regions.hpp"
 
-#include "task/lifecycle.hpp"
+#include "task/destructor.hpp"
 
 #include <weft/clauses.hpp>
 

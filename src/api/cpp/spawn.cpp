@@ -4,6 +4,8 @@
 #include "deps/access.hpp"
 #include "deps/messages.hpp"
 #include "iter/iteration.hpp"
+#include "task/parent_process.hpp"
+#include "task/ready.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/spawn_site.hpp"
@@ -89,7 +91,7 @@ void put_options(task &t, const detail::spawn_options &o) {
 void run_here(task &t) {
   worker &w = *this_worker_or_null();
   count(w.counts->successors); // the task was in no queue
-  if (runnable *successor = execute_counted(w, t, true))
+  if (runnable *successor = execute_counted(w, t, body_on::frame))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
 }
 

@@ -2,6 +2,7 @@
 #include "task/locals.hpp"
 
 #include "base/error.hpp"
+#include "task/destructor.hpp"
 #include "worker/runtime.hpp"
 
 namespace weft::inline v0 {

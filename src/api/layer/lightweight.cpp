@@ -8,6 +8,7 @@
 #include "deps/regions/region_scope.hpp"
 #include "monitor/suspend_word.hpp"
 #include "os/thread_state.hpp"
+#include "task/complete.hpp"
 #include "topo/machine.hpp"
 #include "worker/phase.hpp"
 #include "worker/runtime.hpp"

@@ -3,6 +3,7 @@
 // its own block word, the clock, or its event word holds it, and no stack is kept.
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "task/complete.hpp"
 #include "task/pending.hpp"
 #include "task/rerun_clock.hpp"
 #include "worker/runtime.hpp"

@@ -4,7 +4,8 @@
 #include "deps/mailbox.hpp"
 #include "deps/regions/region_scope.hpp"
 #include "deps/sharing/reduction.hpp"
-#include "task/lifecycle.hpp"
+#include "task/destructor.hpp"
+#include "task/ready.hpp"
 
 #include <new>
 

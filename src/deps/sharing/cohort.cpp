@@ -5,7 +5,7 @@
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/messages.hpp"
-#include "task/lifecycle.hpp"
+#include "task/ready.hpp"
 
 #include <new>
 

@@ -3,7 +3,6 @@
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "support/case_process.hpp"
-#include "task/lifecycle.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint.hpp"
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extra block of a task, and a reserve of such blocks for when memory is gone.
-#include "queue/spin_lock.hpp"
-#include "task/rerun_clock.hpp"
+// The memory of a task: its block, its extra block, and a reserve of such blocks for when memory is
+// gone.
 #include "task/task.hpp"
+
+#include "queue/spin_lock.hpp"
+#include "task/failure.hpp"
+#include "task/rerun_clock.hpp"
 
 #include <cstdlib>
 #include <new>
@@ -20,7 +23,7 @@ union reserve {
 };
 reserve g_reserves[k_set_aside];
 reserve *g_free = nullptr; // guarded by the lock
-int g_untouched = 0;       // guarded by the lock: blocks from this index on have never been used
+int g_untouched = 0; // guarded by the lock: blocks from this index on have never been used
 spin_lock<> g_lock;
 
 void *take_reserve() noexcept {
@@ -77,6 +80,28 @@ task_extra *try_extra_of(task &t) noexcept {
   } catch (const std::bad_alloc &) {
     return nullptr;
   }
+}
+
+namespace {
+
+WEFT_COLD void delete_extra(const task &self, task_extra *extra) noexcept {
+  if (extra->own_error)
+    report_lost(label_of(self), extra->own_error);
+  if (extra->children_error)
+    report_lost(label_of(self), extra->children_error);
+  delete extra;
+}
+
+} // namespace
+
+void free_task(task &self, heap *mine) noexcept {
+  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the
+  // task completed.
+  if (self.has(detail::k_tracked) && self.ops->destroy_result)
+    self.ops->destroy_result(detail::storage(&self));
+  if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
+    delete_extra(self, extra);
+  heap::deallocate(&self, mine);
 }
 
 task *make_light_root() { return new task("thread"); }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a task, and chooses how its body ends. The first row that applies:
+//
+//   case                                                            path
+//   ends_fast(): no access or one in a chain, and nothing else      end_fast
+//   dependency work is posted to managers, this end as well         post_end
+//   dependency work is posted to managers, but ends_fast()          end_fast
+//   an extra block, children that live, or a signal at the end      end_general
+//   one access, which shares; no destructor                         end_member
+//   more accesses, regions, children's accesses, or a destructor    end_with_accesses
+//
+// Each path ends in finish(), or in the general end_task() of complete.cpp.
+#include "task/execute.hpp"
+
+#include "arch/exception_state.hpp"
+#include "base/mutant.hpp"
+#include "deps/access.hpp"
+#include "deps/messages.hpp"
+#include "task/complete.hpp"
+#include "task/end_paths.hpp"
+#include "task/run_body.hpp"
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// Returns whether the end of the task needs no more than to release at most one access, to free a
+/// block and to count a child.
+WEFT_INLINE bool
+ends_fast(const task &self,
+          bool (*needs_general_path)() noexcept = &mailbox::needs_general_path) noexcept {
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(self)) |
+                     reinterpret_cast<std::uintptr_t>(self.children_domain)) == 0;
+  // The count of children is read last: destructors of what a taskiter has recorded may spawn below
+  // the task on another thread meanwhile.
+  return bare && !self.has(k_waited_for | detail::k_destroys | detail::k_special) &&
+         (self.extent == 0 || (self.extent == 1 && !needs_general_path())) &&
+         self.children.done(self.owned_children);
+}
+
+WEFT_INLINE runnable *end_fast(thread_context &now, task &self, task *outer,
+                               body_on where) noexcept {
+  now.current = outer;
+  const released access = self.extent != 0 ? release_common(self) : released{nullptr, 0};
+  finish(now, self, group_of(self), access.released_refs, where, outer);
+  return access.next;
+}
+
+/// Returns whether nothing but accesses and the destructor is left to end.
+WEFT_INLINE bool has_only_accesses(const task &self) noexcept {
+  return !peek_extra(self) && self.children.done(self.owned_children) && !self.has(k_waited_for);
+}
+
+WEFT_INLINE runnable *end_locally(task &self, task *outer, body_on where) {
+  if (!has_only_accesses(self))
+    return end_general(self, outer, where);
+  return !self.children_domain && is_lone_member(self) && !self.has(detail::k_destroys)
+             ? end_member(self, outer, where)
+             : end_with_accesses(self, outer, where);
+}
+
+/// Ends a body while dependency work is posted: by a message, or locally if this worker does not
+/// post.
+WEFT_NOINLINE runnable *end_or_post(task &self, task *outer, body_on where) {
+  thread_context &now = *this_thread_context(); // the thread may have changed
+  const bool posts = !acts_locally(now);
+  if (!posts && ends_fast(self, &mailbox::needs_general_path_without_messages))
+    return end_fast(now, self, outer, where);
+  if (posts && has_only_accesses(self) && may_post(self)) {
+    now.current = outer;
+    if (!now.in_callback && destroy_early(self) && post_end(self, true))
+      return nullptr;
+  }
+  return end_locally(self, outer, where);
+}
+
+/// Ends a body that does not end fast.
+WEFT_NOINLINE runnable *end_body(task &self, task *outer, body_on where) {
+  return sends_messages() ? end_or_post(self, outer, where) : end_locally(self, outer, where);
+}
+
+WEFT_NOINLINE void count_for(thread_context &here, task *parent) {
+  flush_child_count(here);
+  here.counts_for = parent;
+}
+
+template <body_on Where>
+WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
+  constexpr bool on_loop = Where == body_on::loop;
+  if (on_loop && here.counts_for != self.parent &&
+      unless(bug::parent_flushed_late, true, here.counted == 0)) [[unlikely]]
+    count_for(here, self.parent);
+  task *const outer = here.current;
+  here.current = &self;
+  if (on_loop && unless(bug::parent_flushed_late, self.group && here.counted != 0)) [[unlikely]]
+    flush_child_count(here); // the waiter for the children does not have to wait for the group
+  if (is_cancelled(self)) [[unlikely]]
+    skip_body(self);
+  else if (self.has(detail::k_special) && peek_extra(self)) [[unlikely]]
+    run_with_extra(self);
+  else
+    run_body(self);
+  if (!ends_fast(self)) [[unlikely]]
+    return end_body(self, outer, Where);
+  return end_fast(*this_thread_context(), self, outer, Where); // the thread may have changed
+}
+
+WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &self) noexcept {
+  const exception_state outer = std::exchange(*here.exceptions, {});
+  runnable *successor = execute_on<body_on::frame>(here, self);
+  *this_thread_context()->exceptions = outer;
+  return successor;
+}
+
+} // namespace
+
+runnable *execute(thread_context &here, task &self) noexcept {
+  return execute_on<body_on::loop>(here, self);
+}
+
+runnable *execute_in_place(thread_context &here, task &self) noexcept {
+  if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
+    return execute_among_exceptions(here, self);
+  return execute_on<body_on::frame>(here, self);
+}
+
+void flush_child_count(thread_context &here) {
+  const std::int64_t ended = std::exchange(here.counted, 0);
+  task *const parent = std::exchange(here.counts_for, nullptr);
+  if (ended == 0 || !parent->children.remove(ended))
+    return;
+  if (!parent->next)
+    return complete_upwards(*parent);
+  unless(bug::parent_waiter_forgotten, [=] { wake_waiter(parent->next); });
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a task: its body, and everything that follows from its end.
+#pragma once
+
+#include "task/task.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Says what a body runs on top of: the loop of a worker, which executes one task after the other,
+/// or a frame that waits on the same stack.
+enum class body_on { loop, frame };
+
+/// Runs the body, or skips it if the task is cancelled, and does everything that follows from its
+/// end.
+/// `here`: the caller's thread context; the caller may be on another one afterwards.
+/// Returns a task that became ready and that the caller runs or enqueues; other ready tasks are
+/// already enqueued.
+[[nodiscard]] runnable *execute(thread_context &here, task &self) noexcept;
+/// Calls execute() on the stack of a frame of the current task. A frame that is in a catch block
+/// keeps its exceptions from the task.
+[[nodiscard]] runnable *execute_in_place(thread_context &here, task &self) noexcept;
+
+/// Counts the children that have ended where they are waited for. A thread that executes one task
+/// after the other on a loop of its own calls it before it does anything else.
+void flush_child_count(thread_context &here);
+
+} // namespace rt
+} // namespace weft::inline v0
