@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints OMP_DISPLAY_ENV's block, in the form that the specification gives.
+#include "config/display.hpp"
+
 #include "abi/flavor.hpp"
 #include "config/icv.hpp"
 

@@ -3,8 +3,9 @@
 // that cannot be read gives a warning, and is ignored.
 #include "config/environment.hpp"
 #include "abi/flavor.hpp"
+#include "config/display.hpp"
+#include "config/environment_places.hpp"
 #include "config/message.hpp"
-#include "config/once.hpp"
 #include "config/topology.hpp"
 
 #include <algorithm>
@@ -19,7 +20,35 @@
 
 namespace weft_omp {
 
-globals g_globals;
+const char *skip(const char *s) noexcept {
+  while (std::isspace(static_cast<unsigned char>(*s)))
+    ++s;
+  return s;
+}
+
+bool eat(const char *&s, const char *word) noexcept {
+  const std::size_t n = std::strlen(word);
+  if (strncasecmp(s, word, n) != 0)
+    return false;
+  s = skip(s + n);
+  return true;
+}
+
+bool bad(const char *name, const char *value, const char *remedy) noexcept {
+  warn("%s is '%s'; it should be %s; it is ignored", name, value, remedy);
+  return false;
+}
+
+bool read_number(const char *&s, unsigned long long &into) noexcept {
+  s = skip(s);
+  if (!std::isdigit(static_cast<unsigned char>(*s)))
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  into = std::strtoull(s, &end, 10);
+  s = skip(end);
+  return errno == 0;
+}
 
 void set_offload(const char *value) noexcept {
   static constexpr const char *k_names[] = {"default", "mandatory", "disabled"};
@@ -276,6 +305,8 @@ void read_display(globals &g) {
     bad("OMP_DISPLAY_ENV", value, "true, false or verbose");
 }
 
+} // namespace
+
 void read_environment() {
   globals &g = g_globals;
   g.cpus = std::min(weft::layer::effective_cpus(), static_cast<int>(process_cpus().size()));
@@ -311,28 +342,4 @@ void read_environment() {
     print_settings();
 }
 
-} // namespace
-
-void load_environment() noexcept { static const once read(&read_environment); }
-
-void know_cutoff() noexcept {
-  try {
-    const std::string text = weft::layer::setting("omp.cutoff");
-    if (g_globals.most_tasks != SIZE_MAX)
-      g_globals.most_tasks = text == "off" ? SIZE_MAX : std::stoul(text);
-  } catch (const std::exception &e) {
-    warn("cannot read setting omp.cutoff (%s); using 1024", e.what());
-  }
-}
-
-namespace {
-
-/// Reads the environment when GNU's runtime does, at load. LLVM's runtime reads it at first use,
-/// and programs set variables until then.
-const once g_read([] {
-  if (!is_of_llvm())
-    load_environment();
-});
-
-} // namespace
 } // namespace weft_omp

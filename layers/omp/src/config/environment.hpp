@@ -23,9 +23,7 @@ bool truth_of(const char *name, bool &into);
 
 /// Sets the value of OMP_TARGET_OFFLOAD.
 void set_offload(const char *value) noexcept;
-/// Reads OMP_PROC_BIND and OMP_PLACES or, if these are not set, GOMP_CPU_AFFINITY and KMP_AFFINITY.
-void read_places(globals &g);
-/// Reads LLVM's variables of hidden helper threads.
-void read_helpers(globals &g);
+/// Reads all variables, and prints them if the user wants that.
+void read_environment();
 
 } // namespace weft_omp

@@ -3,7 +3,9 @@
 #include "config/environment.hpp"
 
 #include "abi/flavor.hpp"
+#include "config/environment_places.hpp"
 #include "config/message.hpp"
+#include "config/places.hpp"
 #include "config/topology.hpp"
 
 #include <algorithm>
@@ -16,36 +18,6 @@
 #include <strings.h>
 
 namespace weft_omp {
-
-const char *skip(const char *s) noexcept {
-  while (std::isspace(static_cast<unsigned char>(*s)))
-    ++s;
-  return s;
-}
-
-bool eat(const char *&s, const char *word) noexcept {
-  const std::size_t n = std::strlen(word);
-  if (strncasecmp(s, word, n) != 0)
-    return false;
-  s = skip(s + n);
-  return true;
-}
-
-bool bad(const char *name, const char *value, const char *remedy) noexcept {
-  warn("%s is '%s'; it should be %s; it is ignored", name, value, remedy);
-  return false;
-}
-
-bool read_number(const char *&s, unsigned long long &into) noexcept {
-  s = skip(s);
-  if (!std::isdigit(static_cast<unsigned char>(*s)))
-    return false;
-  char *end = nullptr;
-  errno = 0;
-  into = std::strtoull(s, &end, 10);
-  s = skip(end);
-  return errno == 0;
-}
 
 namespace {
 

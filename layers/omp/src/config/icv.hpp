@@ -92,26 +92,11 @@ extern globals g_globals;
 /// Returns the number of cpus that OpenMP may use.
 [[nodiscard]] inline int effective_cpus() noexcept { return g_globals.cpus; }
 
-/// Returns the ICVs of the calling thread's task.
-[[nodiscard]] const icvs &my_icvs() noexcept;
-/// Returns the task's own copy of them, which the caller may change.
-[[nodiscard]] icvs &own_icvs() noexcept;
-
 /// Reads the environment at the first call.
 void load_environment() noexcept;
 /// Reads the setting omp.cutoff when the first task is made, because the program may set Weft's
 /// settings until then.
 /// Called with the kernel thread's block.
 void know_cutoff() noexcept;
-/// Prints OMP_DISPLAY_ENV's block.
-void print_environment(bool verbose) noexcept;
-/// Prints KMP_SETTINGS' two blocks: the values that the user set, and the effective values.
-void print_settings() noexcept;
-/// Reads a text in the form of OMP_PLACES. False: the text cannot be read.
-/// `missing` gets a cpu that the text names and the machine does not have; it is unchanged if there
-/// is none.
-bool parse_places(const char *text, std::vector<place> &into, int *missing = nullptr);
-/// Returns the abstract name with which a text begins; null: none.
-[[nodiscard]] const char *places_kind(const char *text) noexcept;
 
 } // namespace weft_omp

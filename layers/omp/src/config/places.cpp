@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts
 // and strides.
-#include "config/icv.hpp"
+#include "config/places.hpp"
+
 #include "config/topology.hpp"
 
 #include <algorithm>

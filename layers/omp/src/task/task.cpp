@@ -3,6 +3,7 @@
 
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
+#include "team/task_wait.hpp"
 #include "team/team.hpp"
 
 #include <weft/error.hpp>

@@ -106,13 +106,13 @@ struct task_group {
   alignas(64) std::atomic<std::int64_t> others{-k_bias};
 };
 
-/// Combines the private copies of the group's reductions into the originals, when the tasks of the
-/// group are over.
-/// Defined in kmpc_reduction.cpp.
-void finish_reductions(thread &self, task_group &group);
-
 /// Marks, in place of a priority, a task that no member of a team takes (helpers.hpp).
 inline constexpr int k_for_helpers = -1;
+
+/// Returns the ICVs of the calling thread's task.
+[[nodiscard]] const icvs &my_icvs() noexcept;
+/// Returns the task's own copy of them, which the caller may change.
+[[nodiscard]] icvs &own_icvs() noexcept;
 
 /// Holds the clauses of a task.
 struct task_clauses {
@@ -122,11 +122,6 @@ struct task_clauses {
   std::size_t access_count = 0;
 };
 
-/// Submits a task of make_task() (task_record.hpp), which runs when its accesses allow it. This is
-/// the caller's last access to it.
-void submit(thread &self, omp_task &task, const task_clauses &clauses);
-/// Submits a task without accesses or priority.
-void submit_plain(thread &self, omp_task &task);
 /// Runs an undeferred task without accesses, with the creator's data. Costs two dozen stores around
 /// the call.
 void run_in_place(thread &self, void (*body)(void *), void *argument, bool is_final);
@@ -154,9 +149,6 @@ void add_events(thread &self, omp_task &task, std::uint64_t n);
 /// Takes `n` events away, on any thread. False: the task has fewer events.
 [[nodiscard]] bool remove_events(omp_task &task, std::uint64_t n);
 
-void wait_for_children(thread &self);
-void begin_group(thread &self);
-void end_group(thread &self);
 [[nodiscard]] bool is_cancelled_where_allowed(const omp_task &task) noexcept;
 /// Returns whether the team or the group of this task is cancelled, so that no thread begins
 /// another task of it.

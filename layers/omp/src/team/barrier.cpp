@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a team, inside of a region and at its end. barrier_words.hpp describes the protocol.
+// Barriers of a team, inside of a region and at its end.
+#include "team/barrier.hpp"
+
 #include "config/once.hpp"
 #include "team/oversubscribed.hpp"
 #include "team/task_queue.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/oversubscribed.hpp"
 
+#include "team/barrier.hpp"
+
 #include <algorithm>
 
 namespace weft_omp {

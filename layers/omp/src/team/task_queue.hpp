@@ -2,6 +2,7 @@
 // What running a task, and waiting, need from the queues of ready tasks.
 #pragma once
 
+#include "team/barrier.hpp"
 #include "team/team.hpp"
 
 namespace weft_omp {
@@ -23,6 +24,11 @@ inline member_slot &count_in(thread &self, omp_task &task) noexcept {
     begin_tasks(self, team);
   return mine;
 }
+/// Submits a task of make_task() (task_record.hpp), which runs when its accesses allow it. This is
+/// the caller's last access to it.
+void submit(thread &self, omp_task &task, const task_clauses &clauses);
+/// Submits a task without accesses or priority.
+void submit_plain(thread &self, omp_task &task);
 /// Enters the accesses. When they allow it, offers the task: to the team or, if it is undeferred,
 /// to its creator.
 void hold(thread &self, omp_task &task, const task_clauses &clauses);
@@ -31,9 +37,6 @@ void hold(thread &self, omp_task &task, const task_clauses &clauses);
 void release(thread &self, omp_task &task, omp_task **next = nullptr);
 /// Offers the next part of an untied task.
 void offer_again(thread &self, omp_task &task);
-
-void wait_until_ready(thread &self, omp_task &task);
-void wait_until_complete(thread &self, omp_task &task);
 
 /// Returns a task of the team's list, or of the member's own, for a member at a barrier. Null:
 /// there is none.

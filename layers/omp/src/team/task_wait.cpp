@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in a task: for its children, for a taskgroup, for its own dependences. The thread runs
-// descendants of the task meanwhile.
+#include "team/task_wait.hpp"
+
+#include "team/hooks.hpp"
 #include "team/task_queue.hpp"
 #include "team/team.hpp"
 

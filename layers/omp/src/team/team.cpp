@@ -3,6 +3,7 @@
 
 #include "placement/affinity.hpp"
 #include "sync/free_list.hpp"
+#include "team/barrier.hpp"
 #include "team/oversubscribed.hpp"
 #include "thread/sanitizer.hpp"
 #include "thread/thread_count.hpp"

@@ -166,26 +166,6 @@ void run_parallel(thread &self, const region_body &body, unsigned threads, unsig
 /// say.
 void run_league(thread &self, const region_body &body, unsigned teams, unsigned limit);
 
-/// Says whether the cancellation of the region ends a wait at a barrier.
-enum class barrier_kind : bool { plain, cancellable };
-/// Waits at a barrier inside the region. Returns false if the region was cancelled and the barrier
-/// is cancellable.
-bool team_barrier(thread &self, barrier_kind kind = barrier_kind::plain);
-/// Waits at the barrier at the region's end, after which the member leaves the region.
-void final_barrier(thread &self);
-void end_barrier_if_due(thread &self, omp_team &team) noexcept;
-void cancel_team(thread &self) noexcept;
-/// Prepares the team for the first task of the region, and wakes the members that wait.
-[[gnu::cold]] void begin_tasks(thread &self, omp_team &team) noexcept;
-[[gnu::cold]] void wake_one_idle(thread *self, omp_team &team) noexcept;
-/// Wakes the members of [first, end) that are parked.
-void wake_range(thread *self, omp_team &team, unsigned first, unsigned end) noexcept;
-/// Wakes a member that sleeps at the barrier, so that it can take a task that was made ready. `self`
-/// null: the caller is inside Weft.
-inline void wake_idle(thread *self, omp_team &team) noexcept {
-  if (team.may_have_sleepers()) [[unlikely]]
-    wake_one_idle(self, team);
-}
 /// Takes a chunk of the member's own range of a static_steal loop, as most calls for the next chunk
 /// do. Returns false if there is none: the caller calls next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &self, std::uint32_t &chunk) noexcept {
@@ -193,16 +173,5 @@ inline void wake_idle(thread *self, omp_team &team) noexcept {
   return mine && !self.team->is_workshare_cancelled() && mine->take(chunk);
 }
 inline member_slot &slot_of(const thread &self) noexcept { return self.team->slots[self.number]; }
-
-enum cancel_kind : int {
-  k_cancel_parallel = 1,
-  k_cancel_loop = 2,
-  k_cancel_sections = 4,
-  k_cancel_group = 8
-};
-/// Returns whether the innermost region of that kind is cancelled. `cancel_here` cancels it first
-/// if OMP_CANCELLATION allows it.
-[[nodiscard]] bool is_cancelled_here(int which) noexcept;
-[[nodiscard]] bool cancel_here(int which) noexcept;
 
 } // namespace weft_omp

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks and sources. For each outermost iteration a word counts how many of its inner iterations
-// are posted, in the order of the nest.
-// ordered.hpp describes how members wait for posts.
+#include "workshare/doacross.hpp"
+
 #include "team/team.hpp"
 #include "thread/event.hpp"
 

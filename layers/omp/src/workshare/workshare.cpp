@@ -3,6 +3,7 @@
 
 #include "team/team.hpp"
 #include "thread/event.hpp"
+#include "workshare/doacross.hpp"
 
 #include <algorithm>
 #include <cstdlib>

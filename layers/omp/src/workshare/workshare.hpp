@@ -112,12 +112,4 @@ struct chunk_values {
   return {first, first + s.span, false};
 }
 
-/// Sets up, posts to and waits for an ordering by sinks and sources.
-void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_t *counts);
-void post(thread &self, const std::uint64_t *where) noexcept;
-void wait_for(thread &self, const std::uint64_t *where) noexcept;
-void free_doacross(workshare &s) noexcept;
-/// Returns the number of loops in the nest that the member's region orders. 0: it orders nothing.
-[[nodiscard]] unsigned depth_of_doacross(const thread &self) noexcept;
-
 } // namespace weft_omp

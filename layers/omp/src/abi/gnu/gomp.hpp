@@ -2,6 +2,8 @@
 // Functions that the entry points of libgomp's ABI share.
 #pragma once
 
+#include "abi/gnu/reduction.hpp"
+#include "team/barrier.hpp"
 #include "team/team.hpp"
 
 #include <cstdint>
@@ -14,12 +16,6 @@ namespace weft_omp {
 /// reductions, and memory for the program.
 template <class SetUp>
 void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, SetUp set_up);
-
-/// Register task reductions. The compiler lays out the arrays: see reduction.cpp.
-void register_reductions(thread &self, std::uintptr_t *data,
-                         const std::uintptr_t *first_of_workshare);
-task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads);
-void begin_workshare_group(thread &self);
 
 template <class SetUp>
 void begin_workshare(thread &self, std::uintptr_t *reductions, void **memory, SetUp set_up) {

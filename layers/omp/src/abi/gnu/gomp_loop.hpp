@@ -4,6 +4,7 @@
 #pragma once
 
 #include "abi/gnu/gomp.hpp"
+#include "workshare/doacross.hpp"
 
 #include <cstdarg>
 

@@ -3,6 +3,8 @@
 #include "abi/gnu/gomp.hpp"
 #include "task/depend.hpp"
 #include "task/task_record.hpp"
+#include "team/task_queue.hpp"
+#include "team/task_wait.hpp"
 
 #include <cstring>
 

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task reductions. The compiler lays out one array per clause list:
-// - [0] the number of variables;
-// - [1] the bytes of one thread's copies;
-// - [2] the alignment of the copies; afterwards the copies of all threads;
-// - [3] an allocator;
-// - [4] the next array;
-// - [5] for this library: an index;
-// - [6] the end of the copies;
-// - then three words per variable: its address, its offset in the copies and, for this library, its
-//   array.
+#include "abi/gnu/reduction.hpp"
+
 #include "abi/gnu/gomp.hpp"
+#include "team/task_wait.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: sinks and sources of ordered(n) loops, cancellation, threadprivate of programs without thread-local storage.
 #include "abi/llvm/kmpc.hpp"
+#include "team/cancel.hpp"
+#include "workshare/doacross.hpp"
 
 #include <cstdlib>
 #include <cstring>

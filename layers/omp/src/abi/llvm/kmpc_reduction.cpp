@@ -4,6 +4,8 @@
 // original. With reduction(task, ...), all members share the copies, and the last member to end
 // combines them.
 #include "abi/llvm/kmpc.hpp"
+#include "team/hooks.hpp"
+#include "team/task_wait.hpp"
 
 #include <cstdlib>
 #include <cstring>

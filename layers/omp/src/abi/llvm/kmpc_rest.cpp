@@ -2,6 +2,7 @@
 // LLVM's entry points: allocators, the error directive, functions that target regions on the host
 // call, and the kmp_* functions of <omp.h>.
 #include "abi/llvm/kmpc.hpp"
+#include "team/barrier.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -6,6 +6,7 @@
 #include "task/depend.hpp"
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
+#include "team/task_wait.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,6 +3,8 @@
 // copy of the pattern, with bounds of its own.
 #include "abi/llvm/kmpc.hpp"
 #include "task/task_record.hpp"
+#include "team/task_queue.hpp"
+#include "team/task_wait.hpp"
 
 #include <algorithm>
 #include <cstring>

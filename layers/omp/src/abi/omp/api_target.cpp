@@ -4,6 +4,7 @@
 #include "abi/api.hpp"
 #include "abi/gnu/gomp.hpp"
 #include "task/depend.hpp"
+#include "team/task_wait.hpp"
 
 #include <algorithm>
 #include <cstdlib>

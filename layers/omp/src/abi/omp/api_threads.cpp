@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // omp_*: teams, levels, ICVs, time.
 #include "abi/api.hpp"
+#include "config/display.hpp"
 #include "config/topology.hpp"
 #include "team/team.hpp"
 

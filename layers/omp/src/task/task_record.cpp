@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "thread/task_pool.hpp"
-
 #include "task/task_record.hpp"
+
 #include "thread/sanitizer.hpp"
+#include "thread/task_pool.hpp"
 
 #include <cstdlib>
 #include <mutex>

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that team/ calls and that a higher folder supplies: abi/llvm/kmpc_reduction.cpp.
+#pragma once
+
+namespace weft_omp {
+
+struct task_group;
+struct thread;
+
+/// Combines the private copies of the group's reductions into the originals, when the tasks of the
+/// group are over.
+void finish_reductions(thread &self, task_group &group);
+
+} // namespace weft_omp
