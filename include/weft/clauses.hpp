@@ -6,7 +6,9 @@
 #include <weft/access.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <type_traits>
 
 namespace weft::inline v0 {
 
@@ -65,6 +67,15 @@ struct stack_bytes {
 struct onready {
   constexpr onready(void (*call)(void *), void *with) noexcept
       : f(call), context(with) {} ///< null for call: none
+  /// Refers to a callable, which must live until it was called; a temporary one does not compile.
+  template <class F>
+    requires(std::is_invocable_v<F &> && !std::is_same_v<std::remove_const_t<F>, onready>)
+  explicit constexpr onready(F &callable) noexcept
+      : f([](void *referred) { (*static_cast<F *>(referred))(); }),
+        context(const_cast<std::remove_const_t<F> *>(std::addressof(callable))) {}
+  template <class F>
+    requires(std::is_invocable_v<F &> && !std::is_same_v<std::remove_const_t<F>, onready>)
+  explicit onready(const F &&callable) = delete;
   void (*f)(void *); ///< what is called
   void *context; ///< what it is called with
 };

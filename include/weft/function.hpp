@@ -5,6 +5,10 @@
 #include <weft/detail/core.hpp>
 #include <weft/worker_set.hpp>
 
+#include <concepts>
+#include <memory>
+#include <type_traits>
+
 namespace weft::inline v0 {
 
 /// Runs the functions that are spawned into it one after another, in the order of the spawns. The
@@ -68,5 +72,56 @@ struct function_options {
 WEFT_API void spawn_function(void (*f)(void *arg), void *arg,
                              void (*on_completion)(void *arg) = nullptr,
                              void *completion_arg = nullptr, const function_options &options = {});
+
+namespace detail {
+
+/// Calls the callable at `callable`, which it owns, and destroys it.
+template <class F>
+void call_and_destroy(void *callable) {
+  const std::unique_ptr<F> owned(static_cast<F *>(callable));
+  (*owned)();
+}
+
+} // namespace detail
+
+/// Holds for what is called without arguments: a lambda, a function object.
+template <class F>
+concept plain_callable =
+    std::constructible_from<std::decay_t<F>, F> && std::invocable<std::decay_t<F> &>;
+
+/// Spawns a callable as an independent task, as spawn_function() with a function and its argument
+/// does. The task owns a copy of `f`, or what it was moved from: it is destroyed when its call has
+/// returned or thrown, before the completion function runs.
+///
+/// Cost. One allocation more.
+/// Threads. Any, inside of tasks and outside, also in services and onready functions.
+/// Errors. Those of spawn_function() with a function, and what the copy of `f` throws. After an
+/// error nothing was spawned.
+template <plain_callable F>
+void spawn_function(F &&f, const function_options &options = {}) {
+  using callable = std::decay_t<F>;
+  auto owned = std::make_unique<callable>(static_cast<F &&>(f));
+  spawn_function(&detail::call_and_destroy<callable>, owned.get(), nullptr, nullptr, options);
+  static_cast<void>(owned.release());
+}
+
+/// Does the same, and calls `on_completion` when the task and all of its descendants are complete,
+/// also if `f` has thrown. A task of its own calls and owns it.
+///
+/// Cost. Two allocations more.
+/// Threads. Any, inside of tasks and outside, also in services and onready functions.
+/// Errors. Those of spawn_function() with a function, and what the copies throw. After an error
+/// nothing was spawned.
+template <plain_callable F, plain_callable G>
+void spawn_function(F &&f, G &&on_completion, const function_options &options = {}) {
+  using callable = std::decay_t<F>;
+  using completion = std::decay_t<G>;
+  auto owned = std::make_unique<callable>(static_cast<F &&>(f));
+  auto owned_completion = std::make_unique<completion>(static_cast<G &&>(on_completion));
+  spawn_function(&detail::call_and_destroy<callable>, owned.get(),
+                 &detail::call_and_destroy<completion>, owned_completion.get(), options);
+  static_cast<void>(owned.release());
+  static_cast<void>(owned_completion.release());
+}
 
 } // namespace weft::inline v0

@@ -4,6 +4,10 @@
 
 #include <weft/detail/core.hpp>
 
+#include <concepts>
+#include <memory>
+#include <type_traits>
+
 namespace weft::inline v0 {
 
 /// Says where the dispatcher calls a service.
@@ -43,11 +47,36 @@ class WEFT_API service {
   /// Registers `f(context)`, which is called at `where`, larger `priority` first.
   service(const char *name, poll_point where, bool (*f)(void *context), void *context,
           int priority = 0);
+  /// Registers `f()`, a callable that returns bool. The service owns a copy of it, or what it was
+  /// moved from, and destroys it at its end, when no call is running. An `f` that ends its own service uses nothing of
+  /// itself afterwards.
+  ///
+  /// Cost. Two allocations more.
+  /// Errors. As above, and what the copy of `f` throws.
+  template <class F>
+    requires(std::constructible_from<std::decay_t<F>, F> &&
+             std::is_invocable_r_v<bool, std::decay_t<F> &>)
+  service(const char *name, poll_point where, F &&f, int priority = 0)
+      : service(name, where, &call<std::decay_t<F>>,
+                std::make_unique<std::decay_t<F>>(static_cast<F &&>(f)).release(),
+                &destroy<std::decay_t<F>>, priority) {}
   service(const service &) = delete;
   service &operator=(const service &) = delete;
   ~service();
 
  private:
+  /// Takes over `callable`: if it throws, it has destroyed it.
+  service(const char *name, poll_point where, bool (*f)(void *callable), void *callable,
+          void (*destroy)(void *callable) noexcept, int priority);
+  template <class F>
+  static bool call(void *callable) {
+    return (*static_cast<F *>(callable))();
+  }
+  template <class F>
+  static void destroy(void *callable) noexcept {
+    delete static_cast<F *>(callable);
+  }
+
   void *m_entry;
 };
 

@@ -86,8 +86,23 @@ std::uint64_t executed_by(int id) {
   return w ? peek(w->counts->executed) + peek(w->counts->rounds) : 0;
 }
 
-service::service(const char *name, poll_point where, bool (*f)(void *), void *context,
-                 int priority) {
+namespace {
+
+/// Is a service with what it owns.
+struct owning_entry : service_entry {
+  using service_entry::service_entry;
+  void (*destroy)(void *callable) noexcept = nullptr; // null: the context is the user's
+  void *callable = nullptr;
+};
+
+void destroy_entry(owning_entry *e) noexcept {
+  if (e->destroy)
+    e->destroy(e->callable);
+  delete e;
+}
+
+owning_entry *add_service(const char *name, poll_point where, bool (*f)(void *), void *context,
+                          int priority) {
   if (!f)
     throw_error(errc::invalid_argument,
                 "service '%s' has no function; pass one that returns whether it did something",
@@ -97,7 +112,7 @@ service::service(const char *name, poll_point where, bool (*f)(void *), void *co
                 "service '%s' has no poll point of that number (%d); pass one of weft::poll_point",
                 name ? name : "", static_cast<int>(where));
   this_worker();
-  auto e = std::make_unique<service_entry>(name ? name : "", where, priority, f, context);
+  auto e = std::make_unique<owning_entry>(name ? name : "", where, priority, f, context);
   services(where).add(*e);
   if (where == poll_point::timer || where == poll_point::idle) {
     try {
@@ -110,13 +125,31 @@ service::service(const char *name, poll_point where, bool (*f)(void *), void *co
   unless(bug::service_comes_silently, [&] {
     the_runtime().idle.notify_all();
   }); // sleepers without a deadline do not know of the service yet
-  m_entry = e.release();
+  return e.release();
+}
+
+} // namespace
+
+service::service(const char *name, poll_point where, bool (*f)(void *), void *context, int priority)
+    : m_entry(add_service(name, where, f, context, priority)) {}
+
+service::service(const char *name, poll_point where, bool (*f)(void *), void *callable,
+                 void (*destroy)(void *) noexcept, int priority) {
+  try {
+    owning_entry *const e = add_service(name, where, f, callable, priority);
+    e->destroy = destroy; // only the destructor reads them
+    e->callable = callable;
+    m_entry = e;
+  } catch (...) {
+    destroy(callable);
+    throw;
+  }
 }
 
 service::~service() {
-  auto *e = static_cast<service_entry *>(m_entry);
+  auto *e = static_cast<owning_entry *>(m_entry);
   services(e->where).remove(*e);
-  delete e;
+  destroy_entry(e);
 }
 
 } // namespace weft::inline v0

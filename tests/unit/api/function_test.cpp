@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -248,6 +249,75 @@ TEST(stream, is_not_waited_for_by_its_own_function) {
   EXPECT_EQ(of_function, weft::errc::deadlock);
   EXPECT_EQ(of_child, weft::errc::deadlock);
   EXPECT_NE(text.find("'circular'"), std::string::npos) << text;
+}
+
+/// Counts the objects that own something, and cannot be copied.
+struct counted {
+  explicit counted(std::atomic<int> &n) : alive(&n) { ++*alive; }
+  counted(counted &&other) noexcept : alive(std::exchange(other.alive, nullptr)) {}
+  counted &operator=(counted &&) = delete;
+  ~counted() {
+    if (alive)
+      --*alive;
+  }
+  std::atomic<int> *alive;
+};
+
+TEST(function, takes_a_callable_that_can_only_be_moved_and_destroys_it_after_the_call) {
+  std::atomic<int> alive{0}, alive_in_f{-1}, alive_at_completion{-1};
+  std::atomic<bool> over{false};
+  weft::spawn_function([&, own = counted(alive)] { alive_in_f = alive.load(); },
+                       [&, own = counted(alive)] {
+                         alive_at_completion = alive.load(); // its own; that of f is gone
+                         over = true;
+                       });
+  EXPECT_TRUE(test::eventually([&] { return over && alive == 0; }));
+  EXPECT_EQ(alive_in_f, 2);
+  EXPECT_EQ(alive_at_completion, 1);
+}
+
+TEST(function, callables_run_in_the_order_of_their_stream) {
+  std::vector<int> order;
+  weft::stream s;
+  for (int i = 0; i != 8; ++i)
+    weft::spawn_function([&order, i] { order.push_back(i); }, in(s));
+  weft::spawn_function([&] { order.push_back(8); }, [&] { order.push_back(9); }, in(s));
+  s.wait();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(function, a_callable_that_throws_is_destroyed_and_its_completion_runs) {
+  std::atomic<int> alive{0};
+  std::atomic<bool> over{false};
+  weft::spawn_function([own = counted(alive)] { throw std::runtime_error("of a callable"); },
+                       [&] { over = true; });
+  EXPECT_TRUE(test::eventually([&] { return over.load(); }));
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(function, an_lvalue_is_copied) {
+  std::atomic<int> sum{0};
+  int step = 1;
+  auto add = [&sum, step] { sum += step; };
+  weft::stream s;
+  weft::spawn_function(add, in(s));
+  weft::spawn_function(add, add, in(s));
+  s.wait();
+  EXPECT_EQ(sum, 3);
+}
+
+TEST(function, a_spawn_that_fails_destroys_its_callables) {
+  std::atomic<int> alive{0};
+  struct refuses {
+    refuses() = default;
+    refuses(const refuses &) { throw std::runtime_error("no copy"); }
+    void operator()() const {}
+  } const completion;
+  bool ran = false;
+  EXPECT_THROW(weft::spawn_function([&, own = counted(alive)] { ran = true; }, completion),
+               std::runtime_error);
+  EXPECT_EQ(alive, 0);
+  EXPECT_FALSE(ran);
 }
 
 } // namespace

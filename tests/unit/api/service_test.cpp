@@ -12,10 +12,12 @@
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -304,6 +306,70 @@ TEST(service, works_in_a_forked_child_although_a_worker_polled_at_the_fork) {
                          }
                        });
   EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(service, owns_a_callable_until_its_end) {
+  auto owned = std::make_unique<std::atomic<int>>(0);
+  std::atomic<int> &calls = *owned;
+  std::weak_ptr<int> life;
+  {
+    auto token = std::make_shared<int>(0);
+    life = token;
+    weft::service s("test", weft::poll_point::timer,
+                    [&calls, token = std::move(token), only_moved = std::make_unique<int>(7)] {
+                      ++calls;
+                      return *only_moved == 7;
+                    });
+    EXPECT_TRUE(test::eventually([&] { return calls > 3; }));
+    EXPECT_FALSE(life.expired());
+  }
+  EXPECT_TRUE(life.expired());
+}
+
+TEST(service, a_callable_may_end_its_own_service) {
+  std::optional<weft::service> s;
+  std::atomic<bool> made{false}, over{false};
+  const auto token = std::make_shared<int>(0);
+  s.emplace("test", weft::poll_point::timer, [&s, &made, &over, token] {
+    if (!made)
+      return false;
+    std::atomic<bool> &ended = over; // the captures end with the service
+    s.reset();
+    ended = true;
+    return true;
+  });
+  EXPECT_EQ(token.use_count(), 2);
+  made = true;
+  EXPECT_TRUE(test::eventually([&] { return over.load(); }));
+  EXPECT_FALSE(s);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(service, destroys_a_callable_that_it_refuses) {
+  auto token = std::make_shared<int>(0);
+  EXPECT_THROW(weft::service("test", static_cast<weft::poll_point>(99), [token] { return true; }),
+               weft::error);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(service, a_callable_has_a_priority) {
+  std::vector<int> order;
+  weft::spawn([&] {
+    const auto note = [&order](int number) {
+      return [&order, number] {
+        order.push_back(number);
+        return false;
+      };
+    };
+    weft::service low("low", weft::poll_point::taskwait, note(1));
+    weft::service high("high", weft::poll_point::taskwait, note(2), 1);
+    weft::spawn([] {});
+    weft::taskwait();
+  });
+  weft::taskwait();
+  ASSERT_GE(order.size(), 2u);
+  EXPECT_EQ(order[0], 2);
+  EXPECT_EQ(order[1], 1);
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -750,6 +751,26 @@ TEST(spawn, a_wave_over_a_grid_is_computed_in_order) {
       expected[i][j] = i == 0 || j == 0 ? 1 : (expected[i - 1][j] + expected[i][j - 1]) % 1'000'003;
       ASSERT_EQ(grid[i][j], expected[i][j]) << i << ',' << j;
     }
+}
+
+TEST(onready, calls_a_callable_that_it_refers_to) {
+  int x = 0, calls = 0;
+  test::gate free;
+  auto note = [&] { ++calls; };
+  const auto note_too = [&] { calls += 10; };
+  weft::spawn([&] { EXPECT_TRUE(free.pass()); }, weft::inout(x));
+  weft::spawn([&] { EXPECT_EQ(calls, 1); }, weft::inout(x), weft::onready(note));
+  EXPECT_EQ(calls, 0);
+  free.open();
+  weft::taskwait();
+  EXPECT_EQ(calls, 1);
+  weft::spawn([&] { EXPECT_EQ(calls, 11); }, weft::onready(note_too));
+  weft::taskwait();
+  EXPECT_EQ(calls, 11);
+  using callable = decltype(note);
+  static_assert(!std::is_constructible_v<weft::onready, callable>);
+  static_assert(!std::is_constructible_v<weft::onready, const callable>);
+  static_assert(std::is_constructible_v<weft::onready, callable &>);
 }
 
 } // namespace
