@@ -6,6 +6,7 @@
 #include "config/topology.hpp"
 #include "placement/posix.hpp"
 #include "team/team.hpp"
+#include "workshare/even_part.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -49,8 +50,8 @@ unsigned oversubscribed_place(const partition &p, unsigned start, unsigned membe
 /// Returns the j-th of `n` parts. If the division has a remainder, the first parts are one place
 /// larger.
 partition part(const partition &p, unsigned n, unsigned j) noexcept {
-  const unsigned small = p.count / n, larger = p.count % n;
-  return {p.first + j * small + std::min(j, larger), small + (j < larger)};
+  const auto [begin, end] = even_part(p.count, n, j);
+  return {p.first + begin, end - begin};
 }
 
 unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {

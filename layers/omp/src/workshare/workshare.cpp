@@ -4,6 +4,7 @@
 #include "team/team.hpp"
 #include "thread/event.hpp"
 #include "workshare/doacross.hpp"
+#include "workshare/even_part.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -183,8 +184,7 @@ bool next_static(const thread &self, workshare_state &mine, const workshare &s) 
   if (s.chunk == 0) {
     if (mine.trip++ != 0)
       return false;
-    const std::uint64_t each = s.total / n, more = s.total % n;
-    const std::uint64_t first = me * each + std::min(me, more), end = first + each + (me < more);
+    const auto [first, end] = even_part(s.total, n, me);
     return first < end && take(mine, first, end);
   }
   const std::uint64_t round = mine.trip++, mine_is = round * n + me;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: loops. Bounds are inclusive.
 #include "abi/llvm/kmpc.hpp"
+#include "workshare/even_part.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -69,16 +70,6 @@ void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T
   const T edge = up ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
   *high = static_cast<T>(all.high == edge ? edge : up ? all.high - 1 : all.high + 1);
   *low = static_cast<T>(up ? *high + 1 : *high - 1);
-}
-
-struct part_of_all {
-  std::uint64_t begin, end;
-};
-/// Returns the part of member `me` of `n` in `total`. If the division has a remainder, the first
-/// members get one more.
-constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
-  const std::uint64_t each = total / n, more = total % n, begin = me * each + std::min(me, more);
-  return {begin, begin + each + (me < more)};
 }
 
 /// Gives chunks to the members in turn.
