@@ -4,6 +4,7 @@
 #include "tools/weft/report/data.hpp"
 #include "tools/weft/report/page.hpp"
 #include "tools/weft/support/progress.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,11 +27,6 @@ const char k_diff_help[] =
 
 namespace {
 
-std::string text(const char *format, auto... values) {
-  char line[600];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
-}
 unsigned long long wide(std::uint64_t v) noexcept { return v; }
 
 std::string html(const std::string &s) {
@@ -42,13 +38,6 @@ std::string html(const std::string &s) {
            : c == '"' ? "&quot;"
                       : std::string(1, c);
   return out;
-}
-
-std::string duration(double ns) {
-  return ns < 1e3   ? text("%.0f ns", ns)
-         : ns < 1e6 ? text("%.1f us", ns / 1e3)
-         : ns < 1e9 ? text("%.2f ms", ns / 1e6)
-                    : text("%.3f s", ns / 1e9);
 }
 
 std::string base64(const std::vector<unsigned char> &bytes) {

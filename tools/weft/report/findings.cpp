@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report's summary in words: losses of worker time, the largest first, each with its cause and the numbers that show it.
 #include "tools/weft/report/data.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,20 +16,7 @@ struct finding {
   std::string text;
 };
 
-std::string text(const char *format, auto... values) {
-  char line[400];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
-}
-
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
-
-std::string duration(double ns) {
-  return ns < 1e3   ? text("%.0f ns", ns)
-         : ns < 1e6 ? text("%.1f us", ns / 1e3)
-         : ns < 1e9 ? text("%.1f ms", ns / 1e6)
-                    : text("%.2f s", ns / 1e9);
-}
 
 /// Returns the type behind most of the idle time.
 std::pair<std::string, double> most_behind(const idle_reason &i) {

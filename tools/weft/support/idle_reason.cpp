@@ -3,6 +3,7 @@
 
 #include "observe/formula.hpp"
 #include "observe/name.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -18,12 +19,6 @@ constexpr double k_worth_saying = 0.05; // of the time in Weft
 double value(const reading &r, const char *name) {
   const double v = value_of(r, parse_counter_name(name));
   return std::isnan(v) ? 0 : v;
-}
-
-std::string text(const char *format, auto... values) {
-  char line[200];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
 }
 
 } // namespace
