@@ -34,7 +34,7 @@ class task_ref {
 /// Threads. Any, worker or not.
 /// Blocks. Never.
 /// Errors. no_block for a second unblock before the block; invalid_argument for an empty reference.
-WEFT_API void unblock(task_ref t);
+WEFT_API void unblock(task_ref task);
 
 namespace this_task {
 
@@ -55,26 +55,26 @@ WEFT_API void block();
 [[nodiscard]] WEFT_API bool block_for_ns(std::int64_t ns);
 /// Suspends as block(), for any duration. One that does not fit 64 bits of nanoseconds has no end.
 template <class Rep, class Period>
-[[nodiscard]] bool block_for(std::chrono::duration<Rep, Period> d) {
-  return block_for_ns(detail::whole_nanoseconds(d));
+[[nodiscard]] bool block_for(std::chrono::duration<Rep, Period> most) {
+  return block_for_ns(detail::whole_nanoseconds(most));
 }
 
-/// Adds `n` external events to the running task. The task's accesses are released, and the task is
+/// Adds `count` external events to the running task. The task's accesses are released, and the task is
 /// complete, only when its body has ended and every event has been decreased. No stack is kept
 /// meanwhile.
 ///
 /// Errors. not_a_task on a thread, which has no end that events could hold.
-WEFT_API void increase_events(std::uint32_t n = 1);
+WEFT_API void increase_events(std::uint32_t count = 1);
 
 } // namespace this_task
 
-/// Takes back `n` events of a task. If the body has ended, the caller that takes back the last
+/// Takes back `count` events of a task. If the body has ended, the caller that takes back the last
 /// event completes the task.
 ///
 /// Threads. Any, worker or not.
 /// Blocks. Never.
 /// Errors. event_underflow when the task has fewer events, and then none is taken; invalid_argument
 /// for an empty reference.
-WEFT_API void decrease_events(task_ref t, std::uint32_t n = 1);
+WEFT_API void decrease_events(task_ref task, std::uint32_t count = 1);
 
 } // namespace weft::inline v0

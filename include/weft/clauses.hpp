@@ -14,14 +14,14 @@ namespace weft::inline v0 {
 
 /// Names a task for reports and tools. The string must outlive the task (a literal does).
 struct label {
-  explicit constexpr label(const char *t) noexcept : text(t) {} ///< the string is not copied
+  explicit constexpr label(const char *name) noexcept : text(name) {} ///< the string is not copied
   const char *text; ///< null: no name
 };
 /// Wishes that a task runs earlier: larger runs earlier where the policy has a choice. The default
 /// is 0; the range is -32768..32767, and other values are clamped.
 struct priority {
-  explicit constexpr priority(int v) noexcept
-      : value(v) {} ///< values out of range are clamped by spawn
+  explicit constexpr priority(int wished) noexcept
+      : value(wished) {} ///< values out of range are clamped by spawn
   int value; ///< 0: the default
 };
 /// Hints how much work the body is, in a unit of your choice that is the same for all tasks of one
@@ -30,7 +30,7 @@ struct priority {
 ///
 /// Cost. One allocation for a task that has it, nothing for others.
 struct cost {
-  explicit constexpr cost(std::uint64_t n) noexcept : amount(n) {} ///< 0: unknown
+  explicit constexpr cost(std::uint64_t work) noexcept : amount(work) {} ///< 0: unknown
   std::uint64_t amount; ///< in the unit of the label
 };
 /// Makes a task final: its children run in place at once, in the order of their creation. A final
@@ -58,7 +58,7 @@ inline constexpr tracked_clause tracked{}; ///< the clause itself
 ///
 /// Cost. A stack of that size and two switches per task.
 struct stack_bytes {
-  explicit constexpr stack_bytes(std::size_t n) noexcept : bytes(n) {} ///< 0: the default
+  explicit constexpr stack_bytes(std::size_t size) noexcept : bytes(size) {} ///< 0: the default
   std::size_t bytes; ///< guard included
 };
 /// Calls f(context) once, when the accesses allow the task to run, on the thread that finds this

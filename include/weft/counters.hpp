@@ -88,7 +88,7 @@ class WEFT_API snapshot {
   /// Errors. As value(), and invalid_argument for a name that is not a histogram's.
   [[nodiscard]] std::vector<bucket> histogram(std::string_view name) const;
   /// Returns the counters of values() as text; JSON has histograms bucket by bucket.
-  [[nodiscard]] std::string text(std::string_view names, format f = format::text) const;
+  [[nodiscard]] std::string text(std::string_view names, format form = format::text) const;
   /// Returns all counters in the exposition format of OpenMetrics.
   [[nodiscard]] std::string open_metrics() const;
   /// Returns the length of the time in which the counts grew.
@@ -169,11 +169,11 @@ class WEFT_API counter {
   /// Defines the counter: `name` is "/object/name", `help` is a sentence, and `unit` is empty for a
   /// number.
   explicit counter(const char *name, const char *help = "", const char *unit = "");
-  /// Adds `n` to the counter.
+  /// Adds `by` to the counter.
   ///
   /// Cost. One addition on a worker, an atomic one elsewhere.
   /// Threads. Any.
-  void add(std::uint64_t n = 1) noexcept;
+  void add(std::uint64_t by = 1) noexcept;
   /// Adds 1.
   counter &operator++() noexcept {
     add();

@@ -199,32 +199,36 @@ struct region_access {
 ///
 /// Cost. None: the array is not touched.
 /// Errors. None.
-[[nodiscard]] inline region_access in(region r) noexcept { return {r, access_mode::in}; }
-[[nodiscard]] inline region_access out(region r) noexcept { return {r, access_mode::out}; }
-[[nodiscard]] inline region_access inout(region r) noexcept { return {r, access_mode::inout}; }
-[[nodiscard]] inline region_access weak_in(region r) noexcept { return {r, access_mode::weak_in}; }
-[[nodiscard]] inline region_access weak_out(region r) noexcept {
-  return {r, access_mode::weak_out};
+[[nodiscard]] inline region_access in(region named) noexcept { return {named, access_mode::in}; }
+[[nodiscard]] inline region_access out(region named) noexcept { return {named, access_mode::out}; }
+[[nodiscard]] inline region_access inout(region named) noexcept {
+  return {named, access_mode::inout};
 }
-[[nodiscard]] inline region_access weak_inout(region r) noexcept {
-  return {r, access_mode::weak_inout};
+[[nodiscard]] inline region_access weak_in(region named) noexcept {
+  return {named, access_mode::weak_in};
+}
+[[nodiscard]] inline region_access weak_out(region named) noexcept {
+  return {named, access_mode::weak_out};
+}
+[[nodiscard]] inline region_access weak_inout(region named) noexcept {
+  return {named, access_mode::weak_inout};
 }
 /// @}
 
 /// @{
 /// Names a region that tasks share. `commutative` regions run one at a time in the order of their
 /// creation, which is one of the orders that they allow.
-[[nodiscard]] inline region_access concurrent(region r) noexcept {
-  return {r, access_mode::concurrent};
+[[nodiscard]] inline region_access concurrent(region named) noexcept {
+  return {named, access_mode::concurrent};
 }
-[[nodiscard]] inline region_access commutative(region r) noexcept {
-  return {r, access_mode::commutative};
+[[nodiscard]] inline region_access commutative(region named) noexcept {
+  return {named, access_mode::commutative};
 }
-[[nodiscard]] inline region_access weak_concurrent(region r) noexcept {
-  return {r, access_mode::weak_concurrent};
+[[nodiscard]] inline region_access weak_concurrent(region named) noexcept {
+  return {named, access_mode::weak_concurrent};
 }
-[[nodiscard]] inline region_access weak_commutative(region r) noexcept {
-  return {r, access_mode::weak_commutative};
+[[nodiscard]] inline region_access weak_commutative(region named) noexcept {
+  return {named, access_mode::weak_commutative};
 }
 /// @}
 

@@ -137,14 +137,14 @@ WEFT_API void sleep_for_ns(std::int64_t ns);
 /// Suspends the caller for any duration. One that does not fit 64 bits of nanoseconds lasts for
 /// ever.
 template <class Rep, class Period>
-void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_for_ns(detail::whole_nanoseconds(d));
+void sleep_for(std::chrono::duration<Rep, Period> time) {
+  sleep_for_ns(detail::whole_nanoseconds(time));
 }
-/// Suspends the caller until Clock::now() has reached `t`, also when the clock is set meanwhile.
+/// Suspends the caller until Clock::now() has reached `end`, also when the clock is set meanwhile.
 template <class Clock, class Duration>
-void sleep_until(std::chrono::time_point<Clock, Duration> t) {
-  for (auto now = Clock::now(); now < t; now = Clock::now())
-    sleep_for(t - now);
+void sleep_until(std::chrono::time_point<Clock, Duration> end) {
+  for (auto now = Clock::now(); now < end; now = Clock::now())
+    sleep_for(end - now);
 }
 
 } // namespace this_task

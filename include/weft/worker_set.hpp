@@ -54,7 +54,7 @@ class worker_set {
     unsigned number = 0; ///< of the set; 0: all workers
     unsigned generation = 0; ///< of the process: forks count
   };
-  explicit worker_set(state s) noexcept : m_state(s) {} ///< for the library
+  explicit worker_set(state known) noexcept : m_state(known) {} ///< for the library
   [[nodiscard]] state internals() const noexcept { return m_state; } ///< for the library
 
  private:

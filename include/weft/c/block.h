@@ -45,21 +45,21 @@ WEFT_API int weft_task_block_for(int64_t ns);
 // Undefined. A task that is complete.
 WEFT_API int weft_task_unblock(weft_task *task);
 
-// Adds `n` external events to the running task. The task's accesses are released, and the task is
+// Adds `count` external events to the running task. The task's accesses are released, and the task is
 // complete, only when its body has ended and every event has been decreased.
 //
 // Threads. Tasks.
 // Blocks. Never.
 // Errors. NOT_A_TASK (a thread has no end that events could hold), OUT_OF_RESOURCES, SHUT_DOWN.
-WEFT_API int weft_task_increase_events(uint32_t n);
+WEFT_API int weft_task_increase_events(uint32_t count);
 
-// Takes back `n` events of a task; the caller that takes back the last one may complete the task.
+// Takes back `count` events of a task; the caller that takes back the last one may complete the task.
 //
 // Threads. Anywhere, also threads that Weft does not know.
 // Blocks. Never.
 // Errors. INVALID_ARGUMENT (NULL), EVENT_UNDERFLOW (the task has fewer).
 // Undefined. A task that is complete.
-WEFT_API int weft_task_decrease_events(weft_task *task, uint32_t n);
+WEFT_API int weft_task_decrease_events(weft_task *task, uint32_t count);
 
 #ifdef __cplusplus
 }

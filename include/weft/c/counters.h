@@ -141,7 +141,7 @@ WEFT_API int weft_counter_define(const char *name, const char *unit, const char 
 // Adds to a counter; NULL is ignored.
 //
 // Threads. Any thread, at any time.
-WEFT_API void weft_counter_add(weft_counter *counter, uint64_t n);
+WEFT_API void weft_counter_add(weft_counter *counter, uint64_t by);
 
 // Defines a level of the program, which is measured whenever counters are read: for each snapshot,
 // and a few times per second by the watcher. Any thread may call `value`, one at a time, until
