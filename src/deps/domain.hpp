@@ -214,9 +214,10 @@ void children_are_complete(task &parent) noexcept;
 /// parent's frame after a wait for some children.
 void end_cohorts(task &parent) noexcept;
 
-/// Frees what finished children hold. `all`: all of it, else only if it may be much. Called when
-/// memory is short.
-void trim_domain(task &parent, bool all) noexcept;
+/// Says whether everything is trimmed, or only what may be much.
+enum class trim { all, if_much };
+/// Frees what finished children hold. Called when memory is short.
+void trim_domain(task &parent, trim how) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -44,9 +44,11 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; set from 
 /// domain of its parent, the running task. Returns whether `t` is posted; after false nothing has
 /// changed.
 [[nodiscard]] bool post_new(task &t, domain &d);
-/// Posts `t`, so that a manager releases its accesses and drops it. `childless`: its callable is
-/// gone. Returns whether `t` is posted.
-[[nodiscard]] bool post_end(task &t, bool childless);
+/// Says whose end is posted: that of a task without children, whose callable is gone; or that of a
+/// task with children.
+enum class posted_end { of_childless, of_parent };
+/// Posts `t`, so that a manager releases its accesses and drops it. Returns whether `t` is posted.
+[[nodiscard]] bool post_end(task &t, posted_end which);
 /// Waits until all that was posted for the domain is applied.
 void apply_registrations_of(domain &d) noexcept;
 /// Does the same for the children of `parent`. Called by its frame, before it does anything else to

@@ -398,18 +398,20 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     drop_references(t, released_refs);
 }
 
-void children_are_complete(task &parent) noexcept { trim_domain(parent, true); }
+void children_are_complete(task &parent) noexcept { trim_domain(parent, trim::all); }
 
-void trim_domain(task &parent, bool all) noexcept {
+void trim_domain(task &parent, trim how) noexcept {
   domain *d = parent.children_domain;
   if (!d)
     return;
-  if (d->regional())
-    return all ? prune_regions(parent)
-               : void(); // what finished regions hold is small, and is pruned as the map grows
+  if (d->regional()) { // what finished regions hold is small, and is pruned as the map grows
+    if (how == trim::all)
+      prune_regions(parent);
+    return;
+  }
   apply_registrations_below(parent);
   try {
-    if (!all)
+    if (how == trim::if_much)
       return d->prune_when_grown();
     if (mailbox::checks()) [[unlikely]]
       forget_objects(parent);

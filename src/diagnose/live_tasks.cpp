@@ -9,8 +9,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-live_tasks::live_tasks(runtime &rt, bool amid) : m_amid(amid) {
-  if (amid)
+live_tasks::live_tasks(runtime &rt, walked when) : m_amid(when == walked::at_safepoint) {
+  if (m_amid)
     find_ready(rt);
   find_roots(rt);
   while (!m_todo.empty()) {

@@ -28,15 +28,18 @@ inline std::uint32_t flags_of(const data_access &a) noexcept {
   return a.flags.load(std::memory_order_acquire);
 } // O1 of access_state.hpp: links
 
+/// Says when all tasks are walked: while nothing runs, or with workers stopped at a safepoint.
+enum class walked { at_rest, at_safepoint };
+
 class live_tasks {
  public:
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
   /// Collects the live tasks. The caller ensures that no worker runs and no thread is inside the
-  /// gate. `amid`: workers were stopped at a safepoint, so some tasks could go on
+  /// gate. `when`: at a safepoint some tasks could go on
   /// (worker/safepoint.hpp). Throws
   /// std::bad_alloc.
-  explicit live_tasks(runtime &rt, bool amid = false);
+  explicit live_tasks(runtime &rt, walked when = walked::at_rest);
 
   std::vector<frame *> frames;
   std::set<task *> tasks; // also those that represent cohorts

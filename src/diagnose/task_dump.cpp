@@ -58,7 +58,7 @@ const char *reason_of_pending(const task &t) noexcept {
 
 class task_dump {
  public:
-  explicit task_dump(runtime &rt, bool amid = false) : m_all(rt, amid) {
+  explicit task_dump(runtime &rt, walked when = walked::at_rest) : m_all(rt, when) {
     for (task *t : m_all.tasks) {
       if (t->parent)
         m_below[t->parent].push_back(t);
@@ -478,7 +478,9 @@ void task_dump::exclusions_of(const cohort &c) {
 } // namespace
 
 wait_graph take_task_dump(runtime &rt) { return task_dump(rt).take(); }
-running_dump take_running_dump(runtime &rt) { return task_dump(rt, true).take_running(); }
+running_dump take_running_dump(runtime &rt) {
+  return task_dump(rt, walked::at_safepoint).take_running();
+}
 
 } // namespace rt
 } // namespace weft::inline v0

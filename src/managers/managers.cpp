@@ -103,9 +103,9 @@ bool post_new(task &t, domain &d) {
   return e->messages && g_those->send_new(*e, t, d);
 }
 
-bool post_end(task &t, bool childless) {
+bool post_end(task &t, posted_end which) {
   thread_context *e = this_thread_context();
-  return e->messages && g_those->send_end(*e, t, childless);
+  return e->messages && g_those->send_end(*e, t, which);
 }
 
 bool chooses_to_act_locally(thread_context &e) noexcept {

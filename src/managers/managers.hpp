@@ -17,6 +17,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
+enum class posted_end; // messages.hpp
+
 // What the module worker supplies.
 
 /// Wakes a worker that may manage, because a message was posted.
@@ -44,7 +46,7 @@ class managers {
 
   // Of deps/messages.hpp:
   [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
-  [[nodiscard]] bool send_end(thread_context &e, task &t, bool childless);
+  [[nodiscard]] bool send_end(thread_context &e, task &t, posted_end which);
   void apply_below(domain &d) noexcept;
   [[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
   bool serve(thread_context &e);

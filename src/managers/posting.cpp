@@ -83,8 +83,10 @@ bool managers::push(thread_context &e, message_queue<request> &q, request m) noe
 bool managers::chooses_to_act_locally(thread_context &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
-  if (e.pace < 0)
-    return ++e.pace, false;
+  if (e.pace < 0) {
+    ++e.pace;
+    return false;
+  }
   std::size_t ready = ready_at(e);
   if (ready < m_backlog && enter_own(*e.messages, m_backlog - ready) != 0)
     ready = ready_at(e);
@@ -116,7 +118,8 @@ bool managers::send_new(thread_context &e, task &t, domain &d) {
   return false;
 }
 
-bool managers::send_end(thread_context &e, task &t, bool childless) {
+bool managers::send_end(thread_context &e, task &t, posted_end which) {
+  const bool childless = which == posted_end::of_childless;
   outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !o.ends.allows(o.size(), ready_at(e)))
     return false;

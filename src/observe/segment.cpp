@@ -162,16 +162,18 @@ bool segment::reserve(std::size_t from, std::size_t length) noexcept {
   if (file < 0)
     return true;
   struct stat about{};
-  if (fstat(file, &about) != 0 || about.st_dev != device || about.st_ino != inode)
-    return errno = EBADF, false;
+  if (fstat(file, &about) != 0 || about.st_dev != device || about.st_ino != inode) {
+    errno = EBADF;
+    return false;
+  }
   errno = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(length));
   return errno == 0;
 }
 
-segment make_segment(std::size_t bytes, bool shared) {
+segment make_segment(std::size_t bytes, readable_by whom) {
   segment s;
   s.bytes = bytes;
-  if (shared && share(s))
+  if (whom == readable_by::others && share(s))
     return s;
   void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

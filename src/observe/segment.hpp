@@ -34,9 +34,11 @@ struct segment {
 /// Sets the folder, for tests, before anything is shared; with a '/' at its end.
 void use_segment_folder(const std::string &folder);
 [[nodiscard]] std::string segment_path(long pid);
-/// Makes a zeroed segment; with `share` a file of this process. If that fails, sets `trouble` and
+/// Says which programs can read a segment: this one, or all that can open its file.
+enum class readable_by { this_program, others };
+/// Makes a zeroed segment; for others in a file of this process. If that fails, sets `trouble` and
 /// takes memory of this process. Null base: no memory at all.
-[[nodiscard]] segment make_segment(std::size_t bytes, bool share);
+[[nodiscard]] segment make_segment(std::size_t bytes, readable_by whom);
 /// Maps another program's segment, to read. Throws weft::error that says what is wrong: no file, no
 /// segment, or one of another version.
 [[nodiscard]] segment map_segment(const std::string &path);

@@ -130,13 +130,13 @@ std::size_t blocks_begin() noexcept {
 void open_store(const store_options &o) {
   auto fresh = std::make_unique<store>();
   const std::size_t begin = blocks_begin(), bytes = begin + sizeof(counter_block) * o.slots;
-  fresh->memory = make_segment(bytes, o.share);
+  fresh->memory = make_segment(bytes, o.share ? readable_by::others : readable_by::this_program);
   if (fresh->memory.file >= 0 &&
       !fresh->memory.reserve(0, begin + sizeof(counter_block) * o.workers)) {
     std::string trouble = fresh->memory.path + ": " + std::strerror(errno);
     unlink(fresh->memory.path.c_str());
     unmap(fresh->memory);
-    fresh->memory = make_segment(bytes, false);
+    fresh->memory = make_segment(bytes, readable_by::this_program);
     fresh->memory.trouble = std::move(trouble);
   }
   if (!o.share)

@@ -34,9 +34,9 @@ const pair g_loaded = read_both();
 
 } // namespace
 
-bool calibrate_ticks(bool wait) noexcept {
+bool calibrate_ticks(too_early then) noexcept {
   pair now = read_both();
-  while (wait && now.ns - g_loaded.ns < k_least_ns)
+  while (then == too_early::waits && now.ns - g_loaded.ns < k_least_ns)
     now = read_both();
   if (now.ns - g_loaded.ns < k_least_ns || now.ticks <= g_loaded.ticks)
     return false;

@@ -13,9 +13,11 @@ namespace rt {
 [[gnu::visibility("hidden")]] extern bool g_ticks_are_steady; // written when the library is loaded
 extern std::atomic<std::uint64_t> g_tick_scale; // ns per tick, times 2^32; 0: not known yet
 
-/// Measures the rate if enough time has passed since the library was loaded; with `wait`, waits for
-/// that. Returns false if the rate is not known yet.
-bool calibrate_ticks(bool wait = false) noexcept;
+/// Says what calibrate_ticks() does if the library was loaded too short a time ago.
+enum class too_early { gives_up, waits };
+/// Measures the rate, once enough time has passed since the library was loaded. Returns false if the
+/// rate is not known yet.
+bool calibrate_ticks(too_early then = too_early::gives_up) noexcept;
 [[nodiscard]] inline bool ticks_are_calibrated() noexcept {
   return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks();
 }

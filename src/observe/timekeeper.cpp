@@ -36,7 +36,7 @@ std::uint64_t others_of(const counter_block &c) noexcept {
 void set_time_mode(time_mode mode) noexcept {
   g_time_mode = mode;
   if (mode == time_mode::exact)
-    calibrate_ticks(true);
+    calibrate_ticks(too_early::waits);
 }
 
 void schedule_sample(timekeeper &k) noexcept {

@@ -32,8 +32,10 @@ std::optional<std::string> read_all(int file, std::size_t most) {
       return text;
     if (n < 0)
       return std::nullopt;
-    if (text.size() + static_cast<std::size_t>(n) > most)
-      return errno = EFBIG, std::nullopt;
+    if (text.size() + static_cast<std::size_t>(n) > most) {
+      errno = EFBIG;
+      return std::nullopt;
+    }
     text.append(block, static_cast<std::size_t>(n));
   }
 }

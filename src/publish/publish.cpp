@@ -50,9 +50,9 @@ void publish_process(const runtime &rt) noexcept {
 
 } // namespace
 
-void publish_counters(runtime &rt, bool now) noexcept {
+void publish_counters(runtime &rt, hardware_counts which) noexcept {
   g_levels.lock();
-  publish_hardware(now);
+  publish_hardware(which == hardware_counts::read);
   publish_queues(rt);
   publish_process(rt);
   g_levels.unlock();
@@ -82,9 +82,10 @@ slot_counts counts_of(unsigned id, const counter_block &c) noexcept {
   return s;
 }
 
-void end_tracing(const runtime &rt, bool stopped) noexcept try {
+void end_tracing(const runtime &rt, workers_are now) noexcept try {
   std::vector<slot_counts> counts;
-  const unsigned used = stopped ? rt.used_slots.load(std::memory_order_acquire) : 0; // O1
+  const unsigned used =
+      now == workers_are::stopped ? rt.used_slots.load(std::memory_order_acquire) : 0; // O1
   for (unsigned id = 0; id < used; ++id)
     if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
       counts.push_back(counts_of(id, *w->counts));
@@ -95,8 +96,8 @@ void end_tracing(const runtime &rt, bool stopped) noexcept try {
 
 } // namespace
 
-void end_counting(runtime &rt, bool stopped) noexcept {
-  end_tracing(rt, stopped);
+void end_counting(runtime &rt, workers_are now) noexcept {
+  end_tracing(rt, now);
   publish_counters(rt);
   end_reporting(rt);
   remove_dump_file();

@@ -46,7 +46,8 @@ WEFT_COLD bool posts_end(task &self, completed how, bool &childless) {
     return false;
   const bool was_childless = childless;
   childless = was_childless && destroy_early(self);
-  return childless == was_childless && post_end(self, childless);
+  return childless == was_childless &&
+         post_end(self, childless ? posted_end::of_childless : posted_end::of_parent);
 }
 
 } // namespace

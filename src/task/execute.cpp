@@ -70,7 +70,7 @@ WEFT_NOINLINE runnable *end_or_post(task &self, task *outer, body_on where) {
     return end_fast(now, self, outer, where);
   if (posts && has_only_accesses(self) && may_post(self)) {
     now.current = outer;
-    if (!now.in_callback && destroy_early(self) && post_end(self, true))
+    if (!now.in_callback && destroy_early(self) && post_end(self, posted_end::of_childless))
       return nullptr;
   }
   return end_locally(self, outer, where);

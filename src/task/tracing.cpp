@@ -67,8 +67,10 @@ bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
     return false;
   const bool names = only && traces(trace_level::graph);
   if (names && (t.group || only->mode > access_mode::inout || !only->address ||
-                only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]]
-    return trace_creation(x, t, {only, 1}, false), true;
+                only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]] {
+    trace_creation(x, t, {only, 1}, created_for::one_run);
+    return true;
+  }
   trace_ring &r = x.ring;
   r.ending = 0;
   t.clear(detail::k_special);
@@ -83,7 +85,7 @@ bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
   return true;
 }
 
-void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept {
+void trace_creation(tracer &x, task &t, const traced_accesses &a, created_for runs) noexcept {
   if (!traces(trace_level::tasks))
     return;
   trace_ring &r = x.ring;
@@ -91,7 +93,7 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   const std::size_t all = a.first_count + a.second_count + a.region_count;
   r.put(trace_event::create, type_of(x, t), t.trace_id,
         t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 |
-            (recorded ? std::uint64_t{k_created_for_rounds} : 0),
+            (runs == created_for::rounds ? std::uint64_t{k_created_for_rounds} : 0),
         reinterpret_cast<std::uintptr_t>(t.group));
   clear_birth_mark(t);
   if (!traces(trace_level::graph))

@@ -35,8 +35,10 @@ struct traced_accesses {
   const region_entry *regions = nullptr;
   std::size_t region_count = 0;
 };
-/// Records that the task is entered. `recorded`: for the rounds of a taskiter.
-void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept;
+/// Says whether a task is created for one run, or for the rounds of a taskiter.
+enum class created_for { one_run, rounds };
+/// Records that the task is entered.
+void trace_creation(tracer &x, task &t, const traced_accesses &a, created_for runs) noexcept;
 /// Records the same for a task with at most one access, for which nothing else asks for the general
 /// path. Returns false, and records nothing, for other tasks.
 bool trace_common_creation(tracer &x, task &t, const access *only) noexcept;

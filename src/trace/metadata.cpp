@@ -85,7 +85,7 @@ const char *event_name(trace_event e) noexcept {
 }
 
 trace_clock read_trace_clock() noexcept {
-  static_cast<void>(calibrate_ticks(true));
+  static_cast<void>(calibrate_ticks(too_early::waits));
   trace_clock c;
   const std::uint64_t before = read_ticks();
   c.monotonic_ns = now_ns();

@@ -14,9 +14,9 @@ trace_type *g_table = nullptr; // before any task
 std::atomic<unsigned> g_known{0};
 constexpr std::size_t k_probes = 64;
 
-std::uint64_t hash(std::string_view text, bool is_closure) noexcept {
+std::uint64_t hash(std::string_view text, named_by what) noexcept {
   std::uint64_t h = 0xcbf29ce484222325u;
-  if (is_closure) {
+  if (what == named_by::closure) {
     h ^= reinterpret_cast<std::uintptr_t>(text.data());
     h *= 0x9e3779b97f4a7c15u;
     h ^= h >> 29;
@@ -29,14 +29,14 @@ std::uint64_t hash(std::string_view text, bool is_closure) noexcept {
 
 /// Writes the name without quotes and backslashes, because these would end the strings that hold
 /// it.
-void write_name(trace_type &t, std::string_view text, bool is_closure) noexcept {
+void write_name(trace_type &t, std::string_view text, named_by what) noexcept {
   std::size_t n = 0;
   for (; n < text.size() && n + 1 < sizeof t.name; ++n) {
     const char c = text[n];
     t.name[n] = static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' ? '_' : c;
   }
   t.name[n] = '\0';
-  t.is_closure = is_closure;
+  t.is_closure = what == named_by::closure;
   note_type_spawn_site(static_cast<std::size_t>(&t - g_table));
   __atomic_store_n(&t.ready, 1u, __ATOMIC_RELEASE); // O2
   g_known.fetch_add(1, std::memory_order_relaxed); // a hint
@@ -57,8 +57,8 @@ void use_type_table(trace_type *table) noexcept {
 const trace_type *type_table() noexcept { return g_table; }
 unsigned known_types() noexcept { return g_known.load(std::memory_order_relaxed); }
 
-std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
-  const std::uint64_t key = hash(text, is_closure);
+std::uint16_t add_type(std::string_view text, named_by what) noexcept {
+  const std::uint64_t key = hash(text, what);
   for (std::size_t i = 0, at = key % k_trace_types; i < k_probes;
        ++i, at = (at + 1) % k_trace_types) {
     if (at == 0) // unknown
@@ -67,7 +67,7 @@ std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
     std::uint64_t there = __atomic_load_n(&t.key, __ATOMIC_RELAXED);
     if (there == 0 && __atomic_compare_exchange_n(&t.key, &there, key, false, __ATOMIC_ACQ_REL,
                                                   __ATOMIC_RELAXED)) { // O1
-      write_name(t, text, is_closure);
+      write_name(t, text, what);
       return static_cast<std::uint16_t>(at);
     }
     if (there == key)
@@ -82,7 +82,8 @@ std::uint16_t type_cache::find_slow(const char *label, const char *signature) no
   if (label && p.address == label && is_named(p.type, label)) // its memory may have been used again
     return p.type;
   const std::string_view closure = label ? std::string_view{} : closure_in(signature);
-  p.type = label ? add_type(label, false) : add_type(closure.empty() ? "task" : closure, true);
+  p.type = label ? add_type(label, named_by::label)
+                 : add_type(closure.empty() ? "task" : closure, named_by::closure);
   p.address = address;
   return p.type;
 }

@@ -25,9 +25,10 @@ namespace rt {
 
 /// Sets the table of the trace: it is zero, and lives as long as the process.
 void use_type_table(trace_type *table) noexcept;
-/// Returns the number of a type, and adds it if it is new. `text`: that of a label, which is
-/// compared, or that of a closure, whose address is enough.
-[[nodiscard]] std::uint16_t add_type(std::string_view text, bool is_closure) noexcept;
+/// Says what names a type: a label, whose text is compared, or a closure, whose address is enough.
+enum class named_by { label, closure };
+/// Returns the number of a type, and adds it if it is new.
+[[nodiscard]] std::uint16_t add_type(std::string_view text, named_by what) noexcept;
 [[nodiscard]] const trace_type *type_table() noexcept;
 /// Notes the spawn site of a type that is met for the first time; called by the thread that creates
 /// or begins its task. The module task defines this function and keeps the site.

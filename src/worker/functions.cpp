@@ -11,7 +11,7 @@ namespace {
 
 unsigned g_generation = 0;
 
-void make_root(void *storage) { ::new (storage) task("functions"); }
+task *make_root(void *storage) { return ::new (storage) task("functions"); }
 
 void *storage() noexcept {
   alignas(task) static unsigned char
@@ -22,9 +22,8 @@ void *storage() noexcept {
 } // namespace
 
 task &functions_root() noexcept {
-  static const bool made = (make_root(storage()), true);
-  static_cast<void>(made);
-  return *std::launder(static_cast<task *>(storage()));
+  static task *const root = make_root(storage());
+  return *root;
 }
 
 bool is_root_of_functions(const task &t) noexcept { return &t == &functions_root(); }

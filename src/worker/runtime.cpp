@@ -467,10 +467,12 @@ void stop_runtime() {
       std::
           memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
   unless(bug::stop_wakes_nobody, [&] { rt.idle.notify_all(); });
-  if ((w && !orderly) || threads_compute())
-    return end_counting(rt, false),
-           print_summary(
-               rt); // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about to end
+  // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about
+  // to end.
+  if ((w && !orderly) || threads_compute()) {
+    end_counting(rt, workers_are::running);
+    return print_summary(rt);
+  }
   rt.watch.stop();
   rt.spare_threads.stop();
   rt.room.stop();
@@ -481,7 +483,7 @@ void stop_runtime() {
   rt.manage.stop();
   rt.clock.stop();
   set_this_thread_context(nullptr);
-  end_counting(rt, true);
+  end_counting(rt, workers_are::stopped);
   print_summary(rt);
 }
 

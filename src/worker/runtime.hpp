@@ -214,14 +214,15 @@ WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, body_on where) noexcep
     return execute_timed(w, t, where);
   return where == body_on::frame ? execute_in_place(w, t) : execute(w, t);
 }
-/// Publishes the gauges for observers outside of Weft. Any thread. `now`: hardware counts, too,
-/// which take system calls.
-void publish_counters(runtime &rt, bool now = true) noexcept;
+/// Says whether the hardware counts are read for a publication, which takes system calls.
+enum class hardware_counts { read, left };
+/// Publishes the gauges for observers outside of Weft. Any thread.
+void publish_counters(runtime &rt, hardware_counts which = hardware_counts::read) noexcept;
 /// Forgets, in the child of a fork(), a thread of the parent that was publishing.
 void forget_publisher_in_child() noexcept;
-/// Publishes the counters and ends the trace for the last time. `stopped`: the workers have
-/// stopped.
-void end_counting(runtime &rt, bool stopped) noexcept;
+enum class workers_are { running, stopped };
+/// Publishes the counters and ends the trace for the last time.
+void end_counting(runtime &rt, workers_are now) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -83,7 +83,7 @@ bool spare_pool::has_work() const {
   return false;
 }
 
-void spare_pool::publish() { publish_counters(m_runtime, false); }
+void spare_pool::publish() { publish_counters(m_runtime, hardware_counts::left); }
 
 bool spare_pool::chores_wait() const {
   return m_allowed && (m_runtime.producers.holds_any() || has_services_at(poll_point::idle));

@@ -27,7 +27,7 @@ void throttle::hold_back(worker &w) {
   if (w.in_callback)
     return;
   w.memory->flush_accounting();
-  trim_domain(*w.current, is_beyond(live_bytes()));
+  trim_domain(*w.current, is_beyond(live_bytes()) ? trim::all : trim::if_much);
   w.memory->flush_accounting();
   const std::int64_t live = live_bytes();
   if (!is_alarming(live))

@@ -36,13 +36,14 @@ constexpr detail::reduction_ops k_c_reduction{
     &is_same_reduction};
 
 template <class T, class Op>
-void set_kind(weft_reduction &r) noexcept {
+bool set_kind(weft_reduction &r) noexcept {
   using kind = detail::reduction_kind<T, Op>;
   r.element_bytes = sizeof(T);
   r.init = [](void *copy, std::size_t count, void *) { kind::fill(copy, count, nullptr); };
   r.combine = [](void *into, const void *copy, std::size_t count, void *) {
     kind::combine(into, copy, count, nullptr);
   };
+  return true;
 }
 
 /// Fills the functions of an operation. False: the operation is not for this type, or no operation
@@ -51,28 +52,28 @@ template <class T>
 bool set_op(weft_reduction &r, int op) noexcept {
   switch (op) {
   case WEFT_SUM:
-    return set_kind<T, sum_op>(r), true;
+    return set_kind<T, sum_op>(r);
   case WEFT_PRODUCT:
-    return set_kind<T, product_op>(r), true;
+    return set_kind<T, product_op>(r);
   case WEFT_MINIMUM:
-    return set_kind<T, minimum_op>(r), true;
+    return set_kind<T, minimum_op>(r);
   case WEFT_MAXIMUM:
-    return set_kind<T, maximum_op>(r), true;
+    return set_kind<T, maximum_op>(r);
   case WEFT_LOGICAL_AND:
-    return set_kind<T, logical_and_op>(r), true;
+    return set_kind<T, logical_and_op>(r);
   case WEFT_LOGICAL_OR:
-    return set_kind<T, logical_or_op>(r), true;
+    return set_kind<T, logical_or_op>(r);
   default:
     break;
   }
   if constexpr (std::is_integral_v<T>) {
     switch (op) {
     case WEFT_BIT_AND:
-      return set_kind<T, bit_and_op>(r), true;
+      return set_kind<T, bit_and_op>(r);
     case WEFT_BIT_OR:
-      return set_kind<T, bit_or_op>(r), true;
+      return set_kind<T, bit_or_op>(r);
     case WEFT_BIT_XOR:
-      return set_kind<T, bit_xor_op>(r), true;
+      return set_kind<T, bit_xor_op>(r);
     default:
       break;
     }

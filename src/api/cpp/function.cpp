@@ -124,7 +124,7 @@ void trace_function(worker &w, task &t) noexcept {
   if (!w.trace || !traces(trace_level::tasks)) [[likely]]
     return;
   trace_birth(*w.trace, t);
-  trace_creation(*w.trace, t, {}, false);
+  trace_creation(*w.trace, t, {}, created_for::one_run);
 }
 
 /// Hands the task over: from here on it runs, sooner or later.

@@ -201,7 +201,7 @@ WEFT_NOINLINE void trace_submission(task *self, const access *first, std::size_t
   trace_creation(*this_worker_or_null()->trace, *self,
                  {first, first_count, second, second_count, regions ? regions->data() : nullptr,
                   regions ? regions->size() : 0},
-                 recorded);
+                 recorded ? created_for::rounds : created_for::one_run);
 }
 
 /// Submits a task in every way but the common one.

@@ -38,7 +38,7 @@ TEST(counter_layout, a_stopwatch_tells_at_any_moment_what_it_has_measured) {
 
 class timekeeping : public testing::Test {
  protected:
-  void SetUp() override { calibrate_ticks(true); }
+  void SetUp() override { calibrate_ticks(too_early::waits); }
   void TearDown() override { set_time_mode(time_mode::off); }
   void spend(std::uint64_t ns) {
     const std::uint64_t until = now_ns() + ns;
