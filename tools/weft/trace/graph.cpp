@@ -88,13 +88,17 @@ void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_
     c.last_group = entry;
 }
 
-/// Splits the segment that contains `at`. The second part needs only the newest group: the first
-/// part links the older ones.
+/// Splits the segment that contains `at`. The second part needs only the newest group, and the one
+/// before it if more tasks may join the newest: the first part links the older ones.
 void trace_graph::cut(segments &all, std::uint64_t at) {
   auto before = all.upper_bound(at);
   if (before == all.begin() || (--before)->first == at || before->second.end <= at)
     return;
-  segment rest{before->second.end, {before->second.groups.back()}};
+  const std::vector<group> &groups = before->second.groups;
+  const std::size_t kept =
+      groups.back().how == writes ? 1 : std::min<std::size_t>(groups.size(), 2);
+  segment rest{before->second.end,
+               {groups.end() - static_cast<std::ptrdiff_t>(kept), groups.end()}};
   before->second.end = at;
   all.emplace(at, std::move(rest));
 }
