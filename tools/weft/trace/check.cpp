@@ -108,7 +108,6 @@ void trace_checker::make_ready(const trace_record &r, state &s) {
     s.early = true;
   if (s.ended && !s.recorded && complete())
     fault(r, "it has ended");
-  s.ready = 1;
 }
 
 void trace_checker::take(const trace_item &i) {

@@ -40,7 +40,7 @@ class trace_checker {
   struct state {
     std::uint64_t last = 0;           // time of its last event
     std::uint16_t type = 0;
-    std::uint8_t created = 0, ready = 0, ended = 0, recorded = 0;
+    std::uint8_t created = 0, ended = 0, recorded = 0;
     std::int8_t running = 0, away = 0; // begun and not ended; suspended and not resumed
     bool early = false;               // an event came before its creation
     bool implicit = false;
