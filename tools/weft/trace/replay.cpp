@@ -19,7 +19,7 @@ struct simulated {
   std::uint32_t at = 0;         // its next action
   std::uint32_t holding = 0;    // predecessors that have not ended, plus one until it is created
   std::uint32_t children = 0;   // those that are not complete
-  bool waits = false, ended = false, queued = false;
+  bool waits = false, ended = false;
   std::uint32_t cause = k_nobody; // the step before: an index into the steps
 };
 
@@ -88,7 +88,6 @@ class simulation {
 
 void simulation::make_ready(std::uint32_t t, std::uint32_t cause) {
   m_tasks[t].cause = cause;
-  m_tasks[t].queued = true;
   if (m_workers.empty())
     return m_ready.push_back(t);
   if (m_graph.tasks[t].is_root) {
