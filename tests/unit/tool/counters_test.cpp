@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -46,12 +47,14 @@ class counter_tools : public testing::Test {
     return test::run(arguments, {{"WEFT_CONFIG", ""}});
   }
 
-  /// A program that has run 100 tasks and goes on, one every millisecond or so, until it is killed.
-  std::string start(bool goes_on = false, bool has_waiting = false, const char *mode = "direct") {
+  /// A program that has run `tasks` and goes on, one every millisecond or so, until it is killed.
+  std::string start(bool goes_on = false, bool has_waiting = false, const char *mode = "direct",
+                    int tasks = 100, std::string name = "weft_unit_tool") {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
     m_child = fork();
     if (m_child == 0) {
+      program_invocation_short_name = name.data();
       setenv("WEFT_WORKERS", "2", 1);
       setenv("WEFT_MANAGE_MODE", mode, 1);
       setenv("WEFT_MANAGE_BACKLOG", "0", 1); // else there is nothing to post
@@ -62,7 +65,7 @@ class counter_tools : public testing::Test {
           g.spawn([] { ++own; });
         g.wait();
       };
-      run(100);
+      run(tasks);
       if (has_waiting) {
         static int x;
         weft::spawn([] { weft::this_task::block(); }, weft::out(x));
@@ -232,8 +235,33 @@ TEST_F(counter_tools, top_is_coloured_on_terminals_that_show_it) {
   EXPECT_TRUE(contains(text, "[\033[0m\033[") && contains(text, "\033[2m")) << "bars" << text;
   EXPECT_FALSE(contains(on_a_terminal(words, "NO_COLOR=1"), "\033[1m"));
   EXPECT_FALSE(contains(on_a_terminal(words, "TERM=dumb"), "\033[1m"));
+  EXPECT_TRUE(contains(text, "\033[1m  id  kind")) << text;
   const auto end = weft({"top", "--once", "--every", "20ms", pid});
   EXPECT_FALSE(contains(end.output, "\033")) << "a pipe shows none";
+}
+
+TEST_F(counter_tools, top_shortens_large_numbers_and_its_json_is_whole) {
+  const auto pid = start(false, false, "direct", 23'456);
+  stop(); // what it shows then is of all that has run
+  const auto end = weft({"top", "--once", pid});
+  EXPECT_TRUE(contains(end.output, " 23.5k ")) << end;
+  const std::string json = weft({"top", "--once", "--json", pid}).output;
+  EXPECT_TRUE(contains(json, "\"/threadqueue/length\":0},{\"id\":1,\"kind\":\"worker\"")) << json;
+  int open = 0;
+  for (const char c : json) {
+    open += (c == '{' || c == '[') - (c == '}' || c == ']');
+    EXPECT_GE(open, 0) << json;
+  }
+  EXPECT_EQ(open, 0) << json;
+}
+
+TEST_F(counter_tools, list_quotes_names_where_the_format_needs_it) {
+  const auto pid = start(false, false, "direct", 100, "a,\"b\"");
+  stop();
+  const auto csv = weft({"list", "--csv"}), json = weft({"list", "--json"}), text = weft({"list"});
+  EXPECT_TRUE(contains(csv.output, pid + ",\"a,\"\"b\"\"\",killed,")) << csv;
+  EXPECT_TRUE(contains(json.output, "\"pid\":" + pid + ",\"program\":\"a,\\\"b\\\"\",")) << json;
+  EXPECT_TRUE(contains(text.output, pid + "  a,\"b\" ")) << text;
 }
 
 TEST_F(counter_tools, list_explains_the_counters_of_a_program) {

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace {
@@ -95,6 +97,20 @@ made_trace switches() {
   t.put(9'000, on::begin, 14, k_one, 13, 0, 1).put(9'400, on::end, 14, k_one, 0, 0, 1);
   t.put(9'600, on::idle, 0, 0, 0, 0, 1); // 13 has ended
   t.put(13'700, on::idle, 0);
+  return t;
+}
+
+/// 2000 tasks of two types that all write one object.
+made_trace long_chain() {
+  made_trace t(trace_level::graph, {"main", "one", "other"});
+  t.put(0, on::root, 1, k_main);
+  for (std::uint32_t i = 0; i != 2000; ++i) {
+    const std::uint16_t type = i % 3 == 2 ? k_other : k_one;
+    t.put(1 + i, on::create, 2 + i, type, 1 | 1ull << 32)
+        .put(1 + i, on::access, 2 + i, 0, 0x1000, 8 | k_inout << 32)
+        .put(5'000 + 1'000 * i, on::begin, 2 + i, type)
+        .put(5'600 + 1'000 * i, on::end, 2 + i, type);
+  }
   return t;
 }
 
@@ -260,15 +276,7 @@ TEST_F(exact, the_graph_has_these_edges) {
 }
 
 TEST_F(exact, a_graph_of_many_tasks_is_one_of_types) {
-  made_trace t(trace_level::graph, {"main", "one", "other"});
-  t.put(0, on::root, 1, k_main);
-  for (std::uint32_t i = 0; i != 2000; ++i) {
-    const std::uint16_t type = i % 3 == 2 ? k_other : k_one;
-    t.put(1 + i, on::create, 2 + i, type, 1 | 1ull << 32)
-        .put(1 + i, on::access, 2 + i, 0, 0x1000, 8 | k_inout << 32)
-        .put(5'000 + 1'000 * i, on::begin, 2 + i, type)
-        .put(5'600 + 1'000 * i, on::end, 2 + i, type);
-  }
+  const made_trace t = long_chain();
   EXPECT_EQ(exported(t, "dot"), R"(digraph weft {
   node [shape=box fontname="sans-serif"];
   "one" [label="one\n1334 tasks, 0.800 ms"];
@@ -628,6 +636,14 @@ graph:{work:228600,span:95000,predicted:[[1,249950],
 )");
 }
 
+TEST_F(exact, a_long_path_is_added_up) {
+  weft(long_chain(), {"report", "-o", out("page.html")});
+  const std::string said = words_of(text_of(out("page.html")));
+  EXPECT_NE(said.find("Of the critical path of 1.20 ms, 1 ns are the program's own code"),
+            std::string::npos)
+      << said;
+}
+
 TEST_F(exact, a_page_without_a_graph_says_this) {
   weft(switches(), {"report", "-o", out("page.html")});
   const std::string page = text_of(out("page.html"));
@@ -703,6 +719,7 @@ TEST_F(exact, a_page_of_many_tracks_has_fewer_columns) {
   auto t = many_ways();
   for (unsigned slot = 2; slot != 12; ++slot)
     t.put(1'000, on::idle, 0, 0, 0, 0, slot).put(2'000, on::busy, 0, 0, 0, 0, slot);
+  t.put(3'000, on::begin, 30, 0, 0, 0, 2).put(4'000, on::end, 30, 0, 0, 0, 2); // of no known type
   t.about.load = "2.50 1.00 0.75";
   t.about.cores = "4";
   weft(t, {"report", "-o", out("page.html")});
@@ -710,6 +727,17 @@ TEST_F(exact, a_page_of_many_tracks_has_fewer_columns) {
   EXPECT_NE(data_of(page).find(",columns:50000,"), std::string::npos) << data_of(page);
   EXPECT_NE(page.find("The machine was busy when the run began (load 2.50 on 4 cores)"),
             std::string::npos);
+  EXPECT_NE(words_of(page).find("\ntask\n-\n1\n1.0 us\n0.5 %\n1.0 us\n1.0 us\n0 ns\n-\n"),
+            std::string::npos)
+      << words_of(page);
+  for (const auto &[load, cores, is_busy] :
+       {std::tuple{"1.90", "4", false}, {"0.90", "1", true}, {"9", "0", false}}) {
+    t.about.load = load;
+    t.about.cores = cores;
+    weft(t, {"report", "-o", out("page.html")});
+    EXPECT_EQ(text_of(out("page.html")).find("The machine was busy") != std::string::npos, is_busy)
+        << load << " on " << cores;
+  }
 }
 
 TEST_F(exact, a_difference_is_this) {
@@ -755,6 +783,49 @@ TEST_F(exact, a_prediction_uses_the_waking_that_the_trace_shows) {
 )");
 }
 
+TEST_F(exact, records_of_many_workers_come_in_the_order_of_time) {
+  made_trace t(trace_level::graph, {"main", "one", "other"});
+  std::uint64_t chance = 1;
+  constexpr unsigned k_records = 600;
+  for (unsigned i = 0; i != k_records; ++i) {
+    chance = chance * 6364136223846793005u + 1442695040888963407u;
+    // The streams end at different times: the later, the fewer have records.
+    t.put(1'000 + 10 * i, on::wake, 0, 0, 0, 0,
+          static_cast<unsigned>((chance >> 33) % (9 - i / 75)));
+  }
+  std::istringstream lines(exported(t, "csv"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "ns,worker,event,task,type,a,b");
+  unsigned n = 0;
+  for (; std::getline(lines, line); ++n)
+    EXPECT_EQ(line.substr(0, line.find(',')), std::to_string(1'000 + 10 * n));
+  EXPECT_EQ(n, k_records);
+}
+
+TEST_F(exact, progress_begins_each_phase_with_0_percent) {
+  const std::string said = weft(many_ways(), {"predict", "--progress", "--workers", "3"});
+  for (const char *phase : {"reading the graph", "linking tasks", "looking for the critical path",
+                            "replaying on 3 workers"})
+    EXPECT_NE(said.find(std::string("weft: ") + phase + ": 0 %\n"), std::string::npos) << said;
+}
+
+TEST_F(exact, a_report_lies_beside_its_trace) {
+  const std::string folder = out("trace");
+  ASSERT_EQ(mkdir(folder.c_str(), 0777), 0);
+  many_ways().write(folder);
+  EXPECT_NE(weft({"report", folder + "//"}).find("the report is in " + folder + ".html\n"),
+            std::string::npos);
+  EXPECT_EQ(access((folder + ".html").c_str(), R_OK), 0);
+}
+
+TEST_F(exact, seeds_need_no_standard_input) {
+  const auto end = test::run({"/bin/sh", "-c", "exec '" + m_weft + "' run --seeds 2 -- true <&-"},
+                             {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0) && end.printed("seeds 1 to 2 gave the same output and exit code"))
+      << end;
+}
+
 TEST_F(exact, a_trace_of_another_version_is_none) {
   many_ways().write(m_tree.root());
   const std::string path = weft::rt::description_path(m_tree.root());
@@ -765,11 +836,13 @@ TEST_F(exact, a_trace_of_another_version_is_none) {
   EXPECT_TRUE(end.exited(1) && end.printed("holds no trace of Weft")) << end;
 }
 
-TEST_F(exact, perfetto_gets_the_name_of_the_number_of_a_task) {
+TEST_F(exact, perfetto_gets_all_names) {
   weft(many_ways(), {"trace", "export", "-f", "perfetto", "-o", out("made.pftrace")});
   // Of the interned data, field 3: a name of an annotation, number 1.
   EXPECT_NE(text_of(out("made.pftrace")).find(std::string("\x1a\x08\x08\x01\x12\x04task", 10)),
             std::string::npos);
+  for (const char *name : {"\x12\x04idle", "\x12\x07off cpu", "\x12\x03one"})
+    EXPECT_NE(text_of(out("made.pftrace")).find(name), std::string::npos) << name;
 }
 
 TEST_F(exact, rounds_are_counted_apart) {

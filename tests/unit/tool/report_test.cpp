@@ -438,6 +438,28 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   forget(child);
 }
 
+TEST_F(reports, dump_asks_a_program_that_has_not_stood_still_for_long) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_WATCH_PATIENCE", "3600s", 1);
+    setenv("WEFT_WORKERS", "2", 1);
+    weft::spawn([] { weft::this_task::block(); }, weft::label("stays"));
+    weft::taskwait();
+    _exit(0);
+  }
+  const std::string pid = std::to_string(child);
+  test::ending end;
+  for (int i = 0; i < 200 && !contains(end.output, "task 'stays'"); ++i) {
+    usleep(50'000);
+    end = weft({"dump", pid});
+  }
+  EXPECT_TRUE(contains(end.output, "task 'stays'")) << end;
+  EXPECT_FALSE(contains(end.output, "it does not answer")) << end;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  forget(child);
+}
+
 TEST_F(reports, a_pid_that_is_no_weft_program_is_said_to_be_none) {
   const pid_t other = fork();
   if (other == 0) {
