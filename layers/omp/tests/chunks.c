@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Chunks that a program asks for through the entry points of its compiler, nestable locks, and what
-   omp_get_schedule() returns if OMP_SCHEDULE is static. This file has its own prototypes, because
+   Chunks that a program asks for through the entry points of its compiler, nestable locks, what
+   omp_get_schedule() returns if OMP_SCHEDULE is static, what schedule(runtime) does then, and that
+   loops that have ended take no memory. This file has its own prototypes, because
    Clang's <omp.h> is packaged with its runtime. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
@@ -18,7 +20,7 @@ static void require(int holds, const char *what) {
   }
 }
 
-enum { k_static = 1, k_guided = 3, k_monotonic = INT_MIN };
+enum { k_static = 1, k_dynamic = 2, k_guided = 3, k_monotonic = INT_MIN };
 
 /* ---- guided: no chunk but the last is smaller than was asked for, and none is larger than a fair share of what is left ---- */
 
@@ -152,6 +154,59 @@ static void schedules(void) {
   require(kind == k_guided && chunk == 9, "omp_get_schedule() returns what was set");
 }
 
+static void runtime_schedules(void) {
+  enum { n = 60 };
+  static int member[n];
+  int threads = 1;
+  for (int chunk = 1; chunk <= 5; ++chunk)
+    for (int kind = k_static; kind <= k_dynamic; ++kind) {
+      omp_set_schedule(kind, chunk);
+#pragma omp parallel
+      {
+#pragma omp single
+        threads = omp_get_num_threads();
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < n; ++i)
+          member[i] = omp_get_thread_num();
+      }
+      for (int i = 0; i < n; ++i) {
+        require(member[i] == member[i / chunk * chunk],
+                "one thread runs a chunk of runtime's size");
+        require(kind != k_static || member[i] == i / chunk % threads,
+                "static chunks of schedule(runtime) go to the threads in turn");
+      }
+    }
+}
+
+/* ---- records of regions are used again ---- */
+
+static long resident_bytes(void) {
+  long pages = 0;
+  FILE *const file = fopen("/proc/self/statm", "r");
+  require(file != NULL && fscanf(file, "%*s %ld", &pages) == 1, "/proc/self/statm can be read");
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void many_regions(int regions) {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  for (int i = 0; i < regions; ++i) {
+#pragma omp for schedule(dynamic) nowait
+    for (int k = 0; k < 4; ++k)
+      sum++;
+  }
+  require(sum == 4L * regions, "each loop runs once");
+}
+
+static void regions_are_used_again(void) {
+  many_regions(5000);
+  const long before = resident_bytes();
+  for (int i = 0; i < 20; ++i)
+    many_regions(2000);
+  require(resident_bytes() - before < 4 << 20, "regions that have ended take no memory");
+}
+
 /* ---- chunks that teams get, at the ends of the integers ---- */
 
 #ifdef __clang__
@@ -194,6 +249,8 @@ int main(void) {
   guided();
   nestable();
   schedules();
+  runtime_schedules();
+  regions_are_used_again();
   chunks_of_teams();
   puts("chunks: ok");
   return 0;

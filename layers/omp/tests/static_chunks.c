@@ -125,6 +125,36 @@ static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsig
     }                                                                                              \
     check("asked for, " #SUFFIX, (uint64_t)total, 0, n, 1);                                        \
   }                                                                                                \
+  /* A loop of steps that its last value does not hit. */                                          \
+  static void by_steps_##SUFFIX(int schedule, T total, int step, S chunk, int n) {                 \
+    _Pragma("omp parallel num_threads(n)") {                                                       \
+      const T size = (T)(step > 0 ? step : -step), less = (T)((total - 1) * size);                 \
+      const T from = (T)(step > 0 ? 10 : 10 + less), end = (T)(step > 0 ? 10 + less : 10);         \
+      T low, high;                                                                                 \
+      S stride;                                                                                    \
+      int last = 0;                                                                                \
+      __kmpc_dispatch_init_##SUFFIX(0, omp_get_thread_num(), schedule, from,                       \
+                                    (T)(step > 0 ? end + (size - 1) : end - (size - 1)), step,     \
+                                    chunk);                                                        \
+      while (                                                                                      \
+          __kmpc_dispatch_next_##SUFFIX(0, omp_get_thread_num(), &last, &low, &high, &stride)) {   \
+        note((uint64_t)(T)((step > 0 ? low - from : from - low) / size),                           \
+             (uint64_t)(T)((step > 0 ? high - from : from - high) / size));                        \
+        __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                   \
+      }                                                                                            \
+    }                                                                                              \
+    check("by steps, " #SUFFIX, (uint64_t)total, 0, n, 1);                                         \
+  }                                                                                                \
+  static void empty_##SUFFIX(int schedule, T from, T to, int step) {                               \
+    T low = 0, high = 0;                                                                           \
+    S stride = 0;                                                                                  \
+    int last = 0;                                                                                  \
+    __kmpc_dispatch_init_##SUFFIX(0, omp_get_thread_num(), schedule, from, to, step, 1);           \
+    if (__kmpc_dispatch_next_##SUFFIX(0, omp_get_thread_num(), &last, &low, &high, &stride)) {     \
+      fprintf(stderr, "static_chunks: an empty loop, " #SUFFIX ", has a chunk\n");                 \
+      exit(1);                                                                                     \
+    }                                                                                              \
+  }                                                                                                \
   static void all_##SUFFIX(T limit, S most_of_chunk) {                                             \
     for (int n = 1; n <= 7; n += 2) {                                                              \
       for (T total = 2; total <= 9; ++total)                                                       \
@@ -132,6 +162,13 @@ static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsig
           to_the_end_##SUFFIX(limit, 1, total, chunk, n);                                          \
           to_the_end_##SUFFIX((T)(limit + 1), -1, total, chunk, n);                                \
         }                                                                                          \
+      for (int schedule = 33; schedule <= 36; ++schedule) {                                        \
+        empty_##SUFFIX(schedule, 5, 4, 1);                                                         \
+        empty_##SUFFIX(schedule, 5, 6, -1);                                                        \
+        for (int step = -7; step <= 7; ++step)                                                     \
+          if (step != 0)                                                                           \
+            by_steps_##SUFFIX(schedule, (T)(12 + step), step, 2, n);                               \
+      }                                                                                            \
       in_turn_##SUFFIX(1, most_of_chunk, n, 0);                                                    \
       in_turn_##SUFFIX(1000, most_of_chunk, n, 0);                                                 \
       in_turn_##SUFFIX(1000, 1, n, 1);                                                             \
