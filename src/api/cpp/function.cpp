@@ -9,6 +9,8 @@
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/layer/function.hpp>
+
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -207,6 +209,55 @@ void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *),
   spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion,
                       completion_arg, options);
 }
+
+namespace layer {
+
+detail::task &make_function(void (*f)(void *), void *arg, const function_options &options) {
+  if (!f)
+    throw_error(errc::invalid_argument, "spawn_function() has no function to call; pass one");
+  worker &w = this_worker();
+  stream_state *const in = state_of(options.in);
+  task &t = make(w, {reinterpret_cast<any_function>(f), arg, &call_directly, nullptr, in},
+                 options.label, options.priority, number_of(options.on));
+  t.set(detail::k_tracked); // its end signals the waiter
+  t.references.store(2, std::memory_order_relaxed); // no other thread knows the task yet
+  return t;
+}
+
+void submit_function(detail::task &function) {
+  worker &w = this_worker();
+  submit(w, function, content_of(function).in);
+  if (the_runtime().producers.over()) [[unlikely]]
+    the_runtime().producers.hold_back(w);
+}
+
+void *argument_of_running(void (*f)(void *)) noexcept {
+  const thread_context *e = this_thread_context();
+  task *t = e ? e->current : nullptr;
+  while (t && t->has(detail::k_implicit))
+    t = t->parent;
+  if (!t || t->ops != &k_ops || content_of(*t).f != reinterpret_cast<any_function>(f))
+    return nullptr;
+  return content_of(*t).arg;
+}
+
+void move_to(const worker_set &on) {
+  worker &w = this_worker();
+  task &t = *w.current;
+  if (t.has(detail::k_implicit))
+    throw_error(errc::not_a_task,
+                "move_to() outside of a task: a thread keeps to its own worker; spawn a task");
+  const unsigned before = t.confinement();
+  t.confine(number_of(on));
+  try {
+    suspend([](thread_context &, frame &f, void *) { make_ready(f); }, nullptr);
+  } catch (...) {
+    t.confine(before);
+    throw;
+  }
+}
+
+} // namespace layer
 
 stream::stream(const char *label) : m_state(new(std::nothrow) state(label ? label : "stream")) {
   if (!m_state)

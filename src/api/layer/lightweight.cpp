@@ -17,6 +17,7 @@
 #include <weft/layer/external_task.hpp>
 #include <weft/layer/external_thread.hpp>
 #include <weft/layer/pool_thread.hpp>
+#include <weft/layer/function.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -43,17 +44,23 @@ struct departure {
   void *context;
 };
 
+void depart(thread_context &, frame &f, void *p) {
+  const departure d = *static_cast<departure *>(p); // on the stack that may go on at once
+  d.left(f, d.context);
+}
+
 } // namespace
 
 void park(void (*left)(detail::runnable &, void *), void *context) {
   this_worker();
   departure d{left, context};
-  suspend(
-      [](thread_context &, frame &f, void *p) {
-        const departure d = *static_cast<departure *>(p); // on the stack that may go on at once
-        d.left(f, d.context);
-      },
-      &d);
+  suspend(&depart, &d);
+}
+
+void park_blocked(void (*left)(detail::runnable &, void *), void *context) {
+  this_worker();
+  departure d{left, context};
+  suspend(&depart, &d, {waits_for::unblock, nullptr});
 }
 
 bool park_if_runnable(void (*left)(detail::runnable &, void *), void *context) {
