@@ -55,6 +55,7 @@ cmake_program() {
   expect "$what" cmake-build/program
   expect "$what, weft::weft-static" cmake-build/program-static
   if [ -e cmake-build/program-alpi ]; then expect "$what, weft::alpi" cmake-build/program-alpi; fi
+  if [ -e cmake-build/program-glt ]; then expect "$what, weft::glt" cmake-build/program-glt; fi
 }
 
 # c_project WHAT OPTIONS...: a project without C++.
@@ -124,6 +125,14 @@ use_shared() {
   echo '#include <alpi/alpi.h>' >header.c
   "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.c || fail "alpi.h is not C99"
 
+  [ -e "$libdir/libweft-glt.so" ] || fail "there is no libweft-glt.so"
+  "$cxx" -std=c++20 "$consumer/program-glt.cpp" $(package_of weft-glt --cflags --libs) -o program
+  expect "$1: pkg-config, weft-glt" env LD_LIBRARY_PATH="$libdir" ./program
+  for header in glt.h fast_glt.h weft/glt.h; do
+    echo "#include <$header>" >header.c
+    "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(package_of weft-glt --cflags) header.c || fail "$header is not C11"
+  done
+
   "$cxx" -std=c++20 "$consumer/program.cpp" -I"$prefix/include" -L"$libdir" -lweft -Wl,-rpath,"$libdir" -o program
   expect "$1: -I -L -lweft" ./program
 
@@ -144,7 +153,7 @@ use_static() {
   fi
 
   # pkg-config cannot choose between libweft.so and libweft.a, so only the latter is left.
-  rm -f "$libdir"/libweft.so* "$libdir"/libweft-alpi.so*
+  rm -f "$libdir"/libweft.so* "$libdir"/libweft-alpi.so* "$libdir"/libweft-glt.so*
   "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs --static) -o program
   expect "$1: pkg-config --static" ./program
   "$cxx" -std=c++20 -static "$consumer/program.cpp" $(package --cflags --libs --static) -o program
@@ -211,7 +220,7 @@ use_static moved
 same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
 cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
 cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
-built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libgomp*' -o -name weft -type f)
+built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libweft-glt*' -o -name 'libgomp*' -o -name weft -type f)
 [ -z "$built" ] || fail "FetchContent builds what was not asked for: $built"
 grep -rqs -e '-O3 -DNDEBUG' cmake-build || fail "FetchContent does not build in Release"
 echo "ok: FetchContent builds the core alone, in Release"

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of one type, and their handles. A handle is a number: which slot, and which use of the
+// slot. So a handle that is stale, or was never set, is recognized, and never reaches memory.
+//
+// Roles       Owner: the thread that takes or releases a slot. Reader: any thread with a handle.
+// Word        generation of a slot: odd while the slot is in use; a handle holds the value.
+//             m_slots: how many slots exist.
+// Invariants  I1  Blocks are never freed and never move: a reader may look at any slot that exists.
+//             I2  A slot is in one free list, in one thread's magazine, or in use.
+// Orders      O1  m_slots store release, load acquire: the block is written before its slots are
+//                 counted.
+//             O2  generation store release, load acquire: the object is made before its handle is
+//                 valid. After the release of a slot a reader may still see the old value; then the
+//                 program uses an object while another call frees it.
+// Progress    find is wait-free. take and release take a lock once in k_batch calls.
+// Reclamation None: the memory remains for later objects of the type.
+// Checked by  layers/glt/tests/handle_test.cpp
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace weft_glt {
+
+/// A number that a handle type of the header holds. Never 0 for an object.
+using handle = std::uint64_t;
+
+template <class T>
+class handle_table {
+ public:
+  /// Takes a slot, whose object is as new or as its last user has left it. Throws std::bad_alloc.
+  [[nodiscard]] std::pair<T *, handle> take() {
+    magazine &mine = magazine_of_thread();
+    if (mine.count == 0)
+      fill(mine);
+    const std::uint32_t index = mine.slots[--mine.count];
+    slot &s = at(index);
+    const std::uint32_t generation = s.generation.load(std::memory_order_relaxed) + 1;
+    s.generation.store(generation, std::memory_order_release); // O2
+    return {&s.object, static_cast<handle>(generation) << 32 | (index + 1)};
+  }
+
+  /// Gives a slot back; the handle is stale from now on. The caller is the only one to do so.
+  void release(handle h) {
+    const std::uint32_t index = index_of(h);
+    slot &s = at(index);
+    s.generation.store(generation_of(h) + 1, std::memory_order_release); // O2
+    magazine &mine = magazine_of_thread();
+    if (mine.count == k_batch)
+      empty(mine);
+    mine.slots[mine.count++] = index;
+  }
+
+  /// Returns the object of a handle, or null if the handle has none.
+  [[nodiscard]] T *find(handle h) const noexcept {
+    const std::uint32_t index = index_of(h);
+    if (index >= m_slots.load(std::memory_order_acquire)) // O1; a handle of 0 is beyond all slots
+      return nullptr;
+    slot &s = at(index);
+    const bool valid = s.generation.load(std::memory_order_acquire) == generation_of(h); // O2
+    return valid && (generation_of(h) & 1) != 0 ? &s.object : nullptr;
+  }
+
+  /// Calls f(object, handle) for each slot in use.
+  template <class F>
+  void for_each(F f) {
+    const std::uint32_t slots = m_slots.load(std::memory_order_acquire); // O1
+    for (std::uint32_t index = 0; index < slots; ++index) {
+      slot &s = at(index);
+      const std::uint32_t generation = s.generation.load(std::memory_order_acquire); // O2
+      if ((generation & 1) != 0)
+        f(s.object, static_cast<handle>(generation) << 32 | (index + 1));
+    }
+  }
+
+  /// Returns how many slots exist, used or not.
+  [[nodiscard]] std::uint32_t slots() const noexcept {
+    return m_slots.load(std::memory_order_acquire); // O1
+  }
+
+  static constexpr std::uint32_t k_batch = 64;
+
+ private:
+  static constexpr std::uint32_t k_block = 1024;
+  static constexpr std::uint32_t k_blocks = 16384;
+
+  struct slot {
+    T object;
+    std::atomic<std::uint32_t> generation{0};
+  };
+  using block = std::array<slot, k_block>;
+
+  /// Holds free slots of one kernel thread.
+  struct magazine {
+    handle_table *table = nullptr;
+    std::uint32_t count = 0;
+    std::array<std::uint32_t, k_batch> slots{};
+    ~magazine() {
+      if (table)
+        table->give_back(*this, count);
+    }
+  };
+
+  static std::uint32_t index_of(handle h) noexcept { return static_cast<std::uint32_t>(h) - 1; }
+  static std::uint32_t generation_of(handle h) noexcept {
+    return static_cast<std::uint32_t>(h >> 32);
+  }
+  [[nodiscard]] slot &at(std::uint32_t index) const noexcept {
+    return (*m_blocks[index / k_block])[index % k_block];
+  }
+
+  /// There is one table per type. The function does not suspend, so the address stays that of the
+  /// calling thread for as long as the callers use it.
+  [[gnu::noinline]] magazine &magazine_of_thread() noexcept {
+    static thread_local magazine mine;
+    mine.table = this;
+    return mine;
+  }
+
+  void fill(magazine &mine) {
+    const std::lock_guard guard(m_lock);
+    if (m_free.empty())
+      add_block();
+    while (mine.count < k_batch / 2 && !m_free.empty()) {
+      mine.slots[mine.count++] = m_free.back();
+      m_free.pop_back();
+    }
+  }
+  void empty(magazine &mine) noexcept { give_back(mine, k_batch / 2); }
+  void give_back(magazine &mine, std::uint32_t n) noexcept {
+    const std::lock_guard guard(m_lock);
+    for (; n > 0; --n)
+      m_free.push_back(mine.slots[--mine.count]); // the capacity is that of all slots
+  }
+  void add_block() {
+    const std::uint32_t slots = m_slots.load(std::memory_order_relaxed);
+    if (slots == k_block * k_blocks)
+      throw std::bad_alloc();
+    m_free.reserve(slots + k_block);
+    m_blocks[slots / k_block] = std::make_unique<block>();
+    for (std::uint32_t i = k_block; i > 0; --i)
+      m_free.push_back(slots + i - 1);
+    m_slots.store(slots + k_block, std::memory_order_release); // O1
+  }
+
+  std::mutex m_lock;
+  std::vector<std::uint32_t> m_free; // guarded by the lock
+  std::atomic<std::uint32_t> m_slots{0};
+  std::array<std::unique_ptr<block>, k_blocks> m_blocks;
+};
+
+/// Returns the table of all objects of a type. It outlives static destructors, as tasks may.
+template <class T>
+[[nodiscard]] handle_table<T> &table_of() {
+  static auto *const all = new handle_table<T>;
+  return *all;
+}
+
+} // namespace weft_glt

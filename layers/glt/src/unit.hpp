@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work units: ULTs and tasklets. Each is an independent function of Weft. A thread of the program
+// has a unit, too, once it has asked for its handle.
+//
+// Roles       Creator: makes the unit and its task. Claimer: the one caller that may give the unit
+//             back: a joiner, a freer, the finalizer, or, without a handle, the unit itself.
+// Word        task: null from give_back until the task of the next use is made. kind: none in
+//             between; afterwards constant. claimed: a claimer exists.
+// Invariants  I1  The unit is given back once, by its claimer, after the task's body has ended.
+//             I2  The finalizer meets units of which it has no handle. It reads the words alone
+//                 until it is the claimer; from then on the unit is not reused.
+// Orders      O1  task store release, load acquire: a reader of the task sees the unit that it is for.
+//             O2  claimed: acquire and release, with each other: a claimer sees what the one before
+//                 it has done to the unit. The end of the task orders the rest.
+// Checked by  layers/glt/tests/unit_test.cpp
+#pragma once
+
+#include "handle_table.hpp"
+#include "key_values.hpp"
+
+#include <weft/detail/core.hpp>
+
+#include <atomic>
+
+namespace weft_glt {
+
+enum class unit_kind : unsigned char { none, ult, tasklet, thread };
+
+struct unit {
+  std::atomic<weft::detail::task *> task{nullptr};
+  void (*f)(void *) = nullptr;
+  void *arg = nullptr;
+  handle number = 0;
+  std::atomic<unit_kind> kind{unit_kind::none};
+  bool has_handle = false;
+  std::atomic<bool> claimed{false};
+  std::atomic<bool> cancelled{false}; // a hint that the unit looks at
+  key_values values;
+};
+
+/// Returns the unit that calls, or null: a thread of the program, or a task that GLT did not make.
+[[nodiscard]] unit *this_unit() noexcept;
+
+/// Waits until no unit is left, and gives all back. Throws weft::error.
+void wait_for_all_units();
+
+} // namespace weft_glt

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles: that stale and invented ones are recognized, and that slots are used again.
+#include "handle_table.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using weft_glt::handle;
+using weft_glt::handle_table;
+
+struct thing {
+  int value = 0;
+};
+
+TEST(handle_table, finds_what_was_taken_until_it_is_released) {
+  static handle_table<thing> table;
+  const auto [object, h] = table.take();
+  object->value = 7;
+  ASSERT_EQ(table.find(h), object);
+  EXPECT_NE(h, 0u);
+  table.release(h);
+  EXPECT_EQ(table.find(h), nullptr);
+}
+
+TEST(handle_table, a_slot_has_another_handle_for_each_use) {
+  struct once {};
+  static handle_table<once> table;
+  std::set<handle> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const handle h = table.take().second;
+    EXPECT_TRUE(seen.insert(h).second);
+    table.release(h);
+  }
+  for (const handle h : seen)
+    EXPECT_EQ(table.find(h), nullptr);
+  EXPECT_EQ(table.slots(), 1024u); // one block
+}
+
+TEST(handle_table, refuses_numbers_that_are_no_handles) {
+  struct unused {};
+  static handle_table<unused> table;
+  EXPECT_EQ(table.find(0), nullptr); // before there is a slot
+  const handle h = table.take().second;
+  const handle generation = h >> 32 << 32;
+  EXPECT_EQ(table.find(0), nullptr);
+  EXPECT_EQ(table.find(generation), nullptr);
+  EXPECT_EQ(table.find(generation | 1025), nullptr); // one more than there are slots
+  EXPECT_EQ(table.find(h & 0xffffffff), nullptr);    // never used
+  EXPECT_EQ(table.find(h + (handle{1} << 32)), nullptr);
+  EXPECT_EQ(table.find(h + (handle{2} << 32)), nullptr);
+  for (handle index = 1; index <= 1024; ++index)
+    EXPECT_EQ(table.find(index) == nullptr, true);
+  EXPECT_NE(table.find(h), nullptr);
+  table.release(h);
+}
+
+TEST(handle_table, visits_what_is_in_use) {
+  struct visited {};
+  static handle_table<visited> table;
+  std::set<handle> in_use, seen;
+  std::vector<handle> all;
+  for (int i = 0; i < 3000; ++i)
+    all.push_back(table.take().second);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i % 3 == 0)
+      table.release(all[i]);
+    else
+      in_use.insert(all[i]);
+  table.for_each([&](visited &, handle h) { seen.insert(h); });
+  EXPECT_EQ(seen, in_use);
+}
+
+TEST(handle_table, threads_take_and_release_in_bounded_memory) {
+  struct shared {
+    std::atomic<int> users{0};
+  };
+  static handle_table<shared> table;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int round = 0; round < 200; ++round) {
+        std::vector<handle> mine;
+        for (int i = 0; i < 100; ++i) {
+          const auto [object, h] = table.take();
+          EXPECT_EQ(object->users.fetch_add(1), 0); // no other thread has it
+          mine.push_back(h);
+        }
+        for (const handle h : mine) {
+          table.find(h)->users.fetch_sub(1);
+          table.release(h);
+        }
+      }
+    });
+  for (std::thread &t : threads)
+    t.join();
+  EXPECT_LE(table.slots(), 1024u); // 4 x (100 + a magazine)
+  std::size_t left = 0;
+  table.for_each([&](shared &, handle) { ++left; });
+  EXPECT_EQ(left, 0u);
+}
+
+// A thread that ends gives its magazine back: 1,000 threads that each take one slot share a block.
+TEST(handle_table, a_thread_that_ends_leaves_its_free_slots) {
+  struct left_behind {};
+  static handle_table<left_behind> table;
+  std::vector<handle> all;
+  for (int i = 0; i < 1000; ++i)
+    std::thread([&] { all.push_back(table.take().second); }).join();
+  EXPECT_EQ(table.slots(), 1024u);
+  EXPECT_EQ(std::set<handle>(all.begin(), all.end()).size(), 1000u);
+}
+
+} // namespace

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header in C++: exceptions, destructors, and tasks of Weft beside ULTs.
+#include <fast_glt.h>
+#include <weft/weft.hpp>
+
+#include "check.h"
+
+#include <atomic>
+#include <vector>
+
+namespace {
+
+struct counts_its_end {
+  std::atomic<int> &ends;
+  ~counts_its_end() { ++ends; }
+};
+
+void leave(void *p) {
+  const counts_its_end guard{*static_cast<std::atomic<int> *>(p)};
+  try {
+    glt_ult_exit();
+  } catch (...) {
+    ++guard.ends;
+    throw; // as it must be
+  }
+}
+
+void exit_unwinds_the_stack() {
+  std::atomic<int> ends{0};
+  GLT_ult ult;
+  glt_ult_create(leave, &ends, &ult);
+  glt_ult_join(&ult);
+  CHECK(ends == 2);
+}
+
+struct shared_state {
+  GLT_mutex mutex = nullptr;
+  int sum = 0;
+  GLT_ult self_of_task = nullptr;
+  GLT_tasklet tasklet_of_task = nullptr;
+};
+
+void spawn_tasks(void *p) {
+  auto &s = *static_cast<shared_state *>(p);
+  GLT_ult self = nullptr;
+  glt_ult_self(&self);
+  CHECK(self);
+  for (int i = 0; i < 10; ++i)
+    weft::spawn([&s] { // a task waits for what a ULT holds
+      glt_mutex_lock(s.mutex);
+      ++s.sum;
+      glt_yield();
+      glt_mutex_unlock(s.mutex);
+    });
+  weft::join(
+      [&] {
+        GLT_ult here = nullptr;
+        glt_ult_self(&here);
+        CHECK(here == self);
+      },
+      [&] {
+        GLT_ult here = nullptr;
+        glt_ult_self(&here);
+        CHECK(here == self); // also when another worker runs the branch
+      });
+  weft::taskwait();
+}
+
+void tasks_of_weft_take_part() {
+  shared_state s;
+  glt_mutex_create(&s.mutex);
+  std::vector<GLT_ult> ults(10);
+  for (GLT_ult &u : ults)
+    glt_ult_create(spawn_tasks, &s, &u);
+  for (GLT_ult &u : ults)
+    glt_ult_join(&u);
+  CHECK(s.sum == 100);
+
+  // A task of the program is no ULT. Its values for keys are its own.
+  GLT_key key = nullptr;
+  glt_key_create([](void *value) { ++*static_cast<int *>(value); }, &key);
+  int value = 0;
+  weft::spawn([&] {
+    glt_ult_self(&s.self_of_task);
+    glt_tasklet_self(&s.tasklet_of_task);
+    glt_key_set(key, &value);
+    GLT_ult child = nullptr;
+    glt_ult_create([](void *) {}, nullptr, &child);
+    glt_ult_join(&child);
+    void *seen = nullptr;
+    glt_key_get(key, &seen);
+    CHECK(seen == &value);
+  });
+  weft::taskwait();
+  CHECK(!s.self_of_task && !s.tasklet_of_task && value == 1);
+  glt_key_free(&key);
+  glt_mutex_free(&s.mutex);
+}
+
+void configurations_of_cpp() {
+  GLT_sched_config config = nullptr;
+  int value = 0;
+  const GLT_sched_config_var first = {0, GLT_SCHED_CONFIG_INT};
+  CHECK(glt_scheduler_config_create(&config, first, 3, GLT_sched_config_var_end) == GLT_SUCCESS);
+  glt_scheduler_config_read(config, 1, &value);
+  CHECK(value == 3);
+  glt_scheduler_config_free(&config);
+}
+
+} // namespace
+
+int main(int argc, char *argv[]) {
+  glt_init(argc, argv);
+  exit_unwinds_the_stack();
+  tasks_of_weft_take_part();
+  configurations_of_cpp();
+  glt_finalize();
+  return end_of_checks();
+}
