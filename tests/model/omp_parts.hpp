@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the models of layers/omp share: the policy, and threads that park and wait as OpenMP threads do (images of parker in layers/omp/src/thread/thread.cpp, of event.cpp).
+// What the models of layers/omp share: the policy, and threads that park and wait as OpenMP threads do (images of parker in layers/threads/src/weft_threads/thread/parker.cpp, of event.cpp).
 #pragma once
 
 #include "suspension.hpp"
 
-#include "layers/omp/src/sync/parker_word.hpp"
 #include "layers/omp/src/sync/sleeper_list.hpp"
+
+#include <weft_threads/sync/parker_word.hpp>
 
 #include <cstdint>
 

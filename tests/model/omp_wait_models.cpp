@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP threads wait: parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock
-// of event.hpp, and spin.hpp of layers/omp/src/.
+// Models of how OpenMP threads wait: parker_word.hpp and spin.hpp of layers/threads, and
+// fork_mailbox.hpp, sleeper_list.hpp and the lock of event.hpp of layers/omp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/team/fork_mailbox.hpp"
@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-namespace weft_omp {
+namespace weft_threads {
 void count_spin_locks(int) noexcept {} // of preempt.cpp
-} // namespace weft_omp
+} // namespace weft_threads
 
 namespace {
 

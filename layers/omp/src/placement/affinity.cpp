@@ -3,26 +3,16 @@
 // says.
 #include "placement/affinity.hpp"
 
-#include "config/topology.hpp"
-#include "placement/posix.hpp"
 #include "team/team.hpp"
 #include "workshare/even_part.hpp"
 
-#include <algorithm>
-#include <mutex>
-#include <set>
+#include <weft_threads/kernel/posix.hpp>
 
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <algorithm>
 
 namespace weft_omp {
 
-constinit relaxed_value<bool> g_binds{false};
-
 namespace {
-
-thread_local const std::vector<int> *t_follows = nullptr; // of a kernel thread
 
 struct partition {
   unsigned first, count;
@@ -107,7 +97,7 @@ void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
   }
   if (c.size >
       1) // then Weft has started, and its threads must not inherit the binding of this thread
-    g_binds = true;
+    begin_binding();
   if (first.placement.place < 0 && !g_globals.resets_binding)
     c.outer_placement = placement_at(
         start, whole); // an initial thread stays on the first place from its first region on
@@ -130,40 +120,10 @@ void unbind_after_fork(thread &t) noexcept {
     settle(t);
 }
 
-const std::vector<int> *interned(const std::vector<int> &cpus) {
-  static spin_lock lock;
-  static auto &all =
-      *new std::set<std::vector<int>>; // as many as the different lists that a program names
-  std::lock_guard guard(lock);
-  return &*all.insert(cpus).first;
-}
-
 void keep_on(thread &me, const std::vector<int> &cpus) {
   me.placement.cpus = interned(cpus);
-  g_binds = true;
+  begin_binding();
   settle(me);
-}
-
-namespace {
-
-void follow_cpus(const thread &me) noexcept {
-  const std::vector<int> *const wanted = cpus_of(me);
-  if (t_follows == wanted)
-    return;
-  t_follows = wanted;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : wanted ? *wanted : process_cpus())
-    CPU_SET(static_cast<std::size_t>(cpu), &set);
-  syscall(SYS_sched_setaffinity, 0, sizeof set,
-          &set); // errors are ignored: a cpu that went away is no reason to stop
-}
-
-} // namespace
-
-void follow_binding(thread &me) noexcept {
-  follow_cpus(me);
-  follow_requests(me);
 }
 
 } // namespace weft_omp

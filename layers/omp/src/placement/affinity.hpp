@@ -19,9 +19,6 @@ void place_league(thread &t, unsigned teams, unsigned number) noexcept;
 /// binding.
 void unbind_after_fork(thread &t) noexcept;
 
-/// Returns the interned list of these cpus. It is never freed, because a kernel thread remembers
-/// the list that it follows.
-[[nodiscard]] const std::vector<int> *interned(const std::vector<int> &cpus);
 /// Keeps the calling thread on these cpus until its region ends.
 void keep_on(thread &me, const std::vector<int> &cpus);
 /// Moves the calling thread to the cpus of its placement.

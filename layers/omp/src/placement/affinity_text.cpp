@@ -4,8 +4,9 @@
 
 #include "abi/flavor.hpp"
 #include "config/topology.hpp"
-#include "placement/posix.hpp"
 #include "team/team.hpp"
+
+#include <weft_threads/kernel/posix.hpp>
 
 #include <cctype>
 #include <cstdio>

@@ -1,78 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atomic types that the lock-free parts use. The model checker replaces them by its own
-// (tests/model/omp_*.cpp).
+// The atomic types of layers/threads, under the names of this layer.
 #pragma once
 
-#include <atomic>
-
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <weft_threads/sync/atomics.hpp>
 
 namespace weft_omp {
-
-inline void cpu_pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Yields the cpu to another kernel thread. It does not call sched_yield(), which this layer
-/// defines itself (yield.cpp).
-inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
-
-/// Holds a value that other threads read while it may change, with relaxed order: it publishes
-/// nothing else.
-template <class T, class Atomic = std::atomic<T>>
-class relaxed_value {
- public:
-  constexpr explicit relaxed_value(T v = T{}) noexcept : m_value(v) {}
-  relaxed_value(const relaxed_value &other) noexcept : m_value(static_cast<T>(other)) {}
-  relaxed_value &operator=(const relaxed_value &other) noexcept {
-    *this = static_cast<T>(other);
-    return *this;
-  }
-  operator T() const noexcept { return m_value.load(std::memory_order_relaxed); }
-  T operator=(T v) noexcept {
-    m_value.store(v, std::memory_order_relaxed);
-    return v;
-  }
-
- private:
-  Atomic m_value;
-};
-
-/// Holds a value that other threads read while it may change, stored with release and loaded with
-/// acquire.
-/// A reader of a value sees what its writer wrote before it. There is one writer at a time.
-template <class T, class Atomic = std::atomic<T>>
-class published_value {
- public:
-  constexpr explicit published_value(T v = T{}) noexcept : m_value(v) {}
-  published_value(const published_value &) = delete;
-  published_value &operator=(const published_value &) = delete;
-  operator T() const noexcept {
-    return m_value.load(std::memory_order_acquire);
-  } // O8 of barrier_words.hpp
-  T operator->() const noexcept { return *this; }
-  T operator=(T v) noexcept {
-    m_value.store(v, std::memory_order_release); // O8 of barrier_words.hpp
-    return v;
-  }
-
- private:
-  Atomic m_value;
-};
-
-struct real_atomics {
-  template <class T>
-  using atomic = std::atomic<T>;
-  /// Names memory that other operations order: the model checker checks that they do.
-  template <class T>
-  using plain = T;
-  static void pause() noexcept { cpu_pause(); }
-  static void yield() noexcept { yield_kernel_thread(); }
-};
-
+using namespace weft_threads;
 } // namespace weft_omp

@@ -18,6 +18,7 @@
 // Checked by  tests/model/omp_wait_models.cpp: omp_event_*
 #pragma once
 
+#include "sync/mutant.hpp"
 #include "sync/spin.hpp"
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
     return self && !is_outside(*self) ? self->task : nullptr;
   }
   void call_in_weft(void (*f)(void *), void *argument) override {
-    in_core(self_if_any(), [f, argument] { f(argument); });
+    in_core(calling_record(), [f, argument] { f(argument); });
   }
 
   void pin(void *, bool pinned) noexcept override { self().pinned = pinned; }
@@ -40,7 +40,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
   bool unblock(void *task) noexcept override {
     const auto [accepted, sleeps] = task_at(task).block.unblock();
     if (sleeps)
-      sleeps->own_parker.signal(self_if_any());
+      sleeps->own_parker.signal(calling_record());
     return accepted;
   }
   bool increase_events(void *task, std::uint64_t n) noexcept override {

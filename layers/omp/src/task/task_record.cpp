@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/task_record.hpp"
 
-#include "thread/sanitizer.hpp"
 #include "thread/task_pool.hpp"
+
+#include <weft_threads/block/sanitizer.hpp>
 
 #include <cstdlib>
 #include <mutex>

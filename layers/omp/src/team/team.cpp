@@ -5,8 +5,9 @@
 #include "sync/free_list.hpp"
 #include "team/barrier.hpp"
 #include "team/oversubscribed.hpp"
-#include "thread/sanitizer.hpp"
 #include "thread/thread_count.hpp"
+
+#include <weft_threads/block/sanitizer.hpp>
 
 #include <algorithm>
 #include <mutex>

@@ -36,7 +36,7 @@ struct light_thread_request {
   /// wait. Null: nothing.
   void (*ended)(void *argument) = nullptr;
   std::size_t stack_bytes = 0; ///< 0: 2 MiB, of which only what is touched takes memory
-  const char *kind = "thread"; ///< the door, as the command weft shows it; a literal
+  const char *kind = "thread"; ///< what light_threads() counts; a literal. Null: it is not counted
 };
 
 /// Starts a lightweight thread, and starts Weft's runtime if it has not started. The thread begins
@@ -102,8 +102,9 @@ void in_weft(F &&f) {
 /// Threads. Any; once for each function.
 WEFT_THREADS_API void forget_in_child(void (*forget)()) noexcept;
 
-/// Says that exit() need not wait for threads of the program: at the end, Weft does not wait for
-/// lightweight threads while `threads_compute()` of any door says that some may compute for ever.
+/// Says when lightweight threads that have no kind may compute for ever. The end of the program does
+/// not wait for workers while one of the given functions says so, or while there are threads of any
+/// kind.
 WEFT_THREADS_API void outlive_exit(bool (*threads_compute)()) noexcept;
 
 } // namespace weft_threads

@@ -24,12 +24,12 @@
 // Checked by  tests/model/omp_wait_models.cpp: omp_parker_*
 #pragma once
 
-#include "sync/atomics.hpp"
-#include "sync/mutant.hpp"
+#include "weft_threads/sync/atomics.hpp"
+#include "weft_threads/sync/mutant.hpp"
 
 #include <cstdint>
 
-namespace weft_omp {
+namespace weft_threads {
 
 template <class Frame, class P = real_atomics>
 class parker_word {
@@ -80,4 +80,4 @@ class parker_word {
   typename P::template atomic<Frame *> m_word{nullptr};
 };
 
-} // namespace weft_omp
+} // namespace weft_threads

@@ -6,16 +6,16 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_THREAD__)
-#define WEFT_OMP_TSAN 1
+#define WEFT_THREADS_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define WEFT_OMP_TSAN 1
+#define WEFT_THREADS_TSAN 1
 #endif
 #endif
 
-namespace weft_omp {
+namespace weft_threads {
 
-#if defined(WEFT_OMP_TSAN)
+#if defined(WEFT_THREADS_TSAN)
 inline constexpr bool k_under_tsan = true;
 /// Copies ThreadSanitizer's word for what runs, which is thread-local, from the block in use to a
 /// fresh one. The fresh block belongs to the stack in use.
@@ -48,4 +48,4 @@ inline void end_roots(const void *low, std::size_t bytes) noexcept {
     __lsan_unregister_root_region(low, bytes);
 }
 
-} // namespace weft_omp
+} // namespace weft_threads

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupting OpenMP threads that compute or spin for too long.
+// Interrupting lightweight threads that compute or spin for too long.
 //
 // Weft's watcher finds a kernel thread that has passed no scheduling point for a time slice while
-// something else was ready, and this layer sends that kernel thread a signal.
-// The handler runs on the stack of the OpenMP thread that it interrupted, with that thread's
-// thread-local block. It yields there as if the program had called taskyield.
+// something else was ready, and this library sends that kernel thread a signal.
+// The handler runs on the stack of the thread that it interrupted, with that thread's
+// thread-local block. It yields there as if the program had called sched_yield().
 // So the thread's registers lie in the signal's frame, and the thread goes on, on any worker, when
 // it returns from the handler.
 //
 // The handler declines to yield where a thread cannot be left, and the watcher asks again soon:
 // - in Weft, where the block in use is the worker's;
-// - in this library, and under one of its spin locks;
+// - in this library and in doors, and under one of their spin locks;
 // - in the C library, the loader, the unwinder and the allocator, whose locks Weft may need;
 // - on a kernel thread's own stack, which no other kernel thread could continue;
 // - in a task that has asked for the number of its cpu, which holds until the task waits
@@ -21,26 +21,26 @@
 // kernel thread.
 // The kernel has taken the waiting thread back to its system call, which it makes again wherever it
 // goes on. Locks that it holds meanwhile it would also hold asleep.
-// If SIGURG is the program's, or ignored, the layer interrupts only these waits, by another signal.
-#include "thread/preempt.hpp"
+// If SIGURG is the program's, or ignored, the library interrupts only these waits, by another signal.
+#include "weft_threads/kernel/preempt.hpp"
 
-#include "placement/posix.hpp"
-#include "team/team.hpp"
-#include "thread/sanitizer.hpp"
+#include "weft_threads/block/sanitizer.hpp"
+#include "weft_threads/kernel/posix.hpp"
+#include "weft_threads/thread/thread_record.hpp"
 
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include <dlfcn.h>
 #include <link.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-namespace weft_omp {
+namespace weft_threads {
 
 constinit thread_local volatile unsigned t_times_asked = 0;
 
@@ -51,7 +51,7 @@ namespace {
 constexpr int k_signal = SIGURG;
 constexpr std::size_t k_kernel_mask_bytes = 8;
 
-// A real-time signal that interrupts waits for locks where the layer cannot use k_signal; 0: there
+// A real-time signal that interrupts waits for locks where the library cannot use k_signal; 0: there
 // is none. When the first region began its action was to end the program, so the program does not
 // use it.
 std::atomic<int> g_second_signal{0};
@@ -65,16 +65,16 @@ struct range {
 /// The code in which a thread cannot be left, and one function in it, sched_yield(), in which it
 /// can be: programs spin with it.
 struct map_of_code {
-  static constexpr unsigned k_most = 12;
+  static constexpr unsigned k_most = 32;
   range closed[k_most];
-  unsigned count = 0;
+  std::atomic<unsigned> count{0}; // O1: store release, load acquire: a handler sees the ranges
   range yield;
-  std::uintptr_t marks[6] = {}; // an address in each of these libraries
 
   [[nodiscard]] bool may_leave(std::uintptr_t at) const noexcept {
     if (yield.has(at))
       return true;
-    for (unsigned i = 0; i < count; ++i)
+    const unsigned n = count.load(std::memory_order_acquire); // O1
+    for (unsigned i = 0; i < n; ++i)
       if (closed[i].has(at))
         return false;
     return true;
@@ -92,49 +92,33 @@ std::uintptr_t address_of(const char *symbol) noexcept {
   return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol));
 }
 
-/// Closes the code of a library with a mark in it. A callback of dl_iterate_phdr.
+range range_of(const dl_phdr_info &info, const ElfW(Phdr) & part) noexcept {
+  const std::uintptr_t low = info.dlpi_addr + part.p_vaddr;
+  return {low, low + part.p_memsz};
+}
+
+/// Closes the code of the library that has an address. A callback of dl_iterate_phdr.
 int note_library(dl_phdr_info *info, std::size_t, void *p) {
-  auto &m = *static_cast<map_of_code *>(p);
+  const auto mark = *static_cast<const std::uintptr_t *>(p);
   bool meant = false;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto &h = info->dlpi_phdr[i];
-    const range r{info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
-    for (const std::uintptr_t mark : m.marks)
-      meant |= h.p_type == PT_LOAD && mark && r.has(mark);
-  }
-  for (int i = 0; meant && i < info->dlpi_phnum && m.count < map_of_code::k_most; ++i) {
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    meant |= info->dlpi_phdr[i].p_type == PT_LOAD && range_of(*info, info->dlpi_phdr[i]).has(mark);
+  unsigned n = g_code.count.load(std::memory_order_relaxed);
+  for (int i = 0; meant && i < info->dlpi_phnum && n < map_of_code::k_most; ++i) {
     const auto &h = info->dlpi_phdr[i];
     if (h.p_type == PT_LOAD && (h.p_flags & PF_X))
-      m.closed[m.count++] = {info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+      g_code.closed[n++] = range_of(*info, h);
   }
-  return 0;
+  g_code.count.store(n, std::memory_order_release); // O1
+  return meant;
 }
 
-std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
-#if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(u.uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return u.uc_mcontext.pc;
-#endif
-}
-
-/// Returns whether the next instruction calls futex() to wait without a time limit. The kernel
-/// leaves a thread there when it interrupts such a wait.
-bool waits_for_word(const ucontext_t &u) noexcept {
-  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
-#if defined(__x86_64__)
-  const auto &r = u.uc_mcontext.gregs;
-  const bool calls = at[0] == 0x0f && at[1] == 0x05 && r[REG_RAX] == SYS_futex; // syscall
-  const auto what = r[REG_RSI] & FUTEX_CMD_MASK;
-  const bool unlimited = r[REG_R10] == 0;
-#elif defined(__aarch64__)
-  const auto &r = u.uc_mcontext.regs;
-  const bool calls =
-      at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
-  const auto what = r[1] & FUTEX_CMD_MASK;
-  const bool unlimited = r[3] == 0;
-#endif
-  return calls && (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && unlimited;
+/// Closes the code of the library that has an address, unless it is closed. 0: no library.
+void close_code(std::uintptr_t mark) noexcept {
+  static spin_lock lock; // doors come while programs load libraries
+  std::lock_guard guard(lock);
+  if (mark != 0 && g_code.may_leave(mark))
+    dl_iterate_phdr(&note_library, &mark);
 }
 
 /// Counts a thread that was called off this kernel thread. The caller uses the kernel thread's
@@ -155,7 +139,7 @@ constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
 
 /// Suspends a program's own thread that spins outside all regions, if the watcher has asked for
 /// that. It leaves threads that compute to the kernel.
-void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
+void suspend_if_spinning(thread_record &t, std::uintptr_t at) noexcept {
   const bool same = at - t.spot + k_reach < 2 * k_reach;
   t.seen_there = same ? t.seen_there + 1 : 1;
   if (!same)
@@ -166,8 +150,8 @@ void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
 
 void on_signal(int number, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
-  thread *const t =
-      self_or_null(); // where the block is a worker's: null, or a thread of the program
+  thread_record *const t =
+      running_record(); // where the block is a worker's: null, or a thread of the program
   auto &u = *static_cast<ucontext_t *>(p);
   if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
     take_signals(*t);
@@ -176,7 +160,7 @@ void on_signal(int number, siginfo_t *, void *p) {
   const bool waits = !g_code.may_leave(instruction_of(u));
   if (waits ? !waits_for_word(u) : number != k_signal)
     return;
-  if (t->is_of_program() && !t->in_weft && t->team->level == 0)
+  if (t->is_of_program() && !t->in_weft && !takes_part(*t))
     return suspend_if_spinning(*t, instruction_of(u));
   if (!t->block || t->block != thread_pointer() || t->pinned)
     return;
@@ -253,13 +237,11 @@ bool ask(int tid) {
 
 void install_preemption() noexcept {
   constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
-  g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
-  g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::yield_now);
-  g_code.marks[2] = address_of("getpid");
-  g_code.marks[3] = address_of("__tls_get_addr");
-  g_code.marks[4] = address_of("_Unwind_RaiseException");
-  g_code.marks[5] = address_of("malloc");
-  dl_iterate_phdr(&note_library, &g_code);
+  for (const std::uintptr_t mark :
+       {reinterpret_cast<std::uintptr_t>(&on_signal),
+        reinterpret_cast<std::uintptr_t>(&weft::layer::yield_now), address_of("getpid"),
+        address_of("__tls_get_addr"), address_of("_Unwind_RaiseException"), address_of("malloc")})
+    close_code(mark);
   if (const auto at =
           reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
@@ -271,9 +253,13 @@ void install_preemption() noexcept {
   weft::layer::on_preempt(&ask); // a worker that cannot be asked gets a spare
 }
 
+void close_door_code(const void *code) noexcept {
+  close_code(reinterpret_cast<std::uintptr_t>(code));
+}
+
 namespace {
 
-/// Unblocks the layer's signal on this kernel thread, because Weft's threads block all signals.
+/// Unblocks the library's signal on this kernel thread, because Weft's threads block all signals.
 [[gnu::cold]] void open_kernel_thread() noexcept {
   sigset_t just_it;
   sigemptyset(&just_it);
@@ -308,7 +294,7 @@ bool others_can_be_interrupted() noexcept { return g_listens.load(std::memory_or
 void note_kernel_thread() noexcept { t_tid = static_cast<int>(syscall(SYS_gettid)); }
 unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
 
-void arrive(thread &me) noexcept {
+void arrive(thread_record &me) noexcept {
   if (const unsigned number = number_of_kernel_thread(); me.runs_on != number) {
     me.runs_on = number;
     me.tid_below = t_tid;
@@ -319,4 +305,4 @@ void arrive(thread &me) noexcept {
     follow_binding(me);
 }
 
-} // namespace weft_omp
+} // namespace weft_threads

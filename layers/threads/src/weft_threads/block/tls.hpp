@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread-local blocks of OpenMP threads, and the register that names the one in use.
-// docs/design/openmp.md gives the reasons.
+// Thread-local blocks of lightweight threads. docs/design/threads.md gives the reasons.
 #pragma once
+
+#include "weft_threads/arch/arch.hpp"
+
+#include <weft_threads/light_thread.hpp>
 
 #include <cstddef>
 
-namespace weft_omp {
+namespace weft_threads {
 
 /// Makes a fresh block, as the C library does for a thread. The block describes [stack, stack +
 /// bytes) as its stack.
-/// Returns null if the layer does not understand this C library or machine, or if there is no
+/// Returns null if the library does not understand this C library or machine, or if there is no
 /// memory.
 [[nodiscard]] void *make_tls_block(void *stack, std::size_t bytes) noexcept;
 /// Makes a fresh block of the block of a thread that has ended: variables have their initial values
@@ -29,7 +32,7 @@ struct block_range {
 [[nodiscard]] bool is_made_block(const void *block) noexcept;
 
 /// Returns what the C library takes for the id of the block's thread. No kernel thread has that id.
-[[nodiscard]] int number_of_block(const void *block) noexcept;
+[[nodiscard]] WEFT_THREADS_API int number_of_block(const void *block) noexcept;
 
 /// Completes a fresh block. The caller calls it once, with the block in use.
 void complete_tls_block() noexcept;
@@ -38,32 +41,4 @@ void complete_tls_block() noexcept;
 /// The block itself stays, for renew_tls_block().
 void end_tls_block() noexcept;
 
-inline void *thread_pointer() noexcept {
-  void *tp = nullptr;
-#if defined(__x86_64__)
-  asm volatile("movq %%fs:0, %0" : "=r"(tp));
-#elif defined(__aarch64__)
-  asm volatile("mrs %0, tpidr_el0" : "=r"(tp));
-#endif
-  return tp;
-}
-
-/// Says whether an instruction can write the register. The library finds that out when it is
-/// loaded.
-extern bool g_has_wrfsbase;
-void set_thread_pointer_by_call(void *tp) noexcept;
-
-inline void set_thread_pointer(void *tp) noexcept {
-#if defined(__x86_64__)
-  if (g_has_wrfsbase) [[likely]] {
-    asm volatile("wrfsbase %0" : : "r"(tp) : "memory");
-    return;
-  }
-#elif defined(__aarch64__)
-  asm volatile("msr tpidr_el0, %0" : : "r"(tp) : "memory");
-  return;
-#endif
-  set_thread_pointer_by_call(tp);
-}
-
-} // namespace weft_omp
+} // namespace weft_threads

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block is what the loader allocates for a new thread, with the thread descriptor in front of it.
-// The layer fills in the descriptor as pthread_create() does.
-// The layer does not guess the offsets in the descriptor: they come from the tables that the C
+// The library fills in the descriptor as pthread_create() does.
+// The library does not guess the offsets in the descriptor: they come from the tables that the C
 // library gives to debuggers, from the kernel, and from a probe thread on a stack of known bounds.
 // If it does not find one of them, it makes no blocks.
-#include "thread/tls.hpp"
+#include "weft_threads/block/tls.hpp"
 
-#include "thread/sanitizer.hpp"
+#include "weft_threads/block/sanitizer.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -33,27 +33,17 @@
 #include <sys/rseq.h>
 #endif
 
-namespace weft_omp {
-namespace {
+namespace weft_threads {
 
 #if defined(__x86_64__)
-constexpr unsigned long k_fsgsbase = 1u << 1; // AT_HWCAP2
-bool has_wrfsbase() noexcept { return (getauxval(AT_HWCAP2) & k_fsgsbase) != 0; }
-#else
-bool has_wrfsbase() noexcept { return false; }
-#endif
-
-} // namespace
-
-bool g_has_wrfsbase = has_wrfsbase();
-
-void set_thread_pointer_by_call([[maybe_unused]] void *tp) noexcept {
-#if defined(__x86_64__)
-  syscall(SYS_arch_prctl, ARCH_SET_FS, tp);
-#endif
+bool has_wrfsbase() noexcept {
+  constexpr unsigned long k_fsgsbase = 1u << 1; // AT_HWCAP2
+  return (getauxval(AT_HWCAP2) & k_fsgsbase) != 0;
 }
+void set_thread_pointer_by_call(void *tp) noexcept { syscall(SYS_arch_prctl, ARCH_SET_FS, tp); }
+#endif
 
-#if defined(__x86_64__) && defined(__GLIBC__)
+#if defined(WEFT_THREADS_MAKES_BLOCKS)
 namespace {
 
 /// A field as libthread_db reads it: size in bits, number, offset.
@@ -75,9 +65,6 @@ struct layout {
   bool known = false;
 };
 
-constexpr std::size_t k_header_words[] = {
-    0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
-constexpr std::size_t k_multiple_threads = 0x18;
 constexpr std::size_t k_most_own_bytes = 1024;
 
 template <class T>
@@ -231,8 +218,8 @@ void leave_rseq(void *block) noexcept {
 /// Fills in the descriptor as pthread_create() does.
 void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
   void *const self = thread_pointer();
-  at<void *>(b, 0) = b; // found by %fs:0
-  at<void *>(b, 0x10) = b; // and by %fs:0x10
+  for (const std::size_t o : k_own_addresses)
+    at<void *>(b, o) = b;
   for (std::size_t o : k_header_words)
     at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
   at<int>(b, k_multiple_threads) = 1;
@@ -351,4 +338,4 @@ void end_tls_block() noexcept {}
 
 #endif
 
-} // namespace weft_omp
+} // namespace weft_threads

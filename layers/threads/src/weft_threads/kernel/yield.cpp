@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched_yield(), nanosleep() and usleep(), which replace the C library's, under their versions,
 // wherever this library comes first.
-// In an OpenMP thread they yield to other OpenMP threads first. Programs and libraries wait with
-// these calls for flags that other OpenMP threads set, and the kernel knows the worker only.
-#include "team/team.hpp"
-#include "thread/preempt.hpp"
-#include "thread/sanitizer.hpp"
+// In a lightweight thread, and in a thread of the program that takes part in a region, they yield to
+// lightweight threads first. Programs and libraries wait with these calls for flags that such
+// threads set, and the kernel knows the worker only.
+#include "weft_threads/block/sanitizer.hpp"
+#include "weft_threads/kernel/preempt.hpp"
+#include "weft_threads/thread/thread_record.hpp"
 
 #include <cerrno>
 #include <ctime>
@@ -13,15 +14,15 @@
 #include <sched.h>
 #include <unistd.h>
 
-using namespace weft_omp;
+using namespace weft_threads;
 
 namespace {
 
-/// Returns whether the caller is code of the program in a region. Weft calls sched_yield() as well.
-bool may_yield(const thread *t) noexcept {
+/// Returns whether the caller is code of a lightweight thread, or of the program in a region. Weft calls sched_yield() as well.
+bool may_yield(const thread_record *t) noexcept {
   if (!t || spin_locks_held() != 0)
     return false;
-  return t->block ? t->block == thread_pointer() : !t->in_weft && t->team->level != 0;
+  return t->block ? t->block == thread_pointer() : !t->in_weft && takes_part(*t);
 }
 
 constexpr unsigned k_kernel_each = 8; // the thread that sets the flag may wait for a cpu
@@ -45,9 +46,9 @@ int result_of(int failure) noexcept {
 /// Sleeps as nanosleep() does. The time in which other threads run counts, and a request to yield
 /// does not end the sleep.
 int sleep_for(timespec asked, timespec *left) {
-  thread *const t = k_under_tsan
-                        ? nullptr
-                        : self_or_null(); // a thread cannot be left in the sanitizer's nanosleep()
+  thread_record *const t =
+      k_under_tsan ? nullptr
+                   : running_record(); // a thread cannot be left in the sanitizer's nanosleep()
   if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 ||
       asked.tv_nsec >= k_second)
     return result_of(
@@ -77,7 +78,7 @@ extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) {
 }
 
 extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
-  thread *const t = self_or_null();
+  thread_record *const t = running_record();
   if (!may_yield(t)) {
     yield_kernel_thread();
     return 0;

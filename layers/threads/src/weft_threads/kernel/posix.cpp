@@ -7,17 +7,14 @@
 // The functions here replace the C library's, under its versions, wherever this library comes
 // first. For any other thread they call the C library's function.
 //
-// The requests of a thread are in its data (thread_state::asks) and follow it. Each kernel thread
+// The requests of a thread are in its data (record_state::asks) and follow it. Each kernel thread
 // that the thread comes to gets its requests, and the next thread there gets its own
 // (follow_requests). This costs nothing until the first such call in the process.
-#include "placement/posix.hpp"
+#include "weft_threads/kernel/posix.hpp"
 
-#include "abi/api.hpp"
-#include "config/topology.hpp"
-#include "placement/affinity.hpp"
-#include "team/team.hpp"
-#include "thread/preempt.hpp"
-#include "thread/sanitizer.hpp"
+#include "weft_threads/block/sanitizer.hpp"
+#include "weft_threads/kernel/preempt.hpp"
+#include "weft_threads/thread/fatal.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +22,8 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include <dlfcn.h>
@@ -33,7 +32,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace weft_omp {
+namespace weft_threads {
 namespace {
 
 using mask_word = std::uint64_t; // the kernel's: signal n is bit n - 1
@@ -115,14 +114,14 @@ void *block_of(pthread_t handle) noexcept {
 
 /// Return the lightweight thread that calls, or that has this handle; null: it is another kind of
 /// thread.
-thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
-thread *light(pthread_t handle) noexcept { return light_thread_of(block_of(handle)); }
-/// Returns the thread that has this handle, lightweight or of the program, if OpenMP knows it.
+thread_record *light_self() noexcept { return light_thread_of(thread_pointer()); }
+thread_record *light(pthread_t handle) noexcept { return light_thread_of(block_of(handle)); }
+/// Returns the thread that has this handle, lightweight or of the program, if a door knows it.
 /// A thread of the program counts, because lightweight threads run on its kernel thread, too, so
 /// its requests must be known.
-thread *known(pthread_t handle) noexcept { return thread_of(block_of(handle)); }
+thread_record *known(pthread_t handle) noexcept { return thread_of(block_of(handle)); }
 
-void follow_scheduling(const thread &me) noexcept {
+void follow_scheduling(const thread_record &me) noexcept {
   if (t_policy == me.asks.policy && t_priority == me.asks.priority)
     return;
   sched_param p{};
@@ -131,15 +130,15 @@ void follow_scheduling(const thread &me) noexcept {
   syscall(SYS_sched_setscheduler, 0, t_policy, &p); // the kernel allowed it when the thread asked
 }
 
-/// Returns the signals that the layer itself needs on kernel threads to which OpenMP threads come.
+/// Returns the signals that the library itself needs on kernel threads to which lightweight threads come.
 mask_word mask_of_own() noexcept {
   const int signal = own_signal();
   return bit_of(SIGURG) | (signal ? bit_of(signal) : 0);
 }
 
-/// Gives the kernel thread the signal mask of `me`. The layer's own signals, and faults, stay as
+/// Gives the kernel thread the signal mask of `me`. The library's own signals, and faults, stay as
 /// the worker has them.
-void follow_mask(const thread &me) noexcept {
+void follow_mask(const thread_record &me) noexcept {
   if (!t_knows_mask) {
     t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
     t_knows_mask = true;
@@ -156,15 +155,15 @@ void follow_mask(const thread &me) noexcept {
 }
 
 /// Of the caller. What a thread of the program blocks the kernel knows.
-mask_word blocked_by(const thread &me) noexcept {
+mask_word blocked_by(const thread_record &me) noexcept {
   return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr);
 }
 
 /// Delivers the signals that are pending for `me`: their handlers run, or their default actions
 /// happen. Called with the thread's own block, on its stack. Signals that the thread blocks stay in
-/// its word: in the kernel, another OpenMP thread that waits for signals on the same kernel thread
+/// its word: in the kernel, another thread that waits for signals on the same kernel thread
 /// could take them.
-[[gnu::noinline]] void deliver_pending(thread &me) noexcept {
+[[gnu::noinline]] void deliver_pending(thread_record &me) noexcept {
   while (const mask_word all = me.signals.load(std::memory_order_acquire)) { // O1
     const mask_word due = all & ~blocked_by(me);
     if (due == 0)
@@ -183,9 +182,91 @@ mask_word blocked_by(const thread &me) noexcept {
   }
 }
 
+constinit relaxed_value<bool> g_all_bind{false};
+std::atomic<const std::vector<int> &(*)()> g_cpus{nullptr};
+
+/// Holds the copies of g_binds.
+struct door_flags {
+  static constexpr unsigned k_most = 16;
+  spin_lock lock;
+  relaxed_value<bool> *of[k_most] = {};
+  unsigned count = 0;
+};
+constinit door_flags g_doors;
+
+thread_local const std::vector<int> *t_follows = nullptr; // of a kernel thread
+
+const std::vector<int> &cpus_of_process() {
+  static const auto &all = *new std::vector<int>([] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    syscall(SYS_sched_getaffinity, getpid(), sizeof set, &set);
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &set))
+        cpus.push_back(cpu);
+    return cpus;
+  }());
+  return all;
+}
+const std::vector<int> &process_cpus() {
+  const auto chosen = g_cpus.load(std::memory_order_relaxed);
+  return chosen ? chosen() : cpus_of_process();
+}
+
+void follow_cpus(const thread_record &me) noexcept {
+  const std::vector<int> *const wanted = cpus_of(me);
+  if (t_follows == wanted)
+    return;
+  t_follows = wanted;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : wanted ? *wanted : process_cpus())
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  syscall(SYS_sched_setaffinity, 0, sizeof set,
+          &set); // errors are ignored: a cpu that went away is no reason to stop
+}
+
 } // namespace
 
-void follow_requests(thread &me) noexcept {
+void use_cpus(const std::vector<int> &(*all)()) noexcept {
+  g_cpus.store(all, std::memory_order_relaxed);
+}
+
+void note_process_cpus() { (void)process_cpus(); }
+
+void begin_binding() noexcept {
+  if (g_all_bind)
+    return;
+  std::lock_guard lock(g_doors.lock);
+  g_all_bind = true;
+  for (unsigned i = 0; i < g_doors.count; ++i)
+    *g_doors.of[i] = true;
+}
+
+void enter_door(relaxed_value<bool> &binds, const void *code) noexcept {
+  close_door_code(code);
+  std::lock_guard lock(g_doors.lock);
+  if (g_doors.count == door_flags::k_most)
+    fatal("too many doors in one process");
+  g_doors.of[g_doors.count++] = &binds;
+  binds = g_all_bind;
+}
+
+const std::vector<int> *interned(const std::vector<int> &cpus) {
+  static spin_lock lock;
+  static auto &all =
+      *new std::set<std::vector<int>>; // as many as the different lists that a program names
+  std::lock_guard guard(lock);
+  return &*all.insert(cpus).first;
+}
+
+void follow_binding(thread_record &me) noexcept {
+  follow_cpus(me);
+  follow_requests(me);
+}
+
+void follow_requests(thread_record &me) noexcept {
   follow_scheduling(me);
   follow_mask(me);
   if ((me.signals.load(std::memory_order_relaxed) & ~me.asks.mask) == 0)
@@ -197,22 +278,23 @@ void follow_requests(thread &me) noexcept {
   set_thread_pointer(me.carrier); // the kernel thread on which `me` is now
 }
 
-void take_signals(thread &me) noexcept {
+void take_signals(thread_record &me) noexcept {
   if (me.signals.load(std::memory_order_relaxed) != 0)
     deliver_pending(me);
 }
 
-void inherit_requests(thread &t, const thread &creator) noexcept {
-  t.asks = creator.light ? creator.asks : requests();
+void inherit_requests(thread_record &t, const thread_record *creator) noexcept {
+  const bool of_light = creator && creator->light;
+  t.asks = of_light ? creator->asks : requests();
   t.asks.has_mask = false;
-  if (!creator.light)
+  if (!of_light)
     t.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
 }
 
 namespace {
 
 /// One of those that were sent to the thread; 0: there is none.
-int take_signal(thread &t, mask_word wanted, siginfo_t *info) noexcept {
+int take_signal(thread_record &t, mask_word wanted, siginfo_t *info) noexcept {
   while (const mask_word due = t.signals.load(std::memory_order_acquire) & wanted) { // O1
     const int signal = __builtin_ctzll(due) + 1;
     if (!(t.signals.fetch_and(~bit_of(signal), std::memory_order_acq_rel) & bit_of(signal))) // O1
@@ -239,7 +321,7 @@ std::int64_t now_ns() noexcept {
 
 /// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread is with it. It is asked for a while at a
 /// time, because a signal that is sent just then interrupts nothing.
-int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info,
+int wait_for_signal(thread_record &t, const sigset_t &set, siginfo_t *info,
                     const timespec *limit) noexcept {
   constexpr std::int64_t k_while_ns = 10'000'000;
   mask_word wanted = 0;
@@ -264,22 +346,22 @@ int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info,
   }
 }
 
-/// Returns the thread whose waits for signals the layer serves. Null: the C library serves them.
-thread *waits_here() noexcept {
-  thread *const t = k_under_tsan ? nullptr : self_or_null();
+/// Returns the thread whose waits for signals the library serves. Null: the C library serves them.
+thread_record *waits_here() noexcept {
+  thread_record *const t = k_under_tsan ? nullptr : running_record();
   if (!t || spin_locks_held() != 0)
     return nullptr;
   return (t->block ? t->block == thread_pointer()
                    : t->is_of_program() && !t->in_weft &&
-                         (t->team->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
+                         (takes_part(*t) || t->signals.load(std::memory_order_relaxed) != 0))
              ? t
              : nullptr;
 }
 
 /// A change of what `t` has asked for: at once where that is the caller, else when it comes to a worker.
 template <class F>
-void change_requests(thread &t, F change) {
-  g_binds = true;
+void change_requests(thread_record &t, F change) {
+  begin_binding();
   if (&t == light_self())
     in_core(&t, change);
   else
@@ -296,7 +378,7 @@ const std::vector<int> *list_of(std::size_t bytes, const cpu_set_t *set) {
 
 } // namespace
 
-void note_usual_cpus(thread &t) {
+void note_usual_cpus(thread_record &t) {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (syscall(SYS_sched_getaffinity, 0, sizeof set, &set) <= 0)
@@ -313,7 +395,7 @@ void note_usual_cpus(thread &t) {
 
 namespace {
 
-int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
+int pin(thread_record &t, std::size_t bytes, const cpu_set_t *set) {
   int failure = 0;
   change_requests(t, [&] {
     cpu_set_t before;
@@ -331,7 +413,7 @@ int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
   return failure;
 }
 
-int schedule(thread &t, int policy, int priority) {
+int schedule(thread_record &t, int policy, int priority) {
   policy &= ~SCHED_RESET_ON_FORK; // which the next thread there might not be allowed to take back
   const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
   if (least < 0 || priority < least || priority > most)
@@ -353,7 +435,7 @@ int schedule(thread &t, int policy, int priority) {
   return failure;
 }
 
-int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
+int scheduling_of(const thread_record &t, int *policy, sched_param *p) noexcept {
   *policy = t.asks.policy;
   p->sched_priority = t.asks.priority;
   if (*policy == 0 &&
@@ -364,21 +446,22 @@ int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
   return 0;
 }
 
-int send(thread &t, int signal) noexcept {
+int send(thread_record &t, int signal) noexcept {
   constexpr int k_last = 64;
   if (signal < 0 || signal > k_last ||
       (signal >= 32 && signal < SIGRTMIN)) // the signals between are the C library's own
     return EINVAL;
   if (signal == 0)
     return 0;
-  thread *const me = known(pthread_self());
+  thread_record *const me = known(pthread_self());
   t.signals.fetch_or(bit_of(signal), std::memory_order_acq_rel); // O1
   if (&t == me) {
     deliver_pending(t);
     return 0;
   }
-  g_binds = true; // `t` looks for signals when it comes to a worker
-  t.own_parker.signal(self_if_any());
+  begin_binding(); // `t` looks for signals when it comes to a worker
+  t.own_parker.signal(calling_record());
+  t.door_parker.signal(calling_record());
   if (const int tid =
           t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
     syscall(
@@ -387,7 +470,7 @@ int send(thread &t, int signal) noexcept {
   return 0;
 }
 
-int change_mask(thread &t, int how, const sigset_t *set, sigset_t *old) noexcept {
+int change_mask(thread_record &t, int how, const sigset_t *set, sigset_t *old) noexcept {
   if (old) {
     std::memset(old, 0, sizeof *old);
     std::memcpy(old, &t.asks.mask, sizeof t.asks.mask);
@@ -416,8 +499,8 @@ int change_mask(thread &t, int how, const sigset_t *set, sigset_t *old) noexcept
 
 /// Notes that a thread of the program has changed its own requests, and gives them to its kernel
 /// thread.
-void note_request(thread &t) noexcept {
-  g_binds = true;
+void note_request(thread_record &t) noexcept {
+  begin_binding();
   if (&t == known(pthread_self()))
     follow_binding(t);
 }
@@ -427,7 +510,7 @@ void note_request(thread &t) noexcept {
 /// mask does not become the usual one.
 void note_mask() noexcept {
   close_kernel_thread();
-  thread *const t = self_or_null();
+  thread_record *const t = running_record();
   const bool asked = t && t->is_of_program() && !t->in_weft;
   if (t_knows_mask) {
     t_mask = exchange_mask(SIG_BLOCK, nullptr);
@@ -437,8 +520,8 @@ void note_mask() noexcept {
     take_signals(*t);
 }
 
-/// `t` null: OpenMP does not know it.
-void note_scheduling(thread *t, int policy, int priority) noexcept {
+/// `t` null: no door knows it.
+void note_scheduling(thread_record *t, int policy, int priority) noexcept {
   if (!t)
     return;
   t->asks.policy = policy;
@@ -446,7 +529,7 @@ void note_scheduling(thread *t, int policy, int priority) noexcept {
   note_request(*t);
 }
 
-int policy_of(const thread &t) noexcept {
+int policy_of(const thread_record &t) noexcept {
   int policy = 0;
   sched_param p{};
   scheduling_of(t, &policy, &p);
@@ -466,14 +549,14 @@ bool is_own(pid_t pid) noexcept {
 
 } // namespace
 
-} // namespace weft_omp
+} // namespace weft_threads
 
-using namespace weft_omp;
+using namespace weft_threads;
 
 #define POSIX_API extern "C" __attribute__((visibility("default")))
 
 POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
-  const thread *const t = light(handle);
+  const thread_record *const t = light(handle);
   if (!t)
     return g_next_pthread_getattr_np(handle, into);
   if (const int failure = pthread_attr_init(into))
@@ -486,17 +569,17 @@ POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcep
 
 POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes,
                                      const cpu_set_t *set) noexcept {
-  if (thread *const t = light(handle))
+  if (thread_record *const t = light(handle))
     return pin(*t, bytes, set);
   const int failure = g_next_pthread_setaffinity_np(handle, bytes, set);
-  if (thread *const t = failure ? nullptr : known(handle)) {
+  if (thread_record *const t = failure ? nullptr : known(handle)) {
     t->asks.cpus = list_of(bytes, set);
     note_request(*t);
   }
   return failure;
 }
 POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t *set) noexcept {
-  const thread *const t = light(handle);
+  const thread_record *const t = light(handle);
   if (!t)
     return g_next_pthread_getaffinity_np(handle, bytes, set);
   const std::vector<int> *const cpus = cpus_of(*t);
@@ -509,10 +592,11 @@ POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_se
   return 0;
 }
 POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *set) noexcept {
-  thread *const t = light_self();
+  thread_record *const t = light_self();
   if (!t || !is_own(pid)) {
     const int result = static_cast<int>(syscall(SYS_sched_setaffinity, pid, bytes, set));
-    if (thread *const of_program = result == 0 && is_own(pid) ? known(pthread_self()) : nullptr) {
+    if (thread_record *const of_program =
+            result == 0 && is_own(pid) ? known(pthread_self()) : nullptr) {
       of_program->asks.cpus = list_of(bytes, set);
       note_request(*of_program);
     }
@@ -523,11 +607,11 @@ POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *s
 }
 
 POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
-  const thread *const t = light(handle);
+  const thread_record *const t = light(handle);
   return t ? scheduling_of(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
 }
 POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
-  if (thread *const t = light(handle))
+  if (thread_record *const t = light(handle))
     return schedule(*t, policy, p->sched_priority);
   const int failure = g_next_pthread_setschedparam(handle, policy, p);
   if (failure == 0)
@@ -535,11 +619,11 @@ POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_pa
   return failure;
 }
 POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
-  thread *const t = light(handle);
+  thread_record *const t = light(handle);
   if (t)
     return schedule(*t, policy_of(*t), priority);
   const int failure = g_next_pthread_setschedprio(handle, priority);
-  if (thread *const of_program =
+  if (thread_record *const of_program =
           failure == 0
               ? known(handle)
               : nullptr) // the kernel knows its policy; the C library, what was asked for there
@@ -551,7 +635,7 @@ POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
   return failure;
 }
 POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {
-  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+  if (thread_record *const t = is_own(pid) && p ? light_self() : nullptr)
     return result_of(schedule(*t, policy, p->sched_priority));
   const int result = static_cast<int>(syscall(SYS_sched_setscheduler, pid, policy, p));
   if (result == 0 && is_own(pid))
@@ -559,7 +643,7 @@ POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) no
   return result;
 }
 POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
-  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+  if (thread_record *const t = is_own(pid) && p ? light_self() : nullptr)
     return result_of(schedule(*t, policy_of(*t), p->sched_priority));
   const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, p));
   if (result == 0 && is_own(pid))
@@ -569,27 +653,27 @@ POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
 }
 
 POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
-  thread *const t = known(handle);
-  return t && (t->light || t->in_weft || t->team->level != 0)
+  thread_record *const t = known(handle);
+  return t && (t->light || t->in_weft || takes_part(*t))
              ? send(*t, signal)
              : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
 }
 POSIX_API int raise(int signal) noexcept {
-  thread *const t = light_self();
+  thread_record *const t = light_self();
   if (!t)
     return g_next_raise(signal);
   const int failure = send(*t, signal);
   return result_of(failure);
 }
 POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  if (thread *const t = light_self())
+  if (thread_record *const t = light_self())
     return change_mask(*t, how, set, old);
   const int failure = g_next_pthread_sigmask(how, set, old);
   note_mask();
   return failure;
 }
 POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  thread *const t = light_self();
+  thread_record *const t = light_self();
   if (!t) {
     const int result = g_next_sigprocmask(how, set, old);
     note_mask();
@@ -600,18 +684,18 @@ POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept 
 }
 
 POSIX_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const timespec *limit) {
-  thread *const t = waits_here();
+  thread_record *const t = waits_here();
   if (!t || (limit && (limit->tv_sec < 0 || limit->tv_sec > k_second || limit->tv_nsec < 0 ||
                        limit->tv_nsec >= k_second)))
     return g_next_sigtimedwait(set, info, limit);
   return wait_for_signal(*t, *set, info, limit);
 }
 POSIX_API int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
-  thread *const t = waits_here();
+  thread_record *const t = waits_here();
   return t ? wait_for_signal(*t, *set, info, nullptr) : g_next_sigwaitinfo(set, info);
 }
 POSIX_API int sigwait(const sigset_t *set, int *signal) {
-  thread *const t = waits_here();
+  thread_record *const t = waits_here();
   if (!t)
     return g_next_sigwait(set, signal);
   const int before = errno;
@@ -626,9 +710,11 @@ POSIX_API int sigwait(const sigset_t *set, int *signal) {
   return failure;
 }
 
+// The assembler gives each symbol one version, so an older version is an alias.
 #define ALSO_OLD(NAME, NODE, OLD)                                                                  \
-  OMP_DEFAULT(NAME, NODE);                                                                         \
-  OMP_VERSION(NAME, NAME, OLD, weft_old_##NAME)
+  asm(".symver " #NAME ", " #NAME "@@" #NODE ", remove");                                          \
+  asm(".globl weft_old_" #NAME "\n.set weft_old_" #NAME ", " #NAME "\n.symver weft_old_" #NAME     \
+      ", " #NAME "@" #OLD)
 ALSO_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
 ALSO_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);
 ALSO_OLD(pthread_getaffinity_np, GLIBC_2.32, GLIBC_2.3.4);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "thread/sanitizer.hpp"
+#include "weft_threads/block/sanitizer.hpp"
 
-#if defined(WEFT_OMP_TSAN)
+#if defined(WEFT_THREADS_TSAN)
 
-#include "thread/tls.hpp"
+#include "weft_threads/block/tls.hpp"
 
 #include <cstddef>
 
@@ -11,7 +11,7 @@
 
 extern "C" void *__tsan_get_current_fiber();
 
-namespace weft_omp {
+namespace weft_threads {
 namespace {
 
 struct copying {
@@ -47,6 +47,6 @@ void announce_to_sanitizer(void *block) noexcept {
   dl_iterate_phdr(&copy_words, &c);
 }
 
-} // namespace weft_omp
+} // namespace weft_threads
 
 #endif
