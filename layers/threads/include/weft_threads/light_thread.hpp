@@ -35,7 +35,7 @@ struct light_thread_request {
   /// record is no longer the door's. It runs with the worker's block and may use Weft, but must not
   /// wait. Null: nothing.
   void (*ended)(void *argument) = nullptr;
-  std::size_t stack_bytes = 0; ///< 0: 2 MiB, of which only what is touched takes memory
+  std::size_t stack_bytes = 0; ///< with a guard page; 0: 2 MiB. What is not touched takes no memory
   const char *kind = "thread"; ///< what light_threads() counts; a literal. Null: it is not counted
 };
 

@@ -55,6 +55,9 @@ struct layout {
   void *(*allocate)(void *) = nullptr;
   void (*deallocate)(void *, bool) = nullptr;
   void (*init_ctype)() = nullptr;
+  void (*run_destructors)() = nullptr; // of thread_local objects
+  void (*static_info)(std::size_t *,
+                      std::size_t *) = nullptr; // bytes of a block, and its alignment
   std::size_t bytes = 0; // of the descriptor
   std::ptrdiff_t own = 0; // where the C library's own variables are
   std::size_t own_bytes = 0;
@@ -170,6 +173,9 @@ layout find_layout() noexcept {
   l.deallocate =
       reinterpret_cast<void (*)(void *, bool)>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
   l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
+  l.run_destructors = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+  l.static_info = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(
+      dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
   const auto *bytes =
       static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
   const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
@@ -238,6 +244,8 @@ void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) n
 
 } // namespace
 
+void prepare_tls_blocks() noexcept { (void)known_layout(); }
+
 void *make_tls_block(void *stack, std::size_t bytes) noexcept {
   const layout &l = known_layout();
   void *const b = l.known ? l.allocate(nullptr) : nullptr;
@@ -250,12 +258,11 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
 }
 
 block_range range_of_block(void *b) noexcept {
-  static const auto ask = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(
-      dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
-  const std::size_t behind = known_layout().bytes;
+  const layout &l = known_layout();
+  const std::size_t behind = l.bytes;
   std::size_t bytes = behind, alignment = 0;
-  if (ask)
-    ask(&bytes, &alignment); // with the descriptor
+  if (l.static_info)
+    l.static_info(&bytes, &alignment); // with the descriptor
   return {static_cast<char *>(b) + behind - bytes, bytes};
 }
 
@@ -317,10 +324,9 @@ bool end_specific_data(const layout &l) noexcept {
 } // namespace
 
 void end_tls_block() noexcept {
-  static const auto run = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
-  if (run)
-    run();
   const layout &l = known_layout();
+  if (l.run_destructors)
+    l.run_destructors();
   for (int round = 0; l.keys && round < PTHREAD_DESTRUCTOR_ITERATIONS && end_specific_data(l);
        ++round) {
   }
@@ -328,6 +334,7 @@ void end_tls_block() noexcept {
 
 #else
 
+void prepare_tls_blocks() noexcept {}
 void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
 void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
 block_range range_of_block(void *b) noexcept { return {b, 0}; }

@@ -10,6 +10,10 @@
 
 namespace weft_threads {
 
+/// Reads what the library needs to know of the C library. The thread that starts the first
+/// lightweight thread calls it: a worker might be about it when another thread calls fork(), and the
+/// child would wait for that worker.
+void prepare_tls_blocks() noexcept;
 /// Makes a fresh block, as the C library does for a thread. The block describes [stack, stack +
 /// bytes) as its stack.
 /// Returns null if the library does not understand this C library or machine, or if there is no

@@ -170,6 +170,7 @@ void register_with_process() {
   static const bool once = [] {
     know_forks();
     note_process_cpus();
+    prepare_tls_blocks();
     std::atexit(&leave_block);
     weft::layer::outlive_exit(&threads_compute);
     install_preemption();
