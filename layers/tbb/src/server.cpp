@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server.hpp"
+
+#include <weft/layer/thread.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace weft_tbb {
+
+namespace layer = weft::layer;
+
+/// A lightweight thread of a server.
+struct server::worker {
+  server &owner;
+  const unsigned life;
+  thread_record *thread = nullptr;
+  worker *next = nullptr, *next_idle = nullptr;
+  std::atomic<bool> awake{true}; // O1: store release by the thread that wakes, load acquire
+  layer::stack_range stack{};
+};
+
+/// The object that TBB calls, of either generation.
+template <class Interface>
+class server::facade final : public Interface {
+ public:
+  explicit facade(server &s) noexcept : m_server(s) {}
+  unsigned version() const override { return abi::k_version; }
+  void request_close_connection(bool) override { m_server.close(); }
+  void yield() override { yield_light_thread(); }
+  void independent_thread_number_changed(int) override {}
+  // Any number of lightweight threads can run; TBB warns where it wants more than this.
+  unsigned default_concurrency() const override { return m_server.m_limit; }
+  void adjust_job_count_estimate(int delta) override { m_server.adjust(delta); }
+
+ private:
+  server &m_server;
+};
+
+namespace {
+
+constexpr std::size_t k_margin = std::size_t{64} << 10; // of a stack, for what is below TBB
+
+struct registry {
+  std::mutex lock;
+  server *first = nullptr;
+};
+registry &all() noexcept {
+  static registry *const r = new registry; // never destroyed: TBB may end after this library
+  return *r;
+}
+
+} // namespace
+
+server::server(any_client client)
+    : m_client(client), m_limit(client.max_job_count()),
+      m_stack(client.min_stack_size() ? client.min_stack_size() + k_margin : 0) {
+  const auto use = [this](auto *f) {
+    m_facade = f;
+    m_delete_facade = [](void *p) { delete static_cast<decltype(f)>(p); };
+  };
+  if (client.is() == generation::classic)
+    use(new facade<abi::classic::server>(*this));
+  else
+    use(new facade<abi::one::server>(*this));
+}
+
+server::~server() { m_delete_facade(m_facade); }
+
+void *server::make(any_client client) {
+  server *const s = new server(client);
+  static const bool once = [] {
+    forget_in_child(&forget_all);
+    outlive_exit(&any_works);
+    return true;
+  }();
+  (void)once;
+  in_weft([&] {
+    std::lock_guard lock(all().lock);
+    s->m_next = std::exchange(all().first, s);
+  });
+  return s->m_facade;
+}
+
+bool server::any_works() noexcept {
+  std::lock_guard lock(all().lock);
+  for (server *s = all().first; s; s = s->m_next) {
+    std::lock_guard own(s->m_lock);
+    if (s->m_working != 0)
+      return true;
+  }
+  return false;
+}
+
+unsigned server::wanted() const noexcept { return static_cast<unsigned>(std::max(m_demand, 0)); }
+
+void server::adjust(int delta) {
+  in_weft([&] {
+    std::lock_guard lock(m_lock);
+    m_demand += delta;
+  });
+  if (delta > 0)
+    start_some();
+}
+
+void server::start_some() noexcept {
+  in_weft([&] {
+    std::lock_guard lock(m_lock);
+    for (int i = 0; i < 2; ++i)
+      if (m_closing || m_working >= wanted() || !start_one())
+        return;
+  });
+}
+
+/// Wakes or starts a thread. The lock is held: a thread that is woken leaves only with the lock, so
+/// it lives until unpark() has returned.
+bool server::start_one() noexcept {
+  if (worker *const w = m_idle) {
+    m_idle = w->next_idle;
+    ++m_working;
+    w->awake.store(true, std::memory_order_release); // O1
+    unpark(*w->thread);
+    return true;
+  }
+  if (m_live >= m_limit)
+    return false;
+  worker *const w = new (std::nothrow) worker{*this, m_life};
+  const char *reason = "out of memory";
+  if (w)
+    w->thread = start_light_thread(
+        m_stack,
+        [](void *p) {
+          worker *const me = static_cast<worker *>(p);
+          me->owner.work(*me);
+        },
+        w, reason);
+  if (!w || !w->thread) {
+    if (!m_warned && !runtime_is_gone())
+      std::fprintf(stderr,
+                   "weft: warning: cannot start a thread for TBB (%s); other threads do its work\n",
+                   reason);
+    m_warned = true;
+    delete w;
+    return false;
+  }
+  w->next = std::exchange(m_workers, w);
+  ++m_live;
+  ++m_working;
+  return true;
+}
+
+void server::work(worker &me) noexcept {
+  in_weft([&] {
+    const layer::stack_range stack = layer::own_stack();
+    std::lock_guard lock(m_lock);
+    me.stack = stack;
+  });
+  start_some();
+  abi::job &job = m_client.create_one_job();
+  for (;;) {
+    m_client.process(job);
+    const next then = after_work(me);
+    if (then == next::leave)
+      break;
+    if (then == next::again) {
+      yield_light_thread();
+      continue;
+    }
+    while (!me.awake.load(std::memory_order_acquire)) // O1
+      park_light_thread();
+    start_some();
+  }
+  m_client.cleanup(job);
+  leave(me);
+}
+
+server::next server::after_work(worker &me) noexcept {
+  next then = next::again;
+  in_weft([&] {
+    std::lock_guard lock(m_lock);
+    if (me.life != m_life)
+      return; // the only thread of a child: it cannot sleep
+    if (m_closing) {
+      then = next::leave;
+    } else if (m_working > wanted()) {
+      --m_working;
+      me.awake.store(false, std::memory_order_relaxed);
+      me.next_idle = std::exchange(m_idle, &me);
+      then = next::sleep;
+    }
+  });
+  return then;
+}
+
+void server::leave(worker &me) noexcept {
+  weft::detail::runnable *closer = nullptr;
+  bool is_last = false;
+  in_weft([&] {
+    std::lock_guard lock(m_lock);
+    worker **at = &m_workers;
+    while (*at != &me)
+      at = &(*at)->next;
+    *at = me.next;
+    delete &me;
+    is_last = --m_live == 0;
+    if (is_last)
+      closer = m_closer;
+  });
+  if (!is_last)
+    return;
+  if (closer)
+    in_weft([&] { layer::unpark(*closer); });
+  else
+    finish();
+}
+
+bool server::is_on_own_thread() noexcept {
+  const char here = 0;
+  for (const worker *w = m_workers; w; w = w->next)
+    if (reinterpret_cast<std::uintptr_t>(&here) - reinterpret_cast<std::uintptr_t>(w->stack.low) <
+        w->stack.bytes)
+      return true;
+  return false;
+}
+
+/// Ends the connection. The caller waits until all threads have left, so that what it does next
+/// (unload TBB, fork, end) finds none. A thread of the server cannot wait for itself.
+void server::close() noexcept {
+  bool none = false;
+  in_weft([&] {
+    std::lock_guard lock(m_lock);
+    m_closing = true;
+    none = m_live == 0;
+    while (worker *const w = m_idle) {
+      m_idle = w->next_idle;
+      w->awake.store(true, std::memory_order_release); // O1
+      unpark(*w->thread);
+    }
+  });
+  if (none || wait_for_last())
+    finish();
+}
+
+/// Waits until the last thread has left. Returns false where the caller cannot wait: then the last
+/// thread finishes.
+bool server::wait_for_last() noexcept {
+  bool is_mine = false;
+  in_weft([&] {
+    m_lock.lock();
+    if (m_live == 0)
+      return is_mine = true, m_lock.unlock();
+    if (runtime_is_gone() || is_on_own_thread())
+      return m_lock.unlock();
+    try {
+      is_mine = true; // from here on, which is before the last thread sees a closer
+      layer::park(
+          [](weft::detail::runnable &self, void *p) {
+            server &s = *static_cast<server *>(p);
+            s.m_closer = &self;
+            s.m_lock.unlock();
+          },
+          this);
+    } catch (const std::exception &) {
+      is_mine = false;
+      m_lock.unlock();
+    }
+  });
+  return is_mine;
+}
+
+void server::finish() noexcept {
+  in_weft([&] {
+    std::lock_guard lock(all().lock);
+    server **at = &all().first;
+    while (*at != this)
+      at = &(*at)->m_next;
+    *at = m_next;
+  });
+  const any_client client = m_client;
+  delete this;
+  client.acknowledge_close_connection();
+}
+
+void server::forget_all() noexcept {
+  new (&all().lock) std::mutex;
+  for (server *s = all().first; s; s = s->m_next) {
+    new (&s->m_lock) std::mutex;
+    s->m_workers = s->m_idle = nullptr;
+    s->m_working = s->m_live = 0;
+    ++s->m_life;
+    s->m_closer = nullptr;
+  }
+}
+
+} // namespace weft_tbb
