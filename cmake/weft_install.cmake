@@ -15,7 +15,7 @@ install(TARGETS weft weft-static EXPORT weftTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 if(TARGET weft-stayed)
-  install(TARGETS weft-stayed LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS weft-stayed weft-stayed-tbb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET weft-locks)
   install(TARGETS weft-locks LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -60,7 +60,7 @@ constexpr command k_commands[] = {
     {"diff", run_diff, k_diff_help, "compare two traces"},
     {"predict", run_predict, k_predict_help, "replay a trace on other numbers of workers"},
     {"doctor", run_doctor, k_doctor_help,
-     "tell which OpenMP runtimes a program loads, and which Weft replaces"},
+     "tell which OpenMP runtimes and TBBs a program loads, and which Weft serves"},
     {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
     {"info", run_info, k_info_help, "show the machine as Weft sees it"},
     {"version", run_version, k_version_help, "print the version"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/programs.hpp"
+#include "tools/weft/support/tbb.hpp"
 
 #include "os/file.hpp"
 
@@ -18,7 +19,7 @@ using namespace weft::rt;
 const char k_doctor_help[] =
     "usage: weft doctor PROGRAM|PID\n"
     "\n"
-    "Shows which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
+    "Shows which OpenMP runtimes and which TBBs a program would load, or a process has loaded, and what `weft run` does with them.\n"
     "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it shows which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
@@ -87,7 +88,19 @@ bool report_which_computes(long pid) {
   return ours.number != 0 && others.number == 0;
 }
 
-int examine_process(long pid) {
+/// Reports on a process's TBBs. Returns false if one has threads of its own.
+bool report_tbbs_of_process(long pid) {
+  const auto files = mapped_files(pid);
+  const bool ours = std::any_of(files.begin(), files.end(), &is_weft_tbb);
+  const auto found = tbbs_of(files);
+  for (const auto &file : found)
+    std::printf("%s: %s%s\n", file.c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
+                ours ? "; its threads are Weft's, by libirml.so.1"
+                     : "; it has threads of its own: start the process by `weft run --tbb`");
+  return ours || found.empty();
+}
+
+int examine_openmp_of_process(long pid) {
   const auto runtimes = mapped_runtimes(pid);
   if (runtimes.empty())
     std::printf("process %ld has no OpenMP runtime in its memory\n", pid);
@@ -105,6 +118,22 @@ int examine_process(long pid) {
   if (others && ours && report_which_computes(pid))
     return k_ok;
   return others ? k_failed : k_ok;
+}
+
+int examine_process(long pid) {
+  const int openmp = examine_openmp_of_process(pid);
+  return report_tbbs_of_process(pid) ? openmp : k_failed;
+}
+
+/// Reports on the TBBs that a program loads or holds. Returns false if one keeps its threads.
+bool report_tbbs(const loading &now) {
+  const bool ours = !tbb_library().empty();
+  const auto found = tbbs_of(now.files);
+  for (const auto &file : found)
+    std::printf("%s: %s; %s\n", file.c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
+                ours ? "its threads are Weft's under `weft run`, by libirml.so.1"
+                     : "it keeps its threads, because this installation has no library for TBB");
+  return ours || found.empty();
 }
 
 /// Returns what becomes of a runtime when the loader also gets Weft's.
@@ -129,6 +158,7 @@ int examine_program(const std::string &name) {
         file.c_str());
     return k_failed;
   }
+  const bool tbbs = report_tbbs(now);
   if (openmp_library().empty()) {
     std::printf(
         "this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
@@ -146,7 +176,7 @@ int examine_program(const std::string &name) {
   for (const auto &complaint : with.complaints)
     if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
       std::printf("missing: %s\n", complaint.c_str());
-  return with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
+  return !tbbs || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/seeds.hpp"
+#include "tools/weft/support/tbb.hpp"
 
 #include "base/error.hpp"
 #include "config/settings.hpp"
@@ -29,7 +30,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--tbb] [--pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
     "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
@@ -41,6 +42,8 @@ const char k_run_help[] =
     "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
     "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` shows it); without it, an interpreter\n"
     "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
+    "  --tbb            gives Weft's threads also to a TBB that is loaded later, as Python's packages do; a program that loads or holds one at its\n"
+    "                   start gets them without this\n"
     "  --pools          workers make room for computing threads of other libraries' pools (docs/user/pools.md)\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
@@ -76,9 +79,10 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at,
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {
-    "--workers",  "--preset",     "--set",   "--locks",  "--openmp",       "--pools", "--counters",
-    "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers",      "--preset",     "--set",   "--locks",
+                                          "--openmp",       "--tbb",        "--pools", "--counters",
+                                          "--interval",     "--exact-time", "--trace", "--report",
+                                          "--hang-timeout", "--seeds",      "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -87,10 +91,20 @@ struct plan {
   bool has_limit = false;
   bool locks = false;
   bool openmp = false;
+  bool tbb = false;
   bool pools = false;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string error;     ///< "" when the command line is right
+
+  /// Returns the flag that a word without a value sets, or null.
+  bool *flag_of(const std::string &word) {
+    return word == "--locks"    ? &locks
+           : word == "--openmp" ? &openmp
+           : word == "--tbb"    ? &tbb
+           : word == "--pools"  ? &pools
+                                : nullptr;
+  }
 };
 
 int parse_seeds(const std::string &text) {
@@ -133,10 +147,8 @@ plan read_plan(const words &arguments) {
       ++at;
       break;
     }
-    if (arguments[at] == "--locks" || arguments[at] == "--openmp" || arguments[at] == "--pools") {
-      (arguments[at] == "--locks"    ? p.locks
-       : arguments[at] == "--openmp" ? p.openmp
-                                     : p.pools) = true;
+    if (bool *const flag = p.flag_of(arguments[at])) {
+      *flag = true;
       ++at;
     } else if (arguments[at] == "--exact-time") {
       p.values.emplace_back("counters.time", "exact");
@@ -211,12 +223,15 @@ void check_seeds(const std::vector<key_value> &values) {
   load_settings(input);
 }
 
+/// Preloads a library of this installation, if it is there.
+void preload_own(const char *name) {
+  if (const std::string library = own_library(name); !library.empty())
+    put_first("LD_PRELOAD", library);
+}
+
 void watch_locks() {
   setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
-  const std::string library =
-      own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
-  if (!library.empty())
-    put_first("LD_PRELOAD", library);
+  preload_own("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
 }
 
 void watch_pools() {
@@ -249,21 +264,34 @@ bool loads_packages(const std::string &file) {
   return false;
 }
 
-/// Replaces OpenMP runtimes by Weft's. A program that loads one gets Weft's, whatever its name;
+void warn_without(const char *option, const char *what, const char *library) {
+  std::fprintf(stderr,
+               "weft: warning: %s: this installation has no library for %s (%s beside libweft)\n",
+               option, what, library);
+}
+
+/// Replaces OpenMP runtimes by Weft's, and gives TBB Weft's threads. A program that loads one gets Weft's, whatever its name;
 /// other programs get Weft's where they ask for one by a usual name.
-void replace_openmp(const plan &p, const std::string &program) {
+void replace_runtimes(const plan &p, const std::string &program) {
   if (p.openmp && openmp_library().empty())
-    std::fputs(
-        "weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n",
-        stderr);
-  const std::string file = openmp_library().empty() ? "" : find_program(program);
-  if (file.empty())
+    warn_without("--openmp", "OpenMP", "weft-omp/libgomp.so.1");
+  if (p.tbb && tbb_library().empty())
+    warn_without("--tbb", "TBB", "weft-tbb/libirml.so.1");
+  const std::string file = find_program(program);
+  if (file.empty() || (openmp_library().empty() && tbb_library().empty()))
     return;
-  const bool preloaded = p.openmp || !try_loading(file).runtimes.empty();
-  use_openmp_library(preloaded);
-  if (const std::string library = own_library("libweft-stayed.so");
-      !preloaded && !library.empty() && loads_packages(file))
-    put_first("LD_PRELOAD", library);
+  const loading starts = try_loading(file);
+  const bool openmp = p.openmp || !starts.runtimes.empty();
+  const bool tbb = p.tbb || !tbbs_of(starts.files).empty();
+  use_openmp_library(openmp);
+  if (tbb)
+    use_tbb_library();
+  if (!(openmp && tbb) && loads_packages(file)) {
+    if (!openmp)
+      preload_own("libweft-stayed.so");
+    if (!tbb)
+      preload_own("libweft-stayed-tbb.so");
+  }
 }
 
 constexpr char k_scratch[] = "/tmp/weft-report-";
@@ -400,7 +428,7 @@ int run_run(const words &arguments) {
     watch_pools();
   if (p.locks)
     watch_locks();
-  replace_openmp(p, arguments[p.program]);
+  replace_runtimes(p, arguments[p.program]);
   if (p.seeds.seeds != 0)
     return run_seeds(p, arguments);
   for (const auto &[name, value] : process_environment())

@@ -66,8 +66,11 @@ void read_trace(const outcome &o, loading &into) {
     if (line.find("undefined symbol") != std::string::npos ||
         line.find("not found") != std::string::npos)
       into.complaints.push_back(line.substr(line.find_first_not_of(" \t")));
-    else if (const std::string file = file_of(line); is_openmp_runtime(file))
-      into.runtimes.push_back(file);
+    else if (const std::string file = file_of(line); file.starts_with('/')) {
+      into.files.push_back(file);
+      if (is_openmp_runtime(file))
+        into.runtimes.push_back(file);
+    }
   }
 }
 
@@ -94,6 +97,7 @@ loading try_loading(const std::string &file) {
     is = kind_of(looked_at, nothing);
   }
   found.is_dynamic = is == kind::dynamic;
+  found.files.push_back(looked_at);
   if (!found.is_dynamic)
     return found; // the program needs no loader: it would run
   // The loader lists the libraries instead of running the program; with LD_WARN and LD_BIND_NOW it

@@ -10,7 +10,9 @@ namespace weft_tool {
 struct loading {
   bool is_dynamic = false; ///< false: linked statically, or no program; nothing was tried
   std::string interpreter; ///< of a script, and examined in its place
-  std::vector<std::string> runtimes; ///< files of OpenMP runtimes, in the order of loading
+  std::vector<std::string>
+      files; ///< the examined program and its libraries, in the order of loading
+  std::vector<std::string> runtimes; ///< those of them that are OpenMP runtimes
   std::vector<std::string> complaints; ///< versions and functions that no library has
 };
 
