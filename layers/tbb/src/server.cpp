@@ -230,34 +230,24 @@ bool server::is_on_own_thread() noexcept {
 
 /// Ends the connection. The caller waits until all threads have left, so that what it does next
 /// (unload TBB, fork, end) finds none. A thread of the server cannot wait for itself.
+///
+/// The lock is held from the look at the threads until the caller is the closer: a last thread that
+/// finds no closer finishes, and the server is gone.
 void server::close() noexcept {
-  bool none = false;
+  bool finishes = false;
   in_weft([&] {
-    std::lock_guard lock(m_lock);
+    m_lock.lock();
     m_closing = true;
-    none = m_live == 0;
     while (worker *const w = m_idle) {
       m_idle = w->next_idle;
       w->awake.store(true, std::memory_order_release); // O1
       unpark(*w->thread);
     }
-  });
-  if (none || wait_for_last())
-    finish();
-}
-
-/// Waits until the last thread has left. Returns false where the caller cannot wait: then the last
-/// thread finishes.
-bool server::wait_for_last() noexcept {
-  bool is_mine = false;
-  in_weft([&] {
-    m_lock.lock();
-    if (m_live == 0)
-      return is_mine = true, m_lock.unlock();
-    if (runtime_is_gone() || is_on_own_thread())
+    finishes = m_live == 0;
+    if (finishes || runtime_is_gone() || is_on_own_thread())
       return m_lock.unlock();
     try {
-      is_mine = true; // from here on, which is before the last thread sees a closer
+      finishes = true;
       layer::park(
           [](weft::detail::runnable &self, void *p) {
             server &s = *static_cast<server *>(p);
@@ -265,12 +255,13 @@ bool server::wait_for_last() noexcept {
             s.m_lock.unlock();
           },
           this);
-    } catch (const std::exception &) {
-      is_mine = false;
+    } catch (const std::exception &) { // no stack for others: the last thread finishes
+      finishes = false;
       m_lock.unlock();
     }
   });
-  return is_mine;
+  if (finishes)
+    finish();
 }
 
 void server::finish() noexcept {

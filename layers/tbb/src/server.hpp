@@ -45,7 +45,6 @@ class server final {
   [[nodiscard]] next after_work(worker &me) noexcept;
   void leave(worker &me) noexcept;
   void close() noexcept;
-  [[nodiscard]] bool wait_for_last() noexcept;
   [[nodiscard]] bool is_on_own_thread() noexcept;
   void finish() noexcept;
   static void forget_all() noexcept;

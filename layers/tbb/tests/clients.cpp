@@ -182,7 +182,7 @@ void limits_and_ends() {
     wait_until([&] { return c.h.acknowledged == 1; });
     CHECK(c.h.made == 1 && c.h.cleaned == 1);
   }
-  for (int round = 0; round < 100; ++round) { // ends while threads start, sleep and wake
+  for (int round = 0; round < 300; ++round) { // ends while threads start, sleep and wake
     connection<Server, Client> c;
     c.server().adjust_job_count_estimate(1 + round % 8);
     if (round % 3 == 0)
