@@ -164,6 +164,23 @@ void resumable() {
   CHECK(resumed == k_tasks);
 }
 
+// All threads that TBB has are at work at the same time, however few kernel threads there are.
+void all_at_once() {
+  const int threads = door::threads_asked();
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> here{0};
+    tbb::parallel_for(
+        0, threads,
+        [&](int) {
+          ++here;
+          while (here < threads)
+            std::this_thread::yield();
+        },
+        tbb::simple_partitioner());
+    CHECK(here == threads);
+  }
+}
+
 } // namespace
 
 int main() {
@@ -173,6 +190,7 @@ int main() {
   arena.execute([] {
     thread_specific();
     identity();
+    all_at_once();
     limits();
   });
   arenas();
