@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// ends HOW: how a process ends while TBB's workers work or sleep, and children of fork() that have
+// not ended TBB before. Each prints "ends: ok" when it ends as it should.
+#include "door.hpp"
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <sys/wait.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
+
+namespace {
+
+long sum_by_tbb(long n) {
+  return tbb::parallel_reduce(
+      tbb::blocked_range<long>(0, n, 100), 0L,
+      [](const tbb::blocked_range<long> &r, long s) {
+        for (long i = r.begin(); i < r.end(); ++i)
+          s += i;
+        return s;
+      },
+      std::plus<>());
+}
+
+/// Returns the exit status of a child that runs `body`.
+template <class F>
+int in_a_child(F &&body) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0)
+    body();
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+tbb::task_arena &arena() {
+  static tbb::task_arena a(4);
+  return a;
+}
+
+/// Returns when a worker computes without an end.
+void start_endless_task() {
+  static std::atomic<bool> runs{false};
+  static std::atomic<unsigned long> count{0};
+  arena().enqueue([] {
+    for (;; ++count)
+      runs = true;
+  });
+  while (!runs)
+    std::this_thread::yield();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  const std::string how = argv[1];
+  tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 4);
+  if (how == "endless") { // main ends while a worker computes
+    CHECK(in_a_child([] {
+            start_endless_task();
+            std::exit(5);
+          }) == 5);
+  } else if (how == "worker_exits") { // a worker calls exit()
+    CHECK(in_a_child([] {
+            arena().enqueue([] { std::exit(6); });
+            for (;;)
+              pause();
+          }) == 6);
+  } else if (how == "forks") { // the parent's workers sleep
+    for (int round = 0; round < 10; ++round) {
+      CHECK(sum_by_tbb(100'000) == 100'000L * 99'999 / 2);
+      CHECK(in_a_child([] { std::exit(sum_by_tbb(50'000) == 50'000L * 49'999 / 2 ? 7 : 1); }) == 7);
+      CHECK(in_a_child([] { _exit(8); }) == 8);
+    }
+    CHECK(sum_by_tbb(100'000) == 100'000L * 99'999 / 2);
+  } else if (how == "forks_in_task") { // the child is a copy of whichever thread runs the task
+    std::atomic<int> wrong{0};
+    tbb::parallel_for(0, 20, [&](int i) { wrong += in_a_child([&] { _exit(i); }) != i; });
+    CHECK(wrong == 0);
+  } else {
+    CHECK(how == "one of those above");
+  }
+  std::puts("ends: ok");
+}
