@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-asan conformance-short conformance-libgomp conformance-tsan conformance-llvm conformance-programs docs bench clean format lint
+.PHONY: all configure demo test test-asan conformance-short conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -71,6 +71,17 @@ conformance-llvm: configure
 conformance-programs: configure
 	$(compile) --target weft-omp
 	$(conformance)/programs $(BUILD)/lib/weft-omp --page docs/user/openmp.md $(RUN)
+
+# TBB on Weft: oneTBB's own tests, from the distribution's source package, on TBB's own threads and on Weft's; results go to docs/user/tbb.md. The short form
+# has some twenty programs, and writes no page.
+conformance_tbb = layers/tbb/conformance/onetbb $(BUILD)/lib/weft-tbb/libirml.so.1 --openmp $(BUILD)/lib/weft-omp --jobs $(JOBS)
+conformance-tbb: configure
+	$(compile) --target weft-tbb weft-omp
+	$(conformance_tbb) --workers 1,3,8 --page docs/user/tbb.md $(RUN)
+conformance-tbb-short: configure
+	$(compile) --target weft-tbb weft-omp
+	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN)
+short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable_tasks|task_arena|graph|combinable|enumerable.*|task_scheduler_observer)|test_(tbb_fork|openmp|task|eh_thread|arena_priorities|global_control))$$'
 
 # The documents as a site, pages and interface: build/docs/site/index.html. A broken link or an undocumented public name fails.
 docs:
