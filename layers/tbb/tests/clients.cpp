@@ -36,6 +36,7 @@ void wait_until(F &&holds) {
 
 struct history {
   unsigned limit = 8;
+  std::size_t stack = std::size_t{1} << 20;
   std::atomic<unsigned> made{0}, cleaned{0}, acknowledged{0}, calls{0}, at_work{0}, most_at_work{0};
   std::atomic<unsigned> policy_asked{0};
   std::atomic<void (*)(history &)> in_process{nullptr};
@@ -49,7 +50,7 @@ class basic_client : public Interface {
   virtual ~basic_client() = default;
   unsigned version() const override { return 0; }
   unsigned max_job_count() const override { return m.limit; }
-  std::size_t min_stack_size() const override { return std::size_t{1} << 20; }
+  std::size_t min_stack_size() const override { return m.stack; }
   abi::job *create_one_job() override {
     ++m.made;
     return new abi::job{};
@@ -109,7 +110,8 @@ namespace {
 template <class Server, class Client>
 class connection {
  public:
-  explicit connection(unsigned limit = 8) : m_client((h.limit = limit, h)) {
+  explicit connection(unsigned limit = 8, std::size_t stack = std::size_t{1} << 20)
+      : m_client((h.limit = limit, h.stack = stack, h)) {
     CHECK(__TBB_make_rml_server(nullptr, &h.server, static_cast<void *>(&m_client)) ==
           abi::success);
   }
@@ -194,6 +196,28 @@ void limits_and_ends() {
   }
 }
 
+/// Threads whose stacks no machine has: TBB goes on without them, and one line says so.
+void refused_threads() {
+  char name[] = "/tmp/weft-clients-XXXXXX";
+  const int said = mkstemp(name), before = dup(2);
+  CHECK(said >= 0 && before >= 0 && dup2(said, 2) == 2);
+  {
+    connection<abi::one::server, tbb::detail::r1::thread_dispatcher> c(8, std::size_t{1} << 60);
+    c.server().adjust_job_count_estimate(2);
+    c.server().adjust_job_count_estimate(1);
+    c.server().adjust_job_count_estimate(-3);
+    c.server().request_close_connection(false);
+    CHECK(c.h.acknowledged == 1 && c.h.made == 0);
+  }
+  CHECK(dup2(before, 2) == 2);
+  char text[4096] = "";
+  CHECK(pread(said, text, sizeof text - 1, 0) > 0);
+  close(said);
+  unlink(name);
+  const char *const first = std::strstr(text, "weft: warning: cannot start a thread for TBB (");
+  CHECK(first != nullptr && std::strstr(first + 1, "weft: warning") == nullptr);
+}
+
 /// A client of a library that is compiled without run-time types.
 template <class Server>
 void without_types(const char *library) {
@@ -224,6 +248,7 @@ int main(int argc, char **argv) {
   limits_and_ends<abi::one::server, tbb::detail::r1::thread_dispatcher>();
   life_of_a_connection<abi::classic::server, tbb::internal::market>();
   limits_and_ends<abi::classic::server, tbb::internal::market>();
+  refused_threads();
   without_types<abi::one::server>(argv[1]);
   without_types<abi::classic::server>(argv[2]);
   history h;
