@@ -270,6 +270,14 @@ void warn_without(const char *option, const char *what, const char *library) {
                option, what, library);
 }
 
+/// Returns the file of a library that a program loads at its start, by the beginning of its name.
+std::string loaded_library(const loading &starts, std::string_view name) {
+  for (const auto &file : starts.files)
+    if (std::string_view(file).substr(file.rfind('/') + 1).starts_with(name))
+      return file;
+  return "";
+}
+
 /// Replaces OpenMP runtimes by Weft's, and gives TBB Weft's threads. A program that loads one gets Weft's, whatever its name;
 /// other programs get Weft's where they ask for one by a usual name.
 void replace_runtimes(const plan &p, const std::string &program) {
@@ -282,7 +290,14 @@ void replace_runtimes(const plan &p, const std::string &program) {
     return;
   const loading starts = try_loading(file);
   const bool openmp = p.openmp || !starts.runtimes.empty();
-  const bool tbb = p.tbb || !tbbs_of(starts.files).empty();
+  const std::string address = loaded_library(starts, "libasan."),
+                    thread = loaded_library(starts, "libtsan.");
+  const bool has_tbb = !tbbs_of(starts.files).empty();
+  const bool tbb = thread.empty() && (p.tbb || has_tbb);
+  if ((p.tbb || has_tbb) && !tbb)
+    std::fputs(
+        "weft: note: this program is built with ThreadSanitizer, which cannot follow Weft's threads: TBB keeps threads of its own\n",
+        stderr);
   use_openmp_library(openmp);
   if (tbb)
     use_tbb_library();
@@ -292,6 +307,8 @@ void replace_runtimes(const plan &p, const std::string &program) {
     if (!tbb)
       preload_own("libweft-stayed-tbb.so");
   }
+  if (!address.empty() && (openmp || tbb))
+    put_first("LD_PRELOAD", address); // it ends a program in which it is not the first
 }
 
 constexpr char k_scratch[] = "/tmp/weft-report-";
