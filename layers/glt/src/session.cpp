@@ -70,12 +70,14 @@ bool is_disabled(int thread) {
          m.disabled[static_cast<std::size_t>(thread)];
 }
 
-/// Forgets the parent's sets and session in the child of a fork(): its GLT threads are not there.
+/// Forgets the parent's session, sets and units in the child of a fork(): its GLT threads are not
+/// there.
 void forget_in_child() noexcept {
   sessions().store(0, std::memory_order_relaxed);
   for (auto &set : g_set_of)
     set.store(0, std::memory_order_relaxed);
   g_enabled_set.store(0, std::memory_order_relaxed);
+  forget_units_in_child();
 }
 [[maybe_unused]] const int g_fork_is_handled = pthread_atfork(nullptr, nullptr, &forget_in_child);
 

@@ -28,6 +28,9 @@ const kind_of_object &names(unit_kind kind) noexcept {
 bool is_thread(const unit &u) noexcept {
   return u.kind.load(std::memory_order_relaxed) == unit_kind::thread;
 }
+bool is_of_parent_process(const unit &u) noexcept {
+  return u.kind.load(std::memory_order_relaxed) == unit_kind::of_parent_process;
+}
 bool is_tasklet(const unit &u) noexcept {
   return u.kind.load(std::memory_order_relaxed) == unit_kind::tasklet;
 }
@@ -114,6 +117,11 @@ unit &find_unit(const char *call, handle h, unit_kind kind) noexcept {
   unit *const u = table_of<unit>().find(h);
   if (!u)
     refuse_handle(call, h, names(kind));
+  if (is_of_parent_process(*u))
+    misuse(call,
+           "%s was created before fork(), and only the parent process runs it; create another "
+           "one here",
+           names(kind).name);
   if (const unit_kind is = u->kind.load(std::memory_order_relaxed);
       is != kind && is != unit_kind::thread)
     misuse(call, "the handle names %s, and not %s; use the calls of its kind", names(is).name,
@@ -205,12 +213,18 @@ unit *this_unit() noexcept {
   return static_cast<unit *>(weft::layer::argument_of_running(&run_unit));
 }
 
+void forget_units_in_child() noexcept {
+  table_of<unit>().for_each([](unit &u, handle) {
+    u.kind.store(unit_kind::of_parent_process, std::memory_order_relaxed);
+  });
+}
+
 void wait_for_all_units() {
   constexpr std::chrono::microseconds k_look(50);
   for (bool left = true; left;) {
     left = false;
     table_of<unit>().for_each([&](unit &u, handle) {
-      if (is_thread(u))
+      if (is_thread(u) || is_of_parent_process(u))
         return;
       left = true;
       if (!u.task.load(std::memory_order_acquire) || !claim(u)) // O1

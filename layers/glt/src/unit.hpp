@@ -24,7 +24,13 @@
 
 namespace weft_glt {
 
-enum class unit_kind : unsigned char { none, ult, tasklet, thread };
+enum class unit_kind : unsigned char {
+  none,
+  ult,
+  tasklet,
+  thread,
+  of_parent_process ///< was there before fork(); no thread of this process runs it
+};
 
 struct unit {
   std::atomic<weft::detail::task *> task{nullptr};
@@ -43,5 +49,8 @@ struct unit {
 
 /// Waits until no unit is left, and gives all back. Throws weft::error.
 void wait_for_all_units();
+
+/// Notes, in the child of a fork(), that all units are the parent's.
+void forget_units_in_child() noexcept;
 
 } // namespace weft_glt

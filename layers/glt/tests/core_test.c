@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -664,6 +666,40 @@ static void create_more(void *p) {
   add_one(p);
 }
 
+#if !defined(__SANITIZE_THREAD__)
+static void wait_for_value(void *p) {
+  while (atomic_load((atomic_int *)p) == 0)
+    glt_yield();
+}
+// The child of a fork() begins anew. ULTs of before the fork are the parent's.
+static void a_forked_child_begins_anew(void) {
+  atomic_int ran = 0, value = 0;
+  GLT_ult ult, mine;
+  glt_ult_create(wait_for_value, &value, &ult);
+  glt_ult_self(&mine);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    glt_init(0, NULL);
+    GLT_ult own;
+    glt_ult_create(add_one, &ran, &own);
+    glt_ult_create(add_one, &ran, NULL);
+    glt_ult_join(&own);
+    glt_finalize(); // does not wait for the parent's
+    _exit(ran == 2 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  value = 1;
+  glt_ult_join(&ult);
+  CHECK(ran == 0);
+}
+#else
+static void a_forked_child_begins_anew(void) {} // ThreadSanitizer ends such a child
+#endif
+
 int main(int argc, char *argv[]) {
   says_what_it_can();
   CHECK(glt_get_wtime() > 0);
@@ -691,6 +727,7 @@ int main(int argc, char *argv[]) {
   timers_measure();
   keys_have_a_value_per_ult();
   a_freed_key_destroys_nothing();
+  a_forked_child_begins_anew();
   glt_finalize();
 
   // The end waits for all that is left, with handles and without.
