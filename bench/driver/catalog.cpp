@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog.hpp"
 
+#include "process.hpp"
+
 #include <algorithm>
 
 namespace bench {
@@ -125,6 +127,31 @@ void add_scheduler(std::vector<experiment> &to, size s) {
                 {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
 }
 
+/// Adds the workloads of the paper about GLTO (glto/sample.hpp).
+void add_glto(std::vector<experiment> &to, size s) {
+  const std::string deep = "OMP_STACKSIZE=64M"; // T3 has 1,572 levels
+  const std::vector<contender> all{{"glt", "bin/weft-glto-glt", {}},
+                                   {"weft", "bin/weft-glto-weft", {}},
+                                   {"weft-omp",
+                                    "bin/weft-glto-openmp",
+                                    {deep, "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp"}},
+                                   {"libgomp", "bin/weft-glto-openmp", {deep}},
+                                   {"libiomp5", "peers/bin/glto-libiomp5", {deep}}};
+  struct workload {
+    const char *name;
+    long count, quick_count; // rounds; of uts the tree's size
+    bool is_long = false; // with two workers alone
+  };
+  for (const workload &w : {workload{"assign", 5'000, 1'000},
+                            {"tasks", 100, 10},
+                            {"nested-100", 10, 2},
+                            {"uts-t1", 10, 6, true},
+                            {"uts-t3", 2000, 100, true}})
+    for (int workers = 2; workers >= (w.is_long ? 2 : 1); --workers)
+      to.push_back(
+          {"glto", w.name, w.name, workers, s == size::full ? w.count : w.quick_count, 0, all});
+}
+
 } // namespace
 
 std::vector<experiment> catalog(size s) {
@@ -133,6 +160,7 @@ std::vector<experiment> catalog(size s) {
   add_scheduler(all, s);
   add_ablation(all, s);
   add_policies(all, s);
+  add_glto(all, s);
   return all;
 }
 
