@@ -666,7 +666,7 @@ static void create_more(void *p) {
   add_one(p);
 }
 
-#if !defined(__SANITIZE_THREAD__)
+#ifndef TEST_SANITIZER
 static void wait_for_value(void *p) {
   while (atomic_load((atomic_int *)p) == 0)
     glt_yield();

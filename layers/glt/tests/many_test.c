@@ -73,7 +73,7 @@ int main(int argc, char *argv[]) {
       after_some = resident_pages();
   }
   CHECK(ran == rounds * 3 * count);
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#ifndef TEST_SANITIZER
   // 1,000 pages are a tenth of what the ULTs of one round would leave: 30,000 of 128 bytes.
   CHECK(resident_pages() < after_some + 1000);
 #else
