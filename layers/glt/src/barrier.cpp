@@ -20,20 +20,6 @@ struct barrier {
     arrived = 0;
     return waiting.take_all();
   }
-  /// Lets all continue if the caller is the last to arrive. Returns false otherwise.
-  [[nodiscard]] bool complete() {
-    waiter *others = nullptr;
-    {
-      const std::lock_guard here(guard);
-      if (arrived + 1 < needed)
-        return false;
-      arrived = 0;
-      others = waiting.take_all();
-    }
-    waiters::resume_all(others);
-    return true;
-  }
-
   std::mutex guard; // held for a few instructions, never while a caller waits
   int needed = 0;
   int arrived = 0; // suspended callers
@@ -68,8 +54,6 @@ void glt_barrier_wait(GLT_barrier *barrier_to_wait_at) {
   require("glt_barrier_wait", barrier_to_wait_at, "barrier");
   barrier &b = object_of<barrier>("glt_barrier_wait", number_of(*barrier_to_wait_at));
   in_weft("glt_barrier_wait", [&] {
-    if (b.complete())
-      return;
     auto left = [&b](waiter &w) { waiters::resume_all(b.arrive(w)); };
     wait_until_resumed(left);
   });

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roles       Setter: the one call that sets. Waiter: any caller that waits.
-// Word        ready: the value is written.
-// Orders      O1  ready store release, load acquire: a waiter that finds the future ready sees the
-//                 value. The guard orders the rest.
-// Checked by  layers/glt/tests/extended_test.c
 #include "object.hpp"
 #include "waiters.hpp"
 
-#include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 
@@ -21,14 +16,14 @@ struct future {
   /// Adds a waiter, unless the future is ready.
   [[nodiscard]] bool add(waiter &w) {
     const std::lock_guard here(guard);
-    if (ready.load(std::memory_order_relaxed)) // O1: the guard orders this
+    if (ready)
       return false;
     waiting.add(w);
     return true;
   }
 
   std::mutex guard; // held for a few instructions, never while a caller waits
-  std::atomic<bool> ready{false};
+  bool ready = false; // guarded
   int bytes = 0;
   std::unique_ptr<std::max_align_t[]> value;
   waiters waiting;
@@ -41,7 +36,7 @@ void glt_future_create(int nbytes, GLT_future *newfuture) {
   if (nbytes < 0)
     misuse("glt_future_create", "a value of %d bytes; pass 0 or more", nbytes);
   future &f = new_object<future>("glt_future_create", newfuture);
-  f.ready.store(false, std::memory_order_relaxed); // O1: no other caller knows the future
+  f.ready = false; // no other caller knows the future
   f.bytes = nbytes;
   const std::size_t units =
       (static_cast<std::size_t>(nbytes) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
@@ -64,14 +59,13 @@ void glt_future_free(GLT_future *future_to_free) {
 
 void glt_future_wait(GLT_future future_to_wait_for, void **value) {
   future &f = object_of<future>("glt_future_wait", number_of(future_to_wait_for));
-  if (!f.ready.load(std::memory_order_acquire)) // O1
-    in_weft("glt_future_wait", [&] {
-      auto left = [&f](waiter &w) {
-        if (!f.add(w))
-          weft::layer::unpark(*w.frame);
-      };
-      wait_until_resumed(left);
-    });
+  in_weft("glt_future_wait", [&] {
+    auto left = [&f](waiter &w) {
+      if (!f.add(w))
+        weft::layer::unpark(*w.frame);
+    };
+    wait_until_resumed(left);
+  });
   if (value)
     *value = f.value.get();
 }
@@ -87,11 +81,11 @@ void glt_future_set(GLT_future future_to_set, void *value, int nbytes) {
   waiter *all = nullptr;
   {
     const std::lock_guard here(f.guard);
-    if (f.ready.load(std::memory_order_relaxed)) // O1: the guard orders this
+    if (f.ready)
       misuse(k_call, "the future has been set before; set a future once, and create another one");
     if (nbytes > 0)
       std::memcpy(f.value.get(), value, static_cast<std::size_t>(nbytes));
-    f.ready.store(true, std::memory_order_release); // O1
+    f.ready = true;
     all = f.waiting.take_all();
   }
   in_weft(k_call, [all] { waiters::resume_all(all); });

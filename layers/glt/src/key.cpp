@@ -41,8 +41,7 @@ void key_values::set(handle key, void *value) {
       v.value = value;
       return;
     }
-  if (value)
-    m_values.push_back({key, value});
+  m_values.push_back({key, value});
 }
 
 void key_values::end() noexcept {

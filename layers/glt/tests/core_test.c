@@ -728,7 +728,14 @@ int main(int argc, char *argv[]) {
   keys_have_a_value_per_ult();
   a_freed_key_destroys_nothing();
   a_forked_child_begins_anew();
-  glt_finalize();
+  struct cancelled waits = {.way = 0};
+  GLT_ult ult;
+  glt_ult_create(wait_and_end, &waits, &ult);
+  glt_finalize(); // the first of two does not wait
+  CHECK(!waits.ended);
+  waits.may_end = true;
+  glt_ult_join(&ult);
+  CHECK(waits.ended);
 
   // The end waits for all that is left, with handles and without.
   atomic_int ran = 0;

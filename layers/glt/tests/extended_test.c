@@ -143,6 +143,8 @@ static void events_ask_and_report(void) {
   glt_thread_disable_id(last);
   CHECK(stop.asked == 1 && stop.acted == 1 && stop.last == last && add.asked == 0);
   CHECK(only_act.acted == 1 && only_act.last == last);
+  glt_thread_disable_id(last); // it is disabled: no event takes place
+  CHECK(stop.asked == 1 && stop.acted == 1 && only_act.acted == 1);
   glt_thread_enable_id(last);
   CHECK(add.asked == 1 && add.acted == 1 && add.last == last && stop.asked == 1);
 
