@@ -220,7 +220,7 @@ use_static moved
 same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
 cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
 cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
-built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libweft-glt*' -o -name 'libgomp*' -o -name weft -type f)
+built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libweft-glt*' -o -name 'libgomp*' -o -name 'libirml*' -o -name weft -type f)
 [ -z "$built" ] || fail "FetchContent builds what was not asked for: $built"
 grep -rqs -e '-O3 -DNDEBUG' cmake-build || fail "FetchContent does not build in Release"
 echo "ok: FetchContent builds the core alone, in Release"
