@@ -16,8 +16,8 @@
 #include <weft/layer/environment.hpp>
 #include <weft/layer/external_task.hpp>
 #include <weft/layer/external_thread.hpp>
-#include <weft/layer/pool_thread.hpp>
 #include <weft/layer/function.hpp>
+#include <weft/layer/pool_thread.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
