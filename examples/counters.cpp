@@ -7,7 +7,7 @@
 
 namespace {
 
-weft::counter hits("/app/hits", "what the example counts");
+weft::counters::counter hits("/app/hits", "what the example counts");
 
 } // namespace
 

@@ -19,7 +19,7 @@ static void append(void *arg) {
 int main() {
   std::string text;
   entry entries[] = {{&text, 'w'}, {&text, 'e'}, {&text, 'f'}, {&text, 't'}};
-  weft::stream log("log");
+  weft::function_stream log("log");
   weft::function_options in_order;
   in_order.label = "append";
   in_order.in = &log;

@@ -284,7 +284,7 @@ long functions(long n) {
   return n;
 }
 long streams(long n) {
-  weft::stream in_order("cliffs");
+  weft::function_stream in_order("cliffs");
   weft::function_options options;
   options.in = &in_order;
   for (long i = 0; i < n; ++i)
@@ -293,7 +293,7 @@ long streams(long n) {
   return n;
 }
 long many_streams(long count) {
-  std::deque<weft::stream> all;
+  std::deque<weft::function_stream> all;
   for (long i = 0; i < count; ++i)
     all.emplace_back("cliffs");
   weft::function_options options;
@@ -301,7 +301,7 @@ long many_streams(long count) {
     options.in = &all[static_cast<std::size_t>(i * 7919 % count)];
     weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, options);
   }
-  for (weft::stream &one : all)
+  for (weft::function_stream &one : all)
     one.wait();
   return 200'000;
 }

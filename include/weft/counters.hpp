@@ -158,8 +158,6 @@ class WEFT_API at_intervals {
   std::unique_ptr<state> m_state;
 };
 
-} // namespace counters
-
 /// Counts something of the program under a name, /object/name, beside Weft's own counters. It is a
 /// static object. The same name may be defined in several source files.
 ///
@@ -201,5 +199,12 @@ class WEFT_API level {
  private:
   rt::user_counter &m_counter;
 };
+
+} // namespace counters
+
+using counter [[deprecated("use weft::counters::counter")]] =
+    counters::counter; ///< the former name, until 1.0
+using level [[deprecated("use weft::counters::level")]] =
+    counters::level; ///< the former name, until 1.0
 
 } // namespace weft::inline v0

@@ -17,16 +17,16 @@ namespace weft::inline v0 {
 ///
 /// Cost. One allocation. A function in a stream takes a short lock twice.
 /// Threads. Any may spawn into it and wait for it.
-class WEFT_API stream {
+class WEFT_API function_stream {
  public:
   /// Makes a stream. `label` must outlive the object.
   ///
   /// Errors. out_of_resources.
-  explicit stream(const char *label = "stream");
-  stream(const stream &) = delete;
-  stream &operator=(const stream &) = delete;
+  explicit function_stream(const char *label = "stream");
+  function_stream(const function_stream &) = delete;
+  function_stream &operator=(const function_stream &) = delete;
   /// Gives the stream up without waiting: the functions that were spawned into it run, in order.
-  ~stream();
+  ~function_stream();
 
   /// Waits until every function that was spawned into the stream before has ended, with its
   /// descendants and its completion function.
@@ -45,11 +45,14 @@ class WEFT_API stream {
   state *m_state;
 };
 
+using stream [[deprecated("use weft::function_stream")]] =
+    function_stream; ///< the former name, until 1.0
+
 /// Holds the properties of a function that its spawn takes.
 struct function_options {
   const char *label = nullptr; ///< for messages and this_task::label(); must outlive the function
   std::int32_t priority = 0; ///< as clause priority
-  stream *in = nullptr; ///< null: it starts as soon as a worker is free
+  function_stream *in = nullptr; ///< null: it starts as soon as a worker is free
   worker_set on =
       {}; ///< the workers that alone run it, its descendants and its completion function
 };

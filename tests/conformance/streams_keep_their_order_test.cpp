@@ -26,7 +26,7 @@ TEST(stream, keeps_its_order) {
   for (int i = 0; i != n; ++i)
     notes.push_back({&order, i, &completed});
   std::thread([&] {
-    weft::stream in_order("notes");
+    weft::function_stream in_order("notes");
     weft::function_options options;
     options.in = &in_order;
     for (note &x : notes)

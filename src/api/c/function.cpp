@@ -9,7 +9,7 @@ using namespace weft::rt;
 
 struct weft_stream {
   explicit weft_stream(const char *label) : stream(label) {}
-  weft::stream stream;
+  weft::function_stream stream;
 };
 
 namespace {

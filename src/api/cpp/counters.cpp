@@ -139,8 +139,6 @@ at_intervals::~at_intervals() {
   m_state->os_thread.join();
 }
 
-} // namespace counters
-
 counter::counter(const char *name, const char *help, const char *unit)
     : m_counter(define_counter(name, unit, help, counter_kind::count)) {}
 void counter::add(std::uint64_t n) noexcept {
@@ -157,4 +155,5 @@ level::level(const char *name, double (*f)(void *), void *context, const char *h
 }
 level::~level() { withdraw_level(m_counter); }
 
+} // namespace counters
 } // namespace weft::inline v0

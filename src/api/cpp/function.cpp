@@ -21,7 +21,7 @@ namespace weft::inline v0 {
 using namespace rt;
 
 /// Holds a stream for the stream object and for each of its functions that has not ended.
-struct stream::state {
+struct function_stream::state {
   explicit state(const char *name) noexcept : label(name) {}
   const char *label;
   unsigned generation = functions_generation();
@@ -33,7 +33,7 @@ struct stream::state {
 
 namespace {
 
-using stream_state = stream::state;
+using stream_state = function_stream::state;
 
 /// Holds the content of a function, of its completion function, or of the task that a waiter puts
 /// into a stream.
@@ -138,7 +138,7 @@ void submit(worker &w, task &t, stream_state *in) {
     enqueue(&w, t, origin::fresh);
 }
 
-stream_state *state_of(const stream *s) {
+stream_state *state_of(const function_stream *s) {
   if (!s)
     return nullptr;
   stream_state &state = s->internals();
@@ -259,14 +259,15 @@ void move_to(const worker_set &on) {
 
 } // namespace layer
 
-stream::stream(const char *label) : m_state(new(std::nothrow) state(label ? label : "stream")) {
+function_stream::function_stream(const char *label)
+    : m_state(new(std::nothrow) state(label ? label : "stream")) {
   if (!m_state)
     throw_error(errc::out_of_resources, "no memory for stream '%s'", label ? label : "stream");
 }
 
-stream::~stream() { drop(*m_state); }
+function_stream::~function_stream() { drop(*m_state); }
 
-void stream::wait() {
+void function_stream::wait() {
   worker &w = this_worker();
   stream_state &s = *state_of(this);
   if (runs_in(s, w.current))

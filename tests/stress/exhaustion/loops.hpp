@@ -138,7 +138,7 @@ inline void independent_functions() {
 inline void streams() {
   static functions of_stream;
   attempt([] {
-    weft::stream log("log");
+    weft::function_stream log("log");
     weft::function_options options;
     options.in = &log;
     for (int i = 0; i != 20; ++i)
@@ -164,7 +164,7 @@ inline void confined_functions() {
 
 inline void counters() {
   attempt([] {
-    static weft::counter things("/exhaustion/things", "what was counted", "1");
+    static weft::counters::counter things("/exhaustion/things", "what was counted", "1");
     things.add(3);
     const auto before = weft::counters::take();
     try_spawn([] { things.add(); });

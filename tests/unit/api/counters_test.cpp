@@ -12,6 +12,12 @@
 
 namespace {
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static_assert(std::is_same_v<weft::counter, weft::counters::counter> &&
+              std::is_same_v<weft::level, weft::counters::level>); // until 1.0
+#pragma GCC diagnostic pop
+
 namespace counters = weft::counters;
 
 void spawn_and_wait(int n) {
@@ -154,7 +160,7 @@ TEST(counters, idle_time_runs_on_while_nobody_has_work) {
 }
 
 TEST(counters, of_the_program_are_counted_by_workers_and_by_other_threads) {
-  static weft::counter hits("/test/hits", "what the test counts");
+  static weft::counters::counter hits("/test/hits", "what the test counts");
   const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
     ++hits; // before the start
     weft::task_group g;
@@ -163,17 +169,18 @@ TEST(counters, of_the_program_are_counted_by_workers_and_by_other_threads) {
     g.wait();
     std::thread([] { hits.add(7); }).join();
     EXPECT_EQ(counters::take().value("/test/hits"), 208);
-    weft::counter again("/test/hits");
+    weft::counters::counter again("/test/hits");
     again.add();
     EXPECT_EQ(counters::take().value("/test/hits"), 209);
     const auto found = counters::list("/test/*");
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].help, "what the test counts");
     EXPECT_TRUE(found[0].per_worker);
-    EXPECT_THROW(weft::counter("/threads/count/executed"), weft::error);
-    EXPECT_THROW(weft::counter("/threads/idle-rate"), weft::error);
-    EXPECT_THROW(weft::counter("hits"), weft::error);
-    EXPECT_THROW(weft::level("/test/hits", [](void *) { return 0.0; }, nullptr), weft::error);
+    EXPECT_THROW(weft::counters::counter("/threads/count/executed"), weft::error);
+    EXPECT_THROW(weft::counters::counter("/threads/idle-rate"), weft::error);
+    EXPECT_THROW(weft::counters::counter("hits"), weft::error);
+    EXPECT_THROW(
+        weft::counters::level("/test/hits", [](void *) { return 0.0; }, nullptr), weft::error);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -183,7 +190,7 @@ TEST(counters, who_asks_sees_what_was_before_whoever_else_is_asking) {
     (void)counters::take(); // it starts
     static const auto main_thread = std::this_thread::get_id();
     static std::atomic<bool> other_asks{false}, seen{false};
-    const weft::level l(
+    const weft::counters::level l(
         "/test/slow",
         [](void *) {
           if (std::this_thread::get_id() == main_thread)
@@ -211,7 +218,7 @@ TEST(counters, levels_of_the_program_are_asked_when_they_are_read) {
   const auto end = test::in_process({}, [] {
     static std::atomic<int> depth{-3};
     {
-      const weft::level l(
+      const weft::counters::level l(
           "/test/depth", [](void *) { return static_cast<double>(depth.load()); }, nullptr);
       EXPECT_EQ(counters::take().value("/test/depth"), -3);
       depth = 12;

@@ -17,11 +17,16 @@
 
 namespace {
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static_assert(std::is_same_v<weft::stream, weft::function_stream>); // until 1.0
+#pragma GCC diagnostic pop
+
 /// What is called, as f and arg.
 using code = std::function<void()>;
 void run(void *p) { (*static_cast<code *>(p))(); }
 
-weft::function_options in(weft::stream &s) {
+weft::function_options in(weft::function_stream &s) {
   weft::function_options o;
   o.in = &s;
   return o;
@@ -159,7 +164,7 @@ TEST(function, without_a_function_is_refused) {
 }
 
 TEST(stream, runs_its_functions_in_order_one_at_a_time) {
-  weft::stream s("ordered");
+  weft::function_stream s("ordered");
   std::vector<int> order;
   std::atomic<int> inside{0};
   std::vector<code> bodies, completions;
@@ -185,7 +190,7 @@ TEST(stream, runs_its_functions_in_order_one_at_a_time) {
 }
 
 TEST(stream, does_not_hold_up_another_stream) {
-  weft::stream slow, fast;
+  weft::function_stream slow, fast;
   test::gate held;
   std::atomic<int> ran{0};
   code waits = [&] { EXPECT_TRUE(held.pass()); }, counts = [&] { ++ran; };
@@ -204,7 +209,7 @@ TEST(stream, is_waited_for_by_several_and_outlived_by_its_functions) {
   std::atomic<int> ran{0};
   code body = [&] { weft::taskyield(), ++ran; };
   {
-    weft::stream s;
+    weft::function_stream s;
     for (int i = 0; i != 10; ++i)
       weft::spawn_function(&run, &body, nullptr, nullptr, in(s));
     for (int i = 0; i != 3; ++i)
@@ -225,7 +230,7 @@ TEST(stream, is_waited_for_by_several_and_outlived_by_its_functions) {
 }
 
 TEST(stream, is_not_waited_for_by_its_own_function) {
-  weft::stream s("circular");
+  weft::function_stream s("circular");
   weft::errc of_function{}, of_child{};
   std::string text;
   code body = [&] {
@@ -278,7 +283,7 @@ TEST(function, takes_a_callable_that_can_only_be_moved_and_destroys_it_after_the
 
 TEST(function, callables_run_in_the_order_of_their_stream) {
   std::vector<int> order;
-  weft::stream s;
+  weft::function_stream s;
   for (int i = 0; i != 8; ++i)
     weft::spawn_function([&order, i] { order.push_back(i); }, in(s));
   weft::spawn_function([&] { order.push_back(8); }, [&] { order.push_back(9); }, in(s));
@@ -299,7 +304,7 @@ TEST(function, an_lvalue_is_copied) {
   std::atomic<int> sum{0};
   int step = 1;
   auto add = [&sum, step] { sum += step; };
-  weft::stream s;
+  weft::function_stream s;
   weft::spawn_function(add, in(s));
   weft::spawn_function(add, add, in(s));
   s.wait();

@@ -59,7 +59,7 @@ TEST(layer_function, is_waited_for_without_its_children) {
 }
 
 TEST(layer_function, may_run_in_a_stream_and_has_a_label) {
-  weft::stream s("line");
+  weft::function_stream s("line");
   weft::function_options options;
   options.in = &s;
   options.label = "named";

@@ -155,7 +155,7 @@ TEST(worker_set, tasks_that_others_let_go_on_come_back) {
 
 TEST(worker_set, streams_keep_their_order_over_sets) {
   std::vector<int> seen;
-  weft::stream s;
+  weft::function_stream s;
   std::array<code, 6> bodies;
   for (int i = 0; i != 6; ++i) {
     auto &body =

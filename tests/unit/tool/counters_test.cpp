@@ -58,7 +58,7 @@ class counter_tools : public testing::Test {
       setenv("WEFT_WORKERS", "2", 1);
       setenv("WEFT_MANAGE_MODE", mode, 1);
       setenv("WEFT_MANAGE_BACKLOG", "0", 1); // else there is nothing to post
-      static weft::counter own("/app/own", "of the test");
+      static weft::counters::counter own("/app/own", "of the test");
       const auto run = [](int n) {
         weft::task_group g;
         for (int i = 0; i < n; ++i)
@@ -159,7 +159,7 @@ TEST_F(counter_tools, get_tells_what_was_counted_since_the_line_before) {
   m_child = fork();
   if (m_child == 0) {
     setenv("WEFT_WORKERS", "2", 1);
-    static weft::counter own("/app/own", "of the test");
+    static weft::counters::counter own("/app/own", "of the test");
     close(go[1]);
     for (char n = 100;;) {
       weft::task_group g;

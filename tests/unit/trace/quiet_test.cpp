@@ -57,7 +57,7 @@ FORWARD(int, pthread_spin_lock, (pthread_spinlock_t * l) noexcept, (l))
 
 namespace {
 
-weft::counter own("/test/own", "of the test");
+weft::counters::counter own("/test/own", "of the test");
 
 /// Each of them blocks until the other one helps.
 void spawn_pair(weft::task_ref &blocked) {

@@ -243,14 +243,14 @@ void region_and_its_heir() {
 
 void stream_behind_a_mutex() {
   static weft::mutex m;
-  weft::stream s("line");
+  weft::function_stream s("line");
   m.lock();
   weft::spawn_function([](void *) { m.lock(); }, nullptr, nullptr, nullptr, {"needs", 0, &s});
   s.wait();
 }
 
 void stream_behind_an_event() {
-  weft::stream s("line");
+  weft::function_stream s("line");
   weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, nullptr,
                        nullptr, {"first", 0, &s});
   weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, {"second", 0, &s});

@@ -265,7 +265,7 @@ TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
 
 TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_ends_is_reported) {
   auto end = test::in_process(doomed(), [] {
-    weft::stream s("line");
+    weft::function_stream s("line");
     weft::function_options first{"first", 0, &s}, second{"second", 0, &s};
     weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, [](void *) {},
                          nullptr, first);
@@ -300,7 +300,7 @@ TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
 TEST(hang, a_circle_through_a_stream_is_reported) {
   auto end = test::in_process(doomed(), [] {
     static weft::mutex m;
-    weft::stream s("line");
+    weft::function_stream s("line");
     m.lock();
     weft::spawn_function([](void *) { m.lock(); }, nullptr, nullptr, nullptr, {"needs", 0, &s});
     s.wait();
