@@ -187,7 +187,9 @@ TEST(step_back, a_worker_of_a_set_stays) {
 }
 
 TEST(step_back, a_child_of_fork_has_no_pool_threads) {
-  auto end = test::in_process(k_two, [] {
+  test::environment settings = k_two;
+  settings.emplace_back("TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0");
+  auto end = test::in_process(settings, [] {
     stand_in_pool pool(static_cast<int>(std::thread::hardware_concurrency()));
     weft::spawn([] {});
     weft::taskwait();
