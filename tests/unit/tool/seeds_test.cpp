@@ -137,6 +137,17 @@ TEST_F(weft_seeds, each_run_reads_the_same_input) {
   EXPECT_TRUE(end.exited(is_there ? 0 : 2)) << end;
 }
 
+TEST_F(weft_seeds, input_that_cannot_be_read_again_is_empty_in_each_run) {
+  std::string run = "echo secret | (exec";
+  for (const auto &word : test::command(m_weft))
+    run += " " + word;
+  const auto end = test::run_as_it_is(
+      {"/bin/sh", "-c", run + " run --seeds 2 -- sh -c 'read word; echo got $word; exit 0')"},
+      {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end; // the first run would get the word, the others none
+  EXPECT_TRUE(end.printed("seeds 1 to 2 gave the same output")) << end;
+}
+
 TEST_F(weft_seeds, settings_that_contradict_seeds_are_refused_at_once) {
   auto end = weft({"run", "--seeds", "5", "--workers", "4", "true"});
   EXPECT_TRUE(end.exited(1)) << end;
