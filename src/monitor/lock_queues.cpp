@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/lock_queues.hpp"
 
-#include "monitor/stall_detector.hpp"
+#include "monitor/watched.hpp"
 
 #include <algorithm>
 #include <new>

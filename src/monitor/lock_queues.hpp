@@ -16,11 +16,11 @@
 namespace weft::inline v0 {
 namespace rt {
 
-class watched;
+class thread_probe;
 
 class lock_queues {
  public:
-  lock_queues(const watched &world, std::uint64_t patience_ns)
+  lock_queues(const thread_probe &world, std::uint64_t patience_ns)
       : m_world(world), m_patience_ns(patience_ns) {}
 
   /// Begins a round: then count() each blocked worker, then needless().
@@ -43,7 +43,7 @@ class lock_queues {
   [[nodiscard]] queue *queue_of(std::uintptr_t lock);
   [[nodiscard]] bool passes_on(const queue &q, std::uint64_t now);
 
-  const watched &m_world;
+  const thread_probe &m_world;
   const std::uint64_t m_patience_ns;
   std::vector<queue> m_queues;
 };

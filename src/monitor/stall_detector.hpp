@@ -24,71 +24,14 @@
 // one more spare.
 #pragma once
 
-#include "monitor/external_list.hpp"
 #include "monitor/lock_queues.hpp"
-
-#include <weft/layer/external_thread.hpp>
+#include "monitor/watched.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
-
-/// Declares what the stall detector reads and does. The module worker implements it; tests have
-/// their own.
-class watched {
- public:
-  struct reading {
-    int tid = 0;
-    std::uint64_t epoch = 0; // changes at scheduling points
-    bool idle = false; // asleep for want of work
-    bool spare = false;
-    bool external =
-        false; // a thread of the user that is no worker: read while its stack is awaited
-    bool awaited =
-        false; // the stack of the thread itself is ready, and no other thread can continue it
-  };
-  virtual ~watched() = default;
-  [[nodiscard]] virtual unsigned slots() const = 0;
-  /// Reads the worker of a slot. Returns false if the slot has no worker that counts.
-  [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
-  /// Says whether a worker is idle or looks for work: it will take what is ready.
-  [[nodiscard]] virtual bool any_worker_searches() const = 0;
-  [[nodiscard]] virtual bool work_waits() const = 0;
-  /// Says whether there is something that only a worker without work does: polling services,
-  /// letting producers go on.
-  [[nodiscard]] virtual bool chores_wait() const = 0;
-  [[nodiscard]] virtual std::uint64_t cpu_ns(int tid) const = 0;
-  [[nodiscard]] virtual bool sleeps(int tid) const = 0;
-  // Of a thread that sleeps: what it waits for, and which thread holds that.
-  [[nodiscard]] virtual thread_wait waits_for(int /*tid*/) const { return {}; }
-  [[nodiscard]] virtual lock_holder holder(const thread_wait & /*lock*/) const { return {}; }
-  [[nodiscard]] virtual unsigned spares() const = 0; // that run
-  /// Starts a spare. Returns false if none can be had for now.
-  [[nodiscard]] virtual bool add_spare() = 0;
-  virtual void retire_spare(unsigned slot) = 0;
-  /// Says whether running work can be asked to release its thread. It may decline.
-  [[nodiscard]] virtual bool can_ask() const { return false; }
-  /// Asks a thread. Returns false if the request cannot reach it.
-  virtual bool ask(int /*tid*/) { return false; }
-  // See oversubscription.hpp: external threads, cpus that this process may use, workers that are
-  // not idle, CPU time of the whole process, and how often its threads had to leave their cpu.
-  virtual external_list<layer::external_thread> &external_threads() = 0;
-  [[nodiscard]] virtual unsigned cpus() const { return 1; }
-  [[nodiscard]] virtual unsigned busy() const { return 0; }
-  [[nodiscard]] virtual std::uint64_t process_cpu_ns() const { return 0; }
-  [[nodiscard]] virtual std::uint64_t preemptions() const { return 0; }
-  /// Examines why no worker has run anything for a while. Returns true if the watcher must ask
-  /// again later, because threads that could end the wait may not ask themselves.
-  virtual bool examine() { return false; }
-  /// Says whether another process may post a request, in a word that wakes no thread. answer()
-  /// answers it.
-  [[nodiscard]] virtual bool may_be_asked() const { return false; }
-  virtual void answer() {}
-  /// Publishes gauges, such as the number of ready tasks.
-  virtual void publish() {}
-};
 
 // 5 ms: the time slice of an operating system's scheduler; a switch costs a thousandth of it.
 inline constexpr std::uint64_t k_slice_ns = 5'000'000;
@@ -111,7 +54,7 @@ class stall_detector {
  private:
   enum class worker_state : std::uint8_t { going, suspect, blocked, computing };
   struct record {
-    watched::reading seen;
+    worker_view::reading seen;
     std::uint64_t since = 0; // when it has last passed a scheduling point
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
@@ -125,7 +68,7 @@ class stall_detector {
     bool waits_for_long; // ready work has waited for watch.compute
   };
   void assess_one(record &r, const circumstances &c) const;
-  [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen,
+  [[nodiscard]] bool begin_anew(record &r, const worker_view::reading &seen,
                                 const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
   [[nodiscard]] bool slice(record &r, const circumstances &c);
