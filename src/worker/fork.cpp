@@ -85,8 +85,11 @@ void forget_external_threads_in_child() {
   suspended_external_threads().store(0, std::memory_order_relaxed); // a hint
   known_external_threads().visit(
       [](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
-  known_pool_threads().visit(
-      [](layer::pool_thread &other) { other.tid.store(0, std::memory_order_relaxed); });
+  const int own = this_thread_id(); // the layer may have entered it
+  known_pool_threads().visit([own](layer::pool_thread &other) {
+    if (other.tid.load(std::memory_order_relaxed) != own)
+      other.tid.store(0, std::memory_order_relaxed);
+  });
 }
 
 void after_fork_in_child() {

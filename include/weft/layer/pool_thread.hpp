@@ -3,7 +3,7 @@
 // workers. Changes with any version.
 #pragma once
 
-#include <weft/config.hpp>
+#include <weft/c/config.h> // not config.hpp: the preloaded library is compiled without exceptions
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct pool_thread {
 /// Makes a pool thread known to Weft. While pool threads compute, Weft keeps so many workers from
 /// running tasks that pool threads and workers together are no more than the cpus. At least
 /// `pools.least_workers` workers go on. Call the function once for each record, and pool_thread_runs()
-/// when another thread takes the record over.
+/// when another thread takes the record over. The record says whether its thread waits.
 ///
 /// Threads. Any. Does not start the runtime.
 WEFT_API void add_pool_thread(pool_thread &other) noexcept;
@@ -48,5 +48,22 @@ WEFT_API void pool_thread_runs(pool_thread &other) noexcept;
 /// are no pool.
 [[nodiscard]] WEFT_API bool makes_own_thread() noexcept;
 
+/// Holds the functions above, for a library that is not linked with Weft.
+struct pool_thread_calls {
+  std::uint32_t version; ///< of this structure and of pool_thread: k_pool_thread_version
+  void (*add)(pool_thread &other) noexcept;
+  void (*waits)(pool_thread &other) noexcept;
+  void (*runs)(pool_thread &other) noexcept;
+  bool (*makes_own_thread)() noexcept;
+};
+
+constexpr std::uint32_t k_pool_thread_version = 1;
+
 } // namespace layer
 } // namespace weft::inline v0
+
+/// Takes Weft's functions. A preloaded library has this function, and Weft calls it when Weft itself
+/// is loaded, before it makes a thread. So programs that do not load Weft do without it.
+///
+/// Threads. Any; the calls may be used at once.
+extern "C" void weft_attach_pool_threads(const weft::layer::pool_thread_calls *calls) noexcept;

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// libweft-pools.so, which `weft run --pools` preloads: threads that the program makes are pool
-// threads of Weft's (weft/layer/pool_thread.hpp). The library wraps pthread_create() and the C
-// library's calls that wait, and notifies Weft when such a thread waits.
+// libweft-pools.so, which `weft run` preloads: threads that the program makes are pool threads of
+// Weft's (weft/layer/pool_thread.hpp). The library wraps pthread_create() and the C library's calls
+// that wait, and notifies Weft when such a thread waits.
 //
 // What a thread does in other ways is seen by the watcher, which asks the kernel.
+//
+// Programs and their children without Weft get this library, too, so it needs the C library alone:
+// it is compiled without exceptions, and linked as C. Weft attaches itself when it is loaded.
+//
+// Roles       A pool thread: writes its own record, and notifies. A thread of Weft's, any: attaches.
+// Word        g_calls: Weft's functions; null until Weft is loaded.
+// Invariants  I1  Weft has each record that is in g_all, once g_calls is not null.
+// Orders      O1  g_calls store release, load acquire: the table behind it is complete.
+// Progress    A begin, an end, an attach and a fork hold g_lock; waits do not.
+// Reclamation None: the watcher may look at records of threads that have ended.
+// Checked by  layers/pools/tests/calls_test.cpp, attach_test.cpp
 #include <weft/layer/pool_thread.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
-#include <mutex>
+#include <cstdlib>
 #include <new>
 
 #include <dlfcn.h>
@@ -29,16 +41,33 @@
 namespace {
 
 using weft::layer::pool_thread;
+using weft::layer::pool_thread_calls;
 
-/// Belongs to one thread at a time. Records are never freed: the watcher may look at them.
+/// Belongs to one thread at a time.
 struct record : pool_thread {
+  record *next_record = nullptr; // constant
   record *next_free = nullptr;
 };
 
-constinit std::mutex g_free_lock;
-constinit record *g_free = nullptr; // with the lock
+constinit pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+constinit record *g_all = nullptr, *g_free = nullptr; // with the lock
+constinit std::atomic<const pool_thread_calls *> g_calls{nullptr};
 
 __attribute__((tls_model("initial-exec"))) constinit thread_local record *t_self = nullptr;
+
+class locked {
+ public:
+  locked() noexcept { pthread_mutex_lock(&g_lock); }
+  ~locked() { pthread_mutex_unlock(&g_lock); }
+  locked(const locked &) = delete;
+  locked &operator=(const locked &) = delete;
+};
+
+const pool_thread_calls *calls() noexcept {
+  return g_calls.load(std::memory_order_acquire); // O1
+}
+
+// ---- the C library --------------------------------------------------------------------------------------------------
 
 /// Returns the function that this library wraps. `version`: of a symbol that the C library
 /// has twice.
@@ -62,27 +91,21 @@ constexpr const char *k_condition_version = nullptr;
 
 // ---- waits ----------------------------------------------------------------------------------------------------------
 
-/// Notes that the caller waits, for as long as the object lives. A thread that is cancelled, or
-/// ends by pthread_exit(), in a wait destroys it on its way out.
-class waiting {
- public:
-  waiting() noexcept : m_self(t_self) {
-    if (m_self)
-      weft::layer::pool_thread_waits(*m_self);
-  }
-  ~waiting() {
-    if (!m_self)
-      return;
-    const int saved_errno = errno;
-    weft::layer::pool_thread_runs(*m_self);
-    errno = saved_errno;
-  }
-  waiting(const waiting &) = delete;
-  waiting &operator=(const waiting &) = delete;
+void begin_wait(record &self) noexcept {
+  self.waits.store(1, std::memory_order_relaxed); // a hint for the watcher
+  if (const pool_thread_calls *const weft = calls())
+    weft->waits(self);
+}
 
- private:
-  record *const m_self;
-};
+/// Ends a wait, also that of a thread which is cancelled in it.
+void end_wait(void *p) noexcept {
+  record &self = *static_cast<record *>(p);
+  const int saved_errno = errno;
+  self.waits.store(0, std::memory_order_relaxed); // a hint for the watcher
+  if (const pool_thread_calls *const weft = calls())
+    weft->runs(self);
+  errno = saved_errno;
+}
 
 bool is_futex_wait(long operation) noexcept {
   switch (operation & FUTEX_CMD_MASK) {
@@ -97,44 +120,49 @@ bool is_futex_wait(long operation) noexcept {
 
 // ---- threads --------------------------------------------------------------------------------------------------------
 
-record *new_record() noexcept {
-  {
-    const std::lock_guard lock(g_free_lock);
-    if (record *r = g_free) {
-      g_free = r->next_free;
-      return r;
-    }
+/// Returns a record that Weft knows if Weft is there; null without memory.
+record *take_record() noexcept {
+  const locked here;
+  if (record *const r = g_free) {
+    g_free = r->next_free;
+    return r;
   }
-  auto *const r = new (std::nothrow) record;
-  if (r)
-    weft::layer::add_pool_thread(*r);
+  void *const memory = std::malloc(sizeof(record));
+  if (!memory)
+    return nullptr;
+  auto *const r = new (memory) record;
+  r->next_record = g_all;
+  g_all = r;
+  if (const pool_thread_calls *const weft = calls())
+    weft->add(*r);
   return r;
 }
 
-/// Makes the calling thread a pool thread, for as long as the object lives.
-class membership {
- public:
-  membership() noexcept {
-    t_self = new_record();
-    if (!t_self) // without memory the thread is not known
-      return;
-    t_self->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
-    weft::layer::pool_thread_runs(*t_self);
+void put_back(record &r) noexcept { // with the lock
+  r.next_free = g_free;
+  g_free = &r;
+}
+
+/// Makes the calling thread a pool thread. Without memory the thread is not known.
+record *enter() noexcept {
+  record *const r = take_record();
+  if (r) {
+    r->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
+    end_wait(r);
   }
-  ~membership() {
-    record *const r = t_self;
-    t_self = nullptr;
-    if (!r)
-      return;
-    r->tid.store(0, std::memory_order_relaxed);
-    weft::layer::pool_thread_waits(*r); // a worker may take its place at once
-    const std::lock_guard lock(g_free_lock);
-    r->next_free = g_free;
-    g_free = r;
-  }
-  membership(const membership &) = delete;
-  membership &operator=(const membership &) = delete;
-};
+  return t_self = r;
+}
+
+void leave(void *p) noexcept {
+  t_self = nullptr;
+  auto *const r = static_cast<record *>(p);
+  if (!r)
+    return;
+  r->tid.store(0, std::memory_order_relaxed);
+  begin_wait(*r); // a worker may take its place at once
+  const locked here;
+  put_back(*r);
+}
 
 struct beginning {
   void *(*run)(void *);
@@ -143,104 +171,147 @@ struct beginning {
 
 void *begin(void *given) {
   const beginning b = *static_cast<beginning *>(given);
-  delete static_cast<beginning *>(given);
-  const membership member;
-  return b.run(b.argument);
+  std::free(given);
+  void *result = nullptr;
+  pthread_cleanup_push(&leave, enter());
+  result = b.run(b.argument);
+  pthread_cleanup_pop(1);
+  return result;
 }
 
 /// A child of fork() has one thread, which may be a pool thread: its number is another one.
-[[gnu::constructor]] void follow_forks() {
-  pthread_atfork([] { g_free_lock.lock(); }, [] { g_free_lock.unlock(); },
-                 [] {
-                   g_free_lock.unlock();
-                   if (t_self)
-                     t_self->tid.store(static_cast<int>(syscall(SYS_gettid)),
-                                       std::memory_order_relaxed);
-                 });
+void keep_own_record() noexcept {
+  for (record *r = g_all; r; r = r->next_record)
+    if (r != t_self && r->tid.exchange(0, std::memory_order_relaxed) != 0)
+      put_back(*r);
+  if (t_self)
+    t_self->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  pthread_mutex_unlock(&g_lock);
 }
 
 } // namespace
+
+WEFT_EXPORT void weft_attach_pool_threads(const pool_thread_calls *weft) noexcept {
+  const locked here;
+  if (calls() || weft->version != weft::layer::k_pool_thread_version)
+    return; // of two Wefts in a process the first one makes room
+  g_calls.store(weft, std::memory_order_release); // O1
+  for (record *r = g_all; r; r = r->next_record)
+    weft->add(*r);
+}
 
 WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                                void *(*run)(void *), void *argument) noexcept {
   static int (*cached)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = nullptr;
   auto *const create = real(cached, "pthread_create");
-  beginning *const b =
-      weft::layer::makes_own_thread() ? nullptr : new (std::nothrow) beginning{run, argument};
+  const pool_thread_calls *const weft = calls();
+  auto *const b = weft && weft->makes_own_thread()
+                      ? nullptr
+                      : static_cast<beginning *>(std::malloc(sizeof(beginning)));
   if (!b)
     return create(id, attributes, run, argument);
+  *b = {run, argument};
   const int failure = create(id, attributes, &begin, b);
   if (failure)
-    delete b;
+    std::free(b);
   return failure;
 }
 
-#define WEFT_WAIT(result, name, version, parameters, arguments)                                    \
-  WEFT_EXPORT result name parameters {                                                             \
-    static result(*cached) parameters = nullptr;                                                   \
-    auto *const f = real(cached, #name, version);                                                  \
-    const waiting here;                                                                            \
-    return f arguments;                                                                            \
-  }
+// The functions that wait: result, name, version, parameters, arguments.
+#define WEFT_WAITS(X)                                                                              \
+  X(int, pthread_cond_wait, k_condition_version,                                                   \
+    (pthread_cond_t * condition, pthread_mutex_t * mutex), (condition, mutex))                     \
+  X(int, pthread_cond_timedwait, k_condition_version,                                              \
+    (pthread_cond_t * condition, pthread_mutex_t * mutex, const timespec *until),                  \
+    (condition, mutex, until))                                                                     \
+  X(int, pthread_cond_clockwait, nullptr,                                                          \
+    (pthread_cond_t * condition, pthread_mutex_t * mutex, clockid_t clock, const timespec *until), \
+    (condition, mutex, clock, until))                                                              \
+  X(int, pthread_join, nullptr, (pthread_t thread, void **result), (thread, result))               \
+  X(int, sem_wait, nullptr, (sem_t * semaphore), (semaphore))                                      \
+  X(int, sem_timedwait, nullptr, (sem_t * semaphore, const timespec *until), (semaphore, until))   \
+  X(int, sem_clockwait, nullptr, (sem_t * semaphore, clockid_t clock, const timespec *until),      \
+    (semaphore, clock, until))                                                                     \
+  X(int, nanosleep, nullptr, (const timespec *time, timespec *left), (time, left))                 \
+  X(int, clock_nanosleep, nullptr,                                                                 \
+    (clockid_t clock, int flags, const timespec *time, timespec *left),                            \
+    (clock, flags, time, left))                                                                    \
+  X(int, usleep, nullptr, (useconds_t us), (us))                                                   \
+  X(unsigned, sleep, nullptr, (unsigned seconds), (seconds))                                       \
+  X(int, poll, nullptr, (pollfd * files, nfds_t count, int timeout), (files, count, timeout))      \
+  X(int, ppoll, nullptr,                                                                           \
+    (pollfd * files, nfds_t count, const timespec *timeout, const sigset_t *mask),                 \
+    (files, count, timeout, mask))                                                                 \
+  X(int, select, nullptr,                                                                          \
+    (int count, fd_set *reads, fd_set *writes, fd_set *errors, timeval *timeout),                  \
+    (count, reads, writes, errors, timeout))                                                       \
+  X(int, pselect, nullptr,                                                                         \
+    (int count, fd_set *reads, fd_set *writes, fd_set *errors, const timespec *timeout,            \
+     const sigset_t *mask),                                                                        \
+    (count, reads, writes, errors, timeout, mask))                                                 \
+  X(int, epoll_wait, nullptr, (int file, epoll_event *events, int count, int timeout),             \
+    (file, events, count, timeout))                                                                \
+  X(int, epoll_pwait, nullptr,                                                                     \
+    (int file, epoll_event *events, int count, int timeout, const sigset_t *mask),                 \
+    (file, events, count, timeout, mask))
 
-WEFT_WAIT(int, pthread_cond_wait, k_condition_version,
-          (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
-WEFT_WAIT(int, pthread_cond_timedwait, k_condition_version,
-          (pthread_cond_t * condition, pthread_mutex_t *mutex, const timespec *until),
-          (condition, mutex, until))
-WEFT_WAIT(int, pthread_cond_clockwait, nullptr,
-          (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock,
-           const timespec *until),
-          (condition, mutex, clock, until))
-WEFT_WAIT(int, pthread_join, nullptr, (pthread_t thread, void **result), (thread, result))
-WEFT_WAIT(int, sem_wait, nullptr, (sem_t * semaphore), (semaphore))
-WEFT_WAIT(int, sem_timedwait, nullptr, (sem_t * semaphore, const timespec *until),
-          (semaphore, until))
-WEFT_WAIT(int, sem_clockwait, nullptr, (sem_t * semaphore, clockid_t clock, const timespec *until),
-          (semaphore, clock, until))
-WEFT_WAIT(int, nanosleep, nullptr, (const timespec *time, timespec *left), (time, left))
-WEFT_WAIT(int, clock_nanosleep, nullptr,
-          (clockid_t clock, int flags, const timespec *time, timespec *left),
-          (clock, flags, time, left))
-WEFT_WAIT(int, usleep, nullptr, (useconds_t us), (us))
-WEFT_WAIT(unsigned, sleep, nullptr, (unsigned seconds), (seconds))
-WEFT_WAIT(int, poll, nullptr, (pollfd * files, nfds_t count, int timeout), (files, count, timeout))
-WEFT_WAIT(int, ppoll, nullptr,
-          (pollfd * files, nfds_t count, const timespec *timeout, const sigset_t *mask),
-          (files, count, timeout, mask))
-WEFT_WAIT(int, select, nullptr,
-          (int count, fd_set *reads, fd_set *writes, fd_set *errors, timeval *timeout),
-          (count, reads, writes, errors, timeout))
-WEFT_WAIT(int, pselect, nullptr,
-          (int count, fd_set *reads, fd_set *writes, fd_set *errors, const timespec *timeout,
-           const sigset_t *mask),
-          (count, reads, writes, errors, timeout, mask))
-WEFT_WAIT(int, epoll_wait, nullptr, (int file, epoll_event *events, int count, int timeout),
-          (file, events, count, timeout))
-WEFT_WAIT(int, epoll_pwait, nullptr,
-          (int file, epoll_event *events, int count, int timeout, const sigset_t *mask),
-          (file, events, count, timeout, mask))
+#define WEFT_WAIT(result, name, version, parameters, arguments)                                    \
+  static result(*g_real_##name) parameters = nullptr;                                              \
+  WEFT_EXPORT result name parameters {                                                             \
+    auto *const f = real(g_real_##name, #name, version);                                           \
+    record *const self = t_self;                                                                   \
+    if (!self)                                                                                     \
+      return f arguments;                                                                          \
+    result answer;                                                                                 \
+    begin_wait(*self);                                                                             \
+    pthread_cleanup_push(&end_wait, self);                                                         \
+    answer = f arguments;                                                                          \
+    pthread_cleanup_pop(1);                                                                        \
+    return answer;                                                                                 \
+  }
+WEFT_WAITS(WEFT_WAIT)
+
+static long (*g_real_syscall)(long, ...) = nullptr;
 
 /// Rust, and std::atomic::wait(), call the futex by this function.
 WEFT_EXPORT long syscall(long number, ...) noexcept {
-  static long (*cached)(long, ...) = nullptr;
-  auto *const f = real(cached, "syscall");
+  auto *const f = real(g_real_syscall, "syscall");
   va_list list;
   va_start(list, number);
   long a[6];
   for (long &argument : a)
     argument = va_arg(list, long);
   va_end(list);
-  if (number != SYS_futex || !t_self || !is_futex_wait(a[1]))
+  record *const self = t_self;
+  if (number != SYS_futex || !self || !is_futex_wait(a[1]))
     return f(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  const waiting here;
-  return f(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  begin_wait(*self);
+  const long answer = f(number, a[0], a[1], a[2], a[3], a[4], a[5]); // no cancellation point
+  end_wait(self);
+  return answer;
 }
+
+static int (*g_real_sched_yield)() = nullptr;
 
 /// A thread that spins on this call gives its cpu to others by itself (pool_thread::yields).
 WEFT_EXPORT int sched_yield() noexcept {
-  static int (*cached)() = nullptr;
   if (record *const self = t_self)
     self->yields.store(self->yields.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return real(cached, "sched_yield")();
+  return real(g_real_sched_yield, "sched_yield")();
 }
+
+namespace {
+
+/// Finds the C library's functions now: some of them may be called in a signal handler, or in the
+/// child of a fork, where the loader cannot be asked.
+[[gnu::constructor]] void prepare() {
+#define WEFT_FIND(result, name, version, parameters, arguments)                                    \
+  static_cast<void>(real(g_real_##name, #name, version));
+  WEFT_WAITS(WEFT_FIND)
+  real(g_real_syscall, "syscall");
+  real(g_real_sched_yield, "sched_yield");
+  pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
+                 &keep_own_record);
+}
+
+} // namespace

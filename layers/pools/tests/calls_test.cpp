@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the preloaded library says of each thread: this program has the functions that it calls.
+// What the preloaded library says of each thread: this program attaches itself in Weft's place.
 #include <weft/layer/pool_thread.hpp>
 
 #include <gtest/gtest.h>
@@ -30,28 +30,26 @@ std::atomic<int> g_added{0}, g_waits{0}, g_runs{0};
 std::atomic<bool> g_makes_own{false};
 std::atomic<weft::layer::pool_thread *> g_last{nullptr};
 
-} // namespace
+using weft::layer::pool_thread;
 
-namespace weft::inline v0 {
-namespace layer {
-
-void add_pool_thread(pool_thread &) noexcept { ++g_added; }
-void pool_thread_waits(pool_thread &thread) noexcept {
+void waits(pool_thread &thread) noexcept {
+  EXPECT_EQ(thread.waits, 1u);
   ++g_waits;
   g_last = &thread;
   errno = EDOM; // the caller's errno must survive
 }
-void pool_thread_runs(pool_thread &thread) noexcept {
+void runs(pool_thread &thread) noexcept {
+  EXPECT_EQ(thread.waits, 0u);
   ++g_runs;
   g_last = &thread;
   errno = EDOM;
 }
-bool makes_own_thread() noexcept { return g_makes_own; }
 
-} // namespace layer
-} // namespace weft::inline v0
+constexpr weft::layer::pool_thread_calls k_calls{
+    weft::layer::k_pool_thread_version, [](pool_thread &) noexcept { ++g_added; }, &waits, &runs,
+    []() noexcept { return g_makes_own.load(); }};
 
-namespace {
+[[gnu::constructor]] void attach() { weft_attach_pool_threads(&k_calls); }
 
 constexpr timespec k_short{0, 1'000'000};
 
@@ -364,6 +362,39 @@ TEST(pools, the_child_of_a_fork_on_a_pool_thread_has_its_new_number) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }).join();
+}
+
+/// Starts a thread, and returns its record.
+weft::layer::pool_thread *record_of(std::thread &thread, std::atomic<bool> &ends) {
+  std::atomic<weft::layer::pool_thread *> own{nullptr};
+  thread = std::thread([&] {
+    usleep(1);
+    own = g_last.load();
+    while (!ends)
+      usleep(1000);
+  });
+  while (!own)
+    std::this_thread::yield();
+  return own;
+}
+
+TEST(pools, the_child_of_a_fork_uses_the_records_of_the_parents_threads_again) {
+  std::atomic<bool> ends{false};
+  std::thread other;
+  auto *const record = record_of(other, ends);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int before = g_added;
+    const bool forgotten = record->tid == 0;
+    std::thread([] {}).join();
+    _exit(forgotten && g_added == before ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(record->tid, 0) << "the parent's thread goes on";
+  ends = true;
+  other.join();
 }
 
 TEST(pools, an_error_of_pthread_create_comes_back) {

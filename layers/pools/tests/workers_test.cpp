@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -151,6 +152,68 @@ TEST_F(workers, are_all_there_in_the_child_of_a_fork) {
     _exit(sum_by_tasks(1000) == 499'500 && away() == 0 ? 0 : 1);
   int status = -1;
   waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+/// Has threads compute until `wait` lets them, in a call that the preloaded library does not wrap.
+template <class Wait>
+void expect_return_from(Wait wait, const std::function<void()> &end_wait) {
+  std::atomic<bool> waits{false};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i)
+    threads.emplace_back([&] {
+      while (!waits) {
+      }
+      wait();
+    });
+  EXPECT_TRUE(soon([] { return away() == 1; }));
+  waits = true;
+  EXPECT_TRUE(soon([] { return away() == 0; }));
+  meet();
+  end_wait();
+  for (auto &t : threads)
+    t.join();
+}
+
+TEST_F(workers, return_when_pool_threads_read_a_pipe) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  expect_return_from(
+      [&] {
+        char c;
+        EXPECT_EQ(read(ends[0], &c, 1), 0);
+      },
+      [&] { close(ends[1]); });
+  close(ends[0]);
+}
+
+TEST_F(workers, return_when_pool_threads_want_a_mutex) {
+  std::mutex mutex;
+  mutex.lock();
+  expect_return_from([&] { const std::lock_guard lock(mutex); }, [&] { mutex.unlock(); });
+}
+
+TEST_F(workers, make_room_in_the_child_of_a_pool_thread) {
+  int status = -1;
+  std::thread([&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool right = sum_by_tasks(1000) == 499'500 && soon([] { return away() == 0; });
+      std::atomic<bool> ends{false};
+      std::vector<std::thread> threads;
+      for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i)
+        threads.emplace_back([&] {
+          while (!ends) {
+          }
+        });
+      const bool room = soon([] { return away() == 1; });
+      ends = true;
+      for (auto &t : threads)
+        t.join();
+      _exit(right && room && soon([] { return away() == 0; }) ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+  }).join();
   EXPECT_EQ(status, 0);
 }
 

@@ -109,7 +109,8 @@ bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
 
 void add_pool_thread(pool_thread &other) noexcept {
   known_pool_threads().add(other);
-  pool_thread_runs(other);
+  if (is_started())
+    the_runtime().watch.pool_threads_have_changed();
 }
 void pool_thread_waits(pool_thread &other) noexcept {
   other.waits.store(1, std::memory_order_relaxed); // a hint for the watcher
@@ -122,6 +123,21 @@ void pool_thread_runs(pool_thread &other) noexcept {
     the_runtime().watch.pool_threads_have_changed();
 }
 bool makes_own_thread() noexcept { return rt::makes_own_thread(); }
+
+namespace {
+
+extern "C" [[gnu::weak]] void weft_attach_pool_threads(const pool_thread_calls *calls) noexcept;
+
+/// Shows itself to the library that knows the program's threads, if that is preloaded.
+[[gnu::constructor]] void attach_to_pools() {
+  static constexpr pool_thread_calls calls{k_pool_thread_version, &add_pool_thread,
+                                           &pool_thread_waits, &pool_thread_runs,
+                                           &layer::makes_own_thread};
+  if (&weft_attach_pool_threads != nullptr)
+    weft_attach_pool_threads(&calls);
+}
+
+} // namespace
 
 unsigned workers() {
   this_worker();
