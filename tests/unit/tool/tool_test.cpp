@@ -179,15 +179,26 @@ TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_cou
   EXPECT_EQ(end.output, "=4=\n") << end;
 }
 
-TEST_F(weft_tool, run_with_pools_preloads_the_library_that_knows_their_threads) {
-  const auto end =
-      weft({"run", "--pools", "sh", "-c", "echo =$LD_PRELOAD="}, {{"LD_PRELOAD", "libdl.so.2"}});
-  EXPECT_TRUE(end.exited(0)) << end;
-  if (!end.printed("weft: warning: --pools: this installation has no libweft-pools.so"))
-    EXPECT_TRUE(end.printed("libweft-pools.so:libdl.so.2=\n")) << end;
-  else
-    EXPECT_TRUE(end.printed("=libdl.so.2=\n")) << end;
-  EXPECT_EQ(weft({"run", "sh", "-c", "echo =$LD_PRELOAD="}).output, "==\n");
+TEST_F(weft_tool, run_makes_the_threads_of_the_program_known_unless_it_is_not_to) {
+  const std::vector<std::string> show{"sh", "-c", "echo =$LD_PRELOAD="};
+  const auto shown = [&](std::vector<std::string> options, const char *before) {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), show.begin(), show.end());
+    return weft(options, {{"LD_PRELOAD", before}});
+  };
+  const auto taken = shown({"--pools"}, "libdl.so.2");
+  EXPECT_TRUE(taken.exited(0)) << taken;
+  if (taken.printed("weft: warning: --pools: this installation has no libweft-pools.so")) {
+    EXPECT_TRUE(taken.printed("=libdl.so.2=\n")) << taken;
+    EXPECT_EQ(shown({}, "").output, "==\n");
+    return;
+  }
+  EXPECT_TRUE(taken.printed("/libweft-pools.so:libdl.so.2=\n")) << taken;
+  const auto silent = shown({}, "");
+  EXPECT_TRUE(silent.output.starts_with("=/") && silent.printed("/libweft-pools.so=\n")) << silent;
+  EXPECT_EQ(shown({"--no-pools"}, "").output, "==\n");
+  EXPECT_EQ(shown({"--pools", "--no-pools"}, "").output, "==\n") << "the last word counts";
+  EXPECT_TRUE(shown({"--no-pools", "--pools"}, "").printed("libweft-pools.so=\n"));
 }
 
 TEST_F(weft_tool, run_leaves_the_arguments_of_the_program_alone) {
@@ -233,6 +244,7 @@ TEST_F(weft_tool, run_refuses_a_command_line_without_sense) {
       {{"run", "--workers"}, "--workers needs a value"},
       {{"run", "--set", "workers", "true"}, "--set needs KEY=VALUE, not 'workers'"},
       {{"run", "--wrkers", "2", "true"}, "run does not know '--wrkers'; did you mean '--workers'?"},
+      {{"run", "--no-pool", "true"}, "run does not know '--no-pool'; did you mean '--no-pools'?"},
   };
   for (const auto &[words, sentence] : cases) {
     const auto end = weft(words);

@@ -30,7 +30,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--tbb] [--pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--tbb] [--no-pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
     "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
@@ -44,7 +44,8 @@ const char k_run_help[] =
     "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
     "  --tbb            gives Weft's threads also to a TBB that is loaded later, as Python's packages do; a program that loads or holds one at its\n"
     "                   start gets them without this\n"
-    "  --pools          workers make room for computing threads of other libraries' pools (docs/user/pools.md)\n"
+    "  --no-pools       workers do not make room for threads of other libraries' pools; without it they do while such threads compute\n"
+    "                   (docs/user/pools.md). --pools says so where a program or the environment leaves it open, and names what is missing\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -79,11 +80,14 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at,
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers",      "--preset",     "--set",   "--locks",
-                                          "--openmp",       "--tbb",        "--pools", "--counters",
-                                          "--interval",     "--exact-time", "--trace", "--report",
-                                          "--hang-timeout", "--seeds",      "--limit"};
+constexpr std::string_view k_options[] = {
+    "--workers", "--preset",       "--set",      "--locks",    "--openmp",     "--tbb",
+    "--pools",   "--no-pools",     "--counters", "--interval", "--exact-time", "--trace",
+    "--report",  "--hang-timeout", "--seeds",    "--limit"};
 constexpr double k_longest_limit = 1'000'000;
+
+/// Says whether a door is taken. Where the command line is silent, the command decides.
+enum class choice { open, taken, left_out };
 
 struct plan {
   std::vector<key_value> values;
@@ -92,7 +96,7 @@ struct plan {
   bool locks = false;
   bool openmp = false;
   bool tbb = false;
-  bool pools = false;
+  choice pools = choice::open;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string error;     ///< "" when the command line is right
@@ -102,8 +106,15 @@ struct plan {
     return word == "--locks"    ? &locks
            : word == "--openmp" ? &openmp
            : word == "--tbb"    ? &tbb
-           : word == "--pools"  ? &pools
                                 : nullptr;
+  }
+  /// Notes a word that takes a door, or leaves it out. Returns false if it does neither.
+  bool chooses(const std::string &word) {
+    const bool takes = word == "--pools";
+    if (!takes && word != "--no-pools")
+      return false;
+    pools = takes ? choice::taken : choice::left_out;
+    return true;
   }
 };
 
@@ -149,6 +160,8 @@ plan read_plan(const words &arguments) {
     }
     if (bool *const flag = p.flag_of(arguments[at])) {
       *flag = true;
+      ++at;
+    } else if (p.chooses(arguments[at])) {
       ++at;
     } else if (arguments[at] == "--exact-time") {
       p.values.emplace_back("counters.time", "exact");
@@ -234,15 +247,6 @@ void watch_locks() {
   preload_own("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
 }
 
-void watch_pools() {
-  const std::string library = own_library("libweft-pools.so");
-  if (library.empty())
-    std::fputs("weft: warning: --pools: this installation has no libweft-pools.so beside libweft\n",
-               stderr);
-  else
-    put_first("LD_PRELOAD", library);
-}
-
 /// Returns whether the file is an interpreter, or a script of one, whose packages bring runtimes of
 /// their own. Other programs get no additional library: those with a sanitizer refuse to start with
 /// one.
@@ -278,22 +282,54 @@ std::string loaded_library(const loading &starts, std::string_view name) {
   return "";
 }
 
-/// Replaces OpenMP runtimes by Weft's, and gives TBB Weft's threads. A program that loads one gets Weft's, whatever its name;
-/// other programs get Weft's where they ask for one by a usual name.
-void replace_runtimes(const plan &p, const std::string &program) {
+/// Says what the loader found in a program that this command prepares.
+struct program_file {
+  std::string path; ///< "" if there is none
+  loading starts;
+  std::string address, thread; ///< libraries of sanitizers that it loads, or ""
+  bool preloads = false; ///< Weft's libraries, before its own
+};
+
+program_file look_at(const std::string &name) {
+  program_file found;
+  found.path = find_program(name);
+  if (found.path.empty())
+    return found;
+  found.starts = try_loading(found.path);
+  found.address = loaded_library(found.starts, "libasan.");
+  found.thread = loaded_library(found.starts, "libtsan.");
+  return found;
+}
+
+/// Makes the program's threads known to Weft, so that workers make room for them. Programs with
+/// ThreadSanitizer are left alone: its functions are to be the first.
+void watch_pools(choice pools, program_file &file) {
+  const std::string library = own_library("libweft-pools.so");
+  if (pools == choice::taken && library.empty())
+    std::fputs("weft: warning: --pools: this installation has no libweft-pools.so beside libweft\n",
+               stderr);
+  if (pools == choice::taken && !file.thread.empty())
+    std::fputs(
+        "weft: note: this program is built with ThreadSanitizer: workers make no room for its threads\n",
+        stderr);
+  if (pools == choice::left_out || library.empty() || !file.thread.empty())
+    return;
+  put_first("LD_PRELOAD", library);
+  file.preloads = true;
+}
+
+/// Replaces OpenMP runtimes by Weft's, and gives TBB Weft's threads. A program that loads one gets
+/// Weft's, whatever its name; other programs get Weft's where they ask for one by a usual name.
+void replace_runtimes(const plan &p, program_file &file) {
   if (p.openmp && openmp_library().empty())
     warn_without("--openmp", "OpenMP", "weft-omp/libgomp.so.1");
   if (p.tbb && tbb_library().empty())
     warn_without("--tbb", "TBB", "weft-tbb/libirml.so.1");
-  const std::string file = find_program(program);
-  if (file.empty() || (openmp_library().empty() && tbb_library().empty()))
+  if (file.path.empty() || (openmp_library().empty() && tbb_library().empty()))
     return;
-  const loading starts = try_loading(file);
-  const bool openmp = p.openmp || !starts.runtimes.empty();
-  const std::string address = loaded_library(starts, "libasan."),
-                    thread = loaded_library(starts, "libtsan.");
-  const bool has_tbb = !tbbs_of(starts.files).empty();
-  const bool tbb = thread.empty() && (p.tbb || has_tbb);
+  const bool openmp = p.openmp || !file.starts.runtimes.empty();
+  const bool has_tbb = !tbbs_of(file.starts.files).empty();
+  const bool tbb = file.thread.empty() && (p.tbb || has_tbb);
   if ((p.tbb || has_tbb) && !tbb)
     std::fputs(
         "weft: note: this program is built with ThreadSanitizer, which cannot follow Weft's threads: TBB keeps threads of its own\n",
@@ -301,14 +337,24 @@ void replace_runtimes(const plan &p, const std::string &program) {
   use_openmp_library(openmp);
   if (tbb)
     use_tbb_library();
-  if (!(openmp && tbb) && loads_packages(file)) {
+  if (!(openmp && tbb) && loads_packages(file.path)) {
     if (!openmp)
       preload_own("libweft-stayed.so");
     if (!tbb)
       preload_own("libweft-stayed-tbb.so");
   }
-  if (!address.empty() && (openmp || tbb))
-    put_first("LD_PRELOAD", address); // it ends a program in which it is not the first
+  file.preloads |= openmp || tbb;
+}
+
+/// Sets what the loader adds to the program.
+void prepare(const plan &p, const std::string &program) {
+  program_file file = look_at(program);
+  watch_pools(p.pools, file);
+  if (p.locks)
+    watch_locks();
+  replace_runtimes(p, file);
+  if (!file.address.empty() && file.preloads)
+    put_first("LD_PRELOAD", file.address); // it ends a program in which it is not the first
 }
 
 constexpr char k_scratch[] = "/tmp/weft-report-";
@@ -420,6 +466,8 @@ int run_seeds(plan &p, const words &arguments) {
                          arguments.end());
   for (const auto &[key, value] : p.values)
     p.seeds.options.insert(p.seeds.options.end(), {"--set", key + "=" + value});
+  if (p.pools == choice::left_out)
+    p.seeds.options.emplace_back("--no-pools");
   return explore_seeds(p.seeds);
 }
 
@@ -441,11 +489,7 @@ int run_run(const words &arguments) {
   if (!p.error.empty())
     return usage_error(p.error);
   put_into_environment(p.values);
-  if (p.pools)
-    watch_pools();
-  if (p.locks)
-    watch_locks();
-  replace_runtimes(p, arguments[p.program]);
+  prepare(p, arguments[p.program]);
   if (p.seeds.seeds != 0)
     return run_seeds(p, arguments);
   for (const auto &[name, value] : process_environment())
