@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs without tasks: what the others are compared with.
+#include "serial.hpp"
+#include "../support/main.hpp"
+#include "launch.hpp"
+
+namespace inncabs {
+
+struct serial_calls : serial {
+  static constexpr const char *k_name = "serial";
+
+  class runtime {
+   public:
+    explicit runtime(const configuration &c) { require_async(c.policy, k_name); }
+    template <class F>
+    void call(F &&f) {
+      f();
+    }
+    void begin_sample() {}
+    template <class F>
+    void end_sample(F &&) {}
+  };
+};
+
+} // namespace inncabs
+
+int main(int argc, char **argv) { return inncabs::run<inncabs::serial_calls>(argc, argv); }
