@@ -3,6 +3,7 @@
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "cliffs/cliffs.hpp"
+#include "inncabs/inncabs.hpp"
 #include "managers/managers.hpp"
 #include "observe/observe.hpp"
 #include "omp/omp.hpp"
@@ -122,6 +123,8 @@ int main(int argc, char **argv) {
       return bench::omp::run(bench::omp::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "cliffs")
       return bench::cliffs::run(bench::cliffs::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "inncabs")
+      return bench::inncabs::run(bench::inncabs::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "observe")
       return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));

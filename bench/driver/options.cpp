@@ -25,6 +25,7 @@ constexpr const char *k_help =
 weft-bench apps [OPTION...]      measures the applications over task sizes; weft-bench apps --help
 weft-bench managers [OPTION...]  measures the modes of managers; weft-bench managers --help
 weft-bench cliffs [OPTION...]    each construct over sizes; weft-bench cliffs --help
+weft-bench inncabs [OPTION...]   the INNCABS programs beside std::async; weft-bench inncabs --help
 weft-bench observe [OPTION...]   what counters and traces cost; weft-bench observe --help
 bench/peers/install fetches and compiles the peers.
 )";
