@@ -8,6 +8,7 @@
 #include "observe/observe.hpp"
 #include "omp/omp.hpp"
 #include "options.hpp"
+#include "pools/pools.hpp"
 #include "process.hpp"
 #include "results.hpp"
 #include "sampler.hpp"
@@ -127,6 +128,8 @@ int main(int argc, char **argv) {
       return bench::inncabs::run(bench::inncabs::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "observe")
       return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "pools")
+      return bench::pools::run(bench::pools::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';

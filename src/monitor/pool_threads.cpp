@@ -30,13 +30,16 @@ bool pool_thread_policy::computes(layer::pool_thread &other, std::uint64_t since
   const std::uint64_t used = cpu - before;
   if (yielded != 0 && yielded * k_spin_ns >= used)
     return false;
-  return used * k_least_fraction >= since || !m_world.sleeps(tid);
+  const bool sleeps = m_world.sleeps(tid), much = used * k_least_fraction >= since;
+  m_doubt |= sleeps && much;
+  return much || !sleeps;
 }
 
 pool_thread_policy::assessment pool_thread_policy::look(std::uint64_t now) {
   const std::uint64_t since = now - std::exchange(m_at, now);
   unsigned computing = 0;
   bool may_compute = false;
+  const bool doubted = std::exchange(m_doubt, false);
   m_world.pool_threads().visit([&](layer::pool_thread &other) {
     if (other.tid.load(std::memory_order_relaxed) == 0)
       return;
@@ -57,7 +60,8 @@ pool_thread_policy::assessment pool_thread_policy::look(std::uint64_t now) {
     ++away;
   while (away > absent && m_world.call_back())
     --away;
-  return {may_compute || away > 0, computing};
+  m_doubt &= !doubted && away > 0; // not twice in a row: threads may sleep often
+  return {may_compute || away > 0, m_doubt, computing};
 }
 
 } // namespace rt

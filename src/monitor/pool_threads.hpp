@@ -7,6 +7,8 @@
 // - it has used an eighth of the time since the last look;
 // - it does not sleep in the kernel: it waits for a cpu;
 // - the watcher sees it for the first time since it waited.
+// A pool thread that has used an eighth and sleeps may have begun to wait just now: the watcher looks
+// again soon.
 // A pool thread that has called sched_yield() once or more in each 100 us of its cpu time spins: it
 // gives its cpu to any thread that wants it, and does not count.
 #pragma once
@@ -47,18 +49,22 @@ class pool_thread_policy {
 
   struct assessment {
     bool watches = false; // pool threads may compute, or workers have stepped back: look again soon
+    bool doubt = false; // a pool thread that has computed sleeps: look again sooner
     unsigned computing = 0;
   };
   assessment look(std::uint64_t now);
 
   // The longest time between two looks while pool threads may compute.
-  static constexpr std::uint64_t k_look_ns = 8'000'000;
+  static constexpr std::uint64_t k_look_ns = 6'000'000;
+  // The same while there is a doubt. With the time above it is less than 10 ms.
+  static constexpr std::uint64_t k_doubt_ns = 1'000'000;
 
  private:
   [[nodiscard]] bool computes(layer::pool_thread &other, std::uint64_t since);
 
   pool_thread_world &m_world;
   std::uint64_t m_at = 0; // of the last look
+  bool m_doubt = false; // at this look
 };
 
 } // namespace rt

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -14,7 +15,10 @@ namespace {
 
 constexpr std::uint64_t k_longest_rest_ns =
     1'000'000'000; // while a call of a service may not return, or another process may ask
-constexpr std::uint64_t k_shortest_ns = 500'000; // between two looks because of pool threads
+constexpr std::uint64_t k_shortest_ns = 200'000; // between two looks because of pool threads
+// Looks because of pool threads may cost this fraction of a cpu, saved up to an allowance: so the
+// threads of a pool that wait one after the other do not make each other wait for a look.
+constexpr std::int64_t k_nudge_fraction = 150, k_nudge_allowance_ns = 1'000'000;
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
@@ -53,6 +57,15 @@ bool watcher::is_stopping() const noexcept {
   return (m_asked.load(std::memory_order_acquire) & k_stops) != 0; // O1
 }
 
+bool watcher::is_nudged() const noexcept {
+  return (m_asked.load(std::memory_order_relaxed) & k_nudged) != 0; // a hint
+}
+
+/// Returns the longest time to the next look at pool threads.
+std::uint64_t watcher::pool_pause() const noexcept {
+  return m_seen_pools.doubt ? pool_thread_policy::k_doubt_ns : pool_thread_policy::k_look_ns;
+}
+
 void watcher::pool_threads_have_changed() noexcept {
   if (m_asked.load(std::memory_order_relaxed) & k_nudged) // it has not looked since
     return;
@@ -63,7 +76,7 @@ void watcher::pool_threads_have_changed() noexcept {
 
 std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64_t now) {
   const std::uint64_t spent = own_cpu_ns();
-  m_cpu_ns.store(spent, std::memory_order_relaxed);
+  charge(now, spent);
   return m_pace.next(o, now, spent);
 }
 
@@ -74,19 +87,47 @@ void watcher::nap(std::uint64_t ns) {
     os_futex_wait(m_asked, seen, static_cast<std::int64_t>(now_ns() + ns));
 }
 
-/// Naps, but ends the nap early if a pool thread has changed. Between two looks is time for a hundred of
-/// them, so that pool threads that wait and go on all the time do not keep a cpu busy.
-void watcher::nap_after_look(std::uint64_t ns, std::uint64_t looked_at) {
-  const std::uint64_t cost = now_ns() - looked_at;
-  if (!(m_asked.load(std::memory_order_relaxed) & k_nudged))
-    nap(ns);
-  if (!(m_asked.load(std::memory_order_relaxed) & k_nudged))
+/// Adds to what looks because of pool threads may cost, and takes off what looks have cost.
+void watcher::charge(std::uint64_t now, std::uint64_t spent) {
+  const std::uint64_t before = std::exchange(m_charged_at, now);
+  const auto earned = static_cast<std::int64_t>(before ? now - before : 0) / k_nudge_fraction;
+  const auto cost = static_cast<std::int64_t>(spent - m_cpu_ns.load(std::memory_order_relaxed));
+  m_cpu_ns.store(spent, std::memory_order_relaxed);
+  m_nudge_credit =
+      std::clamp(m_nudge_credit + earned - cost,
+                 -static_cast<std::int64_t>(pool_thread_policy::k_look_ns) / k_nudge_fraction,
+                 k_nudge_allowance_ns);
+}
+
+/// Waits before a look that a nudge asks for, so that pool threads that wait and go on all the time
+/// do not keep a cpu busy.
+void watcher::keep_distance() {
+  if (!is_nudged())
     return;
-  const std::uint64_t least = std::max(k_shortest_ns,
-                                       std::min(100 * cost, pool_thread_policy::k_look_ns)),
-                      now = now_ns();
-  if (now - looked_at < least)
-    nap(least - (now - looked_at));
+  const std::uint64_t debt =
+      m_nudge_credit < 0 ? static_cast<std::uint64_t>(-m_nudge_credit * k_nudge_fraction) : 0;
+  const std::uint64_t least = std::max(k_shortest_ns, debt), now = now_ns();
+  if (now - m_looked_at < least)
+    nap(least - (now - m_looked_at)); // further nudges do not end it
+}
+
+/// Looks at pool threads alone, as often as they change, until it is time for a whole look.
+void watcher::look_at_pools_until(std::uint64_t due) {
+  for (;;) {
+    if (const std::uint64_t now = now_ns(); now < due && !is_nudged())
+      nap(due - now);
+    keep_distance();
+    const std::uint64_t now = now_ns();
+    if (now >= due || !m_pool_threads || !is_nudged() || is_stopping())
+      return;
+    m_asked.fetch_and(~k_nudged, std::memory_order_acquire); // O3
+    m_seen_pools = m_pool_threads->look(now);
+    m_looked_at = now;
+    m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (m_seen_pools.watches)
+      due = std::min(due, now + pool_pause());
+    charge(now, own_cpu_ns());
+  }
 }
 
 /// Returns when a rest ends by itself; 0 for never.
@@ -140,6 +181,7 @@ stall_detector::assessment watcher::look(std::uint64_t now) {
 void watcher::run() {
   std::uint64_t rested_until = 0;
   while (!is_stopping()) {
+    keep_distance();
     m_asked.fetch_and(~k_nudged, std::memory_order_acquire); // O3
     m_world.answer();
     examine_if_asked();
@@ -150,14 +192,13 @@ void watcher::run() {
     m_world.publish();
     std::uint64_t pause = next_nap(o, now);
     if (m_seen_pools.watches)
-      pause = std::min(pause, pool_thread_policy::k_look_ns);
+      pause = std::min(pause, pool_pause());
+    m_looked_at = now;
     if (!o.may_rest) {
-      nap_after_look(pause, now);
+      look_at_pools_until(now + pause);
     } else if (o.blocked == 0 && now - rested_until < pace::k_longest_ns) {
-      nap(std::max(
-          pause,
-          pace::
-              k_longest_ns)); // woken for nothing: do not rest, or every push would wake the watcher
+      // Woken for nothing: it does not rest, or every push would wake the watcher.
+      look_at_pools_until(now + std::max(pause, pace::k_longest_ns));
     } else {
       rest();
       rested_until = now_ns();

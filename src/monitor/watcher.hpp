@@ -61,7 +61,11 @@ class watcher {
   [[nodiscard]] std::uint64_t end_of_rest() const noexcept;
   void examine_if_asked();
   void nap(std::uint64_t ns);
-  void nap_after_look(std::uint64_t ns, std::uint64_t looked_at);
+  void charge(std::uint64_t now, std::uint64_t spent);
+  void keep_distance();
+  [[nodiscard]] bool is_nudged() const noexcept;
+  [[nodiscard]] std::uint64_t pool_pause() const noexcept;
+  void look_at_pools_until(std::uint64_t due);
   [[nodiscard]] bool is_stopping() const noexcept;
   [[nodiscard]] std::uint64_t next_nap(const stall_detector::assessment &o, std::uint64_t now);
 
@@ -77,6 +81,8 @@ class watcher {
   thread m_thread;
   std::atomic<bool> m_has_thread{false};
   std::uint64_t m_oversubscription_rest_ns = 0;
+  std::uint64_t m_looked_at = 0, m_charged_at = 0;
+  std::int64_t m_nudge_credit = 0; // processor time for looks because of pool threads
   std::uint64_t m_again_ns = 0,
                 m_again_at = 0; // examine again: after how long, and when; 0 for not
   static constexpr std::uint32_t k_stops = 1, k_nudged = 2;

@@ -108,6 +108,30 @@ TEST_F(pool_thread_policies, count_an_eighth_of_the_time_as_computing) {
   EXPECT_TRUE(seen.watches) << "it may go on without a notice";
 }
 
+TEST_F(pool_thread_policies, look_again_soon_where_a_pool_thread_may_have_begun_to_wait) {
+  world.add(1);
+  EXPECT_FALSE(look().doubt);
+  world.cpu[1] += 10 * k_ms;
+  EXPECT_FALSE(look().doubt) << "it does not sleep";
+  world.asleep[1] = true;
+  world.cpu[1] += 10 * k_ms;
+  auto seen = look();
+  EXPECT_TRUE(seen.doubt);
+  EXPECT_EQ(seen.computing, 1u);
+  world.cpu[1] += k_ms;
+  EXPECT_FALSE(look(k_ms).doubt) << "not twice in a row";
+  world.cpu[1] += 10 * k_ms;
+  EXPECT_TRUE(look().doubt);
+  seen = look(k_ms); // it has used nothing
+  EXPECT_EQ(seen.computing, 0u);
+  EXPECT_EQ(world.away, 0u);
+  world.least = world.workers; // no worker can come back
+  world.cpu[1] += 10 * k_ms;
+  seen = look();
+  EXPECT_EQ(seen.computing, 1u);
+  EXPECT_FALSE(seen.doubt);
+}
+
 TEST_F(pool_thread_policies, count_a_pool_thread_that_waits_for_a_cpu) {
   world.add(1);
   (void)look();

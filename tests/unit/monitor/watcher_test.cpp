@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watcher alone, in a world where nothing happens.
+#include "base/clock.hpp"
 #include "monitor/watcher.hpp"
 #include "os/thread_state.hpp"
 
@@ -56,6 +57,18 @@ TEST_F(watcher_alone, examines_when_it_is_asked_while_it_rests) {
   }
   w.stop();
   EXPECT_EQ(world.examined, 3);
+}
+
+TEST_F(watcher_alone, looks_seldom_however_often_pool_threads_change) {
+  ASSERT_EQ(w.start(), 0);
+  rests();
+  const std::uint64_t looks = w.looks(), begin = now_ns();
+  for (std::uint64_t last = looks; now_ns() - begin < 100'000'000 || last < looks + 3;
+       last = w.looks())
+    w.pool_threads_have_changed();
+  const std::uint64_t most = (now_ns() - begin) / 200'000 + 2; // a fifth of a millisecond apart
+  EXPECT_LE(w.looks() - looks, most);
+  w.stop();
 }
 
 } // namespace
