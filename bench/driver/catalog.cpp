@@ -139,17 +139,47 @@ void add_glto(std::vector<experiment> &to, size s) {
                                    {"libiomp5", "peers/bin/glto-libiomp5", {deep}}};
   struct workload {
     const char *name;
-    long count, quick_count; // rounds; of uts the tree's size
+    long count, quick_count; // rounds, steps, iterations; of uts the tree's size
     bool is_long = false; // with two workers alone
   };
   for (const workload &w : {workload{"assign", 5'000, 1'000},
+                            {"hydro-64", 20, 2},
+                            {"hydro-256", 5, 1},
                             {"tasks", 100, 10},
+                            {"cg-10", 30, 5, true},
+                            {"cg-20", 30, 5, true},
+                            {"cg-50", 30, 5, true},
+                            {"cg-100", 30, 5, true},
                             {"nested-100", 10, 2},
+                            {"nested-1000", 1, 1, true},
                             {"uts-t1", 10, 6, true},
                             {"uts-t3", 2000, 100, true}})
     for (int workers = 2; workers >= (w.is_long ? 2 : 1); --workers)
       to.push_back(
           {"glto", w.name, w.name, workers, s == size::full ? w.count : w.quick_count, 0, all});
+  // The bound of Weft's OpenMP is a setting; those of the other two are fixed (64 tasks per thread,
+  // 256), and Intel's can be taken away.
+  const auto bound_at = [&](const char *tasks) {
+    return contender{std::string("weft-omp ") + tasks,
+                     "bin/weft-glto-openmp",
+                     {deep, "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp",
+                      std::string("WEFT_OMP_CUTOFF=") + tasks}};
+  };
+  to.push_back(
+      {"glto",
+       "cutoff",
+       "cutoff",
+       2,
+       s == size::full ? 100 : 10,
+       0,
+       {all[0],
+        all[1],
+        bound_at("16"),
+        bound_at("256"),
+        bound_at("4096"),
+        all[3],
+        all[4],
+        {"libiomp5 without", "peers/bin/glto-libiomp5", {deep, "KMP_ENABLE_TASK_THROTTLING=0"}}}});
 }
 
 } // namespace

@@ -77,6 +77,42 @@ class runtime {
     });
   }
 
+  template <class F>
+  void loop(int n, F f) {
+    assign([&](int number) {
+      const int end = glto::begin_of(n, m_workers, number + 1);
+      for (int i = glto::begin_of(n, m_workers, number); i < end; ++i)
+        f(i);
+    });
+  }
+
+  template <class F>
+  void produce(F f) {
+    f();
+  }
+
+  template <class F, class Before>
+  void tasks(int n, F f, Before before) {
+    struct part {
+      F *f;
+      int i;
+    };
+    std::vector<part> parts(static_cast<std::size_t>(n));
+    std::vector<GLT_ult> ults(parts.size());
+    for (int i = 0; i < n; ++i) {
+      before(i);
+      auto &p = parts[static_cast<std::size_t>(i)] = {&f, i};
+      glt_ult_create(
+          [](void *q) {
+            const auto &own = *static_cast<part *>(q);
+            (*own.f)(own.i);
+          },
+          &p, &ults[static_cast<std::size_t>(i)]);
+    }
+    before(n);
+    join_all(ults);
+  }
+
   long count(const uts::tree &tree, const uts::node &root) {
     search s{&tree, root, 0};
     visit(&s);

@@ -42,6 +42,31 @@ class runtime {
     }
   }
 
+  template <class F>
+  void loop(int n, F f) {
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; ++i)
+      f(i);
+  }
+
+  template <class F>
+  void produce(F f) {
+#pragma omp parallel
+#pragma omp single
+    f();
+  }
+
+  template <class F, class Before>
+  void tasks(int n, F f, Before before) {
+    for (int i = 0; i < n; ++i) {
+      before(i);
+#pragma omp task firstprivate(i) shared(f)
+      f(i);
+    }
+    before(n);
+#pragma omp taskwait
+  }
+
   long count(const uts::tree &tree, const uts::node &root) {
     long nodes = 0;
 #pragma omp parallel

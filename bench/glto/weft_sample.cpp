@@ -49,6 +49,26 @@ class runtime {
     });
   }
 
+  template <class F>
+  void loop(int n, F f) {
+    weft::taskfor(weft::range(n), f);
+  }
+
+  template <class F>
+  void produce(F f) {
+    f();
+  }
+
+  template <class F, class Before>
+  void tasks(int n, F f, Before before) {
+    for (int i = 0; i < n; ++i) {
+      before(i);
+      weft::spawn([&f, i] { f(i); });
+    }
+    before(n);
+    weft::taskwait();
+  }
+
   long count(const uts::tree &tree, const uts::node &node) {
     const int n = tree.children_of(node);
     if (n == 0)
