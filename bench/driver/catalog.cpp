@@ -182,6 +182,34 @@ void add_glto(std::vector<experiment> &to, size s) {
         {"libiomp5 without", "peers/bin/glto-libiomp5", {deep, "KMP_ENABLE_TASK_THROTTLING=0"}}}});
 }
 
+/// Adds what a call with a future costs (bench/futures). A thread per call is for few calls alone.
+void add_futures(std::vector<experiment> &to, size s) {
+  const auto program = [](const char *runtime) {
+    return contender{runtime, std::string("bin/weft-futures-") + runtime, {}};
+  };
+  const std::vector<contender> many{
+      program("weft"),
+      program("weft-group"),
+      program("tbb"),
+      program("openmp"),
+      program("boost-fiber"),
+      {"std:deferred", "bin/weft-futures-std", {"FUTURES_LAUNCH=deferred"}}};
+  std::vector<contender> few = many;
+  few.push_back(program("std"));
+  struct workload {
+    const char *name, *program_name;
+    long count, quick_count; // n, or leaves
+    bool is_small = false;
+  };
+  for (const workload &w :
+       {workload{"fib", "fib", 27, 20}, workload{"skynet", "skynet", 1'000'000, 10'000},
+        workload{"integrate", "integrate", 300, 50}, workload{"fib-12", "fib", 12, 12, true},
+        workload{"skynet-1k", "skynet", 1000, 1000, true}})
+    for (int workers = 2; workers >= 1; --workers)
+      to.push_back({"futures", w.name, w.program_name, workers,
+                    s == size::full ? w.count : w.quick_count, 0, w.is_small ? few : many});
+}
+
 } // namespace
 
 std::vector<experiment> catalog(size s) {
@@ -191,6 +219,7 @@ std::vector<experiment> catalog(size s) {
   add_ablation(all, s);
   add_policies(all, s);
   add_glto(all, s);
+  add_futures(all, s);
   return all;
 }
 

@@ -34,6 +34,7 @@ const std::vector<contender> &all_contenders() {
       {"tbb", "weft-inncabs-tbb"},
       {"libgomp", "weft-inncabs-openmp"},
       {"weft-omp", "weft-inncabs-openmp", "weft-omp"},
+      {"boost-fiber", "weft-inncabs-boost-fiber"},
   };
   return all;
 }

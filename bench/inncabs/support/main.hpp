@@ -87,7 +87,8 @@ int dispatch(const request &r) {
     return 0;
   }
   int status = -1;
-  ((r.program == Programs::k_name && (status = measure<Model, Programs>(r), true)) || ...);
+  static_cast<void>(
+      ((r.program == Programs::k_name && (status = measure<Model, Programs>(r), true)) || ...));
   if (status < 0)
     throw std::runtime_error("no program is called '" + r.program + "'");
   return status;

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of OpenMP; a future waits with taskwait, for all children of the task.
-#include "../support/main.hpp"
+// Tasks of oneTBB, in a task_group per scope.
+#pragma once
+
 #include "launch.hpp"
 #include "slot.hpp"
 
-#include <omp.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/mutex.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
 
 namespace inncabs {
 
-struct openmp {
-  static constexpr const char *k_name = "openmp";
-
-  class mutex {
-   public:
-    mutex() { omp_init_lock(&m_lock); }
-    mutex(const mutex &) = delete;
-    mutex &operator=(const mutex &) = delete;
-    ~mutex() { omp_destroy_lock(&m_lock); }
-    void lock() { omp_set_lock(&m_lock); }
-    void unlock() { omp_unset_lock(&m_lock); }
-
-   private:
-    omp_lock_t m_lock;
-  };
+struct tbb_group {
+  static constexpr const char *k_name = "tbb";
+  using mutex = tbb::mutex;
 
   struct scope;
 
@@ -32,9 +24,10 @@ struct openmp {
     template <class F>
     future(scope &here, F f) : m_scope(here) {
       here.open = true;
-      slot<T> *const to = &m_value;
-#pragma omp task firstprivate(to, f)
-      to->fill(f);
+      here.group.run([this, f = std::move(f)] {
+        F once = f; // the callable is const, and its arguments are moved from
+        m_value.fill(once);
+      });
     }
     future(const future &) = delete;
     future &operator=(const future &) = delete;
@@ -45,10 +38,11 @@ struct openmp {
 
    private:
     scope &m_scope;
-    slot<T> m_value;
+    mutable slot<T> m_value;
   };
 
   struct scope {
+    tbb::task_group group;
     bool open = false; // calls have been made since the last wait
 
     template <class F, class... Arguments>
@@ -59,34 +53,32 @@ struct openmp {
           });
     }
     void wait() {
-      if (open) {
-#pragma omp taskwait
-      }
+      if (open)
+        group.wait();
       open = false;
     }
   };
 
   class runtime {
    public:
-    explicit runtime(const configuration &c) : m_workers(c.workers) {
+    explicit runtime(const configuration &c)
+        : m_workers(tbb::global_control::max_allowed_parallelism,
+                    static_cast<std::size_t>(c.workers)),
+          m_arena(c.workers) {
       require_async(c.policy, k_name);
-      omp_set_dynamic(0);
     }
     template <class F>
     void call(F &&f) {
-#pragma omp parallel num_threads(m_workers)
-#pragma omp single
-      f();
+      m_arena.execute(f);
     }
     void begin_sample() {}
     template <class F>
     void end_sample(F &&) {}
 
    private:
-    int m_workers;
+    tbb::global_control m_workers;
+    tbb::task_arena m_arena;
   };
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::openmp>(argc, argv); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of Weft, in a group per scope.
-#include "../support/main.hpp"
+#pragma once
+
 #include "slot.hpp"
 #include "weft_runtime.hpp"
 
@@ -59,5 +60,3 @@ struct weft_group {
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::weft_group>(argc, argv); }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of Weft with handles of their results.
-#include "../support/main.hpp"
+#pragma once
+
 #include "weft_runtime.hpp"
 
 #include <weft/weft.hpp>
 
 namespace inncabs {
 
-struct weft_futures {
+struct weft_handles {
   static constexpr const char *k_name = "weft";
   using mutex = weft::mutex;
   template <class T>
@@ -29,5 +30,3 @@ struct weft_futures {
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::weft_futures>(argc, argv); }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The programs without tasks: what the others are compared with.
-#include "serial.hpp"
-#include "../support/main.hpp"
+#pragma once
+
 #include "launch.hpp"
+#include "serial.hpp"
 
 namespace inncabs {
 
@@ -23,5 +24,3 @@ struct serial_calls : serial {
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::serial_calls>(argc, argv); }

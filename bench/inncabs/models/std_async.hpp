@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // std::async: the standard library makes a thread per call.
-#include "../support/main.hpp"
+#pragma once
+
+#include "../support/request.hpp"
 #include "launch.hpp"
 
 #include <atomic>
@@ -10,52 +12,48 @@
 
 namespace inncabs {
 
-namespace {
-
-std::launch g_policy = std::launch::async;
-std::atomic<long> g_threads{0};
-long g_most_threads = 0;
-
-/// Counts a call's thread while it runs. Beyond the limit the standard library would throw
-/// std::system_error, as it does at the system's own limit; the program ends there.
-struct counted_thread {
-  ~counted_thread() { g_threads.fetch_sub(1, std::memory_order_relaxed); }
-};
-bool may_start_thread() {
-  if (g_threads.fetch_add(1, std::memory_order_relaxed) < g_most_threads)
-    return true;
-  g_threads.fetch_sub(1, std::memory_order_relaxed);
-  return false;
-}
-
-} // namespace
-
-struct standard {
+struct std_async {
   static constexpr const char *k_name = "std";
   using mutex = std::mutex;
   template <class T>
   using future = std::future<T>;
 
+  static inline std::launch policy = std::launch::async;
+  static inline std::atomic<long> threads{0};
+  static inline long most_threads = 0;
+
+  /// Counts a call's thread while it runs. Beyond the limit the standard library would throw
+  /// std::system_error, as it does at the system's own limit; the program ends there.
+  struct counted_thread {
+    ~counted_thread() { threads.fetch_sub(1, std::memory_order_relaxed); }
+  };
+  static bool may_start_thread() {
+    if (threads.fetch_add(1, std::memory_order_relaxed) < most_threads)
+      return true;
+    threads.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+
   struct scope {
     template <class F, class... Arguments>
     auto async(F f, Arguments... arguments) {
-      std::launch policy = g_policy;
-      const bool thread = (policy & std::launch::async) == std::launch::async;
+      std::launch how = policy;
+      const bool thread = (how & std::launch::async) == std::launch::async;
       if (thread && !may_start_thread()) {
-        if (policy == std::launch::async)
-          end_at_limit(g_most_threads);
-        policy = std::launch::deferred; // as the standard library decides when it gets no thread
+        if (how == std::launch::async)
+          end_at_limit(most_threads);
+        how = std::launch::deferred; // as the standard library decides when it gets no thread
       }
-      const bool counted = (policy & std::launch::async) == std::launch::async;
+      const bool counted = (how & std::launch::async) == std::launch::async;
       try {
-        return std::async(policy, [f, counted, ... arguments = std::move(arguments)]() mutable {
+        return std::async(how, [f, counted, ... arguments = std::move(arguments)]() mutable {
           if (!counted)
             return f(std::move(arguments)...);
           const counted_thread here;
           return f(std::move(arguments)...);
         });
       } catch (const std::system_error &) {
-        end_at_limit(g_threads.load());
+        end_at_limit(threads.load());
       }
     }
   };
@@ -63,16 +61,16 @@ struct standard {
   class runtime {
    public:
     explicit runtime(const configuration &c) {
-      g_most_threads = c.threads;
+      most_threads = c.threads;
       switch (c.policy) {
       case launch::async:
-        g_policy = std::launch::async;
+        policy = std::launch::async;
         break;
       case launch::deferred:
-        g_policy = std::launch::deferred;
+        policy = std::launch::deferred;
         break;
       case launch::optional:
-        g_policy = std::launch::async | std::launch::deferred;
+        policy = std::launch::async | std::launch::deferred;
         break;
       case launch::fork:
         throw std::runtime_error("std has no launch policy fork; it has async, deferred, optional");
@@ -102,5 +100,3 @@ struct standard {
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::standard>(argc, argv); }

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of oneTBB, in a task_group per scope.
-#include "../support/main.hpp"
+// Tasks of OpenMP; a future waits with taskwait, for all children of the task.
+#pragma once
+
 #include "launch.hpp"
 #include "slot.hpp"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/mutex.h>
-#include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_group.h>
+#include <omp.h>
 
 namespace inncabs {
 
-struct tbb_group {
-  static constexpr const char *k_name = "tbb";
-  using mutex = tbb::mutex;
+struct openmp_tasks {
+  static constexpr const char *k_name = "openmp";
+
+  class mutex {
+   public:
+    mutex() { omp_init_lock(&m_lock); }
+    mutex(const mutex &) = delete;
+    mutex &operator=(const mutex &) = delete;
+    ~mutex() { omp_destroy_lock(&m_lock); }
+    void lock() { omp_set_lock(&m_lock); }
+    void unlock() { omp_unset_lock(&m_lock); }
+
+   private:
+    omp_lock_t m_lock;
+  };
 
   struct scope;
 
@@ -23,10 +33,9 @@ struct tbb_group {
     template <class F>
     future(scope &here, F f) : m_scope(here) {
       here.open = true;
-      here.group.run([this, f = std::move(f)] {
-        F once = f; // the callable is const, and its arguments are moved from
-        m_value.fill(once);
-      });
+      slot<T> *const to = &m_value;
+#pragma omp task firstprivate(to, f)
+      to->fill(f);
     }
     future(const future &) = delete;
     future &operator=(const future &) = delete;
@@ -37,11 +46,10 @@ struct tbb_group {
 
    private:
     scope &m_scope;
-    mutable slot<T> m_value;
+    slot<T> m_value;
   };
 
   struct scope {
-    tbb::task_group group;
     bool open = false; // calls have been made since the last wait
 
     template <class F, class... Arguments>
@@ -52,34 +60,32 @@ struct tbb_group {
           });
     }
     void wait() {
-      if (open)
-        group.wait();
+      if (open) {
+#pragma omp taskwait
+      }
       open = false;
     }
   };
 
   class runtime {
    public:
-    explicit runtime(const configuration &c)
-        : m_workers(tbb::global_control::max_allowed_parallelism,
-                    static_cast<std::size_t>(c.workers)),
-          m_arena(c.workers) {
+    explicit runtime(const configuration &c) : m_workers(c.workers) {
       require_async(c.policy, k_name);
+      omp_set_dynamic(0);
     }
     template <class F>
     void call(F &&f) {
-      m_arena.execute(f);
+#pragma omp parallel num_threads(m_workers)
+#pragma omp single
+      f();
     }
     void begin_sample() {}
     template <class F>
     void end_sample(F &&) {}
 
    private:
-    tbb::global_control m_workers;
-    tbb::task_arena m_arena;
+    int m_workers;
   };
 };
 
 } // namespace inncabs
-
-int main(int argc, char **argv) { return inncabs::run<inncabs::tbb_group>(argc, argv); }
