@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the parts of a loop that members of a team share:
-// layers/omp/src/workshare/static_steal.hpp, ordered.hpp.
+// Models of how members of a team wait for each other in a loop:
+// layers/omp/src/workshare/ordered.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/workshare/ordered.hpp"
-#include "layers/omp/src/workshare/static_steal.hpp"
 
 #include <cstdint>
 
@@ -13,69 +12,6 @@ namespace {
 using namespace weft_model;
 using enum std::memory_order;
 using P = omp_atomics;
-
-// ---- static_steal; as next_static_steal() of workshare.cpp
-
-/// Keeps the last members of a team, from `Come` on, away from the loop as long as there are
-/// chunks.
-template <unsigned Members, unsigned Come, std::uint32_t Chunks>
-struct each_chunk_once {
-  static constexpr int threads = static_cast<int>(Come);
-  weft_omp::basic_chunk_range<P> ranges[Members];
-  int taken[Come][Chunks] = {};
-  each_chunk_once() { weft_omp::split_chunks(Chunks, Members, range_of()); }
-  auto range_of() {
-    return [this](unsigned i) -> auto & { return ranges[i]; };
-  }
-  void run(int t) {
-    const auto me = static_cast<unsigned>(t);
-    for (std::uint32_t chunk = 0;
-         ranges[me].take(chunk) || weft_omp::steal(Members, me, range_of(), chunk);) {
-      expect(chunk < Chunks, "a chunk is one of the loop's");
-      ++taken[t][chunk];
-    }
-  }
-  void check() {
-    for (std::uint32_t chunk = 0; chunk < Chunks; ++chunk) {
-      int all = 0;
-      for (const auto &mine : taken)
-        all += mine[chunk];
-      expect(all == 1, "every chunk is handed out once");
-    }
-  }
-};
-const passes<each_chunk_once<2, 2, 2>> p1{"omp_static_steal_one_each"};
-const passes<each_chunk_once<2, 2, 5>> p2{"omp_static_steal_two_members"};
-const passes<each_chunk_once<3, 3, 3>> p3{"omp_static_steal_three_members"};
-const passes<each_chunk_once<2, 1, 3>> p4{"omp_static_steal_member_alone"};
-const passes<each_chunk_once<3, 2, 4>> p5{"omp_static_steal_late_member"};
-
-/// Takes the largest loop: a member that asks again and again at its end gets nothing more.
-struct end_of_range {
-  static constexpr int threads = 2;
-  static constexpr auto last =
-      static_cast<std::uint32_t>(weft_omp::basic_chunk_range<P>::k_most - 1);
-  weft_omp::basic_chunk_range<P> range;
-  int taken[2] = {};
-  end_of_range() { range.put(last, last + 1); }
-  void run(int t) {
-    std::uint32_t chunk = 0, end = 0;
-    if (t == 1) {
-      if (range.give_half(chunk, end)) {
-        expect(chunk == last && end == last + 1, "half of one chunk is that chunk");
-        ++taken[t];
-      }
-      return;
-    }
-    for (int i = 0; i < 4; ++i)
-      if (range.take(chunk)) {
-        expect(chunk == last, "a chunk is one of the loop's");
-        ++taken[t];
-      }
-  }
-  void check() { expect(taken[0] + taken[1] == 1, "every chunk is handed out once"); }
-};
-const passes<end_of_range> p6{"omp_static_steal_at_the_end"};
 
 // ---- ordered tickets; as next_ordered_chunk() of workshare.cpp
 

@@ -30,8 +30,7 @@ struct workshare_state {
   std::uint64_t singles = 0; // single regions so far
   std::uint64_t trip = 0; // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
-  basic_chunk_range<> *range =
-      nullptr; // of a static_steal loop, once the member has asked for a chunk
+  chunk_range *range = nullptr; // of a static_steal loop, once the member has asked for a chunk
   workshare *nest =
       nullptr; // of LLVM's doacross loops; nest_shape: first value, last, step of each dimension
   std::int64_t *nest_shape = nullptr;

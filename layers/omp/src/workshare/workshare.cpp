@@ -201,7 +201,7 @@ bool next_static_steal(const thread &self, workshare_state &mine, workshare &s) 
   const auto range_of = ranges_of(self, s);
   mine.range = &range_of(self.number);
   std::uint32_t chunk = 0;
-  if (mine.range->take(chunk) || steal(self.team->size, self.number, range_of, chunk))
+  if (mine.range->take(chunk) || steal_half(self.team->size, self.number, range_of, chunk))
     return take_equal(mine, s, chunk);
   if (s.next.load(std::memory_order_relaxed) >= s.chunks ||
       s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
