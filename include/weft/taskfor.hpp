@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/detail/loop.hpp>
+#include <weft/detail/run_loop.hpp>
 
 namespace weft::inline v0 {
 
@@ -21,6 +22,8 @@ struct taskfor_body {
   loop_options options;
 
   void operator()() {
+    if (!options.has_grain)
+      return run_loop(adaptive());
     share_chunks(
         plan_shared(space.size(), options),
         [](void *p, std::uint64_t first, std::uint64_t count) {
@@ -28,6 +31,22 @@ struct taskfor_body {
           call_body(self->f, self->space.part(first, count));
         },
         this);
+  }
+
+ private:
+  loop_request adaptive() {
+    loop_request request;
+    request.size = space.size();
+    request.participate = [](void *p, loop_blocks &blocks) {
+      auto *self = static_cast<taskfor_body *>(p);
+      for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+        call_body(self->f, self->space.part(first, count));
+    };
+    request.context = this;
+    request.site = &site_of<taskfor_body>;
+    request.body = loop_body::may_wait;
+    request.participants = options.participants;
+    return request;
   }
 };
 
@@ -43,15 +62,17 @@ struct taskfor_body {
 ///   nogroup, in_group or tracked the call does not wait.
 /// - `f` is moved into the task, takes an index or a chunk (a weft::range), and is called by
 ///   several workers at once.
-/// - Clauses: grain_size (iterations per chunk; default: 8 chunks per worker), nogroup, in_group,
-///   and all of spawn(). With tracked the call returns a handle<void>.
-/// - `f` may wait. What `f` spawns is complete when the loop is, and is ordered only with what the
+/// - Clauses: grain_size (iterations per chunk; default: chunks choose their sizes by what an
+///   iteration takes), nogroup, in_group, and all of spawn(). With tracked the call returns a
+///   handle<void>.
+/// - `f` may wait. An iteration that waits for another one of the same loop needs grain_size(1). What `f` spawns is complete when the loop is, and is ordered only with what the
 ///   same worker has spawned in this loop.
 /// - The first exception that `f` throws is that of the task. Then, and when the task's group is
 ///   cancelled, chunks that have not begun are skipped.
 ///
-/// Cost. That of a task; when no worker helps, about 260 instructions more; 140 when there are
-/// several chunks, and 55 per chunk. A loop of one chunk wakes no worker.
+/// Cost. That of a task, and two looks at the clock. A loop whose work is shorter than two wake-ups
+/// of a worker wakes none. Else a look at the clock and an atomic addition per chunk of 4 us. With
+/// grain_size: 140 instructions, and 55 per chunk; a loop of one chunk wakes no worker.
 /// Threads. Any.
 /// Errors. As spawn(); invalid_argument for a grain of 0.
 template <class Index, class F, class... Clauses>

@@ -2,7 +2,7 @@
 // A loop as many tasks.
 #pragma once
 
-#include <weft/detail/loop.hpp>
+#include <weft/taskfor.hpp>
 
 namespace weft::inline v0 {
 
@@ -78,7 +78,8 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 ///
 /// `f` takes an index, or a chunk, which is a weft::range. The tasks share `f`, so several of them
 /// call it at once. Clauses:
-/// - one of grain_size and num_tasks (default: 8 tasks per worker);
+/// - one of grain_size and num_tasks (default: 8 tasks per worker; without any clause the loop is
+///   one task, whose chunks choose their sizes as those of taskfor do);
 /// - chunk_accesses(g), where g(chunk) returns the accesses of the chunk's task;
 /// - accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait,
 ///   stack_bytes, onready for each task;
@@ -108,7 +109,15 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   constexpr int elsewhere =
       detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...>;
   static_assert(elsewhere <= 1, "weft::taskloop takes one of nogroup and in_group");
-  const detail::loop_options options = detail::loop_options_of(clauses...);
+  detail::loop_options options = detail::loop_options_of(clauses...);
+  if constexpr (sizeof...(Clauses) == 0) {
+    if (space.empty())
+      return;
+    options.participants = detail::taskloop_participants();
+    detail::spawn_loop<>(nullptr, detail::taskfor_body<detail::borrowed_call<closure>, Index>{
+                                      detail::borrowed_call<closure>{&f}, space, options});
+    return;
+  }
   const detail::loop_plan plan = detail::plan_chunks(space.size(), options);
   if (plan.chunks == 0)
     return;

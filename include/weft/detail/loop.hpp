@@ -79,6 +79,7 @@ struct loop_options {
   std::uint64_t grain = 0, tasks = 0;
   bool has_grain = false, has_tasks = false;
   task_group *group = nullptr;
+  unsigned participants = 0; // of a loop that chooses its chunks, at most; 0: one per worker
 };
 template <class Clause>
 void put_loop_clause(loop_options &o, const Clause &c) noexcept {
@@ -191,6 +192,19 @@ class shared_body<F> {
  private:
   mutable F m_f;
 };
+
+/// Calls a callable that outlives the loop.
+template <class F>
+struct borrowed_call {
+  F *f;
+  template <class Part>
+    requires std::is_invocable_v<F &, Part>
+  void operator()(Part &&part) const {
+    (*f)(static_cast<Part &&>(part));
+  }
+};
+/// Returns how many participants of a taskloop may wait at once.
+WEFT_API unsigned taskloop_participants();
 
 /// Refers to a callable that outlives the loop's tasks.
 template <class F>

@@ -77,18 +77,35 @@ int run_chunk(void *p) {
   return this_task::cancelled() ? 0 : self->head.body(&self->head.chunk, self->get());
 }
 
+void call_taskfor(with_argument<taskfor_head> &whole, std::uint64_t first, std::uint64_t count) {
+  const weft_range chunk = part_of(whole.head.range, first, count);
+  if (const int code = whole.head.body(&chunk, whole.get()))
+    throw_body_failed(code);
+}
+
 int run_taskfor(void *p) {
   auto *self = static_cast<with_argument<taskfor_head> *>(p);
+  if (self->head.grain == 0) {
+    detail::loop_request request;
+    request.size = range_of(self->head.range).size();
+    request.participate = [](void *q, detail::loop_blocks &blocks) {
+      auto *whole = static_cast<with_argument<taskfor_head> *>(q);
+      for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+        call_taskfor(*whole, first, count);
+    };
+    request.context = self;
+    request.site = &detail::site_of_function(reinterpret_cast<const void *>(self->head.body));
+    request.body = detail::loop_body::may_wait;
+    detail::run_loop(request);
+    return 0;
+  }
   detail::loop_options options;
   options.grain = self->head.grain;
   options.has_grain = options.grain != 0;
   detail::share_chunks(
       detail::plan_shared(range_of(self->head.range).size(), options),
       [](void *q, std::uint64_t first, std::uint64_t count) {
-        auto *whole = static_cast<with_argument<taskfor_head> *>(q);
-        const weft_range chunk = part_of(whole->head.range, first, count);
-        if (const int code = whole->head.body(&chunk, whole->get()))
-          throw_body_failed(code);
+        call_taskfor(*static_cast<with_argument<taskfor_head> *>(q), first, count);
       },
       self);
   return 0;

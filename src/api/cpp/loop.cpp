@@ -23,6 +23,8 @@ namespace {
 // With so many chunks one slow chunk delays the end by an eighth of a worker's share at most, and
 // spawning costs little beside the chunks.
 constexpr std::uint64_t k_chunks_per_worker = 8;
+constexpr std::uint64_t k_most_participants =
+    1024; // of a taskloop: each takes a stack when it waits
 
 std::uint64_t default_chunks() {
   return k_chunks_per_worker * static_cast<std::uint64_t>(worker_count());
@@ -68,6 +70,10 @@ loop_plan plan_chunks(std::uint64_t size, const loop_options &o) {
     return {};
   return o.has_grain ? cut_by_grain(size, o.grain)
                      : cut_into(size, o.has_tasks ? o.tasks : default_chunks());
+}
+
+unsigned taskloop_participants() {
+  return static_cast<unsigned>(std::min<std::uint64_t>(default_chunks(), k_most_participants));
 }
 
 loop_plan plan_shared(std::uint64_t size, const loop_options &o) {

@@ -91,8 +91,28 @@ TEST(taskloop, makes_the_number_of_tasks_that_is_asked_for) {
 
 TEST(taskloop, makes_eight_tasks_per_worker_by_default) {
   const auto before = weft::stats().spawned;
-  weft::taskloop(weft::range(100'000), [](weft::range<int>) {});
+  weft::taskloop(weft::range(100'000), [](weft::range<int>) {}, weft::label("part"));
   EXPECT_EQ(weft::stats().spawned - before, 8u * static_cast<unsigned>(weft::worker_count()));
+}
+
+TEST(taskloop, without_clauses_is_one_task) {
+  const auto before = weft::stats().spawned;
+  std::vector<std::atomic<int>> seen(100'000);
+  weft::taskloop(weft::range<std::size_t>(100'000), [&](std::size_t i) { ++seen[i]; });
+  EXPECT_EQ(weft::stats().spawned - before, 1u);
+  for (auto &n : seen)
+    EXPECT_EQ(n, 1);
+}
+
+/// Iterations that wait hold up no others: as many as there were tasks wait at once.
+TEST(taskloop, goes_on_while_iterations_wait) {
+  std::atomic<int> inside{0}, together{0};
+  weft::taskloop(weft::range(9), [&](int) {
+    ++inside;
+    together +=
+        test::eventually([&] { return inside >= 7 || together > 0; }, std::chrono::seconds(10));
+  });
+  EXPECT_EQ(together, 9);
 }
 
 TEST(taskloop, refuses_a_grain_and_a_number_of_zero) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decisions of a loop whose blocks choose their sizes: how many iterations the next block has,
+// whether the loop stays serial, how many participants it asks for. Pure functions of times in
+// nanoseconds; docs/design/loops.md says where the numbers come from.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace detail {
+
+/// Is how long the caller runs alone before it decides, where it knows nothing of the loop.
+inline constexpr double k_prefix_ns = 2000;
+/// Is the time of a block, 200 times what it costs to take one.
+inline constexpr double k_block_ns = 4000;
+/// Bounds the time of a wake-up, which is measured.
+inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
+/// Is the predicted time of a loop below which its caller does not even look at a clock, but for
+/// one call of k_sample.
+inline constexpr double k_blind_ns = 300;
+inline constexpr unsigned k_sample = 8;
+
+/// Returns the iterations of the next block: as many as k_block_ns takes, at most twice the last
+/// block, at most a quarter of what is left, at least one.
+[[nodiscard]] constexpr std::uint64_t next_block(std::uint64_t last, double ns_per_iteration,
+                                                 std::uint64_t left) noexcept {
+  const std::uint64_t doubled = last > UINT64_MAX / 2 ? UINT64_MAX : 2 * last;
+  const std::uint64_t most = std::min(doubled, left / 4);
+  if (most <= 1)
+    return 1;
+  if (ns_per_iteration * static_cast<double>(most) <= k_block_ns)
+    return most;
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(k_block_ns / ns_per_iteration), 1);
+}
+
+/// Returns the iterations of the next block of the caller that runs alone: all that is left where
+/// that is less than a block.
+[[nodiscard]] constexpr std::uint64_t next_serial_block(std::uint64_t last, double ns_per_iteration,
+                                                        std::uint64_t left) noexcept {
+  return std::min(
+      left, next_block(last, ns_per_iteration, left > UINT64_MAX / 4 ? UINT64_MAX : 4 * left));
+}
+
+/// Returns whether the caller runs the rest itself, because to wake a worker takes too long.
+[[nodiscard]] constexpr bool stays_serial(double rest_ns, double wake_ns) noexcept {
+  return rest_ns < 2 * wake_ns;
+}
+
+/// Returns how many participants share the rest, the caller included: more than the square root of
+/// the work over a wake-up are not there in time.
+[[nodiscard]] constexpr unsigned participants_for(double rest_ns, double wake_ns,
+                                                  unsigned most) noexcept {
+  unsigned n = 1;
+  while (n < most && static_cast<double>(n) * static_cast<double>(n) * wake_ns <= rest_ns)
+    ++n;
+  return n;
+}
+
+/// Returns the time of an iteration after a block: what costs more counts at once, so the next
+/// block is short; what costs less counts by half.
+[[nodiscard]] constexpr double blend(double known, double seen) noexcept {
+  return known <= 0 || seen > known ? seen : (known + seen) / 2;
+}
+/// Returns what a call site remembers: what costs less counts by half, what costs more by a
+/// quarter, because a preempted call is no better known.
+[[nodiscard]] constexpr double blend_calls(double known, double seen) noexcept {
+  return known <= 0 ? seen : seen < known ? (known + seen) / 2 : known + (seen - known) / 4;
+}
+/// Returns the time of a wake-up after another one, within its bounds.
+[[nodiscard]] constexpr double blend_wake(double known, double seen) noexcept {
+  return std::clamp(known + (seen - known) / 8, k_least_wake_ns, k_most_wake_ns);
+}
+
+} // namespace detail
+} // namespace weft::inline v0

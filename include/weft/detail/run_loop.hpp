@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that taskfor, taskloop and the parallel algorithms share: blocks whose sizes choose
+// themselves. docs/design/loops.md describes it.
+#pragma once
+
+#include <weft/detail/loop_blocks.hpp>
+#include <weft/group.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace weft::inline v0 {
+namespace detail {
+
+/// Remembers what an iteration of one call site takes, in nanoseconds; 0: unknown. A hint.
+struct loop_site {
+  std::atomic<float> ns{0};
+};
+/// Is the site of a type: a lambda has one of its own, so a call site has.
+template <class Tag>
+inline constinit loop_site site_of{};
+
+/// Gives a participant its blocks of iterations.
+class loop_blocks {
+ public:
+  struct state;
+  explicit loop_blocks(state &s) noexcept : m_state(&s) {}
+  /// Takes the next block. Returns false when there is none.
+  WEFT_API bool next(std::uint64_t &first, std::uint64_t &count);
+  /// Leaves out the iterations behind the last block that this participant would have run next.
+  WEFT_API void skip() noexcept;
+
+ private:
+  state *m_state;
+};
+
+/// Gives all iterations at once, to a caller that is alone.
+class one_block {
+ public:
+  explicit one_block(std::uint64_t size) noexcept : m_left(size) {}
+  bool next(std::uint64_t &first, std::uint64_t &count) noexcept {
+    first = 0;
+    count = m_left;
+    m_left = 0;
+    return count != 0;
+  }
+  void skip() noexcept {}
+
+ private:
+  std::uint64_t m_left;
+};
+
+/// Says what the body of a loop may do.
+enum class loop_body : std::uint8_t {
+  computes, ///< an algorithm's: it waits for nothing that another iteration does
+  may_wait, ///< a task's: workers take other blocks meanwhile; a cancelled task skips the rest
+};
+
+struct loop_request {
+  std::uint64_t size = 0;
+  std::uint64_t grain = 0; // iterations of a block; 0: the loop chooses
+  void (*participate)(void *context, loop_blocks &blocks) = nullptr; // may throw
+  void *context = nullptr;
+  loop_site *site = nullptr; // null: nothing is remembered
+  loop_body body = loop_body::computes;
+  exception_policy errors = exception_policy::first_cancels;
+  unsigned participants = 0; // at most; 0: one per worker
+};
+
+/// Calls `participate` here, and on workers that have nothing else to do if that pays, until all
+/// iterations have been given out and their blocks have ended. Rethrows what was thrown.
+WEFT_API void run_loop(const loop_request &request);
+/// Calls `participate` here alone, until all iterations have been given out or sharing the others
+/// pays. Returns how many were given out. Rethrows what was thrown.
+[[nodiscard]] WEFT_API std::uint64_t run_alone(const loop_request &request);
+/// Says whether work that takes so long is worth sharing now.
+[[nodiscard]] WEFT_API bool sharing_pays(double predicted_ns);
+/// Returns the number of workers that share a loop.
+[[nodiscard]] WEFT_API unsigned loop_workers();
+/// Returns the nanoseconds of a clock that never goes back.
+[[nodiscard]] WEFT_API std::uint64_t loop_clock() noexcept;
+/// Keeps what an iteration has taken at a call site.
+WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;
+/// Returns the iterations of a block when one is to be given to each worker.
+WEFT_API std::uint64_t static_grain(std::uint64_t size);
+/// Throws the exception that is being handled as run_loop() does.
+[[noreturn]] WEFT_API void rethrow_current(exception_policy errors);
+/// Says whether this call of a tiny loop is to be timed.
+[[nodiscard]] inline bool samples_this_call() noexcept {
+  static thread_local unsigned calls = 0;
+  return ++calls % k_sample == 0;
+}
+/// Says whether the caller runs the loop by itself without looking at a clock.
+[[nodiscard]] inline bool runs_blindly(const loop_site &site, std::uint64_t size) noexcept {
+  const float ns = site.ns.load(std::memory_order_relaxed);
+  return ns > 0 && static_cast<double>(ns) * static_cast<double>(size) < k_blind_ns &&
+         !samples_this_call();
+}
+/// Returns a site for what has no type of its own: a function of the C interface.
+WEFT_API loop_site &site_of_function(const void *function) noexcept;
+
+} // namespace detail
+} // namespace weft::inline v0

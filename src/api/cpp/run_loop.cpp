@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops whose blocks choose their sizes. docs/design/loops.md says why they are cut so.
+//
+// Roles       The caller: runs alone, then publishes the rest. A helper: a worker that has taken a
+//             branch that a participant has pushed. Both are participants of a published loop.
+// Word        parts[i].range: the chunks of a part (weft/detail/chunk_range.hpp). parts[i].taken:
+//             a participant owns the part. stopped: no block is given out any more.
+// Invariants  I1  A participant owns one part from its begin to its end, and no other participant
+//                 owns it. There are as many parts as participants at most.
+//             I2  A participant pushes one branch for the next helper before its first block, and
+//                 returns when that branch has ended or was taken back. So the loop's state
+//                 outlives all participants.
+// Orders      O1  push and wait of a join order what the participants read and write; all words of
+//                 the loop are relaxed.
+// Checked by  tests/model/loop_models.cpp: chunk_range_*; tests/stress/adaptive_loops.cpp
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "queue/chunk_range.hpp"
+#include "queue/spin_lock.hpp"
+#include "task/failure.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/detail/run_loop.hpp>
+#include <weft/join.hpp>
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cxxabi.h>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+using namespace rt;
+
+namespace {
+
+constexpr unsigned k_parts_in_place = 16;
+constexpr std::uint64_t k_blocks_per_worker = 8; // where the sizes depend on n and P only
+constexpr int k_looks = 100; // of a participant without a block, while others steal
+constexpr double k_long_ns = 1e6; // workers that are busy now are idle before such work ends
+constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
+
+std::atomic<float> g_wake_ns{5000};
+
+double wake_ns() noexcept { return static_cast<double>(g_wake_ns.load(std::memory_order_relaxed)); }
+
+/// Returns what is to be done with exceptions. Starts Weft, which reads the setting.
+exception_policy policy_of(exception_policy asked) noexcept {
+  if (asked != exception_policy::by_setting)
+    return asked;
+  try {
+    if (!is_started() && !is_shut_down())
+      static_cast<void>(this_worker());
+  } catch (const error &) { // the default
+  }
+  return g_default_policy;
+}
+
+[[noreturn]] void rethrow(exception_policy asked, std::vector<std::exception_ptr> &errors) {
+  switch (policy_of(asked)) {
+  case exception_policy::collect_all:
+    throw exception_list(errors.data(), errors.size());
+  case exception_policy::terminate:
+    fatal("a parallel loop has thrown, and its exception policy is terminate");
+  default:
+    std::rethrow_exception(std::move(errors.front()));
+  }
+}
+
+struct alignas(k_apart) part {
+  chunk_range range;
+  std::atomic<bool> taken{false};
+};
+
+/// Holds what the participants of a loop share, on the stack of its caller.
+struct shared_loop {
+  explicit shared_loop(const loop_request &r) noexcept : request(r) {}
+
+  const loop_request &request;
+  std::uint64_t base = 0, unit = 1; // the chunks begin at iteration `base`
+  unsigned count = 0; // of parts; 0: the caller is alone
+  std::uint64_t published_at = 0; // 0: unknown
+  double ns = 0; // of an iteration, when the loop was published
+  bool timed = true;
+  std::atomic<unsigned> helpers_left{0};
+  std::atomic<unsigned> thieves{0};
+  std::atomic<bool> stopped{false};
+  spin_lock<> lock; // of errors
+  std::vector<std::exception_ptr> errors;
+
+  /// Splits the iterations from `done` on, as a static loop of `ranges` threads over all of them
+  /// would. There are `slots` parts; those behind the ranges are empty.
+  void publish(std::uint64_t done, std::uint64_t iterations_per_chunk, unsigned slots,
+               unsigned ranges) {
+    base = done;
+    unit = iterations_per_chunk;
+    count = slots;
+    if (slots > k_parts_in_place) {
+      m_more.reset(new (std::nothrow) part[slots]);
+      if (!m_more)
+        count = k_parts_in_place;
+    }
+    if (!m_more)
+      for (unsigned i = 0; i < count; ++i)
+        ::new (static_cast<void *>(&m_few[i])) part;
+    const std::uint64_t size = request.size, n = std::min(count, ranges);
+    const auto bound = [&](std::uint64_t i) {
+      const std::uint64_t of_all = size / n * i + std::min<std::uint64_t>(i, size % n);
+      const std::uint64_t from = std::max(of_all, done) - done;
+      return static_cast<std::uint32_t>(from / unit + (from % unit != 0));
+    };
+    for (unsigned i = 0; i < n; ++i)
+      at(i).range.put(bound(i), bound(i + 1));
+    helpers_left.store(count - 1, std::memory_order_relaxed);
+  }
+
+  part &at(unsigned i) noexcept {
+    return m_more ? m_more[i] : *std::launder(reinterpret_cast<part *>(&m_few[i]));
+  }
+  auto range_of() noexcept {
+    return [this](unsigned i) -> chunk_range & { return at(i).range; };
+  }
+
+  [[nodiscard]] bool exhausted() noexcept {
+    if (stopped.load(std::memory_order_relaxed))
+      return true;
+    for (unsigned i = 0; i < count; ++i)
+      if (at(i).range.left() != 0)
+        return false;
+    return true;
+  }
+
+  /// Gives a participant a part: that of its worker where each worker has one.
+  unsigned claim(unsigned preferred) noexcept {
+    for (unsigned i = preferred % count;; i = i + 1 == count ? 0 : i + 1) // I1: one of them is free
+      if (!at(i).taken.exchange(true, std::memory_order_relaxed))
+        return i;
+  }
+
+  /// Keeps the exception that is being handled. Returns whether the participant goes on.
+  bool keep_error() noexcept {
+    const bool goes_on = policy_of(request.errors) == exception_policy::collect_all;
+    {
+      const std::lock_guard guard(lock);
+      if (goes_on || errors.empty())
+        keep(std::current_exception());
+    }
+    if (!goes_on)
+      stopped.store(true, std::memory_order_relaxed);
+    return goes_on;
+  }
+
+ private:
+  void keep(std::exception_ptr error) noexcept {
+    try {
+      errors.push_back(std::move(error));
+    } catch (const std::bad_alloc &) { // the list has the others
+      if (errors.empty())
+        fatal("no memory to keep the exception of a loop");
+    }
+  }
+
+  struct alignas(part) raw_part {
+    std::byte bytes[sizeof(part)];
+  };
+  raw_part m_few[k_parts_in_place]; // as many as there are participants
+  std::unique_ptr<part[]> m_more;
+};
+
+/// Says whether sizes must depend on n and the number of workers only. Starts Weft, which reads the
+/// setting.
+bool is_deterministic() {
+  if (is_shut_down())
+    return false;
+  static_cast<void>(this_worker());
+  return the_runtime().cfg.sched_seed != 0;
+}
+
+bool any_worker_is_idle() noexcept {
+  const runtime *rt = runtime_or_null();
+  return rt && (rt->idle.idle() != 0 || rt->idle.searching() != 0);
+}
+
+std::uint64_t unit_for(std::uint64_t rest) noexcept { return rest / chunk_range::k_most + 1; }
+
+void help(shared_loop &shared);
+
+} // namespace
+
+/// Holds a participant, on its stack.
+struct loop_blocks::state {
+  struct branch : join_job {
+    explicit branch(shared_loop &s) noexcept : join_job(&run), shared(s) {}
+    static void run(join_job *job) { help(static_cast<branch *>(job)->shared); }
+    shared_loop &shared;
+  };
+
+  explicit state(shared_loop &s) noexcept : shared(s), request(s.request), next_helper(s) {}
+  ~state() {
+    if (m_has_branch) { // a forced unwinding
+      shared.stopped.store(true, std::memory_order_relaxed);
+      take_branch_back();
+    }
+  }
+  state(const state &) = delete;
+  state &operator=(const state &) = delete;
+
+  shared_loop &shared;
+  const loop_request &request;
+  branch next_helper;
+  unsigned me = 0; // the participant's part
+  std::uint64_t done = 0; // iterations that the caller has taken while it is alone
+  std::uint64_t last = 0, began_at = 0; // iterations of the last block, and its begin
+  double ns = 0; // of an iteration
+  std::uint64_t own_iterations = 0, own_ns = 0;
+  bool known = false; // `ns` is what the call site remembers
+  bool owes_wake_up = false; // the caller has published the loop, and has woken no worker
+  bool stays_alone = false; // the caller stops where it would share the rest
+
+  bool next_alone(std::uint64_t &first, std::uint64_t &count);
+  bool next_shared(std::uint64_t &first, std::uint64_t &count);
+  /// Publishes the rest if that pays. Returns whether it did.
+  bool publish();
+
+  void begin_to_share() {
+    me = shared.claim(this_worker().id);
+    push_branch();
+  }
+  /// Begins a loop whose blocks may wait: it is published from the start, because a worker whose
+  /// caller waits must find the rest. A worker is woken only when that pays.
+  void begin_quietly() {
+    worker &w = this_worker();
+    me = shared.claim(w.id);
+    shared.helpers_left.fetch_sub(1, std::memory_order_relaxed);
+    m_has_branch = true;
+    owes_wake_up = true;
+    next_helper.parent = w.current;
+    w.joins.push(&next_helper);
+  }
+  void take_branch_back() {
+    if (m_has_branch && !join_pop(&next_helper))
+      join_wait(&next_helper);
+    m_has_branch = false;
+  }
+
+ private:
+  bool give(std::uint64_t begin, std::uint64_t n, std::uint64_t &first,
+            std::uint64_t &count) noexcept {
+    first = begin;
+    count = n;
+    last = n;
+    return true;
+  }
+  void measure() noexcept {
+    const std::uint64_t now = now_ns();
+    if (last != 0) {
+      const std::uint64_t took = now - began_at;
+      own_iterations += last;
+      own_ns += took;
+      ns = blend(known ? 0 : ns, static_cast<double>(took) / static_cast<double>(last));
+      known = false;
+    }
+    began_at = now;
+  }
+  /// Wakes a worker if the rest is worth it.
+  void wake_up() {
+    const std::uint64_t rest = request.size - std::min(request.size, own_iterations);
+    if (stays_serial(ns * static_cast<double>(rest), wake_ns()))
+      return;
+    owes_wake_up = false;
+    the_runtime().idle.notify_one();
+  }
+  /// Lets a worker that has nothing else to do become the next helper.
+  void push_branch() {
+    unsigned left = shared.helpers_left.load(std::memory_order_relaxed);
+    while (left != 0 && !shared.helpers_left.compare_exchange_weak(
+                            left, left - 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
+    }
+    if (left == 0)
+      return;
+    m_has_branch = true;
+    join_push(&next_helper);
+  }
+
+  bool m_has_branch = false;
+};
+
+namespace {
+
+/// Calls the loop's function, again after an exception if the policy goes on.
+void participate(loop_blocks::state &mine) {
+  loop_blocks blocks(mine);
+  for (;;) {
+    try {
+      return mine.request.participate(mine.request.context, blocks);
+    } catch (abi::__forced_unwind &) {
+      throw;
+    } catch (...) {
+      if (!mine.shared.keep_error())
+        return;
+    }
+  }
+}
+
+/// Takes part in a published loop as a helper.
+void help(shared_loop &shared) {
+  if (shared.exhausted())
+    return;
+  if (shared.published_at != 0)
+    g_wake_ns.store(static_cast<float>(
+                        blend_wake(wake_ns(), static_cast<double>(now_ns() - shared.published_at))),
+                    std::memory_order_relaxed);
+  loop_blocks::state mine(shared);
+  mine.ns = shared.ns;
+  mine.begin_to_share();
+  participate(mine);
+  mine.take_branch_back();
+}
+
+} // namespace
+
+bool loop_blocks::state::publish() {
+  const std::uint64_t rest = request.size - done;
+  const double rest_ns = ns * static_cast<double>(rest);
+  if (rest < 2 || stays_serial(rest_ns, wake_ns()) || is_shut_down())
+    return false;
+  static_cast<void>(this_worker()); // starts Weft, whose workers sleep soon
+  if (!any_worker_is_idle())
+    return false;
+  const unsigned most = request.participants != 0 ? request.participants : loop_workers();
+  const unsigned n = participants_for(rest_ns, wake_ns(), most);
+  if (n < 2)
+    return false;
+  if (stays_alone)
+    return true;
+  shared.publish(done, unit_for(rest), n, n);
+  shared.ns = ns;
+  shared.published_at = now_ns();
+  begin_to_share();
+  last = 0;
+  return true;
+}
+
+bool loop_blocks::state::next_alone(std::uint64_t &first, std::uint64_t &count) {
+  const std::uint64_t left = request.size - done;
+  if (left == 0 || shared.stopped.load(std::memory_order_relaxed))
+    return false;
+  const bool is_first = last == 0, was_known = known;
+  measure();
+  std::uint64_t want = 1;
+  if (is_first) {
+    if (known) { // a prediction that is false is found after an eighth
+      if (publish())
+        return !stays_alone && next_shared(first, count);
+      want = std::clamp<std::uint64_t>(next_serial_block(UINT64_MAX, ns, left) / 8, 1, left);
+    }
+  } else if (own_ns < static_cast<std::uint64_t>(k_prefix_ns) && !was_known) {
+    want = std::min(left, 2 * last);
+  } else {
+    if (publish())
+      return !stays_alone && next_shared(first, count);
+    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left);
+  }
+  const std::uint64_t begin = std::exchange(done, done + want);
+  return give(begin, want, first, count);
+}
+
+bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count) {
+  if (shared.stopped.load(std::memory_order_relaxed))
+    return false;
+  if (request.body == loop_body::may_wait && this_task::cancelled()) {
+    shared.stopped.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  chunk_range &own = shared.at(me).range;
+  std::uint64_t want = 1;
+  if (shared.timed) {
+    const bool was_known = known;
+    measure();
+    if (owes_wake_up && (was_known || own_ns >= static_cast<std::uint64_t>(k_prefix_ns)))
+      wake_up();
+    const std::uint64_t left = own.left() * shared.unit;
+    if (last != 0 || ns > 0)
+      want = next_block(last != 0 ? last : left, ns, left) / shared.unit;
+  }
+  const auto most =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));
+  std::uint32_t chunk = 0, chunks = own.take(most, chunk);
+  for (int tries = 0; chunks == 0; ++tries) {
+    shared.thieves.fetch_add(1, std::memory_order_relaxed);
+    const bool stolen = steal_half(shared.count, me, shared.range_of(), chunk);
+    const unsigned others = shared.thieves.fetch_sub(1, std::memory_order_relaxed) - 1;
+    if (stolen)
+      chunks = 1;
+    else if (others == 0 || tries == k_looks) // a thief may hold chunks that no range has yet
+      break;
+    else
+      cpu_pause();
+  }
+  if (chunks == 0) {
+    last = 0;
+    return false;
+  }
+  const std::uint64_t begin = shared.base + chunk * shared.unit;
+  return give(begin, std::min(chunks * shared.unit, request.size - begin), first, count);
+}
+
+bool loop_blocks::next(std::uint64_t &first, std::uint64_t &count) {
+  state &s = *m_state;
+  return s.shared.count == 0 ? s.next_alone(first, count) : s.next_shared(first, count);
+}
+
+void loop_blocks::skip() noexcept {
+  state &s = *m_state;
+  if (s.shared.count == 0)
+    s.done = s.request.size;
+  else
+    s.shared.at(s.me).range.drop();
+}
+
+void run_loop(const loop_request &request) {
+  if (request.size == 0)
+    return;
+  shared_loop shared(request);
+  {
+    loop_blocks::state caller(shared);
+    const bool deterministic = is_deterministic();
+    const std::uint64_t workers = loop_workers();
+    if (request.grain != 0 || deterministic) {
+      const std::uint64_t grain =
+          request.grain != 0
+              ? request.grain
+              : std::max<std::uint64_t>(request.size / (k_blocks_per_worker * workers), 1);
+      const std::uint64_t unit = std::max(grain, unit_for(request.size));
+      const std::uint64_t chunks = request.size / unit + (request.size % unit != 0);
+      const std::uint64_t most =
+          request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
+      const auto n = static_cast<unsigned>(std::min(chunks, most));
+      shared.timed = false;
+      shared.publish(0, unit, n, n);
+      caller.begin_to_share();
+    } else {
+      if (request.site) {
+        caller.ns = static_cast<double>(request.site->ns.load(std::memory_order_relaxed));
+        caller.known = caller.ns > 0;
+      }
+      if (request.body == loop_body::may_wait && request.size > 1) {
+        const std::uint64_t most =
+            request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
+        shared.ns = caller.ns;
+        shared.publish(0, unit_for(request.size),
+                       static_cast<unsigned>(std::min(request.size, most)),
+                       static_cast<unsigned>(workers));
+        caller.begin_quietly();
+      }
+    }
+    participate(caller);
+    caller.take_branch_back();
+    if (request.site)
+      remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
+  }
+  if (!shared.errors.empty())
+    rethrow(request.errors, shared.errors);
+}
+
+std::uint64_t run_alone(const loop_request &request) {
+  if (request.size == 0 || is_deterministic())
+    return 0;
+  shared_loop shared(request);
+  std::uint64_t done = 0;
+  {
+    loop_blocks::state caller(shared);
+    caller.stays_alone = true;
+    caller.ns = static_cast<double>(request.site->ns.load(std::memory_order_relaxed));
+    caller.known = caller.ns > 0;
+    participate(caller);
+    remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
+    done = caller.done;
+  }
+  if (!shared.errors.empty())
+    rethrow(request.errors, shared.errors);
+  return done;
+}
+
+bool sharing_pays(double predicted_ns) {
+  if (is_deterministic())
+    return true;
+  if (stays_serial(predicted_ns, wake_ns()) || is_shut_down())
+    return false;
+  return worker_count() > 1 && (predicted_ns > k_long_ns || any_worker_is_idle());
+}
+
+unsigned loop_workers() { return static_cast<unsigned>(worker_count()); }
+std::uint64_t loop_clock() noexcept { return now_ns(); }
+
+void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept {
+  if (iterations <= 0)
+    return;
+  const double known = static_cast<double>(site.ns.load(std::memory_order_relaxed));
+  const double seen = std::max(static_cast<double>(ns) / iterations, k_least_ns);
+  site.ns.store(static_cast<float>(blend_calls(known, seen)), std::memory_order_relaxed);
+}
+
+std::uint64_t static_grain(std::uint64_t size) {
+  const auto workers = static_cast<std::uint64_t>(worker_count());
+  return size / workers + (size % workers != 0);
+}
+
+void rethrow_current(exception_policy errors) {
+  std::vector<std::exception_ptr> one(1, std::current_exception());
+  rethrow(errors, one);
+}
+
+loop_site &site_of_function(const void *function) noexcept {
+  static constinit loop_site sites[256]{};
+  const auto bits = reinterpret_cast<std::uintptr_t>(function);
+  return sites[(bits >> 4 ^ bits >> 12) % 256];
+}
+
+} // namespace detail
+} // namespace weft::inline v0
