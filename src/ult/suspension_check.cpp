@@ -20,7 +20,8 @@ extern "C" WEFT_API void weft_set_held_locks(int) noexcept __attribute__((weak))
 namespace weft::inline v0 {
 namespace rt {
 
-std::uint8_t g_watch_suspensions = 0;
+constinit std::atomic<std::uint8_t> g_watch_suspensions{0};
+constinit std::atomic<const layer::suspension_calls *> g_suspension_calls{nullptr};
 
 namespace {
 
@@ -156,6 +157,13 @@ WEFT_NOINLINE const void *find_address_below(const void *top) noexcept {
                       static_cast<const char *>(top), memory);
 }
 
+void set_watch(suspension_watch bit, bool on) noexcept {
+  if (on)
+    g_watch_suspensions.fetch_or(bit, std::memory_order_relaxed);
+  else
+    g_watch_suspensions.fetch_and(static_cast<std::uint8_t>(~bit), std::memory_order_relaxed);
+}
+
 } // namespace
 
 void check_suspensions(check_kind kind, const char *(*label_of_task)()) noexcept {
@@ -166,14 +174,14 @@ void check_suspensions(check_kind kind, const char *(*label_of_task)()) noexcept
 #endif
   g_kind = kind == check_kind::automatic ? automatic : kind;
   g_label = label_of_task;
-  g_watch_suspensions =
-      static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) |
-                                (g_kind != check_kind::off ? k_checks_suspensions : 0));
+  set_watch(k_checks_suspensions, g_kind != check_kind::off);
 }
 
-void trace_suspensions(bool on) noexcept {
-  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_traces_suspensions) |
-                                                  (on ? k_traces_suspensions : 0));
+void trace_suspensions(bool on) noexcept { set_watch(k_traces_suspensions, on); }
+
+void call_at_suspensions(const layer::suspension_calls &calls) noexcept {
+  g_suspension_calls.store(&calls, std::memory_order_release); // O1
+  set_watch(k_moves_data, true);
 }
 
 void note_suspension(suspension_note &note, const void *top) noexcept {

@@ -62,7 +62,20 @@ frame *&suspended_slot(thread_context &e, frame &f) noexcept {
   return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended;
 }
 
-WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
+/// Returns the functions of a layer that moves data along with stacks; null: there is none.
+const layer::suspension_calls *calls_at_suspensions() noexcept {
+  return suspensions_move_data() ? g_suspension_calls.load(std::memory_order_acquire)
+                                 : nullptr; // O1
+}
+
+/// Returns what a layer knows a stack by; null stands for the thread's own.
+const void *name_of(const thread_context &e, const stack *s) noexcept {
+  return s ? s->low : static_cast<const void *>(&e);
+}
+
+WEFT_COLD void saw_suspension(thread_context &e, frame &f, const stack *next) noexcept {
+  if (const layer::suspension_calls *const calls = calls_at_suspensions())
+    calls->leaves(name_of(e, f.pool_stack), name_of(e, next));
   if (suspensions_are_checked())
     note_suspension(f.note,
                     f.home ? nullptr
@@ -77,6 +90,8 @@ WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
 }
 
 WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
+  if (const layer::suspension_calls *const calls = calls_at_suspensions())
+    calls->continues(name_of(e, f.pool_stack));
   if (suspensions_are_checked())
     check_resumption(f.note);
   if (!e.trace)
@@ -147,7 +162,7 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   }
   if (suspensions_are_watched()) [[unlikely]]
-    saw_suspension(e, f);
+    saw_suspension(e, f, d.on);
   e.left = publish;
   e.left_frame = &f;
   e.left_context = context_of_publish;

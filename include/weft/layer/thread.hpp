@@ -56,6 +56,26 @@ WEFT_API void yield_to_pinned();
 /// - Null: the watcher calls no function.
 WEFT_API void on_preempt(bool (*ask)(int tid));
 
+/// Holds functions that a kernel thread calls, with its own thread-local block, so that a layer can
+/// move data of the kernel thread along with stacks. They must not suspend.
+/// A stack is named by its low end, a thread's own stack by another address. A stack that has ended
+/// may be used again, under the same name.
+struct suspension_calls {
+  /// The thread leaves a suspended stack for another one, suspended or fresh.
+  void (*leaves)(const void *stack, const void *next) noexcept;
+  /// The thread has come to a suspended stack, after `leaves` or from a stack that has ended.
+  void (*continues)(const void *stack) noexcept;
+};
+
+/// Makes suspensions call the functions from now on, until the process ends. Another thread may miss
+/// that for a while unless it has synchronized with the caller. A later call replaces the functions.
+/// No functions are called where lightweight threads begin or end, and where a task begins on a
+/// stack of its own.
+///
+/// Cost. Two calls per suspension; none before.
+/// Threads. Any. `calls` stays valid for ever.
+WEFT_API void call_at_suspensions(const suspension_calls &calls) noexcept;
+
 /// Keeps the runtime running while exit() runs the program's handlers and destructors. Before these
 /// the program waits for tasks, as ever. Workers end with Weft's library; the program does not wait
 /// for the workers when `threads_compute()` says that lightweight threads may compute for ever.

@@ -28,6 +28,12 @@ WEFT_TBB_ENTRY int __TBB_make_rml_server(abi::factory *, void **server, void *cl
   else
     try {
       *server = server::make(any_client(client, g));
+      // TBB has made its keys, and given no thread a value yet: it needs a server first.
+      if (!keep_values_on_stacks(*static_cast<const void *const *>(client)))
+        std::fputs(
+            "weft: warning: TBB's keys were not found: a task of Weft that calls TBB must not "
+            "wait in Weft before it is done with TBB\n",
+            stderr);
       return abi::success;
     } catch (const std::exception &e) {
       std::fprintf(stderr, "weft: warning: TBB keeps its own threads: %s\n", e.what());

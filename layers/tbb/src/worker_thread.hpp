@@ -10,6 +10,7 @@ namespace weft_tbb {
 
 using weft_threads::forget_in_child;
 using weft_threads::in_weft;
+using weft_threads::keep_values_on_stacks;
 using weft_threads::outlive_exit;
 using weft_threads::park_light_thread;
 using weft_threads::runtime_is_gone;

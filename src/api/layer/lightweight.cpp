@@ -10,6 +10,7 @@
 #include "os/thread_state.hpp"
 #include "task/complete.hpp"
 #include "topo/machine.hpp"
+#include "ult/suspension_check.hpp"
 #include "worker/phase.hpp"
 #include "worker/runtime.hpp"
 
@@ -93,6 +94,7 @@ void yield_to_pinned() {
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
+void call_at_suspensions(const suspension_calls &calls) noexcept { rt::call_at_suspensions(calls); }
 void on_preempt(bool (*ask)(int tid)) { set_preempt(ask); }
 
 void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }

@@ -102,6 +102,20 @@ void in_weft(F &&f) {
 /// Threads. Any; once for each function.
 WEFT_THREADS_API void forget_in_child(void (*forget)()) noexcept;
 
+/// Makes what a library keeps for its threads under pthread keys belong to the stacks of Weft's tasks
+/// from now on, and not to the kernel threads below. So a task that has called the library, and then
+/// waits in Weft, is the same thread to the library afterwards, wherever it goes on. The library is
+/// the object file that holds `code`; the keys are those with a destructor in it that it has made
+/// so far.
+///
+/// Tasks that run one after the other on one stack are one thread to the library, as is a task with
+/// those that it runs in place. A stack keeps its values when its last task has ended, for the next
+/// one there: they are never destroyed.
+///
+/// Returns whether there are such keys, and this C library is known.
+/// Threads. Any, before the library gives a thread its first value.
+WEFT_THREADS_API bool keep_values_on_stacks(const void *code) noexcept;
+
 /// Says when lightweight threads that have no kind may compute for ever. The end of the program does
 /// not wait for workers while one of the given functions says so, or while there are threads of any
 /// kind.

@@ -61,8 +61,8 @@ struct layout {
   std::size_t bytes = 0; // of the descriptor
   std::ptrdiff_t own = 0; // where the C library's own variables are
   std::size_t own_bytes = 0;
-  const char *keys = nullptr; // destructors of thread-specific data, by key
-  std::size_t key_bytes = 0;
+  const char *keys = nullptr; // of thread-specific data
+  std::size_t key_bytes = 0, key_life = 0, key_destructor = 0;
   std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0,
               list = 0;
   bool known = false;
@@ -161,10 +161,14 @@ void find_key_destructors(layout &l) noexcept {
       dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
   const auto *destructor =
       static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_destr"));
-  if (!keys || !bytes || !destructor)
+  const auto *life =
+      static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_seq"));
+  if (!keys || !bytes || !destructor || !life)
     return;
-  l.keys = keys + destructor->offset;
+  l.keys = keys;
   l.key_bytes = *bytes;
+  l.key_destructor = destructor->offset;
+  l.key_life = life->offset;
 }
 
 layout find_layout() noexcept {
@@ -290,6 +294,18 @@ void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
   return b;
 }
 
+key_state state_of_key(unsigned key) noexcept {
+  const layout &l = known_layout();
+  if (!l.keys)
+    return {};
+  // Other threads may make and delete keys meanwhile.
+  const char *const at = l.keys + key * l.key_bytes;
+  return {
+      __atomic_load_n(reinterpret_cast<const std::uintptr_t *>(at + l.key_life), __ATOMIC_RELAXED),
+      __atomic_load_n(reinterpret_cast<void (*const *)(void *)>(at + l.key_destructor),
+                      __ATOMIC_RELAXED)};
+}
+
 void complete_tls_block() noexcept {
   errno = 0;
   uselocale(LC_GLOBAL_LOCALE);
@@ -312,8 +328,8 @@ bool end_specific_data(const layout &l) noexcept {
     if (!value)
       continue;
     pthread_setspecific(key, nullptr);
-    if (const auto destroy =
-            *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes)) {
+    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes +
+                                                                        l.key_destructor)) {
       any = true;
       destroy(value);
     }
@@ -339,6 +355,7 @@ void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
 void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
 block_range range_of_block(void *b) noexcept { return {b, 0}; }
 int number_of_block(const void *) noexcept { return 0; }
+key_state state_of_key(unsigned) noexcept { return {}; }
 bool is_made_block(const void *) noexcept { return false; }
 void complete_tls_block() noexcept {}
 void end_tls_block() noexcept {}

@@ -7,6 +7,7 @@
 #include <weft_threads/light_thread.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace weft_threads {
 
@@ -37,6 +38,15 @@ struct block_range {
 
 /// Returns what the C library takes for the id of the block's thread. No kernel thread has that id.
 [[nodiscard]] WEFT_THREADS_API int number_of_block(const void *block) noexcept;
+
+/// Describes a key of pthread_key_create().
+struct key_state {
+  std::uintptr_t life = 0; ///< changes with each creation and deletion; odd while the key exists
+  void (*destructor)(void *) = nullptr;
+};
+/// Returns the state of a key below PTHREAD_KEYS_MAX; of none if the library does not understand this
+/// C library.
+[[nodiscard]] key_state state_of_key(unsigned key) noexcept;
 
 /// Completes a fresh block. The caller calls it once, with the block in use.
 void complete_tls_block() noexcept;

@@ -557,12 +557,16 @@ using namespace weft_threads;
 
 POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
   const thread_record *const t = light(handle);
-  if (!t)
+  weft::layer::stack_range stack{nullptr, 0};
+  if (t)
+    stack = {reinterpret_cast<void *>(t->stack_low), t->stack_bytes};
+  else if (handle == pthread_self())
+    stack = weft::layer::own_stack(); // a task of Weft's runs, perhaps, on a stack of Weft's
+  if (!stack.low)
     return g_next_pthread_getattr_np(handle, into);
   if (const int failure = pthread_attr_init(into))
     return failure;
-  const int failure =
-      pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
+  const int failure = pthread_attr_setstack(into, stack.low, stack.bytes);
   return failure ? failure
                  : pthread_attr_setguardsize(into, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }

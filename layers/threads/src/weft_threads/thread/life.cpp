@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a lightweight thread, and what fork() and exit() do to it.
 #include "weft_threads/block/sanitizer.hpp"
+#include "weft_threads/block/stack_values.hpp"
 #include "weft_threads/kernel/posix.hpp"
 #include "weft_threads/kernel/preempt.hpp"
 #include "weft_threads/thread/fatal.hpp"
@@ -145,6 +146,7 @@ bool threads_compute() noexcept {
 
 void forget_after_fork() {
   new (&g_unused) unused_records; // a thread of the parent may have held the lock
+  forget_values_of_stacks();
   for (kind_count &k : g_kinds)
     k.threads.store(0, std::memory_order_relaxed);
   if (thread_record *const t = calling_record()) {
