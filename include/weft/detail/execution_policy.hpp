@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policies of the parallel algorithms.
+#pragma once
+
+#include <weft/detail/skeletons.hpp>
+#include <weft/function.hpp>
+#include <weft/worker_set.hpp>
+
+#include <concepts>
+#include <exception>
+#include <iterator>
+#include <ranges>
+#include <type_traits>
+
+namespace weft::inline v0 {
+
+namespace execution {
+
+/// Gives a block so many elements. An explicit grain always wins; 0 means that the algorithm
+/// chooses.
+struct grain {
+  explicit constexpr grain(std::uint64_t n) noexcept : elements(n) {}
+  std::uint64_t elements; ///< of a block
+};
+/// Lets the algorithm choose its blocks by the time that an element takes: the default.
+struct auto_chunk_t {};
+inline constexpr auto_chunk_t auto_chunk{};
+/// Gives each worker one block of equal size.
+struct static_chunk_t {};
+inline constexpr static_chunk_t static_chunk{};
+
+/// Says how an algorithm may run. A value is two words and a few; with() and on() return a changed
+/// copy.
+///
+///     weft::for_each(weft::execution::par.with(weft::execution::grain(64)), v, f);
+template <bool Parallel, bool Unsequenced>
+class policy {
+ public:
+  static constexpr bool is_parallel = Parallel; ///< whether several workers may take part
+  static constexpr bool is_unsequenced =
+      Unsequenced; ///< whether calls on one thread may interleave, as for vector instructions
+
+  /// @{
+  /// Returns the policy with another way to cut, or another treatment of exceptions.
+  [[nodiscard]] constexpr policy with(grain g) const noexcept {
+    policy p = *this;
+    p.m_control.grain = g.elements;
+    p.m_control.one_block_each = false;
+    return p;
+  }
+  [[nodiscard]] constexpr policy with(auto_chunk_t) const noexcept { return with(grain(0)); }
+  [[nodiscard]] constexpr policy with(static_chunk_t) const noexcept {
+    policy p = *this;
+    p.m_control.grain = 0;
+    p.m_control.one_block_each = true;
+    return p;
+  }
+  [[nodiscard]] constexpr policy with(exception_policy errors) const noexcept {
+    policy p = *this;
+    p.m_control.errors = errors;
+    return p;
+  }
+  /// @}
+  /// Returns the policy for these workers alone: the algorithm runs as an independent function on
+  /// the set, and the caller waits for it.
+  [[nodiscard]] policy on(const worker_set &set) const {
+    policy p = *this;
+    p.m_set = set;
+    p.m_has_set = true;
+    p.m_control.participants = static_cast<unsigned>(set.size());
+    return p;
+  }
+
+  /// @{
+  /// Returns what the algorithms read.
+  [[nodiscard]] constexpr const detail::loop_control &control() const noexcept { return m_control; }
+  [[nodiscard]] constexpr bool has_set() const noexcept { return m_has_set; }
+  [[nodiscard]] const worker_set &set() const noexcept { return m_set; }
+  /// @}
+
+ private:
+  detail::loop_control m_control;
+  worker_set m_set;
+  bool m_has_set = false;
+};
+
+using sequenced_policy = policy<false, false>;
+using unsequenced_policy = policy<false, true>;
+using parallel_policy = policy<true, false>;
+using parallel_unsequenced_policy = policy<true, true>;
+
+inline constexpr sequenced_policy seq{}; ///< on the caller, one element after the other
+inline constexpr unsequenced_policy unseq{}; ///< on the caller, with vector instructions
+inline constexpr parallel_policy par{}; ///< on all workers
+inline constexpr parallel_unsequenced_policy par_unseq{}; ///< both
+
+} // namespace execution
+
+namespace detail {
+
+template <class P>
+inline constexpr bool is_policy = false;
+template <bool Parallel, bool Unsequenced>
+inline constexpr bool is_policy<execution::policy<Parallel, Unsequenced>> = true;
+template <class P>
+concept policy_type = is_policy<P>;
+
+/// Holds for what the algorithms take in the place of an iterator.
+template <class It>
+concept iterator_type = requires(It it) {
+  *it;
+  ++it;
+};
+template <class It>
+inline constexpr bool is_random_access =
+    std::random_access_iterator<It> ||
+    std::is_base_of_v<std::random_access_iterator_tag,
+                      typename std::iterator_traits<It>::iterator_category>;
+
+/// Says whether the algorithm runs in parallel over such iterators; else it runs in order.
+template <class P, class... It>
+inline constexpr bool shares = P::is_parallel && (is_random_access<It> && ...);
+
+template <class It>
+using value_of = typename std::iterator_traits<It>::value_type;
+template <class It>
+using difference_of = typename std::iterator_traits<It>::difference_type;
+
+/// Returns the iterator of element i.
+template <class It>
+constexpr It at(It first, std::uint64_t i) {
+  return first + static_cast<difference_of<It>>(i);
+}
+template <class It>
+std::uint64_t count_between(It first, It last) {
+  return static_cast<std::uint64_t>(last - first);
+}
+
+/// Calls f on the workers of the policy.
+template <class P, class F>
+decltype(auto) place(const P &p, F &&f) {
+  using result = decltype(f());
+  if (!p.has_set()) [[likely]]
+    return f();
+  std::exception_ptr error;
+  function_stream stream("algorithm");
+  function_options options;
+  options.in = &stream;
+  options.on = p.set();
+  const auto run = [&](auto &&keep) {
+    auto body = [&] {
+      try {
+        keep();
+      } catch (...) {
+        error = std::current_exception();
+      }
+    };
+    spawn_function([](void *b) { (*static_cast<decltype(body) *>(b))(); }, &body, nullptr, nullptr,
+                   options);
+    stream.wait();
+    if (error)
+      std::rethrow_exception(std::move(error));
+  };
+  if constexpr (std::is_void_v<result>) {
+    run([&] { f(); });
+  } else {
+    std::optional<result> value;
+    run([&] { value.emplace(f()); });
+    return result(std::move(*value));
+  }
+}
+
+/// Calls f in order, for a policy whose iterators do not allow more.
+template <class P, class F>
+decltype(auto) in_order(const P &p, F &&f) {
+  if constexpr (P::is_parallel)
+    return with_errors(p.control(), static_cast<F &&>(f));
+  else
+    return f();
+}
+
+/// Calls f(i) for the i of a block.
+template <class P, class F>
+void each_of(std::uint64_t first, std::uint64_t count, F &&f) {
+  if constexpr (P::is_unsequenced) {
+#pragma GCC ivdep
+    for (std::uint64_t i = first; i < first + count; ++i)
+      f(i);
+  } else {
+    for (std::uint64_t i = first; i < first + count; ++i)
+      f(i);
+  }
+}
+
+/// Calls f(i) for each i of [0, n).
+template <class P, class F>
+void for_indices(const P &p, std::uint64_t n, F f) {
+  for_blocks<F>(p.control(), n,
+                [&f](std::uint64_t first, std::uint64_t count) { each_of<P>(first, count, f); });
+}
+
+/// Returns the least i of [0, n) with is(i), or n.
+template <class P, class F>
+std::uint64_t find_index(const P &p, std::uint64_t n, F is) {
+  return find_block<F>(p.control(), n, [&is](std::uint64_t first, std::uint64_t count) {
+    std::uint64_t i = first;
+    while (i < first + count && !is(i))
+      ++i;
+    return i;
+  });
+}
+
+/// Reduces value(i) for i of [0, n) by op, in order.
+template <class T, class P, class Value, class Op>
+std::optional<T> reduce_indices(const P &p, std::uint64_t n, Value value, Op op) {
+  struct tag {};
+  const auto extend = [&value, &op](T &into, std::uint64_t first, std::uint64_t count) {
+    T sum(std::move(into));
+    for (std::uint64_t i = first; i < first + count; ++i)
+      sum = op(std::move(sum), value(i));
+    into = std::move(sum);
+  };
+  return reduce_blocks<tag, T>(
+      p.control(), n,
+      [&](std::uint64_t first, std::uint64_t count) {
+        T sum(value(first));
+        extend(sum, first + 1, count - 1);
+        return sum;
+      },
+      extend, op);
+}
+
+} // namespace detail
+} // namespace weft::inline v0

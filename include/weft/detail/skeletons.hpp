@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0
+// The skeletons that carry the parallel algorithms: for, reduce, find, scan, pack, merge, sort.
+// They take numbers of elements, and functions that treat a block of them.
+#pragma once
+
+#include <weft/detail/run_loop.hpp>
+#include <weft/join.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace detail {
+
+/// Holds what a policy says of the blocks of an algorithm.
+struct loop_control {
+  std::uint64_t grain = 0; // 0: the loop chooses
+  bool one_block_each = false;
+  exception_policy errors = exception_policy::by_setting;
+  unsigned participants = 0; // 0: one per worker
+};
+
+/// Calls f where exceptions are collected as those of a loop are.
+template <class F>
+decltype(auto) with_errors(const loop_control &c, F &&f) {
+  try {
+    return f();
+  } catch (...) {
+    rethrow_current(c.errors);
+  }
+}
+
+template <class Body>
+loop_request request_for(const loop_control &c, std::uint64_t size, loop_site &site, Body &body) {
+  loop_request r;
+  r.size = size;
+  r.grain = c.one_block_each ? static_grain(size) : c.grain;
+  r.participate = [](void *p, loop_blocks &blocks) { (*static_cast<Body *>(p))(blocks); };
+  r.context = const_cast<void *>(static_cast<const void *>(&body));
+  r.site = &site;
+  r.errors = c.errors;
+  r.participants = c.participants;
+  return r;
+}
+
+/// Lets participants call body(blocks) until all of [0, size) has been treated.
+template <class Tag, class Body>
+void run_blocks(const loop_control &c, std::uint64_t size, Body &body) {
+  if (size == 0)
+    return;
+  loop_site &site = site_of<Tag>;
+  if (c.grain == 0 && !c.one_block_each && runs_blindly(site, size)) {
+    with_errors(c, [&] {
+      one_block all(size);
+      body(all);
+    });
+    return;
+  }
+  run_loop(request_for(c, size, site, body));
+}
+
+// ---- for -------------------------------------------------------------------------------------------
+
+/// Calls f(first, count) for blocks that cover [0, size).
+template <class Tag, class F>
+void for_blocks(const loop_control &c, std::uint64_t size, F &&f) {
+  auto body = [&f](auto &blocks) {
+    for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+      f(first, count);
+  };
+  run_blocks<Tag>(c, size, body);
+}
+
+/// Calls f(i) for each i of [0, n), each as a block of its own.
+template <class F>
+void for_pieces(const loop_control &c, std::uint64_t n, F &&f) {
+  loop_control one = c;
+  one.grain = 1;
+  one.one_block_each = false;
+  for_blocks<F>(one, n, [&f](std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = first; i < first + count; ++i)
+      f(i);
+  });
+}
+
+// ---- reduce ----------------------------------------------------------------------------------------
+
+/// Keeps what participants have reduced, each a run of elements without a gap.
+template <class T>
+class reduced_runs {
+ public:
+  void add(std::uint64_t first, T &&value) {
+    const std::lock_guard guard(m_lock);
+    if (!m_only && m_more.empty())
+      m_only.emplace(first, std::move(value));
+    else
+      m_more.emplace_back(first, std::move(value));
+  }
+  /// Combines all in the order of the elements.
+  template <class Combine>
+  std::optional<T> combine(Combine &op) {
+    if (m_more.empty()) {
+      if (!m_only)
+        return std::nullopt;
+      return std::optional<T>(std::move(m_only->value));
+    }
+    std::vector<run *> order{&*m_only};
+    for (run &r : m_more)
+      order.push_back(&r);
+    std::sort(order.begin(), order.end(),
+              [](const run *a, const run *b) { return a->first < b->first; });
+    std::optional<T> all(std::move(order.front()->value));
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      T next(op(std::move(*all), std::move(order[i]->value)));
+      all.emplace(std::move(next));
+    }
+    return all;
+  }
+
+ private:
+  struct run {
+    run(std::uint64_t at, T &&v) : first(at), value(std::move(v)) {}
+    std::uint64_t first;
+    T value;
+  };
+  std::mutex m_lock; // for a moment, a few times a loop
+  std::optional<run> m_only;
+  std::vector<run> m_more;
+};
+
+/// Reduces [0, size): make(first, count) gives the value of a block, extend(value, first, count)
+/// that of a run that a block extends, combine(a, b) that of two runs. The order of the elements is
+/// kept, so combine need not commute. Returns nothing for size 0.
+template <class Tag, class T, class Make, class Extend, class Combine>
+std::optional<T> reduce_blocks(const loop_control &c, std::uint64_t size, Make make, Extend extend,
+                               Combine combine) {
+  reduced_runs<T> runs;
+  auto body = [&](auto &blocks) {
+    std::uint64_t first = 0, count = 0;
+    bool more = blocks.next(first, count);
+    while (more) {
+      const std::uint64_t begin = first;
+      T value(make(first, count));
+      for (std::uint64_t end = first + count; (more = blocks.next(first, count)) && first == end;
+           end = first + count)
+        extend(value, first, count);
+      runs.add(begin, std::move(value));
+    }
+  };
+  run_blocks<Tag>(c, size, body);
+  return runs.combine(combine);
+}
+
+// ---- find ------------------------------------------------------------------------------------------
+
+/// Returns the least index that look(first, count) finds, or size. look() returns an index of its
+/// block, the least there that matches, or first + count.
+template <class Tag, class Look>
+std::uint64_t find_block(const loop_control &c, std::uint64_t size, Look look) {
+  std::atomic<std::uint64_t> bound{size};
+  auto body = [&](auto &blocks) {
+    for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
+      if (first >= bound.load(std::memory_order_relaxed)) { // a hint; the end of the loop orders
+        blocks.skip();
+        continue;
+      }
+      const std::uint64_t found = look(first, count);
+      if (found == first + count)
+        continue;
+      std::uint64_t seen = bound.load(std::memory_order_relaxed);
+      while (found < seen && !bound.compare_exchange_weak(seen, found, std::memory_order_relaxed)) {
+      }
+      blocks.skip();
+    }
+  };
+  run_blocks<Tag>(c, size, body);
+  return bound.load(std::memory_order_relaxed);
+}
+
+// ---- pieces of a fixed number ------------------------------------------------------------------------
+
+/// Cuts [0, size) into pieces.
+struct pieces {
+  std::uint64_t size = 0, count = 0;
+  [[nodiscard]] std::uint64_t bound(std::uint64_t i) const noexcept {
+    return size / count * i + std::min<std::uint64_t>(i, size % count);
+  }
+};
+inline constexpr std::uint64_t k_pieces_per_worker = 4;
+
+/// Cuts as the policy says; without a grain into pieces of at least `least` elements.
+inline pieces cut(const loop_control &c, std::uint64_t size, std::uint64_t least) {
+  const std::uint64_t workers = c.participants != 0 ? c.participants : loop_workers();
+  std::uint64_t n = k_pieces_per_worker * workers;
+  if (c.one_block_each)
+    n = workers;
+  else if (c.grain != 0)
+    n = std::min(size / c.grain + (size % c.grain != 0), 1024 * workers);
+  else
+    n = std::min(n, size / std::max<std::uint64_t>(least, 1));
+  return {size, std::clamp<std::uint64_t>(n, 1, std::max<std::uint64_t>(size, 1))};
+}
+inline constexpr std::uint64_t k_least_piece = 1024;
+
+// ---- scan ------------------------------------------------------------------------------------------
+
+/// Scans [0, size) in order: serial(first, count) where the caller is alone, which keeps the running
+/// value in `carry`; then the rest in two passes: make(first, count) gives the value of a piece,
+/// write(first, count, value) scans a piece behind `value`. combine(a, b) need not commute.
+/// `carry` is empty where nothing comes before the first element; write() and serial() take that.
+template <class Tag, class T, class Serial, class Make, class Write, class Combine>
+void scan_blocks(const loop_control &c, std::uint64_t size, std::optional<T> &carry, Serial serial,
+                 Make make, Write write, Combine combine) {
+  loop_site &site = site_of<Tag>;
+  const bool chooses = c.grain == 0 && !c.one_block_each;
+  if (size == 0)
+    return;
+  std::uint64_t done = 0;
+  if (chooses && runs_blindly(site, size)) {
+    with_errors(c, [&] { serial(std::uint64_t{0}, size); });
+    return;
+  }
+  if (chooses) {
+    auto alone = [&](auto &blocks) {
+      for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+        serial(first, count);
+    };
+    done = run_alone(request_for(c, size, site, alone));
+  }
+  if (done == size)
+    return;
+  // The first piece is scanned at once, and the last one is not reduced.
+  const pieces p = cut(c, size - done, k_least_piece);
+  const auto first_of = [&](std::uint64_t i) { return done + p.bound(i); };
+  const auto count_of_piece = [&](std::uint64_t i) { return p.bound(i + 1) - p.bound(i); };
+  std::vector<std::optional<T>> before(p.count);
+  for_pieces(c, p.count > 1 ? p.count - 1 : 1, [&](std::uint64_t i) {
+    if (i == 0)
+      serial(first_of(0), count_of_piece(0));
+    else
+      before[i].emplace(make(first_of(i), count_of_piece(i)));
+  });
+  if (p.count == 1)
+    return;
+  with_errors(c, [&] {
+    for (std::uint64_t i = 1; i < p.count; ++i) { // from values of pieces to values before them
+      std::optional<T> own(std::move(before[i]));
+      if (carry)
+        before[i].emplace(*carry);
+      else
+        before[i].reset();
+      if (i + 1 == p.count)
+        break;
+      if (!carry) {
+        carry.emplace(std::move(*own));
+      } else {
+        T next(combine(*carry, std::move(*own)));
+        carry.emplace(std::move(next));
+      }
+    }
+  });
+  for_pieces(c, p.count - 1, [&](std::uint64_t i) {
+    write(first_of(i + 1), count_of_piece(i + 1), std::move(before[i + 1]));
+  });
+}
+
+// ---- memory ----------------------------------------------------------------------------------------
+
+/// Holds raw memory for n elements, which the caller constructs and destroys.
+template <class T>
+class scratch {
+ public:
+  explicit scratch(std::uint64_t n) : m_count(static_cast<std::size_t>(n)) {
+    m_data = std::allocator<T>().allocate(m_count);
+  }
+  ~scratch() { std::allocator<T>().deallocate(m_data, m_count); }
+  scratch(const scratch &) = delete;
+  scratch &operator=(const scratch &) = delete;
+  [[nodiscard]] T *data() const noexcept { return m_data; }
+
+ private:
+  std::size_t m_count;
+  T *m_data;
+};
+
+template <class T>
+inline constexpr bool moves_safely =
+    std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
+    std::is_nothrow_destructible_v<T>;
+
+// ---- pack ------------------------------------------------------------------------------------------
+
+/// Calls keeps(i) once for each i of [0, size), and then place(i, rank, total) for each, where rank
+/// is the number of kept elements before i. `flags` has a byte per element. Returns the total.
+template <class Tag, class Keeps, class Place>
+std::uint64_t pack_blocks(const loop_control &c, std::uint64_t size, unsigned char *flags,
+                          Keeps keeps, Place place) {
+  const pieces p = cut(c, size, k_least_piece);
+  std::vector<std::uint64_t> kept(p.count + 1, 0);
+  for_pieces(c, p.count, [&](std::uint64_t piece) {
+    std::uint64_t n = 0;
+    for (std::uint64_t i = p.bound(piece), end = p.bound(piece + 1); i < end; ++i) {
+      const bool keep = keeps(i);
+      flags[i] = keep;
+      n += keep;
+    }
+    kept[piece + 1] = n;
+  });
+  for (std::uint64_t i = 0; i < p.count; ++i)
+    kept[i + 1] += kept[i];
+  for_pieces(c, p.count, [&](std::uint64_t piece) {
+    std::uint64_t rank = kept[piece];
+    for (std::uint64_t i = p.bound(piece), end = p.bound(piece + 1); i < end; ++i) {
+      place(i, rank, flags[i] != 0, kept[p.count]);
+      rank += flags[i];
+    }
+  });
+  return kept[p.count];
+}
+
+// ---- merge -----------------------------------------------------------------------------------------
+
+/// Returns how many of the first k elements of the stable merge come from a (merge path).
+template <class A, class B, class Compare>
+std::uint64_t rank_in_first(std::uint64_t k, A a, std::uint64_t na, B b, std::uint64_t nb,
+                            Compare &comp) {
+  using difference_a = typename std::iterator_traits<A>::difference_type;
+  using difference_b = typename std::iterator_traits<B>::difference_type;
+  std::uint64_t low = k > nb ? k - nb : 0, high = std::min(k, na);
+  while (low < high) {
+    const std::uint64_t i = low + (high - low) / 2, j = k - i;
+    if (!comp(b[static_cast<difference_b>(j - 1)], a[static_cast<difference_a>(i)]))
+      low = i + 1;
+    else
+      high = i;
+  }
+  return low;
+}
+
+template <class T>
+inline constexpr bool is_small = std::is_trivially_copyable_v<T> && sizeof(T) <= 16;
+
+/// Moves the stable merge of two runs to `out`.
+template <class A, class B, class Out, class Compare>
+void merge_by_moves(A a, A a_end, B b, B b_end, Out out, Compare &comp) {
+  using value = typename std::iterator_traits<A>::value_type;
+  if constexpr (is_small<value> && std::is_pointer_v<B>) {
+    while (a != a_end && b != b_end) { // no branch that depends on the data
+      const bool right = comp(*b, *a);
+      *out = right ? value(*b) : value(*a);
+      b += right;
+      a += !right;
+      ++out;
+    }
+  } else {
+    while (a != a_end && b != b_end) {
+      if (comp(*b, *a)) {
+        *out = std::move(*b);
+        ++b;
+      } else {
+        *out = std::move(*a);
+        ++a;
+      }
+      ++out;
+    }
+  }
+  out = std::move(a, a_end, out);
+  std::move(b, b_end, out);
+}
+
+inline constexpr std::uint64_t k_least_merge = 8192;
+
+/// Merges two runs in parallel, by leaf(a, a_end, b, b_end, out, comp).
+template <class A, class B, class Out, class Compare, class Leaf>
+void merge_runs(A a, std::uint64_t na, B b, std::uint64_t nb, Out out, Compare &comp, Leaf &leaf,
+                std::uint64_t grain) {
+  const auto at = [](auto from, std::uint64_t n) {
+    return from + static_cast<typename std::iterator_traits<decltype(from)>::difference_type>(n);
+  };
+  const std::uint64_t n = na + nb;
+  if (n <= grain) {
+    leaf(a, at(a, na), b, at(b, nb), out, comp);
+    return;
+  }
+  const std::uint64_t k = n / 2, i = rank_in_first(k, a, na, b, nb, comp), j = k - i;
+  join([&] { merge_runs(a, i, b, j, out, comp, leaf, grain); },
+       [&] { merge_runs(at(a, i), na - i, at(b, j), nb - j, at(out, k), comp, leaf, grain); });
+}
+
+// ---- sort ------------------------------------------------------------------------------------------
+
+/// Sorts with a buffer. `It` gives the elements; leaf(first, last) sorts a run.
+template <class It, class Compare, class Leaf>
+class merge_sort {
+  using value = typename std::iterator_traits<It>::value_type;
+  using difference = typename std::iterator_traits<It>::difference_type;
+  static constexpr bool trivial = std::is_trivially_copyable_v<value>;
+
+ public:
+  merge_sort(It first, std::uint64_t n, Compare &comp, Leaf &leaf, const loop_control &c)
+      : m_first(first), m_size(n), m_comp(comp), m_leaf(leaf), m_buffer(n) {
+    const pieces p = cut(c, n, k_least_piece);
+    // So many levels that the last merge ends in the user's range: the runs begin there if they
+    // are trivial, else in the buffer, whose elements are constructed from them.
+    m_levels = static_cast<unsigned>(std::bit_width(p.count - 1));
+    if (trivial ? m_levels % 2 != 0 : m_levels % 2 == 0)
+      ++m_levels;
+    m_grain = std::max(k_least_merge, n / std::max<std::uint64_t>(p.count, 1));
+    m_constructed.resize(std::size_t{1} << m_levels);
+  }
+  ~merge_sort() {
+    if constexpr (!trivial)
+      for (std::uint64_t i = 0; i < m_constructed.size(); ++i)
+        if (m_constructed[i])
+          std::destroy(buffer_at(bound(i)), buffer_at(bound(i + 1)));
+  }
+  merge_sort(const merge_sort &) = delete;
+  merge_sort &operator=(const merge_sort &) = delete;
+
+  void run() { sort(0, m_levels); }
+
+ private:
+  [[nodiscard]] std::uint64_t bound(std::uint64_t i) const noexcept {
+    return pieces{m_size, m_constructed.size()}.bound(i);
+  }
+  [[nodiscard]] It range_at(std::uint64_t i) const { return m_first + static_cast<difference>(i); }
+  [[nodiscard]] value *buffer_at(std::uint64_t i) const noexcept { return m_buffer.data() + i; }
+
+  /// Sorts the 2^level runs from run `first` on.
+  void sort(std::uint64_t first, unsigned level) {
+    const std::uint64_t begin = bound(first), end = bound(first + (std::uint64_t{1} << level));
+    if (level == 0) {
+      m_leaf(range_at(begin), range_at(end), m_comp);
+      if constexpr (!trivial) {
+        std::uninitialized_move(range_at(begin), range_at(end), buffer_at(begin));
+        m_constructed[first] = 1;
+      }
+      return;
+    }
+    const std::uint64_t half = std::uint64_t{1} << (level - 1);
+    join([&] { sort(first, level - 1); }, [&] { sort(first + half, level - 1); });
+    const std::uint64_t middle = bound(first + half);
+    auto leaf = [](auto a, auto a_end, auto b, auto b_end, auto out, Compare &comp) {
+      merge_by_moves(a, a_end, b, b_end, out, comp);
+    };
+    const bool from_range = trivial ? level % 2 != 0 : level % 2 == 0;
+    if (from_range)
+      merge_runs(range_at(begin), middle - begin, range_at(middle), end - middle, buffer_at(begin),
+                 m_comp, leaf, m_grain);
+    else
+      merge_runs(buffer_at(begin), middle - begin, buffer_at(middle), end - middle, range_at(begin),
+                 m_comp, leaf, m_grain);
+  }
+
+  const It m_first;
+  const std::uint64_t m_size;
+  Compare &m_comp;
+  Leaf &m_leaf;
+  scratch<value> m_buffer;
+  unsigned m_levels = 0;
+  std::uint64_t m_grain = 0;
+  std::vector<unsigned char> m_constructed; // the runs in the buffer, where they are not trivial
+};
+
+/// Is the work of a sort of n elements, in comparisons.
+inline double sort_work(std::uint64_t n) noexcept {
+  return static_cast<double>(n) * static_cast<double>(std::bit_width(n));
+}
+
+inline constexpr std::uint64_t k_least_sort = 512;
+inline constexpr double k_guessed_comparison_ns = 1.5;
+
+/// Says whether work that a site knows is to be shared.
+inline bool pays(const loop_control &c, const loop_site &site, double work) {
+  if (c.grain != 0 || c.one_block_each)
+    return true;
+  const float known = site.ns.load(std::memory_order_relaxed);
+  return sharing_pays((known > 0 ? static_cast<double>(known) : k_guessed_comparison_ns) * work);
+}
+
+/// Calls f, and remembers what a unit of its work takes.
+template <class F>
+void timed_call(loop_site &site, double work, F &&f) {
+  const std::uint64_t begin = loop_clock();
+  f();
+  remember(site, loop_clock() - begin, work);
+}
+
+/// Sorts [first, first + n) by leaf(begin, end, comp), and merges.
+template <class Tag, class It, class Compare, class Leaf>
+void sort_range(const loop_control &c, It first, std::uint64_t n, Compare comp, Leaf leaf) {
+  using difference = typename std::iterator_traits<It>::difference_type;
+  loop_site &site = site_of<Tag>;
+  const bool asked = c.grain != 0 || c.one_block_each;
+  if (n < 2)
+    return;
+  with_errors(c, [&] {
+    const It last = first + static_cast<difference>(n);
+    if ((n < k_least_sort && !asked) || !pays(c, site, sort_work(n))) {
+      if (n < k_least_sort)
+        leaf(first, last, comp);
+      else
+        timed_call(site, sort_work(n), [&] { leaf(first, last, comp); });
+      return;
+    }
+    auto timed_leaf = [&](It a, It b, Compare &cmp) {
+      const auto count = static_cast<std::uint64_t>(b - a);
+      timed_call(site, sort_work(count), [&] { leaf(a, b, cmp); });
+    };
+    merge_sort<It, Compare, decltype(timed_leaf)> sorter(first, n, comp, timed_leaf, c);
+    sorter.run();
+  });
+}
+
+/// Puts the k least elements of [first, first + n) to its begin, sorted; leaf(begin, end, k, comp)
+/// does so for a run.
+template <class It, class Compare, class Leaf>
+void select_range(It first, std::uint64_t n, std::uint64_t k, std::uint64_t runs, Compare &comp,
+                  Leaf &leaf) {
+  using difference = typename std::iterator_traits<It>::difference_type;
+  const auto at = [first](std::uint64_t i) { return first + static_cast<difference>(i); };
+  if (runs < 2 || n / 2 < k) {
+    leaf(first, at(n), std::min(k, n), comp);
+    return;
+  }
+  const std::uint64_t half = n / 2;
+  join([&] { select_range(first, half, k, runs / 2, comp, leaf); },
+       [&] { select_range(at(half), n - half, k, runs - runs / 2, comp, leaf); });
+  // Both halves have their k least in front: i and j of them are the k least of all.
+  const std::uint64_t i = rank_in_first(k, first, k, at(half), k, comp), j = k - i;
+  std::swap_ranges(at(i), at(k), at(half));
+  std::inplace_merge(first, at(i), at(i + j), comp);
+}
+
+} // namespace detail
+} // namespace weft::inline v0
