@@ -40,7 +40,7 @@ if(WEFT_SANITIZE STREQUAL "address")
 endif()
 set_target_properties(weft_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_include_directories(weft_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(weft_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/common)
 target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1 $<$<STREQUAL:${weft_arch},generic>:WEFT_CONTEXT_BOOST=1>)
 target_compile_options(weft_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
   -ftls-model=initial-exec -fno-plt -fstack-clash-protection -fno-semantic-interposition>)
@@ -85,4 +85,4 @@ add_library(weft::weft ALIAS weft)
 # For white-box tests and tools: the same objects, and src/ on the include path.
 add_library(weft_internal INTERFACE)
 target_link_libraries(weft_internal INTERFACE weft-static)
-target_include_directories(weft_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(weft_internal INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/common)

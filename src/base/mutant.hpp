@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs, to show that the tests would notice them (docs/design/proof.md). They exist in builds with WEFT_MUTANTS only,
-// where the variable WEFT_MUTANT chooses one. Elsewhere the wrappers below are their right side, and no code is left of the bugs.
-// A bug is an argument, never a statement of its own:
-//   order_unless(bug::x, order)   a weaker order
-//   unless(bug::x, value)         a value that is lost: a condition that does not hold, a null pointer
-//   unless(bug::x, [&] { ... })   an action that is left out
-//   unless(bug::x, right, wrong)  another value or another action
-// tools/check/mutants_vanish cuts them out of the text, so a callable is written as a lambda. It captures a
-// local variable by value: the address of one costs code.
+// Seeded bugs of the library.
 #pragma once
 
-#include <atomic>
-#include <type_traits>
+#include <weft_common/mutant.hpp>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -22,61 +13,8 @@ enum class bug : int {
 #undef WEFT_MUTANT
 };
 
-#if defined(WEFT_MUTANTS)
-
-/// Returns the number in WEFT_MUTANT, or 0; src/config/mutant.cpp.
-int chosen_mutant() noexcept;
-
-/// Says whether `b` is the bug of this run. Only the wrappers below ask.
-inline bool mutant(bug b) noexcept { return chosen_mutant() == static_cast<int>(b); }
-/// Returns `order`, or relaxed if `b` is the bug of this run.
-inline std::memory_order order_unless(bug b, std::memory_order order) noexcept {
-  return mutant(b) ? std::memory_order_relaxed : order;
-}
-/// Returns what `x` returns if it is a callable, else `x`.
-template <class X>
-auto value_of(X &x) {
-  if constexpr (std::is_invocable_v<X &>)
-    return x();
-  else
-    return x;
-}
-/// Returns `right`, or its zero (false, null) if `b` is the bug of this run.
-/// `right` may be a lambda: it is called, and the bug leaves the call out.
-template <class Right>
-auto unless(bug b, Right right) {
-  using result = decltype(value_of(right));
-  return mutant(b) ? result() : value_of(right);
-}
-/// Returns `right`, or `wrong` if `b` is the bug of this run. Either may be a lambda: only the one
-/// that is needed is called. A lambda in the place of `wrong` may take the value of `right`.
-template <class Right, class Wrong>
-auto unless(bug b, Right right, Wrong wrong) {
-  using result = decltype(value_of(right));
-  if (!mutant(b))
-    return value_of(right);
-  if constexpr (std::is_invocable_v<Wrong &, result>)
-    return static_cast<result>(wrong(value_of(right)));
-  else
-    return static_cast<result>(value_of(wrong));
-}
-
-#else
-
-consteval std::memory_order order_unless(bug, std::memory_order order) noexcept { return order; }
-template <class Right>
-[[gnu::always_inline]] constexpr auto unless(bug, Right right) {
-  if constexpr (std::is_invocable_v<Right &>)
-    return right();
-  else
-    return right;
-}
-template <class Right, class Wrong>
-[[gnu::always_inline]] constexpr auto unless(bug b, Right right, Wrong) {
-  return unless(b, right);
-}
-
-#endif
+using weft_common::order_unless;
+using weft_common::unless;
 
 } // namespace rt
 } // namespace weft::inline v0

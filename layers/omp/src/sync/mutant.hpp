@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of this layer, like those of src/base/mutant.hpp. They leave no code,
-// except in builds with WEFT_MUTANTS.
+// Seeded bugs of this layer.
 #pragma once
 
-#include <weft_threads/sync/mutant.hpp>
+#include <weft_common/mutant.hpp>
 
 namespace weft_omp {
 
@@ -13,7 +12,7 @@ enum class bug : int {
 #undef WEFT_MUTANT
 };
 
-using weft_threads::order_unless;
-using weft_threads::unless;
+using weft_common::order_unless;
+using weft_common::unless;
 
 } // namespace weft_omp

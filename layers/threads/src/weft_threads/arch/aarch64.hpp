@@ -28,8 +28,6 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-inline void cpu_pause() noexcept { asm volatile("yield"); }
-
 inline std::uintptr_t instruction_of(const ucontext_t &u) noexcept { return u.uc_mcontext.pc; }
 
 /// Returns whether the next instruction calls futex() to wait without a time limit. The kernel

@@ -40,8 +40,6 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-inline void cpu_pause() noexcept { __builtin_ia32_pause(); }
-
 inline std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
   return static_cast<std::uintptr_t>(u.uc_mcontext.gregs[REG_RIP]);
 }

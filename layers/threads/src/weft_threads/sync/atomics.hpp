@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atomic types that the lock-free parts use. The model checker replaces them by its own
-// (tests/model/omp_*.cpp).
+// The layers' policy for lock-free components (weft_common/atomics.hpp), which adds P::plain, and
+// atomic types for values. The model checker replaces them by its own (tests/model/omp_*.cpp).
 #pragma once
 
 #include "weft_threads/arch/arch.hpp"
+
+#include <weft_common/atomics.hpp>
 
 #include <atomic>
 
@@ -59,14 +61,14 @@ class published_value {
   Atomic m_value;
 };
 
-struct real_atomics {
-  template <class T>
-  using atomic = std::atomic<T>;
+/// Bounds a spin for a lock, which is held for a few instructions: a holder that takes longer has
+/// lost its cpu.
+inline constexpr int k_lock_spins = 64;
+
+struct real_atomics : weft_common::std_atomics<&yield_kernel_thread, k_lock_spins> {
   /// Names memory that other operations order: the model checker checks that they do.
   template <class T>
   using plain = T;
-  static void pause() noexcept { cpu_pause(); }
-  static void yield() noexcept { yield_kernel_thread(); }
 };
 
 } // namespace weft_threads

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of this module, like those of src/base/mutant.hpp. They leave no code, except in
-// builds with WEFT_MUTANTS. A layer above has a table `bug` of its own, and the wrappers of here.
+// Seeded bugs of this module. A layer above has a table `bug` of its own, and the same wrappers.
 #pragma once
 
-#include <atomic>
-#include <type_traits>
-
-#if defined(WEFT_MUTANTS)
-namespace weft::inline v0 {
-namespace rt {
-int chosen_mutant() noexcept;
-} // namespace rt
-} // namespace weft::inline v0
-#endif
+#include <weft_common/mutant.hpp>
 
 namespace weft_threads {
 
@@ -22,64 +12,7 @@ enum class bug : int {
 #undef WEFT_MUTANT
 };
 
-#if defined(WEFT_MUTANTS)
-
-/// Says whether `b` is the bug of this run. Only the wrappers below ask.
-template <class Bug>
-bool mutant(Bug b) noexcept {
-  return weft::rt::chosen_mutant() == static_cast<int>(b);
-}
-/// Returns `order`, or relaxed if `b` is the bug of this run.
-template <class Bug>
-std::memory_order order_unless(Bug b, std::memory_order order) noexcept {
-  return mutant(b) ? std::memory_order_relaxed : order;
-}
-/// Returns what `x` returns if it is a callable, else `x`.
-template <class X>
-auto value_of(X &x) {
-  if constexpr (std::is_invocable_v<X &>)
-    return x();
-  else
-    return x;
-}
-/// Returns `right`, or its zero (false, null) if `b` is the bug of this run.
-/// `right` may be a lambda: it is called, and the bug leaves the call out.
-template <class Bug, class Right>
-auto unless(Bug b, Right right) {
-  using result = decltype(value_of(right));
-  return mutant(b) ? result() : value_of(right);
-}
-/// Returns `right`, or `wrong` if `b` is the bug of this run. Either may be a lambda: only the one
-/// that is needed is called. A lambda in the place of `wrong` may take the value of `right`.
-template <class Bug, class Right, class Wrong>
-auto unless(Bug b, Right right, Wrong wrong) {
-  using result = decltype(value_of(right));
-  if (!mutant(b))
-    return value_of(right);
-  if constexpr (std::is_invocable_v<Wrong &, result>)
-    return static_cast<result>(wrong(value_of(right)));
-  else
-    return static_cast<result>(value_of(wrong));
-}
-
-#else
-
-template <class Bug>
-consteval std::memory_order order_unless(Bug, std::memory_order order) noexcept {
-  return order;
-}
-template <class Bug, class Right>
-[[gnu::always_inline]] constexpr auto unless(Bug, Right right) {
-  if constexpr (std::is_invocable_v<Right &>)
-    return right();
-  else
-    return right;
-}
-template <class Bug, class Right, class Wrong>
-[[gnu::always_inline]] constexpr auto unless(Bug b, Right right, Wrong) {
-  return unless(b, right);
-}
-
-#endif
+using weft_common::order_unless;
+using weft_common::unless;
 
 } // namespace weft_threads

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this folder calls and a higher folder supplies at link time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+// Supplied by os/.
+
+/// Executes the slow half of the asymmetric barrier: when it returns, every other thread of the
+/// process has executed a full barrier since the call began. Uses membarrier(2) where the kernel
+/// has it; see os/membarrier.cpp.
+void os_heavy_barrier() noexcept;
+
+/// Sleeps while `word` holds `expected`, at most until `deadline_ns` of the monotonic clock (0: for ever). False when
+/// the deadline passed; true does not promise that the word changed.
+bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
+                   std::int64_t deadline_ns) noexcept;
+void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept;
+void os_yield() noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0
