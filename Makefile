@@ -141,6 +141,7 @@ format:
 
 lint:
 	tools/check/lint
+	tools/check/homes
 	tools/check/prose
 	tools/check/words
 	tools/check/commits

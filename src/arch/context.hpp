@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suspended stacks. One file per instruction set: <processor>/context.S; generic/context.cpp uses
 // Boost.Context.
+// Bodies: */context.cpp, */make_context.cpp
 #pragma once
 
 #include <cstddef>

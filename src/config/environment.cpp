@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/process.hpp"
 #include "config/settings.hpp"
 
 #include <weft/layer/environment.hpp>

@@ -5,6 +5,7 @@
 #include "config/value.hpp"
 
 #include "base/error.hpp"
+#include "config/load.hpp"
 #include "os/file.hpp"
 
 #include <algorithm>

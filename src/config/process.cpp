@@ -3,6 +3,8 @@
 #include "config/settings.hpp"
 
 #include "base/log.hpp"
+#include "config/load.hpp"
+#include "config/process.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -82,59 +82,12 @@ std::size_t find_setting(std::string_view key);
 std::string environment_name(std::string_view key);
 /// Returns the key most like `word`; "" if none is near.
 std::string nearest_key(std::string_view word);
-/// Says what is allowed, such as "auto, or an integer from 1 to 1024".
-std::string describe_allowed(const setting_info &info);
 /// Returns a field as text that the parser reads back to the same value.
 std::string setting_text(const settings &s, std::size_t row);
 /// Parses `text` into its field; returns false, and changes nothing, if `text` is not allowed.
 [[nodiscard]] bool set_setting(settings &s, std::size_t row, std::string_view text);
 
 using key_value = std::pair<std::string, std::string>;
-
-/// Holds all that settings depend on. Loading reads nothing else but the file that the environment
-/// names.
-struct settings_input {
-  std::vector<key_value> environment;
-  std::vector<key_value> overrides; ///< keys and values from the API, later ones win
-  const char *overriding = "API";   ///< what messages call their source
-  std::string root;                 ///< a prefix of the file's path, for tests
-  bool openmp_aliases =
-      false;      ///< read OMP_NUM_THREADS and its like where the WEFT_ name is not set
-};
-
-struct loaded_settings {
-  settings values;
-  std::array<std::string, k_setting_count>
-      origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
-  std::vector<std::string> warnings;
-  std::string file; ///< the file that was read, or ""
-};
-
-/// Computes the settings from `input` alone. Throws weft::error (bad_setting) that names the key,
-/// the value, what is allowed and where the value came from.
-loaded_settings load_settings(const settings_input &input);
-
-/// Returns the settings of this process, from environment, file and overrides. Loads them on first
-/// use; warnings go to stderr.
-const loaded_settings &process_settings();
-inline const settings &current_settings() { return process_settings().values; }
-
-/// Loads again, for a runtime that starts anew. The caller ensures that no thread reads settings
-/// meanwhile. References stay valid; their contents change.
-const loaded_settings &reload_process_settings();
-
-/// Keeps a value of the API for the next (re)load. Throws bad_setting at once if key or value is
-/// wrong.
-void settings_override(std::string_view key, std::string_view value);
-void settings_clear_overrides() noexcept;
-
-/// Locks the settings around fork(), so that the child finds them whole and no thread changing
-/// them.
-void lock_settings();
-void unlock_settings();
-
-/// Returns the variables of this process's environment; none in a set-user-id program.
-std::vector<key_value> process_environment();
 
 } // namespace rt
 } // namespace weft::inline v0

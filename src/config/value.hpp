@@ -46,5 +46,8 @@ std::string value_text(const setting_info &info, Choice value) {
   return std::string(split_choices(info.choices)[static_cast<std::size_t>(value)]);
 }
 
+/// Says what is allowed, such as "auto, or an integer from 1 to 1024".
+std::string describe_allowed(const setting_info &info);
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -4,6 +4,7 @@
 
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/registration.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "task/ready.hpp"
 
@@ -157,10 +158,6 @@ WEFT_INLINE bool is_lone_member(task &t) noexcept {
          a.joined->how != sharing::commutative;
 }
 
-/// Delivers a link to `a`, an access of `before` in a chain, that causes something at once. Returns
-/// whether that satisfies `t`.
-bool continue_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept;
-
 /// Says what came of entering a common access.
 struct common_entry {
   data_access *
@@ -196,10 +193,6 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   return enter_common(t, fill(t, 0, only.address, kind), kind, last);
 }
 
-/// Delivers bits to `a`, an access of `t`, that cause more than one unsatisfied access less of `t`.
-/// Returns a task that may run now, or null; other such tasks are enqueued.
-runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
-
 struct released {
   runnable *next; // may run now, and has been announced; or null
   std::uint32_t released_refs; // references of the task that ended with its access
@@ -231,17 +224,6 @@ WEFT_INLINE std::uint32_t release_records(task &t, ready_list &ready) noexcept {
   box.serve_cohorts();
   return box.own_released_refs();
 }
-
-/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then
-/// releases the accesses. Appends tasks that may run now to `ready`. Returns the number of
-/// references of `t` that this released; the caller drops them.
-std::uint32_t release_accesses(task &t, ready_list &ready);
-
-/// Returns whether the task has entered an access to this object.
-[[nodiscard]] bool has_access(task &t, const access &a) noexcept;
-/// Gives up accesses of the running task before its body ends. Passes over accesses that the task
-/// has given up already. Throws std::bad_alloc; the accesses earlier in the list are given up then.
-void release_some(task &t, const access *list, std::size_t count, ready_list &ready);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -186,38 +186,5 @@ class domain {
   task *m_parent; // null: the children's accesses are regions
 };
 
-/// Throws weft::error if `parent` runs the destructor of its callable.
-void refuse_accesses_when_over(const task &parent);
-
-/// Makes the domain of a task's children; domain_of() does so on first use. Throws std::bad_alloc,
-/// and weft::error if the task is over.
-domain &make_domain(task &parent);
-inline domain &domain_of(task &parent) {
-  return parent.children_domain ? *parent.children_domain : make_domain(parent);
-}
-
-/// Enters the accesses of a new task into its parent's domain. Returns true if all of them are
-/// satisfied: the task may run. After false a manager will enter the accesses, or the delivery that
-/// satisfies the last one will put the task on a ready list. Throws weft::error for impossible
-/// accesses. Throws std::bad_alloc, and what copying an identity throws, before anything is linked.
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
-                    std::size_t second_count);
-/// Does the same for a manager: the accesses are named already, and none of them shares its
-/// address.
-bool enter_posted(task &t);
-
-/// Ends cohorts, and frees what the domain still holds. Called by the parent's frame when no child
-/// is left.
-void children_are_complete(task &parent) noexcept;
-
-/// Ends the cohorts that have no member left, so that what they reduce is combined. Called by the
-/// parent's frame after a wait for some children.
-void end_cohorts(task &parent) noexcept;
-
-/// Says whether everything is trimmed, or only what may be much.
-enum class trim { all, if_much };
-/// Frees what finished children hold. Called when memory is short.
-void trim_domain(task &parent, trim how) noexcept;
-
 } // namespace rt
 } // namespace weft::inline v0

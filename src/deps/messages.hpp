@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that a worker posts to a manager instead of doing it itself. The managers module supplies
-// the functions. See docs/design/managers.md.
+// Work that a worker posts to a manager instead of doing it itself: see hooks.hpp, and
+// docs/design/managers.md.
 //
 // O1: needs_general_path() of mailbox.hpp and sends_messages() are stored with release and loaded
 // with acquire. A worker that takes the common way again sees what managers have done to the
@@ -8,10 +8,9 @@
 #pragma once
 
 #include "deps/domain.hpp"
+#include "deps/hooks.hpp"
 #include "task/task.hpp"
 #include "ult/thread_context.hpp"
-
-#include <weft/service.hpp>
 
 #include <atomic>
 
@@ -29,9 +28,7 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; set from 
   return g_managers.load(std::memory_order_relaxed);
 }
 
-/// Returns whether no manager would come for what this worker posts before the worker itself does.
-/// Called before each action that may be posted.
-[[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
+/// Returns chooses_to_act_locally(), of which most calls know the answer.
 [[nodiscard]] inline bool acts_locally(thread_context &e) noexcept {
   if (e.pace > 0) [[likely]] {
     --e.pace;
@@ -40,27 +37,12 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; set from 
   return chooses_to_act_locally(e);
 }
 
-/// Posts `t`, so that a manager enters its named accesses, none of which shares, into `d`, the
-/// domain of its parent, the running task. Returns whether `t` is posted; after false nothing has
-/// changed.
-[[nodiscard]] bool post_new(task &t, domain &d);
-/// Says whose end is posted: that of a task without children, whose callable is gone; or that of a
-/// task with children.
-enum class posted_end { of_childless, of_parent };
-/// Posts `t`, so that a manager releases its accesses and drops it. Returns whether `t` is posted.
-[[nodiscard]] bool post_end(task &t, posted_end which);
-/// Waits until all that was posted for the domain is applied.
-void apply_registrations_of(domain &d) noexcept;
-/// Does the same for the children of `parent`. Called by its frame, before it does anything else to
-/// their domain.
+/// Waits until all that was posted for the children of `parent` is applied. Called by its frame,
+/// before it does anything else to their domain.
 inline void apply_registrations_below(task &parent) noexcept {
   domain *d = parent.children_domain;
   if (d && d->is_hidden()) [[unlikely]]
     apply_registrations_of(*d);
 }
-/// Applies messages as the manager mode asks the caller to, by way of the dispatcher. Returns
-/// whether it has applied some. Nothing that it calls may wait.
-bool apply_messages(thread_context &e, poll_point where);
-
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enters and releases the accesses of a task that has several, or whose children have some.
+#include "deps/registration.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/check.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
+#include "deps/sharing/cohort.hpp"
+#include "deps/sharing/hooks.hpp"
 #include "task/destructor.hpp"
 #include "task/ready.hpp"
 

@@ -4,6 +4,7 @@
 #include "deps/domain.hpp"
 #include "task/pending.hpp"
 #include "worker/functions.hpp"
+#include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
 namespace weft::inline v0 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the end of a program that sets `stats`.
+#include "diagnose/summary.hpp"
 #include "base/log.hpp"
 #include "mem/watermark.hpp"
 #include "worker/runtime.hpp"

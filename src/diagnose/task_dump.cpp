@@ -8,6 +8,7 @@
 #include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
+#include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/lock_word.hpp>

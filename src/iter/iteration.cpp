@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
+#include "deps/registration.hpp"
 #include "task/complete.hpp"
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
@@ -13,6 +15,7 @@
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
 #include "task/run_body.hpp"
+#include "ult/light_thread.hpp"
 
 #include <algorithm>
 #include <new>

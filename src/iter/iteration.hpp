@@ -2,6 +2,7 @@
 // The graph of a taskiter: recorded from spawns, then run round after round.
 #pragma once
 
+#include "deps/regions/regions.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "iter/cycle.hpp"
 #include "task/group.hpp"

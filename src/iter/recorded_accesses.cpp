@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
+#include "deps/sharing/hooks.hpp"
 #include "iter/iteration.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "managers/managers.hpp"
 
 #include "base/error.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "services/dispatcher.hpp"
 

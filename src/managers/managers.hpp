@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The managers: the threads that apply the dependency work that workers post, and the outboxes of
 // these workers. docs/design/managers.md
+// Bodies: managers.cpp, choose_managers.cpp
 #pragma once
 
 #include "config/settings.hpp"
+#include "managers/hooks.hpp"
 #include "managers/outbox.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
@@ -17,18 +19,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-enum class posted_end; // messages.hpp
-
-// What the module worker supplies.
-
-/// Wakes a worker that may manage, because a message was posted.
-void wake_for_message() noexcept;
-/// Guesses whether a worker sleeps for want of work, or looks for some.
-[[nodiscard]] bool any_worker_idles() noexcept;
-/// Returns how many tasks all workers together have begun.
-[[nodiscard]] std::uint64_t tasks_begun() noexcept;
-/// Returns how many ready tasks are in the worker's own queue; ~0 if the policy gives it none.
-[[nodiscard]] std::size_t ready_at(const thread_context &e) noexcept;
+enum class posted_end; // deps/hooks.hpp
 
 class managers {
  public:
@@ -44,7 +35,7 @@ class managers {
   /// Ends the thread after it has applied what is queued. Called when no task is left.
   void stop();
 
-  // Of deps/messages.hpp:
+  // Of deps/hooks.hpp:
   [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
   [[nodiscard]] bool send_end(thread_context &e, task &t, posted_end which);
   void apply_below(domain &d) noexcept;

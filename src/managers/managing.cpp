@@ -5,6 +5,7 @@
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/messages.hpp"
+#include "managers/hooks.hpp"
 #include "managers/managers.hpp"
 #include "managers/mode_chooser.hpp"
 #include "services/dispatcher.hpp"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Posting to managers, and applying what was posted.
 #include "base/mutant.hpp"
+#include "deps/hooks.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/messages.hpp"
+#include "deps/registration.hpp"
+#include "managers/hooks.hpp"
 #include "managers/managers.hpp"
 #include "task/complete.hpp"
 #include "task/countdown.hpp"

@@ -18,10 +18,6 @@ struct store_options {
   bool exact_time = false;
 };
 
-/// Returns the path of a process's segment; a process of another pid namespace has another number
-/// there.
-[[nodiscard]] std::string segment_path(long pid);
-
 /// Opens a store for a runtime that starts. Never fails: if no file can be shared, the store is
 /// memory of this process, and why_private() says why. The caller holds the start lock.
 void open_store(const store_options &o);
@@ -50,19 +46,8 @@ void mark_absent(const char *name, const char *why) noexcept;
 // ---- counters of the user. Any thread, before and after the start; they outlive the store. --------------------------------------------
 
 struct user_counter;
-/// Defines a counter. Throws weft::error for a bad or a known name, or for more than
-/// k_user_counters.
-user_counter &define_counter(const char *name, const char *unit, const char *help,
-                             counter_kind kind, double (*level)(void *) = nullptr,
-                             void *context = nullptr);
-/// Ends the calls of a level's function. Counts stay.
-void withdraw_level(user_counter &c) noexcept;
-void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept;
-/// Calls the functions of levels; called by the publisher.
-void publish_user_counters() noexcept;
-
-void store_before_fork();
-void store_after_fork() noexcept;
+/// Enters a counter into the store; the caller holds the lock of definitions.
+void enter_user_counter(user_counter &c) noexcept;
 /// Leaves the parent's store alone, in the child of a fork().
 void forget_store_in_child() noexcept;
 

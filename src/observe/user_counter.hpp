@@ -19,10 +19,22 @@ struct user_counter {
   const void *entered_in = nullptr; // the store that has it; guarded by the same lock
 };
 
-/// Enters a counter into the store; the caller holds the lock of definitions.
-void enter_user_counter(user_counter &c) noexcept;
 /// Enters all counters into a store that has just been opened.
 void enter_user_counters();
+
+/// Defines a counter. Throws weft::error for a bad or a known name, or for more than
+/// k_user_counters.
+user_counter &define_counter(const char *name, const char *unit, const char *help,
+                             counter_kind kind, double (*level)(void *) = nullptr,
+                             void *context = nullptr);
+/// Ends the calls of a level's function. Counts stay.
+void withdraw_level(user_counter &c) noexcept;
+void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept;
+/// Calls the functions of levels; called by the publisher.
+void publish_user_counters() noexcept;
+
+void store_before_fork();
+void store_after_fork() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

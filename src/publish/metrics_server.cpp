@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "observe/format.hpp"
 #include "observe/store.hpp"
+#include "publish/publish.hpp"
 #include "worker/runtime.hpp"
 
 #include <arpa/inet.h>

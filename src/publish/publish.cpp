@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publishes levels: values that no worker counts, because they rise and fall. The watcher publishes
 // them at each of its looks, and so does a thread that takes a snapshot.
+#include "publish/publish.hpp"
 #include "base/clock.hpp"
 #include "diagnose/describe.hpp"
 #include "diagnose/last_dump.hpp"

@@ -8,6 +8,7 @@
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "publish/metrics_server.hpp"
+#include "publish/publish.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/error.hpp>

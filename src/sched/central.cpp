@@ -32,22 +32,5 @@ class central final : public policy {
 
 std::unique_ptr<policy> make_central() { return std::make_unique<central>(); }
 
-std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers,
-                                    unsigned slots) {
-  switch (s.sched_policy) {
-  case policy_kind::stealing:
-    return make_stealing(slots);
-  case policy_kind::delegated:
-    return make_delegated(s, workers);
-  case policy_kind::local_fifo:
-    return make_local_fifo(s, m, slots);
-  case policy_kind::central:
-    return make_central();
-  case policy_kind::seeded:
-    return make_seeded(static_cast<std::uint64_t>(s.sched_seed));
-  }
-  return make_stealing(slots);
-}
-
 } // namespace rt
 } // namespace weft::inline v0

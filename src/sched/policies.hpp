@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes each of the policies; make_policy() chooses one.
+// Bodies: central.cpp, delegated.cpp, local_fifo.cpp, seeded.cpp, stealing.cpp
 #pragma once
 
 #include "sched/policy.hpp"

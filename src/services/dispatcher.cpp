@@ -4,7 +4,9 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "deps/domain.hpp"
+#include "deps/registration.hpp"
 #include "task/failure.hpp"
+#include "task/hooks.hpp"
 
 #include <cerrno>
 #include <cstring>

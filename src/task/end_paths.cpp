@@ -2,6 +2,7 @@
 #include "task/end_paths.hpp"
 
 #include "deps/access.hpp"
+#include "deps/registration.hpp"
 #include "task/complete.hpp"
 #include "task/locals.hpp"
 #include "task/pending.hpp"

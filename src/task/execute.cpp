@@ -15,6 +15,7 @@
 #include "arch/exception_state.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "task/complete.hpp"
 #include "task/end_paths.hpp"

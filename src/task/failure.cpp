@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "task/group.hpp"
+#include "task/hooks.hpp"
 #include "task/recorded.hpp"
 
 #include <weft/error.hpp>

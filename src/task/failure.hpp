@@ -28,8 +28,6 @@ void report_lost(const char *label, const std::exception_ptr &error) noexcept;
 /// Prints the same for a task whose exception no call can ask for: a function, or a task that a
 /// service has spawned.
 void report_unasked(const char *label, const std::exception_ptr &error) noexcept;
-/// Returns whether the task is the parent of functions. Supplied by the module worker.
-[[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
 
 /// Applies the setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;

@@ -30,8 +30,5 @@ namespace rt {
 
 using group_state = task_group::state;
 
-/// Keeps an exception as the group's policy demands. Any thread.
-void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept;
-
 } // namespace rt
 } // namespace weft::inline v0

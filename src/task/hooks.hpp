@@ -2,8 +2,11 @@
 // What this folder calls and a higher folder supplies at link time.
 #pragma once
 
+#include "task/group.hpp"
 #include "task/lineage.hpp"
 #include "task/task.hpp"
+
+#include <weft/service.hpp>
 
 #include <exception>
 
@@ -24,6 +27,34 @@ void get_by();
 /// Waits as long as an observer reads all tasks. A worker calls it before it begins a body while
 /// arm_safepoint() is on.
 void stop_at_safepoint() noexcept;
+/// Returns whether the task is the parent of functions.
+[[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
+
+// Supplied by services/.
+
+/// Runs the services of the poll point.
+void poll_services_now(poll_point where) noexcept;
+
+// Supplied by iter/.
+
+/// Returns whether the task was recorded as one that has the object for itself.
+[[nodiscard]] bool recorded_as_writer(const task &t, const void *address) noexcept;
+
+/// Returns whether the task is final or descends from a final task.
+[[nodiscard]] bool is_final(const task &t) noexcept;
+
+/// Ends the taskiter of a task whose body, or whose child, has thrown: the taskiter fails. Any
+/// thread.
+void recorded_failed(task &t, std::exception_ptr error) noexcept;
+/// Goes on after the body and the events of the task are over.
+void recorded_is_over(task &t) noexcept;
+/// Goes on after all descendants of the task are complete as well.
+void recorded_is_complete(task &t) noexcept;
+
+// Supplied by api/cpp/.
+
+/// Keeps an exception as the group's policy demands. Any thread.
+void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -2,6 +2,8 @@
 // The hook by which tasks and workers poll services: one relaxed load where there are none.
 #pragma once
 
+#include "task/hooks.hpp"
+
 #include <weft/service.hpp>
 
 #include <atomic>
@@ -10,17 +12,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-struct thread_context;
-
 inline constexpr std::size_t k_poll_points = 4;
 inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a hint
 
 [[nodiscard]] inline bool has_services_at(poll_point where) noexcept {
   return g_services_at[static_cast<std::size_t>(where)].load(std::memory_order_relaxed) != 0;
 }
-
-/// Runs the services of the poll point. Supplied by the dispatcher.
-void poll_services_now(poll_point where) noexcept;
 
 /// Runs the services of the poll point on the calling worker's stack, if there are any. Called
 /// between tasks, or where a task must wait.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks of taskiter in the life of a task: a task that was recorded runs again and again. Supplied
-// by the module iter.
+// Taskiter in the life of a task: a task that was recorded runs again and again. hooks.hpp has what
+// iter/ does at the ends of such a task.
 #pragma once
 
 #include "task/task.hpp"
@@ -29,20 +29,6 @@ namespace rt {
   const task_extra *x = t.has(detail::k_final) ? peek_extra(t) : nullptr;
   return x ? x->iterated : nullptr;
 }
-
-/// Returns whether the task was recorded as one that has the object for itself.
-[[nodiscard]] bool recorded_as_writer(const task &t, const void *address) noexcept;
-
-/// Returns whether the task is final or descends from a final task.
-[[nodiscard]] bool is_final(const task &t) noexcept;
-
-/// Ends the taskiter of a task whose body, or whose child, has thrown: the taskiter fails. Any
-/// thread.
-void recorded_failed(task &t, std::exception_ptr error) noexcept;
-/// Goes on after the body and the events of the task are over.
-void recorded_is_over(task &t) noexcept;
-/// Goes on after all descendants of the task are complete as well.
-void recorded_is_complete(task &t) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -6,6 +6,7 @@
 #include "queue/spin_lock.hpp"
 #include "task/failure.hpp"
 #include "task/rerun_clock.hpp"
+#include "ult/hooks.hpp"
 
 #include <cstdlib>
 #include <new>

@@ -2,9 +2,11 @@
 #include "task/tracing.hpp"
 
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
 #include "deps/sharing/reduction.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
+#include "trace/hooks.hpp"
 #include "ult/backtrace.hpp"
 
 #include <algorithm>

@@ -3,7 +3,10 @@
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
+#include "deps/registration.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
 #include "task/poll_hook.hpp"

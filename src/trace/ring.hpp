@@ -2,6 +2,7 @@
 // The ring in which a worker writes its events: packets of the Common Trace Format (ring_core.hpp),
 // in memory that is a file. Putting a record takes no lock and no memory. It calls the system once
 // per packet if the flusher sleeps.
+// Bodies: session.cpp
 #pragma once
 
 #include "observe/tick_clock.hpp"

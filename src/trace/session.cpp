@@ -4,6 +4,8 @@
 #include "atomic/atomic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/load.hpp"
+#include "config/process.hpp"
 #include "config/settings.hpp"
 #include "os/file.hpp"
 #include "os/thread.hpp"

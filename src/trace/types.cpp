@@ -2,6 +2,7 @@
 #include "trace/types.hpp"
 
 #include "base/closure_name.hpp"
+#include "trace/hooks.hpp"
 
 #include <atomic>
 #include <cstring>

@@ -30,9 +30,6 @@ enum class named_by { label, closure };
 /// Returns the number of a type, and adds it if it is new.
 [[nodiscard]] std::uint16_t add_type(std::string_view text, named_by what) noexcept;
 [[nodiscard]] const trace_type *type_table() noexcept;
-/// Notes the spawn site of a type that is met for the first time; called by the thread that creates
-/// or begins its task. The module task defines this function and keeps the site.
-void note_type_spawn_site(std::size_t type) noexcept;
 /// Returns how many types there are.
 [[nodiscard]] unsigned known_types() noexcept;
 

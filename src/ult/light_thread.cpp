@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lightweight threads that are no tasks: a stack with a function. A worker continues it like any
 // other frame.
+#include "ult/light_thread.hpp"
 #include "base/leak.hpp"
 #include "base/log.hpp"
+#include "ult/hooks.hpp"
 #include "ult/stack_switch.hpp"
 
 #include <exception>

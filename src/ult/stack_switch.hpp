@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations that the files of this module share: how a thread switches to a stack, and where it
 // goes next.
+// Bodies: thread_context.cpp
 #pragma once
 
 #include "ult/thread_context.hpp"

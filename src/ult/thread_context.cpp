@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "trace/session.hpp"
+#include "ult/hooks.hpp"
 #include "ult/stack_switch.hpp"
 
 #include <new>

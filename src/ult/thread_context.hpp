@@ -114,17 +114,6 @@ struct thread_context {
       0; // how many more actions it does itself, or, below 0, posts, before it decides again
 };
 
-// What the module worker supplies.
-
-/// Returns something for the thread to go on with, without waiting; or null.
-runnable *pick(thread_context &e);
-[[noreturn]] void worker_loop();
-/// Enqueues a frame without home that is ready, or returns what pick() gave. `here` null: the
-/// caller is no worker.
-void enqueue_resumed(thread_context *here, runnable &r);
-/// Wakes the home thread, whose own_frame has been set.
-void wake(thread_context &home);
-
 /// Returns the calling thread's context or null. The caller asks anew after everything that may
 /// suspend: the thread may be another one.
 inline thread_context *this_thread_context() noexcept {
@@ -135,13 +124,6 @@ inline void set_this_thread_context(thread_context *e) noexcept { set_thread_slo
 /// Leaves the current stack until a waker makes the frame ready. Throws weft::error when no stack
 /// can be had, or in a callback; then `publish` has not been called.
 void suspend(left_function publish, void *context, wait_reason why = {});
-
-/// Makes a frame that, when continued, calls body(argument) on a stack of its own of at least
-/// `bytes`, and then ends. The frame represents no task. Throws weft::error, out_of_resources.
-[[nodiscard]] runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument);
-/// Makes the task object that represents such a thread. Supplied by a higher module.
-task *make_light_root();
-void free_light_root(task *root) noexcept;
 
 /// Throws weft::error, no_block, because a callback asks to wait.
 [[noreturn]] WEFT_COLD void refuse_wait_in(const callback &c);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork(): what the child may use, and what it must forget.
+#include "worker/fork.hpp"
 #include "base/error.hpp"
 #include "base/leak.hpp"
 #include "base/log.hpp"
+#include "config/process.hpp"
 #include "deps/check.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
+#include "observe/user_counter.hpp"
+#include "publish/publish.hpp"
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
 #include "task/parent_process.hpp"

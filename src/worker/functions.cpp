@@ -2,6 +2,7 @@
 #include "worker/functions.hpp"
 
 #include "task/failure.hpp"
+#include "task/hooks.hpp"
 
 #include <new>
 

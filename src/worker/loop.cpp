@@ -3,11 +3,16 @@
 // reaches a worker.
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
+#include "deps/registration.hpp"
 #include "iter/iteration.hpp"
+#include "managers/hooks.hpp"
 #include "managers/managers.hpp"
+#include "task/hooks.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
+#include "ult/hooks.hpp"
 #include "worker/search.hpp"
 
 #include <algorithm>

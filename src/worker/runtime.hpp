@@ -20,6 +20,8 @@
 #include "task/hooks.hpp"
 #include "task/wait.hpp"
 #include "ult/thread_context.hpp"
+#include "worker/adoption.hpp"
+#include "worker/loop.hpp"
 #include "worker/spares.hpp"
 #include "worker/step_back.hpp"
 #include "worker/throttle_core.hpp"
@@ -116,9 +118,6 @@ class runtime {
   watcher watch;
 };
 
-/// Returns the calling thread's worker. On first use it adopts the thread, and starts the runtime.
-/// Throws weft::error after shutdown or when there is no slot.
-WEFT_COLD worker &adopt();
 inline worker &this_worker() {
   if (thread_context *e = this_thread_context()) [[likely]]
     return *static_cast<worker *>(e);
@@ -143,17 +142,15 @@ runtime *runtime_or_null() noexcept;
 [[nodiscard]] inline std::uint64_t poll_period_ns(const runtime &rt) noexcept {
   return static_cast<std::uint64_t>(rt.cfg.poll_period.count()) * 1000u;
 }
-/// Prints on standard error what each worker did (setting stats).
-void print_summary(const runtime &rt);
+/// Starts the runtime. The caller has the start lock. Throws weft::error after shutdown.
+void start_locked();
+/// Does what layer::outlive_exit says.
+void outlive_exit(bool (*threads_compute)()) noexcept;
 void start_runtime();
 void stop_runtime();
-/// Makes the calling thread the worker's thread.
-void settle_on_thread(worker &w);
 /// Returns the cpu that a started worker is bound to; -1 for other workers, and where workers are
 /// not bound.
 [[nodiscard]] int cpu_of_worker(const runtime &rt, unsigned id);
-/// Makes a worker for a spare, in a free slot; returns null when all slots are taken.
-worker *make_spare_worker(runtime &rt, spare &taker);
 
 /// Notes that a task of a positive priority is spawned: from now on a worker that has an immediate
 /// successor asks for more urgent work first.
@@ -166,9 +163,6 @@ inline void expect_priorities() noexcept {
   rt.plain_odds.store(0, std::memory_order_relaxed);
 }
 
-/// Gives work that only some workers may run to one of them.
-WEFT_COLD void enqueue_confined(runnable &r);
-
 /// Returns, in one comparison, whether `r` has neither a priority nor a set of workers.
 [[nodiscard]] inline bool is_for_own_queue(const runnable &r) noexcept {
   constexpr auto bits = [](runnable::kind k, std::int16_t p) {
@@ -177,8 +171,6 @@ WEFT_COLD void enqueue_confined(runnable &r);
   return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) &
           bits(runnable::kind{0xFC}, -1)) == 0;
 }
-
-void enqueue_elsewhere(worker *here, runnable &r, origin from); // not onto the worker's own queue
 /// Gives ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
@@ -194,19 +186,12 @@ inline void wake_first_of(runtime &rt, const std::vector<unsigned> &ids) noexcep
     if (rt.idle.notify_worker(id))
       return;
 }
-void run_join(detail::join_job &job);
-/// Enqueues a branch of a join, so that every worker that may run its task can take it.
-void enqueue_job(worker &w, detail::join_job &job);
 /// Confines a frame that is about to be enqueued: it goes on where its task may run.
 inline void confine_frame(frame &f) noexcept {
   if (f.current && f.current->confinement() != 0) [[unlikely]]
     f.confine(f.current->confinement());
 }
-/// Returns what the policy, or a set that the worker belongs to, has for the worker; or null.
-[[nodiscard]] runnable *take_ready(worker &w);
 
-/// Executes a task whose time is measured; see observe/timekeeper.hpp.
-WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, body_on where) noexcept;
 /// Calls execute() or execute_in_place(), and counts the task.
 [[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, body_on where) noexcept {
   count(w.counts->executed);
@@ -214,15 +199,5 @@ WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, body_on where) noexcep
     return execute_timed(w, t, where);
   return where == body_on::frame ? execute_in_place(w, t) : execute(w, t);
 }
-/// Says whether the hardware counts are read for a publication, which takes system calls.
-enum class hardware_counts { read, left };
-/// Publishes the gauges for observers outside of Weft. Any thread.
-void publish_counters(runtime &rt, hardware_counts which = hardware_counts::read) noexcept;
-/// Forgets, in the child of a fork(), a thread of the parent that was publishing.
-void forget_publisher_in_child() noexcept;
-enum class workers_are { running, stopped };
-/// Publishes the counters and ends the trace for the last time.
-void end_counting(runtime &rt, workers_are now) noexcept;
-
 } // namespace rt
 } // namespace weft::inline v0

@@ -3,6 +3,7 @@
 
 #include "atomic/atomic.hpp"
 #include "base/clock.hpp"
+#include "task/hooks.hpp"
 #include "task/run_body.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint_core.hpp"

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutant.hpp"
+#include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "managers/managers.hpp"
 #include "task/tracing.hpp"

@@ -18,6 +18,9 @@ inline runnable *own_frame(worker &w) noexcept {
   return w.own_frame.take();
 }
 
+/// Returns what the policy, or a set that the worker belongs to, has for the worker; or null.
+[[nodiscard]] runnable *take_ready(worker &w);
+
 /// Takes the oldest branch of a join of another worker.
 runnable *steal_join(worker &w);
 

@@ -9,6 +9,7 @@
 #include "mem/overflow.hpp"
 #include "observe/store.hpp"
 #include "os/thread_state.hpp"
+#include "publish/publish.hpp"
 #include "services/dispatcher.hpp"
 #include "topo/machine.hpp"
 #include "worker/runtime.hpp"

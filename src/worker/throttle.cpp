@@ -4,6 +4,7 @@
 // at three quarters of the lowest mark, or when a worker has nothing else to run.
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "deps/registration.hpp"
 #include "trace/session.hpp"
 #include "worker/runtime.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of `weft`. Each gets the words after its name and returns the exit status.
+// Bodies: main.cpp, cmd/*.cpp
 #pragma once
 
 #include <string>

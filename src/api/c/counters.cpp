@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/c/guard.hpp"
 #include "observe/store.hpp"
+#include "observe/user_counter.hpp"
 #include "ult/thread_context.hpp"
 
 #include <weft/c/counters.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No exception leaves a C function: guarded() turns every exception into a code, and keeps its text
 // for weft_last_error_message().
+// Bodies: error.cpp, reduction.cpp, task.cpp
 #pragma once
 
 #include "base/error.hpp"

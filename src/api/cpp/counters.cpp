@@ -5,7 +5,9 @@
 #include "base/error.hpp"
 #include "observe/format.hpp"
 #include "observe/store.hpp"
+#include "observe/user_counter.hpp"
 #include "os/thread.hpp"
+#include "publish/publish.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/error.hpp>

@@ -5,8 +5,10 @@
 
 #include "base/error.hpp"
 #include "queue/spin_lock.hpp"
+#include "task/hooks.hpp"
 #include "task/tracing.hpp"
 #include "worker/functions.hpp"
+#include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/function.hpp>

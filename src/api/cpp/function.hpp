@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spawning an independent function whose body is called in a way of its own.
+// Bodies: function.cpp, worker_set.cpp
 #pragma once
 
 #include <weft/detail/core.hpp>

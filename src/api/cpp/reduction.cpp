@@ -2,8 +2,10 @@
 // reduction_local(): finds the object that the running task reduces, and its copy.
 #include "base/error.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "task/destructor.hpp"
+#include "task/hooks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/reduction.hpp>

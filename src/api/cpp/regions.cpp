@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/cpp/regions.hpp"
 
+#include "deps/regions/regions.hpp"
+#include "deps/registration.hpp"
 #include "task/destructor.hpp"
 
 #include <weft/clauses.hpp>

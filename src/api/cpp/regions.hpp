@@ -2,6 +2,7 @@
 #pragma once
 
 #include "deps/regions/region_scope.hpp"
+#include "deps/regions/regions.hpp"
 
 #include <vector>
 

@@ -2,6 +2,8 @@
 #include "api/cpp/regions.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "deps/regions/regions.hpp"
+#include "deps/registration.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/task.hpp>

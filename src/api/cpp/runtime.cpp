@@ -2,6 +2,7 @@
 #include "worker/runtime.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
+#include "config/process.hpp"
 #include "services/dispatcher.hpp"
 
 #include <weft/runtime.hpp>

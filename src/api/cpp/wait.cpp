@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "task/complete.hpp"
+#include "task/hooks.hpp"
 #include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/poll_hook.hpp"
@@ -12,6 +13,7 @@
 #include "task/signal_word.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
+#include "worker/search.hpp"
 
 #include <weft/block.hpp>
 #include <weft/join.hpp>

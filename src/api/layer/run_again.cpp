@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "task/complete.hpp"
+#include "task/hooks.hpp"
 #include "task/pending.hpp"
 #include "task/rerun_clock.hpp"
 #include "worker/runtime.hpp"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and the second system of dependencies: which children use it, how they enter and leave.
+#include "deps/regions/regions.hpp"
 #include "deps/check.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/regions/region_scope.hpp"
+#include "deps/registration.hpp"
+#include "deps/sharing/hooks.hpp"
 #include "deps/sharing/reduction.hpp"
 #include "task/destructor.hpp"
 #include "task/ready.hpp"

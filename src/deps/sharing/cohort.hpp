@@ -164,5 +164,9 @@ data_access &close_cohort(cohort &c, mailbox &box) noexcept;
 /// Opens a cohort whose access in the chain was satisfied by a delivery outside of a mailbox.
 void serve_cohort(task &t);
 
+/// Ends the cohorts that have no member left, so that what they reduce is combined. Called by the
+/// parent's frame after a wait for some children.
+void end_cohorts(task &parent) noexcept;
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -53,12 +53,6 @@ namespace rt {
                                                  const detail::reduction_spec &b) noexcept {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && !a.ops->is_same;
 }
-/// Throws weft::error if the two do not add up in the same way, and the task names both for one
-/// address.
-void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b);
-/// Throws weft::error for an impossible number of elements.
-void check_extent(const task &t, const detail::reduction_spec &r);
-
 /// Holds copies in the order in which they were made. A task holds a copy, or the copy is free. P
 /// is for the models.
 template <class P, class Copy>

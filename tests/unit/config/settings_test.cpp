@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings.hpp"
 
+#include "config/load.hpp"
+#include "config/process.hpp"
+
 #include "support/fake_tree.hpp"
 
 #include <weft/error.hpp>

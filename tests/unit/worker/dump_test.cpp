@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that runs tells what lives when it is asked, and goes on.
+#include "observe/segment.hpp"
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "support/case_process.hpp"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/commands.hpp"
 
+#include "config/load.hpp"
+#include "config/process.hpp"
 #include "config/settings.hpp"
+#include "config/value.hpp"
 
 #include <cstdio>
 

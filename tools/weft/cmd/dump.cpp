@@ -8,6 +8,7 @@
 #include "diagnose/wait_graph.hpp"
 #include "observe/formula.hpp"
 #include "observe/name.hpp"
+#include "observe/segment.hpp"
 #include "os/file.hpp"
 #include "os/source_lines.hpp"
 

@@ -5,6 +5,8 @@
 #include "tools/weft/support/tbb.hpp"
 
 #include "base/error.hpp"
+#include "config/load.hpp"
+#include "config/process.hpp"
 #include "config/settings.hpp"
 #include "observe/segment.hpp"
 #include "os/file.hpp"

@@ -4,6 +4,7 @@
 #include "tools/weft/support/progress.hpp"
 
 #include "os/source_lines.hpp"
+#include "tools/weft/report/findings.hpp"
 
 #include <algorithm>
 #include <cmath>

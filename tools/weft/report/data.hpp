@@ -79,7 +79,5 @@ struct report_data {
 };
 
 [[nodiscard]] report_data analyse(trace_reader &r);
-/// Returns sentences for the head of the report, beginning with the largest loss and its cause.
-[[nodiscard]] std::vector<std::string> findings(const report_data &d);
 
 } // namespace weft_tool

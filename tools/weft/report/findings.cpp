@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report's summary in words: losses of worker time, the largest first, each with its cause and the numbers that show it.
+#include "tools/weft/report/findings.hpp"
 #include "tools/weft/report/data.hpp"
 #include "tools/weft/support/text.hpp"
 

@@ -6,16 +6,6 @@
 
 namespace weft_tool {
 
-std::string escaped(const std::string &text) {
-  std::string s;
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      s += '\\';
-    s += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return s;
-}
-
 slice_builder::worker &slice_builder::at(unsigned slot) {
   if (m_workers.size() <= slot)
     m_workers.resize(slot + 1);

@@ -4,6 +4,7 @@
 #include "config/once.hpp"
 #include "helper/job_queue.hpp"
 #include "placement/affinity.hpp"
+#include "placement/affinity_text.hpp"
 #include "team/team.hpp"
 
 #include <cstdint>

@@ -27,16 +27,4 @@ inline void settle(thread &t) {
     in_core(&t, [] {});
 }
 
-/// Decides, for OMP_DISPLAY_AFFINITY, whether the members display their placements: they do if the
-/// placement of one of them has changed.
-/// Called by the thread that begins a region.
-[[gnu::cold]] void compare_placements(omp_team &c) noexcept;
-/// Displays the placement of the calling member, if compare_placements() has decided so.
-void show_affinity(const thread &t) noexcept;
-/// Prints a line in this format: to standard output in LLVM's flavor, else to standard error.
-void print_affinity(const char *format) noexcept;
-
-/// Returns the text of an affinity format for the calling thread.
-std::string affinity_text(const char *format);
-
 } // namespace weft_omp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/task_record.hpp"
 
+#include "thread/hooks.hpp"
 #include "thread/task_pool.hpp"
 
 #include <weft_threads/block/sanitizer.hpp>

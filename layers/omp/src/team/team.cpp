@@ -2,6 +2,7 @@
 #include "team/team.hpp"
 
 #include "placement/affinity.hpp"
+#include "placement/affinity_text.hpp"
 #include "sync/free_list.hpp"
 #include "team/barrier.hpp"
 #include "team/oversubscribed.hpp"

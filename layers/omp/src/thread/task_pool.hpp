@@ -28,7 +28,4 @@ struct record_pool {
   unsigned count = 0;
 };
 
-/// Leaves the records that an ending thread has kept to other threads.
-void empty_pool(thread &t) noexcept;
-
 } // namespace weft_omp

@@ -7,6 +7,7 @@
 #include "placement/affinity.hpp"
 #include "sync/free_list.hpp"
 #include "team/team.hpp"
+#include "thread/hooks.hpp"
 
 #include <weft/layer/task.hpp>
 #include <weft_threads/block/sanitizer.hpp>

@@ -9,6 +9,16 @@
 #include <unistd.h>
 
 namespace weft_tool {
+
+std::string escaped(const std::string &text) {
+  std::string s;
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      s += '\\';
+    s += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return s;
+}
 namespace {
 
 template <class Use>

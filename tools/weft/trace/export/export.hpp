@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace in the formats of others.
+// Bodies: export.cpp, dot.cpp, paraver.cpp, perfetto.cpp
 #pragma once
 
 #include "tools/weft/commands.hpp"

@@ -3,6 +3,7 @@
 #include "abi/llvm/kmpc.hpp"
 #include "helper/proxy_thread.hpp"
 #include "placement/affinity.hpp"
+#include "placement/affinity_text.hpp"
 #include "team/barrier.hpp"
 
 #include <algorithm>

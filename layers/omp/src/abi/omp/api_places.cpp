@@ -4,6 +4,7 @@
 #include "abi/flavor.hpp"
 #include "config/topology.hpp"
 #include "placement/affinity.hpp"
+#include "placement/affinity_text.hpp"
 #include "team/team.hpp"
 
 #include <algorithm>

@@ -35,14 +35,6 @@
 
 namespace weft_threads {
 
-#if defined(__x86_64__)
-bool has_wrfsbase() noexcept {
-  constexpr unsigned long k_fsgsbase = 1u << 1; // AT_HWCAP2
-  return (getauxval(AT_HWCAP2) & k_fsgsbase) != 0;
-}
-void set_thread_pointer_by_call(void *tp) noexcept { syscall(SYS_arch_prctl, ARCH_SET_FS, tp); }
-#endif
-
 #if defined(WEFT_THREADS_MAKES_BLOCKS)
 namespace {
 

@@ -5,12 +5,14 @@
 // Weft always runs with the thread-local block of the kernel thread that carries the caller.
 // in_core() puts that block in place and, afterwards, the caller's own.
 // User code, and doors outside in_core(), run with the thread's block; t_of_block is in it.
+// Bodies: life.cpp, parker.cpp
 #pragma once
 
 #include "weft_threads/block/tls.hpp"
 #include "weft_threads/sync/atomics.hpp"
 #include "weft_threads/sync/parker_word.hpp"
 #include "weft_threads/sync/spin.hpp"
+#include "weft_threads/thread/hooks.hpp"
 
 #include <weft/layer/external_thread.hpp>
 #include <weft/layer/thread.hpp>
@@ -183,22 +185,6 @@ class adaptive_spin {
 /// Says whether any thread is bound to cpus, or has asked for something else that belongs to kernel
 /// threads. Each library that swaps blocks has a copy (door.cpp), which begin_binding() sets.
 extern relaxed_value<bool> g_binds __attribute__((visibility("hidden")));
-/// Sets g_binds in all libraries.
-[[gnu::cold]] WEFT_THREADS_API void begin_binding() noexcept;
-/// Makes a library known that swaps blocks: its copy of g_binds, and an address in its code, where
-/// no thread can be interrupted.
-WEFT_THREADS_API void enter_door(relaxed_value<bool> &binds, const void *code) noexcept;
-
-/// Binds the kernel thread below to the cpus of the thread. The caller uses the kernel thread's
-/// block.
-WEFT_THREADS_API void follow_binding(thread_record &me) noexcept;
-/// Notes that a lightweight thread has come to a kernel thread, perhaps another one. The caller
-/// uses the kernel thread's block.
-/// It is not inlined, because the compiler must not keep thread-local addresses over this call.
-[[gnu::noinline]] WEFT_THREADS_API void arrive(thread_record &me) noexcept;
-/// Returns the number of the caller's kernel thread, from 1.
-[[nodiscard]] WEFT_THREADS_API unsigned number_of_kernel_thread() noexcept;
-
 /// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
 template <class F>
 inline void in_core(thread_record *me, F f) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this folder calls and a higher folder supplies at link time.
+#pragma once
+
+#include "ult/thread_context.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+// Supplied by worker/.
+
+/// Returns something for the thread to go on with, without waiting; or null.
+runnable *pick(thread_context &e);
+[[noreturn]] void worker_loop();
+/// Enqueues a frame without home that is ready, or returns what pick() gave. `here` null: the
+/// caller is no worker.
+void enqueue_resumed(thread_context *here, runnable &r);
+/// Wakes the home thread, whose own_frame has been set.
+void wake(thread_context &home);
+
+// Supplied by task/.
+
+/// Makes the task object that represents a thread of make_light_thread().
+task *make_light_root();
+void free_light_root(task *root) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

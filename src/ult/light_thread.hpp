@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of layers on stacks of their own.
+#pragma once
+
+#include "ult/thread_context.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Makes a frame that, when continued, calls body(argument) on a stack of its own of at least
+/// `bytes`, and then ends. The frame represents no task. Throws weft::error, out_of_resources.
+[[nodiscard]] runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument);
+
+} // namespace rt
+} // namespace weft::inline v0
