@@ -62,24 +62,26 @@ long accesses(long each) {
   return n * each;
 }
 
-void descend(long depth, bool strong) {
+enum class innermost { weak, strong };
+
+void descend(long depth, innermost access) {
   if (depth == 0)
     return;
-  if (depth == 1 && strong)
+  if (depth == 1 && access == innermost::strong)
     weft::spawn([] { ++g_sum; }, weft::inout(g_sum));
   else
-    weft::spawn([=] { descend(depth - 1, strong); }, weft::weak_inout(g_sum));
+    weft::spawn([=] { descend(depth - 1, access); }, weft::weak_inout(g_sum));
 }
-long lines(long tasks, long depth, bool strong) {
+long lines(long tasks, long depth, innermost access) {
   const long n = tasks / (depth + 1) + 1;
   for (long i = 0; i < n; ++i)
-    weft::spawn([=] { descend(depth, strong); }, weft::weak_inout(g_sum));
+    weft::spawn([=] { descend(depth, access); }, weft::weak_inout(g_sum));
   weft::taskwait();
   return n * (depth + 1);
 }
-long nested(long n) { return lines(n, 8, false); }
-long nested_strong(long n) { return lines(n, 8, true); }
-long depth(long d) { return lines(200'000, d, false); }
+long nested(long n) { return lines(n, 8, innermost::weak); }
+long nested_strong(long n) { return lines(n, 8, innermost::strong); }
+long depth(long d) { return lines(200'000, d, innermost::weak); }
 
 long tree_of_groups(long d) {
   if (d == 0)

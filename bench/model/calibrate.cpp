@@ -35,15 +35,16 @@ struct phases {
   double create_ns, run_ns; // per task
 };
 
-/// Creates tasks with an access each, to data of their own, or without, while no worker runs them;
-/// then runs them.
-phases of_tasks(bool with_access) {
+enum class each_has { no_access, one_access };
+
+/// Creates tasks while no worker runs them; then runs them. Their accesses are to data of their own.
+phases of_tasks(each_has what) {
   static std::vector<int> data(k_tasks);
   phases p{1e18, 1e18};
   for (int i = 0; i < k_rounds; ++i) {
     const std::uint64_t begin = now_ns();
     for (int &x : data)
-      if (with_access)
+      if (what == each_has::one_access)
         weft::spawn([] {}, weft::inout(x));
       else
         weft::spawn([] {});
@@ -231,7 +232,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   weft::configure("workers", "1"); // no worker takes a task while they are created
-  const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
+  const phases plain = of_tasks(each_has::no_access), ordered = of_tasks(each_has::one_access),
+               messages = of_messages();
   const double freeing = of_freeing(), moving = of_moving(0), with_three = of_moving(3);
   const auto line = [](const char *name, double ns, const char *how) {
     std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how);

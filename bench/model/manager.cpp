@@ -253,7 +253,7 @@ void managing_world::message_applied(actor w) {
     enter(m.task, w);
     break;
   case message_kind::done:
-    finish(m.task, w, false);
+    finish(m.task, w, successor::queued);
     if (distributed()) {
       --m_alive;
       let_creators_go(w);

@@ -182,7 +182,7 @@ void simulation::own_new_is_applied(actor w) {
 
 void simulation::own_done_is_applied(actor w) {
   const task_id t = m_actors[w].current.task;
-  finish(t, w, false);
+  finish(t, w, successor::queued);
   m_out.delete_ns.add(m_p.remove);
   --m_alive;
   let_creators_go(w);
@@ -217,7 +217,7 @@ void simulation::act(actor w) {
   case step::body_ended:
     return end_task(w);
   case step::done_applied:
-    me.kept = finish(me.task, w, m_p.successor != 0);
+    me.kept = finish(me.task, w, m_p.successor != 0 ? successor::kept : successor::queued);
     return delete_task(w);
   case step::pushed_done:
     return push_end(w);

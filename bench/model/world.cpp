@@ -86,14 +86,14 @@ void world::enter(task_id t, actor by) {
 }
 
 /// Takes the task out of the graph. Returns the successor that `by` runs next.
-task_id world::finish(task_id t, actor by, bool keeps_one) {
+task_id world::finish(task_id t, actor by, successor next) {
   m_tasks[t].done = true;
   --m_in_graph;
   task_id kept = k_no_task;
   for (task_id s : m_graph.successors(t)) {
     if (--m_tasks[s].pending != 0 || !m_tasks[s].submitted)
       continue;
-    if (keeps_one && kept == k_no_task)
+    if (next == successor::kept && kept == k_no_task)
       kept = s;
     else
       make_ready(s, by);

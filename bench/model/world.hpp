@@ -103,7 +103,9 @@ class world {
   }
   [[nodiscard]] bool brings_lines(actor who, task_id child, action what);
   void enter(task_id t, actor by);
-  task_id finish(task_id t, actor by, bool keeps_one);
+  /// Says whether an actor runs a task next that the end of its task made ready.
+  enum class successor { kept, queued };
+  task_id finish(task_id t, actor by, successor next);
 
   // ready tasks
   void make_ready(task_id t, actor by);

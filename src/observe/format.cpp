@@ -50,9 +50,9 @@ std::string values_as_text(const reading &r, const std::vector<evaluator::result
 }
 
 std::string values_as_csv(const reading &r, const std::vector<evaluator::result> &values,
-                          bool header) {
+                          csv_header header) {
   std::string out;
-  if (header) {
+  if (header == csv_header::written) {
     out = "seconds";
     for (const auto &v : values)
       out += ",\"" + v.name + (v.unit.empty() ? "" : " [" + v.unit + "]") + "\"";
@@ -129,14 +129,14 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void write_metric(std::string &out, const row &m, bool per_worker) {
+void write_metric(std::string &out, const row &m, metric_samples samples) {
   const bool counts =
       m.about.kind == counter_kind::count || m.about.kind == counter_kind::stopwatch;
   const std::string name = metric_name(m.about);
   out += "# TYPE " + name + (counts ? " counter\n" : " gauge\n");
   out += "# HELP " + name + " " + escaped(m.about.help) + "\n";
   const std::string sample = name + (counts ? "_total" : "");
-  if (!per_worker || m.workers.empty())
+  if (samples == metric_samples::total || m.workers.empty())
     out += sample + " " + number_text(m.total) + "\n";
   else
     for (const auto &p : m.workers)
@@ -201,7 +201,7 @@ std::string csv_text(std::string_view s) {
 std::string json_number(double v) { return std::isnan(v) ? "null" : number_text(v); }
 
 std::string write_values(output_format f, const reading &r,
-                         const std::vector<evaluator::result> &values, bool header) {
+                         const std::vector<evaluator::result> &values, csv_header header) {
   switch (f) {
   case output_format::csv:
     return values_as_csv(r, values, header);
@@ -241,10 +241,11 @@ std::string write_catalogue(output_format f, const std::vector<counter_info> &al
   return f == output_format::json ? out + "]\n" : out;
 }
 
-std::string write_open_metrics(const reading &r, bool per_worker) {
+std::string write_open_metrics(const reading &r, metric_samples samples) {
   counter_name everything;
   everything.base = "*";
-  everything.instance = per_worker ? counter_name::of::every_worker : counter_name::of::total;
+  everything.instance =
+      samples == metric_samples::total ? counter_name::of::total : counter_name::of::every_worker;
   std::string out;
   for (const auto &m : rows_of(r, everything)) {
     if (m.about.absent || (std::isnan(m.total) && m.about.kind != counter_kind::histogram))
@@ -252,7 +253,7 @@ std::string write_open_metrics(const reading &r, bool per_worker) {
     if (m.about.kind == counter_kind::histogram)
       write_histogram(out, r, m.about);
     else
-      write_metric(out, m, per_worker);
+      write_metric(out, m, samples);
   }
   return out + "# EOF\n";
 }

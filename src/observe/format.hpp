@@ -17,14 +17,19 @@ enum class output_format { text, csv, json };
 /// Returns a number of JSON; null for NaN.
 [[nodiscard]] std::string json_number(double v);
 
-/// Writes one evaluation; each line ends with a newline. `header`: it is the first of several in
-/// one CSV file.
+/// Says whether a text in CSV begins with the names of its columns: the first of several in one
+/// file does.
+enum class csv_header { written, left_out };
+/// Writes one evaluation; each line ends with a newline.
 [[nodiscard]] std::string write_values(output_format f, const reading &r,
-                                       const std::vector<evaluator::result> &values, bool header);
+                                       const std::vector<evaluator::result> &values,
+                                       csv_header header);
 /// Writes names, units and help of all counters.
 [[nodiscard]] std::string write_catalogue(output_format f, const std::vector<counter_info> &all);
+/// Says what samples a counter of workers has: their sum, or one for each worker.
+enum class metric_samples { total, per_worker };
 /// Writes all counters in the exposition format of OpenMetrics 1.0.
-[[nodiscard]] std::string write_open_metrics(const reading &r, bool per_worker);
+[[nodiscard]] std::string write_open_metrics(const reading &r, metric_samples samples);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -171,10 +171,10 @@ reading::buckets reading::all_durations() const noexcept {
   return sum;
 }
 
-reading read_segment(const char *base, bool alive) {
+reading read_segment(const char *base, program_state state) {
   const view v{base, *reinterpret_cast<const segment_header *>(base)};
   reading r;
-  r.alive = alive;
+  r.alive = state == program_state::running;
   read_header(r, v.h);
   const std::uint32_t entries =
       std::min(__atomic_load_n(&v.h.entries, __ATOMIC_ACQUIRE), v.h.entry_limit); // O1
@@ -196,7 +196,7 @@ reading read_segment(const char *base, bool alive) {
   read_cells(r, v);
   read_types(r, v);
   read_levels(r);
-  if (alive)
+  if (r.alive)
     r.resident_bytes = resident_bytes_of(r.pid);
   return r;
 }
@@ -263,7 +263,7 @@ reading read_program(long pid) {
         "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",
         pid);
   }
-  reading r = read_segment(s.base, lives);
+  reading r = read_segment(s.base, lives ? program_state::running : program_state::gone);
   unmap(s);
   return r;
 }

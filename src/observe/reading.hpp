@@ -65,8 +65,10 @@ struct reading {
   [[nodiscard]] buckets all_durations() const noexcept;
 };
 
-/// Reads a segment that has been checked (map_segment). `alive`: the program runs.
-[[nodiscard]] reading read_segment(const char *base, bool alive);
+/// Says whether the program of a segment still runs.
+enum class program_state { running, gone };
+/// Reads a segment that has been checked (map_segment).
+[[nodiscard]] reading read_segment(const char *base, program_state state);
 /// Returns what was counted between two readings: subtracts counts, and keeps the levels of the
 /// later one. Throws weft::error if the two are of different programs.
 [[nodiscard]] reading difference(const reading &later, const reading &earlier);

@@ -33,9 +33,9 @@ std::string respond(const char *status, const char *type, const std::string &bod
          body;
 }
 
-std::string current_metrics(bool per_worker) {
+std::string current_metrics(metric_samples samples) {
   publish_counters(the_runtime());
-  return write_open_metrics(read_segment(store_base(), true), per_worker);
+  return write_open_metrics(read_segment(store_base(), program_state::running), samples);
 }
 
 /// Returns the timeout of poll().
@@ -46,7 +46,7 @@ int milliseconds_until(std::uint64_t ns) noexcept {
 
 } // namespace
 
-std::string answer_to(std::string_view request, std::string (*metrics)(bool per_worker)) {
+std::string answer_to(std::string_view request, std::string (*metrics)(metric_samples samples)) {
   const std::string_view line = request.substr(0, request.find("\r\n"));
   if (!line.starts_with("GET "))
     return respond("405 Method Not Allowed", "text/plain", "ask with GET\n");
@@ -55,8 +55,9 @@ std::string answer_to(std::string_view request, std::string (*metrics)(bool per_
   if (path != "/metrics" && path != "/")
     return respond("404 Not Found", "text/plain",
                    "the counters are at /metrics, per worker at /metrics?workers\n");
-  return respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8",
-                 metrics(target.ends_with("?workers")));
+  return respond(
+      "200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8",
+      metrics(target.ends_with("?workers") ? metric_samples::per_worker : metric_samples::total));
 }
 
 metrics_server *metrics_server::start(int port, std::uint64_t patience_ns) {

@@ -3,6 +3,7 @@
 // the same time, so a silent client keeps no other one waiting.
 #pragma once
 
+#include "observe/format.hpp"
 #include "os/thread.hpp"
 
 #include <cstdint>
@@ -48,7 +49,7 @@ class metrics_server {
 
 /// Returns the answer to the first line of a request.
 [[nodiscard]] std::string answer_to(std::string_view request,
-                                    std::string (*metrics)(bool per_worker));
+                                    std::string (*metrics)(metric_samples samples));
 
 } // namespace rt
 } // namespace weft::inline v0

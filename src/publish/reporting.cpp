@@ -34,7 +34,7 @@ class printer {
       : m_names(cfg.counters_print), m_format(static_cast<output_format>(cfg.counters_format)),
         m_path(cfg.counters_file),
         m_period_ns(static_cast<std::uint64_t>(cfg.counters_interval.count()) * 1000u) {
-    m_last = read_segment(store_base(), true);
+    m_last = read_segment(store_base(), program_state::running);
     open_file();
   }
 
@@ -96,10 +96,10 @@ class printer {
 
   void print_values() {
     publish_counters(the_runtime());
-    reading now = read_segment(store_base(), true);
+    reading now = read_segment(store_base(), program_state::running);
     const std::string text =
         write_values(m_format, now, m_names.evaluate(now, difference(now, m_last)), m_header);
-    m_header = false;
+    m_header = csv_header::left_out;
     m_last = std::move(now);
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t n = write(m_file, text.data() + at, text.size() - at);
@@ -116,7 +116,7 @@ class printer {
   const std::uint64_t m_period_ns;
   reading m_last;
   int m_file = 2;
-  bool m_header = true;
+  csv_header m_header = csv_header::written;
   std::atomic<bool> m_warned{false};
   std::atomic<std::uint32_t> m_stopping{0}; // also what the thread sleeps on
   thread m_thread;
@@ -148,7 +148,7 @@ void read_reference(const std::string &path, unsigned workers) {
 void write_reference(const std::string &path, unsigned workers) {
   if (path.empty() || workers != 1)
     return;
-  const reading r = read_segment(store_base(), true);
+  const reading r = read_segment(store_base(), program_state::running);
   const double task_ns = value_of(r, parse_counter_name("/threads/time/average"));
   const std::string text = number_text(std::isnan(task_ns) ? 0 : task_ns) + " " +
                            number_text(static_cast<double>(r.span_ns)) + "\n";

@@ -108,17 +108,17 @@ bool service_list::call(thread_context &e, service_entry &s, std::uint64_t &now)
   return did;
 }
 
-bool service_list::call_round(thread_context &e, bool alone, std::uint64_t &now) {
+bool service_list::call_round(thread_context &e, caller_gets which, std::uint64_t &now) {
   bool did = false;
   auto round = m_registry.begin_round();
-  while (auto *next = m_registry.begin_next(round, alone))
+  while (auto *next = m_registry.begin_next(round, which))
     did |= call(e, static_cast<service_entry &>(*next), now);
   return did;
 }
 
 bool service_list::call_modules(thread_context &e) {
   std::uint64_t now = now_ns();
-  return call_round(e, false, now);
+  return call_round(e, caller_gets::concurrent, now);
 }
 
 bool service_list::poll(thread_context &e) {
@@ -129,7 +129,7 @@ bool service_list::poll(thread_context &e) {
     e.current = &m_root;
   std::uint64_t now = now_ns();
   report_overdue_calls(now);
-  const bool did = call_round(e, alone, now);
+  const bool did = call_round(e, alone ? caller_gets::all : caller_gets::concurrent, now);
   e.current = outer;
   if (alone) {
     m_polled.store(now, std::memory_order_relaxed);

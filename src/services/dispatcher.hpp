@@ -26,8 +26,8 @@ enum class called { at_its_poll_point, on_demand };
 struct service_entry : registration<> {
   constexpr service_entry(const char *name, poll_point where, int priority, bool (*f)(void *),
                           void *context, called how = called::at_its_poll_point)
-      : registration(priority, how == called::on_demand), name(name), f(f), context(context),
-        where(where) {}
+      : registration(priority, how == called::on_demand ? callable_by::several : callable_by::one),
+        name(name), f(f), context(context), where(where) {}
   const char *const name;
   bool (*const f)(void *);
   void *const context;
@@ -77,7 +77,7 @@ class service_list {
  private:
   static constexpr const char *k_root_label = "service";
   bool call(thread_context &e, service_entry &s, std::uint64_t &now);
-  bool call_round(thread_context &e, bool alone, std::uint64_t &now);
+  bool call_round(thread_context &e, caller_gets which, std::uint64_t &now);
   [[nodiscard]] bool settle();
 
   registry<> m_registry;

@@ -42,10 +42,16 @@
 namespace weft::inline v0 {
 namespace rt {
 
+/// Says how many threads may call a registration at once.
+enum class callable_by { one, several };
+/// Says which registrations a caller gets: all, because no other caller does, or those that several
+/// threads may call.
+enum class caller_gets { all, concurrent };
+
 template <class P = real_atomics>
 struct registration {
-  constexpr explicit registration(int priority, bool concurrent = false)
-      : priority(priority), concurrent(concurrent) {}
+  constexpr explicit registration(int priority, callable_by callers = callable_by::one)
+      : priority(priority), concurrent(callers == callable_by::several) {}
   const int priority; // higher ones are called first
   const bool concurrent; // may be called by several threads at once
   typename P::template var<std::uint64_t> number{0};
@@ -109,12 +115,11 @@ class registry {
     return r;
   }
 
-  /// Begins the next call of the round and returns its registration; null: the round is over. A
-  /// caller that is not `alone` gets concurrent registrations only.
-  [[nodiscard]] entry *begin_next(round &r, bool alone) noexcept {
+  /// Begins the next call of the round and returns its registration; null: the round is over.
+  [[nodiscard]] entry *begin_next(round &r, caller_gets which) noexcept {
     m_lock.lock();
     entry *e = m_first.get();
-    while (e && !is_due(*e, r, alone))
+    while (e && !is_due(*e, r, which))
       e = e->next.get();
     if (e) {
       r.m_priority = e->priority;
@@ -154,10 +159,10 @@ class registry {
  private:
   static constexpr std::uint32_t k_ending = 1u << 31;
 
-  static bool is_due(entry &e, const round &r, bool alone) noexcept {
+  static bool is_due(entry &e, const round &r, caller_gets which) noexcept {
     const bool ahead =
         e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
-    return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
+    return ahead && e.number.get() < r.m_limit && (which == caller_gets::all || e.concurrent) &&
            unless(bug::registry_calls_the_ended,
                   (e.calls.load(std::memory_order_relaxed) & k_ending) == 0, true);
   }

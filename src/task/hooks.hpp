@@ -24,8 +24,8 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
 /// Runs one ready item on top of a waiting frame whose worker has no stack to go on with, or
 /// yields.
 void get_by();
-/// Waits as long as an observer reads all tasks. A worker calls it before it begins a body while
-/// arm_safepoint() is on.
+/// Waits as long as an observer reads all tasks. A worker calls it before it begins a body, between
+/// arm_safepoint() and disarm_safepoint().
 void stop_at_safepoint() noexcept;
 /// Returns whether the task is the parent of functions.
 [[nodiscard]] bool is_root_of_functions(const task &t) noexcept;

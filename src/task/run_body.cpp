@@ -93,11 +93,10 @@ void hook_bodies(bool measures_stacks) noexcept {
   g_traces_readiness = traces(trace_level::graph);
 }
 
-void arm_safepoint(bool on) noexcept {
-  if (on)
-    g_body_hooks.fetch_or(k_safepoint, std::memory_order_relaxed);
-  else
-    g_body_hooks.fetch_and(static_cast<std::uint8_t>(~k_safepoint), std::memory_order_relaxed);
+void arm_safepoint() noexcept { g_body_hooks.fetch_or(k_safepoint, std::memory_order_relaxed); }
+
+void disarm_safepoint() noexcept {
+  g_body_hooks.fetch_and(static_cast<std::uint8_t>(~k_safepoint), std::memory_order_relaxed);
 }
 
 } // namespace rt

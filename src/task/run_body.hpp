@@ -16,8 +16,10 @@ namespace rt {
 /// Decides what is done around each body: the setting stack.watermark, and what the trace records.
 /// Called when the trace is open, before any task exists.
 void hook_bodies(bool measures_stacks) noexcept;
-/// Decides whether a worker calls stop_at_safepoint() before each body. Any thread.
-void arm_safepoint(bool on) noexcept;
+/// Makes each worker call stop_at_safepoint() before each body, until disarm_safepoint(). Any
+/// thread.
+void arm_safepoint() noexcept;
+void disarm_safepoint() noexcept;
 
 [[nodiscard]] inline bool is_cancelled(const task &self) noexcept {
   return self.group && self.group->internals().cancelled.load(std::memory_order_relaxed);

@@ -27,7 +27,7 @@ bool all_have_stopped(runtime &rt) noexcept {
 }
 
 void resume() noexcept {
-  arm_safepoint(false);
+  disarm_safepoint();
   g_safepoint.resume();
 }
 
@@ -53,7 +53,7 @@ void stop_at_safepoint() noexcept {
 bool try_stop_workers(runtime &rt, std::uint64_t limit_ns) {
   const std::uint64_t until = now_ns() + limit_ns;
   g_safepoint.request();
-  arm_safepoint(true); // a worker that begins a body sees it, sooner or later
+  arm_safepoint(); // a worker that begins a body sees it, sooner or later
   do {
     if (g_safepoint.try_stop_all(rt.gate, [&rt] { return all_have_stopped(rt); }))
       return true;

@@ -28,7 +28,7 @@ struct poll_point_model {
   void poll(F &&f) {
     const bool alone = turn.try_lock();
     auto round = list.begin_round();
-    while (auto *e = list.begin_next(round, alone))
+    while (auto *e = list.begin_next(round, alone ? caller_gets::all : caller_gets::concurrent))
       if (!f(static_cast<callback &>(*e)))
         list.end(*e);
     if (alone)
@@ -42,11 +42,11 @@ bool reads(callback &c) {
 }
 
 /// Lets callers run against the owner of one registration.
-template <int Callers, bool Concurrent>
+template <int Callers, callable_by Who>
 struct registry_ends {
   static constexpr int threads = Callers + 1;
   poll_point_model point;
-  callback c{0, Concurrent};
+  callback c{0, Who};
   void run(int t) {
     if (t > 0)
       return point.poll(reads);
@@ -62,9 +62,10 @@ struct registry_ends {
     });
   }
 };
-const passes<registry_ends<1, false>> e1{"registry_end_waits_for_the_call"};
-const passes<registry_ends<2, true>> e2{"registry_end_waits_for_concurrent_calls"};
-const passes<registry_ends<2, false>> e3{"registry_end_waits_for_the_call_of_two_callers"};
+const passes<registry_ends<1, callable_by::one>> e1{"registry_end_waits_for_the_call"};
+const passes<registry_ends<2, callable_by::several>> e2{"registry_end_waits_for_concurrent_calls"};
+const passes<registry_ends<2, callable_by::one>> e3{
+    "registry_end_waits_for_the_call_of_two_callers"};
 
 /// Lets threads call one callback, one at a time; each call reads what the call before it wrote.
 struct registry_calls_alone {
@@ -90,11 +91,11 @@ struct registry_calls_alone {
 const passes<registry_calls_alone> a1{"registry_calls_one_at_a_time"};
 
 /// Lets a callback end its own registration while another thread calls as well.
-template <bool Concurrent>
+template <callable_by Who>
 struct registry_ends_itself {
   static constexpr int threads = 2;
   poll_point_model point;
-  callback c{0, Concurrent};
+  callback c{0, Who};
   model_atomic<int> ended{0};
   registry_ends_itself() { point.list.add(c); }
   void run(int) {
@@ -108,8 +109,8 @@ struct registry_ends_itself {
   }
   void check() { expect(ended.load(std::memory_order_relaxed) >= 1, "it was called"); }
 };
-const passes<registry_ends_itself<false>> s1{"registry_call_ends_itself"};
-const passes<registry_ends_itself<true>> s2{"registry_concurrent_call_ends_itself"};
+const passes<registry_ends_itself<callable_by::one>> s1{"registry_call_ends_itself"};
+const passes<registry_ends_itself<callable_by::several>> s2{"registry_concurrent_call_ends_itself"};
 
 /// Continues a round, in order, while neighbours of the callback are registered and end. The round
 /// ends although each call adds another callback.
@@ -167,7 +168,7 @@ struct flawed_end {
       return;
     }
     auto round = point.list.begin_round();
-    auto *e = point.list.begin_next(round, true);
+    auto *e = point.list.begin_next(round, caller_gets::all);
     if (!e)
       return;
     reads(c);

@@ -112,34 +112,36 @@ std::vector<callback_pair> callbacks_of(GLT_event_kind event) {
   return found;
 }
 
-/// Returns the enabled GLT threads if `thread` becomes enabled, or disabled.
-std::vector<int> enabled_with(int thread, bool enable) {
+enum class turn { on, off };
+
+/// Returns the enabled GLT threads if `thread` is turned on or off.
+std::vector<int> enabled_with(int thread, turn where) {
   malleability &m = state();
   const std::lock_guard guard(m.guard);
   std::vector<int> ids;
   for (int id = 0; id < g_team.num_workers; ++id) {
     const auto at = static_cast<std::size_t>(id);
     const bool off = at < m.disabled.size() && m.disabled[at];
-    if (id == thread ? enable : !off)
+    if (id == thread ? where == turn::on : !off)
       ids.push_back(id);
   }
   return ids;
 }
 
-void change(const char *call, int thread, bool enable) {
+void change(const char *call, int thread, turn where) {
   require_session(call);
   require_thread(call, thread);
   in_weft(call, [&] {
     malleability &m = state();
     const std::lock_guard one_at_a_time(m.changes);
-    if (is_disabled(thread) == !enable)
+    if (is_disabled(thread) == (where == turn::off))
       return;
-    const std::vector<int> enabled = enabled_with(thread, enable);
+    const std::vector<int> enabled = enabled_with(thread, where);
     if (enabled.empty()) {
       note(call, "thread %d is the last enabled one, and remains enabled", thread);
       return;
     }
-    const auto event = enable ? GLT_EVENT_ADD_THREAD : GLT_EVENT_STOP_THREAD;
+    const auto event = where == turn::on ? GLT_EVENT_ADD_THREAD : GLT_EVENT_STOP_THREAD;
     for (const callback_pair &c : callbacks_of(event))
       if (int id = thread; c.ask && c.ask(c.ask_arg, &id) == GLT_FALSE)
         return;
@@ -148,7 +150,7 @@ void change(const char *call, int thread, bool enable) {
     {
       const std::lock_guard guard(m.guard);
       m.disabled.resize(std::max(m.disabled.size(), static_cast<std::size_t>(g_team.num_workers)));
-      m.disabled[static_cast<std::size_t>(thread)] = !enable;
+      m.disabled[static_cast<std::size_t>(thread)] = where == turn::off;
     }
     g_enabled_set.store(set, std::memory_order_release); // O1
     for (const callback_pair &c : callbacks_of(event))
@@ -254,15 +256,16 @@ int glt_can_malleability(void) { return 1; }
 
 void glt_thread_enable(void) {
   require_session("glt_thread_enable");
-  change("glt_thread_enable", in_weft("glt_thread_enable", [] { return thread_number(); }), true);
+  change("glt_thread_enable", in_weft("glt_thread_enable", [] { return thread_number(); }),
+         turn::on);
 }
 void glt_thread_disable(void) {
   require_session("glt_thread_disable");
   change("glt_thread_disable", in_weft("glt_thread_disable", [] { return thread_number(); }),
-         false);
+         turn::off);
 }
-void glt_thread_enable_id(int thread_id) { change("glt_thread_enable_id", thread_id, true); }
-void glt_thread_disable_id(int thread_id) { change("glt_thread_disable_id", thread_id, false); }
+void glt_thread_enable_id(int thread_id) { change("glt_thread_enable_id", thread_id, turn::on); }
+void glt_thread_disable_id(int thread_id) { change("glt_thread_disable_id", thread_id, turn::off); }
 
 void glt_event_add_callbac(GLT_event_kind event, GLT_event_cb_fn ask_cb, void *ask_user_arg,
                            GLT_event_cb_fn act_cb, void *act_user_arg, int *cb_id) {

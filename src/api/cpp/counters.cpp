@@ -59,10 +59,13 @@ std::vector<bucket> snapshot::histogram(std::string_view name) const {
 }
 
 std::string snapshot::text(std::string_view names, format f) const {
-  return write_values(static_cast<output_format>(f), *m_reading, evaluate(*m_reading, names), true);
+  return write_values(static_cast<output_format>(f), *m_reading, evaluate(*m_reading, names),
+                      csv_header::written);
 }
 
-std::string snapshot::open_metrics() const { return write_open_metrics(*m_reading, false); }
+std::string snapshot::open_metrics() const {
+  return write_open_metrics(*m_reading, metric_samples::total);
+}
 std::chrono::nanoseconds snapshot::span() const noexcept {
   return std::chrono::nanoseconds(m_reading->span_ns);
 }
@@ -80,7 +83,7 @@ snapshot take() {
   if (worker *w = this_worker_or_null())
     w->memory->flush_accounting();
   publish_counters(rt);
-  return wrap(read_segment(store_base(), true));
+  return wrap(read_segment(store_base(), program_state::running));
 }
 
 /// Takes a snapshot of a program. It does not open this program's own file, because closing that
@@ -91,7 +94,7 @@ std::vector<info> list(std::string_view pattern) {
   if (!runtime_or_null())
     this_worker();
   std::vector<info> found;
-  for (auto &c : all_counters(read_segment(store_base(), true)))
+  for (auto &c : all_counters(read_segment(store_base(), program_state::running)))
     if (matches(pattern, c.name))
       found.push_back({c.name, c.unit, c.help, public_kind(c.kind), c.per_worker, c.absent});
   return found;

@@ -370,18 +370,19 @@ namespace {
 std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low,
                                         std::uintptr_t end) {
   std::vector<region_piece> all;
-  const auto add = [&](region_piece p, std::uintptr_t from, std::uintptr_t to, bool released) {
+  const auto add = [&](region_piece p, std::uintptr_t from, std::uintptr_t to) {
     p.low = from;
     p.end = to;
-    p.released = released;
     if (from < to)
       all.push_back(p);
   };
   for (const region_piece &p : pieces) {
     const std::uintptr_t from = std::clamp(low, p.low, p.end), to = std::clamp(end, from, p.end);
-    add(p, p.low, from, p.released);
-    add(p, from, to, true);
-    add(p, to, p.end, p.released);
+    region_piece inside = p;
+    inside.released = true;
+    add(p, p.low, from);
+    add(inside, from, to);
+    add(p, to, p.end);
   }
   return all;
 }

@@ -53,7 +53,7 @@ TEST(counter_reading, tells_what_the_header_says_and_the_sum_of_each_type) {
     reinterpret_cast<segment_header *>(const_cast<char *>(store_base()))->reference_run_ns = 5e6;
     count(find_type(block_of_slot(0, block_kind::worker).types, {"some", nullptr}).tasks, 3);
     count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).tasks, 4);
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     EXPECT_EQ(r.workers, 2u);
     EXPECT_EQ(r.library, WEFT_VERSION_STRING);
     EXPECT_EQ(r.reference_run_ns, 5e6);
@@ -77,12 +77,14 @@ TEST(counter_reading, leaves_out_counters_that_lie_outside_of_their_block) {
           std::string_view(each.name) == "/threads/count/executed")
         e = &each;
     ASSERT_NE(e, nullptr);
-    ASSERT_EQ(value(read_segment(store_base(), true), "/threads/count/executed"), 100);
+    ASSERT_EQ(value(read_segment(store_base(), program_state::running), "/threads/count/executed"),
+              100);
     const catalogue_entry whole = *e;
     const auto reads = [&](auto damage) {
       *e = whole;
       damage(*e);
-      const double v = value(read_segment(store_base(), true), "/threads/count/executed");
+      const double v =
+          value(read_segment(store_base(), program_state::running), "/threads/count/executed");
       *e = whole;
       return v;
     };
@@ -99,7 +101,7 @@ TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     // exec: 50,000 and 70,000
     EXPECT_EQ(value(r, "/threads/count/cumulative"), 100);
     EXPECT_EQ(value(r, "/threads{worker#1}/count/cumulative"), 70);
@@ -119,7 +121,7 @@ TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
     EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0) << "the stopwatches are stopped";
     put(block_of_slot(0, block_kind::worker).suspended, 17);
     put(block_of_slot(1, block_kind::worker).overall, ~std::uint64_t{0}); // runs
-    const reading later = read_segment(store_base(), true);
+    const reading later = read_segment(store_base(), program_state::running);
     EXPECT_EQ(value(later, "/threads/count/instantaneous/suspended"), 17 - 2 * 5);
     EXPECT_EQ(value(later, "/threads{worker#1}/count/instantaneous/active"), 1);
     EXPECT_EQ(value(later, "/threads{worker#0}/count/instantaneous/active"), 0);
@@ -147,15 +149,19 @@ TEST(counter_reading, counts_what_was_created_and_is_accessed_in_each_of_its_way
     put(c.waited, 5);
     put(c.free_at_once, 3);
     put(c.more_accesses, 2);
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     EXPECT_EQ(value(r, "/threads/count/spawned"), 60 + 60 + 5 + 3);
     EXPECT_EQ(value(r, "/threads/count/cumulative"), 30 + 70 + 8);
     EXPECT_EQ(value(r, "/threads/count/cumulative-phases"), 30 + 70 + 8 + 5 + 5);
     EXPECT_EQ(value(r, "/dependencies/count/accesses"), 5 + 3 + 2);
     put(c.successors, 1000); // read later than what it is taken from: no look is less than none
-    EXPECT_EQ(value(read_segment(store_base(), true), "/threads/count/pending-accesses"), 4);
+    EXPECT_EQ(value(read_segment(store_base(), program_state::running),
+                    "/threads/count/pending-accesses"),
+              4);
     put(c.idle, 200'000);
-    EXPECT_EQ(value(read_segment(store_base(), true), "/threads{worker#1}/time/cumulative"), 0)
+    EXPECT_EQ(value(read_segment(store_base(), program_state::running),
+                    "/threads{worker#1}/time/cumulative"),
+              0)
         << "nor is time";
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -166,7 +172,7 @@ TEST(counter_reading, wait_time_says_nothing_without_the_reference) {
     open(false);
     fill();
     store_header().reference_task_ns = 0;
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     EXPECT_TRUE(std::isnan(value(r, "/threads/time/average-wait")));
     EXPECT_TRUE(std::isnan(value(r, "/threads/time/wait-per-core")));
   });
@@ -177,7 +183,7 @@ TEST(counter_reading, workers_count_when_they_are_there_or_have_run) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    reading r = read_segment(store_base(), true);
+    reading r = read_segment(store_base(), program_state::running);
     ASSERT_GE(r.slots.size(), 2u);
     for (auto &slot : r.slots)
       slot.present = slot.idle = false;
@@ -201,7 +207,7 @@ TEST(counter_reading, of_a_speedup_needs_the_reference_and_says_nothing_without)
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    reading r = read_segment(store_base(), true);
+    reading r = read_segment(store_base(), program_state::running);
     EXPECT_TRUE(std::isnan(value(r, "/runtime/speedup")));
     r.reference_run_ns = 1.5 * static_cast<double>(r.span_ns);
     EXPECT_NEAR(value(r, "/runtime/speedup"), 1.5, 1e-9) << "Eq. 7";
@@ -218,7 +224,7 @@ TEST(counter_reading, total_is_the_sum_of_the_workers_it_shows) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     for (const auto &row : rows_of(r, parse_counter_name("/threads{worker#*}/count/*"))) {
       if (!row.about.per_worker || row.about.kind == counter_kind::level)
         continue;
@@ -235,12 +241,13 @@ TEST(counter_reading, difference_subtracts_counts_and_keeps_levels) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    const reading before = read_segment(store_base(), true);
+    const reading before = read_segment(store_base(), program_state::running);
     counter_block &c = block_of_slot(1, block_kind::worker);
     count(c.executed, 5);
     put(c.queued, 1);
     put(block_of_slot(5, block_kind::thread).executed, 7); // came later
-    const reading now = read_segment(store_base(), true), d = difference(now, before);
+    const reading now = read_segment(store_base(), program_state::running),
+                  d = difference(now, before);
     EXPECT_EQ(value(d, "/threads/count/cumulative"), 12);
     EXPECT_EQ(value(d, "/threads{worker#1}/count/cumulative"), 5);
     EXPECT_EQ(value(d, "/threads{worker#5}/count/cumulative"), 7);
@@ -259,7 +266,7 @@ TEST(counter_reading, difference_subtracts_counts_and_keeps_levels) {
 TEST(counter_reading, of_an_unknown_name_is_refused_with_the_nearest) {
   const auto end = test::in_process({}, [] {
     open(false);
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     try {
       value(r, "/threads/count/cumulatve");
       ADD_FAILURE();
@@ -273,7 +280,7 @@ TEST(counter_reading, of_an_unknown_name_is_refused_with_the_nearest) {
     EXPECT_THROW(value(r, "/memory{worker#0}/tasks"), weft::error) << "of the process only";
     mark_absent("/hardware/cycles", "no such luck");
     try {
-      value(read_segment(store_base(), true), "/hardware/cycles");
+      value(read_segment(store_base(), program_state::running), "/hardware/cycles");
       ADD_FAILURE();
     } catch (const weft::error &e) {
       EXPECT_NE(std::string(e.what()).find("no such luck"), std::string::npos) << e.what();
@@ -347,14 +354,17 @@ TEST(counter_segment, of_a_child_is_another_than_its_parents) {
       forget_store_in_child();
       open(true);
       put(block_of_slot(0, block_kind::worker).executed, 1);
-      const bool apart = value(read_segment(store_base(), true), "/threads/count/cumulative") == 1;
+      const bool apart = value(read_segment(store_base(), program_state::running),
+                               "/threads/count/cumulative") == 1;
       end_store();
       _exit(apart ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_EQ(value(read_segment(store_base(), true), "/threads/count/cumulative"), 100);
+    EXPECT_EQ(
+        value(read_segment(store_base(), program_state::running), "/threads/count/cumulative"),
+        100);
     EXPECT_EQ(access(segment_path(getpid()).c_str(), F_OK), 0);
     end_store();
   });
@@ -418,12 +428,12 @@ TEST(counter_formula, computes_over_counters_of_one_moment_and_of_several) {
     evaluator e(
         "/arithmetics/divide@/threads/time/idle,/threads/time/overall;/arithmetics/add@/threads{worker#*}/count/executed;"
         "/statistics{/threads/count/executed}/max@2,/statistics{/threads/count/executed}/average");
-    reading last = read_segment(store_base(), true);
+    reading last = read_segment(store_base(), program_state::running);
     const double expected_max[] = {3, 8, 8, 1}, expected_mean[] = {3, 5.5, 4, 3.25};
     const unsigned more[] = {3, 8, 1, 1};
     for (int i = 0; i < 4; ++i) {
       count(block_of_slot(0, block_kind::worker).executed, more[i]);
-      const reading now = read_segment(store_base(), true);
+      const reading now = read_segment(store_base(), program_state::running);
       const auto v = e.evaluate(now, difference(now, last));
       last = now;
       ASSERT_EQ(v.size(), 4u);
@@ -443,17 +453,17 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
   const auto end = test::in_process({}, [] {
     open(false);
     fill();
-    const reading r = read_segment(store_base(), true);
+    const reading r = read_segment(store_base(), program_state::running);
     const auto values =
         evaluator("/threads/count/executed,/threads/idle-rate,/runtime/speedup").evaluate(r, r);
-    const std::string csv = write_values(output_format::csv, r, values, true);
+    const std::string csv = write_values(output_format::csv, r, values, csv_header::written);
     EXPECT_NE(
         csv.find(
             "seconds,\"/threads/count/executed\",\"/threads/idle-rate [%]\",\"/runtime/speedup\"\n"),
         std::string::npos)
         << csv;
     EXPECT_NE(csv.find(",100,40,\n"), std::string::npos) << csv;
-    const std::string json = write_values(output_format::json, r, values, true);
+    const std::string json = write_values(output_format::json, r, values, csv_header::written);
     EXPECT_NE(
         json.find(
             "\"/threads/count/executed\":100,\"/threads/idle-rate\":40,\"/runtime/speedup\":null}}\n"),
@@ -462,7 +472,8 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     count(find_type(block_of_slot(0, block_kind::worker).types, {"some", nullptr}).ns, 90'000);
     count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).ns, 1'000'000);
     const auto with_buckets = evaluator("/threads/time/duration").evaluate(r, r);
-    const std::string buckets = write_values(output_format::json, r, with_buckets, true);
+    const std::string buckets =
+        write_values(output_format::json, r, with_buckets, csv_header::written);
     EXPECT_NE(buckets.find(
                   "{\"/threads/time/duration\":200},\"histograms\":{\"/threads/time/duration\":[["),
               std::string::npos)
@@ -470,7 +481,8 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_NE(buckets.find(",180],["), std::string::npos) << buckets;
     EXPECT_EQ(csv_text("a \"b\", c"), "\"a \"\"b\"\", c\"");
     EXPECT_EQ(csv_text("plain"), "plain");
-    const std::string metrics = write_open_metrics(read_segment(store_base(), true), false);
+    const std::string metrics = write_open_metrics(
+        read_segment(store_base(), program_state::running), metric_samples::total);
     EXPECT_NE(metrics.find("# TYPE weft_threads_count_executed counter\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_count_executed_total 100\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_time_duration_nanoseconds_bucket{le=\"+Inf\"} 200\n"),
@@ -481,24 +493,27 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
         << metrics;
     EXPECT_NE(metrics.find("weft_threads_idle_rate_percent"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
-    EXPECT_NE(
-        write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"),
-        std::string::npos);
+    EXPECT_NE(write_open_metrics(r, metric_samples::per_worker)
+                  .find("weft_threads_count_executed_total{worker=\"1\"} 70\n"),
+              std::string::npos);
     const auto two = evaluator("/threads/time/duration,/threads/time/duration").evaluate(r, r);
-    const std::string twice = write_values(output_format::json, r, two, true);
+    const std::string twice = write_values(output_format::json, r, two, csv_header::written);
     EXPECT_NE(twice.find("]],\"/threads/time/duration\":[["), std::string::npos) << twice;
     EXPECT_NE(json.find("\"running\":true"), std::string::npos) << json;
     reading gone = r;
     gone.alive = false;
-    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"),
+    EXPECT_NE(write_values(output_format::json, gone, values, csv_header::written)
+                  .find("\"running\":false"),
               std::string::npos);
     gone = r;
     gone.ended = true;
-    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"),
+    EXPECT_NE(write_values(output_format::json, gone, values, csv_header::written)
+                  .find("\"running\":false"),
               std::string::npos);
-    EXPECT_EQ(write_values(output_format::csv, r, values, false), csv.substr(csv.find('\n') + 1))
+    EXPECT_EQ(write_values(output_format::csv, r, values, csv_header::left_out),
+              csv.substr(csv.find('\n') + 1))
         << "the head comes once";
-    const std::string whole = write_open_metrics(r, false);
+    const std::string whole = write_open_metrics(r, metric_samples::total);
     for (const char *name : {"weft_memory_resident_bytes", "weft_threads_idle_rate_percent",
                              "weft_threads_time_average_nanoseconds"})
       EXPECT_NE(whole.find(std::string("# TYPE ") + name + " gauge\n# HELP "), std::string::npos)

@@ -20,24 +20,24 @@ using namespace weft::rt;
 using weft::poll_point;
 
 struct named : registration<> {
-  named(char name, int priority, bool concurrent = false)
-      : registration(priority, concurrent), name(name) {}
+  named(char name, int priority, callable_by callers = callable_by::one)
+      : registration(priority, callers), name(name) {}
   const char name;
 };
 
 template <class F>
-std::string calls_of(registry<> &list, bool alone, F &&f) {
+std::string calls_of(registry<> &list, caller_gets which, F &&f) {
   std::string names;
   auto round = list.begin_round();
-  while (auto *e = list.begin_next(round, alone)) {
+  while (auto *e = list.begin_next(round, which)) {
     names += static_cast<named *>(e)->name;
     if (!f(static_cast<named &>(*e)))
       list.end(*e);
   }
   return names;
 }
-std::string calls_of(registry<> &list, bool alone = true) {
-  return calls_of(list, alone, [](named &) { return false; });
+std::string calls_of(registry<> &list, caller_gets which = caller_gets::all) {
+  return calls_of(list, which, [](named &) { return false; });
 }
 
 TEST(registry, calls_higher_priorities_first_and_equals_as_they_came) {
@@ -59,11 +59,11 @@ TEST(registry, calls_higher_priorities_first_and_equals_as_they_came) {
 
 TEST(registry, who_is_not_alone_gets_the_concurrent_ones) {
   registry<> list;
-  named a('a', 0), b('b', 0, true), c('c', 0);
+  named a('a', 0), b('b', 0, callable_by::several), c('c', 0);
   for (named *each : {&a, &b, &c})
     list.add(*each);
-  EXPECT_EQ(calls_of(list, false), "b");
-  EXPECT_EQ(calls_of(list, true), "abc");
+  EXPECT_EQ(calls_of(list, caller_gets::concurrent), "b");
+  EXPECT_EQ(calls_of(list, caller_gets::all), "abc");
 }
 
 TEST(registry, a_round_goes_on_when_its_neighbours_change) {
@@ -71,7 +71,7 @@ TEST(registry, a_round_goes_on_when_its_neighbours_change) {
   named a('a', 3), b('b', 2), c('c', 1), late('l', 0), early('e', 9);
   for (named *each : {&a, &b, &c})
     list.add(*each);
-  EXPECT_EQ(calls_of(list, true,
+  EXPECT_EQ(calls_of(list, caller_gets::all,
                      [&](named &n) {
                        if (&n != &b)
                          return false;
@@ -92,7 +92,8 @@ TEST(registry, a_round_ends_although_every_call_adds_one) {
   const auto add = [&] { list.add(*all.emplace_back(std::make_unique<named>('x', 0))); };
   add();
   for (std::size_t calls : {1u, 2u, 4u}) {
-    EXPECT_EQ(calls_of(list, true, [&](named &) { return add(), false; }).size(), calls);
+    EXPECT_EQ(calls_of(list, caller_gets::all, [&](named &) { return add(), false; }).size(),
+              calls);
   }
 }
 
@@ -101,7 +102,7 @@ TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
   named a('a', 0);
   list.add(a);
   auto round = list.begin_round();
-  ASSERT_EQ(list.begin_next(round, true), &a); // by a thread that is not in the child
+  ASSERT_EQ(list.begin_next(round, caller_gets::all), &a); // by a thread that is not in the child
   list.forget_calls();
   list.remove(a, 0); // would wait for ever
   EXPECT_EQ(calls_of(list), "");

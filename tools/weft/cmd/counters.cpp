@@ -42,7 +42,12 @@ struct request {
   std::string error;
 };
 
-request parse(const words &arguments, bool repeats) {
+/// Says whether a command may show its counters again and again, and so knows --every, --times and
+/// --delta.
+enum class shows { once, repeatedly };
+
+request parse(const words &arguments, shows how) {
+  const bool repeats = how == shows::repeatedly;
   request q;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string &word = arguments[i];
@@ -105,7 +110,7 @@ int list_programs(output_format f) {
 } // namespace
 
 int run_list(const words &arguments) {
-  const request q = parse(arguments, false);
+  const request q = parse(arguments, shows::once);
   if (!q.error.empty() || q.rest.size() > 2)
     return usage_error(q.error.empty() ? "list takes a PID and a pattern" : q.error);
   if (q.rest.empty())
@@ -120,13 +125,13 @@ int run_list(const words &arguments) {
 }
 
 int run_get(const words &arguments) {
-  const request q = parse(arguments, true);
+  const request q = parse(arguments, shows::repeatedly);
   if (!q.error.empty() || q.rest.size() != 2)
     return usage_error(q.error.empty() ? "get takes a PID and names of counters" : q.error);
   const program p(pid_of(q.rest[0]));
   evaluator names(q.rest[1]);
   reading last = p.read();
-  bool header = true;
+  csv_header header = csv_header::written;
   std::uint64_t next = now_ns();
   for (std::uint64_t n = 1;; ++n) {
     if (q.delta) { // an interval has to pass first
@@ -140,7 +145,7 @@ int run_get(const words &arguments) {
             .c_str(),
         stdout);
     std::fflush(stdout);
-    header = false;
+    header = csv_header::left_out;
     if (!q.every_ns || n == q.times || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);

@@ -2,6 +2,7 @@
 #include "tools/weft/support/programs.hpp"
 
 #include "base/error.hpp"
+#include "observe/segment.hpp"
 #include "os/file.hpp"
 
 #include <weft/error.hpp>
@@ -22,7 +23,10 @@ program::program(long pid) {
 }
 program::program(const std::string &path) : m_segment(map_segment(path)) {}
 program::~program() { unmap(m_segment); }
-reading program::read() const { return read_segment(m_segment.base, owner_lives(m_segment)); }
+reading program::read() const {
+  return read_segment(m_segment.base,
+                      owner_lives(m_segment) ? program_state::running : program_state::gone);
+}
 
 std::vector<readable> readable_programs() {
   std::vector<readable> found;

@@ -16,28 +16,28 @@ std::uint16_t slice_builder::type_of(std::uint32_t task) const noexcept {
   return m_types.get(task);
 }
 
-void slice_builder::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
+void slice_builder::close(worker &w, unsigned slot, std::int64_t now, body what) {
   if (w.running.empty())
     return;
   const std::uint32_t task = w.running.back();
   if (now >= w.since)
-    m_use({slice::body, slot, task, type_of(task), w.since, now, ends});
+    m_use({slice::body, slot, task, type_of(task), w.since, now, what == body::over});
   w.since = now;
 }
 
 void slice_builder::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
   if (implied() && r.a == 0 && !w.running.empty()) { // the body before has ended
-    close(w, slot, now, true);
+    close(w, slot, now, body::over);
     w.running.pop_back();
   }
-  close(w, slot, now, false);
+  close(w, slot, now, body::goes_on);
   w.running.push_back(r.task);
   w.since = now;
 }
 
 void slice_builder::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
   if (implied() && !w.running.empty())
-    close(w, slot, now, true);
+    close(w, slot, now, body::over);
   if (auto below = m_suspended.extract(r.task); !below.empty())
     w.running = std::move(below.mapped());
   else
@@ -64,13 +64,13 @@ void slice_builder::take(const trace_item &i) {
     w.since = now;
     break;
   case trace_event::end:
-    close(w, i.slot, now, true);
+    close(w, i.slot, now, body::over);
     if (!w.running.empty())
       w.running.pop_back();
     m_types.take(r.task);
     break;
   case trace_event::suspend:
-    close(w, i.slot, now, false);
+    close(w, i.slot, now, body::goes_on);
     m_suspended[r.task] = std::exchange(w.running, {});
     break;
   case trace_event::resume:
@@ -78,7 +78,7 @@ void slice_builder::take(const trace_item &i) {
     break;
   case trace_event::idle:
     if (implied() && w.running.size() == 1) {
-      close(w, i.slot, now, true);
+      close(w, i.slot, now, body::over);
       w.running.clear();
     }
     w.idle_since = now;
@@ -115,7 +115,7 @@ void slice_builder::cut() {
 void slice_builder::finish() {
   for (unsigned slot = 0; slot < m_workers.size(); ++slot) {
     worker &w = m_workers[slot];
-    close(w, slot, m_last, false);
+    close(w, slot, m_last, body::goes_on);
     if (w.idle_since >= 0)
       m_use({slice::idle, slot, 0, 0, w.idle_since, m_last, false});
     if (w.away_since >= 0)

@@ -49,7 +49,9 @@ class slice_builder {
   }
   void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
   void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
-  void close(worker &w, unsigned slot, std::int64_t now, bool ends);
+  /// Says why a slice of a body ends: the body is over, or it goes on later.
+  enum class body { over, goes_on };
+  void close(worker &w, unsigned slot, std::int64_t now, body what);
   worker &at(unsigned slot);
 
   const trace_reader &m_reader;

@@ -81,7 +81,7 @@ outcome idle(thread &self, omp_team &team, const episode &s, int spins,
   for (bool sleeps = false;;) {
     if (team.is_over(s.number)) {
       if (!sleeps)
-        looks.end(true);
+        looks.end(spin_result::came);
       return outcome::over;
     }
     const bool leaves = s.cancellable && team.is_cancelled();
@@ -94,7 +94,7 @@ outcome idle(thread &self, omp_team &team, const episode &s, int spins,
     if (looks.goes_on())
       continue;
     if (!std::exchange(sleeps, true))
-      looks.end(false);
+      looks.end(spin_result::fruitless);
     sleep(self, team, s);
   }
 }

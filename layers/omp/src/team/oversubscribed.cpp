@@ -42,7 +42,7 @@ bool watch(thread &self, omp_team &team, const expected &x) noexcept {
            (++n % k_looks_at_once != 0 || !others_are_ready(self));
   };
   const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
-  looks.end(there);
+  looks.end(there ? spin_result::came : spin_result::fruitless);
   if (there && x.wakes)
     wake_leaf(self, team, l);
   return there;

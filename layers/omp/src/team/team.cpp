@@ -153,11 +153,11 @@ void wait_for_fork(thread &self, omp_team &team, unsigned number, std::uint64_t 
     if (s.goes_on())
       continue;
     if (!std::exchange(spun, true))
-      s.end(false);
+      s.end(spin_result::fruitless);
     self.own_parker.wait_for(self, {&has_no_message, &team, known, false});
   }
   if (!spun)
-    s.end(true);
+    s.end(spin_result::came);
 }
 
 /// Runs a member for all of its life.

@@ -23,9 +23,9 @@ void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_
   adaptive_spin looks(me, spins_for(*me.team));
   do
     if (word.load(std::memory_order_relaxed) != value)
-      return looks.end(true);
+      return looks.end(spin_result::came);
   while (looks.goes_on());
-  looks.end(false);
+  looks.end(spin_result::fruitless);
   sleeper s{&word, &me};
   if (!bucket_of(&word).enter(s, word, value))
     return;
@@ -49,8 +49,8 @@ void word_lock::lock(thread &me) noexcept {
       looks
           .goes_on()) // without a mark, so that the holder need not look for sleepers when it unlocks
     if (m_state.seems_free() && try_lock())
-      return looks.end(true);
-  looks.end(false);
+      return looks.end(spin_result::came);
+  looks.end(spin_result::fruitless);
   while (!m_state.take_or_mark())
     wait_while(me, m_state.state_word(), m_state.k_marked);
 }

@@ -298,7 +298,7 @@ void light_thread_has_ended(void *p) {
 
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid, omp_team *team,
                            unsigned number) noexcept {
-  thread_record *const record = take_record(gtid != 0);
+  thread_record *const record = take_record(gtid != 0 ? record_is::fresh : record_is::any);
   if (!record)
     return nullptr;
   thread &t = begin_part(*record, gtid);

@@ -99,8 +99,8 @@ bool sanitizer_forbids_blocks() noexcept {
   return !k_under_tsan && dlsym(RTLD_DEFAULT, "__tsan_init");
 }
 
-thread_record *take_record(bool fresh) noexcept {
-  if (!fresh) {
+thread_record *take_record(record_is wanted) noexcept {
+  if (wanted == record_is::any) {
     std::lock_guard lock(g_unused.lock);
     if (thread_record *const t = g_unused.newest) {
       g_unused.newest = t->next_free;

@@ -23,17 +23,15 @@ void parker::publish(weft::detail::runnable &parked, void *p) {
     weft::layer::unpark(parked);
 }
 
-/// Parks the thread. `if_runnable`: only if the kernel thread has another thread to run. Returns
-/// false if it has none.
-bool parker::park(thread_record &me, const reason *why, bool if_runnable) noexcept {
+bool parker::park(thread_record &me, const reason *why, parks when) noexcept {
   bool parked = true;
   me.pinned = false;
   if (!m_word.is_signalled()) {
     park_request v{this, why};
     try {
-      in_core(&me, [&v, &parked, if_runnable] {
+      in_core(&me, [&v, &parked, when] {
         try {
-          if (if_runnable)
+          if (when == parks::if_runnable)
             parked = weft::layer::park_if_runnable(&publish, &v);
           else
             weft::layer::park(&publish, &v);
@@ -55,7 +53,7 @@ void parker::wait(thread_record &me, int spins) noexcept {
   bool there = m_word.is_signalled();
   while (!there && s.goes_on())
     there = m_word.is_signalled();
-  s.end(there);
+  s.end(there ? spin_result::came : spin_result::fruitless);
   park(me, nullptr);
 }
 

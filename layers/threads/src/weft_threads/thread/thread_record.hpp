@@ -43,7 +43,7 @@ class parker {
   /// Waits as wait_for() does, but only if the kernel thread has another thread to run. Returns
   /// false if it has none.
   [[nodiscard]] bool park_if_runnable(thread_record &me, const reason &why) noexcept {
-    return park(me, &why, true);
+    return park(me, &why, parks::if_runnable);
   }
   /// Signals the thread that waits here. Any thread may call it. `me`: the caller, or null if the
   /// caller is inside Weft already.
@@ -58,8 +58,11 @@ class parker {
     parker *at;
     const reason *why; // null: a signal
   };
+  /// Says when a thread parks: always, or only if its kernel thread has another thread to run.
+  enum class parks { always, if_runnable };
+  /// Parks the thread. Returns false if it has not parked, because there is no other thread to run.
   WEFT_THREADS_API bool park(thread_record &me, const reason *why,
-                             bool if_runnable = false) noexcept;
+                             parks when = parks::always) noexcept;
   parker_word<weft::detail::runnable> m_word;
 };
 
@@ -148,6 +151,9 @@ inline thread_record *running_record() noexcept {
 /// Says whether waiting threads spin for as long as they may (OMP_WAIT_POLICY=active).
 extern WEFT_THREADS_API relaxed_value<bool> g_spins_actively;
 
+/// Says whether what a thread waits for came while it was spinning.
+enum class spin_result { came, fruitless };
+
 /// A bounded spin before a thread parks. Each fruitless spin halves the limit, because spinning is
 /// wasted when the awaited thread has no cpu, as beside busy processes.
 class adaptive_spin {
@@ -164,11 +170,11 @@ class adaptive_spin {
     cpu_pause();
     return true;
   }
-  /// Ends the spin. `well`: what the thread waits for came meanwhile.
-  void end(bool well) noexcept {
+  /// Ends the spin.
+  void end(spin_result result) noexcept {
     if (m_most == 0)
       return;
-    if (well)
+    if (result == spin_result::came)
       m_thread.fruitless_spins /= 2;
     else if (m_thread.fruitless_spins < k_least)
       ++m_thread.fruitless_spins;
@@ -209,9 +215,12 @@ inline void in_core(thread_record *me, F f) {
   set_thread_pointer(me->block);
 }
 
+/// Says whether a record may be one that a thread has left.
+enum class record_is { any, fresh };
 /// Returns an unused record with room behind it, in which a lightweight thread may be started.
-/// Null: no memory. `fresh`: no thread has used it.
-[[nodiscard]] WEFT_THREADS_API thread_record *take_record(bool fresh = false) noexcept;
+/// Null: no memory.
+[[nodiscard]] WEFT_THREADS_API thread_record *
+take_record(record_is wanted = record_is::any) noexcept;
 /// Puts a record back that no thread uses.
 WEFT_THREADS_API void put_record(thread_record &t) noexcept;
 /// Starts a thread in a record of take_record(), whose `request` is set. Returns null, or the reason
