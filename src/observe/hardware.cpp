@@ -124,9 +124,12 @@ std::string find_way(event &e) {
       continue;
     if (file >= 0)
       close(file);
-    else if (!thread_switches(this_thread_id()))
-      return errno = EACCES, "neither perf_event_open nor /proc counts it";
-    return e.how = w, "";
+    else if (!thread_switches(this_thread_id())) {
+      errno = EACCES;
+      return "neither perf_event_open nor /proc counts it";
+    }
+    e.how = w;
+    return "";
   }
   return why_not(errno);
 }

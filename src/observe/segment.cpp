@@ -96,8 +96,10 @@ int create_file(const std::string &path) noexcept {
   if (old >= 0) {
     const bool taken = is_locked(old);
     close(old);
-    if (taken)
-      return errno = EEXIST, -1;
+    if (taken) {
+      errno = EEXIST;
+      return -1;
+    }
     remove_files(path);
   }
   return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -56,6 +56,11 @@ bool take_scale(question &q, const std::string &text) {
   return true;
 }
 
+question refused(question q, std::string error) {
+  q.error = std::move(error);
+  return q;
+}
+
 question read_question(const words &arguments) {
   question q;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -65,19 +70,18 @@ question read_question(const words &arguments) {
       q.json = true;
     else if (w == "--workers" && has_value) {
       if (!take_workers(q, arguments[++at]))
-        return q.error = "--workers needs numbers from 1, separated by commas, not '" +
-                         arguments[at] + "'",
-               q;
+        return refused(q, "--workers needs numbers from 1, separated by commas, not '" +
+                              arguments[at] + "'");
     } else if (w == "--scale" && has_value) {
       if (!take_scale(q, arguments[++at]))
-        return q.error = "--scale needs TYPE=FACTOR, not '" + arguments[at] + "'", q;
+        return refused(q, "--scale needs TYPE=FACTOR, not '" + arguments[at] + "'");
     } else if (w == "--overhead" && has_value) {
       char *end = nullptr;
       q.overhead = std::strtod(arguments[++at].c_str(), &end);
       if (*end != '\0' || !(q.overhead >= 0))
-        return q.error = "--overhead needs nanoseconds, not '" + arguments[at] + "'", q;
+        return refused(q, "--overhead needs nanoseconds, not '" + arguments[at] + "'");
     } else if (w.starts_with("-") || !q.folder.empty())
-      return q.error = "predict does not know '" + w + "'", q;
+      return refused(q, "predict does not know '" + w + "'");
     else
       q.folder = w;
   }

@@ -197,12 +197,16 @@ plan read_plan(const words &arguments) {
       p.values.emplace_back(assignment->substr(0, equals), assignment->substr(equals + 1));
     } else if (const auto seeds = take_option(arguments, at, "--seeds")) {
       p.seeds.seeds = parse_seeds(*seeds);
-      if (p.seeds.seeds == 0)
-        return p.error = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'", p;
+      if (p.seeds.seeds == 0) {
+        p.error = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'";
+        return p;
+      }
     } else if (const auto limit = take_option(arguments, at, "--limit")) {
       p.has_limit = true;
-      if (!parse_limit(*limit, p.seeds.limit))
-        return p.error = "--limit needs a number of seconds, not '" + *limit + "'", p;
+      if (!parse_limit(*limit, p.seeds.limit)) {
+        p.error = "--limit needs a number of seconds, not '" + *limit + "'";
+        return p;
+      }
     } else {
       const auto &word = arguments[at];
       const bool known =

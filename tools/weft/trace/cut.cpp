@@ -106,10 +106,12 @@ cut_request read_request(const words &arguments) {
                                                         : nullptr;
     if (value && at + 1 < arguments.size())
       *value = arguments[++at];
-    else if (w.starts_with("-") || !q.folder.empty())
-      return q.error = "trace cut does not know '" + w + "'", q;
-    else
+    else if (w.starts_with("-") || !q.folder.empty()) {
+      q.error = "trace cut does not know '" + w + "'";
+      return q;
+    } else {
       q.folder = w;
+    }
   }
   while (q.output.size() > 1 && q.output.back() == '/')
     q.output.pop_back();

@@ -116,10 +116,14 @@ std::string affinity_text(const char *s) {
     ++s;
     bool zeros = false, right = false;
     std::size_t width = 0;
-    if (*s == '0' && s[1] == '.')
-      zeros = true, ++s;
-    if (*s == '.')
-      right = true, ++s;
+    if (*s == '0' && s[1] == '.') {
+      zeros = true;
+      ++s;
+    }
+    if (*s == '.') {
+      right = true;
+      ++s;
+    }
     for (; std::isdigit(static_cast<unsigned char>(*s)); ++s)
       width = width * 10 + static_cast<std::size_t>(*s - '0');
     char letter = *s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/thread.hpp"
 
+#include "config/once.hpp"
 #include "config/topology.hpp"
 #include "helper/helpers.hpp"
 #include "helper/proxy_thread.hpp"
@@ -227,8 +228,10 @@ thread &find_self() noexcept {
   if (!t) {
     const int before = errno;
     load_environment();
-    static const bool first = (look_for_sanitizer(), register_layer(), true);
-    (void)first;
+    static const once at_first([] {
+      look_for_sanitizer();
+      register_layer();
+    });
     errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
     if (stack.low)
