@@ -49,23 +49,23 @@ typedef struct weft_reduction {
   void *context; // handed to both; must outlive the tasks
 } weft_reduction;
 
-// Fills *r for an operation and a type that Weft knows.
+// Fills *reduction for an operation and a type that Weft knows.
 //
 // Threads. Anywhere.
 // Blocks. Never.
-// Errors. INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point, r
-// NULL).
-WEFT_API int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type,
-                                    int op);
+// Errors. INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point,
+// reduction NULL).
+WEFT_API int weft_reduction_builtin(weft_reduction *reduction, void *address, ptrdiff_t count,
+                                    int type, int op);
 
-// Returns the access of a reduction, which holds the address of *r: *r must live until the spawn
-// has returned.
-static inline weft_access weft_reduce(const weft_reduction *r) {
-  return weft_access_make(r, WEFT_REDUCTION);
+// Returns the access of a reduction, which holds the address of *reduction: *reduction must live
+// until the spawn has returned.
+static inline weft_access weft_reduce(const weft_reduction *reduction) {
+  return weft_access_make(reduction, WEFT_REDUCTION);
 }
 // Returns the access of a reduction that only the task's children add to.
-static inline weft_access weft_weak_reduce(const weft_reduction *r) {
-  return weft_access_make(r, WEFT_WEAK_REDUCTION);
+static inline weft_access weft_weak_reduce(const weft_reduction *reduction) {
+  return weft_access_make(reduction, WEFT_WEAK_REDUCTION);
 }
 
 // Sets *local to the running task's copy of the `bytes` bytes at `address`, which it reduces. The

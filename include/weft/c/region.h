@@ -30,31 +30,31 @@ typedef struct weft_region {
   weft_dimension dimension[3]; // the outermost first
 } weft_region;
 
-// Returns `count` elements from `first` on: v[first;count].
-static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first,
+// Returns `count` elements from `first` on: array[first;count].
+static inline weft_region weft_region_span(const void *array, size_t element_bytes, ptrdiff_t first,
                                            ptrdiff_t count, int mode) {
-  weft_region r = {
-      v, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
-  r.dimension[0].first = first;
-  r.dimension[0].count = count;
-  return r;
+  weft_region region = {
+      array, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
+  region.dimension[0].first = first;
+  region.dimension[0].count = count;
+  return region;
 }
-// Returns the elements from `first` to `last`, both included: v[first:last].
-static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first,
-                                            ptrdiff_t last, int mode) {
-  return weft_region_span(v, element_bytes, first, last - first + 1, mode);
+// Returns the elements from `first` to `last`, both included: array[first:last].
+static inline weft_region weft_region_range(const void *array, size_t element_bytes,
+                                            ptrdiff_t first, ptrdiff_t last, int mode) {
+  return weft_region_span(array, element_bytes, first, last - first + 1, mode);
 }
 // Returns a block of a matrix: `rows` rows from `row` on, of each `columns` elements from `column`
 // on; the rows of the whole are `width` elements long.
-static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width,
-                                            ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
-                                            ptrdiff_t columns, int mode) {
-  weft_region r = weft_region_span(m, element_bytes, row, rows, mode);
-  r.dimensions = 2;
-  r.dimension[1].extent = width;
-  r.dimension[1].first = column;
-  r.dimension[1].count = columns;
-  return r;
+static inline weft_region weft_region_block(const void *matrix, size_t element_bytes,
+                                            ptrdiff_t width, ptrdiff_t row, ptrdiff_t rows,
+                                            ptrdiff_t column, ptrdiff_t columns, int mode) {
+  weft_region region = weft_region_span(matrix, element_bytes, row, rows, mode);
+  region.dimensions = 2;
+  region.dimension[1].extent = width;
+  region.dimension[1].first = column;
+  region.dimension[1].count = columns;
+  return region;
 }
 
 // Spawns as weft_spawn() a task of whose accesses some are regions: those of `regions`, beside

@@ -111,11 +111,12 @@ detail::reduction_spec c_reduction(const weft_reduction &r) noexcept {
 
 using namespace weft::rt;
 
-int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type, int op) {
+int weft_reduction_builtin(weft_reduction *reduction, void *address, ptrdiff_t count, int type,
+                           int op) {
   return guarded([&] {
-    require(r, "weft_reduction_builtin", "r");
-    *r = {address, count, 0, nullptr, nullptr, nullptr};
-    if (!set_type(*r, type, op))
+    require(reduction, "weft_reduction_builtin", "reduction");
+    *reduction = {address, count, 0, nullptr, nullptr, nullptr};
+    if (!set_type(*reduction, type, op))
       throw_error(
           weft::errc::invalid_argument,
           "weft_reduction_builtin: there is no operation %d for type %d; see enum weft_reduction_op and "
