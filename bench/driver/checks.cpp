@@ -12,6 +12,13 @@ namespace bench {
 
 namespace {
 
+/// Widens the bounds of instructions for what other versions of the compiler add.
+#if defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__)
+constexpr double k_slack = 1;
+#else
+constexpr double k_slack = 1.03;
+#endif
+
 const contender k_weft{"weft", "bin/weft-sample", {}};
 
 /// Prints one line; returns true when the value is within its bound.
@@ -50,31 +57,29 @@ int check_instructions() {
   struct subject {
     const char *name, *workload;
     long few, many;
-    double tasks, bound; // bound: the target
-    double limit;        // of the test: the bound, plus what another compiler version adds
+    double tasks;
+    double bound; // what GCC 12's code takes; a rebuild varies by less than one instruction
   };
   // Both sizes of the first and the last row lie beyond the throttle, where the cost per task is
   // steady.
   const subject subjects[] = {
-      {"chain", "chain", 100'000, 200'000, 100'000, 350, 355},
-      {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 120, 122},
-      {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 250, 256},
-      {"reducing", "reduce", 100'000, 200'000, 100'000, 480, 488},
-      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1450, 1470},
-      {"concurrent", "concurrent", 100'000, 200'000, 100'000, 390, 398},
-      {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 660, 660}, // twice the chain
-      {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 660, 660},
-      {"taskiter, a chain", "iterate-chain", 100'000, 200'000, 100'000, 172, 172},
-      {"taskiter, independent", "iterate-independent", 100'000, 200'000, 100'000, 172, 172},
+      {"chain", "chain", 100'000, 200'000, 100'000, 335},
+      {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 118},
+      {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 251},
+      {"reducing", "reduce", 100'000, 200'000, 100'000, 478},
+      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1466},
+      {"concurrent", "concurrent", 100'000, 200'000, 100'000, 392},
+      {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 630},
+      {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 630},
+      {"taskiter, a chain", "iterate-chain", 100'000, 200'000, 100'000, 140},
+      {"taskiter, independent", "iterate-independent", 100'000, 200'000, 100'000, 120},
   };
   bool all_within = true;
   for (const subject &s : subjects) {
     const double per_task =
         (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
-    report(s.name, per_task, s.bound, "instructions per task");
-    if (per_task > s.limit) {
-      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n",
-                  s.name, per_task, s.limit);
+    if (!report(s.name, per_task, s.bound * k_slack, "instructions per task")) {
+      std::printf("%s: a fast path has grown\n", s.name);
       all_within = false;
     }
   }
