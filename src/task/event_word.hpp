@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // External events: reasons outside of Weft for which a task is not complete yet.
 //
-// Roles       Running task: increase.
-//             Any thread: decrease.
-//             Ender: the worker that ends the body; it calls end_body, once.
-// Word        The number of events, plus k_body from the first increase until the body has ended.
-// Invariants  I1  The word reaches zero once: when the body has ended and no event is left. The
-//                 thread that brings it there ends the task. If the task is to run again, that
-//                 thread lets it begin again, and the word reaches zero once per run of the body.
+// Roles       Running task: increase, any, used. Any thread: decrease. Ender: the worker that ends
+//             the body; it calls end_body, once per run. Last: the thread that takes the word to
+//             zero; it ends the task, or calls begin_again. m_used belongs to these in that order.
+// Words       m_word: the events, plus k_body from the first increase until the body has ended.
+//             m_used: an event was increased in this run; else m_word is not touched.
+// Invariants  I1  The word reaches zero once per run in which an event was increased: when the body
+//                 has ended and no event is left.
 //             I2  A decrease by more than the events that are left changes nothing.
 // Orders      O1  decrease and end_body release, with O2: what the thread did before happens before
 //                 the task ends.
