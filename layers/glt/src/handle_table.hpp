@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of one type, and their handles. A handle is a number: which slot, and which use of the
-// slot. So a handle that is stale, or was never set, is recognized, and never reaches memory.
+// The objects of one type, and their handles. A handle is a number: which slot, and which use of
+// the slot. So a handle that is stale, or was never set, is recognized, and never reaches memory.
 //
 // Roles       Owner: the thread that takes or releases a slot. Reader: any thread with a handle.
 // Word        generation of a slot: odd while the slot is in use; a handle holds the value.
@@ -12,7 +12,7 @@
 //             O2  generation store release, load acquire: the object is made before its handle is
 //                 valid. After the release of a slot a reader may still see the old value; then the
 //                 program uses an object while another call frees it.
-// Progress    find is wait-free. take and release take a lock once in k_batch calls.
+// Progress    find is wait-free. take and release take a lock at most once in k_batch / 2 calls.
 // Reclamation None: the memory remains for later objects of the type.
 // Checked by  layers/glt/tests/handle_test.cpp
 #pragma once
