@@ -236,6 +236,23 @@ class task_dump {
       return m_graph.wait(node(t), outside(), "is blocked and can only be unblocked by");
     case waits_for::lock:
       return lock(t, *static_cast<const detail::lock_word<> *>(target));
+    case waits_for::semaphore:
+      return m_graph.wait(node(t), outside(),
+                          "waits for a semaphore, which can only be released by");
+    case waits_for::latch:
+      return m_graph.wait(node(t), outside(),
+                          "waits for a latch, which can only be counted down by");
+    case waits_for::barrier:
+      return m_graph.wait(node(t), outside(), "waits at a barrier, where can only arrive");
+    case waits_for::event:
+      return m_graph.wait(node(t), outside(), "waits for a weft::event, which can only be set by");
+    case waits_for::mutex:
+      return m_graph.wait(node(t), outside(), "waits for a mutex, which can only be unlocked by");
+    case waits_for::notification:
+      return m_graph.wait(node(t), outside(),
+                          "waits for a condition variable, which can only be notified by");
+    case waits_for::channel:
+      return m_graph.wait(node(t), outside(), "waits for a channel, whose other end only has");
     case waits_for::nothing:
       return;
     }

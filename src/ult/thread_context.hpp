@@ -31,7 +31,14 @@ enum class waits_for : std::uint8_t {
   unblock,
   lock,
   branch,
-  functions
+  functions,
+  semaphore,
+  latch,
+  barrier,
+  event,
+  mutex, // one whose holder no word names
+  notification,
+  channel
 };
 struct wait_reason {
   waits_for what = waits_for::nothing;

@@ -14,6 +14,7 @@
 #include "publish/publish.hpp"
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
+#include "sync/lock_table.hpp"
 #include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
@@ -35,9 +36,11 @@ void before_fork() {
   services_before_fork();
   lock_settings();
   store_before_fork();
+  sync_before_fork();
 }
 
 void after_fork_in_parent() {
+  sync_after_fork();
   store_after_fork();
   unlock_settings();
   services_after_fork_in_parent();
@@ -98,6 +101,7 @@ void forget_external_threads_in_child() {
 
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked holds it
+  sync_after_fork();
   store_after_fork();
   forget_store_in_child();
   forget_trace_in_child();

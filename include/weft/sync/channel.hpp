@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels: queues between tasks whose ends suspend the task, not the core.
+#pragma once
+
+#include <weft/detail/wait_list.hpp>
+#include <weft/mutex.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace weft::inline v0 {
+
+/// Says how an operation on a channel has ended.
+enum class channel_status {
+  success, ///< the value was moved
+  empty, ///< there is none, and the call does not wait
+  full, ///< there is no room, and the call does not wait
+  closed, ///< the channel is closed; for pop: and empty
+  timeout, ///< the time was over first
+  stopped, ///< a stop was requested first
+};
+
+namespace detail {
+
+/// Holds what channels of every type share: the two lists of waiters.
+class WEFT_API channel_base {
+ public:
+  channel_base(const channel_base &) = delete;
+  channel_base &operator=(const channel_base &) = delete;
+
+ protected:
+  channel_base() = default;
+  ~channel_base() = default;
+  using list = wait_list<>;
+  using node = wait_node<>;
+
+  void enter(list &waiters, node &self); // names the caller in `self`
+  void put_back(list &waiters, node &n) noexcept; // one that was taken just now
+  [[nodiscard]] node *take(list &waiters) noexcept;
+  static void grant(node &n) noexcept;
+  /// Waits for the grant of an entered node.
+  [[nodiscard]] channel_status await(list &waiters, node &self, const wait_limit &limit);
+  /// Takes all waiters, in a chain, which grant_all lets go on with the status `closed`.
+  [[nodiscard]] node *take_all_closed(list &waiters) noexcept;
+  static void grant_all(node *first) noexcept;
+
+  list m_receivers, m_senders;
+};
+
+} // namespace detail
+
+/// Is a queue between tasks, for any number of senders and receivers. A channel of bounded capacity
+/// suspends senders while it is full; with capacity 0 each sender waits until a receiver has taken
+/// its value. Values leave in the order in which they came in; waiters are served first come, first
+/// served. After close() receivers get what is left, then `closed`.
+///
+/// A range-based for loop receives values until the channel is closed and empty.
+///
+/// Cost. One lock and unlock of a weft::mutex, two moves of the value; an allocation for each 512
+/// bytes of values that wait. Where the other side waits, the value goes to it directly.
+/// Threads. Any. Moves of values run with the channel locked: they must not use the channel.
+/// Errors. Exceptions of moves leave the channel as it was, and the value of a sender where it was.
+/// Of calls that wait: no_block in a service or an onready function; out_of_resources; shut_down;
+/// then nothing was moved.
+/// Source. The interface follows ISO's P0260 (queues) and Boost.Fiber's channels.
+template <class T>
+class channel : detail::channel_base {
+ public:
+  using value_type = T; ///< of what it carries
+  static constexpr std::size_t unbounded = SIZE_MAX; ///< a capacity
+
+  /// Makes a channel that holds up to `capacity` values.
+  explicit channel(std::size_t capacity = unbounded) : m_capacity(capacity) {}
+  ~channel() = default; ///< with no one waiting; values that are left are destroyed
+
+  /// Sends a value, and waits while there is no room. Returns success or closed; then `value` is
+  /// as it was.
+  [[nodiscard]] channel_status push(T &&value) { return send(value, {}, true); }
+  [[nodiscard]] channel_status push(const T &value) { ///< @copydoc push
+    T copy(value);
+    return send(copy, {}, true);
+  }
+  /// Sends a value unless a stop is requested first.
+  [[nodiscard]] channel_status push(T &&value, const std::stop_token &stop) {
+    return send(value, {UINT64_MAX, &stop}, true);
+  }
+  /// Sends a value if there is room or a receiver waits; `full` otherwise. Never waits for room.
+  [[nodiscard]] channel_status try_push(T &&value) { return send(value, {}, false); }
+  [[nodiscard]] channel_status try_push(const T &value) { ///< @copydoc try_push
+    T copy(value);
+    return send(copy, {}, false);
+  }
+  /// Sends a value, and waits for room no longer than `most`.
+  template <class Rep, class Period>
+  [[nodiscard]] channel_status push_for(T &&value, const std::chrono::duration<Rep, Period> &most) {
+    return send(value, detail::limit_of(most), true);
+  }
+  /// Sends a value, and waits for room until `time`.
+  template <class Clock, class Duration>
+  [[nodiscard]] channel_status push_until(T &&value,
+                                          const std::chrono::time_point<Clock, Duration> &time) {
+    channel_status last = channel_status::timeout;
+    (void)detail::wait_until_time(time, [&](const detail::wait_limit &limit) {
+      return (last = send(value, limit, true)) != channel_status::timeout;
+    });
+    return last;
+  }
+
+  /// Receives a value, and waits for one. Returns nothing when the channel is closed and empty.
+  [[nodiscard]] std::optional<T> pop() {
+    std::optional<T> value;
+    (void)receive(value, {}, true);
+    return value;
+  }
+  /// Receives a value unless a stop is requested first.
+  [[nodiscard]] channel_status pop(T &value, const std::stop_token &stop) {
+    return assign(value, {UINT64_MAX, &stop}, true);
+  }
+  /// Receives a value, and waits for one. Returns success or closed.
+  [[nodiscard]] channel_status pop(T &value) { return assign(value, {}, true); }
+  /// Receives a value if there is one or a sender waits; `empty` otherwise. Never waits for one.
+  [[nodiscard]] channel_status try_pop(T &value) { return assign(value, {}, false); }
+  /// Receives a value, and waits for one no longer than `most`.
+  template <class Rep, class Period>
+  [[nodiscard]] channel_status pop_for(T &value, const std::chrono::duration<Rep, Period> &most) {
+    return assign(value, detail::limit_of(most), true);
+  }
+  /// Receives a value, and waits for one until `time`.
+  template <class Clock, class Duration>
+  [[nodiscard]] channel_status pop_until(T &value,
+                                         const std::chrono::time_point<Clock, Duration> &time) {
+    channel_status last = channel_status::timeout;
+    (void)detail::wait_until_time(time, [&](const detail::wait_limit &limit) {
+      return (last = assign(value, limit, true)) != channel_status::timeout;
+    });
+    return last;
+  }
+
+  /// Closes the channel: no value comes in any more, and all waiters go on. A second call does
+  /// nothing.
+  void close() {
+    std::unique_lock here(m_mutex);
+    m_closed = true;
+    node *receivers = this->take_all_closed(m_receivers),
+         *senders = this->take_all_closed(m_senders);
+    here.unlock();
+    this->grant_all(receivers);
+    this->grant_all(senders);
+  }
+  /// Returns whether the channel was closed.
+  [[nodiscard]] bool is_closed() const {
+    const std::lock_guard here(m_mutex);
+    return m_closed;
+  }
+  /// Returns how many values the channel holds; those of waiting senders are not counted.
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard here(m_mutex);
+    return m_values.size();
+  }
+  /// Returns how many values the channel holds at most.
+  [[nodiscard]] std::size_t capacity() const noexcept { return m_capacity; }
+
+  /// Receives values one after the other.
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = T *;
+    using reference = T &;
+
+    iterator() = default;
+    explicit iterator(channel &from) : m_from(&from), m_value(from.pop()) {}
+    reference operator*() const noexcept { return *m_value; }
+    pointer operator->() const noexcept { return &*m_value; }
+    iterator &operator++() {
+      m_value = m_from->pop();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept {
+      return !i.m_value;
+    }
+
+   private:
+    channel *m_from = nullptr;
+    mutable std::optional<T> m_value;
+  };
+  [[nodiscard]] iterator begin() { return iterator(*this); } ///< receives the first value
+  [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; } ///< closed and empty
+
+ private:
+  /// Moves from a node's place, or to it; puts the node back if that fails.
+  template <class Move>
+  void with_taken(list &waiters, node &n, Move move) {
+    try {
+      move();
+    } catch (...) {
+      this->put_back(waiters, n);
+      throw;
+    }
+  }
+
+  channel_status send(T &value, const detail::wait_limit &limit, bool waits) {
+    std::unique_lock here(m_mutex);
+    if (m_closed)
+      return channel_status::closed;
+    if (node *receiver = this->take(m_receivers)) {
+      with_taken(m_receivers, *receiver, [&] {
+        static_cast<std::optional<T> *>(receiver->value)->emplace(std::move(value));
+      });
+      here.unlock();
+      this->grant(*receiver);
+      return channel_status::success;
+    }
+    if (m_values.size() < m_capacity) {
+      m_values.push_back(std::move(value));
+      return channel_status::success;
+    }
+    if (!waits)
+      return channel_status::full;
+    node self;
+    self.value = &value;
+    this->enter(m_senders, self);
+    here.unlock();
+    return this->await(m_senders, self, limit);
+  }
+
+  channel_status receive(std::optional<T> &value, const detail::wait_limit &limit, bool waits) {
+    std::unique_lock here(m_mutex);
+    if (!m_values.empty()) {
+      if (node *sender =
+              this->take(m_senders)) { // one value leaves, so that there is room for its own
+        with_taken(m_senders, *sender,
+                   [&] { m_values.push_back(std::move(*static_cast<T *>(sender->value))); });
+        this->grant(*sender);
+      }
+      value.emplace(std::move(m_values.front()));
+      m_values.pop_front();
+      return channel_status::success;
+    }
+    if (node *sender = this->take(m_senders)) { // capacity 0
+      with_taken(m_senders, *sender,
+                 [&] { value.emplace(std::move(*static_cast<T *>(sender->value))); });
+      here.unlock();
+      this->grant(*sender);
+      return channel_status::success;
+    }
+    if (m_closed)
+      return channel_status::closed;
+    if (!waits)
+      return channel_status::empty;
+    node self;
+    self.value = &value;
+    this->enter(m_receivers, self);
+    here.unlock();
+    return this->await(m_receivers, self, limit);
+  }
+
+  channel_status assign(T &value, const detail::wait_limit &limit, bool waits) {
+    std::optional<T> received;
+    const channel_status how = receive(received, limit, waits);
+    if (received)
+      value = std::move(*received);
+    return how;
+  }
+
+  mutable mutex m_mutex;
+  std::deque<T> m_values;
+  std::size_t m_capacity;
+  bool m_closed = false;
+};
+
+} // namespace weft::inline v0

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Condition variables that suspend the task, not the core.
+#pragma once
+
+#include <weft/detail/wait_list.hpp>
+#include <weft/mutex.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+namespace weft::inline v0 {
+
+using std::cv_status; ///< whether a wait ended by a notification or by its deadline
+
+/// Lets tasks and threads wait for a condition over data that a lock guards: any lock that the
+/// standard calls BasicLockable. The interface is that of std::condition_variable_any. No wait ends
+/// without a notification, a deadline or a stop request.
+///
+/// Cost. A notification without waiters: one load. A wait is a suspension. 8 bytes.
+/// Threads. Any. It may be destroyed when all waiters were notified, although they have not returned.
+/// Errors. Of calls that wait: no_block in a service or an onready function; out_of_resources;
+/// shut_down; the lock is taken again before the exception leaves the call.
+/// Source. ISO C++20, [thread.condition.condvarany].
+class WEFT_API condition_variable_any {
+ public:
+  constexpr condition_variable_any() noexcept = default;
+  condition_variable_any(const condition_variable_any &) = delete;
+  condition_variable_any &operator=(const condition_variable_any &) = delete;
+  ~condition_variable_any() = default;
+
+  /// Lets the oldest waiter go on.
+  void notify_one() noexcept { notify(false); }
+  /// Lets all waiters go on.
+  void notify_all() noexcept { notify(true); }
+
+  /// Gives the lock up, waits for a notification, and takes the lock again.
+  template <class Lock>
+  void wait(Lock &lock) {
+    (void)wait_within(lock, {});
+  }
+  /// Waits until `condition()` holds, which it asks with the lock taken.
+  template <class Lock, class Predicate>
+  void wait(Lock &lock, Predicate condition) {
+    while (!condition())
+      wait(lock);
+  }
+  /// Waits for a notification no longer than `most`.
+  template <class Lock, class Rep, class Period>
+  cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &most) {
+    return wait_within(lock, detail::limit_of(most)) ? cv_status::no_timeout : cv_status::timeout;
+  }
+  /// Waits until `condition()` holds, no longer than `most`. Returns whether it holds.
+  template <class Lock, class Rep, class Period, class Predicate>
+  bool wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &most, Predicate condition) {
+    return wait_until_limit(lock, detail::limit_of(most), condition);
+  }
+  /// Waits for a notification until `time`.
+  template <class Lock, class Clock, class Duration>
+  cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
+    const bool notified = wait_within(lock, detail::limit_of(time - Clock::now()));
+    return notified || Clock::now() < time ? cv_status::no_timeout : cv_status::timeout;
+  }
+  /// Waits until `condition()` holds, until `time`. Returns whether it holds.
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time,
+                  Predicate condition) {
+    while (!condition())
+      if (wait_until(lock, time) == cv_status::timeout)
+        return condition();
+    return true;
+  }
+  /// Waits until `condition()` holds or a stop is requested. Returns whether it holds.
+  template <class Lock, class Predicate>
+  bool wait(Lock &lock, const std::stop_token &stop, Predicate condition) {
+    return wait_until_limit(lock, {UINT64_MAX, &stop}, condition);
+  }
+  /// Waits until `condition()` holds or a stop is requested, no longer than `most`. Returns whether
+  /// it holds.
+  template <class Lock, class Rep, class Period, class Predicate>
+  bool wait_for(Lock &lock, const std::stop_token &stop,
+                const std::chrono::duration<Rep, Period> &most, Predicate condition) {
+    detail::wait_limit limit = detail::limit_of(most);
+    limit.stop = &stop;
+    return wait_until_limit(lock, limit, condition);
+  }
+  /// Waits until `condition()` holds or a stop is requested, until `time`. Returns whether it holds.
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_until(Lock &lock, const std::stop_token &stop,
+                  const std::chrono::time_point<Clock, Duration> &time, Predicate condition) {
+    while (!condition()) {
+      detail::wait_limit limit = detail::limit_of(time - Clock::now());
+      limit.stop = &stop;
+      if (stop.stop_requested() || (!wait_within(lock, limit) && Clock::now() >= time))
+        return condition();
+    }
+    return true;
+  }
+
+ private:
+  template <class Lock, class Predicate>
+  bool wait_until_limit(Lock &lock, const detail::wait_limit &limit, Predicate &condition) {
+    while (!condition())
+      if ((limit.stop && limit.stop->stop_requested()) || !wait_within(lock, limit))
+        return condition();
+    return true;
+  }
+  /// Returns whether a notification came.
+  template <class Lock>
+  bool wait_within(Lock &lock, const detail::wait_limit &limit) {
+    struct again {
+      Lock &lock;
+      ~again() { lock.lock(); } // ends the program if it throws, as the standard says
+    };
+    detail::wait_node<> self;
+    begin_wait(self);
+    std::unique_ptr<detail::wait_node<>, withdraw> entered(&self, withdraw{this});
+    lock.unlock();
+    const again taken_again{lock};
+    entered.release();
+    return end_wait(self, limit);
+  }
+  struct withdraw {
+    condition_variable_any *from;
+    void operator()(detail::wait_node<> *n) const { from->withdraw_wait(*n); }
+  };
+
+  void notify(bool all) noexcept;
+  void begin_wait(detail::wait_node<> &self);
+  bool end_wait(detail::wait_node<> &self, const detail::wait_limit &limit);
+  void withdraw_wait(detail::wait_node<> &self) noexcept;
+  detail::wait_list<> m_waiters;
+};
+
+/// Is a condition variable for std::unique_lock<weft::mutex>. The interface is that of
+/// std::condition_variable.
+class condition_variable : condition_variable_any {
+ public:
+  using lock_type = std::unique_lock<mutex>; ///< what a wait takes
+  using condition_variable_any::notify_all;
+  using condition_variable_any::notify_one;
+  /// Gives the lock up, waits for a notification, and takes the lock again.
+  void wait(lock_type &lock) { condition_variable_any::wait(lock); }
+  /// Waits until `condition()` holds.
+  template <class Predicate>
+  void wait(lock_type &lock, Predicate condition) {
+    condition_variable_any::wait(lock, std::move(condition));
+  }
+  /// Waits for a notification no longer than `most`.
+  template <class Rep, class Period>
+  cv_status wait_for(lock_type &lock, const std::chrono::duration<Rep, Period> &most) {
+    return condition_variable_any::wait_for(lock, most);
+  }
+  /// Waits until `condition()` holds, no longer than `most`. Returns whether it holds.
+  template <class Rep, class Period, class Predicate>
+  bool wait_for(lock_type &lock, const std::chrono::duration<Rep, Period> &most,
+                Predicate condition) {
+    return condition_variable_any::wait_for(lock, most, std::move(condition));
+  }
+  /// Waits for a notification until `time`.
+  template <class Clock, class Duration>
+  cv_status wait_until(lock_type &lock, const std::chrono::time_point<Clock, Duration> &time) {
+    return condition_variable_any::wait_until(lock, time);
+  }
+  /// Waits until `condition()` holds, until `time`. Returns whether it holds.
+  template <class Clock, class Duration, class Predicate>
+  bool wait_until(lock_type &lock, const std::chrono::time_point<Clock, Duration> &time,
+                  Predicate condition) {
+    return condition_variable_any::wait_until(lock, time, std::move(condition));
+  }
+};
+
+} // namespace weft::inline v0

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A latch that suspends the task, not the core.
+#pragma once
+
+#include <weft/detail/sync_words.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <stop_token>
+
+namespace weft::inline v0 {
+
+/// Lets tasks and threads wait until it was counted down to 0, once. The interface is that of
+/// std::latch, with waits that a deadline or a stop request ends.
+///
+/// Cost. One atomic operation for a count, one load for a wait that finds it down. 16 bytes.
+/// Threads. Any. A task that has seen it down may destroy it, although the call of count_down() has
+/// not returned.
+/// Errors. invalid_argument for counts below 0 and for more than is left. Of calls that wait: no_block
+/// in a service or an onready function; out_of_resources; shut_down.
+/// Source. ISO C++20, [thread.latch].
+class WEFT_API latch {
+ public:
+  /// Makes a latch that `count` counts bring down.
+  constexpr explicit latch(std::ptrdiff_t count) noexcept : m_state(count) {}
+  latch(const latch &) = delete;
+  latch &operator=(const latch &) = delete;
+  ~latch() = default;
+  /// Returns the largest count.
+  [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX / 2; }
+
+  /// Counts down. Never suspends.
+  void count_down(std::ptrdiff_t count = 1);
+  /// Returns whether the latch is down.
+  [[nodiscard]] bool try_wait() const noexcept { return m_state.is_down(); }
+  /// Waits until the latch is down.
+  void wait() const {
+    if (!m_state.is_down())
+      (void)wait_slow({});
+  }
+  /// Waits until the latch is down or a stop is requested. Returns whether it is down.
+  [[nodiscard]] bool wait(const std::stop_token &stop) const { return within({UINT64_MAX, &stop}); }
+  /// Waits no longer than `most`. Returns whether the latch is down.
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &most) const {
+    return within(detail::limit_of(most));
+  }
+  /// Waits until `time`. Returns whether the latch is down.
+  template <class Clock, class Duration>
+  [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
+    return detail::wait_until_time(
+        time, [this](const detail::wait_limit &limit) { return within(limit); });
+  }
+  /// Counts down, then waits until the latch is down.
+  void arrive_and_wait(std::ptrdiff_t count = 1) {
+    count_down(count);
+    wait();
+  }
+
+ private:
+  [[nodiscard]] bool within(const detail::wait_limit &limit) const {
+    return m_state.is_down() || wait_slow(limit);
+  }
+  bool wait_slow(const detail::wait_limit &limit) const;
+  mutable detail::latch_state<> m_state;
+};
+
+} // namespace weft::inline v0

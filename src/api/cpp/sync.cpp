@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// Synchronization objects: how a wait ends, and the contended side of each.
+// The protocols: src/sync.
+#include "api/cpp/sync.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "sync/barrier.hpp"
+#include "sync/event.hpp"
+#include "sync/latch.hpp"
+#include "sync/semaphore.hpp"
+#include "sync/shared_lock.hpp"
+#include "task/parent_process.hpp"
+#include "task/signal_word.hpp"
+#include "worker/functions.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/sync.hpp>
+#include <weft/thread.hpp>
+
+#include <new>
+#include <optional>
+
+namespace weft::inline v0 {
+namespace rt {
+bool is_lost(const wait_node<> &n) noexcept {
+  return functions_generation() != 0 && n.waiter && is_of_parent_process(*n.waiter);
+}
+
+void begin_wait(wait_node<> &self) { self.waiter = this_worker().current; }
+
+void grant(wait_node<> &n) noexcept {
+  if (n.resume)
+    return n.resume(n);
+  if (void *frame_of_waiter = raise_signal(n.signal, k_done))
+    unless(bug::sync_grants_silently, [&] { make_ready(*static_cast<frame *>(frame_of_waiter)); });
+}
+
+void grant(wait_chain<> &granted) noexcept {
+  const gate_guard here;
+  while (wait_node<> *n = granted.take())
+    grant(*n);
+}
+
+namespace {
+
+/// Is what may end a wait before the grant.
+struct cancellable {
+  wait_node<> &self;
+  const wait_place &place;
+
+  /// Returns whether the wait is over by this call. It is the last touch of the object.
+  bool end(wait_end why) noexcept {
+    wait_chain<> granted;
+    {
+      const sync_guard here(place.object);
+      if (!cancel(place.list, self, why))
+        return false;
+      place.settle(place.state, granted);
+    }
+    while (wait_node<> *n = granted.take())
+      grant(*n);
+    grant(self);
+    return true;
+  }
+};
+
+/// Ends the wait at the deadline.
+class deadline_call {
+ public:
+  deadline_call(cancellable &wait, std::uint64_t at) : m_clock(the_runtime().clock) {
+    m_clock.prepare(m_call);
+    m_call.f = [](void *wait_of_call) {
+      static_cast<cancellable *>(wait_of_call)->end(wait_end::timed_out);
+    };
+    m_call.context = &wait;
+    m_clock.at(at, m_call);
+  }
+  ~deadline_call() { m_clock.cancel(m_call); }
+  deadline_call(const deadline_call &) = delete;
+  deadline_call &operator=(const deadline_call &) = delete;
+
+ private:
+  timer &m_clock;
+  timer::call m_call;
+};
+
+/// Ends the wait on a stop request, in the thread of the request.
+struct stop_call {
+  cancellable &wait;
+  void operator()() const noexcept {
+    const gate_guard here;
+    wait.end(wait_end::stopped);
+  }
+};
+
+void publish_frame(thread_context &, frame &f, void *self) {
+  if (!wait_for_signal(static_cast<wait_node<> *>(self)->signal, f))
+    make_ready(f);
+}
+
+} // namespace
+
+wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::wait_limit &limit) {
+  cancellable wait{self, place};
+  const bool has_deadline = limit.deadline_ns != UINT64_MAX;
+  try {
+    if (has_deadline && limit.deadline_ns <= now_ns())
+      wait.end(wait_end::timed_out);
+    std::optional<deadline_call> deadline;
+    if (has_deadline && !is_raised(self.signal, k_done))
+      deadline.emplace(wait, limit.deadline_ns);
+    std::optional<std::stop_callback<stop_call>> stop;
+    if (limit.stop && !is_raised(self.signal, k_done))
+      stop.emplace(*limit.stop, stop_call{wait});
+    if (!is_raised(self.signal, k_done))
+      suspend(&publish_frame, &self,
+              has_deadline ? wait_reason{} : wait_reason{place.what, place.object});
+  } catch (...) {
+    if (wait.end(wait_end::stopped))
+      throw;
+    // Granted, or ended, at this moment: the caller has it.
+    real_atomics::await(
+        self.signal, [](void *seen) { return seen == k_done; }, std::memory_order_acquire);
+  }
+  return self.end.get();
+}
+
+} // namespace rt
+
+using namespace rt;
+
+namespace detail {
+
+wait_limit limit_of_ns(std::int64_t ns) {
+  const std::uint64_t now = now_ns();
+  if (ns <= 0)
+    return {now, nullptr};
+  if (static_cast<std::uint64_t>(ns) >= static_cast<std::uint64_t>(INT64_MAX) - now)
+    return {};
+  return {now + static_cast<std::uint64_t>(ns), nullptr};
+}
+
+// ---- semaphores
+
+bool semaphore_base::take_slow(const wait_limit &limit) {
+  return wait_in_list(place_in(m_state, waits_for::semaphore), limit,
+                      [this](wait_node<> &self) { return take_or_enter(m_state, self); });
+}
+
+void semaphore_base::give_slow(std::ptrdiff_t count) {
+  change_and_grant(&m_state, [&](wait_chain<> &granted) { rt::give(m_state, count, granted); });
+}
+
+// ---- barriers
+
+barrier_base::barrier_base(std::ptrdiff_t expected)
+    : m_state(static_cast<std::uint32_t>(expected)) {
+  if (expected < 0 || expected > std::ptrdiff_t{UINT32_MAX})
+    throw_error(errc::invalid_argument,
+                "a weft::barrier for %td arrivals; there may be 0 to 4294967295", expected);
+}
+
+std::uint32_t barrier_base::arrive(std::ptrdiff_t count, bool &last) {
+  std::uint32_t phase = 0;
+  counted how = counted::too_many;
+  if (count >= 0 && count <= std::ptrdiff_t{UINT32_MAX})
+    how = rt::arrive(m_state, static_cast<std::uint32_t>(count), phase);
+  if (how == counted::too_many)
+    throw_error(
+        errc::invalid_argument,
+        "%td arrivals at a weft::barrier that expects fewer in this phase; construct it with the number of arrivals of a phase",
+        count);
+  last = how == counted::last && count > 0;
+  return phase;
+}
+
+void barrier_base::turn(std::uint32_t phase) {
+  change_and_grant(&m_state, [&](wait_chain<> &granted) { rt::turn(m_state, phase, granted); });
+}
+
+bool barrier_base::wait_slow(std::uint32_t phase, const wait_limit &limit) const {
+  return wait_in_list(place_in(m_state, waits_for::barrier), limit,
+                      [&](wait_node<> &self) { return find_over_or_enter(m_state, phase, self); });
+}
+
+// ---- recursive mutexes, spin mutexes
+
+const void *current_owner() { return this_worker().current; }
+
+void refuse_unlock_of_another(const char *what) {
+  throw_error(
+      errc::invalid_argument,
+      "unlock() of %s that the task does not hold; unlock once per lock, in the task that locked",
+      what);
+}
+
+void spin_until_clear(const std::atomic<bool> &taken) noexcept {
+  real_atomics::await(taken, [](bool is) { return !is; }, std::memory_order_relaxed);
+}
+
+// ---- threads
+
+std::uint64_t next_thread_number() noexcept {
+  static std::atomic<std::uint64_t> g_last{0};
+  return g_last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+std::uint64_t &running_thread_number() {
+  static const task_local<std::uint64_t> g_number;
+  return *g_number;
+}
+
+// ---- channels
+
+namespace {
+
+wait_place place_in_channel(const void *lock, wait_list<> &list) noexcept {
+  return {lock, list, nullptr, [](void *, wait_chain<> &) noexcept {}, waits_for::channel};
+}
+
+} // namespace
+
+void channel_base::enter(list &waiters, node &self) {
+  begin_wait(self);
+  const sync_guard here(this);
+  rt::enter(waiters, self);
+}
+
+void channel_base::put_back(list &waiters, node &n) noexcept {
+  bool waits = false;
+  {
+    const sync_guard here(this);
+    waits = rt::put_back(waiters, n);
+  }
+  if (!waits)
+    grant(n);
+}
+
+channel_base::node *channel_base::take(list &waiters) noexcept {
+  if (is_empty(waiters)) // a waiter that enters has the channel locked, as the caller has
+    return nullptr;
+  const sync_guard here(this);
+  return rt::take(waiters);
+}
+
+void channel_base::grant(node &n) noexcept {
+  const gate_guard here;
+  rt::grant(n);
+}
+
+channel_base::node *channel_base::take_all_closed(list &waiters) noexcept {
+  wait_chain<> taken;
+  const sync_guard here(this);
+  take_all(waiters, taken);
+  for (node *n = taken.first; n; n = n->next.get())
+    n->end.set(wait_end::closed);
+  return taken.first;
+}
+
+void channel_base::grant_all(node *first) noexcept {
+  wait_chain<> taken;
+  taken.first = first;
+  rt::grant(taken);
+}
+
+channel_status channel_base::await(list &waiters, node &self, const wait_limit &limit) {
+  switch (await_grant(self, place_in_channel(this, waiters), limit)) {
+  case wait_end::granted:
+    return channel_status::success;
+  case wait_end::closed:
+    return channel_status::closed;
+  case wait_end::timed_out:
+    return channel_status::timeout;
+  case wait_end::stopped:
+    break;
+  }
+  return channel_status::stopped;
+}
+
+} // namespace detail
+
+// ---- latches
+
+void latch::count_down(std::ptrdiff_t count) {
+  if (count < 0)
+    throw_error(errc::invalid_argument,
+                "a weft::latch is counted down by %td; counts are 0 or more", count);
+  if (count == 0)
+    return;
+  switch (rt::count_down(m_state, count)) {
+  case counted::some_left:
+    return;
+  case counted::too_many:
+    throw_error(errc::invalid_argument,
+                "a weft::latch is counted down by %td, which is more than is left", count);
+  case counted::last:
+    change_and_grant(&m_state, [this](wait_chain<> &granted) { open(m_state, granted); });
+  }
+}
+
+bool latch::wait_slow(const detail::wait_limit &limit) const {
+  return wait_in_list(place_in(m_state, waits_for::latch), limit,
+                      [this](wait_node<> &self) { return find_down_or_enter(m_state, self); });
+}
+
+// ---- events
+
+void event::set_slow() {
+  change_and_grant(&m_state, [this](wait_chain<> &granted) { rt::set(m_state, granted); });
+}
+
+bool event::wait_slow(const detail::wait_limit &limit) const {
+  return wait_in_list(place_in(m_state, waits_for::event), limit,
+                      [this](wait_node<> &self) { return find_set_or_enter(m_state, self); });
+}
+
+// ---- mutexes
+
+namespace {
+
+template <class State>
+bool lock_in(State &s, bool shared, const detail::wait_limit &limit) {
+  return wait_in_list(place_in(s, waits_for::mutex), limit, [&](wait_node<> &self) {
+    self.shared = shared;
+    return take_or_enter(s, self);
+  });
+}
+
+template <class State>
+void unlock_in(State &s, bool shared, const char *what) {
+  bool held = false;
+  change_and_grant(&s, [&](wait_chain<> &granted) { held = give_up(s, shared, granted); });
+  if (!held)
+    throw_error(errc::invalid_argument, "%s that no task holds so; unlock once per lock", what);
+}
+
+} // namespace
+
+bool timed_mutex::lock_slow(const detail::wait_limit &limit) {
+  return lock_in(m_state, false, limit);
+}
+void timed_mutex::unlock_slow() { unlock_in(m_state, false, "unlock() of a weft::timed_mutex"); }
+
+bool shared_mutex::lock_slow(bool shared, const detail::wait_limit &limit) {
+  return lock_in(m_state, shared, limit);
+}
+void shared_mutex::unlock_slow(bool shared) {
+  unlock_in(m_state, shared,
+            shared ? "unlock_shared() of a weft::shared_mutex"
+                   : "unlock() of a weft::shared_mutex");
+}
+
+// ---- condition variables
+
+namespace {
+
+wait_place place_in_condition(const void *object, wait_list<> &list) noexcept {
+  return {object, list, nullptr, [](void *, wait_chain<> &) noexcept {}, waits_for::notification};
+}
+
+} // namespace
+
+void condition_variable_any::begin_wait(detail::wait_node<> &self) {
+  rt::begin_wait(self);
+  const sync_guard here(this);
+  enter(m_waiters, self);
+}
+
+bool condition_variable_any::end_wait(detail::wait_node<> &self, const detail::wait_limit &limit) {
+  return await_grant(self, place_in_condition(this, m_waiters), limit) == wait_end::granted;
+}
+
+void condition_variable_any::withdraw_wait(detail::wait_node<> &self) noexcept {
+  const sync_guard here(this);
+  (void)cancel(m_waiters, self, wait_end::stopped);
+}
+
+void condition_variable_any::notify(bool all) noexcept {
+  // The waiter entered before it gave up the lock under which the caller, before this call, has
+  // changed what the waiter waits for: so the caller sees it.
+  if (is_empty(m_waiters))
+    return;
+  change_and_grant(this, [&](wait_chain<> &granted) {
+    if (all)
+      take_all(m_waiters, granted);
+    else if (wait_node<> *n = take(m_waiters))
+      granted.add(*n);
+  });
+}
+
+// ---- calling once
+
+bool once_flag::begin() {
+  if (m_called.load(std::memory_order_acquire))
+    return false;
+  if (!m_turn.try_take())
+    (void)wait_in_list(place_in(m_turn, waits_for::mutex), {},
+                       [this](wait_node<> &self) { return take_or_enter(m_turn, self); });
+  if (!m_called.load(std::memory_order_relaxed))
+    return true;
+  end(false);
+  return false;
+}
+
+void once_flag::end(bool called) noexcept {
+  if (called)
+    m_called.store(true, std::memory_order_release);
+  if (!m_turn.try_give(1))
+    change_and_grant(&m_turn, [this](wait_chain<> &granted) { rt::give(m_turn, 1, granted); });
+}
+
+} // namespace weft::inline v0
