@@ -128,8 +128,11 @@ unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
 
 /// Adds or retires spares until as many run as are wanted.
 void stall_detector::settle(assessment &o, const circumstances &c) {
-  const unsigned wanted = this->wanted(o, c.now);
+  unsigned wanted = this->wanted(o, c.now);
   unsigned running = m_world.spares();
+  // The thread that had the only worker's slot may have ended while others block outside of Weft.
+  if (workers() == 0 && (c.waits || running > 0))
+    wanted = std::max(wanted, 1u);
   for (; c.waits && running < wanted && m_world.add_spare(); ++running)
     o.look_soon = true;
   for (unsigned slot = 0; running > wanted + o.suspects && slot < m_records.size(); ++slot) {

@@ -374,6 +374,28 @@ TEST_F(stall_detector_test,
   EXPECT_EQ(t.spares(), 1u);
 }
 
+TEST_F(stall_detector_test, a_spare_runs_what_waits_where_no_worker_is_left) {
+  town t(2);
+  t.people[0].gone = true; // the thread that had the slot has ended
+  t.people[1].is_external = true;
+  stall_detector j(t, 50 * k_ms);
+  std::uint64_t at = 1000 * k_ms;
+  t.work = false;
+  EXPECT_TRUE(j.look(at).may_rest);
+  EXPECT_EQ(t.spares(), 0u);
+  t.work = true;
+  (void)j.look(at += 10 * k_ms);
+  EXPECT_EQ(t.spares(), 1u);
+  (void)j.look(at += 10 * k_ms);
+  EXPECT_EQ(t.spares(), 1u) << "one is enough";
+  t.work = false; // the spare has it in its hands
+  (void)j.look(at += 10 * k_ms);
+  EXPECT_EQ(t.spares(), 1u);
+  t.people[0].gone = false; // another thread has the slot
+  (void)j.look(at += 10 * k_ms);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
 TEST_F(stall_detector_test, who_cannot_hear_is_no_reason_to_look_more_often) {
   t.can_be_asked = t.all_deaf = t.none_to_be_had = true;
   for (int i = 0; i != 100; ++i) {
