@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lightweight threads that wait for a word of memory to change, by its address: what a futex is to
+// threads of the kernel.
+//
+// Roles       A waiter: a lightweight thread, in wait(). A waker: any thread, in wake().
+// Word        The word itself is the program's. A bucket's list of waiters, under its lock.
+//             waiter::state: waits, woken, released.
+// Invariants  I1  A waiter is in the list from its look at the word until a waker takes it out.
+//             I2  A waker does not touch a waiter after `released`.
+// Orders      The lock orders the waiter's look at the word and the waker's look at the list: if the
+//             waiter reads the value from before, the waker, which stored the new one before it took
+//             the lock, finds the waiter.
+//             O1  state = woken, release; load acquire: what the waker did before is visible.
+//             O2  state = released, release; load acquire: the waker is done with the waiter's
+//                 stack, and with its thread's record.
+// Progress    Blocking: the lock is held for a few instructions and a walk over a bucket.
+// Reclamation A waiter is on its thread's stack.
+// Source      Own; the lists of the kernel's futex.
+// Checked by  layers/rayon/tests/wait_table_test.cpp, bindings/rust/weft-rayon/tests/pool.rs
+#pragma once
+
+#include <cstdint>
+
+namespace weft_rayon {
+
+/// Waits until wake() is called for `word`, unless its value is not `expected`. Returns false in
+/// that case. The caller is a lightweight thread; its worker runs other work meanwhile.
+bool wait(const std::uint32_t *word, std::uint32_t expected) noexcept;
+
+/// Wakes at most `most` lightweight threads that wait for `word`; returns how many.
+long wake(const std::uint32_t *word, long most) noexcept;
+
+} // namespace weft_rayon
