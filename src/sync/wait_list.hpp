@@ -33,6 +33,7 @@
 #pragma once
 
 #include "base/mutant.hpp"
+#include "sync/hooks.hpp"
 
 #include <weft/detail/wait_list.hpp>
 
@@ -61,8 +62,6 @@ struct wait_chain {
   }
 };
 
-// Supplied by api/cpp. Returns whether, in the child of a fork(), only the parent process has the waiter.
-[[nodiscard]] bool is_lost(const wait_node<> &n) noexcept;
 template <class P>
 [[nodiscard]] bool is_lost(const wait_node<P> &) noexcept {
   return false;

@@ -4,6 +4,7 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -216,6 +217,36 @@ TEST(fork, the_child_is_refused_the_open_group_of_its_parent) {
               0);
     group.spawn([] {});
     group.wait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, waiters_of_the_parent_process_take_nothing_in_the_child) {
+  auto end = test::in_process(k_rough, [] {
+    weft::counting_semaphore<> units(0);
+    weft::shared_mutex lock;
+    lock.lock();
+    std::atomic<int> entered{0}, let_in{0};
+    for (int i = 0; i != 2; ++i)
+      weft::spawn([&, i] {
+        ++entered;
+        i == 0 ? units.acquire() : lock.lock_shared();
+        ++let_in;
+      });
+    while (entered != 2)
+      weft::taskyield();
+    weft::this_task::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(in_fork([&] {
+                units.release();
+                lock.unlock();
+                return let_in == 0 && units.try_acquire() && !units.try_acquire() &&
+                       lock.try_lock() && sum_by_tasks() == 100;
+              }),
+              0);
+    units.release();
+    lock.unlock();
+    weft::taskwait();
+    EXPECT_EQ(let_in, 2);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
