@@ -22,19 +22,26 @@ Out scan_values(const P &p, std::uint64_t n, Out out, std::optional<T> carry, Va
   struct tag {};
   const auto write_behind = [&](std::uint64_t first, std::uint64_t count,
                                 std::optional<T> &before) {
-    for (std::uint64_t i = first; i < first + count; ++i) {
-      if constexpr (Inclusive) {
-        if (before)
-          *before = op(std::move(*before), value(i));
-        else
-          before.emplace(value(i));
-        *at(out, i) = *before;
-      } else {
-        T next(op(*before, value(i))); // `out` may be the range that is read
-        *at(out, i) = std::move(*before);
-        *before = std::move(next);
+    const std::uint64_t end = first + count;
+    if constexpr (Inclusive) {
+      if (!before) {
+        before.emplace(value(first));
+        *at(out, first) = *before;
+        ++first;
       }
     }
+    T sum(std::move(*before));
+    for (std::uint64_t i = first; i < end; ++i) {
+      if constexpr (Inclusive) {
+        sum = op(std::move(sum), value(i));
+        *at(out, i) = sum;
+      } else {
+        T next(op(sum, value(i))); // `out` may be the range that is read
+        *at(out, i) = std::move(sum);
+        sum = std::move(next);
+      }
+    }
+    *before = std::move(sum);
   };
   scan_blocks<tag, T>(
       p.control(), n, carry,

@@ -183,7 +183,11 @@ decltype(auto) in_order(const P &p, F &&f) {
 template <class P, class F>
 void each_of(std::uint64_t first, std::uint64_t count, F &&f) {
   if constexpr (P::is_unsequenced) {
+#if defined(__clang__)
+#pragma clang loop interleave(enable)
+#else
 #pragma GCC ivdep
+#endif
     for (std::uint64_t i = first; i < first + count; ++i)
       f(i);
   } else {
@@ -216,7 +220,13 @@ std::optional<T> reduce_indices(const P &p, std::uint64_t n, Value value, Op op)
   struct tag {};
   const auto extend = [&value, &op](T &into, std::uint64_t first, std::uint64_t count) {
     T sum(std::move(into));
-    for (std::uint64_t i = first; i < first + count; ++i)
+    const std::uint64_t end = first + count;
+    std::uint64_t i = first;
+    for (; end - i >= 4; i += 4) { // pairs, so that an operation need not wait for the one before
+      T left(op(T(value(i)), T(value(i + 1)))), right(op(T(value(i + 2)), T(value(i + 3))));
+      sum = op(std::move(sum), T(op(std::move(left), std::move(right))));
+    }
+    for (; i < end; ++i)
       sum = op(std::move(sum), value(i));
     into = std::move(sum);
   };

@@ -18,7 +18,7 @@ inline constexpr double k_block_ns = 4000;
 inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
 /// Is the predicted time of a loop below which its caller does not even look at a clock, but for
 /// one call of k_sample.
-inline constexpr double k_blind_ns = 300;
+inline constexpr double k_blind_ns = 1500;
 inline constexpr unsigned k_sample = 8;
 
 /// Returns the iterations of the next block: as many as k_block_ns takes, at most twice the last
