@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-asan conformance-short conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench clean format lint
+.PHONY: all configure demo test test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -58,7 +58,12 @@ conformance-libgomp: configure
 	$(compile) --target weft-omp
 	$(conformance)/libgomp $(BUILD)/lib/weft-omp --jobs $(JOBS) $(if $(THREADS),--threads $(THREADS)) --page docs/user/openmp.md $(RUN)
 
-# The same programs compiled with ThreadSanitizer, on the preset's build.
+# GCC's tests of the parallel algorithms on Weft's backend.
+conformance-std: configure
+	$(compile) --target weft
+	tests/pstl/conformance $(BUILD)/lib --jobs $(JOBS) --page docs/user/pstl.md $(RUN)
+
+# libgomp's programs compiled with ThreadSanitizer, on the preset's build.
 conformance-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan --parallel $(JOBS) --target weft-omp

@@ -9,7 +9,7 @@ if(weft_arch STREQUAL "generic")
   set(weft_config_find_boost "find_dependency(Boost COMPONENTS context)")
 endif()
 
-install(TARGETS weft weft-static EXPORT weftTargets
+install(TARGETS weft weft-static weft-pstl EXPORT weftTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -44,6 +44,8 @@ if(weft_arch STREQUAL "generic")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/weft.pc.in ${PROJECT_BINARY_DIR}/weft.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/weft-pstl.pc.in ${PROJECT_BINARY_DIR}/weft-pstl.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft-pstl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(TARGET weft-alpi)
   configure_file(${PROJECT_SOURCE_DIR}/layers/alpi/weft-alpi.pc.in ${PROJECT_BINARY_DIR}/weft-alpi.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/weft-alpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

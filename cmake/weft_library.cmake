@@ -86,3 +86,11 @@ add_library(weft::weft ALIAS weft)
 add_library(weft_internal INTERFACE)
 target_link_libraries(weft_internal INTERFACE weft-static)
 target_include_directories(weft_internal INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/common)
+
+# std::execution::par on Weft, for programs of GCC's standard library: weft/pstl.hpp comes before
+# every other header, in every file.
+add_library(weft-pstl INTERFACE)
+add_library(weft::pstl ALIAS weft-pstl)
+set_target_properties(weft-pstl PROPERTIES EXPORT_NAME pstl)
+target_link_libraries(weft-pstl INTERFACE weft)
+target_compile_options(weft-pstl INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include weft/pstl.hpp>")

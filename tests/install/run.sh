@@ -55,6 +55,7 @@ cmake_program() {
   expect "$what" cmake-build/program
   expect "$what, weft::weft-static" cmake-build/program-static
   if [ -e cmake-build/program-alpi ]; then expect "$what, weft::alpi" cmake-build/program-alpi; fi
+  if [ -e cmake-build/program-pstl ]; then expect "$what, weft::pstl" cmake-build/program-pstl; fi
   if [ -e cmake-build/program-glt ]; then expect "$what, weft::glt" cmake-build/program-glt; fi
 }
 
@@ -124,6 +125,9 @@ use_shared() {
   expect "$1: pkg-config, weft-alpi" env LD_LIBRARY_PATH="$libdir" ./program
   echo '#include <alpi/alpi.h>' >header.c
   "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.c || fail "alpi.h is not C99"
+
+  "$cxx" -std=c++20 "$consumer/program-pstl.cpp" $(package_of weft-pstl --cflags --libs) -o program
+  expect "$1: pkg-config, weft-pstl" env LD_LIBRARY_PATH="$libdir" ./program
 
   [ -e "$libdir/libweft-glt.so" ] || fail "there is no libweft-glt.so"
   "$cxx" -std=c++20 "$consumer/program-glt.cpp" $(package_of weft-glt --cflags --libs) -o program
