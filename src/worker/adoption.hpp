@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class runtime;
-class spare;
+struct spare;
 struct worker;
 
 /// Returns the calling thread's worker. On first use it adopts the thread, and starts the runtime.
