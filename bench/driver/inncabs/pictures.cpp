@@ -153,10 +153,14 @@ void write_overhead(std::ostream &to, const std::vector<measurement> &all) {
   constexpr double k_low = 1, k_high = 6; // exponents: 10 ns to 1 ms
   const std::vector<int> workers = workers_of(all);
   const int most = workers.empty() ? 1 : workers.back();
-  const auto rows = static_cast<double>(all_programs().size());
+  std::vector<std::string> fine;
+  for (const program &p : all_programs())
+    if (task_ns(all, p.name) / 1e3 < k_very_fine_us)
+      fine.emplace_back(p.name);
+  const auto rows = static_cast<double>(fine.size());
   drawing d(to, k_left + k_width + 30, k_top + rows * k_row + 40);
   d.text(20, 22, "start",
-         "Overhead per task with " + std::to_string(most) +
+         "Overhead per very fine task with " + std::to_string(most) +
              " workers: processor time beside the serial run's, ns",
          15);
   legend(d, shown_contenders(all), 44, false);
@@ -169,8 +173,8 @@ void write_overhead(std::ostream &to, const std::vector<measurement> &all) {
     d.line(x(ns), k_top - 10, x(ns), k_top + rows * k_row, "#dddddd");
     d.text(x(ns), k_top + rows * k_row + 16, "middle", number(ns, "%.0f"));
   }
-  for (std::size_t i = 0; i < all_programs().size(); ++i) {
-    const std::string program = all_programs()[i].name;
+  for (std::size_t i = 0; i < fine.size(); ++i) {
+    const std::string &program = fine[i];
     const double y = k_top + (static_cast<double>(i) + 0.5) * k_row;
     d.text(k_left - 8, y + 4, "end", program);
     d.line(k_left, y, k_left + k_width, y, "#eeeeee");

@@ -75,8 +75,7 @@ void write_programs(std::ostream &to, const std::vector<measurement> &all) {
     const measurement *serial = find(all, p.name, "serial", 1);
     if (!serial || !serial->measured())
       continue;
-    const double tasks = serial->of(&sample::tasks).mean,
-                 us = serial->of(&sample::cpu_ns).mean / tasks / 1e3;
+    const double tasks = serial->of(&sample::tasks).mean, us = task_ns(all, p.name) / 1e3;
     to << "| " << p.name << " | " << p.structure << " | " << p.synchronization << " | `"
        << serial->sizes << "` | " << static_cast<long>(tasks) << " | " << shown(us) << " | "
        << granularity(us) << " | " << shown(p.task_us) << " | " << p.granularity << " |\n";
@@ -140,11 +139,22 @@ void write_speedups(std::ostream &to, const std::vector<measurement> &all, int w
   }
 }
 
+/// Returns the overhead of very fine tasks in ns, and of others, where that is noise, in percent of
+/// the task.
+std::string shown_overhead(const std::vector<measurement> &all, const measurement &m) {
+  const double ns = overhead_ns(all, m), task = task_ns(all, m.program);
+  if (!(task / 1e3 >= k_very_fine_us))
+    return shown(ns);
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.1f %%", ns / task * 100);
+  return std::isnan(ns) ? "-" : text;
+}
+
 void write_overheads(std::ostream &to, const std::vector<measurement> &all, int workers) {
   to << "\nOverhead with " << workers << (workers == 1 ? " worker" : " workers")
-     << ": processor time beside the serial run's, per task, in ns. Weft's counters tell the time "
-        "between tasks, `management`.\n";
-  std::vector<std::string> names{"program"};
+     << ": processor time beside the serial run's, per task: of very fine tasks in ns, of others in "
+        "percent of the task. Weft's counters tell the time between tasks, `management`, in ns.\n";
+  std::vector<std::string> names{"program", "task duration, us"};
   for (const contender &c : columns(all))
     names.push_back(c.name);
   names.push_back("weft: management");
@@ -152,10 +162,10 @@ void write_overheads(std::ostream &to, const std::vector<measurement> &all, int 
   for (const program &p : all_programs()) {
     if (!any_of(all, p.name))
       continue;
-    to << "| " << p.name << " |";
+    to << "| " << p.name << " | " << shown(task_ns(all, p.name) / 1e3) << " |";
     for (const contender &c : columns(all)) {
       const measurement *m = find(all, p.name, c.name, workers);
-      to << ' ' << (m && m->measured() ? shown(overhead_ns(all, *m)) : absent(m)) << " |";
+      to << ' ' << (m && m->measured() ? shown_overhead(all, *m) : absent(m)) << " |";
     }
     const measurement *weft = find(all, p.name, "weft", workers);
     to << ' ' << (weft && weft->measured() ? shown(weft->of(&sample::management_ns).mean) : "-")
@@ -212,17 +222,22 @@ void write_policies(std::ostream &to, const std::vector<measurement> &all) {
 } // namespace
 
 const char *granularity(double task_us) {
-  return task_us < 30 ? "VF" : task_us < 100 ? "F" : task_us < 500 ? "M" : "C";
+  return task_us < k_very_fine_us ? "VF" : task_us < 100 ? "F" : task_us < 500 ? "M" : "C";
+}
+
+double task_ns(const std::vector<measurement> &all, const std::string &program) {
+  const measurement *serial = find(all, program, "serial", 1);
+  if (!serial || !serial->measured())
+    return sample::k_absent;
+  return serial->of(&sample::cpu_ns).mean / serial->of(&sample::tasks).mean;
 }
 
 double overhead_ns(const std::vector<measurement> &all, const measurement &m) {
   const measurement *serial = find(all, m.program, "serial", 1);
-  if (!serial || !serial->measured() || !m.measured() || serial->sizes != m.sizes)
+  if (!serial || !m.measured() || serial->sizes != m.sizes)
     return sample::k_absent;
   // The number of tasks may depend on their order: the serial run's time is taken per task.
-  const double tasks = m.of(&sample::tasks).mean;
-  return m.of(&sample::cpu_ns).mean / tasks -
-         serial->of(&sample::cpu_ns).mean / serial->of(&sample::tasks).mean;
+  return m.of(&sample::cpu_ns).mean / m.of(&sample::tasks).mean - task_ns(all, m.program);
 }
 
 std::vector<int> workers_of(const std::vector<measurement> &all) {

@@ -207,10 +207,18 @@ TEST(inncabs_report, tables_have_a_line_for_each_program) {
         "| sort | 100 ± 0.000 | 55.0 ± 0.000 | fails: threads | - |\n",
         "| uts | - | - | - | fails: time |\n",
         "| sort | 2.00 (0.909) | fails: threads | - | 10 | 3.0 | 20 | 11.9 |\n",
-        "| sort | 10000 | fails: threads | - | - |\n",
+        "| sort | 50.0 | +20.0 % | fails: threads | - | - |\n",
+        "| sort | 50.0 | +2.0 % | +400.0 % | - | - |\n",
         "| sort | std | 2 | deferred | 400 ± 0.000 |\n",
         "Off-core bandwidth is absent (not allowed).\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
+}
+
+TEST(inncabs_report, the_overhead_of_very_fine_tasks_is_in_ns) {
+  std::ostringstream to;
+  write_tables(to, read_all(block("uts", "serial", 1, samples_of(1, 1, 1000)) +
+                            block("uts", "tbb", 2, samples_of(1, 1.2, 1000))));
+  EXPECT_NE(to.str().find("| uts | 1.00 | 200 | - |\n"), std::string::npos) << to.str();
 }
 
 TEST(inncabs_report, bandwidth_has_a_table_where_it_is_counted) {
@@ -229,8 +237,12 @@ TEST(inncabs_report, pictures_hold_what_was_measured) {
   write_overhead(overhead, some());
   EXPECT_NE(times.str().find("<title>weft, 2: 55 ms</title>"), std::string::npos);
   EXPECT_EQ(times.str().find("std, 2"), std::string::npos);
-  EXPECT_NE(overhead.str().find("<title>weft: 1e+04</title>"), std::string::npos);
+  EXPECT_EQ(overhead.str().find("sort"), std::string::npos) << "its tasks are fine, not very fine";
   EXPECT_TRUE(overhead.str().ends_with("</svg>\n"));
+  std::ostringstream very_fine;
+  write_overhead(very_fine, read_all(block("uts", "serial", 1, samples_of(1, 1, 1000)) +
+                                     block("uts", "tbb", 2, samples_of(1, 1.2, 1000))));
+  EXPECT_NE(very_fine.str().find("<title>tbb: 200</title>"), std::string::npos);
   std::ostringstream empty;
   write_times(empty, {});
   write_overhead(empty, {});
