@@ -6,6 +6,7 @@
 #include "placement/affinity.hpp"
 #include "placement/affinity_text.hpp"
 #include "team/team.hpp"
+#include "thread/hooks.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -61,6 +62,8 @@ void come_to_place(thread &self) {
 void help(thread &self) {
   self.team = make_initial_team(self);
   self.task = &self.team->implicit[0];
+  if (g_is_watched) [[unlikely]]
+    begin_watched(self, watched_as::other);
   come_to_place(self);
   for (job_queue<omp_task>::runner r{&self};;) {
     run_task(self, g_helpers.tasks.next(r));

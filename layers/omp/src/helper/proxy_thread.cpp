@@ -2,6 +2,7 @@
 #include "helper/proxy_thread.hpp"
 
 #include "helper/job_queue.hpp"
+#include "thread/hooks.hpp"
 
 #include <mutex>
 #include <new>
@@ -48,6 +49,8 @@ void take_over_settings(thread &self, thread &caller) noexcept {
 void serve_as_proxy(thread &self) {
   self.team = make_initial_team(self);
   self.task = &self.team->implicit[0];
+  if (g_is_watched) [[unlikely]]
+    begin_watched(self, watched_as::initial);
   for (job_queue<proxy_call>::runner r{&self};;) {
     proxy_call &l = g_proxy_calls.next(r);
     thread &caller = l.caller;

@@ -16,20 +16,14 @@ bool is_cancelled(const thread &self, int which) noexcept {
 
 } // namespace
 
-bool is_cancelled_here(int which) noexcept {
-  if (!g_globals.cancellation)
-    return false;
-  thread &self = weft_omp::self();
+bool is_cancelled_here(thread &self, int which) noexcept {
   if (is_cancelled(self, which))
     return true;
   count_failed_test(self);
   return false;
 }
 
-bool cancel_here(int which) noexcept {
-  if (!g_globals.cancellation)
-    return false;
-  thread &self = weft_omp::self();
+bool cancel_here(thread &self, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections)) {
     self.team->cancel_workshare();
   } else if (which & k_cancel_group) {

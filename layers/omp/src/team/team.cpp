@@ -6,6 +6,7 @@
 #include "sync/free_list.hpp"
 #include "team/barrier.hpp"
 #include "team/oversubscribed.hpp"
+#include "thread/hooks.hpp"
 #include "thread/thread_count.hpp"
 
 #include <weft_threads/block/sanitizer.hpp>
@@ -160,10 +161,27 @@ void wait_for_fork(thread &self, omp_team &team, unsigned number, std::uint64_t 
     s.end(spin_result::came);
 }
 
+/// What a member does in a region.
+struct member_work {
+  static void begin(thread &) noexcept {}
+  static void run(thread &, const fork_message &o) { o(); }
+  static void wait(thread &self) { final_barrier(self); }
+};
+/// The same, reported to a tool.
+struct watched_member_work {
+  static void begin(thread &self) { begin_watched(self, watched_as::member); }
+  static void run(thread &self, const fork_message &o) {
+    run_watched(self, o, o.entry == region_entry::in_workshare);
+  }
+  static void wait(thread &self) { wait_watched(self); }
+};
+
 /// Runs a member for all of its life.
+template <class Work>
 void serve(thread &self) {
   omp_team &team = *self.team;
   const unsigned number = self.number;
+  Work::begin(self);
   std::uint64_t known =
       team.fork_mailbox.k_none; // no message that was sent before is for this member
   for (int spins = 0;;) {
@@ -176,9 +194,9 @@ void serve(thread &self) {
     self.teams_number = o.teams_number;
     settle(self);
     show_affinity(self);
-    o();
+    Work::run(self, o);
     spins = team.spins; // read now: after the barrier the team is another region's
-    final_barrier(self);
+    Work::wait(self);
   }
 }
 
@@ -204,7 +222,9 @@ unsigned fill(omp_team &team, thread &self, unsigned threads) {
   unsigned have = 1;
   for (; have < threads; ++have)
     if (!team.members[have] &&
-        !(team.members[have] = start_light_thread(self, &serve, 0, &team, have)))
+        !(team.members[have] = start_light_thread(
+              self, g_is_watched ? &serve<watched_member_work> : &serve<member_work>, 0, &team,
+              have)))
       break;
   return have;
 }
@@ -377,6 +397,14 @@ void let_members_leave(thread &self) noexcept {
   constexpr unsigned k_most = 64;
   while (g_leaving.load(std::memory_order_relaxed) > k_most && !runtime_is_gone()) {
     yield_now(self); // some members run here
+    yield_kernel_thread();
+  }
+}
+
+void wait_for_leaving_members(thread *self) noexcept {
+  while (g_leaving.load(std::memory_order_relaxed) != 0 && !runtime_is_gone()) {
+    if (self)
+      yield_now(*self);
     yield_kernel_thread();
   }
 }

@@ -159,6 +159,9 @@ bool forget_threads(thread &self);
 void dismiss(thread &self, omp_team *kept);
 /// Waits while many dismissed members, of any thread's teams, have not ended.
 void let_members_leave(thread &self) noexcept;
+/// Waits until no dismissed member is left, at the end of a watched process. `self` null: the
+/// caller is no OpenMP thread.
+void wait_for_leaving_members(thread *self) noexcept;
 /// Returns the number of this process's threads in teams.
 unsigned threads_in_teams() noexcept;
 void run_parallel(thread &self, const region_body &body, unsigned threads, unsigned bind = 0);

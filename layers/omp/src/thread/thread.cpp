@@ -27,6 +27,14 @@ namespace {
 
 std::atomic<std::uint32_t> g_known{0}; // a count of threads
 
+/// In a watched process, the thread that asked last with this block. t_self stays null there, so
+/// that each entry point takes its slow way, which is the one that reports (tool/enter.hpp).
+constinit thread_local thread *t_watched_self = nullptr;
+
+bool runs_on_its_stack(const thread &t) noexcept {
+  return stack_pointer() - t.stack_low < t.stack_bytes;
+}
+
 /// Gives a thread its number. The first thread is number 0; the next numbers are kept for hidden
 /// helpers.
 void give_number(thread &t) noexcept {
@@ -164,7 +172,9 @@ void thread_ends(void *p) noexcept {
   t.external.tid.store(0, std::memory_order_relaxed);
   if (!leave_initial_team(t))
     return;
-  t_self = t_of_block = nullptr;
+  if (g_is_watched) [[unlikely]]
+    end_watched(t);
+  t_self = t_of_block = t_watched_self = nullptr;
   put_free_team(*std::exchange(t.team, nullptr));
   g_of_program.put(t);
 }
@@ -216,6 +226,8 @@ void register_layer() noexcept;
 thread *self_if_any() noexcept {
   if (thread *const t = self_or_null())
     return t;
+  if (thread *const t = t_watched_self; t && runs_on_its_stack(*t))
+    return t;
   const weft::layer::stack_range stack = weft::layer::own_stack();
   if (stack.low)
     return host_on(stack);
@@ -225,9 +237,12 @@ thread *self_if_any() noexcept {
 
 thread &find_self() noexcept {
   thread *t = self_if_any();
+  const bool is_new = !t;
+  bool is_settled = true;
   if (!t) {
     const int before = errno;
     load_environment();
+    is_settled = settle_tool();
     static const once at_first([] {
       look_for_sanitizer();
       register_layer();
@@ -239,7 +254,14 @@ thread &find_self() noexcept {
     else
       t = t_of_block ? &adopt(*t_of_block) : &become_thread();
   }
-  t_self = t;
+  if (!g_is_watched) {
+    if (is_settled)
+      t_self = t;
+    return *t;
+  }
+  t_watched_self = t;
+  if (is_new || !t->watched)
+    begin_watched(*t, watched_as::initial);
   return *t;
 }
 
@@ -278,7 +300,10 @@ void register_layer() noexcept {
 
 void run_light_thread(void *p) {
   thread &t = *static_cast<thread *>(p);
-  t_self = &t;
+  if (!g_is_watched) [[likely]]
+    t_self = &t;
+  else
+    t_watched_self = &t;
   t.serves = t.team;
   t.life(t);
 }
@@ -287,6 +312,8 @@ bool end_light_thread(thread_record &record) {
   if (!t.life && !leave_initial_team(t))
     return false;
   dismiss(t, std::exchange(t.hot, nullptr));
+  if (g_is_watched) [[unlikely]]
+    end_watched(t);
   empty_pool(t);
   if (!t.life)
     put_free_team(*std::exchange(t.team, nullptr));

@@ -103,6 +103,7 @@ struct thread_state {
 struct thread_part : thread_state {
   std::uint32_t gtid = 0; // LLVM's global thread id
   thread *next_free = nullptr;
+  void *watched = nullptr; // what tool/ keeps of the thread
   record_pool pool;
 };
 

@@ -80,30 +80,41 @@ extern "C" {
 LOOPS(loop, long, (long a, long b, long step), shape_of(a, b, step))
 LOOPS(loop_ull, ull, (bool up, ull a, ull b, ull step), shape_of(up, a, b, step))
 
-GOMP_API void GOMP_loop_end_nowait() { leave_workshare(self()); }
+GOMP_API void GOMP_loop_end_nowait() {
+  enter([](thread &self) { leave_workshare(self); }, as_work_end);
+}
 GOMP_API void GOMP_loop_end() {
-  thread &self = weft_omp::self();
-  leave_workshare(self);
-  team_barrier(self);
+  enter(
+      [](thread &self) {
+        leave_workshare(self);
+        team_barrier(self);
+      },
+      as_barrier(ompt::sync_kind::barrier_implicit_workshare));
 }
 GOMP_API bool GOMP_loop_end_cancel() {
-  thread &self = weft_omp::self();
-  leave_workshare(self);
-  return !team_barrier(self, barrier_kind::cancellable);
+  return enter(
+      [](thread &self) {
+        leave_workshare(self);
+        return !team_barrier(self, barrier_kind::cancellable);
+      },
+      as_barrier(ompt::sync_kind::barrier_implicit_workshare));
 }
 
 GOMP_API void GOMP_ordered_start() {
-  thread &self = weft_omp::self();
-  if (self.workshare.current)
-    wait_for_ordered_ticket(self);
+  enter(
+      [](thread &self) {
+        if (self.workshare.current)
+          wait_for_ordered_ticket(self);
+      },
+      as_ordered_begin);
 }
-GOMP_API void GOMP_ordered_end() {}
+GOMP_API void GOMP_ordered_end() { end_watched_ordered(); }
 
 GOMP_API void GOMP_doacross_post(long *where) {
-  post(self(), reinterpret_cast<const std::uint64_t *>(where));
+  post_source(reinterpret_cast<const std::uint64_t *>(where));
 }
 GOMP_API void GOMP_doacross_ull_post(ull *where) {
-  post(self(), reinterpret_cast<const std::uint64_t *>(where));
+  post_source(reinterpret_cast<const std::uint64_t *>(where));
 }
 
 GOMP_API void GOMP_doacross_wait(long first, ...) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "abi/gnu/gomp.hpp"
+#include "tool/enter.hpp"
 #include "workshare/doacross.hpp"
 
 #include <cstdarg>
@@ -26,24 +27,52 @@ template <class T>
   return give_chunk(self, next_chunk(self), first, last);
 }
 
+/// Reports the chunk that the thread has, if it `found` one.
+inline void report_own_chunk(const thread &self, bool found) {
+  if (found)
+    report_chunk(watched_self(self), ompt::dispatch_kind::loop_chunk, self.workshare.first,
+                 self.workshare.end - self.workshare.first);
+}
+/// Events of the begin of a loop, whose first chunk `plain` may give.
+inline constexpr auto as_loop_begin = [](thread &self, const call_site &at, auto plain) {
+  watched_thread &me = watched_self(self);
+  end_work(me, at.return_address); // of a single region before
+  self.workshare.has_chunk = false;
+  const bool found = plain(self);
+  const workshare &s = *self.workshare.current;
+  begin_work(me, work_of(s.schedule), s.total, at.return_address);
+  report_own_chunk(self, found && self.workshare.has_chunk);
+  return found;
+};
+/// Events of the request for the next chunk.
+inline constexpr auto as_loop_next = [](thread &self, const call_site &, auto plain) {
+  const bool found = plain(self);
+  report_own_chunk(self, found);
+  return found;
+};
+
 /// Gives the next chunk to a member that has begun the loop. In the commonest case it is a few
 /// instructions, and calls nothing.
 template <class T>
 bool next_of_loop(T *first, T *last) noexcept {
-  thread &self = weft_omp::self();
-  std::uint32_t chunk = 0;
-  if (!take_own_chunk(self, chunk)) [[unlikely]]
-    return next_otherwise(self, first, last);
-  const chunk_values v = values_of(*self.workshare.current, chunk);
-  *first = static_cast<T>(v.first);
-  *last = static_cast<T>(v.stop);
-  return true;
+  if (thread *const self = self_or_null()) [[likely]] {
+    std::uint32_t chunk = 0;
+    if (!take_own_chunk(*self, chunk)) [[unlikely]]
+      return next_otherwise(*self, first, last);
+    const chunk_values v = values_of(*self->workshare.current, chunk);
+    *first = static_cast<T>(v.first);
+    *last = static_cast<T>(v.stop);
+    return true;
+  }
+  return enter_slow([=](thread &self) { return next_otherwise(self, first, last); }, as_loop_next,
+                    this_call());
 }
 
 template <class T>
 bool next_ordered(T *first, T *last) noexcept {
-  thread &self = weft_omp::self();
-  return give_chunk(self, next_ordered_chunk(self), first, last);
+  return enter(
+      [=](thread &self) { return give_chunk(self, next_ordered_chunk(self), first, last); },
+      as_loop_next);
 }
 
 /// Holds the task reductions of a loop, and its memory for the program.
@@ -55,9 +84,9 @@ struct loop_extras {
 enum class loop_kind : bool { plain, ordered };
 
 template <class T>
-bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, loop_kind how,
-                loop_extras extras = {}) {
-  thread &self = weft_omp::self();
+[[gnu::always_inline]] inline bool begin_loop(thread &self, const loop_shape &shape, long kind,
+                                              T chunk, T *first, T *last, loop_kind how,
+                                              loop_extras extras) {
   begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
     set_loop(self, s, shape, kind, static_cast<std::uint64_t>(chunk));
   });
@@ -68,15 +97,59 @@ bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, 
 }
 
 template <class T>
-bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last,
-                    loop_extras extras = {}) {
-  thread &self = weft_omp::self();
+[[gnu::always_inline]] inline bool start_loop(const loop_shape &shape, long kind, T chunk, T *first,
+                                              T *last, loop_kind how, loop_extras extras = {}) {
+  if (thread *const self = self_or_null()) [[likely]]
+    return begin_loop(*self, shape, kind, chunk, first, last, how, extras);
+  return enter_slow(
+      [=](thread &self) { return begin_loop(self, shape, kind, chunk, first, last, how, extras); },
+      as_loop_begin, this_call());
+}
+
+template <class T>
+[[gnu::always_inline]] inline bool begin_doacross(thread &self, unsigned count, const T *counts,
+                                                  long kind, T chunk, T *first, T *last,
+                                                  loop_extras extras) {
   begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
     const auto outermost = static_cast<std::uint64_t>(counts[0]);
     set_loop(self, s, {outermost, 0, 1, outermost}, kind, static_cast<std::uint64_t>(chunk));
     set_doacross(self, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
   return give_chunk(self, next_chunk(self), first, last);
+}
+
+template <class T>
+[[gnu::always_inline]] inline bool start_doacross(unsigned count, const T *counts, long kind,
+                                                  T chunk, T *first, T *last,
+                                                  loop_extras extras = {}) {
+  if (thread *const self = self_or_null()) [[likely]]
+    return begin_doacross(*self, count, counts, kind, chunk, first, last, extras);
+  return enter_slow(
+      [=](thread &self) {
+        return begin_doacross(self, count, counts, kind, chunk, first, last, extras);
+      },
+      as_loop_begin, this_call());
+}
+
+/// Reports sinks or sources, whose iteration numbers are `where`.
+inline void report_iteration(thread &self, ompt::dependence_kind kind, const std::uint64_t *where,
+                             unsigned n) {
+  constexpr unsigned k_most = 64;
+  ompt::dependence all[k_most];
+  n = n < k_most ? n : k_most;
+  for (unsigned i = 0; i < n; ++i) {
+    all[i].variable.value = where[i];
+    all[i].kind = kind;
+  }
+  report(ompt::event::dependences, &watched_self(self).task->data,
+         static_cast<const ompt::dependence *>(all), static_cast<int>(n));
+}
+inline void post_source(const std::uint64_t *where) {
+  enter([=](thread &self) { post(self, where); },
+        [=](thread &self, const call_site &, auto plain) {
+          report_iteration(self, ompt::dependence_kind::source, where, depth_of_doacross(self));
+          plain(self);
+        });
 }
 
 /// Waits for a sink, whose iteration numbers are `first` and those of the list.
@@ -88,7 +161,11 @@ void wait_for_sink(T first, va_list more) {
   const unsigned n = depth_of_doacross(self);
   for (unsigned i = 1; i < n && i < k_most; ++i)
     where[i] = static_cast<std::uint64_t>(va_arg(more, T));
-  wait_for(self, where);
+  enter([&](thread &me) { wait_for(me, where); },
+        [&](thread &me, const call_site &, auto plain) {
+          plain(me);
+          report_iteration(me, ompt::dependence_kind::sink, where, n);
+        });
 }
 
 } // namespace weft_omp

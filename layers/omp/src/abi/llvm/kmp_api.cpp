@@ -14,6 +14,8 @@
 
 #include <unistd.h>
 
+#include "tool/enter.hpp"
+
 using namespace weft_omp;
 
 // ---- memory: only kmp_free() frees what kmp_malloc() returns, so the C library's functions do ----
@@ -233,5 +235,27 @@ KMP_API std::size_t ompc_capture_affinity(char *to, std::size_t room, const char
 KMP_API int omp_in_explicit_task() { return self().task->is_explicit; }
 KMP_API int omp_in_explicit_task_() { return omp_in_explicit_task(); }
 /// Returns that there is no tool; there never is one.
-KMP_API int omp_control_tool(int, int, void *) { return -2; }
-KMP_API int omp_control_tool_(const int *, const int *, void *) { return -2; }
+
+namespace {
+
+/// Passes the program's request to the tool.
+[[gnu::always_inline]] inline int control_tool(int command, int modifier, void *argument) {
+  constexpr int k_no_tool = -2, k_no_callback = -1;
+  return enter([](thread &) { return k_no_tool; },
+               [=](thread &, const call_site &at, auto) {
+                 using control = int (*)(std::uint64_t, std::uint64_t, void *, const void *);
+                 const auto f = callback_for<control>(ompt::event::control_tool);
+                 return f ? f(static_cast<std::uint64_t>(command),
+                              static_cast<std::uint64_t>(modifier), argument, at.return_address)
+                          : k_no_callback;
+               });
+}
+
+} // namespace
+
+KMP_API int omp_control_tool(int command, int modifier, void *argument) {
+  return control_tool(command, modifier, argument);
+}
+KMP_API int omp_control_tool_(const int *command, const int *modifier, void *argument) {
+  return control_tool(*command, *modifier, argument);
+}

@@ -13,7 +13,17 @@
 
 namespace weft_omp {
 
-struct location; // the location of the construct in the source; not used
+/// The location of the construct in the source, of which only the flags are used.
+struct location {
+  std::int32_t reserved, flags;
+};
+enum location_flag : std::int32_t {
+  k_explicit_barrier = 0x20,
+  k_implicit_barrier = 0x40,
+  k_work_loop = 0x200,
+  k_work_sections = 0x400,
+  k_work_distribute = 0x800
+};
 
 /// Holds a task as the compiler sees it. This library's record lies in front of it.
 struct kmp_task {
@@ -42,5 +52,9 @@ inline void destroy_data(std::int32_t number, kmp_task *k) {
 /// Calls f(&thread, &zero, arguments...).
 extern "C" void weft_omp_call_microtask(void (*f)(), std::int32_t *thread, std::int32_t *zero,
                                         std::size_t count, void **arguments);
+/// Does the same, and notes the address of its frame.
+extern "C" void weft_omp_call_watched_microtask(void (*f)(), std::int32_t *thread,
+                                                std::int32_t *zero, std::size_t count,
+                                                void **arguments, void **frame);
 
 } // namespace weft_omp

@@ -6,6 +6,11 @@
 using namespace weft_omp;
 
 extern "C" {
+void omp_init_lock(void *);
+void omp_init_lock_with_hint(void *, int);
+void omp_destroy_lock(void *);
+void omp_set_lock(void *);
+void omp_unset_lock(void *);
 int omp_test_lock(void *);
 void omp_init_nest_lock_(void *);
 void omp_destroy_nest_lock_(void *);
@@ -14,15 +19,13 @@ void omp_unset_nest_lock_(void *);
 int omp_test_nest_lock_(void *);
 }
 
-KMP_API void __kmpc_init_lock(location *, std::int32_t, void *l) { word_lock::at(l).clear(); }
-KMP_API void __kmpc_init_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t) {
-  word_lock::at(l).clear();
+KMP_API void __kmpc_init_lock(location *, std::int32_t, void *l) { omp_init_lock(l); }
+KMP_API void __kmpc_init_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t hint) {
+  omp_init_lock_with_hint(l, static_cast<int>(hint));
 }
-KMP_API void __kmpc_destroy_lock(location *, std::int32_t, void *) {}
-KMP_API void __kmpc_set_lock(location *, std::int32_t, void *l) { word_lock::at(l).lock(self()); }
-KMP_API void __kmpc_unset_lock(location *, std::int32_t, void *l) {
-  word_lock::at(l).unlock(self());
-}
+KMP_API void __kmpc_destroy_lock(location *, std::int32_t, void *l) { omp_destroy_lock(l); }
+KMP_API void __kmpc_set_lock(location *, std::int32_t, void *l) { omp_set_lock(l); }
+KMP_API void __kmpc_unset_lock(location *, std::int32_t, void *l) { omp_unset_lock(l); }
 KMP_API int __kmpc_test_lock(location *, std::int32_t, void *l) { return omp_test_lock(l); }
 
 KMP_API void __kmpc_init_nest_lock(location *, std::int32_t, void *l) { omp_init_nest_lock_(l); }

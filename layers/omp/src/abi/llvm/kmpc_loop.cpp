@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: loops. Bounds are inclusive.
 #include "abi/llvm/kmpc.hpp"
+#include "tool/enter.hpp"
 #include "workshare/even_part.hpp"
 
 #include <algorithm>
@@ -109,9 +110,9 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
 }
 
 template <class T, class S>
-void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step,
-                 S chunk) noexcept {
-  const thread &self = weft_omp::self();
+[[gnu::always_inline]] inline void static_part(const thread &self, int schedule,
+                                               std::int32_t *is_last, T *low, T *high, S *stride,
+                                               S step, S chunk) noexcept {
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
   const std::uint64_t n = teams ? self.teams : self.team->size,
@@ -137,8 +138,7 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
 /// Gives the team's part of a loop that the league shares, with inclusive bounds, and whether it is
 /// the last part.
 template <class T, class S>
-bool team_part(T &low, T &high, S step) noexcept {
-  const thread &self = weft_omp::self();
+bool team_part(const thread &self, T &low, T &high, S step) noexcept {
   const bounds<T, S> all{low, high, step};
   const std::uint64_t total = all.total();
   if (total == 0)
@@ -150,12 +150,12 @@ bool team_part(T &low, T &high, S step) noexcept {
 
 /// Gives the team's part, and of it the thread's part.
 template <class T, class S>
-void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team,
-                           S *stride, S step, S chunk) noexcept {
-  const bool last_team = team_part(*low, *high, step);
+void distribute_and_divide(const thread &self, int schedule, std::int32_t *is_last, T *low, T *high,
+                           T *high_of_team, S *stride, S step, S chunk) noexcept {
+  const bool last_team = team_part(self, *low, *high, step);
   *high_of_team = *high;
   std::int32_t last = 0;
-  static_part<T, S>(schedule, &last, low, high, stride, step, chunk);
+  static_part<T, S>(self, schedule, &last, low, high, stride, step, chunk);
   if (is_last)
     *is_last = last_team && last;
 }
@@ -212,8 +212,7 @@ loop_shape shape_within(T low, T high, S step) noexcept {
 }
 
 template <class T, class S>
-void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
-  thread &self = weft_omp::self();
+void begin_dispatch(thread &self, int schedule, T low, T high, S step, S chunk) {
   const auto [kind, ordered] = kind_of(schedule);
   const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest;
   const loop_shape shape = shape_within(low, high, step);
@@ -230,6 +229,15 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
       self.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
   }
   self.workshare.ordered = ordered;
+}
+
+/// Begins the team's part of a loop that the league shares.
+template <class T, class S>
+void begin_part(thread &self, int schedule, std::int32_t *is_last, T low, T high, S step, S chunk) {
+  const bool last = team_part(self, low, high, step);
+  if (is_last)
+    *is_last = last;
+  begin_dispatch<T, S>(self, schedule, low, high, step, chunk);
 }
 
 template <class T, class S>
@@ -259,11 +267,9 @@ template <class T, class S>
   return 1;
 }
 
-/// Gives the next chunk to a member that has begun the loop. In the commonest case it is a few
-/// instructions, and calls nothing.
 template <class T, class S>
-int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
-  thread &self = weft_omp::self();
+[[gnu::always_inline]] inline int next_here(thread &self, std::int32_t *is_last, T *low, T *high,
+                                            S *stride) {
   std::uint32_t chunk = 0;
   if (!take_own_chunk(self, chunk)) [[unlikely]]
     return next_otherwise(self, is_last, low, high, stride);
@@ -272,51 +278,134 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   return 1;
 }
 
+// ---- events ---------------------------------------------------------------------------------------
+
+/// Returns what a loop that is divided in advance is to a tool.
+ompt::work_kind static_work(const location *where, int schedule) noexcept {
+  schedule &= ~k_modifiers;
+  const int flags = where ? where->flags : 0;
+  if (schedule == k_distribute || schedule == k_distribute_chunked || flags & k_work_distribute)
+    return ompt::work_kind::distribute;
+  return flags & k_work_sections ? ompt::work_kind::sections : ompt::work_kind::loop_static;
+}
+
+/// Reports the begin of a loop that is divided in advance, and the thread's first part.
+template <class T, class S>
+void report_static(watched_thread &me, ompt::work_kind kind, const bounds<T, S> &whole,
+                   const bounds<T, S> &part, S chunk, const void *return_address) {
+  begin_work(me, kind, whole.total(), return_address);
+  const std::uint64_t all = whole.total() == 0 ? 0 : part.total();
+  if (all == 0)
+    return;
+  if (kind == ompt::work_kind::sections) {
+    ompt::data where;
+    where.pointer = const_cast<void *>(return_address);
+    return report_dispatch(me, ompt::dispatch_kind::section, where);
+  }
+  const std::uint64_t length =
+      chunk > 0 ? std::min<std::uint64_t>(all, static_cast<std::uint64_t>(chunk)) : all;
+  report_chunk(me,
+               kind == ompt::work_kind::distribute ? ompt::dispatch_kind::distribute_chunk
+                                                   : ompt::dispatch_kind::loop_chunk,
+               static_cast<std::uint64_t>(part.low), length);
+}
+
+/// Events of a loop that is divided in advance, whose bounds `plain` changes.
+template <class T, class S>
+auto as_static(const location *where, int schedule, const T *low, const T *high, S step, S chunk) {
+  return [=](thread &self, const call_site &at, auto plain) {
+    const bounds<T, S> whole{*low, *high, step};
+    plain(self);
+    report_static<T, S>(watched_self(self), static_work(where, schedule), whole,
+                        {*low, *high, step}, chunk, at.return_address);
+  };
+}
+/// Events of the begin of a loop whose chunks the threads ask for.
+constexpr auto as_dispatch_begin = [](thread &self, const call_site &at, auto plain) {
+  watched_thread &me = watched_self(self);
+  end_work(me, at.return_address);
+  plain(self);
+  const workshare &s = *self.workshare.current;
+  begin_work(me, work_of(s.schedule), s.total, at.return_address);
+};
+/// Events of the request for the next chunk. The last request ends the loop.
+template <class T>
+auto as_dispatch_next(const T *low) {
+  return [low](thread &self, const call_site &at, auto plain) {
+    watched_thread &me = watched_self(self);
+    const int found = plain(self);
+    if (found)
+      report_chunk(me, ompt::dispatch_kind::loop_chunk, static_cast<std::uint64_t>(*low),
+                   self.workshare.end - self.workshare.first);
+    else
+      end_work(me, at.return_address);
+    return found;
+  };
+}
+
 } // namespace
 
+/// Does what an entry point does: CALL, or CALL with EVENTS around it.
+#define ENTER(CALL, EVENTS)                                                                        \
+  if (thread *const known = self_or_null()) [[likely]] {                                           \
+    thread &self = *known;                                                                         \
+    return CALL;                                                                                   \
+  }                                                                                                \
+  return enter_slow([=](thread &self) { return CALL; }, EVENTS, this_call())
+
 #define LOOPS(SUFFIX, T, S)                                                                        \
-  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule,    \
-                                               std::int32_t *is_last, T *low, T *high, S *stride,  \
-                                               S step, S chunk) {                                  \
-    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                          \
+  KMP_API void __kmpc_for_static_init_##SUFFIX(location *where, std::int32_t,                      \
+                                               std::int32_t schedule, std::int32_t *is_last,       \
+                                               T *low, T *high, S *stride, S step, S chunk) {      \
+    ENTER((static_part<T, S>(self, schedule, is_last, low, high, stride, step, chunk)),            \
+          (as_static<T, S>(where, schedule, low, high, step, chunk)));                             \
   }                                                                                                \
   KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule,      \
                                              T low, T high, S step, S chunk) {                     \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                        \
+    ENTER((begin_dispatch<T, S>(self, schedule, low, high, step, chunk)), as_dispatch_begin);      \
   }                                                                                                \
   KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last,       \
                                             T *low, T *high, S *stride) {                          \
-    return next_dispatch<T, S>(is_last, low, high, stride);                                        \
+    if (thread *const self = self_or_null()) [[likely]]                                            \
+      return next_here<T, S>(*self, is_last, low, high, stride);                                   \
+    return enter_slow(                                                                             \
+        [=](thread &self) { return next_otherwise<T, S>(self, is_last, low, high, stride); },      \
+        as_dispatch_next(low), this_call());                                                       \
   }                                                                                                \
   KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                          \
   KMP_API void __kmpc_dist_for_static_init_##SUFFIX(                                               \
       location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,     \
       T *high_of_team, S *stride, S step, S chunk) {                                               \
-    distribute_and_divide<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);  \
+    ENTER((distribute_and_divide<T, S>(self, schedule, is_last, low, high, high_of_team, stride,   \
+                                       step, chunk)),                                              \
+          (as_static<T, S>(nullptr, k_distribute, low, high, step, chunk)));                       \
   }                                                                                                \
   KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, \
                                                   std::int32_t *is_last, T low, T high, S step,    \
                                                   S chunk) {                                       \
-    const bool last = team_part(low, high, step);                                                  \
-    if (is_last)                                                                                   \
-      *is_last = last;                                                                             \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                        \
+    ENTER((begin_part<T, S>(self, schedule, is_last, low, high, step, chunk)), as_dispatch_begin); \
   }                                                                                                \
   KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last,   \
                                                 T *low, T *high, S *stride, S step, S chunk) {     \
-    static_part<T, S>(k_distribute_chunked, is_last, low, high, stride, step, chunk);              \
+    ENTER(                                                                                         \
+        (static_part<T, S>(self, k_distribute_chunked, is_last, low, high, stride, step, chunk)),  \
+        (as_static<T, S>(nullptr, k_distribute, low, high, step, chunk)));                         \
   }
 LOOPS(4, std::int32_t, std::int32_t)
 LOOPS(4u, std::uint32_t, std::int32_t)
 LOOPS(8, std::int64_t, std::int64_t)
 LOOPS(8u, std::uint64_t, std::int64_t)
 #undef LOOPS
+#undef ENTER
 
-KMP_API void __kmpc_for_static_fini(location *, std::int32_t) {}
+KMP_API void __kmpc_for_static_fini(location *, std::int32_t) { end_watched_work(); }
 KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
 KMP_API void __kmpc_ordered(location *, std::int32_t) {
-  thread &self = weft_omp::self();
-  if (self.workshare.current)
-    wait_for_ordered_ticket(self);
+  enter(
+      [](thread &self) {
+        if (self.workshare.current)
+          wait_for_ordered_ticket(self);
+      },
+      as_ordered_begin);
 }
-KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}
+KMP_API void __kmpc_end_ordered(location *, std::int32_t) { end_watched_ordered(); }

@@ -2,6 +2,7 @@
 // LLVM's entry points: sinks and sources of ordered(n) loops, cancellation, threadprivate of programs without thread-local storage.
 #include "abi/llvm/kmpc.hpp"
 #include "team/cancel.hpp"
+#include "tool/enter.hpp"
 #include "workshare/doacross.hpp"
 
 #include <cstdlib>
@@ -47,12 +48,27 @@ bool numbers_of(const std::int64_t *shape, const std::int64_t *values, unsigned 
 constexpr unsigned k_deepest = 64;
 
 template <class F>
-void with_numbers(const std::int64_t *values, F f) {
-  thread &self = weft_omp::self();
+void with_numbers(thread &self, const std::int64_t *values, F f) {
   const unsigned depth = depth_of_doacross(self);
   std::uint64_t numbers[k_deepest];
   if (depth != 0 && numbers_of(self.workshare.nest_shape, values, depth, numbers))
     f(self, numbers);
+}
+
+/// Reports a source or a sink, as the values of the loops' variables. A sink in no iteration is
+/// none.
+void report_iteration(thread &self, ompt::dependence_kind kind, const std::int64_t *values) {
+  const unsigned depth = depth_of_doacross(self);
+  std::uint64_t numbers[k_deepest];
+  if (depth == 0 || !numbers_of(self.workshare.nest_shape, values, depth, numbers))
+    return;
+  ompt::dependence all[k_deepest];
+  for (unsigned i = 0; i < depth; ++i) {
+    all[i].variable.value = static_cast<std::uint64_t>(values[i]);
+    all[i].kind = kind;
+  }
+  report(ompt::event::dependences, &watched_self(self).task->data,
+         static_cast<const ompt::dependence *>(all), static_cast<int>(depth));
 }
 
 } // namespace
@@ -75,10 +91,26 @@ KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count,
   std::memcpy(self.workshare.nest_shape, list, bytes);
 }
 KMP_API void __kmpc_doacross_wait(location *, std::int32_t, const std::int64_t *values) {
-  with_numbers(values, [](thread &self, const std::uint64_t *numbers) { wait_for(self, numbers); });
+  enter(
+      [=](thread &self) {
+        with_numbers(self, values,
+                     [](thread &me, const std::uint64_t *numbers) { wait_for(me, numbers); });
+      },
+      [=](thread &self, const call_site &, auto plain) {
+        plain(self);
+        report_iteration(self, ompt::dependence_kind::sink, values);
+      });
 }
 KMP_API void __kmpc_doacross_post(location *, std::int32_t, const std::int64_t *values) {
-  with_numbers(values, [](thread &self, const std::uint64_t *numbers) { post(self, numbers); });
+  enter(
+      [=](thread &self) {
+        with_numbers(self, values,
+                     [](thread &me, const std::uint64_t *numbers) { post(me, numbers); });
+      },
+      [=](thread &self, const call_site &, auto plain) {
+        report_iteration(self, ompt::dependence_kind::source, values);
+        plain(self);
+      });
 }
 KMP_API void __kmpc_doacross_fini(location *, std::int32_t) {
   thread &self = weft_omp::self();
@@ -99,10 +131,10 @@ int cancel_kind_of(std::int32_t kind) noexcept {
 } // namespace
 
 KMP_API std::int32_t __kmpc_cancel(location *, std::int32_t, std::int32_t kind) {
-  return cancel_here(cancel_kind_of(kind));
+  return cancel(cancel_kind_of(kind));
 }
 KMP_API std::int32_t __kmpc_cancellationpoint(location *, std::int32_t, std::int32_t kind) {
-  return is_cancelled_here(cancel_kind_of(kind));
+  return cancellation_point(cancel_kind_of(kind));
 }
 
 // ---- threadprivate -----------------------------------------------------------------------------------------------------

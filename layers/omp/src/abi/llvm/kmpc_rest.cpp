@@ -3,6 +3,7 @@
 // call, and the kmp_* functions of <omp.h>.
 #include "abi/llvm/kmpc.hpp"
 #include "team/barrier.hpp"
+#include "tool/enter.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +36,10 @@ KMP_API void __kmpc_free(int, void *p, std::uintptr_t handle) { omp_free(p, hand
 
 KMP_API void __kmpc_error(location *, int severity, const char *message) {
   constexpr int k_fatal = 2;
+  report_if_watched([=](thread &, const call_site &at) {
+    report(ompt::event::error, severity, message, message ? std::strlen(message) : std::size_t{0},
+           at.return_address);
+  });
   warn("error directive encountered: %s", message ? message : "(no message)");
   if (severity == k_fatal)
     std::exit(1);
@@ -67,28 +72,61 @@ KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) {
 KMP_API std::uintptr_t __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
 KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resource(kind, device); }
 
+namespace {
+
+void report_section(watched_thread &me, const void *return_address) {
+  ompt::data where;
+  where.pointer = const_cast<void *>(return_address);
+  report_dispatch(me, ompt::dispatch_kind::section, where);
+}
+
+} // namespace
+
 /// Begins sections. They are a loop with a chunk of one; each step passes the number of sections.
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
-  thread &self = weft_omp::self();
-  if (const workshare_entry entry(self); entry.is_first())
-    set_loop(self, *self.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
-  return next_chunk(self) ? static_cast<std::int32_t>(self.workshare.first) : INT32_MAX;
+  return enter(
+      [](thread &self) {
+        if (const workshare_entry entry(self); entry.is_first())
+          set_loop(self, *self.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+        return next_chunk(self) ? static_cast<std::int32_t>(self.workshare.first) : INT32_MAX;
+      },
+      [](thread &self, const call_site &at, auto plain) {
+        watched_thread &me = watched_self(self);
+        begin_work(me, ompt::work_kind::sections, 0, at.return_address);
+        const std::int32_t number = plain(self);
+        if (number != INT32_MAX)
+          report_section(me, at.return_address);
+        return number;
+      });
 }
 KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
-  thread &self = weft_omp::self();
-  return next_chunk(self) && self.workshare.first < static_cast<std::uint64_t>(count)
-             ? static_cast<std::int32_t>(self.workshare.first)
-             : count;
+  return enter(
+      [=](thread &self) {
+        return next_chunk(self) && self.workshare.first < static_cast<std::uint64_t>(count)
+                   ? static_cast<std::int32_t>(self.workshare.first)
+                   : count;
+      },
+      [=](thread &self, const call_site &at, auto plain) {
+        const std::int32_t number = plain(self);
+        if (number != count)
+          report_section(watched_self(self), at.return_address);
+        return number;
+      });
 }
-KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
+KMP_API void __kmpc_end_sections(location *, std::int32_t) {
+  enter([](thread &self) { leave_workshare(self); }, as_work_end);
+}
 
 /// Gives the address that one member passes to all members. The compiler emits the barrier that
 /// ends the construct.
 KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
-  thread &self = weft_omp::self();
-  if (data)
-    self.team->copied.store(data, std::memory_order_release); // O5
-  team_barrier(self);
-  return self.team->copied.load(std::memory_order_acquire); // O5
+  return enter(
+      [=](thread &self) -> void * {
+        if (data)
+          self.team->copied.store(data, std::memory_order_release); // O5
+        team_barrier(self);
+        return self.team->copied.load(std::memory_order_acquire); // O5
+      },
+      as_barrier(ompt::sync_kind::barrier_implicit_workshare));
 }
 KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked.threads = 0; }

@@ -7,9 +7,12 @@
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
+#include "tool/enter.hpp"
+#include "tool/tasks.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 using namespace weft_omp;
 
@@ -23,6 +26,7 @@ struct kmp_depend {
 
 constexpr std::uint8_t k_all_memory = 128;
 enum flag : std::int32_t {
+  k_tied = 1,
   k_final = 2,
   k_destroys = 8,
   k_proxy = 16,
@@ -78,12 +82,39 @@ void start(thread &self, kmp_task *k, const task_clauses &clauses) {
     run_undeferred(self, task, clauses);
 }
 
-} // namespace
+/// Reads dependences as a tool sees them.
+class reported_dependences {
+ public:
+  reported_dependences(const kmp_depend *list, std::int32_t count) {
+    m_list.reserve(static_cast<std::size_t>(count));
+    for (const kmp_depend *d = list, *const end = list + count; d != end; ++d) {
+      ompt::dependence to;
+      const bool names_all = d->flags & k_all_memory || d->address == ~std::uintptr_t{0};
+      to.variable.value = names_all ? 0 : d->address;
+      to.kind = kind_of(d->flags, names_all);
+      m_list.push_back(to);
+    }
+  }
+  void enter_in(watched_creation &report) const noexcept {
+    report.dependences = m_list.data();
+    report.count = m_list.size();
+  }
 
-KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags,
-                                        std::size_t bytes, std::size_t shared_bytes,
-                                        std::int32_t (*entry)(std::int32_t, kmp_task *)) {
-  thread &self = weft_omp::self();
+ private:
+  static ompt::dependence_kind kind_of(std::uint8_t flags, bool names_all) noexcept {
+    using enum ompt::dependence_kind;
+    if (names_all)
+      return out_all_memory;
+    if (flags & 2)
+      return flags & 1 ? inout : out;
+    return flags & 1 ? in : flags & 4 ? mutexinoutset : inoutset;
+  }
+  std::vector<ompt::dependence> m_list;
+};
+
+[[gnu::always_inline]] inline kmp_task *
+alloc_task(thread &self, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+           std::int32_t (*entry)(std::int32_t, kmp_task *)) {
   task_clauses clauses;
   clauses.is_final = (flags & k_final) != 0;
   clauses.detachable = (flags & (k_detachable | k_proxy)) != 0;
@@ -99,6 +130,62 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   task->has_priority = (flags & k_priority) != 0;
   return k;
 }
+
+/// Submits or runs a task without dependences.
+[[gnu::always_inline]] inline void submit_task(thread &self, kmp_task *k) {
+  omp_task &task = task_of(k);
+  if (self.task == &task) { // the body of an untied task, at the end of a part
+    task.again = true;
+    return;
+  }
+  if (task.has_priority && task.priority != k_for_helpers)
+    task.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
+  if (task.priority == 0 && is_for_queue(self, task)) [[likely]]
+    submit_plain(self, task);
+  else
+    start(self, k, {});
+}
+
+[[gnu::always_inline]] inline void submit_with_dependences(thread &self, kmp_task *k,
+                                                           std::int32_t count, kmp_depend *list) {
+  access_list accesses(static_cast<std::size_t>(count));
+  read(self, accesses, list, count);
+  task_clauses clauses;
+  accesses.enter_in(clauses);
+  if (is_for_queue(self, task_of(k))) [[likely]]
+    submit(self, task_of(k), clauses);
+  else
+    start(self, k, clauses);
+}
+
+/// Reports a task, and submits or runs it by `plain`.
+template <class Plain>
+void submit_watched(thread &self, kmp_task *k, watched_creation &report, Plain plain) {
+  omp_task &task = task_of(k);
+  if (self.task != &task) { // else an untied task, at the end of a part
+    report.bytes = task.data_bytes;
+    report.created(self, task, {});
+  }
+  plain(self);
+}
+
+} // namespace
+
+KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags,
+                                        std::size_t bytes, std::size_t shared_bytes,
+                                        std::int32_t (*entry)(std::int32_t, kmp_task *)) {
+  if (thread *const self = self_or_null()) [[likely]]
+    return alloc_task(*self, flags, bytes, shared_bytes, entry);
+  return enter_slow(
+      [=](thread &self) { return alloc_task(self, flags, bytes, shared_bytes, entry); },
+      [=](thread &self, const call_site &, auto plain) {
+        kmp_task *const k = plain(self);
+        if (!(flags & k_tied))
+          task_of(k).body = &untied_mark;
+        return k;
+      },
+      this_call());
+}
 KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags,
                                                std::size_t bytes, std::size_t shared_bytes,
                                                std::int32_t (*entry)(std::int32_t, kmp_task *),
@@ -110,62 +197,96 @@ KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std:
 }
 
 KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
-  omp_task &task = task_of(k);
-  thread &self = weft_omp::self();
-  if (self.task == &task) { // the body of an untied task, at the end of a part
-    task.again = true;
-    return 0;
-  }
-  if (task.has_priority && task.priority != k_for_helpers)
-    task.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
-  if (task.priority == 0 && is_for_queue(self, task)) [[likely]]
-    submit_plain(self, task);
-  else
-    start(self, k, {});
-  return 0;
+  return enter(
+      [=](thread &self) {
+        submit_task(self, k);
+        return 0;
+      },
+      [=](thread &self, const call_site &at, auto plain) {
+        watched_creation report{at.return_address};
+        submit_watched(self, k, report, plain);
+        return 0;
+      });
 }
 
 KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k,
                                                std::int32_t count, kmp_depend *list, std::int32_t,
                                                kmp_depend *) {
-  thread &self = weft_omp::self();
-  access_list accesses(static_cast<std::size_t>(count));
-  read(self, accesses, list, count);
-  task_clauses clauses;
-  accesses.enter_in(clauses);
-  if (is_for_queue(self, task_of(k))) [[likely]]
-    submit(self, task_of(k), clauses);
-  else
-    start(self, k, clauses);
-  return 0;
+  if (thread *const self = self_or_null()) [[likely]] {
+    submit_with_dependences(*self, k, count, list);
+    return 0;
+  }
+  return enter_slow(
+      [=](thread &self) {
+        submit_with_dependences(self, k, count, list);
+        return 0;
+      },
+      [=](thread &self, const call_site &at, auto plain) {
+        watched_creation report{at.return_address};
+        const reported_dependences dependences(list, count);
+        dependences.enter_in(report);
+        submit_watched(self, k, report, plain);
+        return 0;
+      },
+      this_call());
 }
+
+namespace {
+
+[[gnu::always_inline]] inline void wait_for_list(std::int32_t count, kmp_depend *list) {
+  enter(
+      [=](thread &self) {
+        if (!self.task->external)
+          return;
+        access_list accesses(static_cast<std::size_t>(count));
+        read(self, accesses, list, count);
+        wait_for_accesses(self, accesses);
+      },
+      [=](thread &self, const call_site &at, auto plain) {
+        watched_creation report{at.return_address};
+        const reported_dependences dependences(list, count);
+        dependences.enter_in(report);
+        wait_for_dependences(self, report, [&] { plain(self); });
+      });
+}
+
+} // namespace
 
 KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list,
                                   std::int32_t, kmp_depend *) {
-  thread &self = weft_omp::self();
-  if (!self.task->external)
-    return;
-  access_list accesses(static_cast<std::size_t>(count));
-  read(self, accesses, list, count);
-  wait_for_accesses(self, accesses);
+  wait_for_list(count, list);
 }
-KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count,
+KMP_API void __kmpc_omp_taskwait_deps_51(location *, std::int32_t, std::int32_t count,
                                          kmp_depend *list, std::int32_t, kmp_depend *,
                                          std::int32_t) {
-  __kmpc_omp_wait_deps(l, n, count, list, 0, nullptr);
+  wait_for_list(count, list);
 }
 
 // if(false): the compiled code calls the body itself, between these two.
 KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
-  thread &self = weft_omp::self();
-  begin_here(self, task_of(k));
+  enter([=](thread &self) { begin_here(self, task_of(k)); },
+        [=](thread &self, const call_site &at, auto plain) {
+          watched_creation report{at.return_address};
+          report.bytes = task_of(k).data_bytes;
+          begin_watched_here(self, task_of(k), report, at.caller);
+          plain(self);
+        });
 }
 KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
-  thread &self = weft_omp::self();
-  while (std::exchange(task_of(k).again, false))
-    k->entry(n, k);
-  destroy_data(n, k);
-  end_here(self, task_of(k));
+  enter(
+      [=](thread &self) {
+        while (std::exchange(task_of(k).again, false))
+          k->entry(n, k);
+        destroy_data(n, k);
+        end_here(self, task_of(k));
+      },
+      [=](thread &self, const call_site &, auto) {
+        while (std::exchange(task_of(k).again, false))
+          k->entry(n, k);
+        destroy_data(n, k);
+        end_watched_here(self);
+        end_here(self, task_of(k));
+      });
 }
 
 KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) {
@@ -178,15 +299,19 @@ KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t,
 }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
-  wait_for_children(self());
+  enter([](thread &self) { wait_for_children(self); }, as_wait(ompt::sync_kind::taskwait));
   return 0;
 }
 KMP_API std::int32_t __kmpc_omp_taskyield(location *, std::int32_t, int) {
-  yield_now(self());
+  enter([](thread &self) { yield_now(self); }, as_yield);
   return 0;
 }
-KMP_API void __kmpc_taskgroup(location *, std::int32_t) { begin_group(self()); }
-KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) { end_group(self()); }
+KMP_API void __kmpc_taskgroup(location *, std::int32_t) {
+  enter([](thread &self) { begin_group(self); }, as_group_begin);
+}
+KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) {
+  enter([](thread &self) { end_group(self); }, as_group_end);
+}
 KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *k) {
   omp_task &task = task_of(k);
   task.detachable = true;
@@ -195,8 +320,8 @@ KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_t
 
 // Complete the outside work of a proxy task. Such a task ends when both its body and that work are
 // over. The second function is for threads that OpenMP does not know.
-KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(self(), task_of(k)); }
-KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(self(), task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill_event(task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill_event(task_of(k)); }
 /// Returns the handle of a target task that runs on a device: there is none.
 KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
 

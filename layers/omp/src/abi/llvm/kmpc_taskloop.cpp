@@ -5,6 +5,7 @@
 #include "task/task_record.hpp"
 #include "team/task_queue.hpp"
 #include "team/task_wait.hpp"
+#include "tool/tasks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -79,7 +80,8 @@ omp_task *make_copy(thread &self, const task_loop &l, const task_clauses &clause
   return task;
 }
 
-void make_tasks(thread &self, const task_loop &l, bool deferred) {
+template <class Report>
+void make_tasks(thread &self, const task_loop &l, bool deferred, const Report &report) {
   const omp_task &pattern = task_of(l.pattern);
   task_clauses clauses;
   clauses.deferred = deferred && self.team->level != 0;
@@ -91,6 +93,8 @@ void make_tasks(thread &self, const task_loop &l, bool deferred) {
   for (std::uint64_t i = 0; i < l.tasks; ++i) {
     const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
     omp_task *const task = make_copy(self, l, clauses, first, count, i + 1 == l.tasks);
+    report.created_chunk(self, *task, clauses, *l.low + first * static_cast<std::uint64_t>(l.step),
+                         count);
     first += count;
     if (!task->undeferred) {
       submit(self, *task, clauses);
@@ -105,30 +109,77 @@ void make_tasks(thread &self, const task_loop &l, bool deferred) {
   }
 }
 
+struct loop_call {
+  std::int32_t number;
+  kmp_task *pattern;
+  std::int32_t condition;
+  std::uint64_t *low, *high;
+  std::int64_t step;
+  std::int32_t no_group, how;
+  std::uint64_t asked;
+  std::int32_t modifier;
+  void *copy;
+};
+
+/// Runs a taskloop. `make(loop)` makes its tasks.
+template <class Make>
+void taskloop(thread &self, const loop_call &c, Make make) {
+  if (!c.no_group)
+    begin_group(self);
+  task_loop l{c.pattern,
+              c.low,
+              c.high,
+              c.step,
+              reinterpret_cast<duplicate>(c.copy),
+              trips_of(*c.low, *c.high, c.step),
+              0,
+              0,
+              0};
+  if (l.trips != 0 && !is_cancelled(*self.task)) {
+    divide(l, self, c.how, c.asked, c.modifier == k_strict);
+    make(l);
+  }
+  destroy_data(c.number, c.pattern);
+  discard(self, task_of(c.pattern));
+  if (!c.no_group)
+    end_group(self);
+}
+
+[[gnu::always_inline]] inline void enter_taskloop(const loop_call &c) {
+  const auto plain = [&c](thread &self) {
+    taskloop(self, c, [&](const task_loop &l) {
+      make_tasks(self, l, c.condition != 0, unwatched_creation());
+    });
+  };
+  if (thread *const self = self_or_null()) [[likely]]
+    return plain(*self);
+  enter_slow(
+      plain,
+      [&c](thread &self, const call_site &at, auto) {
+        in_reported_group(self, !c.no_group, at, [&](auto between) {
+          taskloop(self, c, [&](const task_loop &l) {
+            watched_creation report{at.return_address, task_of(c.pattern).body == &untied_mark};
+            report.bytes = task_of(c.pattern).data_bytes;
+            report_taskloop(watched_self(self), l.trips, at,
+                            [&] { make_tasks(self, l, c.condition != 0, report); });
+            between();
+          });
+        });
+      },
+      this_call());
+}
+
 } // namespace
 
 KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern,
                                std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
                                std::int64_t step, std::int32_t no_group, std::int32_t how,
                                std::uint64_t asked, std::int32_t modifier, void *copy) {
-  thread &self = weft_omp::self();
-  if (!no_group)
-    begin_group(self);
-  task_loop l{
-      pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step),
-      0,       0,   0};
-  if (l.trips != 0 && !is_cancelled(*self.task)) {
-    divide(l, self, how, asked, modifier == k_strict);
-    make_tasks(self, l, condition != 0);
-  }
-  destroy_data(n, pattern);
-  discard(self, task_of(pattern));
-  if (!no_group)
-    end_group(self);
+  enter_taskloop({n, pattern, condition, low, high, step, no_group, how, asked, modifier, copy});
 }
-KMP_API void __kmpc_taskloop(location *l, std::int32_t n, kmp_task *pattern, std::int32_t condition,
+KMP_API void __kmpc_taskloop(location *, std::int32_t n, kmp_task *pattern, std::int32_t condition,
                              std::uint64_t *low, std::uint64_t *high, std::int64_t step,
                              std::int32_t no_group, std::int32_t how, std::uint64_t asked,
                              void *copy) {
-  __kmpc_taskloop_5(l, n, pattern, condition, low, high, step, no_group, how, asked, 0, copy);
+  enter_taskloop({n, pattern, condition, low, high, step, no_group, how, asked, 0, copy});
 }

@@ -7,6 +7,7 @@
 #include "abi/api.hpp"
 #include "team/team.hpp"
 #include "thread/event.hpp"
+#include "tool/enter.hpp"
 
 #include <new>
 
@@ -20,6 +21,12 @@ struct nest_lock {
   relaxed_value<void *> owner; // relaxed: tasks that are not the owner read it, too
 };
 static_assert(sizeof(nest_lock) == 16);
+
+void clear(nest_lock &l) noexcept {
+  l.lock.clear();
+  l.count = 0;
+  l.owner = nullptr;
+}
 
 struct old_nest_lock { // the owner is a thread, by number + 1
   word_lock lock;
@@ -79,32 +86,112 @@ void give_back(old_nest_lock &l, thread &self) noexcept {
   l.lock.unlock(self);
 }
 
+/// Events of nestable locks. `f(lock)` takes or gives back, and returns how often the task has the
+/// lock then; 0: it has not got it, or has given it up.
+template <class F>
+void set_watched(thread &self, const call_site &at, ompt::mutex_kind kind, const void *lock, F f) {
+  watched_thread &me = watched_self(self);
+  report_acquire(ompt::event::mutex_acquire, kind, 0, lock, at.return_address);
+  int count = 0;
+  {
+    const state_change change(me, ompt::state::wait_lock, id_of(lock));
+    count = f();
+  }
+  if (count == 1)
+    report_mutex(ompt::event::mutex_acquired, kind, lock, at.return_address);
+  else if (count > 1)
+    report(ompt::event::nest_lock, static_cast<int>(ompt::endpoint::begin), id_of(lock),
+           at.return_address);
+}
+
+template <class Lock>
+[[gnu::always_inline]] inline int take_nested(Lock &l, if_held then) {
+  const ompt::mutex_kind kind =
+      then == if_held::wait ? ompt::mutex_kind::nest_lock : ompt::mutex_kind::test_nest_lock;
+  return enter([&l, then](thread &self) { return take(l, self, then); },
+               [=, &l](thread &self, const call_site &at, auto plain) {
+                 int count = 0;
+                 set_watched(self, at, kind, &l, [&] { return count = plain(self); });
+                 return count;
+               });
+}
+
+template <class Lock>
+[[gnu::always_inline]] inline void give_nested_back(Lock &l) {
+  enter([&l](thread &self) { give_back(l, self); },
+        [&l](thread &self, const call_site &at, auto plain) {
+          const bool is_last = l.count == 1;
+          plain(self);
+          if (is_last)
+            report_mutex(ompt::event::mutex_released, ompt::mutex_kind::nest_lock, &l,
+                         at.return_address);
+          else
+            report(ompt::event::nest_lock, static_cast<int>(ompt::endpoint::end), id_of(&l),
+                   at.return_address);
+        });
+}
+
+[[gnu::always_inline]] inline int test_plain(void *l) {
+  return enter([=](thread &self) { return test(word_lock::at(l), self) ? 1 : 0; },
+               [=](thread &self, const call_site &at, auto plain) {
+                 constexpr auto kind = ompt::mutex_kind::test_lock;
+                 report_acquire(ompt::event::mutex_acquire, kind, 0, l, at.return_address);
+                 const int taken = plain(self);
+                 if (taken)
+                   report_mutex(ompt::event::mutex_acquired, kind, l, at.return_address);
+                 return taken;
+               });
+}
+
+[[gnu::always_inline]] inline void report_init(ompt::mutex_kind kind, const void *l,
+                                               unsigned hint = 0) {
+  report_if_watched([=](thread &, const call_site &at) {
+    report_acquire(ompt::event::lock_init, kind, hint, l, at.return_address);
+  });
+}
+[[gnu::always_inline]] inline void report_destruction(ompt::mutex_kind kind, const void *l) {
+  report_if_watched([=](thread &, const call_site &at) {
+    report_mutex(ompt::event::lock_destroy, kind, l, at.return_address);
+  });
+}
+
 } // namespace
 
-OMP_API void omp_init_lock(void *l) { word_lock::at(l).clear(); }
-OMP_API void omp_init_lock_with_hint(void *l, int) { word_lock::at(l).clear(); }
-OMP_API void omp_destroy_lock(void *) {}
-OMP_API void omp_set_lock(void *l) { word_lock::at(l).lock(self()); }
-OMP_API void omp_unset_lock(void *l) { word_lock::at(l).unlock(self()); }
-OMP_API int omp_test_lock(void *l) { return test(word_lock::at(l), self()); }
+OMP_API void omp_init_lock(void *l) {
+  word_lock::at(l).clear();
+  report_init(ompt::mutex_kind::lock, l);
+}
+OMP_API void omp_init_lock_with_hint(void *l, int hint) {
+  word_lock::at(l).clear();
+  report_init(ompt::mutex_kind::lock, l, static_cast<unsigned>(hint));
+}
+OMP_API void omp_destroy_lock(void *l) { report_destruction(ompt::mutex_kind::lock, l); }
+OMP_API void omp_set_lock(void *l) {
+  enter([=](thread &self) { word_lock::at(l).lock(self); }, as_lock(ompt::mutex_kind::lock, l));
+}
+OMP_API void omp_unset_lock(void *l) {
+  enter([=](thread &self) { word_lock::at(l).unlock(self); }, as_unlock(ompt::mutex_kind::lock, l));
+}
+OMP_API int omp_test_lock(void *l) { return test_plain(l); }
 
 OMP_API void omp_init_nest_lock(nest_lock *l) {
-  l->lock.clear();
-  l->count = 0;
-  l->owner = nullptr;
+  clear(*l);
+  report_init(ompt::mutex_kind::nest_lock, l);
 }
 OMP_API void omp_init_nest_lock_with_hint(nest_lock *l, int) { omp_init_nest_lock(l); }
-OMP_API void omp_destroy_nest_lock(nest_lock *) {}
-OMP_API void omp_set_nest_lock(nest_lock *l) { take(*l, self(), if_held::wait); }
-OMP_API void omp_unset_nest_lock(nest_lock *l) { give_back(*l, self()); }
-OMP_API int omp_test_nest_lock(nest_lock *l) { return take(*l, self(), if_held::give_up); }
+OMP_API void omp_destroy_nest_lock(nest_lock *l) {
+  report_destruction(ompt::mutex_kind::nest_lock, l);
+}
+OMP_API void omp_set_nest_lock(nest_lock *l) { take_nested(*l, if_held::wait); }
+OMP_API void omp_unset_nest_lock(nest_lock *l) { give_nested_back(*l); }
+OMP_API int omp_test_nest_lock(nest_lock *l) { return take_nested(*l, if_held::give_up); }
 
 // ---- the first ABI of GCC ------------------------------------------------------------------------------------------------
 
 #define OLD(NAME) OMP_VERSION(weft_old_##NAME, NAME, OMP_1.0, weft_old1_##NAME)
 extern "C" {
 [[gnu::used]] void weft_old_omp_init_lock(void *l) { omp_init_lock(l); }
-[[gnu::used]] void weft_old_omp_destroy_lock(void *) {}
+[[gnu::used]] void weft_old_omp_destroy_lock(void *l) { omp_destroy_lock(l); }
 [[gnu::used]] void weft_old_omp_set_lock(void *l) { omp_set_lock(l); }
 [[gnu::used]] void weft_old_omp_unset_lock(void *l) { omp_unset_lock(l); }
 [[gnu::used]] int weft_old_omp_test_lock(void *l) { return omp_test_lock(l); }
@@ -112,12 +199,15 @@ extern "C" {
   l->lock.clear();
   l->owner = std::uint16_t{0};
   l->count = 0;
+  report_init(ompt::mutex_kind::nest_lock, l);
 }
-[[gnu::used]] void weft_old_omp_destroy_nest_lock(old_nest_lock *) {}
-[[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take(*l, self(), if_held::wait); }
-[[gnu::used]] void weft_old_omp_unset_nest_lock(old_nest_lock *l) { give_back(*l, self()); }
+[[gnu::used]] void weft_old_omp_destroy_nest_lock(old_nest_lock *l) {
+  report_destruction(ompt::mutex_kind::nest_lock, l);
+}
+[[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take_nested(*l, if_held::wait); }
+[[gnu::used]] void weft_old_omp_unset_nest_lock(old_nest_lock *l) { give_nested_back(*l); }
 [[gnu::used]] int weft_old_omp_test_nest_lock(old_nest_lock *l) {
-  return take(*l, self(), if_held::give_up);
+  return take_nested(*l, if_held::give_up);
 }
 }
 OLD(omp_init_lock);
@@ -145,7 +235,7 @@ OLD_FORTRAN(omp_unset_nest_lock);
 OLD_FORTRAN(omp_test_nest_lock);
 
 OMP_API void omp_init_lock_(void *l) { omp_init_lock(l); }
-OMP_API void omp_destroy_lock_(void *) {}
+OMP_API void omp_destroy_lock_(void *l) { omp_destroy_lock(l); }
 OMP_API void omp_set_lock_(void *l) { omp_set_lock(l); }
 OMP_API void omp_unset_lock_(void *l) { omp_unset_lock(l); }
 OMP_API int omp_test_lock_(void *l) { return omp_test_lock(l); }
@@ -158,16 +248,18 @@ OMP_API void omp_init_nest_lock_(nest_lock **l) {
   *l = new (std::nothrow) nest_lock;
   if (!*l)
     fatal("no memory for a nestable lock");
-  omp_init_nest_lock(*l);
+  clear(**l);
+  report_init(ompt::mutex_kind::nest_lock, *l);
 }
 OMP_API void omp_init_nest_lock_with_hint_(nest_lock **l, const int *) { omp_init_nest_lock_(l); }
 OMP_API void omp_destroy_nest_lock_(nest_lock **l) {
+  report_destruction(ompt::mutex_kind::nest_lock, *l);
   delete *l;
   *l = nullptr;
 }
-OMP_API void omp_set_nest_lock_(nest_lock **l) { omp_set_nest_lock(*l); }
-OMP_API void omp_unset_nest_lock_(nest_lock **l) { omp_unset_nest_lock(*l); }
-OMP_API int omp_test_nest_lock_(nest_lock **l) { return omp_test_nest_lock(*l); }
+OMP_API void omp_set_nest_lock_(nest_lock **l) { take_nested(**l, if_held::wait); }
+OMP_API void omp_unset_nest_lock_(nest_lock **l) { give_nested_back(**l); }
+OMP_API int omp_test_nest_lock_(nest_lock **l) { return take_nested(**l, if_held::give_up); }
 
 extern "C" [[gnu::used]] void weft_llvm_init_nest_lock_with_hint(nest_lock **l, int) {
   omp_init_nest_lock_(l);

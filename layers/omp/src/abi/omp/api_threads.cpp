@@ -4,6 +4,7 @@
 #include "config/display.hpp"
 #include "config/topology.hpp"
 #include "team/team.hpp"
+#include "tool/tasks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -125,7 +126,7 @@ OMP_API int omp_pause_resource(int kind, int device) {
 OMP_API int omp_pause_resource_all(int kind) {
   return (kind == 1 || kind == 2) && forget_threads(self()) ? 0 : -1;
 }
-OMP_API void omp_fulfill_event(void *event) { fulfill(self(), *static_cast<omp_task *>(event)); }
+OMP_API void omp_fulfill_event(void *event) { fulfill_event(*static_cast<omp_task *>(event)); }
 
 OMP_ALSO_LLVM(omp_set_num_threads, OMP_1.0);
 OMP_ALSO_LLVM(omp_get_num_threads, OMP_1.0);
