@@ -4,6 +4,7 @@
 #pragma once
 
 #include <weft/access.hpp>
+#include <weft/detail/core.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -78,6 +79,13 @@ struct onready {
   explicit onready(const F &&callable) = delete;
   void (*f)(void *); ///< what is called
   void *context; ///< what it is called with
+};
+/// Makes a task wait for the end of another one, or for the value of a promise, beside its accesses:
+/// after(future), after(handle). Its place among its siblings is that of its spawn.
+struct after_clause {
+  explicit constexpr after_clause(detail::task *other) noexcept
+      : before(other) {} ///< for the library
+  detail::task *before; ///< what is waited for
 };
 /// Holds a number of accesses known only at run time; spawn reads them before it returns. A spawn
 /// takes one such list at most.

@@ -24,6 +24,9 @@ class handle_base {
 
   /// Returns true while the handle refers to a task.
   [[nodiscard]] bool valid() const noexcept { return m_task != nullptr; }
+  /// Gives the reference of the task away; for the library.
+  [[nodiscard]] task *release() && noexcept { return std::exchange(m_task, nullptr); }
+  [[nodiscard]] task *internals() const noexcept { return m_task; } ///< for the library
   /// Returns true when the task's body has ended and its external events are done. Never blocks.
   [[nodiscard]] bool ready() const noexcept { return task_is_done(m_task); }
   /// Waits for the task's body and its external events, not for its children. Does not rethrow.
@@ -71,7 +74,7 @@ class [[nodiscard]] handle : public detail::handle_base {
   }
 
  private:
-  T *result() noexcept {
+  std::remove_reference_t<T> *result() noexcept {
     return &static_cast<detail::result_of<T> *>(detail::storage(m_task))->get();
   }
 };
@@ -90,5 +93,11 @@ class [[nodiscard]] handle<void> : public detail::handle_base {
     drop();
   }
 };
+
+/// Makes a task wait for the end of another one, beside its accesses: spawn(f, in(x), after(h)).
+template <class T>
+[[nodiscard]] after_clause after(const handle<T> &h) noexcept {
+  return after_clause(h.internals());
+}
 
 } // namespace weft::inline v0

@@ -241,13 +241,19 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
       mine); // the thread that takes the last one sees the data of all predecessors, and the task as entered
 }
 
+/// Says whether the task waits for futures, too. A manager without memory would end it meanwhile.
+bool is_gated(const task &t) noexcept {
+  const task_extra *const extra = peek_extra(t);
+  return extra && extra->gated;
+}
+
 /// Posts `t` to the managers if that is possible. Returns true if a manager will enter the accesses
 /// of `t`. After false no thread but the caller uses the domain.
 WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
   // A task that has a domain before it runs is between addresses and regions: nothing comes behind
   // it before it is entered. So it is not posted.
   if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) &&
-      !t.children_domain && post_new(t, d))
+      !t.children_domain && !is_gated(t) && post_new(t, d))
     return true;
   if (d.is_hidden())
     apply_registrations_of(d);

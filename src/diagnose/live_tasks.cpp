@@ -2,6 +2,7 @@
 #include "diagnose/live_tasks.hpp"
 
 #include "deps/domain.hpp"
+#include "task/claim_word.hpp"
 #include "task/pending.hpp"
 #include "worker/functions.hpp"
 #include "worker/hooks.hpp"
@@ -57,8 +58,12 @@ void live_tasks::find_ready(runtime &rt) {
 }
 
 void live_tasks::meet_ready(runnable &r) {
-  if (r.what == runnable::kind::task)
-    return meet(static_cast<task &>(r));
+  if (r.what == runnable::kind::task) {
+    auto &t = static_cast<task &>(r);
+    if (t.has(detail::k_tracked) && is_left_behind(t.unsatisfied))
+      return; // a waiter runs the task, or ran it: this is not its place
+    return meet(t);
+  }
   if (r.what != runnable::kind::frame || !static_cast<frame &>(r).current)
     return;
   task &t = *static_cast<frame &>(r).current;

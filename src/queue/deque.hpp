@@ -138,6 +138,14 @@ class work_deque {
     return item;
   }
 
+  /// Returns the newest item, which a thief may have taken, or null. Owner only.
+  [[nodiscard]] T newest() const noexcept {
+    const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
+    if (m_top.load(std::memory_order_relaxed) >= bottom)
+      return nullptr;
+    return m_own_ring.get()->at(bottom - 1).load(std::memory_order_relaxed);
+  }
+
   /// Takes the oldest item. Any thread. Returns `lost` if another thread took that item first;
   /// there may be more items.
   stolen<T> steal() noexcept {

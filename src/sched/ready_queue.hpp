@@ -90,6 +90,8 @@ class ready_queue {
         m_other.mark_used(key_of(*r));
       }
     } catch (const std::bad_alloc &) {
+      if (!keep_from_waiters(*r))
+        return;
       m_without_place.push_back(r);
     }
     ++m_size;
@@ -125,6 +127,15 @@ class ready_queue {
   }
 
  private:
+  /// Keeps waiters from a task, which needs its link itself when it runs. False: a waiter has begun
+  /// the task. Then its block is never freed, because no code of the user may run here.
+  static bool keep_from_waiters(runnable &r) noexcept {
+    if (r.base() != runnable::kind::task || (r.flags & detail::k_tracked) == 0)
+      return true;
+    auto &word = static_cast<task &>(r).unsatisfied;
+    return hold(word) || !is_left_behind(word);
+  }
+
   using link = std::uint32_t; // an index into m_nodes
   static constexpr link k_none = 0;
 

@@ -7,12 +7,13 @@
 #include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "deps/registration.hpp"
+#include "task/claim_word.hpp"
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
 #include "task/pending.hpp"
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
-#include "task/signal_word.hpp"
+#include "task/waiters.hpp"
 
 #include <weft/error.hpp>
 
@@ -33,10 +34,8 @@ WEFT_INLINE task *drop(task &self, std::uint32_t released_refs, counted_by who) 
   return count_down(parent, group, who);
 }
 
-void signal_done(task &self) {
-  void *waiter = raise_signal(self.done_word, k_done);
-  if (unless(bug::done_not_signalled, waiter && waiter != k_runnable_now))
-    make_ready(*static_cast<frame *>(waiter));
+void signal_done(task &self, ready_list &ready) {
+  unless(bug::done_not_signalled, [&] { fire_waiters(self.done_word, k_done, ready); });
 }
 
 /// Posts the end of the task, if that is possible. If it returns false, `childless` may have become
@@ -81,8 +80,10 @@ void complete_upwards(task &self) {
 }
 
 bool may_post(task &self) noexcept {
-  return !self.has(detail::k_undeferred) && (self.extent != 0 || self.children_domain) &&
-         !shares(self);
+  // A posted end counts in the word that tells an entry left behind from others.
+  const bool has_entry = self.has(detail::k_tracked) && is_left_behind(self.unsatisfied);
+  return !self.has(detail::k_undeferred) && !has_entry &&
+         (self.extent != 0 || self.children_domain) && !shares(self);
 }
 
 bool destroy_early(task &self) noexcept {
@@ -101,7 +102,7 @@ void end_task(task &self, completed how, counted_by who, ready_list &ready) {
   if (!childless && released_refs)
     drop_references(self, released_refs);
   if (self.has(k_waited_for))
-    signal_done(self);
+    signal_done(self, ready);
   if (childless)
     return complete(self, how, released_refs, who, ready);
   if (settle_children(self, 0))
@@ -113,7 +114,7 @@ void release_ended(task &self, ready_list &ready) {
   if (const std::uint32_t released_refs = release_accesses(self, ready))
     drop_references(self, released_refs);
   if (self.has(k_waited_for))
-    signal_done(self);
+    signal_done(self, ready);
 }
 
 void drop_ended(task &self) {

@@ -17,6 +17,7 @@
 #include "deps/access.hpp"
 #include "deps/hooks.hpp"
 #include "deps/messages.hpp"
+#include "task/claim_word.hpp"
 #include "task/complete.hpp"
 #include "task/end_paths.hpp"
 #include "task/run_body.hpp"
@@ -87,22 +88,83 @@ WEFT_NOINLINE void count_for(thread_context &here, task *parent) {
   here.counts_for = parent;
 }
 
+/// Drops the entry of a task that a waiter has begun. It came as a ready task, and is not counted as
+/// one.
+WEFT_COLD runnable *drop_entry(thread_context &here, task &self, task *outer) noexcept {
+  here.current = outer;
+  count(here.counts->executed, ~std::uint64_t{0});
+  drop_references(self, 1);
+  return nullptr;
+}
+
+/// Flushes the count before a task of a group runs: the waiter for the children does not have to wait
+/// for the group.
+template <body_on Where>
+WEFT_INLINE void flush_before_group(thread_context &here) {
+  if (Where == body_on::loop && unless(bug::parent_flushed_late, here.counted != 0)) [[unlikely]]
+    flush_child_count(here);
+}
+
+/// Runs a task that has a handle, or that needs a look before it runs.
+template <body_on Where>
+WEFT_NOINLINE void run_marked(thread_context &here, task &self) noexcept {
+  if (self.group)
+    flush_before_group<Where>(here);
+  if (is_cancelled(self) || is_asked_to_stop(self))
+    skip_body(self);
+  else if (self.has(detail::k_special) && peek_extra(self))
+    run_with_extra(self);
+  else
+    run_body(self);
+}
+
+/// Executes a task with a handle, or drops the entry that its waiter has left behind.
+template <body_on Where>
+WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self, task *outer) noexcept {
+  if (!take_entry(self.unsatisfied)) [[unlikely]]
+    return drop_entry(here, self, outer);
+  run_marked<Where>(here, self);
+  return end_body(self, outer, Where); // its end is signalled
+}
+
+/// Returns whether the task has neither a group nor an extra block. The common path
+/// keeps no address for that: the compiler does not know that it is the same task.
+WEFT_INLINE bool is_bare(const task &self) noexcept {
+  const task *same = &self;
+  asm("" : "+r"(same));
+  return (reinterpret_cast<std::uintptr_t>(same->group) |
+          reinterpret_cast<std::uintptr_t>(peek_extra(*same))) == 0;
+}
+
+/// Prepares the body of a task that is not marked. Returns false if the task was skipped.
+template <body_on Where>
+WEFT_INLINE bool prepare_body(thread_context &here, task &self) noexcept {
+  if (!self.group)
+    return true;
+  flush_before_group<Where>(here);
+  if (!is_cancelled(self)) [[likely]]
+    return true;
+  skip_body(self);
+  return false;
+}
+
 template <body_on Where>
 WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
-  constexpr bool on_loop = Where == body_on::loop;
-  if (on_loop && here.counts_for != self.parent &&
+  if (Where == body_on::loop && here.counts_for != self.parent &&
       unless(bug::parent_flushed_late, true, here.counted == 0)) [[unlikely]]
     count_for(here, self.parent);
   task *const outer = here.current;
   here.current = &self;
-  if (on_loop && unless(bug::parent_flushed_late, self.group && here.counted != 0)) [[unlikely]]
-    flush_child_count(here); // the waiter for the children does not have to wait for the group
-  if (is_cancelled(self)) [[unlikely]]
-    skip_body(self);
-  else if (self.has(detail::k_special) && peek_extra(self)) [[unlikely]]
-    run_with_extra(self);
-  else
+  if (self.has(detail::k_special | detail::k_tracked)) [[unlikely]] {
+    if (self.has_meanwhile(detail::k_tracked)) // a load of its own: no register for the common path
+      return execute_entry<Where>(here, self, outer);
+    if (is_bare(self)) [[likely]]
+      run_body(self);
+    else
+      run_marked<Where>(here, self);
+  } else if (prepare_body<Where>(here, self)) [[likely]] {
     run_body(self);
+  }
   if (!ends_fast(self)) [[unlikely]]
     return end_body(self, outer, Where);
   return end_fast(*this_thread_context(), self, outer, Where); // the thread may have changed
@@ -125,6 +187,18 @@ runnable *execute_in_place(thread_context &here, task &self) noexcept {
   if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
     return execute_among_exceptions(here, self);
   return execute_on<body_on::frame>(here, self);
+}
+
+runnable *execute_awaited(thread_context &here, task &self) noexcept {
+  const exception_state outer_exceptions = std::exchange(*here.exceptions, {});
+  task *const outer = std::exchange(here.current, &self);
+  if (is_cancelled(self) || is_asked_to_stop(self)) [[unlikely]]
+    skip_body(self);
+  else
+    run_body(self); // here is as much stack as the task asks for
+  runnable *const successor = end_body(self, outer, body_on::frame);
+  *this_thread_context()->exceptions = outer_exceptions;
+  return successor;
 }
 
 void flush_child_count(thread_context &here) {

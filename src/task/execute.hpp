@@ -21,6 +21,10 @@ enum class body_on { loop, frame };
 /// keeps its exceptions from the task.
 [[nodiscard]] runnable *execute_in_place(thread_context &here, task &self) noexcept;
 
+/// Does the same for a task of which the caller, a frame that waits for it, has begun the run (see
+/// claim_word.hpp). The body has as much stack below the caller's frame as it asks for.
+[[nodiscard]] runnable *execute_awaited(thread_context &here, task &self) noexcept;
+
 /// Counts the children that have ended where they are waited for. A thread that executes one task
 /// after the other on a loop of its own calls it before it does anything else.
 void flush_child_count(thread_context &here);

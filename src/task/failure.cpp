@@ -60,13 +60,24 @@ void parent_failed(task &parent, const char *label, std::exception_ptr error) {
   x->children_error = std::move(error);
 }
 
-[[noreturn]] void terminate_for(const char *label, const std::exception_ptr &error) noexcept {
+[[noreturn]] void terminate_for(const char *label, const std::exception_ptr &error,
+                                const char *why = "its policy is terminate") noexcept {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception &e) {
-    fatal("task '%s' threw and its policy is terminate: %s", label, e.what());
+    fatal("task '%s' threw and %s: %s", label, why, e.what());
   } catch (...) {
-    fatal("task '%s' threw and its policy is terminate", label);
+    fatal("task '%s' threw and %s", label, why);
+  }
+}
+
+bool is_cancellation(const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const weft::error &e) {
+    return e.code() == errc::cancelled;
+  } catch (...) {
+    return false;
   }
 }
 
@@ -107,6 +118,20 @@ void set_default_exception_policy(exceptions_kind kind) noexcept {
     g_default_policy = exception_policy::first_cancels;
     break;
   }
+}
+
+namespace {
+unobserved_kind g_unobserved = unobserved_kind::report;
+} // namespace
+
+void set_unobserved(unobserved_kind kind) noexcept { g_unobserved = kind; }
+
+void lose_unasked(const char *label, const std::exception_ptr &error) noexcept {
+  if (g_unobserved == unobserved_kind::terminate && !is_cancellation(error))
+    terminate_for(label, error,
+                  "no caller asked for the exception (future.unobserved is terminate)");
+  if (g_unobserved != unobserved_kind::ignore)
+    report_lost(label, error);
 }
 
 void fail(task &t, std::exception_ptr error) noexcept {

@@ -31,6 +31,11 @@ void report_unasked(const char *label, const std::exception_ptr &error) noexcept
 
 /// Applies the setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;
+/// Does what setting future.unobserved says about an exception that no holder of a handle or future
+/// asked for.
+void lose_unasked(const char *label, const std::exception_ptr &error) noexcept;
+/// Sets that, before any task exists.
+void set_unobserved(unobserved_kind kind) noexcept;
 inline exception_policy g_default_policy = exception_policy::first_cancels;
 
 } // namespace rt

@@ -21,6 +21,9 @@ void enqueue_ready(runnable &ready);
 /// done(owned), as long as these tasks belong to the lineage that the frame waits for. Returns
 /// false if there was none.
 bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned);
+/// Runs a task that is ready, and that the caller waits for, on the caller's stack, if the task may
+/// run there and no thread has begun it.
+void run_awaited(task &awaited);
 /// Runs one ready item on top of a waiting frame whose worker has no stack to go on with, or
 /// yields.
 void get_by();

@@ -2,7 +2,11 @@
 // What a waiting frame may run in place: descendants of what it waits for, and nothing else.
 #pragma once
 
+#include "task/claim_word.hpp"
 #include "task/group.hpp"
+#include "task/task.hpp"
+
+#include <bit>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -14,18 +18,47 @@ struct lineage {
 
   /// Returns whether `r` is ready work of the lineage. Its ancestors live as long as `r` does. The
   /// walk upwards ends after k_generations.
-  [[nodiscard]] bool includes(const runnable &r) const noexcept {
-    if (r.what != runnable::kind::task)
-      return false;
-    const task *t = static_cast<const task *>(&r);
+  ///
+  /// A task with a handle that a waiter has begun is no longer in the queue that `r` was taken from,
+  /// and has perhaps no ancestors any more: it counts as included, so that the caller drops its
+  /// entry.
+  [[nodiscard]] bool includes(runnable &r) const noexcept {
+    if (!is_untracked_task(r)) [[unlikely]]
+      return r.what == runnable::kind::task && includes_tracked(static_cast<task &>(r));
+    return is_below(static_cast<task &>(r));
+  }
+
+ private:
+  static constexpr int k_generations = 16;
+
+  /// Returns, in one comparison, whether `r` is a task of all workers and without a handle.
+  [[nodiscard]] static bool is_untracked_task(const runnable &r) noexcept {
+    struct head {
+      runnable::kind what;
+      std::uint8_t flags;
+    };
+    constexpr auto bits = [](runnable::kind k, std::uint8_t f) {
+      return std::bit_cast<std::uint16_t>(head{k, f});
+    };
+    return (bits(r.what, r.flags) & bits(runnable::kind{0xFF}, detail::k_tracked)) == 0;
+  }
+  [[nodiscard]] WEFT_INLINE bool is_below(const task &of) const noexcept {
+    const task *t = &of;
     for (int i = 0; t && i < k_generations; ++i, t = t->parent)
       if (is_child(*t)) [[likely]]
         return true;
     return !root && !group;
   }
-
- private:
-  static constexpr int k_generations = 16;
+  /// Keeps waiters away while it looks: they may end the task, and with it its ancestors.
+  [[nodiscard]] WEFT_NOINLINE bool includes_tracked(task &t) const noexcept {
+    const bool held = hold(t.unsatisfied);
+    if (!held && is_left_behind(t.unsatisfied))
+      return true;
+    const bool below = is_below(t);
+    if (held && !below)
+      put_back(t.unsatisfied);
+    return below;
+  }
   [[nodiscard]] bool is_child(const task &t) const noexcept {
     return root ? t.parent == root : t.group && &t.group->internals() == group;
   }

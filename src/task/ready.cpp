@@ -4,9 +4,11 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
+#include "task/claim_word.hpp"
+#include "task/hold.hpp"
 #include "task/hooks.hpp"
-#include "task/signal_word.hpp"
 #include "task/tracing.hpp"
+#include "task/waiters.hpp"
 
 #include <utility>
 
@@ -42,6 +44,8 @@ bool announce_general(task &self) {
     return false;
   }
   if (self.has(detail::k_special)) {
+    if (!passes_gate(self)) // the last future announces the task
+      return false;
     if (!take_exclusions(self)) // the task that releases them announces this one again
       return false;
     if (is_external(self)) {
@@ -54,14 +58,15 @@ bool announce_general(task &self) {
     call_onready(self);
   }
   if (!self.has(detail::k_undeferred)) {
+    if (self.has(detail::k_tracked))
+      open_to_waiters(self.unsatisfied); // O1 of claim_word.hpp
     if (self.priority >= 0)
       return true;
     enqueue_ready(self); // whatever else is ready goes first
     return false;
   }
-  if (void *creator =
-          unless(bug::undeferred_creator_forgotten, raise_signal(self.done_word, k_runnable_now)))
-    make_ready(*static_cast<frame *>(creator));
+  unless(bug::undeferred_creator_forgotten,
+         [&self] { fire_waiters(self.done_word, k_runnable_now); });
   return false;
 }
 

@@ -14,7 +14,8 @@ void call_onready(task &self) noexcept;
 /// onready, wakes an undeferred task's creator. Returns true if the caller enqueues the task.
 bool announce_general(task &self);
 inline bool announce_ready(task &self) {
-  return !self.has(detail::k_special | detail::k_undeferred) || announce_general(self);
+  return !self.has(detail::k_special | detail::k_undeferred | detail::k_tracked) ||
+         announce_general(self);
 }
 /// Takes the first task of the highest priority, which the caller runs or enqueues, and enqueues
 /// the others. Returns null if there is none for the caller to run.

@@ -70,7 +70,8 @@ void skip_body(task &self) noexcept {
   try {
     std::string what = "task '";
     what += label_of(self);
-    what += "' was skipped: its group was cancelled before it ran";
+    what += is_cancelled(self) ? "' was skipped: its group was cancelled before it ran"
+                               : "' was skipped: it was asked to stop before it ran";
     keep_own_error(self, std::make_exception_ptr(error(errc::cancelled, what)));
   } catch (...) {
     keep_own_error(self, std::current_exception());

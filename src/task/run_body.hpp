@@ -25,6 +25,12 @@ void disarm_safepoint() noexcept;
   return self.group && self.group->internals().cancelled.load(std::memory_order_relaxed);
 }
 
+/// Returns whether a holder of a future has asked the task to stop.
+[[nodiscard]] inline bool is_asked_to_stop(const task &self) noexcept {
+  const task_extra *const extra = peek_extra(self);
+  return extra && extra->stop.load(std::memory_order_relaxed);
+}
+
 /// Says what is done around each body.
 enum body_hook : std::uint8_t {
   k_measures_stacks = 1,

@@ -4,6 +4,7 @@
 #include "task/task.hpp"
 
 #include "queue/spin_lock.hpp"
+#include "task/claim_word.hpp"
 #include "task/failure.hpp"
 #include "task/rerun_clock.hpp"
 #include "ult/hooks.hpp"
@@ -86,8 +87,8 @@ task_extra *try_extra_of(task &t) noexcept {
 namespace {
 
 WEFT_COLD void delete_extra(const task &self, task_extra *extra) noexcept {
-  if (extra->own_error)
-    report_lost(label_of(self), extra->own_error);
+  if (extra->own_error && !extra->error_was_asked.load(std::memory_order_relaxed))
+    lose_unasked(label_of(self), extra->own_error);
   if (extra->children_error)
     report_lost(label_of(self), extra->children_error);
   delete extra;
@@ -98,8 +99,12 @@ WEFT_COLD void delete_extra(const task &self, task_extra *extra) noexcept {
 void free_task(task &self, heap *mine) noexcept {
   // Only for a task with a handle: the module that holds `ops` may have been unloaded since the
   // task completed.
-  if (self.has(detail::k_tracked) && self.ops->destroy_result)
-    self.ops->destroy_result(detail::storage(&self));
+  if (self.has(detail::k_tracked)) {
+    if (self.unsatisfied.load(std::memory_order_relaxed) == k_deferred && self.ops->destroy)
+      self.ops->destroy(detail::storage(&self)); // no thread has waited for it
+    if (self.ops->destroy_result)
+      self.ops->destroy_result(detail::storage(&self));
+  }
   if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
     delete_extra(self, extra);
   heap::deallocate(&self, mine);

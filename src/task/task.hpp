@@ -47,6 +47,10 @@ struct task_extra {
   bool only_destructor = false; // it is run once more, for the destructor of its callable
   struct rerun_clock *clock = nullptr; // of a task that runs again after a time
   std::exception_ptr own_error; // for the handle; published by the done word
+  std::atomic<bool> error_was_asked{false}; // the holder of a future has copied own_error
+  std::atomic<bool> stop{false}; // a holder of a future asks the task to stop
+  bool gated = false; // `gate` holds the task back; see hold.hpp
+  std::atomic<std::uint32_t> gate{0}; // futures that it waits for, beside its accesses
   std::exception_ptr children_error; // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   local_list<> locals; // see locals.hpp
@@ -85,8 +89,9 @@ struct task : runnable {
   task *parent;
   task_group *group;
   std::int32_t owned_children = 0; // plain half of `children`; of the running body
-  std::atomic<std::uint32_t>
-      unsatisfied; // accesses that still hold the task back, plus one while it is entered
+  /// Accesses that still hold the task back, plus one while it is entered. Of a ready task with a
+  /// handle: see claim_word.hpp.
+  std::atomic<std::uint32_t> unsatisfied;
   std::atomic<std::uint32_t> references; // completion, each live access, the handle
   std::uint32_t trace_id; // only while a trace is written
   const char *label = nullptr;
@@ -94,8 +99,8 @@ struct task : runnable {
   // second cache line
   rt::completion_word<> children;
   std::atomic<rt::task_extra *> extra{nullptr};
-  /// Null, a waiting frame, or k_done; only with k_tracked or k_undeferred. In a recorded task its
-  /// node, in a join's branch its job.
+  /// Waiters, or k_done: see waiters.hpp; only with k_tracked or k_undeferred. In a recorded task
+  /// its node, in a join's branch its job.
   std::atomic<void *> done_word{nullptr};
 
   task(const body_ops &o, task *p, task_group *g) noexcept

@@ -7,10 +7,12 @@
 #include "deps/messages.hpp"
 #include "deps/registration.hpp"
 #include "deps/sharing/cohort.hpp"
+#include "task/claim_word.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
 #include "task/poll_hook.hpp"
 #include "task/signal_word.hpp"
+#include "task/waiters.hpp"
 #include "trace/session.hpp"
 
 #include <pthread.h>
@@ -128,12 +130,18 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
 
 /// Waits until the word is raised. Returns false when no stack was to be had.
 bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
+  struct waiting : frame_waiter {
+    std::atomic<void *> *word = nullptr;
+  } mine;
+  mine.word = &word;
   return try_suspend(
       [](thread_context &, frame &f, void *p) {
-        if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
+        auto &w = *static_cast<waiting *>(p);
+        w.left = &f;
+        if (!task_waiters::attach(*w.word, w))
           make_ready(f);
       },
-      &word, how, why);
+      &mine, how, why);
 }
 
 } // namespace
@@ -162,6 +170,8 @@ void wait_until_done(task &t, exhausted how) {
         errc::invalid_argument,
         "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
         label_of(t));
+  if (is_open(t.unsatisfied))
+    run_awaited(t);
   while (!is_raised(t.done_word, k_done))
     if (wait_on_word(t.done_word, how, {waits_for::end_of_task, &t}))
       break;

@@ -3,6 +3,7 @@
 
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
+#include "task/parent_process.hpp"
 
 #include <new>
 
@@ -35,6 +36,7 @@ void forget_functions_after_fork() {
   functions_root();
   make_root(storage());
   ++g_generation;
+  g_was_forked = true;
 }
 
 unsigned functions_generation() noexcept { return g_generation; }

@@ -9,10 +9,13 @@
 #include "iter/iteration.hpp"
 #include "managers/hooks.hpp"
 #include "managers/managers.hpp"
+#include "task/claim_word.hpp"
+#include "task/failure.hpp"
 #include "task/hooks.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
 #include "ult/hooks.hpp"
+#include "worker/functions.hpp"
 #include "worker/search.hpp"
 
 #include <algorithm>
@@ -129,7 +132,7 @@ void run(worker &w, runnable *r) {
     leave_for_frame(*static_cast<frame *>(r));
   case runnable::kind::join:
     end_gap(*w.counts, w.time);
-    run_join(*static_cast<detail::join_job *>(r));
+    run_job(w, *r);
     return begin_gap(this_worker_or_null()->time);
   case runnable::kind::recorded:
     return run_recorded(w, r);
@@ -160,8 +163,13 @@ void enqueue_job(worker &w, detail::join_job &job) {
 }
 
 runnable *execute_timed(worker &w, task &t, body_on where) noexcept {
-  return timed(w, t,
-               [&] { return where == body_on::frame ? execute_in_place(w, t) : execute(w, t); });
+  const auto run = [&] { return where == body_on::frame ? execute_in_place(w, t) : execute(w, t); };
+  // Of an entry that was left behind only the block is sure to be there: nothing names it.
+  if (t.has(detail::k_tracked) && is_left_behind(t.unsatisfied)) {
+    w.time.until = 1; // the next task is timed
+    return run();
+  }
+  return timed(w, t, run);
 }
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
@@ -227,8 +235,11 @@ runnable *pick(thread_context &e) {
   poll_services(poll_point::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);
-  if (runnable *kept = std::exchange(w.handoff, nullptr))
+  if (runnable *kept = std::exchange(w.handoff, nullptr)) {
+    if (std::exchange(w.forks, false))
+      return kept;
     enqueue(&w, *kept, origin::fresh);
+  }
   if (runnable *f = own_frame(w))
     return f;
   return take_ready(w);
@@ -260,6 +271,90 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
   return true;
 }
 
+namespace {
+
+constexpr std::size_t k_kept_free = 16 << 10; // stack below a body that is run in place
+
+/// Returns whether the stack of the caller has room for what the task asks for.
+bool has_room_for(const worker &w, const task &t) noexcept {
+  const task_extra *const extra = peek_extra(t);
+  const std::size_t asked = extra ? extra->stack_bytes : 0;
+  return stack_left(w) >= std::max(k_stack_reserve, asked + k_kept_free);
+}
+
+/// Returns whether the task may run on the frame of the current task. It may suspend there and go on
+/// on any worker of its set, and then the frame goes on at that worker.
+bool may_run_here(const worker &w, const task &t) noexcept {
+  const unsigned set = t.confinement();
+  const unsigned mine = w.current->confinement();
+  return set == mine || (mine == 0 && the_runtime().confined.serves(w.id, set));
+}
+
+/// Takes the task out of the worker's own queue if it is the newest there.
+bool pop_newest(worker &w, const task &t) noexcept {
+  work_deque<runnable *> *const own = w.own.deque;
+  if (!own || own->newest() != &t)
+    return false;
+  runnable *const taken = own->pop();
+  if (taken == &t)
+    return true;
+  if (taken) // a thief took the task meanwhile, and the queue has room for what is put back
+    own->push(taken);
+  return false;
+}
+
+/// Begins an open task in place of its entry in a queue. Returns false if another thread was first.
+bool begin_awaited(worker &w, task &t) noexcept {
+  if (pop_newest(w, t)) {
+    if (start(t.unsatisfied))
+      return true;
+    drop_references(t, 1); // of the entry, which another waiter has left behind
+    return false;
+  }
+  t.references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: for the entry
+  if (claim(t.unsatisfied)) // O2 of claim_word.hpp
+    return true;
+  drop_references(t, 1);
+  return false;
+}
+
+} // namespace
+
+void run_awaited(task &awaited) {
+  worker &w = *this_worker_or_null();
+  // As in help(): on a thread's own stack only that thread could continue the task.
+  if (w.in_callback || home_of(w) || !has_room_for(w, awaited) || !may_run_here(w, awaited) ||
+      the_runtime().ready->choose(2) != 0 || !begin_awaited(w, awaited))
+    return;
+  count(w.counts->executed);
+  count(w.counts->ran_in_wait);
+  const auto run = [&] { return execute_awaited(w, awaited); };
+  runnable *const successor = --w.time.until == 0 ? timed(w, awaited, run) : run();
+  worker &now = *this_worker_or_null(); // the thread may have changed
+  end_gap(*now.counts, now.time);
+  if (successor)
+    enqueue(&now, *successor, origin::fresh);
+}
+
+void run_job(worker &w, runnable &r) {
+  if ((r.flags & detail::call_record::k_call) == 0)
+    return run_join(static_cast<detail::join_job &>(r));
+  task posted("posted call", &functions_root());
+  w.current = &posted;
+  auto &record = static_cast<detail::call_record &>(r);
+  record.invoke(&record);
+  try {
+    wait_for_children(posted, exhausted::goes_on);
+    rethrow_children_error(posted);
+  } catch (...) {
+    report_unasked(posted.label, std::current_exception());
+  }
+  ready_list none;
+  release_accesses(posted, none);
+  delete posted.extra.load(std::memory_order_relaxed);
+  this_worker_or_null()->current = nullptr;
+}
+
 void get_by() {
   worker &w = *this_worker_or_null();
   runnable *r = nullptr;
@@ -276,7 +371,7 @@ void get_by() {
     enqueue(&w, *r, origin::resumed);
     return os_yield();
   case runnable::kind::join:
-    run_join(*static_cast<detail::join_job *>(r));
+    run_job(w, *r);
     break;
   case runnable::kind::recorded:
     count(w.counts->rounds);

@@ -15,6 +15,8 @@ WEFT_COLD void enqueue_confined(runnable &r);
 
 void enqueue_elsewhere(worker *here, runnable &r, origin from); // not onto the worker's own queue
 void run_join(detail::join_job &job);
+/// Runs what has the kind join: a branch of a join, or a posted call.
+void run_job(worker &w, runnable &r);
 /// Enqueues a branch of a join, so that every worker that may run its task can take it.
 void enqueue_job(worker &w, detail::join_job &job);
 /// Executes a task whose time is measured; see observe/timekeeper.hpp.

@@ -434,6 +434,7 @@ runtime::runtime()
   trace_suspensions(g_trace_level != trace_level::off);
   note_spawn_sites(cfg.watch_spawn_sites);
   set_default_exception_policy(cfg.group_exceptions);
+  set_unobserved(cfg.future_unobserved);
   check_suspensions(cfg.check_suspensions, &current_label);
   set_time_mode(static_cast<time_mode>(cfg.counters_time));
   open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit,

@@ -49,6 +49,7 @@ struct alignas(128) worker : thread_context {
   unsigned last_set = 0; // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false; // it has adopted an external thread
+  bool forks = false; // the frame that it leaves lets `handoff` go first, whatever else is ready
   std::atomic<bool> keeps_time{false}; // its thread is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread; // of a started worker

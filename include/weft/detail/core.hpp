@@ -137,6 +137,57 @@ WEFT_API bool task_is_done(const task *t) noexcept;
 WEFT_API std::exception_ptr task_take_exception(task *t) noexcept;
 WEFT_API void task_drop_handle(task *t) noexcept;
 
+/// Collects what the end of a task makes ready. Of the library.
+struct firing;
+
+/// Waits for the end of a task, or for the value of a promise. It lives in the waiter: in a frame,
+/// in the block of another task, in the promise of a coroutine. From attach on it belongs to the
+/// task, until it is fired or detached. `fire` is called once, by the thread that ends the task, and
+/// is the last touch. It must not wait, allocate, throw, or call the user's code: it makes a frame
+/// ready, hands a record to post(), or passes `all` to one of the functions below.
+struct waiter {
+  void (*fire)(waiter *self, firing &all) noexcept = nullptr;
+  waiter *next = nullptr;
+};
+
+/// Attaches a waiter, after task_start(). False: the task has ended, and `fire` is not called. Any
+/// thread.
+WEFT_API bool task_attach(task *t, waiter *w) noexcept;
+/// Takes a waiter back. False: it has been fired, or is being fired. Any thread.
+WEFT_API bool task_detach(task *t, waiter *w) noexcept;
+
+/// Waits with a task, which is not ready before: clause `after`. It lives in the block of that task.
+struct after_node : waiter {
+  task *before = nullptr; // what is waited for
+  task *held = nullptr;
+  std::atomic<std::uint32_t> *left = nullptr; // what still holds the task
+};
+/// Submits a task without accesses that waits for others: `before` of the nodes is set. Throws
+/// weft::error; the task is gone then.
+WEFT_API void task_submit_after(task *t, after_node *nodes, std::size_t count);
+/// Keeps a task with accesses from becoming ready, before it is submitted; returns whether
+/// task_release_held() is to follow the submission. Throws weft::error; the task is gone then.
+[[nodiscard]] WEFT_API bool task_hold(task *t, after_node *nodes, std::size_t count);
+WEFT_API void task_release_held(task *t, after_node *nodes, std::size_t count) noexcept;
+/// Submits a deferred task that no thread has waited for. Call it before task_attach().
+WEFT_API void task_start(task *t);
+
+/// Holds a short function that a worker is to call. The caller owns the record and keeps it until
+/// the call; the call is the last touch of it by the library.
+struct call_record : runnable {
+  static constexpr std::uint8_t k_call = 1; // in `flags`: no branch of a join
+  explicit call_record(void (*f)(call_record *) noexcept) noexcept : invoke(f) {
+    what = kind::join;
+    flags = k_call;
+  }
+  void (*invoke)(call_record *) noexcept;
+};
+
+/// Gives the record to the scheduler. `invoke` runs on some worker, as a task without a parent; it
+/// may spawn and wait. Allocates nothing. The end of the program does not wait for it. Any thread,
+/// also one that does not use Weft, once Weft has started; before that the call starts it.
+WEFT_API void post(call_record &r);
+
 /// Holds a branch of a join that another worker may take. It lives on the stack of join().
 struct join_job : runnable {
   explicit join_job(void (*f)(join_job *)) noexcept : invoke(f) { what = kind::join; }

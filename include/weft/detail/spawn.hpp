@@ -7,6 +7,7 @@
 #include <weft/region.hpp>
 
 #include <concepts>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -49,6 +50,20 @@ struct result_of<T> {
   }
   T &get() noexcept { return *value; }
   void destroy() noexcept { delete value; }
+};
+
+/// Holds where an object is that the callable returns a reference to.
+template <class T>
+  requires std::is_reference_v<T>
+struct result_of<T> {
+  std::remove_reference_t<T> *value;
+  template <class F>
+  void make(F &f) {
+    T &&referred = f();
+    value = std::addressof(referred);
+  }
+  std::remove_reference_t<T> &get() noexcept { return *value; }
+  void destroy() noexcept {}
 };
 
 /// Holds a callable whose alignment exceeds that of a task's block.
@@ -107,6 +122,13 @@ struct body<F, void> {
       &invoke, k_trivial ? nullptr : &destroy, nullptr, !k_trivial, sizeof(F), closure_name<F>()};
 };
 
+/// Holds a body in front of what makes the task wait for others.
+template <class Body, std::size_t Count>
+struct waiting_body : Body {
+  using Body::Body;
+  after_node nodes[Count];
+};
+
 template <class Body>
 inline constexpr body_ops k_ops{
     Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, Body::ops.traits.flags != 0,
@@ -121,6 +143,8 @@ template <class Clause>
 inline constexpr bool is_access = std::is_same_v<Clause, access> || access_source<Clause>;
 template <class Clause>
 inline constexpr bool is_list = std::is_same_v<Clause, accesses>;
+template <class Clause>
+inline constexpr bool is_after = std::is_same_v<Clause, after_clause>;
 template <class Clause>
 inline constexpr bool is_region = std::is_same_v<Clause, region_access>;
 template <class Clause>
@@ -169,6 +193,12 @@ void put_region(region_access *&next, const Clause &c) noexcept {
     ::new (static_cast<void *>(next++)) region_access(c);
 }
 
+template <class Clause>
+void put_after(after_node *&next, const Clause &c) noexcept {
+  if constexpr (is_after<Clause>)
+    (next++)->before = c.before;
+}
+
 /// Submits a task of whose clauses some are regions; `s` holds the rest.
 template <class... Clauses>
 void submit_regions(task *t, submission s, const Clauses &...clauses) {
@@ -202,7 +232,10 @@ template <class Body, class F, class... Clauses>
 auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   using result = std::invoke_result_t<closure &>;
-  using body_type = Body;
+  constexpr std::size_t awaited = (std::size_t{0} + ... + std::size_t{is_after<Clauses>});
+  using body_type =
+      std::conditional_t<awaited == 0, Body, waiting_body<Body, awaited + (awaited == 0)>>;
+  static_assert(alignof(body_type) <= k_storage_align);
   constexpr bool has_handle =
       !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
   constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
@@ -240,7 +273,15 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
       throw;
     }
   }
+  [[maybe_unused]] after_node *nodes = nullptr;
+  [[maybe_unused]] bool held = false;
+  if constexpr (awaited > 0) {
+    after_node *next = nodes = static_cast<body_type *>(storage(t))->nodes;
+    (put_after(next, clauses), ...);
+  }
   if constexpr (fixed > 0 || has_regions || (is_list<Clauses> || ...)) {
+    if constexpr (awaited > 0)
+      held = task_hold(t, nodes, awaited);
     access named[fixed + 1];
     access *next = named;
     (put_access(next, clauses), ...);
@@ -250,6 +291,10 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
       task_submit(t, named[0]);
     else
       task_submit(t, named, fixed, list, list_count);
+    if (held)
+      task_release_held(t, nodes, awaited);
+  } else if constexpr (awaited > 0) {
+    task_submit_after(t, nodes, awaited);
   } else {
     task_submit(t);
   }
@@ -264,10 +309,10 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
                 "weft::spawn needs a callable without parameters; bind them in a lambda");
   static_assert(
       ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> ||
-        is_option<Clauses>) &&
+        is_option<Clauses> || is_after<Clauses>) &&
        ...),
       "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
-      "final, if_, wait, tracked, stack_bytes, cost or onready");
+      "final, if_, wait, tracked, stack_bytes, cost, onready or after(future)");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1,
                 "weft::spawn takes at most one accesses(list)");
   static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1,

@@ -23,6 +23,8 @@
 #include "deps/registration.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "iter/iteration.hpp"
+#include "task/claim_word.hpp"
+#include "task/hold.hpp"
 #include "task/parent_process.hpp"
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
@@ -264,8 +266,9 @@ WEFT_NOINLINE void submit_without_access_general(task *self) {
 }
 
 /// Returns whether nothing about the task or its parent asks for more than the common way.
-WEFT_INLINE bool is_fast(const task &self, const task &parent) noexcept {
-  return self.is_plain(k_special | k_undeferred) && !parent.children_need_general_path();
+WEFT_INLINE bool is_fast(const task &self, const task &parent,
+                         std::uint8_t but = k_special | k_undeferred | k_tracked) noexcept {
+  return self.is_plain(but) && !parent.children_need_general_path();
 }
 
 WEFT_INLINE void count_fast_spawn(worker &here, task &self, task &parent) {
@@ -418,6 +421,8 @@ task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_op
   task *self = task_create(ops, accesses, options.group);
   try {
     put_options(*self, options);
+    if (accesses == 0 && self->has(k_tracked)) // O1 of claim_word.hpp: it is not shared yet
+      self->unsatisfied.store(k_open, std::memory_order_relaxed);
   } catch (...) {
     task_abandon(self);
     throw;
@@ -433,7 +438,7 @@ void task_abandon(task *self) noexcept {
 void task_submit(task *self) {
   worker &here = *this_worker_or_null();
   task &parent = *self->parent;
-  if (!is_fast(*self, parent)) [[unlikely]]
+  if (!is_fast(*self, parent, k_special | k_undeferred)) [[unlikely]]
     return submit_without_access_general(self);
   submit_without_access(here, self, parent);
 }
@@ -514,11 +519,96 @@ void task_submit_regions(task *self, const submission &all) {
   submit_one_run(self, run);
 }
 
+namespace {
+
+/// Waits for the awaited tasks of a task whose creator waits for it, or whose parent runs it in
+/// place. Returns false for any other task.
+bool waits_before(task &self, const after_node *nodes, std::size_t count) {
+  const task &parent = *self.parent;
+  if (!parent.has(k_final) && !self.has(k_undeferred)) [[likely]]
+    return false;
+  if (iteration_of(parent))
+    throw_error(
+        errc::invalid_argument,
+        "task '%s' waits for a future in a taskiter, whose tasks run again and again; wait before the loop",
+        label_of(self));
+  for (const after_node *n = nodes; n != nodes + count; ++n)
+    wait_until_done(*n->before);
+  return true;
+}
+
+/// Starts what is deferred, and waits in the cases of waits_before(). Destroys the task on failure.
+bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
+  try {
+    for (const after_node *n = nodes; n != nodes + count; ++n) {
+      if (!n->before)
+        throw_error(
+            errc::invalid_argument,
+            "task '%s' waits for a future without a state; it was moved from, or get() was called",
+            label_of(self));
+      task_start(n->before);
+    }
+    return waits_before(self, nodes, count);
+  } catch (...) {
+    destroy_closure(&self);
+    throw;
+  }
+}
+
+} // namespace
+
+void task_submit_after(task *self, after_node *nodes, std::size_t count_of_nodes) {
+  if (prepare_waiting(*self, nodes, count_of_nodes))
+    return task_submit(self);
+  worker &here = *this_worker_or_null();
+  task &parent = *self->parent;
+  if (parent.confinement() != 0) [[unlikely]]
+    self->confine(parent.confinement());
+  if (here.trace) [[unlikely]]
+    trace_submission(self, nullptr, 0, nullptr, 0, nullptr);
+  count_fast_spawn(here, *self, parent);
+  const auto most = static_cast<std::uint32_t>(count_of_nodes) + 1;
+  self->unsatisfied.store(most, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
+  const std::uint32_t ended = attach_all(*self, nodes, count_of_nodes, self->unsatisfied);
+  if (!take_away(self->unsatisfied, ended + 1))
+    return end_waiting_spawn();
+  if (announce_ready(*self))
+    enqueue(this_worker_or_null(), *self, origin::fresh);
+  end_waiting_spawn();
+}
+
+bool task_hold(task *self, after_node *nodes, std::size_t count_of_nodes) {
+  if (prepare_waiting(*self, nodes, count_of_nodes))
+    return false;
+  try {
+    task_extra &extra = extra_of(*self);
+    extra.gate.store(static_cast<std::uint32_t>(count_of_nodes) + 2, std::memory_order_relaxed);
+    extra.gated = true;
+  } catch (const std::bad_alloc &) {
+    destroy_closure(self);
+    throw_error(errc::out_of_resources, "no memory for a task that waits for futures");
+  }
+  self->set(k_special);
+  return true;
+}
+
+void task_release_held(task *self, after_node *nodes, std::size_t count_of_nodes) noexcept {
+  task_extra &extra = *peek_extra(*self);
+  const std::uint32_t ended = attach_all(*self, nodes, count_of_nodes, extra.gate);
+  if (!take_away(extra.gate, ended + 1))
+    return;
+  extra.gated = false; // all others have passed
+  if (announce_ready(*self))
+    enqueue(this_worker_or_null(), *self, origin::fresh);
+}
+
 void task_wait_done(task *self) {
   if (!self)
     throw_error(errc::invalid_argument,
                 "a handle without a task is waited for; it was moved from, or get() was called");
   this_worker();
+  if (self->unsatisfied.load(std::memory_order_relaxed) == k_deferred) [[unlikely]]
+    task_start(self);
   wait_until_done(*self);
   end_cohorts(*this_worker_or_null()->current);
 }

@@ -89,7 +89,7 @@ bool in_final() noexcept {
 bool cancelled() noexcept {
   thread_context *e = this_thread_context();
   for (task *t = e ? e->current : nullptr; t; t = t->parent)
-    if (is_cancelled(*t))
+    if (is_cancelled(*t) || is_asked_to_stop(*t))
       return true;
   return false;
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds a task back until other tasks, or promises, have ended: clause `after`. A task without
+// accesses counts them in `unsatisfied`, one with accesses in the gate of its extra block, which
+// counts its accesses as one more.
+#pragma once
+
+#include "task/task.hpp"
+#include "task/waiters.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Attaches the nodes of a task. Returns how many of the awaited tasks have ended.
+std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
+                         std::atomic<std::uint32_t> &left) noexcept;
+/// Returns whether the gate lets the task pass, whose accesses are granted.
+[[nodiscard]] inline bool passes_gate(task &t) noexcept {
+  task_extra *const extra = peek_extra(t);
+  if (!extra || !extra->gated)
+    return true;
+  if (!take_away(extra->gate, 1))
+    return false;
+  extra->gated = false; // all others have passed
+  return true;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

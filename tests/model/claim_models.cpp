@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/task/claim_word.hpp and waiter_list.hpp. One thread begins a task, its block is freed
+// once, and a waiter is either fired or taken back. `begin`, `end` and `drop` are images of the code
+// around the words.
+#include "checker/models.hpp"
+
+#include "task/claim_word.hpp"
+#include "task/countdown.hpp"
+#include "task/waiter_list.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
+
+/// Lives in its waiter, like the runtime's nodes.
+struct model_node {
+  model_var<model_node *> next{nullptr};
+  model_var<int> written{0};
+  model_atomic<int> fired{0};
+};
+struct model_link {
+  static model_node *get(const model_node &n) { return n.next.get(); }
+  static void set(model_node &n, model_node *next) { n.next.set(next); }
+};
+using waiters = waiter_list<model_node, model_link, P>;
+
+void fire_all(waiters::word &list) {
+  for (model_node *n = waiters::raise(list, token()); n;) {
+    model_node *const next = n->next.get();
+    expect(n->written.get() == 1, "a node is fired after it was written");
+    expect(n->fired.fetch_add(1, release) == 0, "a node is fired once");
+    n = next;
+  }
+}
+void wait_until_fired(model_node &n) {
+  P::await(n.fired, [](int fired) { return fired == 1; }, acquire);
+}
+
+// --- claim, steal, cancel, finish
+
+enum class flaw { none, no_reference_for_the_entry, runs_every_entry };
+
+/// Has a task with a handle. It begins with two references: of completion and of the handle.
+template <flaw Flaw, int Waiters>
+struct claimed_task {
+  model_atomic<std::uint32_t> word{0};
+  model_atomic<std::uint32_t> references{1 + Waiters};
+  model_atomic<int> queued{0}, cancelled{0}, gone{0};
+  waiters::word done{nullptr};
+  model_var<int> input{0}, begun{0}, result{0};
+
+  void drop() {
+    if (take_away(references, 1))
+      expect(gone.fetch_add(1, relaxed) == 0, "the block is freed once");
+  }
+  /// Runs the body, or skips it, and ends the task.
+  void run_and_end() {
+    expect(input.get() == 1, "the body sees what its predecessors wrote");
+    begun.set(begun.get() + 1);
+    if (cancelled.load(relaxed) == 0)
+      result.set(1);
+    fire_all(done);
+    drop();
+  }
+  void announce() {
+    input.set(1);
+    open_to_waiters(word);
+    queued.store(1, release);
+  }
+  void take_from_queue() {
+    P::await(queued, [](int q) { return q == 1; }, acquire);
+    expect(gone.load(relaxed) == 0, "an entry refers to a live block");
+  }
+  void run_entry() {
+    if (take_entry(word) || Flaw == flaw::runs_every_entry)
+      run_and_end();
+    else if (Flaw != flaw::no_reference_for_the_entry)
+      drop();
+  }
+  /// Looks at the entry as a frame does that waits for another lineage, and puts it back.
+  void look_at_entry() {
+    if (hold(word))
+      put_back(word);
+  }
+  void wait() {
+    if (is_open(word)) {
+      if (Flaw != flaw::no_reference_for_the_entry)
+        references.fetch_add(1, relaxed);
+      if (claim(word))
+        run_and_end();
+      else if (Flaw != flaw::no_reference_for_the_entry)
+        drop();
+    }
+    model_node mine;
+    mine.written.set(1);
+    if (waiters::attach(done, mine))
+      wait_until_fired(mine);
+    expect(begun.get() == 1, "the body is run or skipped once, before the wait ends");
+    drop();
+  }
+  void check() {
+    expect(begun.get() == 1, "the body is run or skipped once");
+    expect(gone.load(relaxed) == 1, "the block is freed");
+  }
+};
+
+/// Lets the announcer, a thief and one waiter race for the task.
+template <flaw Flaw, bool Looks>
+struct claim_and_steal : claimed_task<Flaw, 1> {
+  static constexpr int threads = 3;
+  void run(int t) {
+    if (t == 0)
+      return this->announce();
+    if (t == 2)
+      return this->wait();
+    this->take_from_queue();
+    if (Looks)
+      this->look_at_entry();
+    this->run_entry();
+  }
+};
+const passes<claim_and_steal<flaw::none, false>> c1{"claim_and_steal"};
+const passes<claim_and_steal<flaw::none, true>> c2{"claim_after_a_look"};
+const fails<claim_and_steal<flaw::no_reference_for_the_entry, false>> f1{
+    "claim_without_a_reference_for_the_entry", "an entry refers to a live block"};
+const fails<claim_and_steal<flaw::runs_every_entry, false>> f2{
+    "claim_of_an_entry_that_runs_all_the_same", "data race"};
+
+/// Lets two waiters of one result, and a thread that cancels the task's group, race with the worker
+/// that announced the task and takes it.
+struct claim_by_two {
+  static constexpr int threads = 3;
+  claimed_task<flaw::none, 2> task;
+  void run(int t) {
+    if (t > 0)
+      return task.wait();
+    task.announce();
+    task.cancelled.store(1, relaxed);
+    task.run_entry();
+  }
+  void check() { task.check(); }
+};
+const passes<claim_by_two> c3{"claim_by_two"};
+
+/// Lets the first of two waiters begin a deferred task.
+struct claim_of_deferred {
+  static constexpr int threads = 2;
+  model_atomic<std::uint32_t> word{k_deferred};
+  waiters::word done{nullptr};
+  model_var<int> begun{0};
+  void run(int) {
+    if (start_deferred(word)) {
+      begun.set(begun.get() + 1);
+      fire_all(done);
+      return;
+    }
+    model_node mine;
+    mine.written.set(1);
+    if (waiters::attach(done, mine))
+      wait_until_fired(mine);
+    expect(begun.get() == 1, "one waiter runs it, the other sees that");
+  }
+  void check() {}
+};
+const passes<claim_of_deferred> c4{"claim_of_deferred"};
+
+// --- waiters
+
+/// Has waiters that wait, and one that gives up; and the end of the task.
+template <int Stay, int Leave>
+struct waiters_come_and_go {
+  static constexpr int threads = 1 + Stay + Leave;
+  waiters::word list{nullptr};
+  model_var<int> result{0};
+  int fired[threads] = {}, detached[threads] = {};
+  void run(int t) {
+    if (t == 0) {
+      result.set(1);
+      return fire_all(list);
+    }
+    model_node mine;
+    mine.written.set(1);
+    if (!waiters::attach(list, mine)) {
+      expect(result.get() == 1, "a waiter that comes too late sees the result");
+      return;
+    }
+    if (t > Stay && waiters::detach(list, mine)) {
+      ++detached[t];
+      expect(mine.fired.load(relaxed) == 0, "a node that was taken back is not fired");
+      return;
+    }
+    wait_until_fired(mine);
+    ++fired[t];
+    expect(result.get() == 1, "what was done before the end is seen after it");
+  }
+  void check() { expect(waiters::is_token(list.load(relaxed)), "the word stays raised"); }
+};
+const passes<waiters_come_and_go<1, 0>> w1{"waiters_one"};
+const passes<waiters_come_and_go<0, 1>> w2{"waiters_one_leaves"};
+const passes<waiters_come_and_go<1, 1>> w3{"waiters_one_of_two_leaves"};
+const passes<waiters_come_and_go<0, 2>> w4{"waiters_two_leave"};
+
+/// Lets two waiters go that were attached before, while a third one waits for the end.
+struct waiters_leave_a_list {
+  static constexpr int threads = 3;
+  waiters::word list{nullptr};
+  model_node nodes[3];
+  waiters_leave_a_list() {
+    for (model_node &n : nodes) {
+      n.written.set(1);
+      expect(waiters::attach(list, n), "nothing has been raised");
+    }
+  }
+  void run(int t) {
+    if (t == 2)
+      return fire_all(list);
+    if (!waiters::detach(list, nodes[t]))
+      wait_until_fired(nodes[t]);
+  }
+  void check() { expect(nodes[2].fired.load(relaxed) == 1, "the one that stays is fired"); }
+};
+const passes<waiters_leave_a_list> w5{"waiters_leave_a_list"};
+
+/// Detaches without the lock: two neighbours that leave at once, of which one comes back.
+struct waiters_unlocked {
+  static constexpr int threads = 2;
+  waiters::word list{nullptr};
+  model_node nodes[3];
+  waiters_unlocked() {
+    for (model_node &n : nodes) {
+      n.written.set(1);
+      expect(waiters::attach(list, n), "nothing has been raised");
+    }
+  }
+  void run(int t) {
+    model_node &mine = nodes[t];
+    for (model_node *n = &nodes[2]; n; n = n->next.get())
+      if (n->next.get() == &mine)
+        n->next.set(mine.next.get());
+  }
+  void check() {
+    for (model_node *n = &nodes[2]; n; n = n->next.get())
+      expect(n == &nodes[2], "a waiter that left is in the list");
+  }
+};
+const fails<waiters_unlocked> f3{"waiters_that_leave_without_the_lock", "data race"};
+
+} // namespace
