@@ -2,6 +2,7 @@
 // The workloads in Weft. Settings come from the environment, the number of workers from the command line.
 #include "../peers/sample.hpp"
 
+#include <weft/future.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
@@ -145,6 +146,47 @@ void group_spawn(long n, long body) {
   for (long i = 0; i < n; ++i)
     group.spawn([body] { work(body); });
   group.wait();
+}
+
+/// Runs `f` as a task, because on a thread's own stack nothing runs in place.
+template <class F>
+void in_task(F f) {
+  weft::task_group group;
+  group.spawn(f);
+  group.wait();
+}
+
+void async_get(long n) {
+  in_task([n] {
+    long sum = 0;
+    for (long i = 0; i < n; ++i)
+      sum += weft::async([] { return 1; }).get();
+    sample::require(sum == n, "async-get");
+  });
+}
+
+void set_get(long n) {
+  in_task([n] {
+    long sum = 0;
+    for (long i = 0; i < n; ++i) {
+      weft::promise<int> p;
+      weft::future<int> f = p.get_future();
+      p.set_value(1);
+      sum += f.get();
+    }
+    sample::require(sum == n, "set-get");
+  });
+}
+
+void then_chain(long n) {
+  in_task([n] {
+    weft::promise<long> p;
+    weft::future<long> f = p.get_future();
+    for (long i = 0; i < n; ++i)
+      f = f.then([](long v) { return v + 1; });
+    p.set_value(0);
+    sample::require(f.get() == n, "then-chain");
+  });
 }
 
 long fib_spawn(long n) {
@@ -341,6 +383,12 @@ double measure(const sample::request &r) {
     return per_task(n * sample::k_side * sample::k_side, [&] { wavefront(r.count, r.body_ns); });
   if (r.workload == "group-spawn")
     return per_task(n, [&] { group_spawn(r.count, r.body_ns); });
+  if (r.workload == "async-get")
+    return per_task(n, [&] { async_get(r.count); });
+  if (r.workload == "set-get")
+    return per_task(n, [&] { set_get(r.count); });
+  if (r.workload == "then-chain")
+    return per_task(n, [&] { then_chain(r.count); });
   if (r.workload == "fib-spawn")
     return fib_ns(fib_spawn, r.count);
   if (r.workload == "fib-join")
