@@ -490,6 +490,8 @@ WEFT_INLINE void submit_one_run(task *self, const region_run &run) {
 
 WEFT_NOINLINE void submit_regions_general(task *self, const submission &all) {
   bool submitted = false;
+  self->unsatisfied.store(
+      0, std::memory_order_relaxed); // O1 of claim_word.hpp: not open yet, nor shared
   try {
     const checked_regions regions(all, label_of(*self));
     order_regions(*self);
