@@ -306,6 +306,8 @@ class task_dump {
   void reason_without_frame(task &t) {
     if (represents_no_task(t))
       return;
+    if (t.next && t.next->base() == runnable::kind::task) // it runs what it waits for
+      return m_graph.wait(node(t), node(static_cast<task &>(*t.next)), "waits for the end of");
     if (const task_extra *x = peek_extra(t); x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
     } else if (m_all.pending.count(&t)) {

@@ -192,10 +192,12 @@ runnable *execute_in_place(thread_context &here, task &self) noexcept {
 runnable *execute_awaited(thread_context &here, task &self) noexcept {
   const exception_state outer_exceptions = std::exchange(*here.exceptions, {});
   task *const outer = std::exchange(here.current, &self);
+  outer->next = &self; // for reports; it waits for no children meanwhile
   if (is_cancelled(self) || is_asked_to_stop(self)) [[unlikely]]
     skip_body(self);
   else
     run_body(self); // here is as much stack as the task asks for
+  outer->next = nullptr;
   runnable *const successor = end_body(self, outer, body_on::frame);
   *this_thread_context()->exceptions = outer_exceptions;
   return successor;

@@ -82,8 +82,8 @@ inline constexpr body_ops k_external{nullptr, nullptr, nullptr, false, sizeof(ex
 
 /// Describes one task. Its creator and the thread that runs it write the first cache line; other
 /// threads write the second one, too.
-/// While a task waits for its children `next` names the waiting frame; null means that the body has
-/// ended.
+/// While a task waits for its children `next` names the waiting frame; while it runs in place a task
+/// that it waits for, that task; null means that the body has ended.
 struct task : runnable {
   const body_ops *ops;
   task *parent;

@@ -221,10 +221,11 @@ void groups_in_a_circle() {
     g.wait();
     return 0;
   };
-  first =
-      weft::spawn([=] { return waits_in_a_group(second, "of the first"); }, weft::label("first"));
-  second =
-      weft::spawn([=] { return waits_in_a_group(first, "of the second"); }, weft::label("second"));
+  // A stack of its own: neither runs on top of the other, where the report would not find it.
+  first = weft::spawn([=] { return waits_in_a_group(second, "of the first"); },
+                      weft::label("first"), weft::stack_bytes(1 << 20));
+  second = weft::spawn([=] { return waits_in_a_group(first, "of the second"); },
+                       weft::label("second"), weft::stack_bytes(1 << 20));
   go.open();
   weft::taskwait();
 }
