@@ -1810,6 +1810,7 @@ void inplace_merge(const P &p, It first, It middle, It last, Compare comp = {}) 
 // ---- ranges ---------------------------------------------------------------------------------------
 
 // Each of these takes a range in the place of each pair of iterators.
+/// @cond
 #define WEFT_ONE_RANGE(name)                                                                       \
   template <policy_type P, std::ranges::range R, class... Rest>                                    \
   decltype(auto) name(const P &p, R &&r, Rest &&...rest) {                                         \
@@ -1830,6 +1831,7 @@ void inplace_merge(const P &p, It first, It middle, It last, Compare comp = {}) 
       return name(p, first, last, static_cast<Second &&>(second), static_cast<Rest &&>(rest)...);  \
     }                                                                                              \
   }
+/// @endcond
 WEFT_ONE_RANGE(for_each)
 WEFT_ONE_RANGE(copy)
 WEFT_ONE_RANGE(move)

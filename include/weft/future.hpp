@@ -394,19 +394,23 @@ class shared_future : public detail::future_base {
   using value_type = T; ///< the type of the result
 
   shared_future() noexcept = default;
+  /// Refers to the same result.
   shared_future(const shared_future &other) noexcept : future_base(other.m_state) {
     if (m_state)
       detail::task_add_handle(m_state);
   }
+  /// Takes over the reference.
   shared_future(shared_future &&other) noexcept = default;
   /// Takes the place of a future.
   shared_future(future<T> &&f) noexcept // NOLINT: implicit, as in std
       : future_base(detail::future_access::take(f)) {}
+  /// Refers to the same result.
   shared_future &operator=(const shared_future &other) noexcept {
     if (this != &other)
       *this = shared_future(other);
     return *this;
   }
+  /// Takes over the reference.
   shared_future &operator=(shared_future &&other) noexcept = default;
   ~shared_future() = default;
 
@@ -455,6 +459,7 @@ template <class T>
 [[nodiscard]] after_clause after(const future<T> &f) noexcept {
   return after_clause(detail::future_access::state(f));
 }
+/// Does the same for a shared future.
 template <class T>
 [[nodiscard]] after_clause after(const shared_future<T> &f) noexcept {
   return after_clause(detail::future_access::state(f));
@@ -589,6 +594,7 @@ class promise : public detail::promise_base {
 /// Holds a callable whose call sets the result of a future.
 template <class Signature>
 class packaged_task;
+/// Holds a callable of this signature.
 template <class R, class... Args>
 class packaged_task<R(Args...)> {
  public:

@@ -10,6 +10,8 @@
 // element function ends the program.
 #pragma once
 
+/// @cond
+
 #if defined(_PSTL_PARALLEL_BACKEND_H) && !defined(WEFT_PSTL)
 #error "weft/pstl.hpp comes after <execution>; compile with -include weft/pstl.hpp"
 #endif
@@ -202,3 +204,4 @@ void __parallel_invoke(Policy &&, F &&f, G &&g) {
 namespace __pstl {
 namespace __par_backend = weft::pstl_backend;
 } // namespace __pstl
+/// @endcond

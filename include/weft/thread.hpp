@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that are tasks: the names of <thread>, on Weft's workers.
+// Threads that are tasks: the names of std::thread and its kin, on Weft's workers.
 #pragma once
 
 #include <weft/function.hpp>
@@ -90,6 +90,7 @@ class thread {
       last->ended.set();
     });
   }
+  /// Takes the other one's thread.
   thread(thread &&other) noexcept
       : m_state(std::move(other.m_state)), m_id(std::exchange(other.m_id, id())) {}
   /// Takes the other one's thread. Ends the program if this one is joinable.
@@ -168,7 +169,7 @@ class jthread {
     requires(!std::is_same_v<std::remove_cvref_t<F>, jthread>)
   explicit jthread(F &&f, Args &&...args)
       : m_thread(start(m_stop, std::forward<F>(f), std::forward<Args>(args)...)) {}
-  jthread(jthread &&) noexcept = default;
+  jthread(jthread &&) noexcept = default; ///< takes the other one's thread
   /// Requests a stop of this thread, joins it, and takes the other one's.
   jthread &operator=(jthread &&other) noexcept {
     jthread(std::move(other)).swap(*this);
@@ -212,7 +213,7 @@ class jthread {
   thread m_thread;
 };
 
-/// Holds what <thread> has in std::this_thread.
+/// Holds what std::this_thread has.
 namespace this_thread {
 
 /// Returns the name of the thread object whose function runs; in other tasks, and in threads of the
@@ -231,11 +232,11 @@ using this_task::sleep_until; ///< suspends the task
 } // namespace this_thread
 } // namespace weft::inline v0
 
-/// Hashes the name of a thread.
+/// @cond
 template <>
 struct std::hash<weft::thread::id> {
-  /// Returns the hash.
   std::size_t operator()(const weft::thread::id &self) const noexcept {
     return std::hash<std::uint64_t>()(self.number());
   }
 };
+/// @endcond

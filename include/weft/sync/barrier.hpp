@@ -60,8 +60,8 @@ class barrier : detail::barrier_base {
   /// Names the phase in which its owner has arrived.
   class arrival_token {
    public:
-    arrival_token(arrival_token &&) noexcept = default;
-    arrival_token &operator=(arrival_token &&) noexcept = default;
+    arrival_token(arrival_token &&) noexcept = default; ///< takes the other one's arrival
+    arrival_token &operator=(arrival_token &&) noexcept = default; ///< does the same
     ~arrival_token() = default;
 
    private:

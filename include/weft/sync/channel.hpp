@@ -169,21 +169,24 @@ class channel : detail::channel_base {
   /// Receives values one after the other.
   class iterator {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = T;
-    using difference_type = std::ptrdiff_t;
-    using pointer = T *;
-    using reference = T &;
+    using iterator_category = std::input_iterator_tag; ///< of the standard's requirements
+    using value_type = T; ///< of what it carries
+    using difference_type = std::ptrdiff_t; ///< of the standard's requirements
+    using pointer = T *; ///< to the value
+    using reference = T &; ///< to the value
 
     iterator() = default;
+    /// Receives the first value.
     explicit iterator(channel &from) : m_from(&from), m_value(from.pop()) {}
-    reference operator*() const noexcept { return *m_value; }
-    pointer operator->() const noexcept { return &*m_value; }
+    reference operator*() const noexcept { return *m_value; } ///< the value that was received last
+    pointer operator->() const noexcept { return &*m_value; } ///< the same
+    /// Receives the next value.
     iterator &operator++() {
       m_value = m_from->pop();
       return *this;
     }
-    void operator++(int) { ++*this; }
+    void operator++(int) { ++*this; } ///< receives the next value
+    /// Returns whether the channel was closed and empty.
     friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept {
       return !i.m_value;
     }
