@@ -277,7 +277,7 @@ void child_of_a_weak_task() {
       [] {
         return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0;
       },
-      weft::label("outer"), weft::weak_inout(x));
+      weft::label("outer"), weft::weak_inout(x), weft::stack_bytes(1 << 20)); // as above
   go.open();
   weft::taskwait();
 }
