@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coroutines: their frames, the states of eager ones, and how they wait for tasks and for other
+// libraries. Waits for synchronization objects are in async_sync.cpp; the protocol is in
+// task/wait/coroutine.hpp.
+#include "api/cpp/coro.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/mutant.hpp"
+#include "task/recorded.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/signal_word.hpp"
+#include "task/wait/waiters.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/coro.hpp>
+
+#include <new>
+#include <optional>
+
+namespace weft::inline v0 {
+
+using namespace rt;
+
+namespace rt {
+
+void note_wait(const detail::coro_awaiter &awaiter, waits_for what, const void *awaited) noexcept {
+  if (awaiter.goes_on->base() != runnable::kind::task)
+    return;
+  coro_root &root = *peek_extra(*static_cast<detail::task *>(awaiter.goes_on))->coroutine;
+  root.why = static_cast<std::uint8_t>(what);
+  root.awaited = awaited;
+}
+
+} // namespace rt
+
+namespace detail {
+
+namespace {
+
+WEFT_NOINLINE void *allocate_slow(std::size_t bytes) {
+  if (void *const frame = this_worker().memory->allocate(bytes))
+    return frame;
+  throw_error(errc::out_of_resources,
+              "no memory for the frame of a coroutine, of %zu bytes; keep fewer coroutines alive",
+              bytes);
+}
+
+} // namespace
+
+void *coro_allocate(std::size_t bytes) {
+  thread_context *const here = this_thread_context();
+  void *const frame = here ? here->memory->allocate_fast(bytes) : nullptr;
+  return frame ? frame : allocate_slow(bytes); // a tail call: the other way needs no stack
+}
+
+void coro_free(void *frame) noexcept { heap::deallocate(frame, own_heap()); }
+
+void coro_go_on(runnable *goes_on) noexcept {
+  const gate_guard here;
+  unless(bug::coroutine_stays, [&] { enqueue_ready(*goes_on); });
+}
+
+void throw_no_coroutine() {
+  throw_error(
+      errc::invalid_argument,
+      "a weft::task without a coroutine is awaited or run; it was moved from, or awaited before");
+}
+
+// ---- coroutines of other libraries, which await objects of this one
+
+namespace {
+
+/// Resumes a coroutine of another library on a worker. Frees itself before that.
+struct outside_record : call_record {
+  outside_record(void *frame, void (*r)(void *)) noexcept
+      : call_record(&run), frame(frame), resume(r) {
+    node.record = this;
+    node.fire = [](waiter *self, firing &) noexcept {
+      enqueue_ready(*static_cast<ending *>(self)->record);
+    };
+  }
+  static void run(call_record *call) noexcept {
+    const outside_record known = *static_cast<outside_record *>(call);
+    coro_free(call);
+    known.resume(known.frame);
+  }
+  outside_record(const outside_record &) = default;
+
+  struct ending : waiter {
+    outside_record *record = nullptr;
+  };
+  void *frame;
+  void (*resume)(void *);
+  ending node;
+};
+
+} // namespace
+
+runnable *coro_record(void *frame, void (*resume)(void *)) {
+  return ::new (coro_allocate(sizeof(outside_record))) outside_record(frame, resume);
+}
+
+void coro_drop_record(runnable *record) noexcept {
+  coro_free(static_cast<outside_record *>(record));
+}
+
+bool coro_resume_after(task *t, runnable *record) {
+  if (task_waiters::attach(t->done_word, static_cast<outside_record *>(record)->node))
+    return true;
+  coro_drop_record(record);
+  return false;
+}
+
+// ---- coroutines of this library, which await objects of another one
+
+void coro_signal(proxy_signal &signal) noexcept {
+  if (void *const waiting = raise_signal(signal.word, k_done))
+    coro_go_on(static_cast<runnable *>(waiting));
+}
+
+void coro_leave_for_signal(void *awaiter) noexcept {
+  auto &self = *static_cast<outside_base *>(awaiter);
+  runnable *const goes_on = self.goes_on;
+  if (!wait_for_signal(self.signal.word, *goes_on))
+    coro_go_on(goes_on);
+}
+
+// ---- futures as coroutines
+
+task *coro_create_future(const body_ops &ops) {
+  task *const t = task_create_tracked(ops, nullptr);
+  if (iteration_of(*t->parent)) {
+    task_abandon(t);
+    throw_error(
+        errc::not_supported,
+        "a coroutine that returns a future begins while a taskiter records; call it in a task, or outside of the taskiter");
+  }
+  return t;
+}
+
+void coro_begin_future(task *t) { task_launch(t, static_cast<unsigned>(launch::sync)); }
+
+// ---- the end of a task
+
+bool task_end::begin_awaited(task *t) {
+  task_start(t);
+  if (is_open(t->unsatisfied))
+    run_awaited(*t);
+  return is_raised(t->done_word, k_done);
+}
+
+void task_end::leave(void *p) noexcept {
+  auto &self = *static_cast<task_end *>(p);
+  runnable &goes_on = *self.goes_on;
+  note_wait(self, waits_for::end_of_task, self.awaited);
+  self.fire = [](waiter *w, firing &) noexcept {
+    enqueue_ready(*static_cast<task_end *>(w)->goes_on);
+  };
+  if (!task_waiters::attach(self.awaited->done_word, self))
+    enqueue_ready(goes_on);
+}
+
+/// Holds what may end a wait early. The coroutine goes on when one of them has taken the node; it
+/// waits until the leaver has armed the others.
+struct coro_limits {
+  struct request {
+    limited_task_end *of;
+    void operator()() const noexcept {
+      const gate_guard here;
+      give_up(*of, limited_task_end::result::stopped);
+    }
+  };
+  static void give_up(limited_task_end &wait, limited_task_end::result why) noexcept {
+    runnable &goes_on = *wait.goes_on;
+    if (!task_waiters::detach(wait.awaited->done_word, wait))
+      return;
+    wait.how = why;
+    enqueue_ready(goes_on);
+  }
+  timer::call call;
+  std::optional<std::stop_callback<request>> callback;
+  std::atomic<bool> armed{false};
+};
+
+bool limited_task_end::arm() {
+  const bool is_timed = limit.deadline_ns != UINT64_MAX;
+  if (awaited->unsatisfied.load(std::memory_order_relaxed) == k_deferred) {
+    if (is_timed)
+      return how = result::deferred, false;
+    task_start(awaited);
+  }
+  if (limit.stop && limit.stop->stop_requested())
+    return how = result::stopped, false;
+  if (is_timed && limit.deadline_ns <= now_ns())
+    return how = result::timeout, false;
+  limits = ::new (coro_allocate(sizeof(coro_limits))) coro_limits;
+  if (!is_timed)
+    return true;
+  try {
+    the_runtime().clock.prepare(limits->call);
+  } catch (...) {
+    limits->~coro_limits();
+    coro_free(std::exchange(limits, nullptr));
+    throw;
+  }
+  return true;
+}
+
+void limited_task_end::leave(void *p) noexcept {
+  auto &self = *static_cast<limited_task_end *>(p);
+  runnable &goes_on = *self.goes_on;
+  coro_limits &limits = *self.limits;
+  note_wait(self, waits_for::end_of_task, self.awaited);
+  self.fire = [](waiter *w, firing &) noexcept {
+    enqueue_ready(*static_cast<limited_task_end *>(w)->goes_on);
+  };
+  if (!task_waiters::attach(self.awaited->done_word, self))
+    enqueue_ready(goes_on);
+  if (self.limit.deadline_ns != UINT64_MAX) {
+    limits.call.f = [](void *of) {
+      coro_limits::give_up(*static_cast<limited_task_end *>(of), result::timeout);
+    };
+    limits.call.context = &self;
+    the_runtime().clock.at(self.limit.deadline_ns, limits.call);
+  }
+  if (self.limit.stop && self.limit.stop->stop_possible())
+    limits.callback.emplace(*self.limit.stop, coro_limits::request{&self});
+  limits.armed.store(true, std::memory_order_release); // O5 of block_word.hpp: the last touch
+}
+
+void limited_task_end::disarm() noexcept {
+  real_atomics::await(
+      limits->armed, [](bool armed) { return armed; },
+      std::memory_order_acquire); // O5 of block_word.hpp
+  if (limit.deadline_ns != UINT64_MAX)
+    the_runtime().clock.cancel(limits->call);
+  limits->~coro_limits();
+  coro_free(std::exchange(limits, nullptr));
+}
+
+} // namespace detail
+} // namespace weft::inline v0
