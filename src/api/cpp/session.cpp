@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/session.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "config/process.hpp"
+#include "observe/views.hpp"
+#include "tune/decisions.hpp"
+#include "tune/history.hpp"
+#include "tune/hooks.hpp"
+#include "tune/knobs.hpp"
+#include "tune/mode.hpp"
+#include "tune/paired_trials.hpp"
+#include "tune/policies.hpp"
+#include "tune/search_values.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/tune.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace weft::inline v0 {
+
+using namespace rt;
+
+namespace tune {
+namespace {
+
+std::atomic<const void *> g_turn{nullptr}; // the session that tries: one knob moves at a time
+
+/// Is what a unit of work is to cost little of.
+class objective {
+ public:
+  /// Throws invalid_argument for a ratio or a level.
+  explicit objective(const std::string &formula) : m_formula(formula) {
+    const counter_name parsed = parse_counter_name(formula);
+    if (parsed.is_statistics())
+      refuse(formula);
+    if (!parsed.is_arithmetics()) {
+      m_names.push_back(parsed);
+      return;
+    }
+    m_operation = parsed.base.substr(parsed.base.rfind('/') + 1);
+    if (m_operation != "add" && m_operation != "subtract" && m_operation != "multiply")
+      refuse(formula);
+    for (const auto &operand : split_names(parsed.parameters))
+      m_names.push_back(parse_counter_name(operand));
+  }
+  /// Looks the counters up. Throws invalid_argument for one that is not known, or is no count.
+  void check(const reading &numbers) const {
+    for (const counter_name &name : m_names) {
+      static_cast<void>(value_of(numbers, name));
+      for (const counter_info &about : all_counters(numbers))
+        if (about.name == name.base && about.kind != counter_kind::count &&
+            about.kind != counter_kind::stopwatch)
+          refuse(m_formula);
+    }
+  }
+  [[nodiscard]] double of(const reading &interval) const {
+    double value = value_of(interval, m_names.front());
+    for (std::size_t i = 1; i < m_names.size(); ++i) {
+      const double next = value_of(interval, m_names[i]);
+      value = m_operation == "add"        ? value + next
+              : m_operation == "subtract" ? value - next
+                                          : value * next;
+    }
+    return value;
+  }
+
+ private:
+  [[noreturn]] static void refuse(const std::string &formula) {
+    throw_error(
+        errc::invalid_argument,
+        "the objective '%s' is a ratio or a level, which can be small though a unit of work costs much; name a count that grows, "
+        "such as /threads/time/cumulative-overhead, or a sum of counts, or nothing for time",
+        formula.c_str());
+  }
+  std::string m_formula, m_operation;
+  std::vector<counter_name> m_names;
+};
+
+std::unique_ptr<search> make_search(const lattice &space, const lattice_point &first) {
+  if (space.dimensions() == 1) {
+    const int size = space.sizes[0];
+    return std::make_unique<line_search>(size, first[0], 12, std::max(2, size / 8));
+  }
+  return std::make_unique<simplex_search>(space, 40);
+}
+
+tuning_choice choice_of_process() {
+  const runtime *const rt = runtime_or_null();
+  return parse_tuning(rt ? rt->cfg.tune : current_settings().tune);
+}
+
+} // namespace
+
+struct session::state {
+  struct tuned {
+    program_knob *knob;
+    std::vector<std::int64_t> values;
+    std::int64_t set; ///< what the session has given it
+  };
+  std::mutex mutex;
+  std::vector<tuned> knobs;
+  std::string site;
+  double budget = 0.02;
+  std::optional<objective> aim;
+  event calls;
+
+  bool is_resolved = false; ///< the mode is known
+  tuning_choice choice;
+  std::string history; ///< file
+  std::optional<paired_trials> trials;
+  finding_key key;
+  std::string said;
+  bool ended = false; ///< the knobs are left alone from now on
+  std::size_t counted_trials = 0;
+  double counted_lost = 0;
+
+  bool open = false; ///< a call is measured
+  std::uint64_t began = 0;
+  std::optional<reading> before;
+
+  [[nodiscard]] lattice_point now_point() const {
+    lattice_point point;
+    for (const tuned &of : knobs)
+      point.push_back(static_cast<int>(std::find(of.values.begin(), of.values.end(), of.set) -
+                                       of.values.begin()));
+    return point;
+  }
+  [[nodiscard]] std::string text_of(const lattice_point &point) const {
+    std::string text;
+    for (std::size_t i = 0; i < knobs.size(); ++i)
+      text += (i ? " " : "") + knobs[i].knob->name + "=" +
+              knobs[i].knob->domain.text(knobs[i].values[static_cast<std::size_t>(point[i])]);
+    return text;
+  }
+  void set_knobs(const lattice_point &point) {
+    for (std::size_t i = 0; i < knobs.size(); ++i) {
+      const std::int64_t value = knobs[i].values[static_cast<std::size_t>(point[i])];
+      if (knobs[i].set != value)
+        set_program_knob(*knobs[i].knob, value);
+      knobs[i].set = value;
+    }
+  }
+  /// Says whether a user or a policy has set a knob meanwhile: an explicit value wins.
+  [[nodiscard]] const program_knob *set_by_others() const noexcept {
+    for (const tuned &of : knobs)
+      if (of.knob->word.load(std::memory_order_relaxed) != of.set)
+        return of.knob;
+    return nullptr;
+  }
+
+  void say(const std::string &what) {
+    said = what;
+    note_decision(site, what);
+    if (tracer *const x = this_worker_or_null() ? this_worker_or_null()->trace : nullptr) {
+      const std::string label = site + ": " + what;
+      x->ring.put(
+          trace_event::decided, add_type(label.c_str(), named_by::label), 0,
+          trials ? static_cast<std::uint64_t>(std::clamp(trials->last_ratio() * 1000, 0.0, 1e9))
+                 : 1000);
+    }
+  }
+  void end_turn() noexcept {
+    const void *own = this;
+    g_turn.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
+  }
+  void end_for_good() noexcept {
+    ended = true;
+    end_turn();
+  }
+
+  /// Finds what a point's texts mean; nothing if a value is not allowed, or of another knob.
+  [[nodiscard]] std::optional<lattice_point> point_of(const finding &found) {
+    lattice_point point;
+    for (tuned &of : knobs) {
+      const auto at = std::find_if(found.values.begin(), found.values.end(),
+                                   [&of](const auto &pair) { return pair.first == of.knob->name; });
+      if (at == found.values.end())
+        return std::nullopt;
+      const auto value = of.knob->domain.parse(at->second);
+      if (!value)
+        return std::nullopt;
+      auto place = std::find(of.values.begin(), of.values.end(), *value);
+      if (place == of.values.end())
+        return std::nullopt;
+      point.push_back(static_cast<int>(place - of.values.begin()));
+    }
+    return point;
+  }
+
+  void replay() {
+    std::string trouble;
+    if (::access(choice.file.c_str(), R_OK) != 0)
+      trouble =
+          "tune=replay: the file '" + choice.file + "' cannot be read; knobs keep their values";
+    const auto all = trouble.empty() ? read_history(choice.file, trouble) : std::vector<finding>{};
+    if (!trouble.empty())
+      warn("%s", trouble.c_str());
+    end_for_good();
+    for (const finding &one : all)
+      if (const auto point = one.key.site == site ? point_of(one) : std::nullopt) {
+        set_knobs(*point);
+        return say("replayed " + text_of(*point));
+      }
+  }
+
+  /// Prepares the search, at the end of the first call: its work is known now.
+  void prepare(double work) {
+    const runtime &rt = the_runtime();
+    std::optional<lattice_point> remembered;
+    if (!history.empty()) {
+      key = {build_of_program(), site, size_bucket(work),
+             machine_name(static_cast<unsigned>(this_machine().effective_cpus())), rt.workers};
+      std::string trouble;
+      const auto all = read_history(history, trouble);
+      if (!trouble.empty())
+        warn("%s", trouble.c_str());
+      if (const auto found = find_in(all, key))
+        remembered = point_of(*found);
+    }
+    lattice space;
+    for (const tuned &of : knobs)
+      space.sizes.push_back(static_cast<int>(of.values.size()));
+    trials.emplace(std::move(space), now_point(), &make_search, tuning_limits{budget, 0.02},
+                   std::move(remembered));
+  }
+
+  void keep(bool is_good) {
+    if (history.empty() || !trials)
+      return;
+    finding found{key, {}, trials->last_ratio()};
+    if (is_good)
+      for (std::size_t i = 0; i < knobs.size(); ++i)
+        found.values.emplace_back(
+            knobs[i].knob->name,
+            knobs[i].knob->domain.text(
+                knobs[i].values[static_cast<std::size_t>(trials->present()[i])]));
+    const std::string trouble = write_history(history, found);
+    if (trouble.empty())
+      return;
+    warn("%s", trouble.c_str());
+    history.clear(); // said once
+  }
+
+  void after(tuning_event happened) {
+    const double lost = trials->lost_ns();
+    count_trials(trials->trials() - std::exchange(counted_trials, trials->trials()),
+                 lost - std::exchange(counted_lost, lost));
+    char ratio[64];
+    std::snprintf(ratio, sizeof ratio, " (%.2f of the default's cost, %zu trials)",
+                  trials->last_ratio(), trials->trials());
+    switch (happened) {
+    case tuning_event::none:
+    case tuning_event::judged:
+      if (trials->memory_was_right() == false && trials->trials() == 1 &&
+          happened == tuning_event::judged) {
+        keep(false);
+        say("what the history has is not better than the default: dropped");
+      }
+      break;
+    case tuning_event::moved:
+      say(text_of(trials->present()) + ratio);
+      break;
+    case tuning_event::settled:
+      if (trials->memory_was_right() == true)
+        say(text_of(trials->present()) + " from the history, verified" + ratio);
+      else
+        say("keeps " + text_of(trials->present()) + ": better than the default");
+      keep(true);
+      break;
+    case tuning_event::kept_default:
+      say("keeps the default, " + text_of(trials->present()) + ": nothing was 2 % better");
+      break;
+    case tuning_event::reverted:
+      count_revert();
+      say("back to the default, " + text_of(trials->present()) + ": it has become better by 2 %");
+      keep(false);
+      break;
+    case tuning_event::restarted:
+      say("searches again: a unit of work costs something else now");
+      break;
+    case tuning_event::gave_up:
+      say("gives up: calls have no time, no work or no objective; the default stays");
+      end_for_good();
+      break;
+    }
+    if (!ended)
+      set_knobs(trials->point());
+  }
+};
+
+session::session(any_knob &knob, const plan &how) { make({&knob}, how); }
+session::session(const std::vector<any_knob *> &knobs, const plan &how) { make(knobs, how); }
+
+void session::make(const std::vector<any_knob *> &knobs, const plan &how) {
+  if (knobs.empty())
+    throw_error(errc::invalid_argument, "a session got no knob; name at least one");
+  m_state = std::make_unique<state>();
+  for (const any_knob *knob : knobs) {
+    program_knob *const own = knob ? knob->m_knob : nullptr;
+    if (!own)
+      throw_error(errc::invalid_argument, "a session got a knob that is null; name at least one");
+    for (const auto &of : m_state->knobs)
+      if (of.knob == own)
+        throw_error(errc::invalid_argument, "a session got the knob '%s' twice; name it once",
+                    own->name.c_str());
+    const std::int64_t now = own->word.load(std::memory_order_relaxed);
+    m_state->knobs.push_back({own, search_values(own->domain, now), now});
+  }
+  if (!(how.budget >= 0 && how.budget <= 1))
+    throw_error(errc::invalid_argument,
+                "a session's budget is %g; it is a part of the run time, from 0 to 1", how.budget);
+  m_state->budget = how.budget;
+  m_state->site = how.site.empty() ? m_state->knobs.front().knob->name : how.site;
+  if (!how.objective.empty())
+    m_state->aim.emplace(how.objective);
+}
+
+session::~session() {
+  const std::lock_guard hold(m_state->mutex);
+  m_state->end_turn();
+}
+
+bool session::begin_call() {
+  state &own = *m_state;
+  const std::unique_lock hold(own.mutex, std::try_to_lock);
+  if (!hold || own.open)
+    return false; // another thread's call is measured
+  if (!own.is_resolved) {
+    static_cast<void>(this_worker()); // starts Weft, which reads the settings
+    own.choice = choice_of_process();
+    own.is_resolved = true;
+    if (own.choice.mode == tuning_mode::replay)
+      own.replay();
+    if (own.choice.mode == tuning_mode::on)
+      own.history = history_path(the_runtime().cfg.tune_history);
+    if (own.choice.mode != tuning_mode::on)
+      own.end_for_good();
+    else if (own.aim)
+      own.aim->check(read_counters_now());
+  }
+  if (const program_knob *const knob = own.ended ? nullptr : own.set_by_others()) {
+    own.say("leaves the knobs alone: " + knob->name + " was set to " +
+            knob->domain.text(knob->word.load(std::memory_order_relaxed)) + " by others");
+    own.end_for_good();
+  }
+  if (own.ended || is_shut_down()) {
+    m_is_on.store(false, std::memory_order_relaxed);
+    return false;
+  }
+  own.open = true;
+  if (own.aim)
+    own.before = read_counters_now();
+  own.began = now_ns();
+  return true;
+}
+
+void session::end(double work) {
+  const std::uint64_t now = now_ns();
+  state &own = *m_state;
+  const std::lock_guard hold(own.mutex);
+  if (!own.open)
+    return;
+  own.open = false;
+  if (own.ended)
+    return;
+  tuned_window seen{work, now > own.began ? now - own.began : 0, 0};
+  seen.objective = static_cast<double>(seen.ns);
+  if (own.aim && !is_shut_down())
+    seen.objective = own.aim->of(difference(read_counters_now(), *own.before));
+  if (work > 0) {
+    if (!own.trials)
+      own.prepare(work);
+    const void *turn = nullptr;
+    const bool may_try =
+        g_turn.compare_exchange_strong(turn, &own, std::memory_order_relaxed) || turn == &own;
+    own.after(own.trials->take(seen, may_try));
+    if (!own.trials->tries() && !own.trials->is_comparing())
+      own.end_turn();
+  }
+  own.calls.fire();
+}
+
+bool session::settled() const {
+  const std::lock_guard hold(m_state->mutex);
+  return m_state->ended || (m_state->trials && m_state->trials->is_settled());
+}
+std::size_t session::trials() const {
+  const std::lock_guard hold(m_state->mutex);
+  return m_state->trials ? m_state->trials->trials() : 0;
+}
+std::string session::decision() const {
+  const std::lock_guard hold(m_state->mutex);
+  return m_state->said;
+}
+event &session::calls() noexcept { return m_state->calls; }
+
+void trial::note_exceptions() noexcept { m_exceptions = std::uncaught_exceptions(); }
+void trial::finish() noexcept {
+  try {
+    m_session.end(std::uncaught_exceptions() > m_exceptions ? 0 : m_work);
+  } catch (const std::exception &e) { // no memory, or a counter that has gone
+    warn("a call of a session is not counted: %s", e.what());
+  }
+}
+
+} // namespace tune
+} // namespace weft::inline v0

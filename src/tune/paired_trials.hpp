@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which values a tuned knob has: asks a search for candidates, compares each with the value
+// that the knob has at present, and keeps what wins. Pure: windows of measurement come in, the
+// point for the next window comes out; so a model asks it in a time of its own.
+//
+// A candidate is measured between two windows of the present point (present, candidate, present), so
+// a drift of the machine cancels. What decides:
+// - A candidate that costs clearly more in one pair has lost.
+// - A candidate that would win is measured at least twice, and counts by the worse of two pairs or
+//   the median of three: one window that a clock has spoilt decides nothing.
+// - A pair whose two windows of the present point differ by more than 4 is measured again.
+// When the search is over, the best point is compared with the default in three pairs: it stays if it
+// is better by 2 %, and goes if not. From time to time it is compared again: a loss of 2 % reverts it.
+//
+// What trials lose against the present point is at most a share of the run time (2 %): a trial waits
+// until there is room for one that takes twice as long.
+#pragma once
+
+#include "tune/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Is one measurement: one call of the site.
+struct tuned_window {
+  double work = 0; ///< units of work that were done
+  std::uint64_t ns = 0; ///< how long it took
+  double objective = 0; ///< what is to be small: of the whole window, not per unit
+};
+
+/// Says what a window has led to.
+enum class tuning_event {
+  none,
+  judged, ///< a candidate's cost is known, and the present point stays
+  moved, ///< the candidate has won, and is the present point now
+  settled, ///< the search is over, and the best point has won against the default
+  kept_default, ///< the search is over, and no point was better than the default
+  reverted, ///< the point has lost against the default, which is the present point again
+  restarted, ///< the program has changed: the search begins again
+  gave_up ///< windows have no cost: the default is the present point, for good
+};
+
+struct tuning_limits {
+  double budget = 0.02; ///< what trials may lose, of the run time
+  double loss = 0.02; ///< against the default, from which a point is reverted
+};
+
+class paired_trials {
+ public:
+  using make_search = std::unique_ptr<search> (*)(const lattice &space, const lattice_point &first);
+
+  /// Makes a tuner whose default is `first`. `remembered`: a point that another run has found good;
+  /// it is compared with the default before it is trusted.
+  paired_trials(lattice space, lattice_point first, make_search make, tuning_limits limits = {},
+                std::optional<lattice_point> remembered = std::nullopt)
+      : m_space(std::move(space)), m_default(std::move(first)), m_present(m_default),
+        m_point(m_default), m_make(make), m_limits(limits), m_remembered(std::move(remembered)) {
+    m_scale = 1;
+    m_search = m_make(m_space, m_default);
+  }
+
+  /// Returns the point for the next window.
+  [[nodiscard]] const lattice_point &point() const noexcept { return m_point; }
+  /// Returns the point that the knob has between trials.
+  [[nodiscard]] const lattice_point &present() const noexcept { return m_present; }
+  [[nodiscard]] const lattice_point &first() const noexcept { return m_default; }
+  /// Says whether the next window is a trial of another point than the present one.
+  [[nodiscard]] bool tries() const noexcept { return m_phase == phase::candidate; }
+  /// Says whether a candidate has been measured and is to be compared with the next window.
+  [[nodiscard]] bool is_comparing() const noexcept { return m_phase == phase::after; }
+  /// Says whether the search is over.
+  [[nodiscard]] bool is_settled() const noexcept {
+    return m_job == job::watch || m_job == job::over;
+  }
+  [[nodiscard]] bool has_given_up() const noexcept { return m_job == job::over; }
+  [[nodiscard]] std::size_t trials() const noexcept { return m_trials; }
+  [[nodiscard]] std::uint64_t windows_tried() const noexcept { return m_windows_tried; }
+  /// Returns what trials have lost against the present point, in ns.
+  [[nodiscard]] double lost_ns() const noexcept { return m_lost_ns; }
+  /// Returns the cost of the last candidate as a part of that of the default.
+  [[nodiscard]] double last_ratio() const noexcept { return m_last_ratio; }
+  /// Returns the point of the last trial.
+  [[nodiscard]] const lattice_point &last_tried() const noexcept { return m_candidate; }
+  /// Returns whether a remembered point has won against the default; nothing before it was tried.
+  [[nodiscard]] std::optional<bool> memory_was_right() const noexcept { return m_memory; }
+
+  /// Takes the window that was measured at point(), and chooses the next point. `may_try`: no other
+  /// knob is tried at this time.
+  tuning_event take(const tuned_window &seen, bool may_try = true) {
+    if (m_job == job::over)
+      return tuning_event::none;
+    if (!is_usable(seen))
+      return after_unusable(seen);
+    m_unusable = 0;
+    m_run_ns += static_cast<double>(seen.ns);
+    const double cost = seen.objective / seen.work;
+    if (m_phase == phase::candidate) {
+      ++m_windows_tried;
+      m_lost_ns += std::max(0.0, static_cast<double>(seen.ns) - m_ns_per_unit * seen.work);
+      m_tried = cost;
+      m_tried_ns_per_unit = static_cast<double>(seen.ns) / seen.work;
+      m_phase = phase::after;
+      m_point = m_present;
+      return tuning_event::none;
+    }
+    m_ns_per_unit = static_cast<double>(seen.ns) / seen.work;
+    m_window_ns = static_cast<double>(seen.ns);
+    const double before = std::exchange(m_before, cost);
+    if (m_phase == phase::after) {
+      m_phase = phase::before;
+      const tuning_event then = after_pair(before, cost);
+      if (!is_settled() && may_try && choose_candidate())
+        begin_window();
+      return m_ended_without_trial ? end_at_default() : then;
+    }
+    if (const tuning_event changed = look_for_change(cost); changed != tuning_event::none)
+      return changed;
+    if (may_try && choose_candidate())
+      begin_window();
+    return m_ended_without_trial ? end_at_default() : tuning_event::none;
+  }
+
+ private:
+  enum class phase { before, candidate, after };
+  enum class job { remembered, search, confirm, watch, over };
+
+  static constexpr int k_most_unusable = 64; // in a row
+  static constexpr int k_believed = 3; // windows that take absurdly long, in a row
+  static constexpr int k_most_discarded = 8; // pairs of one candidate
+  static constexpr double k_drift = 4; // between the windows around a candidate
+  static constexpr double k_absurd = 1000; // times as long as the window before: the clock jumped
+  static constexpr unsigned k_first_rest = 64, k_longest_rest = 4096; // windows between checks
+  static constexpr double k_change = 1.3; // of the cost: another phase of the program
+  static constexpr unsigned k_windows_of_change = 8;
+
+  [[nodiscard]] bool is_usable(const tuned_window &seen) const noexcept {
+    return has_cost(seen) && !is_absurd(seen);
+  }
+  [[nodiscard]] static bool has_cost(const tuned_window &seen) noexcept {
+    return seen.work > 0 && std::isfinite(seen.work) && seen.ns > 0 &&
+           std::isfinite(seen.objective) && seen.objective > 0;
+  }
+  [[nodiscard]] bool is_absurd(const tuned_window &seen) const noexcept {
+    const double expected = m_ns_per_unit * seen.work;
+    return expected > 0 && static_cast<double>(seen.ns) >= k_absurd * expected;
+  }
+
+  tuning_event after_unusable(const tuned_window &seen) {
+    if (m_phase == phase::candidate && ++m_unusable_candidate >= k_believed)
+      return judge(std::numeric_limits<double>::infinity()); // it may really be that slow
+    if (++m_unusable >= k_believed && m_phase != phase::candidate && has_cost(seen))
+      m_ns_per_unit = 0; // the program has become that slow: the next window counts
+    if (m_unusable < k_most_unusable)
+      return tuning_event::none;
+    m_present = m_point = m_default;
+    m_phase = phase::before;
+    m_job = job::over;
+    return tuning_event::gave_up;
+  }
+
+  [[nodiscard]] bool has_room() const noexcept {
+    if (m_job == job::remembered)
+      return true; // one window, of a point that was good elsewhere
+    return m_lost_ns + m_window_ns <= m_limits.budget * m_run_ns;
+  }
+
+  tuning_event end_at_default() noexcept {
+    m_ended_without_trial = false;
+    return tuning_event::kept_default;
+  }
+  void begin_window() {
+    m_point = m_candidate;
+    m_phase = phase::candidate;
+  }
+
+  /// Finds what is to be tried next. Returns false if nothing is, or not yet.
+  bool choose_candidate() {
+    if (m_candidate_is_open)
+      return has_room();
+    if (m_remembered && m_job == job::search && m_trials == 0) {
+      m_job = *m_remembered == m_default ? job::search : job::remembered;
+      m_candidate = *m_remembered;
+      m_remembered.reset();
+      if (m_job == job::remembered)
+        return open_candidate();
+    }
+    if (m_job == job::search) {
+      while (const auto asked = m_search->ask()) {
+        if (*asked != m_present) {
+          m_candidate = *asked;
+          return open_candidate();
+        }
+        m_search->tell(m_scale); // the present point's cost is known
+      }
+      if (m_present == m_default) {
+        settle();
+        m_ended_without_trial = true;
+        return false;
+      }
+      m_job = job::confirm;
+      m_candidate = m_default;
+      return open_candidate();
+    }
+    if (m_job == job::watch && m_present != m_default && ++m_rested >= m_rest) {
+      m_rested = 0;
+      m_candidate = m_default;
+      return open_candidate();
+    }
+    return false;
+  }
+
+  bool open_candidate() {
+    m_candidate_is_open = true;
+    m_pairs.clear();
+    m_discarded = 0;
+    m_unusable_candidate = 0;
+    return has_room();
+  }
+
+  tuning_event after_pair(double before, double after) {
+    const double drift = before > after ? before / after : after / before;
+    if (drift > k_drift) {
+      if (++m_discarded < k_most_discarded)
+        return tuning_event::none; // measured again
+    } else {
+      m_noise += (drift - 1 - m_noise) / 8;
+    }
+    m_pairs.push_back(m_tried / ((before + after) / 2));
+    const double band = std::max(m_limits.loss, 3 * m_noise);
+    if (m_job == job::search || m_job == job::remembered) {
+      const double last = m_pairs.back();
+      if (m_pairs.size() == 1 && last >= 1 && last > 1 + band)
+        return judge(last);
+      if (m_pairs.size() == 2) {
+        const double worse = std::max(m_pairs[0], m_pairs[1]);
+        if (worse < 1 - m_limits.loss || worse > 1 + band)
+          return judge(worse);
+      }
+    }
+    if (m_pairs.size() < 3)
+      return tuning_event::none;
+    std::sort(m_pairs.begin(), m_pairs.end());
+    return judge(m_pairs[1]);
+  }
+
+  /// Ends the trial of a candidate, which costs `ratio` times what the present point costs.
+  tuning_event judge(double ratio) {
+    m_candidate_is_open = false;
+    m_phase = phase::before;
+    m_point = m_present;
+    ++m_trials;
+    const double of_default = ratio * m_scale;
+    m_last_ratio = of_default;
+    switch (m_job) {
+    case job::search:
+      m_search->tell(of_default);
+      return ratio < 1 ? move_to(m_candidate, of_default) : tuning_event::judged;
+    case job::remembered:
+      m_memory = ratio < 1 - m_limits.loss;
+      if (!*m_memory) {
+        m_job = job::search;
+        return tuning_event::judged;
+      }
+      move_to(m_candidate, of_default);
+      settle();
+      return tuning_event::settled;
+    case job::confirm: // the candidate is the default: it loses if its ratio is above 1
+      if (ratio > 1 + m_limits.loss) {
+        m_last_ratio = m_scale = 1 / ratio; // measured against each other
+        settle();
+        return tuning_event::settled;
+      }
+      revert();
+      return ratio < 1 - m_limits.loss ? tuning_event::reverted : tuning_event::kept_default;
+    case job::watch:
+      if (ratio * (1 + m_limits.loss) > 1) {
+        m_rest = std::min(2 * m_rest, k_longest_rest);
+        return tuning_event::judged;
+      }
+      return revert();
+    case job::over:
+      break;
+    }
+    return tuning_event::none;
+  }
+
+  tuning_event move_to(const lattice_point &there, double scale) {
+    m_present = m_point = there;
+    m_scale = scale;
+    m_before = m_tried;
+    m_ns_per_unit = m_tried_ns_per_unit;
+    return tuning_event::moved;
+  }
+  tuning_event revert() {
+    move_to(m_default, 1);
+    settle();
+    return tuning_event::reverted;
+  }
+  void settle() {
+    m_job = job::watch;
+    m_rested = 0;
+    m_rest = k_first_rest;
+    m_settled_cost = m_before;
+    m_changed = 0;
+  }
+
+  /// Begins again when the cost has changed for long.
+  tuning_event look_for_change(double cost) {
+    if (m_job != job::watch || m_candidate_is_open)
+      return tuning_event::none;
+    if (m_settled_cost <= 0) {
+      m_settled_cost = cost;
+      return tuning_event::none;
+    }
+    const double change = std::max(cost / m_settled_cost, m_settled_cost / cost);
+    if (change < k_change) {
+      m_changed = 0;
+      m_settled_cost += (cost - m_settled_cost) / 8;
+      return tuning_event::none;
+    }
+    if (++m_changed < k_windows_of_change)
+      return tuning_event::none;
+    m_changed = 0;
+    m_settled_cost = cost;
+    if (++m_windows_since_restart < m_restart_rest)
+      return tuning_event::none;
+    m_windows_since_restart = 0;
+    m_restart_rest *= 2; // a program that changes all the time is not searched all the time
+    m_search = m_make(m_space, m_present);
+    m_scale = 1;
+    m_job = job::search;
+    return tuning_event::restarted;
+  }
+
+  const lattice m_space;
+  const lattice_point m_default;
+  lattice_point m_present, m_point, m_candidate;
+  const make_search m_make;
+  const tuning_limits m_limits;
+  std::optional<lattice_point> m_remembered;
+  std::unique_ptr<search> m_search;
+  bool m_ended_without_trial = false; // the search, with this window
+  std::optional<bool> m_memory;
+
+  phase m_phase = phase::before;
+  job m_job = job::search;
+  bool m_candidate_is_open = false;
+  double m_scale = 1; // what the present point costs, as a part of what the default costs
+  double m_before = 0, m_tried = 0; // per unit
+  double m_ns_per_unit = 0, m_window_ns = 0; // of the present point
+  double m_tried_ns_per_unit = 0;
+  double m_noise = 0; // by how much two windows of one point differ
+  std::vector<double> m_pairs;
+  int m_discarded = 0, m_unusable = 0, m_unusable_candidate = 0;
+  double m_run_ns = 0, m_lost_ns = 0, m_last_ratio = 1;
+  std::size_t m_trials = 0;
+  std::uint64_t m_windows_tried = 0;
+  unsigned m_rested = 0, m_rest = k_first_rest;
+  double m_settled_cost = 0;
+  unsigned m_changed = 0, m_windows_since_restart = 0, m_restart_rest = 1;
+};
+
+} // namespace rt
+} // namespace weft::inline v0

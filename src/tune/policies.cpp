@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/policies.hpp"
+
+#include "atomic/hooks.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "observe/name.hpp"
+#include "observe/views.hpp"
+#include "os/thread.hpp"
+#include "tune/decisions.hpp"
+#include "tune/hooks.hpp"
+#include "tune/knobs.hpp"
+#include "tune/schedule.hpp"
+#include "tune/worker_cap.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct entered_policy {
+  entered_policy(policy_plan what, std::uint64_t now)
+      : plan(std::move(what)), at(std::max<std::uint64_t>(plan.period_ns, 1), now),
+        edge(plan.limit, plan.above) {
+    if (!plan.counter.empty())
+      counter = parse_counter_name(plan.counter);
+  }
+  policy_plan plan;
+  interval_schedule at;
+  threshold_edge edge;
+  std::optional<counter_name> counter;
+  std::uint64_t seen_fired = 0;
+  std::shared_ptr<const reading> last; ///< at the last call, or look
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<bool> threw{false};
+};
+
+namespace {
+
+constexpr std::uint64_t k_least_period_ns = 1'000'000;
+constexpr std::uint64_t k_long_call_ns = 1'000'000'000;
+constexpr std::uint64_t k_patience_at_end_ns = 2'000'000'000;
+constexpr char k_worker_cap[] = "worker cap";
+
+struct caller {
+  std::mutex mutex;
+  std::vector<entered_policy *> policies;
+  contradictions fights;
+  std::optional<worker_cap> cap;
+  bool runs = false; ///< the runtime does, and calls are wanted
+  bool has_thread = false;
+  thread os_thread;
+  // Of the call that is under way.
+  entered_policy *called = nullptr;
+  int called_by = 0; ///< the thread
+};
+
+caller &all() {
+  static auto *const those = new caller; // never destroyed: threads may ask while we exit
+  return *those;
+}
+
+std::atomic<std::uint32_t> g_bell{0};
+std::atomic<bool> g_stops{false}, g_has_ended{true};
+std::atomic<std::uint32_t> g_ended_calls{0}; ///< withdrawers sleep on it
+std::atomic<std::uint64_t> g_call_began{0}, g_reported{0};
+std::atomic<bool> g_thread_runs{false};
+
+void ring() noexcept {
+  g_bell.fetch_add(1, std::memory_order_release); // O2
+  os_futex_wake(g_bell, 1);
+}
+
+std::shared_ptr<const reading> read_now() {
+  return std::make_shared<const reading>(read_counters_now());
+}
+
+/// Returns a level, a ratio of the time since the last look, or what a count has grown per second.
+double value_at(const entered_policy &of, const reading &now) {
+  const reading grown = difference(now, *of.last);
+  const double value = value_of(grown, *of.counter);
+  for (const counter_info &about : all_counters(now))
+    if (about.name == of.counter->base && about.kind != counter_kind::level)
+      return value * 1e9 / static_cast<double>(std::max<std::uint64_t>(grown.span_ns, 1));
+  return value;
+}
+
+/// Says whether a policy is to be called. Takes a reading if it needs one.
+bool is_due(entered_policy &of, std::uint64_t now, std::shared_ptr<const reading> &seen) {
+  if (of.plan.event) {
+    const std::uint64_t fired = of.plan.event->fired.load(std::memory_order_acquire); // O1
+    return std::exchange(of.seen_fired, fired) != fired;
+  }
+  if (!of.at.is_due(now))
+    return false;
+  if (!of.counter)
+    return true;
+  seen = seen ? seen : read_now();
+  if (!of.last) {
+    of.last = seen;
+    return false;
+  }
+  const double value = value_at(of, *seen);
+  const bool passes = of.edge.passes(value);
+  if (!passes)
+    of.last = seen;
+  return passes;
+}
+
+/// Says what a policy has thrown, and ends its calls. Only a handler may call it.
+void end_thrower(entered_policy &of) noexcept {
+  of.threw.store(true, std::memory_order_relaxed);
+  const char *what = "something that is no std::exception";
+  try {
+    throw;
+  } catch (const std::exception &e) {
+    warn("policy '%s' has thrown (%s); it is not called again", of.plan.name.c_str(), e.what());
+    return;
+  } catch (...) {
+  }
+  warn("policy '%s' has thrown (%s); it is not called again", of.plan.name.c_str(), what);
+}
+
+void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen,
+          std::unique_lock<std::mutex> &hold) {
+  those.called = &of;
+  those.called_by = this_thread_id();
+  hold.unlock(); // I1
+  g_call_began.store(now_ns(), std::memory_order_relaxed);
+  try {
+    seen = seen ? seen : read_now();
+    const auto interval =
+        std::make_shared<const reading>(difference(*seen, of.last ? *of.last : *seen));
+    of.plan.call(of.plan.context, {of.plan.name, seen, interval});
+  } catch (...) {
+    end_thrower(of);
+  }
+  g_call_began.store(0, std::memory_order_relaxed);
+  count_policy_call();
+  hold.lock();
+  if (those.called == &of) { // it has not withdrawn itself
+    of.last = std::move(seen);
+    of.calls.fetch_add(1, std::memory_order_relaxed);
+    const auto at = std::find(those.policies.begin(), those.policies.end(), &of);
+    if (at != those.policies.end()) // the others come first now
+      std::rotate(at, at + 1, those.policies.end());
+  } else {
+    delete &of;
+  }
+  those.called = nullptr;
+  g_ended_calls.fetch_add(1, std::memory_order_release); // O2
+  os_futex_wake(g_ended_calls, std::numeric_limits<int>::max());
+}
+
+/// Is the built-in policy that caps the workers: windows of work, as worker_cap asks for them.
+class cap_of_workers {
+ public:
+  /// Returns when the window ends.
+  [[nodiscard]] std::uint64_t end() const noexcept { return m_end; }
+  void look(worker_cap &cap, std::uint64_t now) {
+    if (now < m_end && m_end - now <= cap.window_ns())
+      return;
+    const reading seen = read_counters_now();
+    const double done = value_of(seen, m_work);
+    const unsigned before = cap.now();
+    if (m_began != 0 && cap.take(done - m_done, now - m_began))
+      note_decision(k_worker_cap,
+                    "sched.workers=" + std::to_string(cap.kept()) +
+                        ": the others added too little to the tasks that end per second");
+    if (cap.now() != before)
+      change_knob("sched.workers", std::to_string(cap.now()));
+    m_done = done;
+    m_began = now_ns();
+    m_end = m_began + cap.window_ns();
+  }
+
+ private:
+  const counter_name m_work = parse_counter_name("/threads/count/cumulative");
+  double m_done = 0;
+  std::uint64_t m_began = 0, m_end = 0;
+};
+
+void run(caller &those) {
+  cap_of_workers workers;
+  std::unique_lock hold(those.mutex);
+  while (!g_stops.load(std::memory_order_acquire)) { // O2
+    const std::uint32_t bell = g_bell.load(std::memory_order_acquire); // O2
+    const std::uint64_t now = now_ns();
+    std::uint64_t next = 0;
+    const auto not_after = [&next](std::uint64_t at) {
+      next = next == 0 ? at : std::min(next, at);
+    };
+    std::shared_ptr<const reading> seen;
+    bool called = false;
+    for (entered_policy *const of : those.policies) {
+      if (of->threw.load(std::memory_order_relaxed)) // I2
+        continue;
+      bool due = false;
+      try {
+        due = is_due(*of, now, seen);
+      } catch (...) {
+        end_thrower(*of); // the counter is not known
+      }
+      if (due) {
+        call(those, *of, seen, hold); // the list may have changed
+        called = true;
+        break;
+      }
+      if (!of->plan.event)
+        not_after(of->at.next());
+    }
+    if (called)
+      continue;
+    if (those.cap) {
+      hold.unlock();
+      try {
+        workers.look(*those.cap, now);
+      } catch (const std::exception &e) {
+        warn("the cap of workers (tune.workers) has ended: %s", e.what());
+        hold.lock();
+        those.cap.reset();
+        continue;
+      }
+      hold.lock();
+      not_after(workers.end());
+    }
+    hold.unlock();
+    os_futex_wait(g_bell, bell, static_cast<std::int64_t>(next));
+    hold.lock();
+  }
+  g_has_ended.store(true, std::memory_order_release); // O2
+}
+
+/// Starts the thread if there is something to call. The caller holds the lock.
+void ensure_thread(caller &those) {
+  if (!those.runs || those.has_thread || (those.policies.empty() && !those.cap))
+    return;
+  g_stops.store(false, std::memory_order_relaxed); // the thread is started after it
+  g_has_ended.store(false, std::memory_order_relaxed);
+  if (const int e = those.os_thread.start(
+          "weft-tuner", [](void *p) { run(*static_cast<caller *>(p)); }, &those))
+    throw_error(errc::out_of_resources,
+                "the thread that calls policies cannot be started (%s); raise the limit of threads",
+                std::strerror(e));
+  those.has_thread = true;
+  g_thread_runs.store(true, std::memory_order_relaxed); // a number to compare
+}
+
+void check(const caller &those, const policy_plan &plan) {
+  const char *const name = plan.name.c_str();
+  if (plan.name.empty())
+    throw_error(errc::invalid_argument, "a policy has no name; give it one, which messages show");
+  for (const entered_policy *of : those.policies)
+    if (of->plan.name == plan.name)
+      throw_error(errc::invalid_argument, "there is a policy '%s' already: give each its own name",
+                  name);
+  if (!plan.event && plan.period_ns < k_least_period_ns)
+    throw_error(errc::invalid_argument, "policy '%s' has a period of %llu ns; the least is 1 ms",
+                name, static_cast<unsigned long long>(plan.period_ns));
+}
+
+} // namespace
+
+void fire(policy_event &event) noexcept {
+  if (event.listeners.load(std::memory_order_relaxed) == 0)
+    return;
+  event.fired.fetch_add(1, std::memory_order_release); // O1
+  ring();
+}
+
+entered_policy *enter_policy(policy_plan plan) {
+  caller &those = all();
+  const std::lock_guard hold(those.mutex);
+  check(those, plan);
+  auto fresh = std::make_unique<entered_policy>(std::move(plan), now_ns());
+  if (fresh->plan.event) {
+    fresh->seen_fired = fresh->plan.event->fired.load(std::memory_order_relaxed);
+    fresh->plan.event->listeners.fetch_add(1, std::memory_order_relaxed);
+  }
+  those.policies.push_back(fresh.get());
+  try {
+    ensure_thread(those);
+  } catch (...) {
+    those.policies.pop_back();
+    if (fresh->plan.event)
+      fresh->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
+  ring();
+  return fresh.release();
+}
+
+void withdraw_policy(entered_policy *policy) noexcept {
+  caller &those = all();
+  std::unique_lock hold(those.mutex);
+  std::erase(those.policies, policy);
+  those.fights.forget(policy->plan.name);
+  if (policy->plan.event)
+    policy->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
+  if (those.called == policy && those.called_by == this_thread_id()) {
+    those.called = nullptr; // it withdraws itself: call() touches `plan` no more
+    return; // call() frees its memory
+  }
+  while (those.called == policy) {
+    const std::uint32_t ended = g_ended_calls.load(std::memory_order_acquire); // O2
+    hold.unlock();
+    os_futex_wait(g_ended_calls, ended, 0);
+    hold.lock();
+  }
+  delete policy;
+}
+
+std::uint64_t calls_of(const entered_policy &policy) noexcept {
+  return policy.calls.load(std::memory_order_relaxed);
+}
+bool has_thrown(const entered_policy &policy) noexcept {
+  return policy.threw.load(std::memory_order_relaxed);
+}
+
+bool set_knob_for_policy(std::string_view policy, std::string_view knob, std::string_view text) {
+  const std::string before = knob_text(knob); // throws for an unknown name
+  caller &those = all();
+  std::unique_lock hold(those.mutex);
+  const auto lost = those.fights.note(std::string(knob), std::string(policy), std::string(text));
+  hold.unlock();
+  if (lost && lost->is_first)
+    warn(
+        "policies '%s' and '%.*s' contradict each other: they set %.*s to %s and %.*s in turn; '%s' came first and keeps it; let one "
+        "policy decide on a knob",
+        lost->winner.c_str(), static_cast<int>(policy.size()), policy.data(),
+        static_cast<int>(knob.size()), knob.data(), lost->winners_value.c_str(),
+        static_cast<int>(text.size()), text.data(), lost->winner.c_str());
+  if (lost)
+    return false;
+  change_knob(knob, text);
+  if (const std::string now = knob_text(knob); now != before)
+    note_decision(policy, std::string(knob) + "=" + now + " (was " + before + ")");
+  return true;
+}
+
+void begin_policies(unsigned caps_workers) {
+  caller &those = all();
+  const std::lock_guard hold(those.mutex);
+  those.runs = true;
+  if (caps_workers > 1)
+    those.cap.emplace(caps_workers);
+  try {
+    ensure_thread(those);
+  } catch (const std::exception &e) {
+    warn("policies are not called: %s", e.what());
+  }
+}
+
+void end_policies() noexcept {
+  caller &those = all();
+  {
+    const std::lock_guard hold(those.mutex);
+    those.runs = false;
+    if (!those.has_thread)
+      return;
+    if (those.called && those.called_by == this_thread_id()) { // exit() in a policy
+      those.os_thread.forget();
+      those.has_thread = false;
+      return g_thread_runs.store(false, std::memory_order_relaxed);
+    }
+  }
+  g_stops.store(true, std::memory_order_release); // O2
+  ring();
+  const std::uint64_t until = now_ns() + k_patience_at_end_ns;
+  while (!g_has_ended.load(std::memory_order_acquire)) { // O2
+    const std::uint32_t ended = g_ended_calls.load(std::memory_order_acquire); // O2
+    if (now_ns() > until) {
+      const std::lock_guard hold(those.mutex);
+      warn("policy '%s' has not returned; the program ends without it",
+           those.called ? those.called->plan.name.c_str() : k_worker_cap);
+      those.os_thread.forget();
+      those.has_thread = false;
+      g_thread_runs.store(false, std::memory_order_relaxed);
+      return;
+    }
+    os_futex_wait(g_ended_calls, ended, static_cast<std::int64_t>(now_ns() + 1'000'000));
+  }
+  those.os_thread.join();
+  const std::lock_guard hold(those.mutex);
+  those.has_thread = false;
+  those.cap.reset();
+  g_thread_runs.store(false, std::memory_order_relaxed);
+}
+
+unsigned policy_threads() noexcept { return g_thread_runs.load(std::memory_order_relaxed) ? 1 : 0; }
+
+void report_overdue_policy(std::uint64_t now) noexcept {
+  const std::uint64_t began = g_call_began.load(std::memory_order_relaxed);
+  if (began == 0 || now < began + k_long_call_ns ||
+      g_reported.load(std::memory_order_relaxed) == began)
+    return;
+  caller &those = all();
+  const std::unique_lock hold(those.mutex, std::try_to_lock);
+  if (!hold || !those.called || g_call_began.load(std::memory_order_relaxed) != began)
+    return;
+  g_reported.store(began, std::memory_order_relaxed);
+  warn(
+      "policy '%s' has not returned for %llu ms, and other policies wait for it; let it neither wait nor compute for long",
+      those.called->plan.name.c_str(), static_cast<unsigned long long>((now - began) / 1'000'000));
+}
+
+void policies_before_fork() {
+  all().mutex.lock();
+  decisions_before_fork();
+}
+void policies_after_fork_in_parent() {
+  decisions_after_fork_in_parent();
+  all().mutex.unlock();
+}
+void policies_after_fork_in_child() {
+  decisions_after_fork_in_child();
+  caller &those = all();
+  those.os_thread.forget();
+  those.has_thread = those.runs = false;
+  those.called = nullptr;
+  for (entered_policy *const of : those.policies)
+    of->last.reset(); // the child counts from its own start
+  those.cap.reset();
+  g_thread_runs.store(false, std::memory_order_relaxed);
+  g_call_began.store(0, std::memory_order_relaxed);
+  those.mutex.unlock();
+}
+
+} // namespace rt
+} // namespace weft::inline v0

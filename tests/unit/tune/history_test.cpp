@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of findings: what is written is read again; what is cut, of another program, or made to do harm is
+// ignored with a sentence.
+#include "tune/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace weft::rt;
+
+class history : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/weft-history-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    m_folder = name;
+    m_path = m_folder + "/a/b/tuning";
+  }
+  void TearDown() override {
+    for (const char *name : {"/a/b/tuning", "/a/b/tuning.lock", "/a/b/other"})
+      unlink((m_folder + name).c_str());
+    for (const char *name : {"/a/b", "/a", ""})
+      EXPECT_EQ(rmdir((m_folder + name).c_str()), 0) << "something was left in " << name;
+  }
+
+  static finding make(const std::string &site, unsigned workers = 2) {
+    return {{"b1", site, 20, "machine, 2 cpus", workers},
+            {{"x.size", "4096"}, {"x.order", "by row = 100%"}},
+            0.5};
+  }
+  std::vector<finding> read() { return read_history(m_path, m_trouble); }
+  std::string text() {
+    std::ifstream file(m_path);
+    std::stringstream all;
+    all << file.rdbuf();
+    return all.str();
+  }
+  void put(const std::string &text) {
+    std::ofstream(m_path, std::ios::trunc) << text;
+    chmod(m_path.c_str(), 0600);
+  }
+  bool says(const std::string &part) const { return m_trouble.find(part) != std::string::npos; }
+
+  std::string m_folder, m_path, m_trouble;
+};
+
+TEST_F(history, is_read_as_it_was_written) {
+  EXPECT_TRUE(read().empty());
+  EXPECT_EQ(m_trouble, "") << "a file that does not exist is no trouble";
+  EXPECT_EQ(write_history(m_path, make("one")), "") << "folders are made";
+  EXPECT_EQ(write_history(m_path, make("two")), "");
+  EXPECT_EQ(write_history(m_path, make("one", 3)), "");
+  const auto all = read();
+  EXPECT_EQ(m_trouble, "");
+  EXPECT_EQ(all, (std::vector<finding>{make("one"), make("two"), make("one", 3)}));
+  EXPECT_EQ(find_in(all, make("one").key), make("one"));
+  EXPECT_EQ(find_in(all, make("three").key), std::nullopt);
+  finding other = make("one");
+  other.values = {{"x.size", "8"}};
+  EXPECT_EQ(write_history(m_path, other), "") << "in the place of that of its key";
+  EXPECT_EQ(find_in(read(), other.key), other);
+  EXPECT_EQ(read().size(), 3u);
+  other.values.clear();
+  EXPECT_EQ(write_history(m_path, other), "") << "one without values removes it";
+  EXPECT_EQ(read().size(), 2u);
+}
+
+TEST_F(history, each_part_of_the_key_counts) {
+  ASSERT_EQ(write_history(m_path, make("one")), "");
+  const auto all = read();
+  const finding_key key = make("one").key;
+  for (int part = 0; part < 5; ++part) {
+    finding_key other = key;
+    (part == 0 ? other.build : part == 1 ? other.site : other.machine) += part < 3 ? "x" : "";
+    other.size += part == 3;
+    other.workers += part == 4;
+    EXPECT_EQ(find_in(all, other), std::nullopt) << part;
+  }
+}
+
+TEST_F(history, a_file_that_is_cut_loses_its_last_line_only) {
+  ASSERT_EQ(write_history(m_path, make("one")), "");
+  const std::size_t first = text().size();
+  ASSERT_EQ(write_history(m_path, make("two")), "");
+  const std::string whole = text();
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    put(whole.substr(0, length));
+    const auto all = read();
+    EXPECT_EQ(all.size(), length >= first ? 1u : 0u) << length;
+    EXPECT_EQ(m_trouble.empty(), length == first || length == 14) << length << ": " << m_trouble;
+  }
+}
+
+TEST_F(history, any_changed_byte_is_noticed) {
+  ASSERT_EQ(write_history(m_path, make("one")), "");
+  const std::string whole = text();
+  for (std::size_t at = 0; at < whole.size(); ++at)
+    for (const char c : {'\0', '\n', '\t', '~', '\xff'}) {
+      if (whole[at] == c)
+        continue;
+      std::string changed = whole;
+      changed[at] = c;
+      put(changed);
+      EXPECT_TRUE(read().empty()) << at;
+      EXPECT_FALSE(m_trouble.empty()) << at;
+    }
+}
+
+TEST_F(history, files_of_others_are_ignored_and_say_why) {
+  ASSERT_EQ(write_history(m_path, make("one")), "");
+  put("something else\n");
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(says("its first line is not 'weft-tuning 1'")) << m_trouble;
+  EXPECT_TRUE(says("remove it, or let tune.history name another file")) << m_trouble;
+  ASSERT_EQ(write_history(m_path, make("one")), "") << "it is replaced";
+  chmod(m_path.c_str(), 0622);
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(says("other users can write it")) << m_trouble;
+  if (geteuid() == 0) {
+    chmod(m_path.c_str(), 0600);
+    ASSERT_EQ(chown(m_path.c_str(), 4711, 0), 0);
+    EXPECT_TRUE(read().empty());
+    EXPECT_TRUE(says("it belongs to another user")) << m_trouble;
+  }
+  unlink(m_path.c_str());
+  ASSERT_EQ(symlink("/etc/passwd", m_path.c_str()), 0);
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(says("it is a link")) << m_trouble;
+  unlink(m_path.c_str());
+  ASSERT_EQ(mkfifo(m_path.c_str(), 0600), 0);
+  EXPECT_TRUE(read().empty()) << "and it does not block";
+  EXPECT_TRUE(says("it is no plain file")) << m_trouble;
+  unlink(m_path.c_str());
+  put(std::string(k_largest_history + 1, 'x'));
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(says("larger than 512 KiB")) << m_trouble;
+}
+
+TEST_F(history, keeps_the_newest_findings) {
+  ASSERT_EQ(write_history(m_path, make("s")), "");
+  std::string lines = "weft-tuning 1\n";
+  const std::string one = text().substr(lines.size());
+  for (std::size_t i = 0; i < k_most_findings + 5; ++i)
+    lines += one;
+  put(lines);
+  EXPECT_EQ(read().size(), k_most_findings);
+  EXPECT_TRUE(says("5 lines of the history")) << m_trouble;
+  put(lines.substr(0, 14 + one.size() * k_most_findings));
+  ASSERT_EQ(write_history(m_path, make("new")), "");
+  const auto all = read();
+  ASSERT_EQ(all.size(), k_most_findings) << "the oldest has gone";
+  EXPECT_EQ(all.back(), make("new"));
+}
+
+TEST_F(history, a_finding_that_is_too_long_is_not_written) {
+  EXPECT_NE(write_history(m_path, make(std::string(2000, 's'))), "");
+  ASSERT_EQ(write_history(m_path, make("one\ttab\nline")), "");
+  EXPECT_EQ(read().size(), 1u);
+  EXPECT_EQ(read()[0].key.site, "one tab line");
+}
+
+TEST_F(history, a_place_that_cannot_be_written_is_a_sentence) {
+  mkdir((m_folder + "/a").c_str(), 0700);
+  std::ofstream(m_folder + "/a/b") << "a file";
+  EXPECT_NE(write_history(m_path, make("one")).find("the program goes on without"),
+            std::string::npos);
+  unlink((m_folder + "/a/b").c_str());
+  mkdir((m_folder + "/a/b").c_str(), 0700);
+}
+
+TEST_F(history, processes_that_write_at_once_lose_nothing) {
+  constexpr int k_processes = 4, k_each = 8;
+  std::vector<pid_t> writers;
+  for (int p = 0; p < k_processes; ++p) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+      for (int i = 0; i < k_each; ++i)
+        while (!write_history(m_path, make(std::to_string(p * 100 + i))).empty()) {
+        }
+      _exit(0);
+    }
+    writers.push_back(writer);
+  }
+  for (const pid_t writer : writers) {
+    std::string trouble;
+    static_cast<void>(read_history(m_path, trouble));
+    EXPECT_EQ(trouble, "") << "a reader sees a whole file";
+    int status = 1;
+    waitpid(writer, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(read().size(), static_cast<std::size_t>(k_processes * k_each));
+}
+
+TEST_F(history, is_where_the_setting_says) {
+  EXPECT_EQ(history_path("none"), "");
+  EXPECT_EQ(history_path("/x/y"), "/x/y");
+  setenv("XDG_CACHE_HOME", "/cache", 1);
+  EXPECT_EQ(history_path("auto"), "/cache/weft/tuning");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  setenv("HOME", "/home/me", 1);
+  EXPECT_EQ(history_path("auto"), "/home/me/.cache/weft/tuning");
+  setenv("HOME", "", 1);
+  EXPECT_EQ(history_path("auto"), "");
+  mkdir((m_folder + "/a").c_str(), 0700);
+  mkdir((m_folder + "/a/b").c_str(), 0700);
+}
+
+TEST(finding_keys, name_build_machine_and_size) {
+  EXPECT_GE(build_of_program().size(), 8u);
+  EXPECT_EQ(build_of_program(), build_of_program());
+  EXPECT_NE(machine_name(2), machine_name(3));
+  EXPECT_EQ(size_bucket(1024), 10);
+  EXPECT_EQ(size_bucket(2047), 10);
+  EXPECT_EQ(size_bucket(2048), 11);
+  EXPECT_EQ(size_bucket(0), 0);
+  EXPECT_EQ(size_bucket(-3), 0);
+}
+
+} // namespace

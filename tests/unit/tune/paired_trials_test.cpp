@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moves a knob, asked in model time: machines that drift, are noisy, change, and clocks that jump
+// or stand still.
+#include "tune/domain.hpp"
+#include "tune/paired_trials.hpp"
+#include "tune/search_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+using event = tuning_event;
+
+constexpr int k_values = 21;
+
+std::unique_ptr<search> along(const lattice &space, const lattice_point &first) {
+  return std::make_unique<line_search>(space.sizes[0], first[0], 12, 4);
+}
+
+/// Is a machine on which a window of a point takes a known time.
+struct machine {
+  explicit machine(int first, int best, tuning_limits limits = {},
+                   std::optional<lattice_point> remembered = {})
+      : best_point(best), tuner({{k_values}}, {first}, &along, limits, std::move(remembered)) {}
+
+  double cost(int point) const { return 1e6 * (1 + 0.1 * std::abs(point - best_point)) * drift; }
+  /// Runs windows until one leads to `wanted`. Returns how many it took; 0: not within `most`.
+  int until(event wanted, int most = 20'000) {
+    for (int i = 1; i <= most; ++i)
+      if (window() == wanted)
+        return i;
+    return 0;
+  }
+  event window(bool may_try = true) {
+    double ns = cost(tuner.point()[0]) * work;
+    if (noise > 0)
+      ns *= std::exp(std::normal_distribution<double>(0, noise)(random));
+    run_ns += ns;
+    lost_ns += std::max(0.0, ns - cost(tuner.present()[0]) * work);
+    drift *= growth;
+    const auto happened = tuner.take({work, static_cast<std::uint64_t>(ns), ns}, may_try);
+    events.push_back(happened);
+    return happened;
+  }
+  int count(event wanted) const {
+    return static_cast<int>(std::count(events.begin(), events.end(), wanted));
+  }
+
+  int best_point;
+  double drift = 1, growth = 1, noise = 0, work = 1, run_ns = 0, lost_ns = 0;
+  std::mt19937_64 random{7};
+  std::vector<event> events;
+  paired_trials tuner;
+};
+
+TEST(paired_trials, finds_the_best_point_and_keeps_it) {
+  machine m(2, 12);
+  EXPECT_GT(m.until(event::settled), 0);
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+  EXPECT_EQ(m.tuner.point(), lattice_point{12});
+  EXPECT_TRUE(m.tuner.is_settled());
+  EXPECT_LE(m.tuner.trials(), 13u);
+  for (int i = 0; i < 1000; ++i)
+    m.window();
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+  EXPECT_EQ(m.count(event::reverted), 0);
+}
+
+TEST(paired_trials, stays_at_a_default_that_is_best) {
+  machine m(12, 12);
+  EXPECT_GT(m.until(event::kept_default), 0);
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+  EXPECT_EQ(m.count(event::moved), 0);
+}
+
+TEST(paired_trials, a_gain_below_two_percent_is_not_worth_a_move) {
+  machine m(11, 12);
+  const auto cost = [&](int point) {
+    return point == 12 ? 0.99e6 : 1e6 + 1e5 * std::abs(point - 11);
+  };
+  event last = event::none;
+  for (int i = 0; i < 20'000 && last != event::kept_default; ++i) {
+    const double ns = cost(m.tuner.point()[0]);
+    last = m.tuner.take({1, static_cast<std::uint64_t>(ns), ns});
+  }
+  EXPECT_EQ(last, event::kept_default);
+  EXPECT_EQ(m.tuner.present(), lattice_point{11});
+}
+
+TEST(paired_trials, a_drift_of_the_machine_cancels) {
+  for (const double growth : {1.001, 0.999}) {
+    machine m(5, 12);
+    m.growth = growth; // e.g. it gets warm: in a thousand windows by a factor of 2.7
+    EXPECT_GT(m.until(event::settled), 0) << growth;
+    EXPECT_EQ(m.tuner.present(), lattice_point{12}) << growth;
+  }
+}
+
+TEST(paired_trials, noise_of_a_busy_machine_does_not_mislead) {
+  int near = 0;
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    machine m(3, 12);
+    m.noise = 0.03;
+    m.random.seed(seed);
+    m.until(event::settled);
+    near += m.cost(m.tuner.present()[0]) <= 1.21 * m.cost(12);
+  }
+  EXPECT_GE(near, 45);
+}
+
+TEST(paired_trials, equal_ways_change_nothing) {
+  int wrong = 0;
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    machine m(10, 12);
+    m.random.seed(seed);
+    for (int i = 0; i < 2000; ++i) {
+      const double ns = 1e6 * std::exp(std::normal_distribution<double>(0, 0.01)(m.random));
+      m.tuner.take({1, static_cast<std::uint64_t>(ns), ns});
+    }
+    wrong += m.tuner.present() != lattice_point{10};
+  }
+  EXPECT_LE(wrong, 2);
+}
+
+TEST(paired_trials, trials_lose_two_percent_of_the_time_at_most) {
+  machine m(18, 18); // each neighbour is worse
+  double most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    m.window();
+    if (i > 200)
+      most = std::max(most, m.lost_ns / m.run_ns);
+  }
+  EXPECT_GT(m.tuner.trials(), 2u);
+  EXPECT_LE(most, 0.02);
+  EXPECT_DOUBLE_EQ(m.tuner.lost_ns() > 0, true);
+}
+
+TEST(paired_trials, the_first_trial_waits_until_there_is_room_for_it) {
+  machine m(2, 12);
+  int before = 0;
+  while (!m.tuner.tries()) {
+    m.window();
+    ++before;
+  }
+  EXPECT_EQ(before, 50) << "a window is two percent of fifty";
+  machine eager(2, 12, {1.0, 0.02});
+  eager.window();
+  EXPECT_TRUE(eager.tuner.tries()) << "with a budget of all";
+}
+
+TEST(paired_trials, does_not_try_while_another_knob_is_tried) {
+  machine m(2, 12);
+  for (int i = 0; i < 1000; ++i)
+    m.window(false);
+  EXPECT_EQ(m.tuner.windows_tried(), 0u);
+  EXPECT_EQ(m.tuner.point(), lattice_point{2});
+}
+
+TEST(paired_trials, reverts_a_point_that_has_come_to_lose) {
+  machine m(2, 12);
+  ASSERT_GT(m.until(event::settled), 0);
+  m.best_point = 2; // the program has changed; slowly, so that no new search begins
+  for (int i = 0; i < 8; ++i)
+    m.window();
+  ASSERT_GT(m.until(event::reverted) + m.count(event::restarted), 0);
+  m.until(event::kept_default);
+  EXPECT_EQ(m.tuner.present(), lattice_point{2});
+}
+
+TEST(paired_trials, searches_again_when_the_program_has_changed) {
+  machine m(2, 12);
+  ASSERT_GT(m.until(event::settled), 0);
+  m.best_point = 20;
+  ASSERT_GT(m.until(event::restarted, 100), 0);
+  ASSERT_GT(m.until(event::settled), 0);
+  EXPECT_EQ(m.tuner.present(), lattice_point{20});
+}
+
+TEST(paired_trials, a_remembered_point_is_tried_before_it_is_trusted) {
+  machine m(2, 12, {}, lattice_point{12});
+  const int windows = m.until(event::settled);
+  EXPECT_LE(windows, 6);
+  EXPECT_EQ(m.tuner.trials(), 1u);
+  EXPECT_EQ(m.tuner.memory_was_right(), true);
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+}
+
+TEST(paired_trials, a_remembered_point_that_loses_is_forgotten) {
+  machine m(12, 12, {}, lattice_point{20});
+  EXPECT_EQ(m.until(event::judged, 10), 3) << "one pair suffices";
+  EXPECT_EQ(m.tuner.memory_was_right(), false);
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+  EXPECT_GT(m.until(event::kept_default), 0);
+}
+
+TEST(paired_trials, a_clock_that_stands_still_ends_the_search_and_moves_nothing) {
+  machine m(2, 12);
+  for (int i = 0; i < 63; ++i)
+    EXPECT_EQ(m.tuner.take({1, 0, 0}), event::none);
+  EXPECT_EQ(m.tuner.take({1, 0, 0}), event::gave_up);
+  EXPECT_TRUE(m.tuner.has_given_up());
+  EXPECT_EQ(m.until(event::settled, 1000), 0) << "for good";
+  EXPECT_EQ(m.tuner.point(), lattice_point{2});
+}
+
+TEST(paired_trials, windows_without_work_or_cost_count_for_nothing) {
+  machine m(2, 12, {1.0, 0.02});
+  for (const tuned_window &bad : {tuned_window{0, 1000, 1000}, tuned_window{-1, 1000, 1000},
+                                  tuned_window{1, 1000, std::nan("")}, tuned_window{1, 1000, -5},
+                                  tuned_window{1, 1000, HUGE_VAL}}) {
+    EXPECT_EQ(m.tuner.take(bad), event::none);
+    EXPECT_FALSE(m.tuner.tries());
+  }
+  EXPECT_GT(m.until(event::settled), 0);
+}
+
+TEST(paired_trials, a_clock_that_jumps_decides_nothing) {
+  for (int when = 1; when < 90; ++when) {
+    machine m(2, 12, {1.0, 0.02});
+    for (int i = 0; i < when; ++i)
+      m.window();
+    m.tuner.take({1, std::uint64_t{3600} * 1'000'000'000, 3.6e12}); // an hour
+    m.tuner.take({1, 1, 1}); // and back
+    for (int i = 0; i < 3000 && !m.tuner.is_settled(); ++i)
+      m.window();
+    EXPECT_LE(m.cost(m.tuner.present()[0]), m.cost(2)) << "not worse than the default, " << when;
+    EXPECT_LT(m.tuner.lost_ns(), 1e9) << when;
+  }
+}
+
+TEST(paired_trials, a_program_that_becomes_a_million_times_slower_is_believed) {
+  machine m(2, 12);
+  for (int i = 0; i < 10; ++i)
+    m.window();
+  m.work = 1;
+  m.drift = 1e6;
+  EXPECT_GT(m.until(event::settled), 0);
+}
+
+TEST(search_values, are_few_ascending_and_include_the_first) {
+  knob_domain range;
+  range.least = 16;
+  range.most = 1000;
+  range.in_powers = true;
+  EXPECT_EQ(search_values(range, 100),
+            (std::vector<std::int64_t>{16, 32, 64, 100, 128, 256, 512, 1000}));
+  range.least = 0;
+  EXPECT_EQ(search_values(range, 0).front(), 0);
+  range.in_powers = false;
+  range.most = 3;
+  EXPECT_EQ(search_values(range, 0), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  range.least = INT64_MIN;
+  range.most = INT64_MAX;
+  const auto wide = search_values(range, 5);
+  EXPECT_LE(wide.size(), 66u);
+  EXPECT_EQ(wide.front(), INT64_MIN);
+  EXPECT_EQ(wide.back(), INT64_MAX);
+  EXPECT_TRUE(std::is_sorted(wide.begin(), wide.end()));
+  range.least = 1;
+  range.in_powers = true;
+  EXPECT_EQ(search_values(range, 1).back(), INT64_MAX);
+  knob_domain words;
+  words.what = knob_domain::kind::words;
+  words.words = {"b", "a"};
+  EXPECT_EQ(search_values(words, 1), (std::vector<std::int64_t>{0, 1}));
+  knob_domain reals;
+  reals.what = knob_domain::kind::reals;
+  reals.real_least = -1;
+  reals.real_most = 1;
+  const auto numbers = search_values(reals, std::bit_cast<std::int64_t>(0.3));
+  EXPECT_EQ(numbers.size(), 18u);
+  EXPECT_EQ(std::bit_cast<double>(numbers.front()), -1);
+  EXPECT_EQ(std::bit_cast<double>(numbers.back()), 1);
+}
+
+} // namespace

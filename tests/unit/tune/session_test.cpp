@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions of a program: what moves knobs, and what leaves them alone. Costs are counted, not timed.
+#include "support/case_process.hpp"
+#include "tune/history.hpp"
+
+#include <weft/tune.hpp>
+#include <weft/weft.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+namespace tune = weft::tune;
+
+tune::range sizes() { return {1, 1024, tune::steps::logarithmic}; }
+
+/// Is a site whose calls cost least at one size.
+struct site {
+  explicit site(std::int64_t first, std::int64_t best, const std::string &name = "app.size")
+      : size(name, first, sizes()), tuned(size, {"/app/cost", "", 1.0}), m_best(best) {}
+  void call() {
+    tune::trial one(tuned, 100);
+    const double away =
+        std::abs(std::log2(static_cast<double>(size.value()) / static_cast<double>(m_best)));
+    cost().add(static_cast<std::uint64_t>(100'000 * (1 + 0.2 * away)));
+  }
+  void calls(int most) {
+    for (int i = 0; i < most && !tuned.settled(); ++i)
+      call();
+  }
+  static weft::counters::counter &cost() {
+    static weft::counters::counter all("/app/cost", "made up");
+    return all;
+  }
+  tune::knob size;
+  tune::session tuned;
+  std::int64_t m_best;
+};
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+const test::environment k_on{
+    {"WEFT_WORKERS", "2"}, {"WEFT_TUNE", "on"}, {"WEFT_TUNE_HISTORY", "none"}};
+
+TEST(session, finds_the_best_value_of_a_knob_and_says_so) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    site at(4, 256);
+    at.calls(2000);
+    EXPECT_TRUE(at.tuned.settled());
+    EXPECT_EQ(at.size.value(), 256);
+    EXPECT_GE(at.tuned.trials(), 3u);
+    EXPECT_EQ(at.tuned.decision(), "keeps app.size=256: better than the default");
+    EXPECT_EQ(tune::decisions().back(), "app.size: " + at.tuned.decision());
+    const auto now = weft::counters::take();
+    EXPECT_EQ(now.value("/tuner/count/trials"), static_cast<double>(at.tuned.trials()));
+    EXPECT_EQ(now.value("/tuner/count/decisions"), static_cast<double>(tune::decisions().size()));
+    EXPECT_EQ(now.value("/tuner/count/reverts"), 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, moves_nothing_unless_it_is_told_to) {
+  for (const char *mode : {"off", "granularity"}) {
+    const auto end = test::in_process({{"WEFT_TUNE", mode}}, [] {
+      site::cost();
+      site at(4, 256);
+      for (int i = 0; i < 200; ++i)
+        at.call();
+      EXPECT_EQ(at.size.value(), 4);
+      EXPECT_EQ(at.tuned.trials(), 0u);
+      EXPECT_TRUE(tune::decisions().empty());
+    });
+    EXPECT_TRUE(end.exited(0)) << mode << end;
+  }
+}
+
+TEST(session, a_value_that_others_set_wins) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    site at(4, 256);
+    for (int i = 0; i < 4; ++i)
+      at.call();
+    at.size.set(7);
+    for (int i = 0; i < 100; ++i)
+      at.call();
+    EXPECT_EQ(at.size.value(), 7);
+    EXPECT_EQ(at.tuned.decision(), "leaves the knobs alone: app.size was set to 7 by others");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, one_knob_moves_at_a_time) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    site one(4, 256, "app.one"), two(4, 64, "app.two");
+    for (int i = 0; i < 3000 && !(one.tuned.settled() && two.tuned.settled()); ++i) {
+      const std::int64_t before_one = one.size.value(), before_two = two.size.value();
+      one.call();
+      two.call();
+      EXPECT_FALSE(one.size.value() != before_one && two.size.value() != before_two &&
+                   one.tuned.trials() == 0);
+    }
+    EXPECT_EQ(one.size.value(), 256);
+    EXPECT_EQ(two.size.value(), 64);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, several_knobs_are_searched_together) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    tune::knob x("app.x", 1, tune::range{0, 8}), y("app.y", 1, tune::range{0, 8});
+    tune::session both({&x, &y}, {"/app/cost", "app.both", 1.0});
+    for (int i = 0; i < 5000 && !both.settled(); ++i) {
+      tune::trial one(both, 10);
+      const auto dx = x.value() - 5, dy = y.value() - 6;
+      site::cost().add(static_cast<std::uint64_t>(10'000 + 1000 * (dx * dx + dy * dy)));
+    }
+    EXPECT_LE(std::abs(x.value() - 5), 1);
+    EXPECT_LE(std::abs(y.value() - 6), 1);
+    EXPECT_TRUE(contains(both.decision(), "app.x=")) << both.decision();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, a_call_that_throws_or_overlaps_does_not_count) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    site at(4, 256);
+    for (int i = 0; i < 200; ++i)
+      try {
+        tune::trial one(at.tuned, 100);
+        throw std::runtime_error("a call");
+      } catch (const std::runtime_error &) {
+      }
+    EXPECT_EQ(at.tuned.trials(), 0u);
+    EXPECT_TRUE(at.tuned.begin());
+    EXPECT_FALSE(at.tuned.begin()) << "a second one at once";
+    at.tuned.end(0);
+    EXPECT_TRUE(at.tuned.begin());
+    at.tuned.end(1);
+    at.tuned.end(1); // without begin()
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, refuses_what_cannot_be) {
+  const auto end = test::in_process(k_on, [] {
+    tune::knob size("app.size", 4, sizes());
+    const auto error_of = [&](const std::vector<tune::any_knob *> &knobs, const tune::plan &how) {
+      try {
+        tune::session tuned(knobs, how);
+        if (tuned.begin())
+          tuned.end(1);
+      } catch (const weft::error &e) {
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    EXPECT_TRUE(contains(error_of({}, {}), "got no knob"));
+    EXPECT_TRUE(contains(error_of({nullptr}, {}), "a knob that is null"));
+    EXPECT_TRUE(contains(error_of({&size, &size}, {}), "the knob 'app.size' twice"));
+    EXPECT_TRUE(contains(error_of({&size}, {"", "", 1.5}), "budget is 1.5"));
+    for (const char *ratio :
+         {"/threads/idle-rate", "/threads/time/average", "/threadqueue/length",
+          "/arithmetics/divide@/threads/time/cumulative,/threads/count/cumulative"})
+      EXPECT_TRUE(contains(error_of({&size}, {ratio}), "is a ratio or a level")) << ratio;
+    EXPECT_TRUE(contains(error_of({&size}, {"/threads/nothing"}), "/threads/nothing"));
+    EXPECT_EQ(
+        error_of({&size}, {"/arithmetics/add@/threads/count/suspended,/threads/count/sleeps"}), "");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, the_setting_names_what_is_allowed) {
+  const auto end = test::in_process({{"WEFT_TUNE", "fast"}}, [] {
+    try {
+      weft::start();
+      ADD_FAILURE() << "it has started";
+    } catch (const weft::error &e) {
+      EXPECT_STREQ(e.what(), "setting tune cannot be 'fast': it must be off, granularity, on, or "
+                             "replay:FILE");
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Runs a program that tunes with a history. Returns what it prints: value, trials, decision. The
+/// process of its own knows what to do from its environment.
+std::string run_with(const std::string &path, const std::string &mode, const char *best) {
+  const auto end =
+      test::in_process({{"WEFT_WORKERS", "2"},
+                        {"WEFT_TUNE", mode},
+                        {"WEFT_TUNE_HISTORY", path},
+                        {"TEST_BEST", best}},
+                       [] {
+                         site::cost();
+                         site at(4, std::atoll(std::getenv("TEST_BEST")));
+                         const bool tunes = std::string(std::getenv("WEFT_TUNE")) == "on";
+                         if (tunes)
+                           at.calls(2000);
+                         else
+                           at.call();
+                         std::printf("<%lld %zu %s>", static_cast<long long>(at.size.value()),
+                                     at.tuned.trials(), at.tuned.decision().c_str());
+                         std::fflush(stdout);
+                       });
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto from = end.output.rfind('<'), to = end.output.find('>', from);
+  return from != std::string::npos ? end.output.substr(from + 1, to - from - 1) : end.output;
+}
+
+TEST(session, the_next_run_begins_with_what_this_one_has_found) {
+  char folder[] = "/tmp/weft-session-XXXXXX";
+  if (!test::is_child())
+    ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/tuning";
+  EXPECT_TRUE(contains(run_with(path, "on", "256"), "keeps app.size=256"));
+  std::string trouble;
+  const auto kept = weft::rt::read_history(path, trouble);
+  ASSERT_EQ(kept.size(), 1u) << trouble;
+  EXPECT_NEAR(kept[0].ratio, 1 / 2.2, 0.01) << "of the default's cost";
+  EXPECT_TRUE(
+      run_with(path, "on", "256").starts_with("256 1 app.size=256 from the history, verified"));
+  EXPECT_EQ(run_with("none", "replay:" + path, "256"), "256 0 replayed app.size=256");
+  EXPECT_EQ(run_with("none", "replay:" + path + "x", "256"), "4 0 ") << "a warning says why";
+  // What has become wrong is tried once, and dropped.
+  const std::string last = run_with(path, "on", "4");
+  EXPECT_TRUE(contains(last, "keeps the default")) << last;
+  EXPECT_TRUE(weft::rt::read_history(path, trouble).empty()) << trouble;
+  unlink(path.c_str());
+  unlink((path + ".lock").c_str());
+  EXPECT_EQ(rmdir(folder), 0);
+}
+
+TEST(session, each_decision_is_a_record_of_the_trace) {
+  const auto program = test::program_path();
+  const auto tests = program.substr(0, program.rfind('/'));
+  const auto weft = tests.substr(0, tests.rfind('/')) + "/bin/weft";
+  if (access(weft.c_str(), X_OK) != 0)
+    GTEST_SKIP() << weft << " was not built (WEFT_TOOLS is OFF)";
+  const std::string folder = "/tmp/weft-tuned-" + std::to_string(getpid());
+  auto settings = k_on;
+  settings.push_back({"WEFT_TRACE_LEVEL", "switch"});
+  settings.push_back({"WEFT_TRACE_DIR", folder});
+  auto end = test::in_process(settings, [] {
+    weft::start();
+    site::cost();
+    site at(4, 256);
+    at.calls(2000);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  end = test::run({weft, "trace", "export", "--format", "csv", folder}, {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(
+      contains(end.output, ",decided,0,app.size: keeps app.size=256: better than the default,"))
+      << end;
+  end = test::run({weft, "trace", "check", folder}, {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace

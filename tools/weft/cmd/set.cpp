@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft set: changes settings and knobs of a program that runs.
+#include "tools/weft/commands.hpp"
+#include "tools/weft/support/programs.hpp"
+
+#include "base/error.hpp"
+#include "config/value.hpp"
+#include "observe/format.hpp"
+#include "os/file.hpp"
+#include "tune/mailbox.hpp"
+
+#include <cstdio>
+#include <vector>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+const char k_set_help[] =
+    "usage: weft set PID NAME=VALUE...\n"
+    "       weft set [--json] PID\n"
+    "\n"
+    "Changes settings of a program of this user that runs, and knobs of the program's own, one after the other. Without NAME=VALUE: shows\n"
+    "those that can change, with their values. The program answers within a second or so; a change holds from its next call, its next loop,\n"
+    "or when it is quiet, as the list says.\n"
+    "Exit status: 1 when PID does not answer, or refuses a change; the changes before that one hold.\n";
+
+namespace {
+
+struct shown_knob {
+  std::string name, value, first, takes_hold, kind, allowed;
+};
+
+std::vector<shown_knob> parse_list(const std::string &text) {
+  std::vector<shown_knob> all;
+  for_each_line(text, [&](std::string_view line) {
+    std::string fields[6];
+    for (std::string &field : fields) {
+      const std::size_t end = std::min(line.find('\t'), line.size());
+      field = line.substr(0, end);
+      line.remove_prefix(std::min(end + 1, line.size()));
+    }
+    if (!fields[0].empty())
+      all.push_back({fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]});
+  });
+  return all;
+}
+
+/// Asks the program, and throws what it refuses.
+std::string ask(long pid, const std::string &request) {
+  mailbox_answer answer = ask_program(pid, request);
+  if (answer.status != 0)
+    throw weft::error(static_cast<weft::errc>(answer.status), answer.text);
+  return std::move(answer.text);
+}
+
+void print_text(const std::vector<shown_knob> &all) {
+  for (const shown_knob &knob : all)
+    std::printf("%-28s %-12s from the %-10s %s%s\n", knob.name.c_str(), knob.value.c_str(),
+                knob.takes_hold.c_str(), knob.allowed.c_str(),
+                knob.kind == "program" ? " (of the program)" : "");
+}
+
+void print_json(const std::vector<shown_knob> &all) {
+  const char *separator = "[";
+  for (const shown_knob &knob : all) {
+    std::printf(
+        "%s\n {\"name\": %s, \"value\": %s, \"first\": %s, \"takes_hold\": %s, \"of_program\": %s, \"allowed\": %s}",
+        separator, json_text(knob.name).c_str(), json_text(knob.value).c_str(),
+        json_text(knob.first).c_str(), json_text(knob.takes_hold).c_str(),
+        knob.kind == "program" ? "true" : "false", json_text(knob.allowed).c_str());
+    separator = ",";
+  }
+  std::puts(all.empty() ? "[]" : "\n]");
+}
+
+} // namespace
+
+int run_set(const words &arguments) {
+  words rest = arguments;
+  const bool json = std::erase(rest, "--json") != 0;
+  if (rest.empty())
+    return usage_error("set needs a PID; `weft list` shows them");
+  const long pid = pid_of(rest[0]);
+  for (std::size_t i = 1; i < rest.size(); ++i)
+    if (const auto equals = rest[i].find('='); equals == std::string::npos || equals == 0)
+      return usage_error("set needs NAME=VALUE, not '" + rest[i] + "'");
+  if (rest.size() == 1) {
+    const auto all = parse_list(ask(pid, "list"));
+    json ? print_json(all) : print_text(all);
+    return k_ok;
+  }
+  if (json)
+    return usage_error("--json goes with a list, without NAME=VALUE");
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    const std::string value = ask(pid, "set " + rest[i]);
+    std::printf("%s = %s\n", rest[i].substr(0, rest[i].find('=')).c_str(), value.c_str());
+    std::fflush(stdout);
+  }
+  return k_ok;
+}
+
+} // namespace weft_tool
