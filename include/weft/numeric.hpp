@@ -7,6 +7,7 @@
 // differ in its last digits from run to run.
 #pragma once
 
+#include <weft/detail/as_task.hpp>
 #include <weft/detail/execution_policy.hpp>
 
 #include <functional>
@@ -18,7 +19,8 @@ namespace detail {
 
 /// Scans value(i) for i of [0, n) to out. An exclusive scan needs an initial value in `carry`.
 template <bool Inclusive, class T, class P, class Out, class Value, class Op>
-Out scan_values(const P &p, std::uint64_t n, Out out, std::optional<T> carry, Value value, Op op) {
+Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carry, Value value,
+                Op op) {
   struct tag {};
   const auto write_behind = [&](std::uint64_t first, std::uint64_t count,
                                 std::optional<T> &before) {
@@ -44,7 +46,7 @@ Out scan_values(const P &p, std::uint64_t n, Out out, std::optional<T> carry, Va
     *before = std::move(sum);
   };
   scan_blocks<tag, T>(
-      p.control(), n, carry,
+      policy.control(), n, carry,
       [&](std::uint64_t first, std::uint64_t count) { write_behind(first, count, carry); },
       [&](std::uint64_t first, std::uint64_t count) {
         T sum(value(first));
@@ -61,20 +63,18 @@ Out scan_values(const P &p, std::uint64_t n, Out out, std::optional<T> carry, Va
 
 } // namespace detail
 
-using detail::iterator_type;
-using detail::policy_type;
-
 /// Returns init, the transformed elements and op over all of them, in order.
 template <policy_type P, iterator_type It, class T, class Op, class Transform>
-T transform_reduce(const P &p, It first, It last, T init, Op op, Transform f) {
-  return detail::place(p, [&]() -> T {
+T transform_reduce(const P &policy, It first, It last, T init, Op op, Transform f) {
+  return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
       std::optional<T> sum = detail::reduce_indices<T>(
-          p, n, [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); }, op);
+          policy, n, [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); },
+          op);
       return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
     } else {
-      return detail::in_order(p, [&] {
+      return detail::in_order(policy, [&] {
         return std::transform_reduce(first, last, std::move(init), std::ref(op), std::ref(f));
       });
     }
@@ -83,19 +83,19 @@ T transform_reduce(const P &p, It first, It last, T init, Op op, Transform f) {
 
 /// Returns init, the transformed pairs of elements of two ranges and op over all of them, in order.
 template <policy_type P, iterator_type It, iterator_type It2, class T, class Op, class Transform>
-T transform_reduce(const P &p, It first, It last, It2 second, T init, Op op, Transform f) {
-  return detail::place(p, [&]() -> T {
+T transform_reduce(const P &policy, It first, It last, It2 second, T init, Op op, Transform f) {
+  return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It, It2>) {
       const std::uint64_t n = detail::count_between(first, last);
       std::optional<T> sum = detail::reduce_indices<T>(
-          p, n,
+          policy, n,
           [&](std::uint64_t i) -> decltype(auto) {
             return f(*detail::at(first, i), *detail::at(second, i));
           },
           op);
       return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
     } else {
-      return detail::in_order(p, [&] {
+      return detail::in_order(policy, [&] {
         return std::transform_reduce(first, last, second, std::move(init), std::ref(op),
                                      std::ref(f));
       });
@@ -105,47 +105,48 @@ T transform_reduce(const P &p, It first, It last, It2 second, T init, Op op, Tra
 
 /// Returns init plus the products of the pairs of elements.
 template <policy_type P, iterator_type It, iterator_type It2, class T>
-T transform_reduce(const P &p, It first, It last, It2 second, T init) {
-  return weft::transform_reduce(p, first, last, second, std::move(init), std::plus<>(),
+T transform_reduce(const P &policy, It first, It last, It2 second, T init) {
+  return weft::transform_reduce(policy, first, last, second, std::move(init), std::plus<>(),
                                 std::multiplies<>());
 }
 
 /// @{
 /// Returns init, the elements and op over all of them, in order; without op their sum.
 template <policy_type P, iterator_type It, class T, class Op>
-T reduce(const P &p, It first, It last, T init, Op op) {
-  return detail::place(p, [&]() -> T {
+T reduce(const P &policy, It first, It last, T init, Op op) {
+  return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
       std::optional<T> sum = detail::reduce_indices<T>(
-          p, n, [&](std::uint64_t i) -> decltype(auto) { return *detail::at(first, i); }, op);
+          policy, n, [&](std::uint64_t i) -> decltype(auto) { return *detail::at(first, i); }, op);
       return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
     } else {
       return detail::in_order(
-          p, [&] { return std::reduce(first, last, std::move(init), std::ref(op)); });
+          policy, [&] { return std::reduce(first, last, std::move(init), std::ref(op)); });
     }
   });
 }
 template <policy_type P, iterator_type It, class T>
-T reduce(const P &p, It first, It last, T init) {
-  return weft::reduce(p, first, last, std::move(init), std::plus<>());
+T reduce(const P &policy, It first, It last, T init) {
+  return weft::reduce(policy, first, last, std::move(init), std::plus<>());
 }
 template <policy_type P, iterator_type It>
-detail::value_of<It> reduce(const P &p, It first, It last) {
-  return weft::reduce(p, first, last, detail::value_of<It>{}, std::plus<>());
+detail::value_of<It> reduce(const P &policy, It first, It last) {
+  return weft::reduce(policy, first, last, detail::value_of<It>{}, std::plus<>());
 }
 /// @}
 
 /// Writes the scan of the transformed elements, each with what is before it; returns its end.
 template <policy_type P, iterator_type It, class Out, class Op, class Transform, class T>
-Out transform_inclusive_scan(const P &p, It first, It last, Out out, Op op, Transform f, T init) {
-  return detail::place(p, [&]() -> Out {
+Out transform_inclusive_scan(const P &policy, It first, It last, Out out, Op op, Transform f,
+                             T init) {
+  return detail::place(policy, [&]() -> Out {
     if constexpr (detail::shares<P, It, Out>)
       return detail::scan_values<true, T>(
-          p, detail::count_between(first, last), out, std::optional<T>(std::move(init)),
+          policy, detail::count_between(first, last), out, std::optional<T>(std::move(init)),
           [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); }, op);
     else
-      return detail::in_order(p, [&] {
+      return detail::in_order(policy, [&] {
         return std::transform_inclusive_scan(first, last, out, std::ref(op), std::ref(f),
                                              std::move(init));
       });
@@ -153,29 +154,30 @@ Out transform_inclusive_scan(const P &p, It first, It last, Out out, Op op, Tran
 }
 /// Writes the scan of the transformed elements, without an initial value.
 template <policy_type P, iterator_type It, class Out, class Op, class Transform>
-Out transform_inclusive_scan(const P &p, It first, It last, Out out, Op op, Transform f) {
-  return detail::place(p, [&]() -> Out {
+Out transform_inclusive_scan(const P &policy, It first, It last, Out out, Op op, Transform f) {
+  return detail::place(policy, [&]() -> Out {
     using value = std::decay_t<decltype(f(*first))>;
     if constexpr (detail::shares<P, It, Out>)
       return detail::scan_values<true, value>(
-          p, detail::count_between(first, last), out, std::nullopt,
+          policy, detail::count_between(first, last), out, std::nullopt,
           [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); }, op);
     else
-      return detail::in_order(p, [&] {
+      return detail::in_order(policy, [&] {
         return std::transform_inclusive_scan(first, last, out, std::ref(op), std::ref(f));
       });
   });
 }
 /// Writes the scan of the transformed elements, each with what is before it and without itself.
 template <policy_type P, iterator_type It, class Out, class T, class Op, class Transform>
-Out transform_exclusive_scan(const P &p, It first, It last, Out out, T init, Op op, Transform f) {
-  return detail::place(p, [&]() -> Out {
+Out transform_exclusive_scan(const P &policy, It first, It last, Out out, T init, Op op,
+                             Transform f) {
+  return detail::place(policy, [&]() -> Out {
     if constexpr (detail::shares<P, It, Out>)
       return detail::scan_values<false, T>(
-          p, detail::count_between(first, last), out, std::optional<T>(std::move(init)),
+          policy, detail::count_between(first, last), out, std::optional<T>(std::move(init)),
           [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); }, op);
     else
-      return detail::in_order(p, [&] {
+      return detail::in_order(policy, [&] {
         return std::transform_exclusive_scan(first, last, out, std::move(init), std::ref(op),
                                              std::ref(f));
       });
@@ -185,46 +187,48 @@ Out transform_exclusive_scan(const P &p, It first, It last, Out out, T init, Op 
 /// @{
 /// Writes the scan of the elements, each included; returns its end.
 template <policy_type P, iterator_type It, class Out, class Op, class T>
-Out inclusive_scan(const P &p, It first, It last, Out out, Op op, T init) {
-  return weft::transform_inclusive_scan(p, first, last, out, op, std::identity(), std::move(init));
+Out inclusive_scan(const P &policy, It first, It last, Out out, Op op, T init) {
+  return weft::transform_inclusive_scan(policy, first, last, out, op, std::identity(),
+                                        std::move(init));
 }
 template <policy_type P, iterator_type It, class Out, class Op>
-Out inclusive_scan(const P &p, It first, It last, Out out, Op op) {
-  return detail::place(p, [&]() -> Out {
+Out inclusive_scan(const P &policy, It first, It last, Out out, Op op) {
+  return detail::place(policy, [&]() -> Out {
     if constexpr (detail::shares<P, It, Out>)
       return detail::scan_values<true, detail::value_of<It>>(
-          p, detail::count_between(first, last), out, std::nullopt,
+          policy, detail::count_between(first, last), out, std::nullopt,
           [&](std::uint64_t i) -> decltype(auto) { return *detail::at(first, i); }, op);
     else
-      return detail::in_order(p,
+      return detail::in_order(policy,
                               [&] { return std::inclusive_scan(first, last, out, std::ref(op)); });
   });
 }
 template <policy_type P, iterator_type It, class Out>
-Out inclusive_scan(const P &p, It first, It last, Out out) {
-  return weft::inclusive_scan(p, first, last, out, std::plus<>());
+Out inclusive_scan(const P &policy, It first, It last, Out out) {
+  return weft::inclusive_scan(policy, first, last, out, std::plus<>());
 }
 /// @}
 /// @{
 /// Writes the scan of the elements behind init, each left out; returns its end.
 template <policy_type P, iterator_type It, class Out, class T, class Op>
-Out exclusive_scan(const P &p, It first, It last, Out out, T init, Op op) {
-  return weft::transform_exclusive_scan(p, first, last, out, std::move(init), op, std::identity());
+Out exclusive_scan(const P &policy, It first, It last, Out out, T init, Op op) {
+  return weft::transform_exclusive_scan(policy, first, last, out, std::move(init), op,
+                                        std::identity());
 }
 template <policy_type P, iterator_type It, class Out, class T>
-Out exclusive_scan(const P &p, It first, It last, Out out, T init) {
-  return weft::exclusive_scan(p, first, last, out, std::move(init), std::plus<>());
+Out exclusive_scan(const P &policy, It first, It last, Out out, T init) {
+  return weft::exclusive_scan(policy, first, last, out, std::move(init), std::plus<>());
 }
 /// @}
 
 /// @{
 /// Writes the first element, then op of each with the one before it; returns the end.
 template <policy_type P, iterator_type It, class Out, class Op>
-Out adjacent_difference(const P &p, It first, It last, Out out, Op op) {
-  return detail::place(p, [&]() -> Out {
+Out adjacent_difference(const P &policy, It first, It last, Out out, Op op) {
+  return detail::place(policy, [&]() -> Out {
     if constexpr (detail::shares<P, It, Out>) {
       const std::uint64_t n = detail::count_between(first, last);
-      detail::for_indices(p, n, [&](std::uint64_t i) {
+      detail::for_indices(policy, n, [&](std::uint64_t i) {
         if (i == 0)
           *out = *first;
         else
@@ -233,13 +237,13 @@ Out adjacent_difference(const P &p, It first, It last, Out out, Op op) {
       return detail::at(out, n);
     } else {
       return detail::in_order(
-          p, [&] { return std::adjacent_difference(first, last, out, std::ref(op)); });
+          policy, [&] { return std::adjacent_difference(first, last, out, std::ref(op)); });
     }
   });
 }
 template <policy_type P, iterator_type It, class Out>
-Out adjacent_difference(const P &p, It first, It last, Out out) {
-  return weft::adjacent_difference(p, first, last, out, std::minus<>());
+Out adjacent_difference(const P &policy, It first, It last, Out out) {
+  return weft::adjacent_difference(policy, first, last, out, std::minus<>());
 }
 /// @}
 
@@ -247,9 +251,9 @@ namespace detail {
 
 /// Calls f(first, last) with the iterators of a range.
 template <class R, class F>
-decltype(auto) over(R &&r, F &&f) {
-  auto first = std::ranges::begin(r);
-  return f(first, std::ranges::next(first, std::ranges::end(r)));
+decltype(auto) over(R &&range, F &&f) {
+  auto first = std::ranges::begin(range);
+  return f(first, std::ranges::next(first, std::ranges::end(range)));
 }
 
 } // namespace detail
@@ -258,57 +262,67 @@ decltype(auto) over(R &&r, F &&f) {
 /// Does the same for the elements of a range; the other arguments follow it.
 template <policy_type P, std::ranges::range R, class... Rest>
   requires(!iterator_type<R>)
-auto reduce(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::reduce(p, first, last, static_cast<Rest &&>(rest)...);
+auto reduce(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::reduce(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class... Rest>
   requires(!iterator_type<R>)
-auto inclusive_scan(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::inclusive_scan(p, first, last, static_cast<Rest &&>(rest)...);
+auto inclusive_scan(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::inclusive_scan(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class... Rest>
   requires(!iterator_type<R>)
-auto exclusive_scan(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::exclusive_scan(p, first, last, static_cast<Rest &&>(rest)...);
+auto exclusive_scan(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::exclusive_scan(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class... Rest>
-auto transform_inclusive_scan(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::transform_inclusive_scan(p, first, last, static_cast<Rest &&>(rest)...);
+auto transform_inclusive_scan(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::transform_inclusive_scan(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class... Rest>
-auto transform_exclusive_scan(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::transform_exclusive_scan(p, first, last, static_cast<Rest &&>(rest)...);
+auto transform_exclusive_scan(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::transform_exclusive_scan(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class... Rest>
   requires(!iterator_type<R>)
-auto adjacent_difference(const P &p, R &&r, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::adjacent_difference(p, first, last, static_cast<Rest &&>(rest)...);
+auto adjacent_difference(const P &policy, R &&range, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::adjacent_difference(policy, first, last, static_cast<Rest &&>(rest)...);
   });
 }
 template <policy_type P, std::ranges::range R, class T, class Op, class Transform>
-auto transform_reduce(const P &p, R &&r, T init, Op op, Transform f) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::transform_reduce(p, first, last, std::move(init), op, f);
+auto transform_reduce(const P &policy, R &&range, T init, Op op, Transform f) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::transform_reduce(policy, first, last, std::move(init), op, f);
   });
 }
 template <policy_type P, std::ranges::range R, std::ranges::range R2, class T, class... Rest>
-auto transform_reduce(const P &p, R &&r, R2 &&second, T init, Rest &&...rest) {
-  return detail::over(r, [&](auto first, auto last) {
-    return weft::transform_reduce(p, first, last, std::ranges::begin(second), std::move(init),
+auto transform_reduce(const P &policy, R &&range, R2 &&second, T init, Rest &&...rest) {
+  return detail::over(range, [&](auto first, auto last) {
+    return weft::transform_reduce(policy, first, last, std::ranges::begin(second), std::move(init),
                                   static_cast<Rest &&>(rest)...);
   });
 }
 /// @}
+
+/// @cond
+WEFT_AS_TASK(transform_reduce, sizeof...(Args) == 4 ? 1 : 2)
+WEFT_AS_TASK(reduce, 1)
+WEFT_AS_TASK(transform_inclusive_scan, 1)
+WEFT_AS_TASK(transform_exclusive_scan, 1)
+WEFT_AS_TASK(inclusive_scan, 1)
+WEFT_AS_TASK(exclusive_scan, 1)
+WEFT_AS_TASK(adjacent_difference, 1)
+/// @endcond
 
 } // namespace weft::inline v0

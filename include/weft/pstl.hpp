@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::execution::par on Weft: the backend of the parallel algorithms of GCC's standard library.
+// std::execution::par on Weft: the backend of the parallel algorithms of GCC's standard library, and
+// of libc++ 19's.
 //
 // Include it before every other header, in every file of the program: `-include weft/pstl.hpp`, which
 // the CMake target weft::pstl and the package weft-pstl of pkg-config add. Files that were compiled
 // without it have the same functions with another body, which the linker cannot tell apart.
 //
-// It takes the place of the library's <pstl/parallel_backend.h>: it defines that file's guard, and
-// gives the namespace that the algorithms call. As the standard says, an exception that leaves an
+// It takes the place of GCC's <pstl/parallel_backend.h>: it defines that file's guard, and gives the
+// namespace that the algorithms call. weft/detail/pstl_libcxx.hpp does so for libc++. As the standard says, an exception that leaves an
 // element function ends the program.
 #pragma once
 
 /// @cond
 
-#if defined(_PSTL_PARALLEL_BACKEND_H) && !defined(WEFT_PSTL)
+#if (defined(_PSTL_PARALLEL_BACKEND_H) || defined(_LIBCPP___PSTL_BACKENDS_STD_THREAD_H)) &&        \
+    !defined(WEFT_PSTL)
 #error "weft/pstl.hpp comes after <execution>; compile with -include weft/pstl.hpp"
 #endif
 #define WEFT_PSTL 1
 #define _PSTL_PARALLEL_BACKEND_H
+#define _LIBCPP___PSTL_BACKENDS_STD_THREAD_H
 #undef _GLIBCXX_USE_TBB_PAR_BACKEND
 #define _GLIBCXX_USE_TBB_PAR_BACKEND 0 // no -ltbb
+
+#include <version>
+#if defined(_LIBCPP_HAS_NO_INCOMPLETE_PSTL)
+#error "libc++ has its parallel algorithms behind an option; compile with -fexperimental-library"
+#endif
 
 #include <weft/detail/skeletons.hpp>
 
@@ -27,8 +35,8 @@
 #include <memory>
 #include <utility>
 
-#if !defined(_GLIBCXX_RELEASE)
-#error "weft/pstl.hpp is for GCC's standard library (libstdc++); weft/algorithm.hpp works with any"
+#if !defined(_GLIBCXX_RELEASE) && !defined(_LIBCPP_VERSION)
+#error "weft/pstl.hpp is for GCC's standard library and libc++; weft/algorithm.hpp works with any"
 #endif
 
 namespace weft::inline v0 {
@@ -201,7 +209,11 @@ void __parallel_invoke(Policy &&, F &&f, G &&g) {
 } // namespace pstl_backend
 } // namespace weft::inline v0
 
+#if defined(_LIBCPP_VERSION)
+#include <weft/detail/pstl_libcxx.hpp>
+#else
 namespace __pstl {
 namespace __par_backend = weft::pstl_backend;
 } // namespace __pstl
+#endif
 /// @endcond

@@ -342,8 +342,9 @@ TEST(algorithms, of_sorted_ranges) {
 
 TEST(algorithms, that_reduce_and_scan) {
   over_policies([](auto p, vec a, vec b, random_source &) {
-    if (std::reduce(a.begin(), a.end(), 0L) < INT32_MAX)
+    if (std::reduce(a.begin(), a.end(), 0L) < INT32_MAX) {
       EXPECT_EQ(weft::reduce(p, a), std::reduce(a.begin(), a.end()));
+    }
     EXPECT_EQ(weft::reduce(p, a, 5L), std::reduce(a.begin(), a.end(), 5L));
     b.resize(a.size());
     const auto product = [](int x, int y) { return 1LL * x * y; };

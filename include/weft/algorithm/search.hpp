@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithms that look for an element or a sequence.
+#pragma once
+
+#include <weft/detail/execution_policy.hpp>
+#include <weft/detail/skeletons.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// Calls is(i) for the indices from the last one down; returns the last that matches, or n.
+template <class P, class F>
+std::uint64_t find_last_index(const P &policy, std::uint64_t n, F is) {
+  const std::uint64_t from_end =
+      find_index(policy, n, [&is, n](std::uint64_t i) { return is(n - 1 - i); });
+  return from_end == n ? n : n - 1 - from_end;
+}
+
+} // namespace detail
+
+/// Returns the first element that the predicate holds for.
+template <policy_type P, iterator_type It, class Pred>
+It find_if(const P &policy, It first, It last, Pred pred) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+                          return pred(*detail::at(first, i));
+                        }));
+    } else {
+      return detail::in_order(policy,
+                              [&]() -> It { return std::find_if(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Returns the first element that the predicate does not hold for.
+template <policy_type P, iterator_type It, class Pred>
+It find_if_not(const P &policy, It first, It last, Pred pred) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+                          return !pred(*detail::at(first, i));
+                        }));
+    } else {
+      return detail::in_order(
+          policy, [&]() -> It { return std::find_if_not(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Returns the first element that is equal to the value.
+template <policy_type P, iterator_type It, class T>
+It find(const P &policy, It first, It last, const T &value) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+                          return *detail::at(first, i) == value;
+                        }));
+    } else {
+      return detail::in_order(policy, [&]() -> It { return std::find(first, last, value); });
+    }
+  });
+}
+
+/// Says whether the predicate holds for all elements.
+template <policy_type P, iterator_type It, class Pred>
+bool all_of(const P &policy, It first, It last, Pred pred) {
+  return detail::place(policy, [&]() -> bool {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+               return !pred(*detail::at(first, i));
+             }) == n;
+    } else {
+      return detail::in_order(policy,
+                              [&]() -> bool { return std::all_of(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Says whether the predicate holds for an element.
+template <policy_type P, iterator_type It, class Pred>
+bool any_of(const P &policy, It first, It last, Pred pred) {
+  return detail::place(policy, [&]() -> bool {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+               return pred(*detail::at(first, i));
+             }) != n;
+    } else {
+      return detail::in_order(policy,
+                              [&]() -> bool { return std::any_of(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Says whether the predicate holds for no element.
+template <policy_type P, iterator_type It, class Pred>
+bool none_of(const P &policy, It first, It last, Pred pred) {
+  return detail::place(policy, [&]() -> bool {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+               return pred(*detail::at(first, i));
+             }) == n;
+    } else {
+      return detail::in_order(policy,
+                              [&]() -> bool { return std::none_of(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Returns the first element that one of the second range equals.
+template <policy_type P, iterator_type It, iterator_type It2, class Pred = std::equal_to<>>
+It find_first_of(const P &policy, It first, It last, It2 second, It2 second_end, Pred pred = {}) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It, It2>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      return detail::at(first, detail::find_index(policy, n, [&](std::uint64_t i) -> bool {
+                          return std::any_of(second, second_end, [&](const auto &other) {
+                            return pred(*detail::at(first, i), other);
+                          });
+                        }));
+    } else {
+      return detail::in_order(policy, [&]() -> It {
+        return std::find_first_of(first, last, second, second_end, std::ref(pred));
+      });
+    }
+  });
+}
+
+/// Returns the first of two neighbours that are equal.
+template <policy_type P, iterator_type It, class Pred = std::equal_to<>>
+It adjacent_find(const P &policy, It first, It last, Pred pred = {}) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      if (n < 2)
+        return last;
+      const std::uint64_t i_found = detail::find_index(policy, n - 1, [&](std::uint64_t i) -> bool {
+        return pred(*detail::at(first, i), *detail::at(first, i + 1));
+      });
+      return i_found == n - 1 ? last : detail::at(first, i_found);
+    } else {
+      return detail::in_order(
+          policy, [&]() -> It { return std::adjacent_find(first, last, std::ref(pred)); });
+    }
+  });
+}
+
+/// Returns where the second range first occurs in the first.
+template <policy_type P, iterator_type It, iterator_type It2, class Pred = std::equal_to<>>
+It search(const P &policy, It first, It last, It2 second, It2 second_end, Pred pred = {}) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It, It2>) {
+      const std::uint64_t n = detail::count_between(first, last),
+                          m = detail::count_between(second, second_end);
+      if (m == 0)
+        return first;
+      if (m > n)
+        return last;
+      const std::uint64_t places = n - m + 1;
+      const std::uint64_t i_found =
+          detail::find_index(policy, places, [&](std::uint64_t i) -> bool {
+            return std::equal(second, second_end, detail::at(first, i),
+                              [&](const auto &b, const auto &a) { return pred(a, b); });
+          });
+      return i_found == places ? last : detail::at(first, i_found);
+    } else {
+      return detail::in_order(policy, [&]() -> It {
+        return std::search(first, last, second, second_end, std::ref(pred));
+      });
+    }
+  });
+}
+
+/// Returns where the second range last occurs in the first.
+template <policy_type P, iterator_type It, iterator_type It2, class Pred = std::equal_to<>>
+It find_end(const P &policy, It first, It last, It2 second, It2 second_end, Pred pred = {}) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It, It2>) {
+      const std::uint64_t n = detail::count_between(first, last),
+                          m = detail::count_between(second, second_end);
+      if (m == 0 || m > n)
+        return last;
+      const std::uint64_t places = n - m + 1;
+      const std::uint64_t i_found =
+          detail::find_last_index(policy, places, [&](std::uint64_t i) -> bool {
+            return std::equal(second, second_end, detail::at(first, i),
+                              [&](const auto &b, const auto &a) { return pred(a, b); });
+          });
+      return i_found == places ? last : detail::at(first, i_found);
+    } else {
+      return detail::in_order(policy, [&]() -> It {
+        return std::find_end(first, last, second, second_end, std::ref(pred));
+      });
+    }
+  });
+}
+
+/// Returns the first of `count` equal neighbours.
+template <policy_type P, iterator_type It, class Size, class T, class Pred = std::equal_to<>>
+It search_n(const P &policy, It first, It last, Size count, const T &value, Pred pred = {}) {
+  return detail::place(policy, [&]() -> It {
+    if constexpr (detail::shares<P, It>) {
+      const std::uint64_t n = detail::count_between(first, last);
+      if (count <= 0)
+        return first;
+      const auto m = static_cast<std::uint64_t>(count);
+      if (m > n)
+        return last;
+      const std::uint64_t places = n - m + 1;
+      const std::uint64_t i_found =
+          detail::find_index(policy, places, [&](std::uint64_t i) -> bool {
+            return std::all_of(detail::at(first, i), detail::at(first, i + m),
+                               [&](const auto &a) { return pred(a, value); });
+          });
+      return i_found == places ? last : detail::at(first, i_found);
+    } else {
+      return detail::in_order(
+          policy, [&]() -> It { return std::search_n(first, last, count, value, std::ref(pred)); });
+    }
+  });
+}
+
+} // namespace weft::inline v0
