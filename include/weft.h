@@ -15,6 +15,7 @@
 #include <weft/c/group.h>
 #include <weft/c/handle.h>
 #include <weft/c/join.h>
+#include <weft/c/knob.h>
 #include <weft/c/local.h>
 #include <weft/c/loop.h>
 #include <weft/c/mutex.h>
@@ -23,3 +24,4 @@
 #include <weft/c/runtime.h>
 #include <weft/c/service.h>
 #include <weft/c/task.h>
+#include <weft/c/tune.h>

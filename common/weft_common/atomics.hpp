@@ -33,13 +33,13 @@ struct std_atomics {
   struct var {
     T value{};
     T get() const noexcept { return value; }
-    void set(T v) noexcept { value = v; }
+    void set(T to) noexcept { value = to; }
   };
 
   template <class A, class Pred>
-  static auto await(const A &a, Pred pred, std::memory_order order) noexcept {
-    auto v = a.load(order);
-    for (int spins = 0; !pred(v); v = a.load(order)) {
+  static auto await(const A &word, Pred pred, std::memory_order order) noexcept {
+    auto v = word.load(order);
+    for (int spins = 0; !pred(v); v = word.load(order)) {
       if (++spins < k_spins)
         cpu_pause();
       else

@@ -33,37 +33,37 @@ enum class bug : int {
 
 #if defined(WEFT_MUTANTS)
 
-/// Says whether `b` is the bug of this run. Only the wrappers below ask.
+/// Says whether `seed` is the bug of this run. Only the wrappers below ask.
 template <class Bug>
-bool mutant(Bug b) noexcept {
-  return weft::rt::chosen_mutant() == static_cast<int>(b);
+bool mutant(Bug seed) noexcept {
+  return weft::rt::chosen_mutant() == static_cast<int>(seed);
 }
-/// Returns `order`, or relaxed if `b` is the bug of this run.
+/// Returns `order`, or relaxed if `seed` is the bug of this run.
 template <class Bug>
-std::memory_order order_unless(Bug b, std::memory_order order) noexcept {
-  return mutant(b) ? std::memory_order_relaxed : order;
+std::memory_order order_unless(Bug seed, std::memory_order order) noexcept {
+  return mutant(seed) ? std::memory_order_relaxed : order;
 }
-/// Returns what `x` returns if it is a callable, else `x`.
+/// Returns what `value` returns if it is a callable, else `value`.
 template <class X>
-auto value_of(X &x) {
+auto value_of(X &value) {
   if constexpr (std::is_invocable_v<X &>)
-    return x();
+    return value();
   else
-    return x;
+    return value;
 }
-/// Returns `right`, or its zero (false, null) if `b` is the bug of this run.
+/// Returns `right`, or its zero (false, null) if `seed` is the bug of this run.
 /// `right` may be a lambda: it is called, and the bug leaves the call out.
 template <class Bug, class Right>
-auto unless(Bug b, Right right) {
+auto unless(Bug seed, Right right) {
   using result = decltype(value_of(right));
-  return mutant(b) ? result() : value_of(right);
+  return mutant(seed) ? result() : value_of(right);
 }
-/// Returns `right`, or `wrong` if `b` is the bug of this run. Either may be a lambda: only the one
+/// Returns `right`, or `wrong` if `seed` is the bug of this run. Either may be a lambda: only the one
 /// that is needed is called. A lambda in the place of `wrong` may take the value of `right`.
 template <class Bug, class Right, class Wrong>
-auto unless(Bug b, Right right, Wrong wrong) {
+auto unless(Bug seed, Right right, Wrong wrong) {
   using result = decltype(value_of(right));
-  if (!mutant(b))
+  if (!mutant(seed))
     return value_of(right);
   if constexpr (std::is_invocable_v<Wrong &, result>)
     return static_cast<result>(wrong(value_of(right)));
@@ -85,8 +85,8 @@ template <class Bug, class Right>
     return right;
 }
 template <class Bug, class Right, class Wrong>
-[[gnu::always_inline]] constexpr auto unless(Bug b, Right right, Wrong) {
-  return unless(b, right);
+[[gnu::always_inline]] constexpr auto unless(Bug seed, Right right, Wrong) {
+  return unless(seed, right);
 }
 
 #endif

@@ -102,8 +102,8 @@ class WEFT_API snapshot {
   /// Errors. weft::error for snapshots of different programs.
   friend WEFT_API snapshot operator-(const snapshot &later, const snapshot &earlier);
 
-  explicit snapshot(std::shared_ptr<const rt::reading> r) noexcept
-      : m_reading(std::move(r)) {} ///< for the library
+  explicit snapshot(std::shared_ptr<const rt::reading> taken) noexcept
+      : m_reading(std::move(taken)) {} ///< for the library
  private:
   std::shared_ptr<const rt::reading> m_reading;
 };

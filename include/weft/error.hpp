@@ -22,6 +22,7 @@ enum class errc : int {
   already_started = 9,  ///< too late: the workers run
   cancelled = 10,       ///< the work was cancelled before it ran
   not_supported = 11,   ///< this build or this kernel cannot do it
+  rank_lost = 12,       ///< another rank of the job, or its memory, is gone (weft/net.hpp)
 };
 
 /// Returns the code's name, as it is above; "unknown" for any other number.

@@ -96,8 +96,8 @@ class [[nodiscard]] handle<void> : public detail::handle_base {
 
 /// Makes a task wait for the end of another one, beside its accesses: spawn(f, in(x), after(h)).
 template <class T>
-[[nodiscard]] after_clause after(const handle<T> &h) noexcept {
-  return after_clause(h.internals());
+[[nodiscard]] after_clause after(const handle<T> &earlier) noexcept {
+  return after_clause(earlier.internals());
 }
 
 } // namespace weft::inline v0

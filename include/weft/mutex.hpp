@@ -2,6 +2,7 @@
 // Mutual exclusion that suspends the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/core.hpp>
 #include <weft/detail/lock_word.hpp>
 
@@ -33,6 +34,11 @@ class WEFT_API mutex {
     if (!m_lock.try_take())
       lock_slow();
   }
+  /// Lets a coroutine take the mutex: `co_await m.async_lock()`. No stack waits. Whatever part of the
+  /// same task unlocks it.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_lock() noexcept { return detail::async_lock_wait(m_lock); }
   /// Takes the mutex if it is free, and returns whether it has. Never suspends.
   [[nodiscard]] bool try_lock() noexcept { return m_lock.try_take(); }
   /// Gives the mutex up.
@@ -44,6 +50,7 @@ class WEFT_API mutex {
   }
 
  private:
+  friend class condition_variable;
   void lock_slow();
   void unlock_slow();
   detail::lock_word<> m_lock;

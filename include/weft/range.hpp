@@ -61,13 +61,13 @@ class range {
   [[nodiscard]] constexpr std::int64_t step() const noexcept {
     return m_step;
   } ///< from one to the next; not 0
-  /// Returns index number `k`, which is below size().
-  [[nodiscard]] constexpr Index operator[](std::uint64_t k) const noexcept {
-    return static_cast<Index>(bits(m_first) + k * bits(m_step));
+  /// Returns index number `index`, which is below size().
+  [[nodiscard]] constexpr Index operator[](std::uint64_t index) const noexcept {
+    return static_cast<Index>(bits(m_first) + index * bits(m_step));
   }
-  /// Returns `count` indices from number `k` on; there must be so many.
-  [[nodiscard]] constexpr range part(std::uint64_t k, std::uint64_t count) const {
-    return {(*this)[k], k + count < size() ? (*this)[k + count] : m_limit, m_step};
+  /// Returns `count` indices from number `index` on; there must be so many.
+  [[nodiscard]] constexpr range part(std::uint64_t index, std::uint64_t count) const {
+    return {(*this)[index], index + count < size() ? (*this)[index + count] : m_limit, m_step};
   }
 
   /// Yields the indices in order.
@@ -141,12 +141,13 @@ class blocks {
   /// @}
 
  private:
-  static constexpr std::uint64_t pieces(const range<Index> &r, std::uint64_t grain) noexcept {
-    return r.empty() ? 0 : (r.size() - 1) / grain + 1;
+  static constexpr std::uint64_t pieces(const range<Index> &whole, std::uint64_t grain) noexcept {
+    return whole.empty() ? 0 : (whole.size() - 1) / grain + 1;
   }
-  static constexpr range<Index> piece(const range<Index> &r, std::uint64_t k, std::uint64_t grain) {
-    const std::uint64_t left = r.size() - k * grain;
-    return r.part(k * grain, left < grain ? left : grain);
+  static constexpr range<Index> piece(const range<Index> &whole, std::uint64_t index,
+                                      std::uint64_t grain) {
+    const std::uint64_t left = whole.size() - index * grain;
+    return whole.part(index * grain, left < grain ? left : grain);
   }
 
   range<Index> m_rows, m_columns;

@@ -62,15 +62,15 @@ class region {
   /// - from a pointer, elements whose number the parts give.
   template <class V>
     requires(!std::is_same_v<std::remove_cvref_t<V>, region>)
-  explicit region(V &&v) noexcept {
+  explicit region(V &&value) noexcept {
     using bare = std::remove_reference_t<V>;
     if constexpr (std::is_array_v<bare>) {
       static_assert(std::rank_v<bare> <= detail::k_region_dimensions,
                     "weft::region knows arrays of up to three dimensions");
-      set_array(v, static_cast<std::remove_all_extents_t<bare> *>(nullptr));
+      set_array(value, static_cast<std::remove_all_extents_t<bare> *>(nullptr));
       add_extents<bare>();
     } else if constexpr (std::is_pointer_v<bare>) {
-      set_array(v, v);
+      set_array(value, value);
       add(detail::k_unbounded);
     } else {
       static_assert(
@@ -78,20 +78,20 @@ class region {
           "weft::region needs a pointer, an array, or a container with data() and size()");
       static_assert(std::is_lvalue_reference_v<V> || std::is_trivially_copyable_v<bare>,
                     "weft::region of a temporary: it has no address that another task could name");
-      set_array(v.data(), v.data());
-      add(detail::region_index(v.size()).value);
+      set_array(value.data(), value.data());
+      add(detail::region_index(value.size()).value);
     }
   }
-  /// Selects the first `n` elements.
+  /// Selects the first `count` elements.
   template <class T>
-  region(T *v, detail::region_index n) noexcept {
-    set_array(v, v);
-    add(n.value);
+  region(T *data, detail::region_index count) noexcept {
+    set_array(data, data);
+    add(count.value);
   }
   /// Names an array of the given extents, outermost first, as C lays it out.
   template <class T>
-  region(T *v, std::initializer_list<detail::region_index> extents) noexcept {
-    set_array(v, v);
+  region(T *data, std::initializer_list<detail::region_index> extents) noexcept {
+    set_array(data, data);
     for (const detail::region_index n : extents)
       add(n.value);
   }
@@ -104,9 +104,9 @@ class region {
       count = last.value < first.value ? PTRDIFF_MIN : PTRDIFF_MAX;
     return with_part(first.value, count);
   }
-  /// Returns the part of `n` elements from `first` on.
-  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept {
-    return with_part(first.value, n.value);
+  /// Returns the part of `count` elements from `first` on.
+  [[nodiscard]] region span(detail::region_index first, detail::region_index count) const noexcept {
+    return with_part(first.value, count.value);
   }
   /// Returns the part that is all of the dimension.
   [[nodiscard]] region all() const noexcept {

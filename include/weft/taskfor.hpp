@@ -9,32 +9,38 @@ namespace weft::inline v0 {
 
 namespace detail {
 
-/// Calls run(context, first, count) for all chunks of the plan, on this worker and on workers that
-/// have nothing else to do.
+/// Calls run(context, first, count) for all chunks of the plan, on this worker and, unless `alone`,
+/// on workers that have nothing else to do.
 WEFT_API void share_chunks(const loop_plan &plan,
                            void (*run)(void *context, std::uint64_t first, std::uint64_t count),
-                           void *context);
+                           void *context, bool alone = false);
+/// Says whether the running task, which reduces data, has no copies to add to: among regions, and
+/// below a final task. Then only one worker at a time may run its body.
+[[nodiscard]] WEFT_API bool reduces_in_place() noexcept;
 
-template <class F, class Index>
+template <class F, class Index, bool MayReduce = false>
 struct taskfor_body {
   F f;
   range<Index> space;
   loop_options options;
 
   void operator()() {
+    bool alone = false;
+    if constexpr (MayReduce)
+      alone = options.reduces && reduces_in_place();
     if (!options.has_grain)
-      return run_loop(adaptive());
+      return run_loop(adaptive(alone));
     share_chunks(
         plan_shared(space.size(), options),
         [](void *p, std::uint64_t first, std::uint64_t count) {
           auto *self = static_cast<taskfor_body *>(p);
           call_body(self->f, self->space.part(first, count));
         },
-        this);
+        this, alone);
   }
 
  private:
-  loop_request adaptive() {
+  loop_request adaptive(bool alone) {
     loop_request request;
     request.size = space.size();
     request.participate = [](void *p, loop_blocks &blocks) {
@@ -45,7 +51,7 @@ struct taskfor_body {
     request.context = this;
     request.site = &site_of<taskfor_body>;
     request.body = loop_body::may_wait;
-    request.participants = options.participants;
+    request.participants = alone ? 1 : options.participants;
     return request;
   }
 };
@@ -67,6 +73,8 @@ struct taskfor_body {
 ///   handle<void>.
 /// - `f` may wait. An iteration that waits for another one of the same loop needs grain_size(1). What `f` spawns is complete when the loop is, and is ordered only with what the
 ///   same worker has spawned in this loop.
+/// - Where reductions are in place, among regions and below a final task, one worker runs all
+///   iterations of a loop that reduces.
 /// - The first exception that `f` throws is that of the task. Then, and when the task's group is
 ///   cancelled, chunks that have not begun are skipped.
 ///
@@ -87,7 +95,8 @@ auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
   detail::check_grain(options);
   return detail::spawn_loop<Clauses...>(
       options.group,
-      detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
+      detail::taskfor_body<closure, Index, (detail::may_reduce<Clauses> || ...)>{
+          closure(static_cast<F &&>(f)), space, options},
       detail::spawn_clause(clauses)...);
 }
 

@@ -143,13 +143,13 @@ void taskloop(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
   static_assert(
       ((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>) && ...),
       "weft::taskloop over blocks has a task for each block: leave grain_size and num_tasks out");
-  const auto adapted = [&space]<class Clause>(const Clause &c) -> decltype(auto) {
+  const auto adapted = [&space]<class Clause>(const Clause &clause) -> decltype(auto) {
     if constexpr (detail::is_chunk_accesses<Clause>)
-      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) {
-        return c.f(space.rows(one.first()), space.columns(one.first()));
+      return chunk_accesses([&space, &clause](const range<std::uint64_t> &one) {
+        return clause.f(space.rows(one.first()), space.columns(one.first()));
       });
     else
-      return (c);
+      return (clause);
   };
   if constexpr (detail::loop_waits<Clauses...>)
     taskloop(

@@ -57,7 +57,6 @@ class thread {
   class id {
    public:
     constexpr id() noexcept = default;
-    friend auto operator<=>(const id &, const id &) noexcept = default; ///< a total order
     /// Writes the name.
     friend std::ostream &operator<<(std::ostream &out, const id &self) {
       return out << self.m_number;
@@ -117,12 +116,17 @@ class thread {
   /// Errors. std::system_error: invalid_argument if it is not joinable,
   /// resource_deadlock_would_occur in the thread itself; those of waits.
   void join() {
-    check_joinable("join");
-    if (m_id.number() == detail::running_thread_number())
-      throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                              "weft::thread::join");
+    check_join();
     m_state->ended.wait();
     forget();
+  }
+  /// Lets a coroutine wait until the function has returned: `co_await t.async_join()`. No stack waits. The
+  /// object stays as it is until the await is over.
+  ///
+  /// Errors. Of the call: as join(). Of the await: out_of_resources; then the object is unchanged.
+  [[nodiscard]] auto async_join() {
+    check_join();
+    return joins(*this);
   }
   /// Lets the thread go on by itself.
   ///
@@ -143,6 +147,29 @@ class thread {
   }
 
  private:
+  class [[nodiscard]] joins : public detail::coro_awaiter_around {
+   public:
+    explicit joins(thread &of) : m_of(of), m_wait(of.m_state->ended.async_wait()) {}
+    [[nodiscard]] bool await_ready() noexcept { return m_wait.await_ready(); }
+    template <class Handle>
+    bool await_suspend(Handle handle) {
+      return m_wait.await_suspend(handle);
+    }
+    void await_resume() {
+      m_wait.await_resume();
+      m_of.forget();
+    }
+
+   private:
+    thread &m_of;
+    decltype(std::declval<const event &>().async_wait()) m_wait;
+  };
+  void check_join() const {
+    check_joinable("join");
+    if (m_id.number() == detail::running_thread_number())
+      throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                              "weft::thread::join");
+  }
   void check_joinable(const char *what) const {
     if (!joinable())
       throw std::system_error(std::make_error_code(std::errc::invalid_argument),
@@ -155,6 +182,13 @@ class thread {
   std::shared_ptr<detail::thread_state> m_state;
   id m_id;
 };
+
+/// @{ Compares names, in a total order. What converts to a name can be compared, too.
+constexpr bool operator==(thread::id a, thread::id b) noexcept { return a.number() == b.number(); }
+constexpr std::strong_ordering operator<=>(thread::id a, thread::id b) noexcept {
+  return a.number() <=> b.number();
+}
+/// @}
 
 /// Is a thread whose destructor requests a stop and joins. The interface is that of std::jthread.
 ///
@@ -185,6 +219,7 @@ class jthread {
   [[nodiscard]] bool joinable() const noexcept { return m_thread.joinable(); } ///< as of thread
   [[nodiscard]] id get_id() const noexcept { return m_thread.get_id(); } ///< as of thread
   void join() { m_thread.join(); } ///< as of thread
+  [[nodiscard]] auto async_join() { return m_thread.async_join(); } ///< as of thread
   void detach() { m_thread.detach(); } ///< as of thread
   /// Returns the source of the thread's stop token.
   [[nodiscard]] std::stop_source get_stop_source() noexcept { return m_stop; }

@@ -4,7 +4,7 @@
 
 /// @{ Gives the version: a change of MAJOR may break programs, and before 1.0 one of MINOR.
 #define WEFT_VERSION_MAJOR 0
-#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_MINOR 2
 #define WEFT_VERSION_PATCH 0
-#define WEFT_VERSION_STRING "0.1.0"
+#define WEFT_VERSION_STRING "0.2.0"
 /// @}

@@ -11,22 +11,22 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Adds to the count. Owner only: it is not atomic against other writers; readers see whole values.
-WEFT_INLINE void count(std::uint64_t &c, std::uint64_t n = 1) noexcept {
+WEFT_INLINE void count(std::uint64_t &counter, std::uint64_t n = 1) noexcept {
 #if defined(__x86_64__) && !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
   asm volatile("addq %1, %0"
-               : "+m"(c)
+               : "+m"(counter)
                : "er"(n)
                : "cc"); // one instruction, no lock: a compiler makes three of the lines below
 #else
-  __atomic_store_n(&c, c + n, __ATOMIC_RELAXED);
+  __atomic_store_n(&counter, counter + n, __ATOMIC_RELAXED);
 #endif
 }
 
-inline void put(std::uint64_t &c, std::uint64_t value) noexcept {
-  __atomic_store_n(&c, value, __ATOMIC_RELAXED);
+inline void put(std::uint64_t &counter, std::uint64_t value) noexcept {
+  __atomic_store_n(&counter, value, __ATOMIC_RELAXED);
 }
-[[nodiscard]] inline std::uint64_t peek(const std::uint64_t &c) noexcept {
-  return __atomic_load_n(&c, __ATOMIC_RELAXED);
+[[nodiscard]] inline std::uint64_t peek(const std::uint64_t &counter) noexcept {
+  return __atomic_load_n(&counter, __ATOMIC_RELAXED);
 }
 
 } // namespace rt

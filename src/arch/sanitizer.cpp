@@ -24,42 +24,42 @@ void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_
 namespace weft::inline v0 {
 namespace rt {
 
-void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noexcept {
-  s.low = low;
-  s.bytes = bytes;
-  s.fake_stack = nullptr;
+void announce_stack(sanitized_stack &stack, const void *low, std::size_t bytes) noexcept {
+  stack.low = low;
+  stack.bytes = bytes;
+  stack.fake_stack = nullptr;
 #ifdef WEFT_ASAN
   __asan_unpoison_memory_region(low,
                                 bytes); // frames that were left for good have kept their red zones
 #endif
 #ifdef WEFT_TSAN
-  s.fiber = __tsan_create_fiber(0);
+  stack.fiber = __tsan_create_fiber(0);
 #endif
 }
 
-void announce_thread_stack(sanitized_stack &s) noexcept {
+void announce_thread_stack(sanitized_stack &stack) noexcept {
 #ifdef WEFT_TSAN
-  s.fiber = __tsan_get_current_fiber();
+  stack.fiber = __tsan_get_current_fiber();
 #endif
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
     return;
   void *low = nullptr;
-  pthread_attr_getstack(&attributes, &low, &s.bytes);
+  pthread_attr_getstack(&attributes, &low, &stack.bytes);
   pthread_attr_destroy(&attributes);
-  s.low = low;
+  stack.low = low;
 }
 
-void forget_stack([[maybe_unused]] sanitized_stack &s) noexcept {
+void forget_stack([[maybe_unused]] sanitized_stack &stack) noexcept {
 #ifdef WEFT_TSAN
-  __tsan_destroy_fiber(s.fiber);
-  s.fiber = nullptr;
+  __tsan_destroy_fiber(stack.fiber);
+  stack.fiber = nullptr;
 #endif
 }
 
-WEFT_UNINSTRUMENTED void stack_entered([[maybe_unused]] sanitized_stack &s) noexcept {
+WEFT_UNINSTRUMENTED void stack_entered([[maybe_unused]] sanitized_stack &stack) noexcept {
 #ifdef WEFT_ASAN
-  __sanitizer_finish_switch_fiber(s.fake_stack, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(stack.fake_stack, nullptr, nullptr);
 #endif
 }
 

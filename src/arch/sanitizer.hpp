@@ -59,10 +59,10 @@ struct sanitized_stack {
 inline constexpr unsigned k_switch_orders = 0;
 inline constexpr unsigned k_switch_orders_nothing = 1;
 
-void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noexcept;
-void announce_thread_stack(sanitized_stack &s) noexcept;
-void forget_stack(sanitized_stack &s) noexcept;
-void stack_entered(sanitized_stack &s) noexcept;
+void announce_stack(sanitized_stack &stack, const void *low, std::size_t bytes) noexcept;
+void announce_thread_stack(sanitized_stack &stack) noexcept;
+void forget_stack(sanitized_stack &stack) noexcept;
+void stack_entered(sanitized_stack &stack) noexcept;
 void *switch_stack(context *from, sanitized_stack &from_stack, context to,
                    sanitized_stack &to_stack, void *value, leave how = leave::and_return,
                    unsigned flags = k_switch_orders) noexcept;

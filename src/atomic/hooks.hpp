@@ -20,6 +20,19 @@ void os_heavy_barrier() noexcept;
 bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
                    std::int64_t deadline_ns) noexcept;
 void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept;
+
+/// Is a word in memory that processes share, with the value that it had when it was seen.
+struct shared_word {
+  const std::uint32_t *word = nullptr; ///< null: there is none
+  std::uint32_t seen = 0;
+};
+/// Sleeps as os_futex_wait() does, and only while `other` holds what was seen of it, too. Returns
+/// whether to look at `word` again: false when the deadline passed or `other` changed. A kernel
+/// before Linux 5.16 does not notice a change of `other`.
+bool os_futex_wait_either(std::atomic<std::uint32_t> &word, std::uint32_t expected,
+                          std::int64_t deadline_ns, const shared_word &other) noexcept;
+/// Wakes the threads of all processes that sleep on a shared word.
+void os_futex_wake_shared(const std::uint32_t *word) noexcept;
 void os_yield() noexcept;
 
 } // namespace rt

@@ -11,7 +11,7 @@
 
 namespace weft::inline v0 {
 
-constexpr int k_codes = static_cast<int>(errc::not_supported);
+constexpr int k_codes = static_cast<int>(errc::rank_lost);
 
 const char *to_string(errc code) noexcept {
   switch (code) {
@@ -37,6 +37,8 @@ const char *to_string(errc code) noexcept {
     return "cancelled";
   case errc::not_supported:
     return "not_supported";
+  case errc::rank_lost:
+    return "rank_lost";
   }
   return "unknown";
 }

@@ -12,12 +12,12 @@ namespace rt {
 /// Says where the link is: in the member `next`, of type T* or of a base class of T.
 struct link_next {
   template <class T>
-  static T *get(const T &t) noexcept {
-    return static_cast<T *>(t.next);
+  static T *get(const T &item) noexcept {
+    return static_cast<T *>(item.next);
   }
   template <class T>
-  static void set(T &t, T *next) noexcept {
-    t.next = next;
+  static void set(T &item, T *next) noexcept {
+    item.next = next;
   }
 };
 
@@ -25,12 +25,12 @@ struct link_next {
 template <auto Member>
 struct link_member {
   template <class T>
-  static T *get(const T &t) noexcept {
-    return static_cast<T *>(t.*Member);
+  static T *get(const T &item) noexcept {
+    return static_cast<T *>(item.*Member);
   }
   template <class T>
-  static void set(T &t, T *next) noexcept {
-    t.*Member = next;
+  static void set(T &item, T *next) noexcept {
+    item.*Member = next;
   }
 };
 
@@ -50,20 +50,20 @@ class intrusive_queue {
   [[nodiscard]] bool empty() const noexcept { return m_first == nullptr; }
   [[nodiscard]] T *front() const noexcept { return m_first; }
 
-  void push_back(T *t) noexcept {
-    Link::template set<T>(*t, nullptr);
+  void push_back(T *item) noexcept {
+    Link::template set<T>(*item, nullptr);
     if (m_last != nullptr)
-      Link::template set<T>(*m_last, t);
+      Link::template set<T>(*m_last, item);
     else
-      m_first = t;
-    m_last = t;
+      m_first = item;
+    m_last = item;
   }
 
-  void push_front(T *t) noexcept {
-    Link::template set<T>(*t, m_first);
-    m_first = t;
+  void push_front(T *item) noexcept {
+    Link::template set<T>(*item, m_first);
+    m_first = item;
     if (m_last == nullptr)
-      m_last = t;
+      m_last = item;
   }
 
   /// Takes out the oldest element and clears its link; returns nullptr if there is none.

@@ -42,32 +42,32 @@ void warn_with(const char *format, va_list arguments) noexcept {
 
 } // namespace
 
-signal_safe_line &signal_safe_line::text(std::string_view s) noexcept {
-  const std::size_t fits = std::min(s.size(), k_capacity - m_size);
+signal_safe_line &signal_safe_line::text(std::string_view text) noexcept {
+  const std::size_t fits = std::min(text.size(), k_capacity - m_size);
   if (fits != 0)
-    std::memcpy(m_buffer + m_size, s.data(), fits);
+    std::memcpy(m_buffer + m_size, text.data(), fits);
   m_size += fits;
   return *this;
 }
 
-signal_safe_line &signal_safe_line::decimal(std::int64_t v) noexcept {
+signal_safe_line &signal_safe_line::decimal(std::int64_t value) noexcept {
   char digits[20];
   std::size_t at = sizeof digits;
-  auto rest = v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+  auto rest = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   do
     digits[--at] = static_cast<char>('0' + rest % 10);
   while ((rest /= 10) != 0);
-  if (v < 0)
+  if (value < 0)
     text("-");
   return text({digits + at, sizeof digits - at});
 }
 
-signal_safe_line &signal_safe_line::hex(std::uint64_t v) noexcept {
+signal_safe_line &signal_safe_line::hex(std::uint64_t value) noexcept {
   char digits[16];
   std::size_t at = sizeof digits;
   do
-    digits[--at] = "0123456789abcdef"[v % 16];
-  while ((v /= 16) != 0);
+    digits[--at] = "0123456789abcdef"[value % 16];
+  while ((value /= 16) != 0);
   return text("0x").text({digits + at, sizeof digits - at});
 }
 

@@ -16,9 +16,9 @@ namespace rt {
 /// what does not fit.
 class signal_safe_line {
  public:
-  signal_safe_line &text(std::string_view s) noexcept;
-  signal_safe_line &decimal(std::int64_t v) noexcept;
-  signal_safe_line &hex(std::uint64_t v) noexcept;
+  signal_safe_line &text(std::string_view text) noexcept;
+  signal_safe_line &decimal(std::int64_t value) noexcept;
+  signal_safe_line &hex(std::uint64_t value) noexcept;
   signal_safe_line &pointer(const void *p) noexcept;
 
   [[nodiscard]] std::string_view view() const noexcept { return {m_buffer, m_size}; }

@@ -54,12 +54,12 @@ std::size_t require_setting(string_view key, const string &origin, loaded_settin
   return row;
 }
 
-string refusal(const assignment &a) {
-  const auto &info = setting_table()[a.row];
-  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin +
-                "): it must be " + describe_allowed(info);
+string refusal(const assignment &given) {
+  const auto &info = setting_table()[given.row];
+  string what = string("setting ") + info.key + " cannot be '" + given.text + "' (from " +
+                given.origin + "): it must be " + describe_allowed(info);
   if (info.type == setting_type::choice)
-    if (const auto near = nearest(a.text, split_choices(info.choices)); !near.empty())
+    if (const auto near = nearest(given.text, split_choices(info.choices)); !near.empty())
       what += did_you_mean(near);
   return what;
 }

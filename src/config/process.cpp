@@ -19,9 +19,12 @@ namespace rt {
 
 namespace {
 
+constexpr const char *k_layer_default = "default of the program";
+
 struct process_state {
   std::mutex mutex;
   std::vector<key_value> overrides;
+  std::vector<key_value> defaults; ///< of layers, later ones win
   std::unique_ptr<loaded_settings> loaded;
   std::vector<std::string> printed; ///< warnings that were printed
 };
@@ -31,21 +34,32 @@ process_state &state() {
   return *s;
 }
 
+/// Applies the layers' defaults where no other source has a value.
+void apply_defaults(const std::vector<key_value> &defaults, loaded_settings &out) {
+  for (const auto &[key, value] : defaults) {
+    const auto row = find_setting(key);
+    auto &origin = out.origin[row];
+    if ((origin == "default" || origin == k_layer_default) && set_setting(out.values, row, value))
+      origin = k_layer_default;
+  }
+}
+
 /// Loads the settings; the caller holds the mutex.
-void load(process_state &s) {
+void load(process_state &state) {
   settings_input input;
   input.environment = process_environment();
-  input.overrides = s.overrides;
+  input.overrides = state.overrides;
   auto fresh = load_settings(input);
+  apply_defaults(state.defaults, fresh);
   for (const auto &warning : fresh.warnings)
-    if (std::find(s.printed.begin(), s.printed.end(), warning) == s.printed.end()) {
-      s.printed.push_back(warning);
+    if (std::find(state.printed.begin(), state.printed.end(), warning) == state.printed.end()) {
+      state.printed.push_back(warning);
       warn("%s", warning.c_str());
     }
-  if (s.loaded == nullptr)
-    s.loaded = std::make_unique<loaded_settings>(std::move(fresh));
+  if (state.loaded == nullptr)
+    state.loaded = std::make_unique<loaded_settings>(std::move(fresh));
   else
-    *s.loaded = std::move(fresh);
+    *state.loaded = std::move(fresh);
 }
 
 } // namespace
@@ -82,6 +96,16 @@ void settings_override(std::string_view key, std::string_view value) {
   auto &s = state();
   const std::lock_guard hold(s.mutex);
   s.overrides.push_back(only_this.overrides.front());
+}
+
+void settings_default(std::string_view key, std::string_view value) {
+  settings_input only_this;
+  only_this.overrides.emplace_back(key, value);
+  only_this.overriding = k_layer_default;
+  load_settings(only_this); // throws if key or value is wrong
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  s.defaults.push_back(only_this.overrides.front());
 }
 
 void lock_settings() { state().mutex.lock(); }

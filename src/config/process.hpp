@@ -22,6 +22,10 @@ const loaded_settings &reload_process_settings();
 void settings_override(std::string_view key, std::string_view value);
 void settings_clear_overrides() noexcept;
 
+/// Gives a setting another default for the next (re)load, below all other sources. Throws
+/// bad_setting at once if key or value is wrong.
+void settings_default(std::string_view key, std::string_view value);
+
 /// Locks the settings around fork(), so that the child finds them whole and no thread changing
 /// them.
 void lock_settings();

@@ -60,7 +60,10 @@ constexpr std::size_t count_enumerators(Enumerators...) {
 
 constexpr setting_limit any() { return {}; }
 constexpr setting_limit between(double least, double most, const char *zero_word = nullptr) {
-  return {least, most, zero_word, true};
+  return {least, most, zero_word, true, false};
+}
+constexpr setting_limit powers(double least, double most, const char *zero_word = nullptr) {
+  return {least, most, zero_word, true, true};
 }
 
 std::string environment_name(std::string_view key) {
@@ -141,12 +144,46 @@ std::string nearest_key(std::string_view word) {
   return std::string(nearest(word, keys));
 }
 
-std::string setting_text(const settings &s, std::size_t row) {
+const char *read_text(setting_read read) noexcept {
+  switch (read) {
+  case setting_read::start:
+    return "start";
+  case setting_read::next_call:
+    return "next call";
+  case setting_read::next_loop:
+    return "next loop";
+  case setting_read::when_quiet:
+    return "when quiet";
+  }
+  return "";
+}
+
+const char *type_text(setting_type type) noexcept {
+  switch (type) {
+  case setting_type::boolean:
+    return "bool";
+  case setting_type::integer:
+    return "int";
+  case setting_type::real:
+    return "real";
+  case setting_type::bytes:
+    return "bytes";
+  case setting_type::duration:
+    return "duration";
+  case setting_type::choice:
+    return "choice";
+  case setting_type::text:
+    return "text";
+  }
+  return "";
+}
+
+std::string setting_text(const settings &chosen, std::size_t row) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
 #define WEFT_SETTING(type, field, ...)                                                             \
   case setting_index::field:                                                                       \
-    return value_text(info, s.field);
+    return value_text(info, chosen.field);
 #include "config/settings.def"
   case setting_index::count:
     break;
@@ -154,12 +191,12 @@ std::string setting_text(const settings &s, std::size_t row) {
   fatal("there is no setting of number %zu", row);
 }
 
-bool set_setting(settings &s, std::size_t row, std::string_view text) {
+bool set_setting(settings &chosen, std::size_t row, std::string_view text) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
 #define WEFT_SETTING(type, field, ...)                                                             \
   case setting_index::field:                                                                       \
-    return parse_value(info, text, s.field);
+    return parse_value(info, text, chosen.field);
 #include "config/settings.def"
   case setting_index::count:
     break;

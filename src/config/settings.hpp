@@ -35,7 +35,8 @@ enum class setting_index : std::size_t {
 inline constexpr std::size_t k_setting_count = static_cast<std::size_t>(setting_index::count);
 
 enum class setting_type { boolean, integer, real, bytes, duration, choice, text };
-enum class setting_read { start, live };
+/// Says when a value is read; for a knob, from when on a change holds.
+enum class setting_read { start, next_call, next_loop, when_quiet };
 enum class setting_stability { stable, experimental };
 
 struct setting_limit {
@@ -43,6 +44,7 @@ struct setting_limit {
   double most = 0;
   const char *zero_word = nullptr; ///< a word that stands for 0, which the range need not contain
   bool bounded = false;
+  bool in_powers = false; ///< a search tries powers of two
 };
 
 /// Describes one row of the table.
@@ -83,9 +85,18 @@ std::string environment_name(std::string_view key);
 /// Returns the key most like `word`; "" if none is near.
 std::string nearest_key(std::string_view word);
 /// Returns a field as text that the parser reads back to the same value.
-std::string setting_text(const settings &s, std::size_t row);
+std::string setting_text(const settings &chosen, std::size_t row);
 /// Parses `text` into its field; returns false, and changes nothing, if `text` is not allowed.
-[[nodiscard]] bool set_setting(settings &s, std::size_t row, std::string_view text);
+[[nodiscard]] bool set_setting(settings &chosen, std::size_t row, std::string_view text);
+
+/// Says whether the setting can change while the program runs.
+[[nodiscard]] inline bool is_knob(const setting_info &info) {
+  return info.read != setting_read::start;
+}
+/// Returns "next call"; "start" for a setting that is no knob.
+const char *read_text(setting_read read) noexcept;
+/// Returns "int", "bytes" and so on.
+const char *type_text(setting_type type) noexcept;
 
 using key_value = std::pair<std::string, std::string>;
 

@@ -9,9 +9,10 @@ namespace rt {
 
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_key_char(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+bool is_digit(char character) noexcept { return character >= '0' && character <= '9'; }
+bool is_key_char(char character) noexcept {
+  return is_digit(character) || (character >= 'a' && character <= 'z') ||
+         (character >= 'A' && character <= 'Z') || character == '_' || character == '-';
 }
 
 /// Reads one line from left to right.
@@ -30,9 +31,9 @@ class line_reader {
     return m_rest.empty() || m_rest.front() == '#';
   }
 
-  bool take(char c) noexcept {
+  bool take(char character) noexcept {
     skip_blanks();
-    if (m_rest.empty() || m_rest.front() != c)
+    if (m_rest.empty() || m_rest.front() != character)
       return false;
     m_rest.remove_prefix(1);
     return true;
@@ -109,8 +110,8 @@ class line_reader {
     fail("the string has no closing \"");
   }
 
-  char unescaped(char c) const {
-    switch (c) {
+  char unescaped(char character) const {
+    switch (character) {
     case 'n':
       return '\n';
     case 't':
@@ -122,7 +123,8 @@ class line_reader {
     case '\\':
       return '\\';
     default:
-      fail(std::string("the escape \\") + c + " is not supported; use \\n \\t \\r \\\" \\\\");
+      fail(std::string("the escape \\") + character +
+           " is not supported; use \\n \\t \\r \\\" \\\\");
     }
   }
 

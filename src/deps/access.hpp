@@ -136,10 +136,10 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
 
 /// Makes such a task a member of an open cohort, or one that waits to be admitted. Returns its
 /// access.
-WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *address) noexcept {
+WEFT_INLINE data_access &join_open_cohort(task &t, cohort &joined, const void *address) noexcept {
   data_access &a = fill(t, 0, address, k_next_known); // no access follows
-  a.shared = c.how;
-  a.joined = &c;
+  a.shared = joined.how;
+  a.joined = &joined;
   t.extent = 1;
   t.set(detail::k_special); // the task does not end as one whose access is in a chain
   t.unsatisfied.store(

@@ -36,15 +36,15 @@ declaration of_parent(const data_access &a) noexcept {
           reduces ? &a.joined->copies->how() : nullptr};
 }
 
-const char *name_of(const declaration &d) noexcept {
+const char *name_of(const declaration &declared) noexcept {
   static constexpr const char *k_names[][2] = {{"inout", "weak_inout"},
                                                {"concurrent", "weak_concurrent"},
                                                {"commutative", "weak_commutative"},
                                                {"reduction", "weak_reduction"}};
-  const bool weak = (d.kind & k_weak) != 0;
-  if (d.kind & k_reads)
+  const bool weak = (declared.kind & k_weak) != 0;
+  if (declared.kind & k_reads)
     return weak ? "weak_in" : "in";
-  return k_names[static_cast<std::size_t>(d.how)][weak];
+  return k_names[static_cast<std::size_t>(declared.how)][weak];
 }
 
 /// Returns whether an access of the parent covers one of a child. A strongly commutative task has
@@ -87,10 +87,10 @@ void report(const task &parent, const task &child, const void *address, const ch
         label_of(child), address, how, label_of(parent), declared);
 }
 
-const char *name_of(const region_piece &p) noexcept {
+const char *name_of(const region_piece &piece) noexcept {
   static constexpr const char *k_names[][2] = {
       {"inout", "weak_inout"}, {"in", "weak_in"}, {"concurrent", "weak_concurrent"}};
-  return k_names[static_cast<std::size_t>(p.kind)][p.weak];
+  return k_names[static_cast<std::size_t>(piece.kind)][piece.weak];
 }
 
 /// Names the first byte of a piece that the parent's accesses do not cover, and the access that has

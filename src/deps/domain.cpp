@@ -47,20 +47,20 @@ void domain::erase(const void *address) noexcept {
 
 /// Drops the last access of an entry if it has released. Returns whether the entry has no use any
 /// more; its access then loses its last reference here.
-bool domain::drop_if_released(entry &e) noexcept {
-  if (!is_plain(e.last))
+bool domain::drop_if_released(entry &slot) noexcept {
+  if (!is_plain(slot.last))
     return false;
   // O1: acquire: the thread that released the access touches it no more
-  if (!is_released(e.last->flags.load(std::memory_order_acquire)))
+  if (!is_released(slot.last->flags.load(std::memory_order_acquire)))
     return false;
   if (m_parent->extent > k_own_scanned)
     return false;
-  task &t = *e.last->task;
+  task &t = *slot.last->task;
   data_access *back_to = nullptr;
   for (std::uint32_t i = 0; i < m_parent->extent; ++i)
-    if (m_parent->accesses()[i].address == e.address)
+    if (m_parent->accesses()[i].address == slot.address)
       back_to = own(&m_parent->accesses()[i]);
-  e.last = back_to;
+  slot.last = back_to;
   drop_references(t, 1);
   return back_to == nullptr;
 }

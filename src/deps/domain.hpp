@@ -82,9 +82,9 @@ class domain {
         m_has_cohorts = m_has_cohorts || is_cohort(e.last);
       }
   }
-  data_access *tagged(cohort &c) noexcept {
+  data_access *tagged(cohort &joined) noexcept {
     m_has_cohorts = true;
-    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&c) | 2);
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&joined) | 2);
   }
   static bool is_cohort(const data_access *a) noexcept {
     return (reinterpret_cast<std::uintptr_t>(a) & 2) != 0;
@@ -161,10 +161,10 @@ class domain {
       return e.address ? &e.last : nullptr;
     }
   };
-  data_access *&add(entry &e, const void *address) noexcept {
+  data_access *&add(entry &slot, const void *address) noexcept {
     ++m_used;
-    e.address = address;
-    return e.last;
+    slot.address = address;
+    return slot.last;
   }
   static constexpr std::size_t k_first_capacity = 16;
   [[nodiscard]] std::size_t half() const noexcept {
@@ -172,7 +172,7 @@ class domain {
   }
   void rebuild(std::size_t room, std::size_t capacity);
   std::size_t sweep() noexcept;
-  bool drop_if_released(entry &e) noexcept;
+  bool drop_if_released(entry &slot) noexcept;
   void fetch(std::size_t i) const noexcept;
 
   static entry s_no_entries[2]; // never written

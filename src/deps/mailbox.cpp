@@ -34,12 +34,12 @@ delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcep
 class message_stack {
  public:
   /// Puts off a message. Returns false if there is no memory for that.
-  [[nodiscard]] bool push(message m) noexcept {
-    if (!m.to)
+  [[nodiscard]] bool push(message sent) noexcept {
+    if (!sent.to)
       return true;
     if (m_count < k_inline)
-      m_inline[m_count] = m;
-    else if (!overflow(m))
+      m_inline[m_count] = sent;
+    else if (!overflow(sent))
       return false;
     ++m_count;
     return true;
@@ -55,9 +55,9 @@ class message_stack {
   }
 
  private:
-  bool overflow(message m) noexcept {
+  bool overflow(message sent) noexcept {
     try {
-      m_overflow.push_back(m);
+      m_overflow.push_back(sent);
       return true;
     } catch (const std::bad_alloc &) {
       return false;
@@ -89,16 +89,16 @@ void use_messages(bool on) noexcept {
   mailbox::look_closer();
 }
 
-void mailbox::deliver_chain(message m) noexcept {
-  while (m.to)
-    m = deliver_one(*m.to, m.bits);
+void mailbox::deliver_chain(message sent) noexcept {
+  while (sent.to)
+    sent = deliver_one(*sent.to, sent.bits);
 }
 
 void mailbox::deliver_many(message first, message second) noexcept {
   message_stack pending;
-  const auto defer = [&](message m) {
-    if (!pending.push(m)) [[unlikely]]
-      deliver_many(m, {nullptr, 0});
+  const auto defer = [&](message sent) {
+    if (!pending.push(sent)) [[unlikely]]
+      deliver_many(sent, {nullptr, 0});
   };
   defer(second);
   defer(first);

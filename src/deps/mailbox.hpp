@@ -76,19 +76,19 @@ class mailbox {
   }
   /// Goes on with a delivery to `a`, an access of `t`, that has been made. `a` may be gone, unless
   /// this delivery ended it.
-  void continue_delivery(data_access &a, task &t, const delivery<data_access> &d) noexcept {
-    if (d.caused & k_died && a.joined)
+  void continue_delivery(data_access &a, task &t, const delivery<data_access> &due) noexcept {
+    if (due.caused & k_died && a.joined)
       leave_cohort(a);
-    continue_delivery(t, d);
+    continue_delivery(t, due);
   }
   /// Does the same for an access of `t` that is in a chain.
-  void continue_delivery(task &t, const delivery<data_access> &d) noexcept {
-    if (d.caused & k_satisfied)
+  void continue_delivery(task &t, const delivery<data_access> &due) noexcept {
+    if (due.caused & k_satisfied)
       satisfied(t);
-    if (d.caused & k_died)
+    if (due.caused & k_died)
       drop(t);
-    deliver_many({d.child, (d.caused & k_to_child) >> k_child_shift},
-                 {d.next, d.caused & k_to_next});
+    deliver_many({due.child, (due.caused & k_to_child) >> k_child_shift},
+                 {due.next, due.caused & k_to_next});
   }
 
   [[nodiscard]] std::uint32_t own_released_refs() const noexcept { return m_own_released_refs; }
@@ -110,7 +110,7 @@ class mailbox {
     return {nullptr, 0};
   }
 
-  WEFT_NOINLINE void deliver_chain(message m) noexcept;
+  WEFT_NOINLINE void deliver_chain(message sent) noexcept;
   WEFT_NOINLINE void deliver_many(message first, message second) noexcept;
 
   WEFT_INLINE void settle(data_access &a, task &t, std::uint32_t caused) noexcept {

@@ -32,31 +32,32 @@ named read_record(const data_access &a) noexcept {
   return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
 }
 
-void set_record(data_access &a, const named &n) noexcept {
-  a.address = n.address;
-  a.flags.store(n.kind, std::memory_order_relaxed); // O4
-  a.shared = n.how;
-  if (n.how == sharing::reduction)
-    a.wanted = n.wanted;
+void set_record(data_access &a, const named &accesses) noexcept {
+  a.address = accesses.address;
+  a.flags.store(accesses.kind, std::memory_order_relaxed); // O4
+  a.shared = accesses.how;
+  if (accesses.how == sharing::reduction)
+    a.wanted = accesses.wanted;
   else
     a.joined = nullptr;
 }
 
 } // namespace
 
-void check_extent(const task &t, const detail::reduction_spec &r) {
+void check_extent(const task &t, const detail::reduction_spec &spec) {
   constexpr auto k_most = std::size_t{1} << 47; // bytes of address space
-  if (r.count < 0)
+  if (spec.count < 0)
     throw_error(errc::invalid_argument,
                 "task '%s' reduces %td elements at %p; give the number of elements, 0 or more",
-                label_of(t), r.count, r.address);
+                label_of(t), spec.count, spec.address);
   std::size_t all = 0;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(r.count), r.bytes, &all) || all > k_most)
+  if (__builtin_mul_overflow(static_cast<std::size_t>(spec.count), spec.bytes, &all) ||
+      all > k_most)
     throw_error(
         errc::invalid_argument,
         "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
         "of elements",
-        label_of(t), r.count, r.bytes, r.address);
+        label_of(t), spec.count, spec.bytes, spec.address);
 }
 
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b) {
@@ -203,16 +204,16 @@ namespace {
 
 /// Enters the named accesses of `t`, at least one and of no other `kinds`. Throws std::bad_alloc
 /// before anything is linked.
-WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
+WEFT_INLINE bool enter_named(task &t, domain &home, std::uint32_t kinds) {
   const std::uint32_t count = t.extent;
-  d.reserve(count);
+  home.reserve(count);
   data_access *records = t.accesses();
   std::uint32_t strong = count;
   if (kinds & k_weak)
     strong = static_cast<std::uint32_t>(
         std::count_if(records, records + count, [](auto &a) { return !(kind_of(a) & k_weak); }));
   if (kinds & k_shares)
-    find_cohorts(t, d);
+    find_cohorts(t, home);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
   // O5: likewise; each access that ends takes one away
@@ -225,9 +226,9 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
   for (std::uint32_t i = 0; i < count; ++i) {
     data_access &a = records[i];
     const bool weak = (kind_of(a) & k_weak) != 0;
-    data_access *&last = d.slot(a.address);
+    data_access *&last = home.slot(a.address);
     if (a.shared == sharing::none ? enter(last, a, box) == entered::linked
-                                  : !join_cohort(last, a, d, box))
+                                  : !join_cohort(last, a, home, box))
       linked = true;
     else if (!weak)
       ++satisfied;
@@ -249,14 +250,14 @@ bool is_gated(const task &t) noexcept {
 
 /// Posts `t` to the managers if that is possible. Returns true if a manager will enter the accesses
 /// of `t`. After false no thread but the caller uses the domain.
-WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
+WEFT_COLD bool leave_to_managers(task &t, domain &home, std::uint32_t kinds) {
   // A task that has a domain before it runs is between addresses and regions: nothing comes behind
   // it before it is entered. So it is not posted.
   if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) &&
-      !t.children_domain && !is_gated(t) && post_new(t, d))
+      !t.children_domain && !is_gated(t) && post_new(t, home))
     return true;
-  if (d.is_hidden())
-    apply_registrations_of(d);
+  if (home.is_hidden())
+    apply_registrations_of(home);
   return false;
 }
 
@@ -309,11 +310,11 @@ namespace {
 
 /// Gives up an access of the parent: no further child with its address can come. Delivers to the
 /// children's last access to the address what follows.
-void give_up(domain &d, data_access &own, mailbox &box) noexcept {
-  data_access *last = d.find(own.address);
+void give_up(domain &home, data_access &own, mailbox &box) noexcept {
+  data_access *last = home.find(own.address);
   if (cohort *c = domain::cohort_of(last))
     last = &close_cohort(*c, box);
-  d.erase(own.address);
+  home.erase(own.address);
   if (!last || domain::is_own(last))
     return box.send(own, k_finished | k_children_done);
   last->successor.set(&own);

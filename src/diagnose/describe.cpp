@@ -29,8 +29,9 @@ std::string_view bare(std::string_view name) noexcept {
 /// headers, which may be between two functions of the user.
 enum class part { user, header, runtime };
 
-const std::string &own_module(symbols &s) {
-  return s.of_call(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(&describe) + 1))
+const std::string &own_module(symbols &known) {
+  return known
+      .of_call(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(&describe) + 1))
       .module;
 }
 
@@ -38,10 +39,10 @@ bool is_library(const std::string &module) noexcept {
   return module.find("/libweft") != std::string::npos;
 }
 
-part part_of(const symbol &s, const std::string &own) {
-  const std::string_view name = bare(s.name);
+part part_of(const symbol &found, const std::string &own) {
+  const std::string_view name = bare(found.name);
   if (name.starts_with("weft::v0::rt::") || name.starts_with("weft_context_") ||
-      (s.module == own && is_library(own)))
+      (found.module == own && is_library(own)))
     return part::runtime;
   return name.starts_with("weft::") ? part::header : part::user;
 }
@@ -55,26 +56,27 @@ std::string first_of_user(const void *const *calls, std::size_t count, symbols &
   return "";
 }
 
-void name_spawn(wait_graph::node &n, symbols &all, const std::string &own) {
-  if (const std::string name = first_of_user(n.spawn_calls.data(), n.spawn_calls.size(), all, own);
+void name_spawn(wait_graph::node &node, symbols &all, const std::string &own) {
+  if (const std::string name =
+          first_of_user(node.spawn_calls.data(), node.spawn_calls.size(), all, own);
       !name.empty())
-    n.spawned = "spawned by " + name;
+    node.spawned = "spawned by " + name;
 }
 
-void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
+void name_stack(wait_graph::node &node, symbols &all, const std::string &own) {
   const symbol *inlined = nullptr; // the outermost template: the body was compiled into it
-  for (const void *call : n.calls) {
+  for (const void *call : node.calls) {
     const symbol &s = all.of_call(call);
     const part p = part_of(s, own);
-    if (n.stack.size() == k_shown || (p == part::runtime && (inlined || !n.stack.empty())))
+    if (node.stack.size() == k_shown || (p == part::runtime && (inlined || !node.stack.empty())))
       break; // the runtime's functions that called the body
     if (p == part::header)
       inlined = &s;
     if (p == part::user)
-      n.stack.push_back(text_of(s));
+      node.stack.push_back(text_of(s));
   }
-  if (n.stack.empty() && inlined)
-    n.stack.push_back(text_of(*inlined));
+  if (node.stack.empty() && inlined)
+    node.stack.push_back(text_of(*inlined));
 }
 
 } // namespace
@@ -95,12 +97,12 @@ std::vector<std::pair<unsigned, std::string>> describe_types() {
   return sites;
 }
 
-void describe(wait_graph &g) {
+void describe(wait_graph &graph) {
   symbols all;
   const std::string own = own_module(all);
-  for (std::size_t i = 0; i < g.nodes().size(); ++i) {
-    name_spawn(g.at(i), all, own);
-    name_stack(g.at(i), all, own);
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    name_spawn(graph.at(i), all, own);
+    name_stack(graph.at(i), all, own);
   }
 }
 

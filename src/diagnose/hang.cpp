@@ -33,12 +33,12 @@ namespace {
 
 constexpr std::size_t k_lines = 40; // of a report
 
-void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
+void say_some(const wait_graph &graph, const std::vector<std::size_t> &edges) {
   std::vector<std::pair<std::string, std::size_t>> lines; // tasks of one label have the same line
   std::unordered_map<std::string, std::size_t> places;
   std::size_t left = 0;
   for (const std::size_t e : edges) {
-    std::string text = g.text(g.edges()[e]);
+    std::string text = graph.text(graph.edges()[e]);
     if (const auto known = places.find(text); known != places.end()) {
       ++lines[known->second].second;
     } else if (lines.size() < k_lines) {
@@ -59,22 +59,22 @@ void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
 
 /// Prints where the tasks of the cycle are suspended and were spawned; without a cycle, the first
 /// suspended tasks.
-void say_where(const wait_graph &g) {
+void say_where(const wait_graph &graph) {
   constexpr std::size_t k_nodes = 8;
   std::vector<std::size_t> listed;
-  for (const std::size_t e : g.cycle())
-    listed.push_back(g.edges()[e].from);
-  for (std::size_t n = 0; listed.empty() && n < g.nodes().size(); ++n)
-    if (!g.nodes()[n].stack.empty())
+  for (const std::size_t e : graph.cycle())
+    listed.push_back(graph.edges()[e].from);
+  for (std::size_t n = 0; listed.empty() && n < graph.nodes().size(); ++n)
+    if (!graph.nodes()[n].stack.empty())
       listed.push_back(n);
   listed.resize(std::min(listed.size(), k_nodes));
-  std::erase_if(listed, [&g](std::size_t n) {
-    return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty();
+  std::erase_if(listed, [&graph](std::size_t n) {
+    return graph.nodes()[n].stack.empty() && graph.nodes()[n].spawned.empty();
   });
   if (!listed.empty())
     warn("  where they are:");
   for (const std::size_t n : listed) {
-    const wait_graph::node &node = g.nodes()[n];
+    const wait_graph::node &node = graph.nodes()[n];
     warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ",
          node.spawned.c_str());
     for (const std::string &f : node.stack)
@@ -83,11 +83,11 @@ void say_where(const wait_graph &g) {
 }
 
 /// Adds source lines to the functions in the report.
-void find_lines(wait_graph &g) {
+void find_lines(wait_graph &graph) {
   std::vector<std::string *> texts;
-  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
-    texts.push_back(&g.at(n).spawned);
-    for (std::string &f : g.at(n).stack)
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    texts.push_back(&graph.at(n).spawned);
+    for (std::string &f : graph.at(n).stack)
       texts.push_back(&f);
   }
   add_source_lines(texts);
@@ -95,8 +95,8 @@ void find_lines(wait_graph &g) {
 
 /// Prints the report. `limit`: watch.limit, if there is no cycle and a thread of the program may
 /// still act; else 0.
-void say(const wait_graph &g, std::chrono::microseconds limit) {
-  const std::vector<std::size_t> cycle = g.cycle();
+void say(const wait_graph &graph, std::chrono::microseconds limit) {
+  const std::vector<std::size_t> cycle = graph.cycle();
   if (limit.count() != 0)
     warn(
         "nothing has gone on for %lld ms (watch.limit): all workers idle, tasks wait, and only a thread of the program or of a library could end that",
@@ -106,16 +106,16 @@ void say(const wait_graph &g, std::chrono::microseconds limit) {
         "nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
         cycle.empty() ? "there is no cycle, but no thread is left to do what they wait for"
                       : "these wait for each other:");
-  say_some(g, cycle);
+  say_some(graph, cycle);
   const std::set<std::size_t> in_cycle(cycle.begin(), cycle.end());
   std::vector<std::size_t> others;
-  for (std::size_t e = 0; e < g.edges().size(); ++e)
+  for (std::size_t e = 0; e < graph.edges().size(); ++e)
     if (!in_cycle.count(e))
       others.push_back(e);
   if (!cycle.empty() && !others.empty())
     warn("  and behind them:");
-  say_some(g, others);
-  say_where(g);
+  say_some(graph, others);
+  say_where(graph);
 }
 
 } // namespace

@@ -13,24 +13,24 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::string one_line(std::string s) {
-  for (char &c : s)
+std::string one_line(std::string text) {
+  for (char &c : text)
     if (c == '\n' || c == '\t')
       c = ' ';
-  return s;
+  return text;
 }
 
-std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked,
+std::string dump_text(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked,
                       const std::vector<std::string> &notes) {
   std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
   if (asked)
     s += "asked\t" + std::to_string(asked) + "\n";
   for (const std::string &n : notes)
     s += "note\t" + one_line(n) + "\n";
-  for (const wait_graph::node &n : g.nodes())
+  for (const wait_graph::node &n : graph.nodes())
     s += "node\t" + std::to_string(static_cast<int>(n.kind)) + "\t" + one_line(n.name) + "\n";
-  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
-    const wait_graph::node &node = g.nodes()[n];
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const wait_graph::node &node = graph.nodes()[n];
     const auto add = [&](const char *what, const std::string &text) {
       if (!text.empty())
         s += std::string(what) + "\t" + std::to_string(n) + "\t" + one_line(text) + "\n";
@@ -40,7 +40,7 @@ std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t
     for (const std::string &f : node.stack)
       add("stack", f);
   }
-  for (const wait_graph::edge &e : g.edges())
+  for (const wait_graph::edge &e : graph.edges())
     s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" +
          (e.how == wait_graph::certain ? "1" : "0") + "\t" + one_line(e.reason) + "\n";
   return s;
@@ -50,12 +50,12 @@ std::atomic<bool> g_left{false};
 
 } // namespace
 
-void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked,
+void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked,
                      const std::vector<std::string> &notes) noexcept try {
   if (!why_private().empty())
     return;
   const std::string path = dump_path(getpid()), fresh = path + ".new",
-                    text = dump_text(g, progress, asked, notes);
+                    text = dump_text(graph, progress, asked, notes);
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)

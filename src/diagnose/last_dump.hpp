@@ -16,7 +16,7 @@ namespace rt {
 /// `progress`: counts what has happened until then, so that a reader sees whether the dump is still
 /// true. `asked`: the request that the dump answers, 0 for none. `notes`: what could not be looked
 /// at.
-void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked = 0,
+void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked = 0,
                      const std::vector<std::string> &notes = {}) noexcept;
 /// Removes the file, because the program ends in order.
 void remove_dump_file() noexcept;

@@ -2,16 +2,23 @@
 #include "diagnose/live_tasks.hpp"
 
 #include "deps/domain.hpp"
-#include "task/claim_word.hpp"
 #include "task/pending.hpp"
+#include "task/recorded.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/hold.hpp"
 #include "worker/functions.hpp"
 #include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/future.hpp>
+
+#include <algorithm>
+
 namespace weft::inline v0 {
 namespace rt {
 
-live_tasks::live_tasks(runtime &rt, walked when) : m_amid(when == walked::at_safepoint) {
+live_tasks::live_tasks(runtime &rt, walked when)
+    : m_amid(when == walked::at_safepoint), m_sees_waiters(!m_amid || !rt.clock.is_busy()) {
   if (m_amid)
     find_ready(rt);
   find_roots(rt);
@@ -57,16 +64,16 @@ void live_tasks::find_ready(runtime &rt) {
   elsewhere += rt.ready->length(k_outside);
 }
 
-void live_tasks::meet_ready(runnable &r) {
-  if (r.what == runnable::kind::task) {
-    auto &t = static_cast<task &>(r);
-    if (t.has(detail::k_tracked) && is_left_behind(t.unsatisfied))
+void live_tasks::meet_ready(runnable &item) {
+  if (item.what == runnable::kind::task) {
+    auto &t = static_cast<task &>(item);
+    if (t.has_meanwhile(detail::k_tracked) && is_left_behind(t.unsatisfied))
       return; // a waiter runs the task, or ran it: this is not its place
     return meet(t);
   }
-  if (r.what != runnable::kind::frame || !static_cast<frame &>(r).current)
+  if (item.what != runnable::kind::frame || !static_cast<frame &>(item).current)
     return;
-  task &t = *static_cast<frame &>(r).current;
+  task &t = *static_cast<frame &>(item).current;
   going.insert(&t);
   with_frame.insert(&t);
   meet(t);
@@ -77,16 +84,17 @@ void live_tasks::meet(task &t) {
     m_todo.push_back(&t);
 }
 
-void live_tasks::meet(frame &f) {
-  if (!f.current || (f.why.what == waits_for::nothing && !m_amid))
+void live_tasks::meet(frame &suspended) {
+  if (!suspended.current || (suspended.why.what == waits_for::nothing && !m_amid))
     return;
-  if (f.why.what == waits_for::nothing)
-    going.insert(f.current); // the task yields, or was held back
-  frames.push_back(&f);
-  with_frame.insert(f.current);
-  meet(*f.current);
-  if (f.why.what == waits_for::end_of_task || f.why.what == waits_for::start_of_task)
-    meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));
+  if (suspended.why.what == waits_for::nothing)
+    going.insert(suspended.current); // the task yields, or was held back
+  frames.push_back(&suspended);
+  with_frame.insert(suspended.current);
+  meet(*suspended.current);
+  if (suspended.why.what == waits_for::end_of_task ||
+      suspended.why.what == waits_for::start_of_task)
+    meet_awaited(*const_cast<task *>(static_cast<const task *>(suspended.why.target)));
 }
 
 /// Meets all tasks that can be reached from a live task.
@@ -103,18 +111,96 @@ void live_tasks::follow(task &t) {
     follow(t.accesses()[i]);
   if (is_cohort(t))
     follow(*static_cast<cohort *>(detail::storage(&t)));
+  else
+    find_awaited(t);
+  if (m_sees_waiters)
+    follow_waiters(t);
 }
 
-void live_tasks::follow(domain &d) {
-  d.for_each([&](data_access *last) {
+void live_tasks::meet_behind(task &waiting, task &before) {
+  std::vector<task *> &all = awaited[&waiting];
+  if (std::find(all.begin(), all.end(), &before) == all.end())
+    all.push_back(&before);
+  meet(waiting);
+  meet(before);
+}
+
+/// Meets what is waited for. If that is a state of several futures, also those that are not ready:
+/// its waiter keeps it, and no other thread may take them out of it before it is ready.
+void live_tasks::meet_awaited(task &t) {
+  meet(t);
+  std::vector<task *> todo{&t};
+  while (!todo.empty()) {
+    task &state = *todo.back();
+    todo.pop_back();
+    if (!is_state(state) || !state.ops->inputs || is_raised(state.done_word, k_done) ||
+        !m_combined.insert(&state).second)
+      continue;
+    const detail::input_list inputs = state.ops->inputs(detail::storage(&state));
+    std::set<task *> left(inputs.first, inputs.first + inputs.count);
+    std::erase_if(left, [](const task *input) { return is_raised(input->done_word, k_done); });
+    awaited[&state].assign(left.begin(), left.end());
+    for (task *input : left) {
+      meet(*input);
+      todo.push_back(input);
+    }
+  }
+}
+
+/// Meets what a coroutine waits for, and what a task waits for before it begins.
+void live_tasks::find_awaited(task &t) {
+  if (t.has(detail::k_implicit) || is_state(t) || with_frame.count(&t))
+    return;
+  const task_extra *const extra = peek_extra(t);
+  if (const detail::coro_root *root = extra ? extra->coroutine : nullptr) {
+    if (static_cast<waits_for>(root->why) == waits_for::end_of_task)
+      meet_awaited(*const_cast<task *>(static_cast<const task *>(root->awaited)));
+    return;
+  }
+  std::pair<live_tasks *, task *> here(this, &t);
+  const holding how = for_each_holder(
+      t,
+      [](task &before, void *p) {
+        auto &[self, waiting] = *static_cast<std::pair<live_tasks *, task *> *>(p);
+        self->meet_behind(*waiting, before);
+        self->meet_awaited(before);
+      },
+      &here);
+  if (how == holding::unknown)
+    held.insert(&t);
+}
+
+/// Meets the tasks and the states that wait for the end of `t`.
+void live_tasks::follow_waiters(task &t) {
+  if (!t.has(detail::k_tracked) || t.has(detail::k_implicit) || is_recorded(t) || is_cohort(t))
+    return;
+  void *const seen =
+      t.done_word.load(std::memory_order_acquire); // O1 of waiter_list.hpp: the nodes
+  if (!seen || task_waiters::is_token(seen) || task_waiters::is_changing(seen))
+    return;
+  for (auto *w = static_cast<waiter *>(seen); w; w = w->next)
+    if (task *const waiting = held_by(*w))
+      meet_behind(*waiting, t);
+    else if (task *const whole = whole_of(*w))
+      meet_behind(*whole, t);
+    else if (w->fire == &detail::fire_by_post)
+      for (task *const p : pending) // whose result is that of `t`: the waiter is in its closure
+        if (const char *const low = static_cast<const char *>(detail::storage(p));
+            reinterpret_cast<const char *>(w) >= low &&
+            reinterpret_cast<const char *>(w) < low + p->ops->bytes)
+          meet_behind(*p, t);
+}
+
+void live_tasks::follow(domain &home) {
+  home.for_each([&](data_access *last) {
     if (cohort *c = domain::cohort_of(last))
       meet(c->self());
     else if (!domain::is_own(last) && !is_released(flags_of(*last)))
       meet(*last->task);
   });
-  if (!d.regional())
+  if (!home.regional())
     return;
-  auto &scope = static_cast<region_scope &>(d);
+  auto &scope = static_cast<region_scope &>(home);
   scope.for_each_successor([&](task &behind) { meet(behind); });
   if (scope.addresses_before)
     follow(*scope.addresses_before);
@@ -139,9 +225,9 @@ void live_tasks::follow(data_access &a) {
   }
 }
 
-void live_tasks::follow(cohort &c) {
-  c.members.for_each_waiting([&](data_access &a) { meet(*a.task); });
-  for (task *t = c.turns->waiting.get(); t; t = exclusion_traits::next(*t))
+void live_tasks::follow(cohort &joined) {
+  joined.members.for_each_waiting([&](data_access &a) { meet(*a.task); });
+  for (task *t = joined.turns->waiting.get(); t; t = exclusion_traits::next(*t))
     meet(*t);
 }
 

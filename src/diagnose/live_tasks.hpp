@@ -28,6 +28,11 @@ inline std::uint32_t flags_of(const data_access &a) noexcept {
   return a.flags.load(std::memory_order_acquire);
 } // O1 of access_state.hpp: links
 
+/// Returns whether it is a promise, or a state of several futures: it has no body and no parent.
+inline bool is_state(const task &t) noexcept {
+  return !t.ops->invoke && !t.parent && t.has(detail::k_tracked);
+}
+
 /// Says when all tasks are walked: while nothing runs, or with workers stopped at a safepoint.
 enum class walked { at_rest, at_safepoint };
 
@@ -40,6 +45,9 @@ class live_tasks {
   /// (worker/safepoint.hpp). Throws
   /// std::bad_alloc.
   explicit live_tasks(runtime &rt, walked when = walked::at_rest);
+
+  /// Says whether nothing runs: no task is ready.
+  [[nodiscard]] bool at_rest() const noexcept { return !m_amid; }
 
   std::vector<frame *> frames;
   std::set<task *> tasks; // also those that represent cohorts
@@ -54,20 +62,30 @@ class live_tasks {
   /// below it (last_below).
   access_map before, above, last_below;
   std::unordered_map<const cohort *, std::vector<data_access *>> members;
+  /// What a task waits for before it begins, or a state of several before it is ready. Of a task
+  /// whose result is another one's: that one.
+  std::unordered_map<const task *, std::vector<task *>> awaited;
+  std::set<const task *> held; // by what is not known
 
  private:
   void find_roots(runtime &rt);
   void find_ready(runtime &rt);
   void meet(task &t);
-  void meet(frame &f);
-  void meet_ready(runnable &r);
+  void meet(frame &suspended);
+  void meet_ready(runnable &item);
+  void meet_behind(task &waiting, task &before);
+  void meet_awaited(task &t);
+  void follow_waiters(task &t);
+  void find_awaited(task &t);
   void follow(task &t);
-  void follow(domain &d);
+  void follow(domain &home);
   void follow(data_access &a);
-  void follow(cohort &c);
+  void follow(cohort &joined);
 
   const bool m_amid;
+  const bool m_sees_waiters; // no deadline takes a waiter away meanwhile
   std::vector<task *> m_todo;
+  std::set<const task *> m_combined; // states whose inputs were met
 };
 
 } // namespace rt

@@ -11,7 +11,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-unsigned long long wide(std::uint64_t v) noexcept { return v; }
+unsigned long long wide(std::uint64_t value) noexcept { return value; }
 
 void print_worker(const worker &w) {
   const counter_block &c = *w.counts;

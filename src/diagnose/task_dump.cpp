@@ -3,15 +3,18 @@
 
 #include "diagnose/live_tasks.hpp"
 #include "services/dispatcher.hpp"
-#include "task/lock_queue.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
+#include "task/wait/lock_queue.hpp"
+#include "task/wait/signal_word.hpp"
 #include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
 #include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/coro.hpp>
 #include <weft/detail/lock_word.hpp>
+#include <weft/detail/sync_words.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,6 +28,9 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
+
+constexpr std::ptrdiff_t k_longest_coroutine =
+    4096; // bytes of a frame in which a lock is looked for
 
 std::string hexadecimal(const void *p) {
   char text[24];
@@ -52,6 +58,7 @@ const char *reason_of_pending(const task &t) noexcept {
   case pending_until::it_may_run_again:
     return "runs again after external events that can only be taken back by";
   case pending_until::unblocked:
+  case pending_until::coroutine_is_over: // known by what it awaits
     break;
   }
   return "is blocked and can only be unblocked by";
@@ -114,7 +121,7 @@ class task_dump {
     std::size_t shown = 0, left = 0;
     for (task *t : m_all.tasks) {
       const std::size_t known = m_graph.find(t);
-      if (is_cohort(*t) || t->has(detail::k_implicit) || represents_no_task(*t) ||
+      if (is_cohort(*t) || is_state(*t) || t->has(detail::k_implicit) || represents_no_task(*t) ||
           (known < waits.size() && waits[known]))
         continue;
       const std::string state = state_of(*t);
@@ -166,6 +173,8 @@ class task_dump {
   std::size_t node(task &t) {
     if (t.has(detail::k_implicit) && !t.parent)
       return m_graph.add(node_kind::thread, &t, label_of(t));
+    if (is_state(t))
+      return m_graph.add(node_kind::state, &t, std::string(label_of(t)) + " " + hexadecimal(&t));
     return m_graph.add(node_kind::task, &t, t.label ? t.label : name_by_closure(t));
   }
   /// Names a task by its closure and address, because one closure may be the body of several tasks.
@@ -175,6 +184,9 @@ class task_dump {
   }
   std::size_t outside() {
     return m_graph.add(node_kind::outside, this, "a thread outside of Weft");
+  }
+  std::size_t owner_of_promise() {
+    return m_graph.add(node_kind::outside, &m_graph, "the code that has the promise");
   }
 
   /// Adds edges to the awaited tasks below `above`, a parent or a group.
@@ -212,12 +224,13 @@ class task_dump {
            t.done_word.load(std::memory_order_relaxed) == job;
   }
 
-  void reason_of(frame &f) {
-    task &t = *f.current;
-    const void *target = f.why.target;
-    switch (f.why.what) {
+  void reason_of(frame &suspended) { reason_of(*suspended.current, suspended.why); }
+  /// Notes what a frame of the task waits for, or its coroutine, which has none.
+  void reason_of(task &t, wait_reason why) {
+    const void *target = why.target;
+    switch (why.what) {
     case waits_for::children:
-      return wait_for_all(t, "waits for its child", target, &is_child);
+      return wait_for_children(t, *static_cast<const task *>(target));
     case waits_for::group:
       return wait_for_all(t, "waits in its group for", target, &is_member);
     case waits_for::branch:
@@ -227,8 +240,7 @@ class task_dump {
     case waits_for::functions:
       return end_of_program(t);
     case waits_for::end_of_task:
-      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))),
-                          "waits for the end of");
+      return wait_for_end(t, *const_cast<task *>(static_cast<const task *>(target)));
     case waits_for::start_of_task:
       return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))),
                           "waits until there may run");
@@ -247,7 +259,7 @@ class task_dump {
     case waits_for::event:
       return m_graph.wait(node(t), outside(), "waits for a weft::event, which can only be set by");
     case waits_for::mutex:
-      return m_graph.wait(node(t), outside(), "waits for a mutex, which can only be unlocked by");
+      return lock(t, *static_cast<const detail::shared_lock_state<> *>(target));
     case waits_for::notification:
       return m_graph.wait(node(t), outside(),
                           "waits for a condition variable, which can only be notified by");
@@ -256,6 +268,35 @@ class task_dump {
     case waits_for::nothing:
       return;
     }
+  }
+
+  void wait_for_end(task &t, task &awaited) {
+    if (is_raised(awaited.done_word, k_done)) // a coroutine that may go on
+      return;
+    m_graph.wait(node(t), node(awaited), is_state(awaited) ? "waits for" : "waits for the end of");
+  }
+
+  /// Notes also that there are children which nothing refers to but a promise.
+  void wait_for_children(task &t, const task &parent) {
+    wait_for_all(t, "waits for its child", &parent, &is_child);
+    if (m_all.at_rest() && parent.children.settled() &&
+        has_more_than(parent.children, children_known(parent)))
+      m_graph.wait(node(t), owner_of_promise(),
+                   "waits for children behind a promise, which can only be kept by");
+  }
+  /// Once the owner has settled, the word is the number of children that are not complete.
+  static bool has_more_than(const completion_word<> &children, std::int64_t known) noexcept {
+    for (std::int64_t n = 0; n <= known; ++n)
+      if (children.done(-completion_word<>::k_bias - n))
+        return false;
+    return true;
+  }
+  [[nodiscard]] std::int64_t children_known(const task &parent) const {
+    const auto below = m_below.find(&parent);
+    return below == m_below.end()
+               ? 0
+               : std::count_if(below->second.begin(), below->second.end(),
+                               [&](const task *t) { return t->parent == &parent; });
   }
 
   void end_of_program(task &t) {
@@ -306,14 +347,24 @@ class task_dump {
   void reason_without_frame(task &t) {
     if (represents_no_task(t))
       return;
+    if (is_state(t))
+      return reason_of_state(t);
+    if (awaits_known(t, m_all.pending.count(&t) ? "has the result of" : "is to run after"))
+      return;
+    if (m_all.held.count(&t))
+      return m_graph.wait(node(t), owner_of_promise(),
+                          "is to run after a future that can only be made ready by");
+    const task_extra *const x = peek_extra(t);
+    if (const detail::coro_root *waiting = x ? x->coroutine : nullptr)
+      return reason_of(t, {static_cast<waits_for>(waiting->why), waiting->awaited});
     if (t.next && t.next->base() == runnable::kind::task) // it runs what it waits for
       return m_graph.wait(node(t), node(static_cast<task &>(*t.next)), "waits for the end of");
-    if (const task_extra *x = peek_extra(t); x && x->iterated) {
+    if (x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
     } else if (m_all.pending.count(&t)) {
       m_graph.wait(node(t), outside(), reason_of_pending(t));
     } else if (has_ended(t)) {
-      wait_for_all(t, "waits for its child", &t, &is_child);
+      wait_for_children(t, t);
     } else if (auto it = m_frame_below.find(&t); it != m_frame_below.end()) {
       if (it->second)
         return m_graph.wait(node(t), node(*it->second), reason_below(t, *it->second));
@@ -321,6 +372,25 @@ class task_dump {
         if (!child->has(detail::k_implicit) && !is_cohort(*child))
           m_graph.wait(node(t), node(*child), "waits, perhaps, for its child", wait_graph::guess);
     }
+  }
+
+  bool awaits_known(task &t, const char *reason, wait_graph::certainty how = wait_graph::certain) {
+    const auto known = m_all.awaited.find(&t);
+    if (known == m_all.awaited.end())
+      return false;
+    for (task *before : known->second)
+      m_graph.wait(node(t), node(*before), reason, how);
+    return true;
+  }
+  /// A promise, or a state of several futures.
+  void reason_of_state(task &t) {
+    if (is_raised(t.done_word, k_done))
+      return;
+    const bool any = t.ops->inputs && t.ops->inputs(detail::storage(&t)).any;
+    if (any ? awaits_known(t, "waits for one of several:", wait_graph::guess)
+            : awaits_known(t, "waits for"))
+      return;
+    m_graph.wait(node(t), owner_of_promise(), "can only be made ready by");
   }
 
   /// Says whether tasks that wait may be on the stack of `t`, below it: their frames run other
@@ -333,13 +403,22 @@ class task_dump {
     return false;
   }
 
-  void lock(task &waiter, const detail::lock_word<> &l) {
-    const std::size_t mutex = m_graph.add(node_kind::mutex, &l, hexadecimal(&l));
+  /// Notes the holder of the lock: names a writer, counts readers.
+  template <class Lock>
+  void lock(task &waiter, const Lock &word) {
+    const std::size_t mutex = m_graph.add(node_kind::mutex, &word, hexadecimal(&word));
     m_graph.wait(node(waiter), mutex, "waits for");
-    auto [it, first] = m_holders.try_emplace(&l, nullptr);
+    if (const std::uint64_t readers = readers_of(word))
+      return m_graph.wait(mutex, outside(),
+                          "is held for reading, " + std::to_string(readers) +
+                              (readers == 1 ? " time" : " times") +
+                              ", by tasks that are not known, so perhaps only to be unlocked by");
+    auto [it, first] = m_holders.try_emplace(&word, nullptr);
     if (first)
-      it->second = frame_at(holder_of(l));
-    if (frame *holder = it->second)
+      it->second = frame_at(holder_of(word));
+    if (task *const known = it->second ? nullptr : task_at(holder_of(word)))
+      m_graph.wait(mutex, node(*known), "is held by");
+    else if (frame *holder = it->second)
       m_graph.wait(mutex, node(*holder->current),
                    holder->current == &waiter || others_stand_below(*holder->current)
                        ? "is held on the stack of"
@@ -349,10 +428,21 @@ class task_dump {
   }
 
   /// Returns an address on the stack of the lock's holder.
-  static const void *holder_of(const detail::lock_word<> &l) noexcept;
+  static const void *holder_of(const detail::lock_word<> &word) noexcept;
+  /// Returns what names the writer that holds the lock.
+  static const void *holder_of(const detail::shared_lock_state<> &word) noexcept {
+    return reinterpret_cast<const void *>(word.word.load(std::memory_order_relaxed) &
+                                          ~std::uint64_t{3});
+  }
+  static std::uint64_t readers_of(const detail::lock_word<> &) noexcept { return 0; }
+  static std::uint64_t readers_of(const detail::shared_lock_state<> &word) noexcept {
+    const std::uint64_t seen = word.word.load(std::memory_order_relaxed);
+    return (seen & word.k_exclusive) != 0 ? 0 : seen / word.k_one_shared;
+  }
   [[nodiscard]] frame *frame_at(const void *address) const noexcept;
+  [[nodiscard]] task *task_at(const void *address) const noexcept;
   void accesses_of(task &t);
-  void exclusions_of(const cohort &c);
+  void exclusions_of(const cohort &joined);
   void wait_until_released(task &t, const data_access &own, data_access *first);
   void look_behind(const data_access &a, std::vector<data_access *> &todo) const;
   [[nodiscard]] data_access *before(const data_access *a) const;
@@ -368,13 +458,13 @@ class task_dump {
   live_tasks::access_map m_writers; // of readers
 };
 
-using lock_node = lock_waiter<frame>;
+using lock_node = lock_waiter<detail::runnable>;
 
-const void *task_dump::holder_of(const detail::lock_word<> &l) noexcept {
-  if (auto *first = static_cast<lock_node *>(l.queue.get()))
+const void *task_dump::holder_of(const detail::lock_word<> &word) noexcept {
+  if (auto *first = static_cast<lock_node *>(word.queue.get()))
     return first->holder.get();
-  void *seen = l.word.load(std::memory_order_acquire); // O3: the waiters' nodes
-  if (!seen || l.is_held(seen))
+  void *seen = word.word.load(std::memory_order_acquire); // O3: the waiters' nodes
+  if (!seen || word.is_held(seen))
     return seen;
   auto *w = static_cast<lock_node *>(seen);
   while (lock_node *older = w->next.get())
@@ -392,11 +482,54 @@ frame *task_dump::frame_at(const void *address) const noexcept {
                                                                                          : nullptr;
 }
 
+/// Returns the task whose address this is, or the one that has the address in its block or in a
+/// coroutine of its own. How long the frame of a coroutine is nothing tells, so that is the nearest
+/// frame below the address: all coroutines that wait are known.
+task *task_dump::task_at(const void *address) const noexcept {
+  const auto *const at = static_cast<const char *>(address);
+  std::ptrdiff_t nearest = k_longest_coroutine;
+  task *found = nullptr;
+  for (task *t : m_all.tasks) {
+    if (static_cast<const void *>(t) == address)
+      return t;
+    const task_extra *const extra = peek_extra(*t);
+    if (!extra || !extra->coroutine)
+      continue;
+    if (const char *const low = reinterpret_cast<const char *>(t);
+        at >= low && at < static_cast<const char *>(detail::storage(t)) + t->ops->bytes)
+      return t;
+    for (const detail::coro_link *l = extra->coroutine->at; l; l = l->caller)
+      if (const std::ptrdiff_t above = at - static_cast<const char *>(l->frame);
+          above >= 0 && above < nearest) {
+        nearest = above;
+        found = t;
+      }
+  }
+  return found;
+}
+
+const char *name_of(const data_access &a) noexcept {
+  if (!a.joined)
+    return reads(a) ? "in" : "inout";
+  return a.joined->how == sharing::concurrent    ? "concurrent"
+         : a.joined->how == sharing::commutative ? "commutative"
+                                                 : "reduction";
+}
+
+std::string reason_of_access(const data_access &own) {
+  return std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
+}
+
 /// Adds the tasks that precede a task that has not started.
 void task_dump::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i)
-    if (const data_access &own = t.accesses()[i]; holds_back(own))
-      wait_until_released(t, own, before(&own));
+    if (const data_access &own = t.accesses()[i]; holds_back(own)) {
+      data_access *const first = before(&own);
+      wait_until_released(t, own, first);
+      if (!first && m_all.at_rest()) // the chain begins at a task that has not begun
+        m_graph.wait(node(t), owner_of_promise(),
+                     reason_of_access(own) + " a task behind a promise, which can only be kept by");
+    }
 }
 
 /// Returns the access that `a` waits for; a member of a cohort waits for what the cohort waits for.
@@ -443,20 +576,11 @@ void task_dump::look_behind(const data_access &a, std::vector<data_access *> &to
   }
 }
 
-const char *name_of(const data_access &a) noexcept {
-  if (!a.joined)
-    return reads(a) ? "in" : "inout";
-  return a.joined->how == sharing::concurrent    ? "concurrent"
-         : a.joined->how == sharing::commutative ? "commutative"
-                                                 : "reduction";
-}
-
 /// Adds the tasks that keep `own` from being satisfied: `own` is satisfied when `first` has been
 /// released, or if both read, when `first` has got its data. Leaves out tasks for which a task
 /// found here waits itself.
 void task_dump::wait_until_released(task &t, const data_access &own, data_access *first) {
-  const std::string reason =
-      std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
+  const std::string reason = reason_of_access(own);
   std::set<data_access *> seen{nullptr};
   std::vector<data_access *> todo{first};
   while (!todo.empty()) {
@@ -480,17 +604,17 @@ void task_dump::wait_until_released(task &t, const data_access &own, data_access
 }
 
 /// Adds edges for commutative tasks that are ready and wait for their turn only.
-void task_dump::exclusions_of(const cohort &c) {
-  const auto of = [&c](task &t) -> data_access * {
+void task_dump::exclusions_of(const cohort &joined) {
+  const auto of = [&joined](task &t) -> data_access * {
     for (std::uint32_t i = 0; i < t.extent; ++i)
       if (data_access &a = t.accesses()[i];
-          !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)
+          !is_released(flags_of(a)) && a.joined && a.joined->turns == joined.turns)
         return &a;
     return nullptr;
   };
-  task *const holder = c.turns->holder.load(std::memory_order_acquire); // O2: no worker runs
+  task *const holder = joined.turns->holder.load(std::memory_order_acquire); // O2: no worker runs
   data_access *const kept = holder ? of(*holder) : nullptr;
-  for (task *t = c.turns->waiting.get(); t && kept; t = exclusion_traits::next(*t))
+  for (task *t = joined.turns->waiting.get(); t && kept; t = exclusion_traits::next(*t))
     if (const data_access *own = of(*t))
       wait_until_released(*t, *own, kept);
 }

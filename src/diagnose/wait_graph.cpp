@@ -94,24 +94,25 @@ std::vector<std::size_t> wait_graph::cycle() const {
   return through == m_nodes.size() ? std::vector<std::size_t>{} : shortest_cycle(from, through);
 }
 
-std::string wait_graph::text(const node &n) {
-  switch (n.kind) {
+std::string wait_graph::text(const node &entry) {
+  switch (entry.kind) {
   case node_kind::task:
-    return "task '" + n.name + "'";
+    return "task '" + entry.name + "'";
   case node_kind::thread:
-    return "thread '" + n.name + "'";
+    return "thread '" + entry.name + "'";
   case node_kind::group:
-    return "group " + n.name;
+    return "group " + entry.name;
   case node_kind::mutex:
-    return "mutex " + n.name;
+    return "mutex " + entry.name;
   case node_kind::outside:
+  case node_kind::state:
     break;
   }
-  return n.name;
+  return entry.name;
 }
 
-std::string wait_graph::text(const edge &e) const {
-  return text(m_nodes[e.from]) + " " + e.reason + " " + text(m_nodes[e.to]);
+std::string wait_graph::text(const edge &link) const {
+  return text(m_nodes[link.from]) + " " + link.reason + " " + text(m_nodes[link.to]);
 }
 
 } // namespace rt

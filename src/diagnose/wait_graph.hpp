@@ -13,7 +13,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-enum class node_kind { task, thread, group, mutex, outside };
+enum class node_kind { task, thread, group, mutex, outside, state };
 
 /// Holds nodes and the edges along which they wait. A node waits for all of its certain edges: so
 /// every node of a cycle of certain edges waits for ever.
@@ -54,9 +54,9 @@ class wait_graph {
   [[nodiscard]] std::vector<std::size_t> cycle() const;
 
   /// Writes a node: "task 'a'".
-  [[nodiscard]] static std::string text(const node &n);
+  [[nodiscard]] static std::string text(const node &entry);
   /// Writes an edge: "task 'a' REASON task 'b'".
-  [[nodiscard]] std::string text(const edge &e) const;
+  [[nodiscard]] std::string text(const edge &link) const;
 
  private:
   using adjacency = std::vector<std::vector<std::size_t>>;

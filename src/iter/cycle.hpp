@@ -74,29 +74,29 @@ struct cycle {
   typename P::template atomic<bool> stop{false};
   typename P::template atomic<std::uint32_t> left{1};
 
-  /// Begins a round of `n`. Returns whether the runner must run the body. `stopped`: another thread
-  /// has cancelled the graph, for good.
-  [[nodiscard]] WEFT_INLINE bool begin(node &n, bool stopped) noexcept {
+  /// Begins a round of node `self`. Returns whether the runner must run the body. `stopped`: another
+  /// thread has cancelled the graph, for good.
+  [[nodiscard]] WEFT_INLINE bool begin(node &self, bool stopped) noexcept {
     if (stop.load(std::memory_order_relaxed) || stopped) [[unlikely]] {
-      n.rounds.set(0);
+      self.rounds.set(0);
       return false;
     }
-    n.rounds.set(n.rounds.get() - 1);
+    self.rounds.set(self.rounds.get() - 1);
     return true;
   }
 
-  /// Ends a round of `n`: calls ready(node) for every node that may begin a round. Returns true if
-  /// the graph is over: the caller then owns the graph.
+  /// Ends a round of node `self`: calls ready(node) for every node that may begin a round. Returns
+  /// true if the graph is over: the caller then owns the graph.
   template <class Ready>
-  [[nodiscard]] WEFT_INLINE bool end(node &n, Ready &&ready) noexcept {
-    const bool last = n.rounds.get() == 0;
-    if (n.degree == 0 && !last) { // alone: no edge without a way back
-      ready(n);
+  [[nodiscard]] WEFT_INLINE bool end(node &self, Ready &&ready) noexcept {
+    const bool last = self.rounds.get() == 0;
+    if (self.degree == 0 && !last) { // alone: no edge without a way back
+      ready(self);
       return false;
     }
-    node **next = n.successors, **const none = next + n.successor_count;
+    node **next = self.successors, **const none = next + self.successor_count;
     const auto rearm = [&] {
-      n.missing.store(n.degree + (last ? 1 : 0), std::memory_order_relaxed); // O1
+      self.missing.store(self.degree + (last ? 1 : 0), std::memory_order_relaxed); // O1
     };
     const auto notify = [&] {
       for (; next != none; ++next)

@@ -108,22 +108,22 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
 
 namespace {
 
-WEFT_INLINE void announce(recorded_node &n) noexcept {
-  if (n.flags != 0) [[unlikely]]
-    call_onready(*n.body);
+WEFT_INLINE void announce(recorded_node &node) noexcept {
+  if (node.flags != 0) [[unlikely]]
+    call_onready(*node.body);
 }
 
 /// Ends a round, after the end of all that was spawned in it. Returns a node that may run next, or
 /// null.
-WEFT_INLINE runnable *pass_on(recorded_node &n) noexcept {
-  iteration &whole = *n.whole;
+WEFT_INLINE runnable *pass_on(recorded_node &node) noexcept {
+  iteration &whole = *node.whole;
   runnable *next = nullptr;
-  const bool over = whole.end(n, [&next](cycle_node<real_atomics> &r) {
-    announce(static_cast<recorded_node &>(r));
+  const bool over = whole.end(node, [&next](cycle_node<real_atomics> &node) {
+    announce(static_cast<recorded_node &>(node));
     if (!next)
-      next = &r;
+      next = &node;
     else
-      enqueue_ready(r);
+      enqueue_ready(node);
   });
   if (over) [[unlikely]]
     whole.finish();
@@ -131,14 +131,14 @@ WEFT_INLINE runnable *pass_on(recorded_node &n) noexcept {
 }
 
 /// Clears what a round leaves behind, before the next one.
-void renew(task &t, task_extra &x) noexcept {
-  if (std::exception_ptr error = std::exchange(x.children_error, nullptr))
+void renew(task &t, task_extra &extra) noexcept {
+  if (std::exception_ptr error = std::exchange(extra.children_error, nullptr))
     recorded_failed(t, std::move(error));
-  const auto onready = x.onready;
-  void *const context = x.onready_context;
-  const std::size_t stack_bytes = x.stack_bytes;
-  x.~task_extra();
-  auto *fresh = ::new (static_cast<void *>(&x)) task_extra;
+  const auto onready = extra.onready;
+  void *const context = extra.onready_context;
+  const std::size_t stack_bytes = extra.stack_bytes;
+  extra.~task_extra();
+  auto *fresh = ::new (static_cast<void *>(&extra)) task_extra;
   fresh->onready = onready;
   fresh->onready_context = context;
   fresh->stack_bytes = stack_bytes;
@@ -212,8 +212,8 @@ bool iteration::defer_end() noexcept try {
   if (std::none_of(m_tasks.begin(), m_tasks.end(),
                    [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
     return false;
-  enqueue_ready(
-      make_light_thread(0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this));
+  enqueue_ready(make_light_thread(
+      0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this, layer::client::weft));
   return true;
 } catch (const std::exception &) {
   return false;
@@ -239,24 +239,24 @@ void iteration::end_all() noexcept {
     events_are_over(owner);
 }
 
-runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept {
-  iteration &whole = *n.whole;
-  task &t = *n.body;
+runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept {
+  iteration &whole = *node.whole;
+  task &t = *node.body;
   task *const outer = here.current;
   here.current = &t;
-  if (whole.begin(n, whole.cancelled())) [[likely]]
+  if (whole.begin(node, whole.cancelled())) [[likely]]
     run_whole(t);
   if (!ends_fast(t)) [[unlikely]]
     return end_round(t, outer);
   this_thread_context()->current = outer; // the thread may have changed
-  if (n.extent != 0) [[unlikely]]
+  if (node.extent != 0) [[unlikely]]
     give_back_copies(t);
-  return pass_on(n);
+  return pass_on(node);
 }
 
-runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noexcept {
+runnable *execute_recorded_in_place(thread_context &here, recorded_node &node) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
-  runnable *next = execute_recorded(here, n);
+  runnable *next = execute_recorded(here, node);
   *this_thread_context()->exceptions = outer;
   return next;
 }

@@ -70,7 +70,7 @@ class iteration : public cycle<real_atomics> {
   void finish() noexcept;
 
   /// Returns whether the node writes this address; for recorded_as_writer().
-  [[nodiscard]] bool writes(const recorded_node &n, const void *address) const noexcept;
+  [[nodiscard]] bool writes(const recorded_node &node, const void *address) const noexcept;
 
  private:
   struct recorded {
@@ -103,7 +103,7 @@ class iteration : public cycle<real_atomics> {
   };
   [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;
   void add_use(const task &t, const access &a);
-  void add_uses(const task &t, const region_entry &r);
+  void add_uses(const task &t, const region_entry &entry);
   void switch_to_regions(const task &t);
   void cut_into_fragments();
   team &team_of(const detail::reduction_spec &how);
@@ -139,9 +139,10 @@ class iteration : public cycle<real_atomics> {
 
 /// Runs a round of a recorded task, or skips it, and does all that follows from its end. Returns a
 /// node that the caller must run or enqueue, or null.
-[[nodiscard]] runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept;
+[[nodiscard]] runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept;
 /// Does the same on the stack of a frame of the current task.
-[[nodiscard]] runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noexcept;
+[[nodiscard]] runnable *execute_recorded_in_place(thread_context &here,
+                                                  recorded_node &node) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -79,11 +79,11 @@ void iteration::add_use(const task &t, const access &a) {
   m_uses.push_back({wanted.address, bytes, how, &reducing, weak});
 }
 
-void iteration::add_uses(const task &t, const region_entry &r) {
+void iteration::add_uses(const task &t, const region_entry &entry) {
   if (!m_regional)
     switch_to_regions(t);
-  r.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)});
+  entry.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(entry.mode)});
   });
 }
 
@@ -204,8 +204,8 @@ void iteration::combine_the_rest() noexcept {
     }
 }
 
-bool iteration::writes(const recorded_node &n, const void *address) const noexcept {
-  const recorded &r = m_tasks[static_cast<std::size_t>(&n - m_nodes.get())];
+bool iteration::writes(const recorded_node &node, const void *address) const noexcept {
+  const recorded &r = m_tasks[static_cast<std::size_t>(&node - m_nodes.get())];
   const use *const first = m_uses.data() + r.first_use;
   return std::any_of(first, first + r.uses,
                      [&](const use &u) { return u.address == address && u.how == sharing::none; });

@@ -10,7 +10,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::vector<int> chosen_cpus(const std::string &which, const machine &m) {
+std::vector<int> chosen_cpus(const std::string &which, const machine &host) {
   if (which != "big" && which != "little") {
     const auto list = parse_cpu_list(which);
     if (!list || list->empty())
@@ -21,7 +21,7 @@ std::vector<int> chosen_cpus(const std::string &which, const machine &m) {
     return *list;
   }
   std::vector<int> cpus;
-  for (const cpu_entry &p : m.cpus)
+  for (const cpu_entry &p : host.cpus)
     if (p.little == (which == "little"))
       cpus.push_back(p.cpu);
   return cpus;
@@ -29,18 +29,19 @@ std::vector<int> chosen_cpus(const std::string &which, const machine &m) {
 
 } // namespace
 
-std::vector<unsigned> choose_managers(const settings &s, const machine &m, unsigned workers) {
-  if (s.manage_workers == "all")
+std::vector<unsigned> choose_managers(const settings &values, const machine &host,
+                                      unsigned workers) {
+  if (values.manage_workers == "all")
     return {};
-  const std::vector<int> cpus = chosen_cpus(s.manage_workers, m);
-  if (s.bind == bind_kind::none)
+  const std::vector<int> cpus = chosen_cpus(values.manage_workers, host);
+  if (values.bind == bind_kind::none)
     throw_error(
         errc::bad_setting,
         "manage.workers = '%s' chooses workers by their CPUs, and they are not bound; set bind = compact or "
         "spread with it",
-        s.manage_workers.c_str());
+        values.manage_workers.c_str());
   const std::vector<int> order =
-      s.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
+      values.bind == bind_kind::compact ? host.compact_order() : host.spread_order();
   std::vector<unsigned> chosen;
   for (unsigned id = 0; id < workers; ++id)
     if (std::find(cpus.begin(), cpus.end(), order[id % order.size()]) != cpus.end())
@@ -50,7 +51,7 @@ std::vector<unsigned> choose_managers(const settings &s, const machine &m, unsig
         errc::bad_setting,
         "manage.workers = '%s' leaves no worker to manage: none is bound to such a CPU; name one of those that "
         "`weft info` shows",
-        s.manage_workers.c_str());
+        values.manage_workers.c_str());
   return chosen;
 }
 

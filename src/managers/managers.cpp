@@ -35,17 +35,27 @@ unsigned whole(int setting) noexcept { return static_cast<unsigned>(setting); }
 
 } // namespace
 
-managers::managers(const settings &s, const machine &m, unsigned workers, unsigned slots)
-    : m_mode(s.manage_mode), m_forced(s.manage_forced),
-      m_max_managers(whole(s.manage_max_managers)), m_max_spins(whole(s.manage_max_spins)),
-      m_max_ops(whole(s.manage_max_ops)), m_min_ready(whole(s.manage_min_ready)),
-      m_backlog(whole(s.manage_backlog)),
-      m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u),
-      m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
+managers::managers(const settings &chosen, const machine &host, unsigned workers, unsigned slots)
+    : m_mode(chosen.manage_mode), m_forced(chosen.manage_forced),
+      m_max_managers(whole(chosen.manage_max_managers)),
+      m_max_spins(whole(chosen.manage_max_spins)), m_max_ops(whole(chosen.manage_max_ops)),
+      m_min_ready(whole(chosen.manage_min_ready)), m_backlog(whole(chosen.manage_backlog)),
+      m_spin_ns(static_cast<std::uint64_t>(chosen.spin_us.count()) * 1000u),
+      m_chosen(choose_managers(chosen, host, workers)), m_outboxes(slots) {
   if (m_forced && m_mode != manage_kind::central)
     throw_error(
         errc::bad_setting,
         "manage.forced = true asks for a manager that no worker helps; set manage.mode = central with it");
+}
+
+void managers::change(const settings &now) noexcept {
+  constexpr auto k_any = std::memory_order_relaxed; // numbers to compare with
+  m_max_managers.store(whole(now.manage_max_managers), k_any);
+  m_max_spins.store(whole(now.manage_max_spins), k_any);
+  m_max_ops.store(whole(now.manage_max_ops), k_any);
+  m_min_ready.store(whole(now.manage_min_ready), k_any);
+  m_backlog.store(whole(now.manage_backlog), k_any);
+  m_spin_ns.store(static_cast<std::uint64_t>(now.spin_us.count()) * 1000u, k_any);
 }
 
 outbox *managers::attach(unsigned id) {
@@ -90,18 +100,19 @@ std::size_t managers::registrations_queued() const noexcept {
 
 // ---- of deps/messages.hpp -------------------------------------------------------------------------------------------
 
-void set_managers(managers &m, const settings &s) noexcept {
-  g_those = &m;
-  g_managers.store(s.manage_mode != manage_kind::direct, std::memory_order_relaxed);
-  if (s.manage_mode == manage_kind::distributed || s.manage_mode == manage_kind::automatic)
+void set_managers(managers &all, const settings &chosen) noexcept {
+  g_those = &all;
+  g_managers.store(chosen.manage_mode != manage_kind::direct, std::memory_order_relaxed);
+  if (chosen.manage_mode == manage_kind::distributed ||
+      chosen.manage_mode == manage_kind::automatic)
     join_dispatcher();
-  managers::send_messages(s.manage_mode != manage_kind::direct &&
-                          s.manage_mode != manage_kind::automatic);
+  managers::send_messages(chosen.manage_mode != manage_kind::direct &&
+                          chosen.manage_mode != manage_kind::automatic);
 }
 
-bool post_new(task &t, domain &d) {
+bool post_new(task &t, domain &home) {
   thread_context *e = this_thread_context();
-  return e->messages && g_those->send_new(*e, t, d);
+  return e->messages && g_those->send_new(*e, t, home);
 }
 
 bool post_end(task &t, posted_end which) {
@@ -113,7 +124,7 @@ bool chooses_to_act_locally(thread_context &e) noexcept {
   return g_those->chooses_to_act_locally(e);
 }
 
-void apply_registrations_of(domain &d) noexcept { g_those->apply_below(d); }
+void apply_registrations_of(domain &home) noexcept { g_those->apply_below(home); }
 
 bool apply_messages(thread_context &e, poll_point where) {
   return g_those->may_serve(e) && services(where).call_modules(e);

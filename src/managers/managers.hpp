@@ -24,7 +24,7 @@ enum class posted_end; // deps/hooks.hpp
 class managers {
  public:
   /// Serves workers with ids below `slots`.
-  managers(const settings &s, const machine &m, unsigned workers, unsigned slots);
+  managers(const settings &chosen, const machine &host, unsigned workers, unsigned slots);
 
   /// Returns the outbox in which worker `id` puts its messages; it stays the same. Null in mode
   /// direct. Throws std::bad_alloc. The caller holds the start lock.
@@ -36,9 +36,9 @@ class managers {
   void stop();
 
   // Of deps/hooks.hpp:
-  [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
+  [[nodiscard]] bool send_new(thread_context &e, task &t, domain &home);
   [[nodiscard]] bool send_end(thread_context &e, task &t, posted_end which);
-  void apply_below(domain &d) noexcept;
+  void apply_below(domain &home) noexcept;
   [[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
   bool serve(thread_context &e);
   /// Says whether messages are queued that `e` may apply now, between tasks or while a task waits.
@@ -62,22 +62,25 @@ class managers {
   // Whether only some workers may manage, and which.
   [[nodiscard]] bool is_restricted() const noexcept { return !m_chosen.empty(); }
   [[nodiscard]] const std::vector<unsigned> &chosen() const noexcept { return m_chosen; }
+  /// Takes the values of manage.max_*, manage.min_ready, manage.backlog and spin.us. Any thread, while
+  /// tasks run.
+  void change(const settings &now) noexcept;
   /// Moves between direct and distributed, in mode auto. At any time, by one thread at a time.
   static void send_messages(bool on) noexcept;
 
  private:
   [[nodiscard]] bool is_central() const noexcept;
   void run_auto();
-  [[nodiscard]] bool push(thread_context &e, message_queue<request> &q, request m) noexcept;
+  [[nodiscard]] bool push(thread_context &e, message_queue<request> &queue, request wish) noexcept;
   void wake() noexcept;
-  void apply(outbox &o, request m, ready_list &ready) noexcept;
+  void apply(outbox &box, request wish, ready_list &ready) noexcept;
   [[nodiscard]] std::size_t sum(std::size_t (*of)(const outbox &)) const noexcept;
-  unsigned serve(outbox &o, unsigned most, std::size_t &made);
-  unsigned serve_ends(outbox &o, unsigned most, std::size_t &made);
-  unsigned enter_own(outbox &o, std::size_t wanted);
+  unsigned serve(outbox &box, unsigned most, std::size_t &made);
+  unsigned serve_ends(outbox &box, unsigned most, std::size_t &made);
+  unsigned enter_own(outbox &box, std::size_t wanted);
   unsigned serve_own(thread_context &e);
   void apply_own_ends(thread_context &e);
-  void delete_sent(outbox &o, task &t);
+  void delete_sent(outbox &box, task &t);
   bool serve_all(thread_context &e);
   [[nodiscard]] bool is_asked(const thread_context &e) const noexcept;
   [[nodiscard]] bool has_enough(std::size_t made) const noexcept;
@@ -85,12 +88,13 @@ class managers {
 
   const manage_kind m_mode;
   const bool m_forced;
-  const unsigned m_max_managers; // 0: any number
-  const unsigned m_max_spins;
-  const unsigned m_max_ops;
-  const std::size_t m_min_ready;
-  const std::size_t m_backlog;
-  const std::uint64_t m_spin_ns;
+  // Knobs: any thread may change them, and a manager may go on for a while by an old value.
+  std::atomic<unsigned> m_max_managers; // 0: any number
+  std::atomic<unsigned> m_max_spins;
+  std::atomic<unsigned> m_max_ops;
+  std::atomic<std::size_t> m_min_ready;
+  std::atomic<std::size_t> m_backlog;
+  std::atomic<std::uint64_t> m_spin_ns;
   const std::vector<unsigned> m_chosen; // empty: all
   std::vector<std::atomic<outbox *>> m_outboxes;
   std::atomic<unsigned> m_used{0};
@@ -104,11 +108,12 @@ class managers {
 
 /// Returns the workers that may manage, by setting manage.workers; an empty list means all of them.
 /// Throws weft::error if no worker matches.
-std::vector<unsigned> choose_managers(const settings &s, const machine &m, unsigned workers);
+std::vector<unsigned> choose_managers(const settings &chosen, const machine &host,
+                                      unsigned workers);
 
-/// Makes `m` the managers of the process, before any task. From now on workers post as their mode
+/// Makes `all` the managers of the process, before any task. From now on workers post as their mode
 /// says.
-void set_managers(managers &m, const settings &s) noexcept;
+void set_managers(managers &all, const settings &chosen) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -25,13 +25,15 @@ bool managers::is_central() const noexcept {
 /// worker, the tasks that it has just made ready count.
 bool managers::has_enough(std::size_t made) const noexcept {
   const std::size_t own = ready_at(*this_thread_context());
-  return (own == ~std::size_t{0} ? made : own) >= m_min_ready;
+  return (own == ~std::size_t{0} ? made : own) >= m_min_ready.load(std::memory_order_relaxed);
 }
 
 bool managers::serve_all(thread_context &e) {
   const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
   const unsigned own = e.messages->id;
-  unsigned spins = m_max_spins;
+  const unsigned most_spins = m_max_spins.load(std::memory_order_relaxed);
+  const unsigned most_ops = m_max_ops.load(std::memory_order_relaxed);
+  unsigned spins = most_spins;
   std::size_t made = 0;
   bool did = serve_own(e) != 0;
   if (did && has_enough(0))
@@ -40,9 +42,9 @@ bool managers::serve_all(thread_context &e) {
     unsigned count = 0;
     for (unsigned i = 0; i < used && !has_enough(made); ++i)
       if (outbox *o = m_outboxes[(own + i) % used].load(std::memory_order_acquire)) // O1
-        count += serve(*o, m_max_ops, made);
+        count += serve(*o, most_ops, made);
     did |= count != 0;
-    spins = count != 0 ? m_max_spins : spins - 1;
+    spins = count != 0 ? most_spins : spins - 1;
   } while (spins != 0 && !has_enough(made));
   return did;
 }
@@ -50,13 +52,13 @@ bool managers::serve_all(thread_context &e) {
 bool managers::is_asked(const thread_context &e) const noexcept {
   if (is_central() || !e.messages || !e.messages->may_manage)
     return false;
-  return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) &&
-         !nothing_queued();
+  const unsigned most = m_max_managers.load(std::memory_order_relaxed);
+  return (most == 0 || m_inside.load(std::memory_order_relaxed) < most) && !nothing_queued();
 }
 
 bool managers::serves_own_messages_first(const thread_context &e) const noexcept {
-  return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback &&
-         e.messages->may_manage;
+  return m_backlog.load(std::memory_order_relaxed) != 0 && !is_central() && e.messages &&
+         !e.messages->empty() && !e.in_callback && e.messages->may_manage;
 }
 
 bool managers::may_serve(const thread_context &e) const noexcept {
@@ -66,13 +68,14 @@ bool managers::may_serve(const thread_context &e) const noexcept {
 bool managers::serve(thread_context &e) {
   if (!is_asked(e))
     return false;
-  if (m_inside.fetch_add(1, std::memory_order_relaxed) >= m_max_managers && m_max_managers != 0) {
+  const unsigned most = m_max_managers.load(std::memory_order_relaxed);
+  if (m_inside.fetch_add(1, std::memory_order_relaxed) >= most && most != 0) {
     m_inside.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
   const bool did = serve_all(e);
   m_inside.fetch_sub(1, std::memory_order_relaxed);
-  if ((did || m_max_managers != 0) && !nothing_queued())
+  if ((did || m_max_managers.load(std::memory_order_relaxed) != 0) && !nothing_queued())
     wake(); // a worker that was turned away meanwhile may sleep
   return did;
 }
@@ -82,7 +85,7 @@ bool managers::serve(thread_context &e) {
 void managers::run() {
   for (;;) {
     const bool last = m_stopping.load(std::memory_order_acquire); // O2: pairs with stop
-    const std::uint64_t until = now_ns() + m_spin_ns;
+    const std::uint64_t until = now_ns() + m_spin_ns.load(std::memory_order_relaxed);
     bool did = false;
     do {
       const unsigned used = m_used.load(std::memory_order_acquire); // O1

@@ -19,8 +19,8 @@ class request {
     deletion, // drop the task
   };
   request() noexcept = default;
-  request(task &t, kind k) noexcept
-      : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
+  request(task &t, kind what) noexcept
+      : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(what)) {}
   [[nodiscard]] task &about() const noexcept {
     return *reinterpret_cast<task *>(m_word & ~k_kinds);
   }

@@ -66,8 +66,8 @@ void managers::wake() noexcept {
 
 /// Posts a message; the queue's worker only. Returns false if the queue is full and the caller acts
 /// itself.
-bool managers::push(thread_context &e, message_queue<request> &q, request m) noexcept {
-  while (!q.push(m)) {
+bool managers::push(thread_context &e, message_queue<request> &queue, request wish) noexcept {
+  while (!queue.push(wish)) {
     if (!m_forced)
       return false;
     wake();
@@ -84,40 +84,41 @@ bool managers::push(thread_context &e, message_queue<request> &q, request m) noe
 /// The answer holds for a number of calls (`pace`), because thieves write to the count of ready
 /// tasks.
 bool managers::chooses_to_act_locally(thread_context &e) noexcept {
-  if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
+  const std::size_t backlog = m_backlog.load(std::memory_order_relaxed);
+  if (backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
   if (e.pace < 0) {
     ++e.pace;
     return false;
   }
   std::size_t ready = ready_at(e);
-  if (ready < m_backlog && enter_own(*e.messages, m_backlog - ready) != 0)
+  if (ready < backlog && enter_own(*e.messages, backlog - ready) != 0)
     ready = ready_at(e);
-  const bool itself = ready < m_backlog || (ready != ~std::size_t{0} && !any_worker_idles());
-  const auto more = static_cast<std::int32_t>(m_max_ops) - 1;
+  const bool itself = ready < backlog || (ready != ~std::size_t{0} && !any_worker_idles());
+  const auto more = static_cast<std::int32_t>(m_max_ops.load(std::memory_order_relaxed)) - 1;
   e.pace = itself ? more : -more;
   return itself;
 }
 
-bool managers::send_new(thread_context &e, task &t, domain &d) {
+bool managers::send_new(thread_context &e, task &t, domain &home) {
   outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !m_siblings.allows(t.parent))
     return false;
-  if (!is_central() && acts_locally(e) && d.comes_into_sight())
+  if (!is_central() && acts_locally(e) && home.comes_into_sight())
     return false;
-  if (d.queued_in != &o) { // the parent came here from another worker
+  if (home.queued_in != &o) { // the parent came here from another worker
     apply_registrations_below(*t.parent);
-    d.queued_in = &o;
+    home.queued_in = &o;
   }
-  d.hide();
-  d.queued.add();
+  home.hide();
+  home.queued.add();
   if (is_central())
     m_siblings.pushed();
   if (push(e, o.ordered, {t, request::kind::fresh}))
     return true;
   if (is_central())
     m_siblings.applied();
-  d.queued.take_back();
+  home.queued.take_back();
   return false;
 }
 
@@ -135,17 +136,18 @@ bool managers::send_end(thread_context &e, task &t, posted_end which) {
     return false;
   if (two)
     delete_sent(o, t);
-  if (m_backlog != 0 && !is_central() && o.others.size() >= k_ends_at_once)
+  if (m_backlog.load(std::memory_order_relaxed) != 0 && !is_central() &&
+      o.others.size() >= k_ends_at_once)
     apply_own_ends(*this_thread_context());
   return true;
 }
 
 /// Does the sender's part in deleting a task.
-void managers::delete_sent(outbox &o, task &t) {
-  const std::uint64_t mine = ++o.ends_sent;
+void managers::delete_sent(outbox &box, task &t) {
+  const std::uint64_t mine = ++box.ends_sent;
   const bool behind =
-      m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
-  if (behind && push(*this_thread_context(), o.ordered, {t, request::kind::deletion}))
+      m_mode == manage_kind::central || box.ends_applied.load(std::memory_order_relaxed) < mine;
+  if (behind && push(*this_thread_context(), box.ordered, {t, request::kind::deletion}))
     return;
   if (take_away(t.unsatisfied, 1)) // the zombie step: the second of two drops the task
     drop_ended(t);
@@ -153,9 +155,9 @@ void managers::delete_sent(outbox &o, task &t) {
 
 // ---- applying -------------------------------------------------------------------------------------------------------
 
-void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
-  task &t = m.about();
-  switch (m.what()) {
+void managers::apply(outbox &box, request wish, ready_list &ready) noexcept {
+  task &t = wish.about();
+  switch (wish.what()) {
   case request::kind::fresh:
     if (is_central())
       m_siblings.applied();
@@ -163,7 +165,7 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
   case request::kind::end:
     release_ended(t, ready);
     if (is_central())
-      o.ends_applied.fetch_add(1, std::memory_order_relaxed); // a hint
+      box.ends_applied.fetch_add(1, std::memory_order_relaxed); // a hint
     if (take_away(t.unsatisfied, 1))
       drop_ended(t);
     return;
@@ -177,30 +179,30 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
   }
 }
 
-/// Applies up to `most` messages of `o`, as in listing 6.1: first those that have an order.
-unsigned managers::serve(outbox &o, unsigned most, std::size_t &made) {
+/// Applies up to `most` messages of `box`, as in listing 6.1: first those that have an order.
+unsigned managers::serve(outbox &box, unsigned most, std::size_t &made) {
   unsigned n = 0;
   request m;
   ready_list ready;
-  if (!o.ordered.empty() && o.ordered.acquire()) {
-    for (; n < most && o.ordered.pop(m); ++n)
-      apply(o, m, ready);
-    o.ordered.release();
+  if (!box.ordered.empty() && box.ordered.acquire()) {
+    for (; n < most && box.ordered.pop(m); ++n)
+      apply(box, m, ready);
+    box.ordered.release();
     made += offer(ready);
     count_applied(n);
   }
-  return n < most ? n + serve_ends(o, most - n, made) : n;
+  return n < most ? n + serve_ends(box, most - n, made) : n;
 }
 
-unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
+unsigned managers::serve_ends(outbox &box, unsigned most, std::size_t &made) {
   constexpr unsigned k_at_a_time = 8; // other managers find the rest
   request some[k_at_a_time];
   ready_list ready;
   unsigned n = 0;
-  while (n < most && !o.others.empty()) {
-    const auto got = static_cast<unsigned>(o.others.take(some, std::min(k_at_a_time, most - n)));
+  while (n < most && !box.others.empty()) {
+    const auto got = static_cast<unsigned>(box.others.take(some, std::min(k_at_a_time, most - n)));
     for (unsigned i = 0; i < got; ++i)
-      apply(o, some[i], ready);
+      apply(box, some[i], ready);
     made += offer(ready);
     n += got;
   }
@@ -208,36 +210,37 @@ unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
   return n;
 }
 
-/// Applies what the worker of `o` has posted until `wanted` more tasks are ready, unless another
+/// Applies what the worker of `box` has posted until `wanted` more tasks are ready, unless another
 /// manager is applying it.
-unsigned managers::enter_own(outbox &o, std::size_t wanted) {
-  if (o.ordered.empty() || !o.ordered.acquire())
+unsigned managers::enter_own(outbox &box, std::size_t wanted) {
+  if (box.ordered.empty() || !box.ordered.acquire())
     return 0;
   ready_list ready, one;
   request m;
   unsigned n = 0;
-  for (std::size_t made = 0; made < wanted && o.ordered.pop(m); ++n) {
-    apply(o, m, one);
+  for (std::size_t made = 0; made < wanted && box.ordered.pop(m); ++n) {
+    apply(box, m, one);
     while (runnable *r = one.pop_front()) {
       ready.push_back(r);
       ++made;
     }
   }
-  o.ordered.release();
+  box.ordered.release();
   offer(ready);
   count_applied(n);
   return n;
 }
 
 unsigned managers::serve_own(thread_context &e) {
-  if (m_backlog == 0)
+  const std::size_t backlog = m_backlog.load(std::memory_order_relaxed);
+  if (backlog == 0)
     return 0;
   outbox &o = *e.messages;
   std::size_t made = 0;
   const unsigned ended = o.others.empty() ? 0 : serve_ends(o, ~0u, made);
   const std::size_t own = ready_at(e);
   const std::size_t ready = own == ~std::size_t{0} ? made : own;
-  return ready < m_backlog ? ended + enter_own(o, m_backlog - ready) : ended;
+  return ready < backlog ? ended + enter_own(o, backlog - ready) : ended;
 }
 
 namespace {
@@ -269,13 +272,13 @@ void managers::apply_own_ends(thread_context &e) {
   serve_ends(*e.messages, ~0u, made);
 }
 
-/// Waits until the messages about the children of `d` are applied. The caller is the parent's
+/// Waits until the messages about the children of `home` are applied. The caller is the parent's
 /// frame, or the thread that releases the parent's accesses. It applies them itself, or waits for
 /// the manager that holds the turn.
-void managers::apply_below(domain &d) noexcept {
+void managers::apply_below(domain &home) noexcept {
   const applying now(this_thread_context());
-  outbox &o = *d.queued_in;
-  while (!d.queued.none()) {
+  outbox &o = *home.queued_in;
+  while (!home.queued.none()) {
     if (m_forced || !o.ordered.acquire()) {
       os_yield();
       continue;
@@ -283,13 +286,13 @@ void managers::apply_below(domain &d) noexcept {
     request m;
     ready_list ready;
     unsigned count = 0;
-    for (; !d.queued.none() && o.ordered.pop(m); ++count)
+    for (; !home.queued.none() && o.ordered.pop(m); ++count)
       apply(o, m, ready);
     o.ordered.release();
     offer(ready);
     count_applied(count);
   }
-  d.show();
+  home.show();
 }
 
 } // namespace rt

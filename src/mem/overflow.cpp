@@ -83,28 +83,29 @@ void chain(int signal, siginfo_t *info, void *context) noexcept {
 
 // ---- the message ---------------------------------------------------------------------------------------------------
 
-signal_safe_line &name(signal_safe_line &line, const overflow_victim &v) noexcept {
-  line.text("weft: stack overflow in task '").text(v.label ? v.label : "?").text("'");
-  if (!v.closure.empty())
-    line.text(", spawned as ").text(v.closure.substr(0, 400));
-  if (v.creator)
-    line.text(" by task '").text(v.creator).text("'");
+signal_safe_line &name(signal_safe_line &line, const overflow_victim &victim) noexcept {
+  line.text("weft: stack overflow in task '").text(victim.label ? victim.label : "?").text("'");
+  if (!victim.closure.empty())
+    line.text(", spawned as ").text(victim.closure.substr(0, 400));
+  if (victim.creator)
+    line.text(" by task '").text(victim.creator).text("'");
   return line;
 }
 
-void report_pool_stack(const overflow_victim &v, const guarded_range &r, const void *at) noexcept {
+void report_pool_stack(const overflow_victim &victim, const guarded_range &range,
+                       const void *at) noexcept {
   signal_safe_line line;
-  name(line, v)
+  name(line, victim)
       .text(" (task stack ")
-      .pointer(r.low)
+      .pointer(range.low)
       .text("-")
-      .pointer(r.low + r.stack_bytes)
+      .pointer(range.low + range.stack_bytes)
       .text(", ")
-      .decimal(static_cast<std::int64_t>(r.stack_bytes >> 10))
+      .decimal(static_cast<std::int64_t>(range.stack_bytes >> 10))
       .text(" KiB, fault at ")
       .pointer(at);
-  const auto twice = static_cast<std::int64_t>(r.stack_bytes >> 9);
-  if (r.stack_bytes == configured_stack_bytes())
+  const auto twice = static_cast<std::int64_t>(range.stack_bytes >> 9);
+  if (range.stack_bytes == configured_stack_bytes())
     line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=")
         .decimal(twice)
         .text("KiB, or give the task weft::stack_bytes");
@@ -113,11 +114,11 @@ void report_pool_stack(const overflow_victim &v, const guarded_range &r, const v
   line.write();
 }
 
-void report_thread_stack(const overflow_victim &v, const void *at) noexcept {
+void report_thread_stack(const overflow_victim &victim, const void *at) noexcept {
   signal_safe_line line;
-  name(line, v)
+  name(line, victim)
       .text(" (on its thread's own stack, which ends at ")
-      .pointer(v.thread_stack_low)
+      .pointer(victim.thread_stack_low)
       .text(", fault at ")
       .pointer(at)
       .text("); raise the thread's stack (ulimit -s), or give the task weft::stack_bytes")

@@ -120,30 +120,31 @@ void *heap::allocate_slow(std::size_t bytes) noexcept {
 
 /// Refills an empty list: with returned blocks, else with a page of the newest chunk, else of a new
 /// chunk.
-bool heap::refill(std::size_t c, std::size_t size) noexcept {
-  m_free[c] = m_returned[c].take();
-  if (m_free[c])
+bool heap::refill(std::size_t size_class, std::size_t size) noexcept {
+  m_free[size_class] = m_returned[size_class].take();
+  if (m_free[size_class])
     return true;
-  if (m_fresh[c] == m_fresh_end[c]) {
+  if (m_fresh[size_class] == m_fresh_end[size_class]) {
     char *raw = take_chunk();
     if (!raw)
       return false;
-    ::new (static_cast<void *>(raw)) chunk{this, static_cast<std::uint32_t>(c), m_slot, size};
+    ::new (static_cast<void *>(raw))
+        chunk{this, static_cast<std::uint32_t>(size_class), m_slot, size};
     const std::size_t header =
         k_chunk_bytes % size == 0 ? size : k_align; // blocks of 2^n bytes are aligned to 2^n
-    m_fresh[c] = raw + header;
-    m_fresh_end[c] = m_fresh[c] + (k_chunk_bytes - header) / size * size;
+    m_fresh[size_class] = raw + header;
+    m_fresh_end[size_class] = m_fresh[size_class] + (k_chunk_bytes - header) / size * size;
   }
-  char *at = m_fresh[c];
-  const auto left = static_cast<std::size_t>(m_fresh_end[c] - at);
+  char *at = m_fresh[size_class];
+  const auto left = static_cast<std::size_t>(m_fresh_end[size_class] - at);
   char *end = at + std::min(left, std::max(k_page / size * size, size));
-  m_fresh[c] = end;
+  m_fresh[size_class] = end;
   block *next = nullptr;
   while (end != at) {
     end -= size;
     next = ::new (static_cast<void *>(end)) block{{next}};
   }
-  m_free[c] = next;
+  m_free[size_class] = next;
   return true;
 }
 
@@ -185,26 +186,26 @@ void heap::deallocate_slow(void *p, heap *mine) noexcept {
   account_for(mine, -bytes);
 }
 
-void heap::send_home(block *b, const chunk &k) noexcept {
-  batch &t = m_batches[(k.owner_slot * 3 + k.size_class) % k_batches];
-  if (t.count != 0 && (t.owner != k.owner || t.size_class != k.size_class))
+void heap::send_home(block *freed, const chunk &home) noexcept {
+  batch &t = m_batches[(home.owner_slot * 3 + home.size_class) % k_batches];
+  if (t.count != 0 && (t.owner != home.owner || t.size_class != home.size_class))
     flush(t);
   if (t.count == 0) {
-    t.owner = k.owner;
-    t.size_class = k.size_class;
-    t.last = b;
+    t.owner = home.owner;
+    t.size_class = home.size_class;
+    t.last = freed;
     t.first = nullptr;
   }
-  b->next.set(t.first);
-  t.first = b;
+  freed->next.set(t.first);
+  t.first = freed;
   ++t.count;
-  if (t.count == k_remote_batch || t.count * k.block_bytes >= k_remote_bytes)
+  if (t.count == k_remote_batch || t.count * home.block_bytes >= k_remote_bytes)
     flush(t);
 }
 
-void heap::flush(batch &b) noexcept {
-  b.owner->m_returned[b.size_class].push(b.first, b.last);
-  b.count = unless(bug::slab_batch_sent_twice, 0u, b.count);
+void heap::flush(batch &frees) noexcept {
+  frees.owner->m_returned[frees.size_class].push(frees.first, frees.last);
+  frees.count = unless(bug::slab_batch_sent_twice, 0u, frees.count);
 }
 
 void heap::flush_remote() noexcept {

@@ -128,11 +128,11 @@ class heap {
   void *allocate_slow(std::size_t bytes) noexcept;
   void *allocate_with_malloc(std::size_t bytes) noexcept;
   void *allocate_large(std::size_t bytes) noexcept;
-  bool refill(std::size_t c, std::size_t size) noexcept;
+  bool refill(std::size_t size_class, std::size_t size) noexcept;
   static void deallocate_slow(void *p, heap *mine) noexcept;
   static void account_for(heap *mine, std::int64_t bytes) noexcept;
-  void send_home(block *b, const chunk &k) noexcept;
-  static void flush(batch &b) noexcept;
+  void send_home(block *freed, const chunk &home) noexcept;
+  static void flush(batch &frees) noexcept;
 
   friend void set_allocator(allocator_kind kind) noexcept;
   friend heap &heap_of_slot(unsigned id);

@@ -69,7 +69,7 @@ std::atomic<std::size_t> g_mapping_count{0};
 std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any more
 
 /// Enters a mapping. The caller has the mutex.
-void remember(const mapping &m) noexcept {
+void remember(const mapping &mapped) noexcept {
   if (!g_mappings) {
     void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -80,7 +80,7 @@ void remember(const mapping &m) noexcept {
   const std::size_t n = g_mapping_count.load(std::memory_order_relaxed);
   if (n == k_max_mappings)
     return;
-  g_mappings[n] = m;
+  g_mappings[n] = mapped;
   g_mapping_count.store(n + 1, std::memory_order_release); // O1: pairs with find_guard
 }
 
@@ -141,16 +141,16 @@ stack *make_stack(char *low, std::size_t bytes) noexcept {
   return s;
 }
 
-void check_canary(const stack &s) noexcept {
-  if (!s.guarded && *static_cast<const std::uint64_t *>(s.low) != k_canary)
-    fatal("a task has overflown its stack (%zu bytes, unguarded); raise stack.bytes", s.bytes);
+void check_canary(const stack &which) noexcept {
+  if (!which.guarded && *static_cast<const std::uint64_t *>(which.low) != k_canary)
+    fatal("a task has overflown its stack (%zu bytes, unguarded); raise stack.bytes", which.bytes);
 }
 
 /// Gives all but the topmost pages of the stack back to the system.
-void cool(stack &s) noexcept {
-  const auto low =
-      reinterpret_cast<std::uintptr_t>(s.low) + (s.guarded ? 0 : page()); // keeps the canary
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&s) / page() * page() + page();
+void cool(stack &which) noexcept {
+  const auto low = reinterpret_cast<std::uintptr_t>(which.low) +
+                   (which.guarded ? 0 : page()); // keeps the canary
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&which) / page() * page() + page();
   if (end - low > k_warm_pages * page())
     madvise(reinterpret_cast<void *>(low), end - low - k_warm_pages * page(), MADV_DONTNEED);
 }
@@ -210,16 +210,16 @@ stack *stack_cache::acquire_slow() noexcept {
   return s;
 }
 
-void stack_cache::release_slow(stack *s) noexcept {
-  check_canary(*s);
-  if (s->sized) {
-    cool(*s);
+void stack_cache::release_slow(stack *which) noexcept {
+  check_canary(*which);
+  if (which->sized) {
+    cool(*which);
     std::lock_guard lock(g_shared.lock);
-    s->next = g_shared.sized;
-    g_shared.sized = s;
+    which->next = g_shared.sized;
+    g_shared.sized = which;
     return;
   }
-  keep(s);
+  keep(which);
   if (m_count <= s_capacity)
     return;
   const int moved = std::max(m_count / 2, 1);

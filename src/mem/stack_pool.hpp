@@ -6,6 +6,7 @@
 // stack that goes there keeps its two topmost pages only.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,6 +23,9 @@ struct stack {
   watermark *innermost = nullptr; // what is being measured on it
   bool sized = false;             // of a size of its own
   bool guarded = false;
+  /// The runtime that it runs for (layer::client). Its user writes that; publish/runtimes.cpp reads it at any
+  /// time, also of a stack that is free: descriptors are kept for ever.
+  std::atomic<std::uint8_t> client{0};
 };
 
 /// Sets the bytes per stack, guard page included, and how many free stacks each worker keeps.
@@ -41,23 +45,23 @@ class stack_cache {
     --m_count;
     return s;
   }
-  void release(stack *s) noexcept {
-    if (s->sized || !s->guarded || m_count >= s_capacity) [[unlikely]]
-      return release_slow(s);
-    keep(s);
+  void release(stack *which) noexcept {
+    if (which->sized || !which->guarded || m_count >= s_capacity) [[unlikely]]
+      return release_slow(which);
+    keep(which);
   }
   [[nodiscard]] int count() const noexcept { return m_count; }
 
  private:
   friend void configure_stacks(std::uint64_t bytes, int cache) noexcept;
   static inline int s_capacity = 64;
-  void keep(stack *s) noexcept {
-    s->next = m_first;
-    m_first = s;
+  void keep(stack *which) noexcept {
+    which->next = m_first;
+    m_first = which;
     ++m_count;
   }
   [[nodiscard]] stack *acquire_slow() noexcept;
-  void release_slow(stack *s) noexcept;
+  void release_slow(stack *which) noexcept;
   stack *m_first = nullptr;
   int m_count = 0;
 };

@@ -23,12 +23,12 @@ namespace rt {
 template <class Thread, class P = real_atomics>
 class external_list {
  public:
-  void add(Thread &g) noexcept {
+  void add(Thread &thread) noexcept {
     Thread *first = m_first.load(std::memory_order_relaxed);
     do
-      g.next = first;
+      thread.next = first;
     while (!m_first.compare_exchange_weak(
-        first, &g, order_unless(bug::external_added_relaxed, std::memory_order_release),
+        first, &thread, order_unless(bug::external_added_relaxed, std::memory_order_release),
         std::memory_order_relaxed)); // O1
   }
 

@@ -20,39 +20,39 @@ lock_queues::queue *lock_queues::queue_of(std::uintptr_t lock) {
   return at == m_queues.end() ? nullptr : &*at;
 }
 
-void lock_queues::count(const thread_wait &w) {
-  if (w.what != thread_wait::kind::lock)
+void lock_queues::count(const thread_wait &wait) {
+  if (wait.what != thread_wait::kind::lock)
     return;
-  queue *q = queue_of(w.address);
+  queue *q = queue_of(wait.address);
   try {
     if (!q)
       q = &m_queues.emplace_back();
   } catch (const std::bad_alloc &) { // the worker gets a spare
     return;
   }
-  q->lock = w;
+  q->lock = wait;
   ++q->waiters;
 }
 
 /// Looks at the holder of a lock. One that runs, waits for its CPU, or sleeps until a given time
 /// will release the lock by itself.
-void lock_queues::look_at(queue &q, std::uint64_t now) {
-  const lock_holder h = m_world.holder(q.lock);
+void lock_queues::look_at(queue &line, std::uint64_t now) {
+  const lock_holder h = m_world.holder(line.lock);
   const std::uint64_t cpu_ns = h.tid != 0 ? m_world.cpu_ns(h.tid) : 0;
   const bool lives = cpu_ns != 0;
-  q.holder_waits = lives ? m_world.waits_for(h.tid) : thread_wait{};
-  if (q.since == 0 || h.free || h.tid != q.held.tid || cpu_ns != q.holder_cpu_ns ||
-      q.holder_waits.what == thread_wait::kind::clock || (lives && !m_world.sleeps(h.tid)))
-    q.since = now;
-  q.held = h;
-  q.holder_cpu_ns = cpu_ns;
+  line.holder_waits = lives ? m_world.waits_for(h.tid) : thread_wait{};
+  if (line.since == 0 || h.free || h.tid != line.held.tid || cpu_ns != line.holder_cpu_ns ||
+      line.holder_waits.what == thread_wait::kind::clock || (lives && !m_world.sleeps(h.tid)))
+    line.since = now;
+  line.held = h;
+  line.holder_cpu_ns = cpu_ns;
 }
 
 /// Says whether the lock passes on. A holder that waits for another of these locks releases its own
 /// when it gets the other one; in a cycle no holder does. A holder counts as waiting only if it has
 /// not run between two looks, because the lock may have passed on while the watcher asked for it.
-bool lock_queues::passes_on(const queue &q, std::uint64_t now) {
-  const queue *at = &q;
+bool lock_queues::passes_on(const queue &line, std::uint64_t now) {
+  const queue *at = &line;
   for (std::size_t i = 0; i <= m_queues.size(); ++i) {
     if (at->since == now)
       return true;

@@ -25,7 +25,7 @@ class lock_queues {
 
   /// Begins a round: then count() each blocked worker, then needless().
   void begin();
-  void count(const thread_wait &w);
+  void count(const thread_wait &wait);
   /// Returns how many of the counted workers need no spare if `enough` waiters of each lock get
   /// one.
   [[nodiscard]] unsigned needless(unsigned enough, std::uint64_t now);
@@ -39,9 +39,9 @@ class lock_queues {
     std::uint64_t since = 0; // since when lock, holder and its wait are unchanged
     unsigned waiters = 0;
   };
-  void look_at(queue &q, std::uint64_t now);
+  void look_at(queue &line, std::uint64_t now);
   [[nodiscard]] queue *queue_of(std::uintptr_t lock);
-  [[nodiscard]] bool passes_on(const queue &q, std::uint64_t now);
+  [[nodiscard]] bool passes_on(const queue &line, std::uint64_t now);
 
   const thread_probe &m_world;
   const std::uint64_t m_patience_ns;

@@ -26,31 +26,31 @@ std::size_t oversubscription_policy::sort() {
   std::size_t inside = 0;
   m_outside.clear();
   m_suspended.clear();
-  m_world.external_threads().visit([&](layer::external_thread &g) {
-    if (g.tid.load(std::memory_order_relaxed) == 0)
+  m_world.external_threads().visit([&](layer::external_thread &thread) {
+    if (thread.tid.load(std::memory_order_relaxed) == 0)
       return;
-    const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
-    const bool takes_part = seq % 2 != 0 || seq != g.seen_participation_seq;
-    g.seen_participation_seq = seq;
+    const std::uint32_t seq = thread.participation_seq.load(std::memory_order_relaxed); // a hint
+    const bool takes_part = seq % 2 != 0 || seq != thread.seen_participation_seq;
+    thread.seen_participation_seq = seq;
     inside += takes_part;
     if (takes_part)
-      g.seen_cpu_ns = 0; // unknown
-    else if (suspend_word<>::is_suspended(g.suspend_request))
-      m_suspended.push_back(&g);
+      thread.seen_cpu_ns = 0; // unknown
+    else if (suspend_word<>::is_suspended(thread.suspend_request))
+      m_suspended.push_back(&thread);
     else
-      m_outside.push_back(&g);
+      m_outside.push_back(&thread);
   });
   return inside;
 }
 
 /// Keeps in m_outside the threads that have computed since the last look.
 void oversubscription_policy::find_computing(std::uint64_t since) {
-  std::erase_if(m_outside, [&](layer::external_thread *g) {
-    int tid = g->tid.load(std::memory_order_relaxed);
-    const std::uint64_t now = m_world.cpu_ns(tid), before = g->seen_cpu_ns;
-    g->seen_cpu_ns = now;
+  std::erase_if(m_outside, [&](layer::external_thread *thread) {
+    int tid = thread->tid.load(std::memory_order_relaxed);
+    const std::uint64_t now = m_world.cpu_ns(tid), before = thread->seen_cpu_ns;
+    thread->seen_cpu_ns = now;
     if (now == 0) // the thread has ended without notice; another one may have begun with its record
-      g->tid.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
+      thread->tid.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
     return now == 0 || before == 0 || (now - before) * k_least_fraction < since;
   });
 }

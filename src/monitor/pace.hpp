@@ -27,15 +27,16 @@ class pace {
 
   /// Returns the length of the nap after a look at `now`, when the thread has used `spent` of CPU
   /// time. Naps are short while there is a doubt, then longer and longer.
-  std::uint64_t next(const stall_detector::assessment &o, std::uint64_t now, std::uint64_t spent) {
-    m_nap_ns = o.look_soon || m_nap_ns == 0
+  std::uint64_t next(const stall_detector::assessment &result, std::uint64_t now,
+                     std::uint64_t spent) {
+    m_nap_ns = result.look_soon || m_nap_ns == 0
                    ? k_shortest_ns
-                   : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_ns);
+                   : std::min(2 * m_nap_ns, result.slicing ? k_slice_ns / 2 : k_longest_ns);
     const std::uint64_t before = std::exchange(m_at, now);
     const auto earned = static_cast<std::int64_t>((before ? now - before : 0) / k_fraction);
     const auto cost = static_cast<std::int64_t>(spent - std::exchange(m_spent, spent));
     m_credit = std::min(m_credit + earned, static_cast<std::int64_t>(k_allowance_ns));
-    if (o.blocked > 0 || o.suspects > 0 || o.slicing)
+    if (result.blocked > 0 || result.suspects > 0 || result.slicing)
       return m_nap_ns;
     m_credit = std::max(m_credit - cost, -static_cast<std::int64_t>(k_patience_ns / k_fraction));
     return m_credit >= 0 ? m_nap_ns

@@ -53,15 +53,20 @@ pool_thread_policy::assessment pool_thread_policy::look(std::uint64_t now) {
   const unsigned workers = m_world.all_workers(), cpus = m_world.shared_cpus();
   const unsigned room = cpus > computing ? cpus - computing : 0;
   const unsigned least = std::min(m_world.least_workers(), workers);
-  // Without pool threads all workers work, however many the user wants.
-  const unsigned absent = computing == 0 ? 0 : workers - std::clamp(room, least, workers);
+  // Without pool threads all workers work that sched.workers allows, however many these are.
+  const unsigned most = std::clamp(m_world.most_workers(), 1u, std::max(workers, 1u));
+  const unsigned beyond = workers - std::min(most, workers);
+  const unsigned absent =
+      computing == 0 ? beyond : std::max(beyond, workers - std::clamp(room, least, workers));
   unsigned away = m_world.stepped_back();
   while (away < absent && m_world.step_back())
     ++away;
   while (away > absent && m_world.call_back())
     --away;
-  m_doubt &= !doubted && away > 0; // not twice in a row: threads may sleep often
-  return {may_compute || away > 0, m_doubt, computing};
+  m_doubt &= !doubted && away > beyond; // not twice in a row: threads may sleep often
+  m_tries = away == absent || std::exchange(m_wanted, absent) != absent ? 0 : m_tries + 1;
+  const bool moves = away != absent && m_tries < k_most_tries;
+  return {may_compute || away > beyond || moves, m_doubt, computing};
 }
 
 } // namespace rt

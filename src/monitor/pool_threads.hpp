@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes room for pool threads: the threads of other libraries' pools. While they compute, the
 // watcher has workers step back until workers and pool threads together are no more than the cpus.
-// It calls workers back when pool threads wait. Only the watcher's thread runs this code.
+// It calls workers back when pool threads wait. Workers beyond the setting sched.workers step back,
+// too, whatever pool threads do. Only the watcher's thread runs this code.
 //
 // A pool thread computes if the layer does not know it to wait, and one of these holds:
 // - it has used an eighth of the time since the last look;
@@ -35,6 +36,8 @@ class pool_thread_world {
   [[nodiscard]] virtual bool has_worker(int tid) const = 0;
   [[nodiscard]] virtual unsigned all_workers() const = 0;
   [[nodiscard]] virtual unsigned least_workers() const = 0;
+  /// Returns how many workers may work when no pool thread computes: setting sched.workers.
+  [[nodiscard]] virtual unsigned most_workers() const { return all_workers(); }
   /// Returns how many workers step back at their next scheduling point, or have done so.
   [[nodiscard]] virtual unsigned stepped_back() const = 0;
   /// Has one more worker step back, at its next scheduling point. Returns false if no worker can.
@@ -48,7 +51,8 @@ class pool_thread_policy {
   explicit pool_thread_policy(pool_thread_world &world) : m_world(world) {}
 
   struct assessment {
-    bool watches = false; // pool threads may compute, or workers have stepped back: look again soon
+    bool watches = false; // pool threads may compute, or workers have stepped back for them, or are
+        // to step back or come back: look again soon
     bool doubt = false; // a pool thread that has computed sleeps: look again sooner
     unsigned computing = 0;
   };
@@ -58,6 +62,9 @@ class pool_thread_policy {
   static constexpr std::uint64_t k_look_ns = 6'000'000;
   // The same while there is a doubt. With the time above it is less than 10 ms.
   static constexpr std::uint64_t k_doubt_ns = 1'000'000;
+  // Looks after which a number of workers that cannot be had is not waited for: others manage, or
+  // belong to sets of workers.
+  static constexpr unsigned k_most_tries = 200;
 
  private:
   [[nodiscard]] bool computes(layer::pool_thread &other, std::uint64_t since);
@@ -65,6 +72,8 @@ class pool_thread_policy {
   pool_thread_world &m_world;
   std::uint64_t m_at = 0; // of the last look
   bool m_doubt = false; // at this look
+  unsigned m_wanted = 0; // how many workers were to be away at the last look
+  unsigned m_tries = 0; // looks since, at which not so many were
 };
 
 } // namespace rt

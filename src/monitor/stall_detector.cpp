@@ -10,76 +10,79 @@ namespace rt {
 
 /// Says whether the thread has slept in the kernel for most of the time since the last look. Asks
 /// the kernel for the thread's state only if its CPU time leaves this possible.
-bool stall_detector::has_slept(record &r, std::uint64_t now) const {
-  const std::uint64_t cpu = m_world.cpu_ns(r.seen.tid);
-  const bool known = r.cpu_at != 0;
-  const bool busy = known && (cpu - r.cpu_ns) * 2 > now - r.cpu_at;
-  const bool unmoved = known && cpu == r.cpu_ns;
-  if (!unmoved && r.is != worker_state::computing)
-    r.is = worker_state::going;
-  r.cpu_ns = cpu;
-  r.cpu_at = now;
-  if (r.is == worker_state::blocked)
+bool stall_detector::has_slept(record &history, std::uint64_t now) const {
+  const std::uint64_t cpu = m_world.cpu_ns(history.seen.tid);
+  const bool known = history.cpu_at != 0;
+  const bool busy = known && (cpu - history.cpu_ns) * 2 > now - history.cpu_at;
+  const bool unmoved = known && cpu == history.cpu_ns;
+  if (!unmoved && history.is != worker_state::computing)
+    history.is = worker_state::going;
+  history.cpu_ns = cpu;
+  history.cpu_at = now;
+  if (history.is == worker_state::blocked)
     return true;
-  return !busy && m_world.sleeps(r.seen.tid);
+  return !busy && m_world.sleeps(history.seen.tid);
 }
 
 /// Assesses a worker that has passed no scheduling point since the last look.
-void stall_detector::assess_one(record &r, const circumstances &c) const {
-  if (!c.waits && r.is == worker_state::going)
+void stall_detector::assess_one(record &history, const circumstances &conditions) const {
+  if (!conditions.waits && history.is == worker_state::going)
     return; // no work waits for it
-  if (has_slept(r, c.now)) {
-    if (r.is == worker_state::suspect)
-      r.sleep = m_world.waits_for(r.seen.tid);
-    if (r.sleep.what == thread_wait::kind::none) { // the worker has just been woken
-      r.sleep = {};
-      r.is = worker_state::going;
+  if (has_slept(history, conditions.now)) {
+    if (history.is == worker_state::suspect)
+      history.sleep = m_world.waits_for(history.seen.tid);
+    if (history.sleep.what == thread_wait::kind::none) { // the worker has just been woken
+      history.sleep = {};
+      history.is = worker_state::going;
       return;
     }
-    r.is = r.is == worker_state::suspect || r.is == worker_state::blocked ? worker_state::blocked
-                                                                          : worker_state::suspect;
+    history.is = history.is == worker_state::suspect || history.is == worker_state::blocked
+                     ? worker_state::blocked
+                     : worker_state::suspect;
     return;
   }
   const bool computes =
-      r.is == worker_state::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
-  r.is = computes ? worker_state::computing : worker_state::going;
+      history.is == worker_state::computing ||
+      (conditions.waits_for_long && conditions.now - history.since >= m_compute_ns);
+  history.is = computes ? worker_state::computing : worker_state::going;
 }
 
 /// Starts the record of a worker that has passed scheduling points. Returns true if the worker has
 /// hardly run meanwhile, and sleeps.
-bool stall_detector::begin_anew(record &r, const watched::reading &seen,
-                                const circumstances &c) const {
-  const bool asks = c.waits && !seen.idle && !seen.external;
+bool stall_detector::begin_anew(record &history, const watched::reading &seen,
+                                const circumstances &conditions) const {
+  const bool asks = conditions.waits && !seen.idle && !seen.external;
   const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
-  const bool lazy =
-      asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
-  r = {seen, c.now, cpu, asks ? c.now : 0, worker_state::going, false, {}};
+  const bool lazy = asks && history.cpu_at != 0 && seen.tid == history.seen.tid &&
+                    (cpu - history.cpu_ns) * 2 < conditions.now - history.cpu_at;
+  history = {seen, conditions.now, cpu, asks ? conditions.now : 0, worker_state::going, false, {}};
   return lazy && m_world.sleeps(seen.tid);
 }
 
 /// Asks a worker that has run for longer than a slice. Does not ask one that sleeps in the kernel,
 /// because the signal would wake it, unless it waits for a word there while the thread's own stack
 /// waits. Returns true if other work waits for the worker's thread.
-bool stall_detector::slice(record &r, const circumstances &c) {
-  const bool work_has_waited = m_waits_since != 0 && c.now - m_waits_since >= k_slice_ns;
-  if ((!work_has_waited && !r.seen.awaited) || !m_world.can_ask())
+bool stall_detector::slice(record &history, const circumstances &conditions) {
+  const bool work_has_waited = m_waits_since != 0 && conditions.now - m_waits_since >= k_slice_ns;
+  if ((!work_has_waited && !history.seen.awaited) || !m_world.can_ask())
     return false;
-  const bool over = c.now - r.since >= k_slice_ns && r.is != worker_state::suspect &&
-                    r.is != worker_state::blocked;
-  if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) ||
-      (over && !m_world.sleeps(r.seen.tid)))
-    r.deaf = !m_world.ask(r.seen.tid);
-  return !r.deaf;
+  const bool over = conditions.now - history.since >= k_slice_ns &&
+                    history.is != worker_state::suspect && history.is != worker_state::blocked;
+  if ((history.seen.awaited && conditions.now != history.since &&
+       m_world.waits_for(history.seen.tid).for_word) ||
+      (over && !m_world.sleeps(history.seen.tid)))
+    history.deaf = !m_world.ask(history.seen.tid);
+  return !history.deaf;
 }
 
 /// Returns how many external threads have taken part since the last look, run, and are no workers:
 /// each has a cpu that a blocked worker has left.
 unsigned stall_detector::helpers() {
   unsigned n = 0;
-  m_world.external_threads().visit([&](const layer::external_thread &g) {
-    const int tid = g.tid.load(std::memory_order_relaxed);
-    const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
-    n += tid != 0 && (seq % 2 != 0 || seq != g.seen_participation_seq) && !is_worker(tid) &&
+  m_world.external_threads().visit([&](const layer::external_thread &thread) {
+    const int tid = thread.tid.load(std::memory_order_relaxed);
+    const std::uint32_t seq = thread.participation_seq.load(std::memory_order_relaxed); // a hint
+    n += tid != 0 && (seq % 2 != 0 || seq != thread.seen_participation_seq) && !is_worker(tid) &&
          !m_world.sleeps(tid);
   });
   return n;
@@ -105,6 +108,12 @@ unsigned stall_detector::workers() const {
       }));
 }
 
+unsigned stall_detector::blocked_spares() const {
+  return static_cast<unsigned>(
+      std::count_if(m_records.begin(), m_records.end(),
+                    [](const record &r) { return r.seen.spare && r.is == worker_state::blocked; }));
+}
+
 /// Returns how many blocked workers need no spare because they wait behind others for the same
 /// lock.
 unsigned stall_detector::needless(std::uint64_t now) {
@@ -115,34 +124,38 @@ unsigned stall_detector::needless(std::uint64_t now) {
   return m_locks.needless(std::max(workers(), 1u), now);
 }
 
-unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
-  const unsigned none = std::min(o.blocked, replaced(o.blocked) + needless(now));
-  if (!o.computing)
-    return o.blocked - none;
+unsigned stall_detector::wanted(const assessment &result, std::uint64_t now) {
+  const unsigned none = std::min(result.blocked, replaced(result.blocked) + needless(now));
+  if (!result.computing)
+    return result.blocked - none;
   const auto computing_spares =
       std::count_if(m_records.begin(), m_records.end(), [](const record &r) {
         return r.seen.spare && r.is == worker_state::computing;
       });
-  return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(computing_spares) : 0);
+  return result.blocked - none + 1 +
+         (m_world.can_ask() ? static_cast<unsigned>(computing_spares) : 0);
 }
 
 /// Adds or retires spares until as many run as are wanted.
-void stall_detector::settle(assessment &o, const circumstances &c) {
-  unsigned wanted = this->wanted(o, c.now);
+void stall_detector::settle(assessment &result, const circumstances &conditions) {
+  unsigned wanted = this->wanted(result, conditions.now);
   unsigned running = m_world.spares();
-  // The thread that had the only worker's slot may have ended while others block outside of Weft.
-  if (workers() == 0 && (c.waits || running > 0))
-    wanted = std::max(wanted, 1u);
-  for (; c.waits && running < wanted && m_world.add_spare(); ++running)
-    o.look_soon = true;
-  for (unsigned slot = 0; running > wanted + o.suspects && slot < m_records.size(); ++slot) {
+  // One thread that is not blocked has to be there. The thread that had the only worker's slot may
+  // have ended while others block outside of Weft. Or it is outside of Weft for long, and other
+  // threads run nothing of others while they wait: then a spare stays until it finds nothing.
+  const bool lacks_worker = workers() == 0 || (workers() == 1 && m_world.any_thread_keeps_to_own());
+  if (lacks_worker && (conditions.waits || running > 0))
+    wanted = std::max(wanted, blocked_spares() + 1);
+  for (; conditions.waits && running < wanted && m_world.add_spare(); ++running)
+    result.look_soon = true;
+  for (unsigned slot = 0; running > wanted + result.suspects && slot < m_records.size(); ++slot) {
     const record &r = m_records[slot];
     if (!r.seen.spare || r.is == worker_state::blocked)
       continue;
     m_world.retire_spare(slot);
     --running;
   }
-  o.may_rest = !c.waits && !o.look_soon && !o.slicing && running == 0;
+  result.may_rest = !conditions.waits && !result.look_soon && !result.slicing && running == 0;
 }
 
 stall_detector::assessment stall_detector::look(std::uint64_t now) {

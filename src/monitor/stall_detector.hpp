@@ -67,18 +67,19 @@ class stall_detector {
     bool waits; // one more worker would have something to do
     bool waits_for_long; // ready work has waited for watch.compute
   };
-  void assess_one(record &r, const circumstances &c) const;
-  [[nodiscard]] bool begin_anew(record &r, const worker_view::reading &seen,
-                                const circumstances &c) const;
-  [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
-  [[nodiscard]] bool slice(record &r, const circumstances &c);
+  void assess_one(record &history, const circumstances &conditions) const;
+  [[nodiscard]] bool begin_anew(record &history, const worker_view::reading &seen,
+                                const circumstances &conditions) const;
+  [[nodiscard]] bool has_slept(record &history, std::uint64_t now) const;
+  [[nodiscard]] bool slice(record &history, const circumstances &conditions);
   [[nodiscard]] unsigned helpers();
   [[nodiscard]] bool is_worker(int tid) const;
   [[nodiscard]] unsigned workers() const;
+  [[nodiscard]] unsigned blocked_spares() const;
   [[nodiscard]] unsigned replaced(unsigned blocked);
   [[nodiscard]] unsigned needless(std::uint64_t now);
-  [[nodiscard]] unsigned wanted(const assessment &o, std::uint64_t now);
-  void settle(assessment &o, const circumstances &c);
+  [[nodiscard]] unsigned wanted(const assessment &result, std::uint64_t now);
+  void settle(assessment &result, const circumstances &conditions);
 
   watched &m_world;
   const std::uint64_t m_compute_ns;

@@ -26,34 +26,37 @@ struct suspend_word {
   using word = typename P::template atomic<std::uint32_t>;
   static constexpr std::uint32_t k_runs = 0, k_asked = 1, k_suspended = 2;
 
-  static void ask(word &w) noexcept {
+  static void ask(word &state) noexcept {
     std::uint32_t runs = k_runs;
-    w.compare_exchange_strong(runs, k_asked, std::memory_order_relaxed, std::memory_order_relaxed);
+    state.compare_exchange_strong(runs, k_asked, std::memory_order_relaxed,
+                                  std::memory_order_relaxed);
   }
   /// Takes the request back: a thread that has not suspended itself yet does not do it.
-  static void withdraw(word &w) noexcept {
+  static void withdraw(word &state) noexcept {
     std::uint32_t asked = k_asked;
-    w.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
+    state.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed,
+                                  std::memory_order_relaxed);
   }
-  static void recall(word &w) noexcept {
+  static void recall(word &state) noexcept {
     if (unless(bug::suspended_recalled_silently,
-               w.exchange(k_runs, std::memory_order_relaxed) == k_suspended)) // I2
-      P::futex_wake(w, 1);
+               state.exchange(k_runs, std::memory_order_relaxed) == k_suspended)) // I2
+      P::futex_wake(state, 1);
   }
-  [[nodiscard]] static bool is_suspended(const word &w) noexcept {
-    return w.load(std::memory_order_relaxed) == k_suspended;
+  [[nodiscard]] static bool is_suspended(const word &state) noexcept {
+    return state.load(std::memory_order_relaxed) == k_suspended;
   }
 
   /// Suspends the calling thread until recall() or the deadline. Returns false if it was not asked.
-  static bool suspend(word &w, std::int64_t deadline_ns) noexcept {
+  static bool suspend(word &state, std::int64_t deadline_ns) noexcept {
     std::uint32_t asked = k_asked;
-    if (!w.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed,
-                                   std::memory_order_relaxed)) // I1
+    if (!state.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed,
+                                       std::memory_order_relaxed)) // I1
       return false;
-    while (is_suspended(w) && P::futex_wait(w, k_suspended, deadline_ns)) {
+    while (is_suspended(state) && P::futex_wait(state, k_suspended, deadline_ns)) {
     }
     std::uint32_t still = k_suspended; // the deadline has passed
-    w.compare_exchange_strong(still, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
+    state.compare_exchange_strong(still, k_runs, std::memory_order_relaxed,
+                                  std::memory_order_relaxed);
     return true;
   }
 };

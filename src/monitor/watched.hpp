@@ -4,6 +4,7 @@
 // the function is about.
 #pragma once
 
+#include "atomic/hooks.hpp"
 #include "monitor/external_list.hpp"
 #include "os/thread_state.hpp"
 
@@ -41,10 +42,12 @@ class worker_view {
   virtual ~worker_view() = default;
   [[nodiscard]] virtual unsigned slots() const = 0;
   /// Reads the worker of a slot. Returns false if the slot has no worker that counts.
-  [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
+  [[nodiscard]] virtual bool read(unsigned slot, reading &seen) const = 0;
   /// Says whether a worker is idle or looks for work: it will take what is ready.
   [[nodiscard]] virtual bool any_worker_searches() const = 0;
   [[nodiscard]] virtual bool work_waits() const = 0;
+  /// Says whether there are external threads that run nothing of others while they wait.
+  [[nodiscard]] virtual bool any_thread_keeps_to_own() const { return false; }
   /// Says whether there is something that only a worker without work does: polling services,
   /// letting producers go on.
   [[nodiscard]] virtual bool chores_wait() const = 0;
@@ -89,12 +92,17 @@ class watcher_duties {
   /// Examines why no worker has run anything for a while. Returns true if the watcher must ask
   /// again later, because threads that could end the wait may not ask themselves.
   virtual bool examine() { return false; }
-  /// Says whether another process may post a request, in a word that wakes no thread. answer()
+  /// Says whether another process may post a request, also in a word that wakes no thread. answer()
   /// answers it.
   [[nodiscard]] virtual bool may_be_asked() const { return false; }
   virtual void answer() {}
-  /// Publishes gauges, such as the number of ready tasks.
+  /// Returns the word by which another process wakes the watcher for its request, with the value
+  /// that it has without one.
+  [[nodiscard]] virtual shared_word bell() const { return {}; }
+  /// Publishes gauges, such as the number of ready tasks, and samples for which runtimes workers compute.
   virtual void publish() {}
+  /// Says whether there is something to sample that changes without a notice.
+  [[nodiscard]] virtual bool samples() const { return false; }
 };
 
 /// Is a whole world for the watcher.

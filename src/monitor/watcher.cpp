@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t k_longest_rest_ns =
     1'000'000'000; // while a call of a service may not return, or another process may ask
+constexpr std::uint64_t k_sample_ns = 20'000'000; // while workers compute for other runtimes
 constexpr std::uint64_t k_shortest_ns = 200'000; // between two looks because of pool threads
 // Looks because of pool threads may cost this fraction of a cpu, saved up to an allowance: so the
 // threads of a pool that wait one after the other do not make each other wait for a look.
@@ -74,10 +75,10 @@ void watcher::pool_threads_have_changed() noexcept {
   m_idle.notify_worker(m_seat);
 }
 
-std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64_t now) {
+std::uint64_t watcher::next_nap(const stall_detector::assessment &result, std::uint64_t now) {
   const std::uint64_t spent = own_cpu_ns();
   charge(now, spent);
-  return m_pace.next(o, now, spent);
+  return m_pace.next(result, now, spent);
 }
 
 /// Naps, until the watcher is to stop at most.
@@ -137,6 +138,8 @@ std::uint64_t watcher::end_of_rest() const noexcept {
   const auto not_after = [&](std::uint64_t at) { end = end == 0 ? at : std::min(end, at); };
   if (timer_has_services() || m_world.may_be_asked())
     not_after(now + k_longest_rest_ns);
+  if (m_world.samples())
+    not_after(now + k_sample_ns);
   if (m_oversubscription_rest_ns != 0)
     not_after(now + m_oversubscription_rest_ns);
   return end;
@@ -150,7 +153,10 @@ void watcher::rest() {
       m_asked.load(std::memory_order_acquire) != 0) { // O1, O3
     m_idle.cancel(m_seat);
   } else {
-    m_idle.commit(m_seat, static_cast<std::int64_t>(end_of_rest()));
+    const auto until = static_cast<std::int64_t>(end_of_rest());
+    m_idle.commit_by(m_seat, [this, until](auto &word, std::uint32_t asleep) {
+      return os_futex_wait_either(word, asleep, until, m_world.bell());
+    });
   }
   m_idle.found(m_seat); // the watcher takes no work: a worker that sleeps by now looks for it
 }

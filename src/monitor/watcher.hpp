@@ -67,7 +67,7 @@ class watcher {
   [[nodiscard]] std::uint64_t pool_pause() const noexcept;
   void look_at_pools_until(std::uint64_t due);
   [[nodiscard]] bool is_stopping() const noexcept;
-  [[nodiscard]] std::uint64_t next_nap(const stall_detector::assessment &o, std::uint64_t now);
+  [[nodiscard]] std::uint64_t next_nap(const stall_detector::assessment &result, std::uint64_t now);
 
   watched &m_world;
   stall_detector m_stall_detector;

@@ -13,28 +13,30 @@ double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 constexpr double k_most_whole = 9e15; // below, a double that is whole fits an integer and back
 
-bool is_whole(double v) noexcept {
-  return std::fabs(v) < k_most_whole && v == static_cast<double>(static_cast<std::int64_t>(v));
+bool is_whole(double value) noexcept {
+  return std::fabs(value) < k_most_whole &&
+         value == static_cast<double>(static_cast<std::int64_t>(value));
 }
 
 /// Rounds for people: three places behind the point. Does not use std::round, because a program
 /// would have to link the library of mathematics.
-std::string rounded(double v) {
-  if (is_whole(v) || std::fabs(v) < 0.1 || !(std::fabs(v) < k_most_whole / 1000))
-    return number_text(v);
+std::string rounded(double value) {
+  if (is_whole(value) || std::fabs(value) < 0.1 || !(std::fabs(value) < k_most_whole / 1000))
+    return number_text(value);
   return number_text(
-      static_cast<double>(static_cast<std::int64_t>(v * 1000 + (v < 0 ? -0.5 : 0.5))) / 1000);
+      static_cast<double>(static_cast<std::int64_t>(value * 1000 + (value < 0 ? -0.5 : 0.5))) /
+      1000);
 }
 
 void pad(std::string &line, std::size_t column) {
   line.append(line.size() < column ? column - line.size() : 1, ' ');
 }
 
-std::string values_as_text(const reading &r, const std::vector<evaluator::result> &values) {
+std::string values_as_text(const reading &numbers, const std::vector<evaluator::result> &values) {
   char head[160];
-  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", r.program.c_str(), r.pid,
-                seconds(r.taken_ns - r.started_ns),
-                r.alive || r.ended ? "" : ", it did not end in order");
+  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", numbers.program.c_str(),
+                numbers.pid, seconds(numbers.taken_ns - numbers.started_ns),
+                numbers.alive || numbers.ended ? "" : ", it did not end in order");
   std::string out = head;
   for (const auto &v : values) {
     std::string line = v.name;
@@ -49,7 +51,7 @@ std::string values_as_text(const reading &r, const std::vector<evaluator::result
   return out;
 }
 
-std::string values_as_csv(const reading &r, const std::vector<evaluator::result> &values,
+std::string values_as_csv(const reading &numbers, const std::vector<evaluator::result> &values,
                           csv_header header) {
   std::string out;
   if (header == csv_header::written) {
@@ -58,7 +60,7 @@ std::string values_as_csv(const reading &r, const std::vector<evaluator::result>
       out += ",\"" + v.name + (v.unit.empty() ? "" : " [" + v.unit + "]") + "\"";
     out += "\n";
   }
-  out += number_text(seconds(r.taken_ns - r.started_ns));
+  out += number_text(seconds(numbers.taken_ns - numbers.started_ns));
   for (const auto &v : values)
     out += "," + number_text(v.number);
   return out + "\n";
@@ -79,10 +81,11 @@ std::string histograms_as_json(const std::vector<evaluator::result> &values) {
   return out.empty() ? out : out + "}";
 }
 
-std::string values_as_json(const reading &r, const std::vector<evaluator::result> &values) {
-  std::string out = "{\"program\":" + json_text(r.program) + ",\"pid\":" + std::to_string(r.pid) +
-                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) +
-                    ",\"running\":" + (r.alive && !r.ended ? "true" : "false") + ",\"values\":{";
+std::string values_as_json(const reading &numbers, const std::vector<evaluator::result> &values) {
+  std::string out =
+      "{\"program\":" + json_text(numbers.program) + ",\"pid\":" + std::to_string(numbers.pid) +
+      ",\"seconds\":" + number_text(seconds(numbers.taken_ns - numbers.started_ns)) +
+      ",\"running\":" + (numbers.alive && !numbers.ended ? "true" : "false") + ",\"values\":{";
   bool first = true;
   for (const auto &v : values) {
     out += first ? "" : ",";
@@ -92,8 +95,8 @@ std::string values_as_json(const reading &r, const std::vector<evaluator::result
   return out + "}" + histograms_as_json(values) + "}\n";
 }
 
-const char *word_of(counter_kind k) {
-  switch (k) {
+const char *word_of(counter_kind kind) {
+  switch (kind) {
   case counter_kind::count:
   case counter_kind::stopwatch:
     return "count";
@@ -107,17 +110,17 @@ const char *word_of(counter_kind k) {
 
 /// Returns the name of a metric: for "/threads/count/pending-misses" in "ns" this is
 /// "weft_threads_count_pending_misses_nanoseconds".
-std::string metric_name(const counter_info &c) {
+std::string metric_name(const counter_info &info) {
   std::string name = "weft";
-  for (const char ch : c.name)
+  for (const char ch : info.name)
     name += ch == '/' || ch == '-' ? '_' : ch;
-  if (c.unit == "ns")
+  if (info.unit == "ns")
     name += "_nanoseconds";
-  else if (c.unit == "bytes")
+  else if (info.unit == "bytes")
     name += "_bytes";
-  else if (c.unit == "%")
+  else if (info.unit == "%")
     name += "_percent";
-  else if (c.unit == "uJ")
+  else if (info.unit == "uJ")
     name += "_microjoules";
   return name;
 }
@@ -129,26 +132,26 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void write_metric(std::string &out, const row &m, metric_samples samples) {
+void write_metric(std::string &out, const row &metric, metric_samples samples) {
   const bool counts =
-      m.about.kind == counter_kind::count || m.about.kind == counter_kind::stopwatch;
-  const std::string name = metric_name(m.about);
+      metric.about.kind == counter_kind::count || metric.about.kind == counter_kind::stopwatch;
+  const std::string name = metric_name(metric.about);
   out += "# TYPE " + name + (counts ? " counter\n" : " gauge\n");
-  out += "# HELP " + name + " " + escaped(m.about.help) + "\n";
+  out += "# HELP " + name + " " + escaped(metric.about.help) + "\n";
   const std::string sample = name + (counts ? "_total" : "");
-  if (samples == metric_samples::total || m.workers.empty())
-    out += sample + " " + number_text(m.total) + "\n";
+  if (samples == metric_samples::total || metric.workers.empty())
+    out += sample + " " + number_text(metric.total) + "\n";
   else
-    for (const auto &p : m.workers)
+    for (const auto &p : metric.workers)
       if (!std::isnan(p.number))
         out += sample + "{worker=\"" + std::to_string(p.worker) + "\"} " + number_text(p.number) +
                "\n";
 }
 
-void write_histogram(std::string &out, const reading &r, const counter_info &about) {
+void write_histogram(std::string &out, const reading &numbers, const counter_info &about) {
   const std::string name = metric_name(about);
   out += "# TYPE " + name + " histogram\n# HELP " + name + " " + escaped(about.help) + "\n";
-  const reading::buckets d = r.all_durations();
+  const reading::buckets d = numbers.all_durations();
   std::uint64_t below = 0;
   for (unsigned i = 0; i < k_duration_buckets; ++i) {
     below += d[i];
@@ -157,7 +160,7 @@ void write_histogram(std::string &out, const reading &r, const counter_info &abo
              "\"} " + std::to_string(below) + "\n";
   }
   std::uint64_t sum = 0; // the types sum up the same durations
-  for (const reading::type &t : r.types)
+  for (const reading::type &t : numbers.types)
     sum += t.ns;
   out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " +
          std::to_string(below) + "\n" + name + "_sum " + std::to_string(sum) + "\n";
@@ -165,18 +168,19 @@ void write_histogram(std::string &out, const reading &r, const counter_info &abo
 
 } // namespace
 
-std::string number_text(double v) {
-  if (std::isnan(v))
+std::string number_text(double value) {
+  if (std::isnan(value))
     return "";
   char text[40];
-  const auto end = is_whole(v) ? std::to_chars(text, text + sizeof text, static_cast<long long>(v))
-                               : std::to_chars(text, text + sizeof text, v);
+  const auto end = is_whole(value)
+                       ? std::to_chars(text, text + sizeof text, static_cast<long long>(value))
+                       : std::to_chars(text, text + sizeof text, value);
   return {text, end.ptr};
 }
 
-std::string json_text(std::string_view s) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : s) {
+  for (const char c : text) {
     char escape[8];
     if (c == '"' || c == '\\')
       (out += '\\') += c;
@@ -189,43 +193,43 @@ std::string json_text(std::string_view s) {
   return out + "\"";
 }
 
-std::string csv_text(std::string_view s) {
-  if (s.find_first_of(",\"\n") == std::string_view::npos)
-    return std::string(s);
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos)
+    return std::string(text);
   std::string out = "\"";
-  for (const char c : s)
+  for (const char c : text)
     out += c == '"' ? "\"\"" : std::string(1, c);
   return out + '"';
 }
 
-std::string json_number(double v) { return std::isnan(v) ? "null" : number_text(v); }
+std::string json_number(double value) { return std::isnan(value) ? "null" : number_text(value); }
 
-std::string write_values(output_format f, const reading &r,
+std::string write_values(output_format format, const reading &numbers,
                          const std::vector<evaluator::result> &values, csv_header header) {
-  switch (f) {
+  switch (format) {
   case output_format::csv:
-    return values_as_csv(r, values, header);
+    return values_as_csv(numbers, values, header);
   case output_format::json:
-    return values_as_json(r, values);
+    return values_as_json(numbers, values);
   case output_format::text:
     break;
   }
-  return values_as_text(r, values);
+  return values_as_text(numbers, values);
 }
 
-std::string write_catalogue(output_format f, const std::vector<counter_info> &all) {
-  std::string out = f == output_format::csv    ? "name,kind,unit,per worker,absent,help\n"
-                    : f == output_format::json ? "["
-                                               : "";
+std::string write_catalogue(output_format format, const std::vector<counter_info> &all) {
+  std::string out = format == output_format::csv    ? "name,kind,unit,per worker,absent,help\n"
+                    : format == output_format::json ? "["
+                                                    : "";
   bool first = true;
   for (const auto &c : all) {
-    if (f == output_format::json) {
+    if (format == output_format::json) {
       out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" +
              word_of(c.kind) + "\",\"unit\":" + json_text(c.unit) +
              ",\"per_worker\":" + (c.per_worker ? "true" : "false") +
              ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) +
              "}";
-    } else if (f == output_format::csv) {
+    } else if (format == output_format::csv) {
       out += c.name + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," +
              (c.per_worker ? "yes," : "no,") + (c.absent ? "yes," : "no,") + csv_text(c.help) +
              "\n";
@@ -238,20 +242,20 @@ std::string write_catalogue(output_format f, const std::vector<counter_info> &al
     }
     first = false;
   }
-  return f == output_format::json ? out + "]\n" : out;
+  return format == output_format::json ? out + "]\n" : out;
 }
 
-std::string write_open_metrics(const reading &r, metric_samples samples) {
+std::string write_open_metrics(const reading &numbers, metric_samples samples) {
   counter_name everything;
   everything.base = "*";
   everything.instance =
       samples == metric_samples::total ? counter_name::of::total : counter_name::of::every_worker;
   std::string out;
-  for (const auto &m : rows_of(r, everything)) {
+  for (const auto &m : rows_of(numbers, everything)) {
     if (m.about.absent || (std::isnan(m.total) && m.about.kind != counter_kind::histogram))
       continue;
     if (m.about.kind == counter_kind::histogram)
-      write_histogram(out, r, m.about);
+      write_histogram(out, numbers, m.about);
     else
       write_metric(out, m, samples);
   }

@@ -17,48 +17,48 @@ namespace {
 
 constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
 
-double mean(const std::vector<double> &v) {
-  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+double mean(const std::vector<double> &values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double variance(const std::vector<double> &v) {
-  const double m = mean(v);
+double variance(const std::vector<double> &values) {
+  const double m = mean(values);
   double sum = 0;
-  for (const double x : v)
+  for (const double x : values)
     sum += (x - m) * (x - m);
-  return sum / static_cast<double>(v.size());
+  return sum / static_cast<double>(values.size());
 }
 
-double rank(std::vector<double> v, double share) {
-  std::sort(v.begin(), v.end());
-  const double at = share * static_cast<double>(v.size() - 1);
+double rank(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, v.size() - 1);
-  return v[below] + (at - static_cast<double>(below)) * (v[above] - v[below]);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 template <class F>
-double fold(const std::vector<double> &v, F f) {
-  double result = v.front();
-  for (std::size_t i = 1; i < v.size(); ++i)
-    result = f(result, v[i]);
+double fold(const std::vector<double> &values, F f) {
+  double result = values.front();
+  for (std::size_t i = 1; i < values.size(); ++i)
+    result = f(result, values[i]);
   return result;
 }
 
 /// Computes a square root by Newton's method. Does not use std::sqrt, because a program would have
 /// to link the library of mathematics.
-double root(double v) noexcept {
-  if (!(v > 0))
+double root(double value) noexcept {
+  if (!(value > 0))
     return 0;
-  double x = v > 1 ? v : 1;
-  for (double next = (x + v / x) / 2; next < x; next = (x + v / x) / 2)
+  double x = value > 1 ? value : 1;
+  for (double next = (x + value / x) / 2; next < x; next = (x + value / x) / 2)
     x = next;
   return x;
 }
 
 struct operation {
   const char *name;
-  double (*of)(const std::vector<double> &v); // v has at least one element
+  double (*of)(const std::vector<double> &values); // v has at least one element
 };
 constexpr operation k_statistics[] = {
     {"average", mean},
@@ -102,15 +102,15 @@ const operation *find_operation(std::string_view base) {
   return nullptr;
 }
 
-double result_of(const operation &o, const std::vector<double> &v) {
-  const double number = v.empty() ? k_nothing : o.of(v);
+double result_of(const operation &step, const std::vector<double> &values) {
+  const double number = values.empty() ? k_nothing : step.of(values);
   return std::isfinite(number) ? number : k_nothing;
 }
 
-std::vector<std::pair<double, std::uint64_t>> buckets_of(const reading &r, const row &found) {
+std::vector<std::pair<double, std::uint64_t>> buckets_of(const reading &numbers, const row &found) {
   if (found.about.kind != counter_kind::histogram)
     return {};
-  return histogram_of(r, parse_counter_name(found.about.name));
+  return histogram_of(numbers, parse_counter_name(found.about.name));
 }
 
 std::string text_of_worker(const counter_info &about, unsigned worker) {
@@ -132,64 +132,65 @@ evaluator::evaluator(std::string_view names) {
     throw_error(errc::invalid_argument, "no counter is named; '*' stands for all");
 }
 
-void evaluator::parse_formula(wanted &w) {
-  if (!find_operation(w.name.base))
+void evaluator::parse_formula(wanted &asked) {
+  if (!find_operation(asked.name.base))
     throw_error(
         errc::invalid_argument,
         "'%s' is no formula: there are average, stddev, variance, median, p99, min, max and count, and for "
         "arithmetics add, subtract, multiply and divide",
-        w.text.c_str());
-  if (w.name.is_statistics()) {
-    w.inner = parse_counter_name(w.name.inner);
-    const auto window = parse_unsigned(w.name.parameters);
-    if (!w.name.parameters.empty() && !window)
+        asked.text.c_str());
+  if (asked.name.is_statistics()) {
+    asked.inner = parse_counter_name(asked.name.inner);
+    const auto window = parse_unsigned(asked.name.parameters);
+    if (!asked.name.parameters.empty() && !window)
       throw_error(errc::invalid_argument, "'%s': '@' is followed by the number of intervals",
-                  w.text.c_str());
-    w.window = window ? static_cast<std::size_t>(*window) : 0;
+                  asked.text.c_str());
+    asked.window = window ? static_cast<std::size_t>(*window) : 0;
     return;
   }
-  for (const auto &operand : split_names(w.name.parameters))
-    w.operands.push_back(parse_counter_name(operand));
+  for (const auto &operand : split_names(asked.name.parameters))
+    asked.operands.push_back(parse_counter_name(operand));
 }
 
-double evaluator::statistics(wanted &w, const reading &interval) {
-  const double now = value_of(interval, w.inner);
+double evaluator::statistics(wanted &asked, const reading &interval) {
+  const double now = value_of(interval, asked.inner);
   if (!std::isnan(now))
-    w.past.push_back(now);
-  while (w.window && w.past.size() > w.window)
-    w.past.pop_front();
-  return result_of(*find_operation(w.name.base), {w.past.begin(), w.past.end()});
+    asked.past.push_back(now);
+  while (asked.window && asked.past.size() > asked.window)
+    asked.past.pop_front();
+  return result_of(*find_operation(asked.name.base), {asked.past.begin(), asked.past.end()});
 }
 
-double evaluator::arithmetics(const wanted &w, const reading &r) {
+double evaluator::arithmetics(const wanted &asked, const reading &numbers) {
   std::vector<double> values;
-  for (const auto &operand : w.operands) {
+  for (const auto &operand : asked.operands) {
     if (!operand.is_pattern()) {
-      values.push_back(value_of(r, operand));
+      values.push_back(value_of(numbers, operand));
       continue;
     }
-    for (const auto &found : rows_of(r, operand)) {
+    for (const auto &found : rows_of(numbers, operand)) {
       if (operand.instance != counter_name::of::every_worker)
         values.push_back(found.total);
       for (const auto &part : found.workers)
         values.push_back(part.number);
     }
   }
-  return result_of(*find_operation(w.name.base), values);
+  return result_of(*find_operation(asked.name.base), values);
 }
 
-std::vector<evaluator::result> evaluator::evaluate(const reading &r, const reading &interval) {
+std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,
+                                                   const reading &interval) {
   std::vector<result> results;
   for (auto &w : m_wanted) {
     if (w.name.is_statistics() || w.name.is_arithmetics()) {
       results.push_back(
-          {w.text, "", w.name.is_statistics() ? statistics(w, interval) : arithmetics(w, r)});
+          {w.text, "", w.name.is_statistics() ? statistics(w, interval) : arithmetics(w, numbers)});
       continue;
     }
-    for (const auto &found : rows_of(r, w.name)) {
+    for (const auto &found : rows_of(numbers, w.name)) {
       if (w.name.instance == counter_name::of::total || !found.about.per_worker)
         results.push_back({found.about.name, found.about.unit, found.total, found.about.absent,
-                           buckets_of(r, found)});
+                           buckets_of(numbers, found)});
       for (const auto &part : found.workers)
         results.push_back({text_of_worker(found.about, part.worker), found.about.unit, part.number,
                            found.about.absent});

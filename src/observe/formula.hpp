@@ -23,9 +23,9 @@ class evaluator {
     bool absent = false;
     std::vector<std::pair<double, std::uint64_t>> buckets{}; // of a histogram
   };
-  /// Evaluates all names. `r` holds the values to show, `interval` those since the last call, for
+  /// Evaluates all names. `numbers` holds the values to show, `interval` those since the last call, for
   /// statistics.
-  [[nodiscard]] std::vector<result> evaluate(const reading &r, const reading &interval);
+  [[nodiscard]] std::vector<result> evaluate(const reading &numbers, const reading &interval);
 
  private:
   struct wanted {
@@ -36,9 +36,9 @@ class evaluator {
     std::size_t window = 0; // 0: all
     std::deque<double> past;
   };
-  static void parse_formula(wanted &w);
-  static double statistics(wanted &w, const reading &interval);
-  static double arithmetics(const wanted &w, const reading &r);
+  static void parse_formula(wanted &asked);
+  static double statistics(wanted &asked, const reading &interval);
+  static double arithmetics(const wanted &asked, const reading &numbers);
 
   std::vector<wanted> m_wanted;
 };

@@ -97,11 +97,11 @@ bool g_wanted = false;
 std::uint64_t g_published = 0;
 
 /// Opens an event of the calling thread.
-int open_event(const event &e, way how) noexcept {
+int open_event(const event &counted, way how) noexcept {
   perf_event_attr a{};
   a.size = sizeof a;
-  a.type = e.type;
-  a.config = e.config;
+  a.type = counted.type;
+  a.config = counted.config;
   a.exclude_kernel = how == way::user_only;
   a.exclude_hv = 1;
   a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -117,9 +117,9 @@ std::string why_not(int failure) {
 }
 
 /// Finds the first way that works here; returns why none does, "" if one does.
-std::string find_way(event &e) {
-  for (const way w : e.ways) {
-    const int file = w == way::proc ? -1 : open_event(e, w);
+std::string find_way(event &counted) {
+  for (const way w : counted.ways) {
+    const int file = w == way::proc ? -1 : open_event(counted, w);
     if (file < 0 && w != way::proc)
       continue;
     if (file >= 0)
@@ -128,7 +128,7 @@ std::string find_way(event &e) {
       errno = EACCES;
       return "neither perf_event_open nor /proc counts it";
     }
-    e.how = w;
+    counted.how = w;
     return "";
   }
   return why_not(errno);
@@ -147,10 +147,10 @@ std::uint64_t read_event(int file) noexcept {
                                                              static_cast<double>(r.running));
 }
 
-std::uint64_t count_of(const slot &s, std::size_t i) noexcept {
+std::uint64_t count_of(const slot &counter, std::size_t i) noexcept {
   if (g_events[i].how == way::proc)
-    return s.tid ? thread_switches(s.tid).value_or(0) : 0;
-  return s.files[i] >= 0 ? read_event(s.files[i]) : 0;
+    return counter.tid ? thread_switches(counter.tid).value_or(0) : 0;
+  return counter.files[i] >= 0 ? read_event(counter.files[i]) : 0;
 }
 
 slot &slot_of(unsigned id, counter_block &block) {

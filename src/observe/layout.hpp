@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of a segment of counters: header, catalogue, a block of the process, a block per
-// worker. It describes itself, so that a reader of another version finds what it knows.
+// The layout of a segment of counters: header, catalogue, a block of the process, the mailbox of
+// settings, a block per worker. It describes itself, so that a reader of another version finds what it knows.
 //
 // Roles       The owner of a block, one: the worker that is in its slot.
 //             The publisher, one at a time by its locks (publish/publish.cpp): writes the block of
 //             the process, and `queued` and the hardware counts in the blocks of workers.
 //             A reader, in this process or in another: only loads, except that it may store a
-//             request for a dump (segment_request).
+//             request for a dump (segment_request), or
+//             for a change of a setting (settings_mailbox; tune/mailbox.hpp).
 // Word        64 bits, aligned. A count, or a bucket of a histogram, only grows. A level is the
 //             value that the publisher saw last. A stopwatch that does not run holds the sum of
 //             what it has measured. One that runs holds this sum less the time at which it was
@@ -60,8 +61,8 @@ struct alignas(128) counter_block {
 };
 
 /// Returns the tasks that the worker has created. Each is counted once, by whether it had to wait.
-[[nodiscard]] inline std::uint64_t created(const counter_block &c) noexcept {
-  return peek(c.without_accesses) + peek(c.waited) + peek(c.free_at_once);
+[[nodiscard]] inline std::uint64_t created(const counter_block &block) noexcept {
+  return peek(block.without_accesses) + peek(block.waited) + peek(block.free_at_once);
 }
 
 inline constexpr std::size_t k_block_head =
@@ -114,6 +115,7 @@ struct segment_header {
   double reference_run_ns; // how long that run took
   std::uint32_t types_offset, type_bytes,
       types; // entries of type_time in a block; 0 in segments of before
+  std::uint64_t mailbox_offset; // 0 in segments of before
 };
 
 inline constexpr std::uint32_t k_entry_limit = 256;
@@ -127,6 +129,17 @@ struct segment_request {
 };
 inline constexpr std::size_t k_request_offset = k_header_bytes - 64;
 static_assert(sizeof(segment_header) <= k_request_offset);
+
+/// Takes requests to change settings, and their answers, as text that a zero ends. tune/mailbox.hpp
+/// has the protocol.
+struct settings_mailbox {
+  std::uint64_t asked, answered; // numbers of requests
+  std::uint32_t open; // the program answers
+  std::uint32_t status; // of the answer: 0, or a number of weft::errc
+  char request[1000];
+  char reply[15 * 1024];
+};
+static_assert(sizeof(settings_mailbox) <= 4 * 4096);
 
 [[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept {
   return static_cast<std::int64_t>(stopwatch) < 0;

@@ -19,12 +19,12 @@ namespace {
               std::string(text).c_str(), why);
 }
 
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+bool is_letter(char character) noexcept {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') || character == '_' || character == '-';
 }
 
-void read_instance(counter_name &n, std::string_view text, std::string_view instance) {
+void read_instance(counter_name &name, std::string_view text, std::string_view instance) {
   for (const std::string_view outer : {"locality#0/", "pool#default/", "pool#0/"})
     if (instance.starts_with(outer))
       instance.remove_prefix(outer.size());
@@ -37,8 +37,8 @@ void read_instance(counter_name &n, std::string_view text, std::string_view inst
     const auto id = parse_unsigned(number);
     if (number != "*" && (!id || *id > 1'000'000))
       refuse(text, "'worker#' is followed by a number or '*'");
-    n.instance = number == "*" ? counter_name::of::every_worker : counter_name::of::worker;
-    n.worker = id ? static_cast<unsigned>(*id) : 0;
+    name.instance = number == "*" ? counter_name::of::every_worker : counter_name::of::worker;
+    name.worker = id ? static_cast<unsigned>(*id) : 0;
     return;
   }
   refuse(text, "an instance is {total}, {worker#N} or {worker#*}");

@@ -41,75 +41,80 @@ struct view {
 };
 
 /// Returns false if an entry lies outside of its block.
-bool fits(const view &v, const catalogue_entry &e) noexcept {
-  const std::size_t bytes = std::size_t{e.words} * 8;
-  return e.words != 0 && e.words <= k_duration_buckets && e.worker_offset % 8 == 0 &&
-         e.process_offset % 8 == 0 &&
-         (e.scope == counter_scope::process || e.worker_offset + bytes <= v.h.block_bytes) &&
-         (e.scope == counter_scope::worker || e.process_offset + bytes <= v.h.process_bytes);
+bool fits(const view &source, const catalogue_entry &entry) noexcept {
+  const std::size_t bytes = std::size_t{entry.words} * 8;
+  return entry.words != 0 && entry.words <= k_duration_buckets && entry.worker_offset % 8 == 0 &&
+         entry.process_offset % 8 == 0 &&
+         (entry.scope == counter_scope::process ||
+          entry.worker_offset + bytes <= source.h.block_bytes) &&
+         (entry.scope == counter_scope::worker ||
+          entry.process_offset + bytes <= source.h.process_bytes);
 }
 
-void read_header(reading &r, const segment_header &h) {
-  r.pid = h.pid;
-  r.program = text_of(h.program, sizeof h.program);
-  r.library = text_of(h.library, sizeof h.library);
-  r.workers = h.workers;
-  r.cpus = h.cpus;
-  r.exact_time = h.exact_time != 0;
-  r.started_ns = h.started_ns;
-  r.ended = __atomic_load_n(&h.state, __ATOMIC_ACQUIRE) ==
-            static_cast<std::uint32_t>(segment_state::ended); // O1
-  r.missing_blocks = __atomic_load_n(&h.missing_blocks, __ATOMIC_RELAXED);
-  r.reference_task_ns = h.reference_task_ns;
-  r.reference_run_ns = h.reference_run_ns;
+void read_header(reading &numbers, const segment_header &header) {
+  numbers.pid = header.pid;
+  numbers.program = text_of(header.program, sizeof header.program);
+  numbers.library = text_of(header.library, sizeof header.library);
+  numbers.workers = header.workers;
+  numbers.cpus = header.cpus;
+  numbers.exact_time = header.exact_time != 0;
+  numbers.started_ns = header.started_ns;
+  numbers.ended = __atomic_load_n(&header.state, __ATOMIC_ACQUIRE) ==
+                  static_cast<std::uint32_t>(segment_state::ended); // O1
+  numbers.missing_blocks = __atomic_load_n(&header.missing_blocks, __ATOMIC_RELAXED);
+  numbers.reference_task_ns = header.reference_task_ns;
+  numbers.reference_run_ns = header.reference_run_ns;
 }
 
 /// Returns the moment of the reading; of a dead program, that of its latest sign of life.
-std::uint64_t moment(const reading &r, const view &v, std::uint32_t blocks) noexcept {
-  if (r.alive && !r.ended)
+std::uint64_t moment(const reading &numbers, const view &source, std::uint32_t blocks) noexcept {
+  if (numbers.alive && !numbers.ended)
     return now_ns();
-  std::uint64_t last = std::max(r.started_ns, __atomic_load_n(&v.h.ended_ns, __ATOMIC_RELAXED));
-  for (unsigned i = 0; i < blocks && !r.ended; ++i)
-    last = std::max(last, peek(v.known(i).last_seen));
+  std::uint64_t last =
+      std::max(numbers.started_ns, __atomic_load_n(&source.h.ended_ns, __ATOMIC_RELAXED));
+  for (unsigned i = 0; i < blocks && !numbers.ended; ++i)
+    last = std::max(last, peek(source.known(i).last_seen));
   return last;
 }
 
-std::int64_t shown(const catalogue_entry &e, std::uint64_t word, std::uint64_t now) noexcept {
-  return static_cast<std::int64_t>(e.kind == counter_kind::stopwatch ? elapsed(word, now) : word);
+std::int64_t shown(const catalogue_entry &entry, std::uint64_t word, std::uint64_t now) noexcept {
+  return static_cast<std::int64_t>(entry.kind == counter_kind::stopwatch ? elapsed(word, now)
+                                                                         : word);
 }
 
-void read_cells(reading &r, const view &v) {
-  const char *process = v.base + v.h.process_offset;
-  for (std::uint32_t i = 0; i < r.catalogue.size(); ++i) {
-    const catalogue_entry &e = v.entry(i);
-    const bool single = e.kind != counter_kind::histogram && fits(v, e);
-    r.cells.push_back(single && e.scope != counter_scope::worker
-                          ? shown(e, word_at(process, e.process_offset), r.taken_ns)
-                          : 0);
-    for (const auto &s : r.slots)
-      r.cells.push_back(single && e.scope != counter_scope::process
-                            ? shown(e, word_at(v.block(s.id), e.worker_offset), r.taken_ns)
-                            : 0);
-    if (e.kind == counter_kind::histogram && fits(v, e) && r.durations.empty())
-      for (const auto &s : r.slots) {
-        auto &d = r.durations.emplace_back();
+void read_cells(reading &numbers, const view &source) {
+  const char *process = source.base + source.h.process_offset;
+  for (std::uint32_t i = 0; i < numbers.catalogue.size(); ++i) {
+    const catalogue_entry &e = source.entry(i);
+    const bool single = e.kind != counter_kind::histogram && fits(source, e);
+    numbers.cells.push_back(single && e.scope != counter_scope::worker
+                                ? shown(e, word_at(process, e.process_offset), numbers.taken_ns)
+                                : 0);
+    for (const auto &s : numbers.slots)
+      numbers.cells.push_back(
+          single && e.scope != counter_scope::process
+              ? shown(e, word_at(source.block(s.id), e.worker_offset), numbers.taken_ns)
+              : 0);
+    if (e.kind == counter_kind::histogram && fits(source, e) && numbers.durations.empty())
+      for (const auto &s : numbers.slots) {
+        auto &d = numbers.durations.emplace_back();
         for (std::uint32_t k = 0; k < e.words; ++k)
-          d[k] = word_at(v.block(s.id), e.worker_offset + 8 * k);
+          d[k] = word_at(source.block(s.id), e.worker_offset + 8 * k);
       }
   }
-  r.durations.resize(r.slots.size());
+  numbers.durations.resize(numbers.slots.size());
 }
 
-void read_types(reading &r, const view &v) {
-  const std::size_t bytes = std::size_t{v.h.types} * v.h.type_bytes;
-  if (v.h.types == 0 || v.h.type_bytes < sizeof(type_time) || v.h.types_offset % 8 != 0 ||
-      v.h.types_offset + bytes > v.h.block_bytes)
+void read_types(reading &numbers, const view &source) {
+  const std::size_t bytes = std::size_t{source.h.types} * source.h.type_bytes;
+  if (source.h.types == 0 || source.h.type_bytes < sizeof(type_time) ||
+      source.h.types_offset % 8 != 0 || source.h.types_offset + bytes > source.h.block_bytes)
     return;
   std::map<std::string, reading::type> all;
-  for (const auto &s : r.slots)
-    for (std::uint32_t i = 0; i < v.h.types; ++i) {
-      const auto &t = *reinterpret_cast<const type_time *>(v.block(s.id) + v.h.types_offset +
-                                                           std::size_t{v.h.type_bytes} * i);
+  for (const auto &s : numbers.slots)
+    for (std::uint32_t i = 0; i < source.h.types; ++i) {
+      const auto &t = *reinterpret_cast<const type_time *>(
+          source.block(s.id) + source.h.types_offset + std::size_t{source.h.type_bytes} * i);
       if (!__atomic_load_n(&t.ready, __ATOMIC_ACQUIRE)) // O1 of type_times.hpp
         break;
       reading::type &sum = all[text_of(t.name, sizeof t.name)];
@@ -118,23 +123,23 @@ void read_types(reading &r, const view &v) {
       sum.ns += peek(t.ns);
     }
   for (auto &[name, t] : all)
-    r.types.push_back({name, t.tasks, t.timed, t.ns});
+    numbers.types.push_back({name, t.tasks, t.timed, t.ns});
 }
 
 /// Computes the levels that follow from counts since the start. A difference of readings keeps
 /// them.
-void read_levels(reading &r) {
-  const auto total = [&r](const char *name) {
-    const std::size_t e = r.find(name);
-    return e == r.catalogue.size() ? 0 : r.total(e);
+void read_levels(reading &numbers) {
+  const auto total = [&numbers](const char *name) {
+    const std::size_t e = numbers.find(name);
+    return e == numbers.catalogue.size() ? 0 : numbers.total(e);
   };
   const std::int64_t created = total("/dependencies/count/without-accesses") +
                                total("/dependencies/count/waited") +
                                total("/dependencies/count/free-at-once");
   const std::int64_t begun = total("/threads/count/executed") - total("/threads/count/reruns");
-  r.in_graph = std::max<std::int64_t>(0, created - begun - total("/managers/queue/new"));
-  r.suspended = std::max<std::int64_t>(0, total("/threads/count/suspended") -
-                                              total("/threads/count/resumed"));
+  numbers.in_graph = std::max<std::int64_t>(0, created - begun - total("/managers/queue/new"));
+  numbers.suspended = std::max<std::int64_t>(0, total("/threads/count/suspended") -
+                                                    total("/threads/count/resumed"));
 }
 
 std::uint64_t resident_bytes_of(unsigned pid) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -29,10 +30,16 @@ struct segment {
   [[nodiscard]] bool reserve(std::size_t from, std::size_t length) noexcept;
 };
 
-/// Returns the folder of segments.
-[[nodiscard]] const std::string &segment_folder();
+/// Returns the folder of this user's segments, which no other user can enter; empty if another user
+/// has planted it.
+[[nodiscard]] std::string segment_folder();
+/// Returns the folders in which programs of this user may have segments; for root, of every user.
+[[nodiscard]] std::vector<std::string> segment_folders();
 /// Sets the folder, for tests, before anything is shared; with a '/' at its end.
 void use_segment_folder(const std::string &folder);
+/// Returns the file of a list of leftovers in the folder; empty without a folder.
+[[nodiscard]] std::string list_path(const char *kind);
+/// Returns the segment of a program: the one that exists, or where it would be.
 [[nodiscard]] std::string segment_path(long pid);
 /// Says which programs can read a segment: this one, or all that can open its file.
 enum class readable_by { this_program, others };
@@ -42,17 +49,17 @@ enum class readable_by { this_program, others };
 /// Maps another program's segment, to read. Throws weft::error that says what is wrong: no file, no
 /// segment, or one of another version.
 [[nodiscard]] segment map_segment(const std::string &path);
-void unmap(segment &s) noexcept;
+void unmap(segment &area) noexcept;
 /// Says whether the owner lives.
-[[nodiscard]] bool owner_lives(const segment &s) noexcept;
+[[nodiscard]] bool owner_lives(const segment &area) noexcept;
 
 /// Enters a segment into the list of what killed programs of this user leave: the newest 64
 /// segments of a day, 64 MiB at most, with the files beside them.
-void list_segment(segment &s, std::uint64_t bytes) noexcept;
+void list_segment(segment &area, std::uint64_t bytes) noexcept;
 /// Changes a segment's size in the list to `bytes`, with the files beside it. One thread at a time.
-void resize_listed(segment &s, std::uint64_t bytes) noexcept;
+void resize_listed(segment &area, std::uint64_t bytes) noexcept;
 /// Removes a segment, and takes it off the list. The files beside it are removed first.
-void remove_segment(const segment &s) noexcept;
+void remove_segment(const segment &area) noexcept;
 
 /// Says whether only this user, or root, can have written the file, because a file of another user
 /// is not shown. Root may look at the files of a program's user.

@@ -20,7 +20,7 @@ struct store_options {
 
 /// Opens a store for a runtime that starts. Never fails: if no file can be shared, the store is
 /// memory of this process, and why_private() says why. The caller holds the start lock.
-void open_store(const store_options &o);
+void open_store(const store_options &options);
 [[nodiscard]] bool store_is_open() noexcept;
 /// Returns why other processes cannot read the counters; empty while they can.
 [[nodiscard]] const std::string &why_private() noexcept;
@@ -32,6 +32,7 @@ counter_block &block_of_slot(unsigned id, block_kind kind);
 [[nodiscard]] process_block &process_counters() noexcept;
 [[nodiscard]] segment_header &store_header() noexcept;
 [[nodiscard]] segment_request &store_request() noexcept;
+[[nodiscard]] settings_mailbox &store_mailbox() noexcept;
 /// Notes the size of the files beside the segment, which counts in the list of what killed programs
 /// leave.
 void note_bytes_beside(std::uint64_t bytes) noexcept;
@@ -47,7 +48,7 @@ void mark_absent(const char *name, const char *why) noexcept;
 
 struct user_counter;
 /// Enters a counter into the store; the caller holds the lock of definitions.
-void enter_user_counter(user_counter &c) noexcept;
+void enter_user_counter(user_counter &counter) noexcept;
 /// Leaves the parent's store alone, in the child of a fork().
 void forget_store_in_child() noexcept;
 

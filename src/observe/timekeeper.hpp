@@ -31,13 +31,13 @@ extern time_mode g_time_mode; // written before any task
 void set_time_mode(time_mode mode) noexcept;
 
 /// Draws after how many tasks the next one is timed.
-void schedule_sample(timekeeper &k) noexcept;
+void schedule_sample(timekeeper &keeper) noexcept;
 
 /// Ends the gap, and counts it.
-WEFT_NOINLINE void close_gap(counter_block &c, timekeeper &k) noexcept;
-WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
-  if (k.gap) [[unlikely]]
-    close_gap(c, k);
+WEFT_NOINLINE void close_gap(counter_block &block, timekeeper &keeper) noexcept;
+WEFT_INLINE void end_gap(counter_block &block, timekeeper &keeper) noexcept {
+  if (keeper.gap) [[unlikely]]
+    close_gap(block, keeper);
 }
 
 /// Holds the measurement of one timed task.
@@ -50,15 +50,15 @@ struct timed_task {
   type_time *type = nullptr;
 };
 /// Begins to time the next task, and ends the gap.
-[[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k,
+[[nodiscard]] timed_task begin_timed(counter_block &block, timekeeper &keeper,
                                      const task_name &name) noexcept;
 /// Ends the timing of a task, perhaps on another worker, and opens the gap to the next task.
-void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept;
+void end_timed(const timed_task &timed, counter_block &block, timekeeper &keeper) noexcept;
 /// Begins a gap where something other than a timed task has ended.
-WEFT_INLINE void begin_gap(timekeeper &k) noexcept {
+WEFT_INLINE void begin_gap(timekeeper &keeper) noexcept {
   if (g_time_mode == time_mode::exact) [[unlikely]] {
-    k.gap = read_ticks();
-    k.weight = 1;
+    keeper.gap = read_ticks();
+    keeper.weight = 1;
   }
 }
 
@@ -72,11 +72,11 @@ WEFT_INLINE void stop_watch(std::uint64_t &stopwatch, std::uint64_t now) noexcep
 }
 
 // The thread enters Weft, or leaves it.
-void enter_overall(counter_block &c) noexcept;
-void leave_overall(counter_block &c, timekeeper &k) noexcept;
+void enter_overall(counter_block &block) noexcept;
+void leave_overall(counter_block &block, timekeeper &keeper) noexcept;
 // The worker has found nothing to do, or something at last.
-void enter_idle(counter_block &c, timekeeper &k) noexcept;
-void leave_idle(counter_block &c, timekeeper &k) noexcept;
+void enter_idle(counter_block &block, timekeeper &keeper) noexcept;
+void leave_idle(counter_block &block, timekeeper &keeper) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

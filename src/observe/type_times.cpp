@@ -13,15 +13,15 @@ namespace {
 constexpr std::size_t k_longest = sizeof(type_time::name) - 1;
 
 /// Returns the text that names the type: the same text names the same type, at whatever address.
-std::string_view text_of(const task_name &n) noexcept {
-  if (n.label)
-    return {n.label, strnlen(n.label, k_longest)};
-  const std::string_view closure = closure_in(n.closure);
+std::string_view text_of(const task_name &name) noexcept {
+  if (name.label)
+    return {name.label, strnlen(name.label, k_longest)};
+  const std::string_view closure = closure_in(name.closure);
   return closure.empty() ? "task" : closure.substr(0, k_longest);
 }
 
-bool is_named(const type_time &t, std::string_view text) noexcept {
-  return std::strncmp(t.name, text.data(), text.size()) == 0 && t.name[text.size()] == '\0';
+bool is_named(const type_time &type, std::string_view text) noexcept {
+  return std::strncmp(type.name, text.data(), text.size()) == 0 && type.name[text.size()] == '\0';
 }
 
 type_time &find_by_text(type_times &all, std::string_view text) noexcept {

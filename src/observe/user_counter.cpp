@@ -80,16 +80,16 @@ user_counter &define_counter(const char *name, const char *unit, const char *hel
   return *g_all->back();
 }
 
-void withdraw_level(user_counter &c) noexcept {
+void withdraw_level(user_counter &counter) noexcept {
   const std::lock_guard guard(g_lock);
-  c.level = nullptr;
+  counter.level = nullptr;
 }
 
-void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept {
+void add_to(user_counter &counter, counter_block *mine, std::uint64_t n) noexcept {
   if (mine)
-    count(mine->user[c.index], n);
+    count(mine->user[counter.index], n);
   else
-    c.outside.fetch_add(n, std::memory_order_relaxed);
+    counter.outside.fetch_add(n, std::memory_order_relaxed);
 }
 
 namespace {

@@ -28,8 +28,8 @@ user_counter &define_counter(const char *name, const char *unit, const char *hel
                              counter_kind kind, double (*level)(void *) = nullptr,
                              void *context = nullptr);
 /// Ends the calls of a level's function. Counts stay.
-void withdraw_level(user_counter &c) noexcept;
-void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept;
+void withdraw_level(user_counter &counter) noexcept;
+void add_to(user_counter &counter, counter_block *mine, std::uint64_t n) noexcept;
 /// Calls the functions of levels; called by the publisher.
 void publish_user_counters() noexcept;
 

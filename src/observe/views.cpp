@@ -16,7 +16,7 @@ namespace {
 
 constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
 
-double at_least_0(double v) noexcept { return v < 0 ? 0 : v; }
+double at_least_0(double value) noexcept { return value < 0 ? 0 : value; }
 
 /// Holds the counts of a worker, or of all, by their fields.
 struct sums {
@@ -58,7 +58,7 @@ struct view {
   counter_kind kind;
   counter_scope scope;
   const char *name, *unit, *help;
-  double (*of)(const sums &s);
+  double (*of)(const sums &totals);
 };
 constexpr view k_views[] = {
 #define WEFT_VIEW(kind, scope, name, unit, help, ...)                                              \
@@ -71,40 +71,41 @@ constexpr view k_views[] = {
 /// Is the `slot` that means the whole reading.
 constexpr std::size_t k_all = ~std::size_t{0};
 
-sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
+sums sums_of(const reading &numbers, std::size_t slot, const reading::buckets &durations) {
   sums s;
   for (const auto &f : k_fields)
-    if (const std::size_t e = r.find(f.name); e != r.catalogue.size())
-      s.*f.field = static_cast<double>(slot == k_all ? r.total(e) : r.of_slot(e, slot));
-  s.span_ns = static_cast<double>(r.span_ns);
-  s.run_ns = static_cast<double>(r.taken_ns - r.started_ns);
-  s.in_graph = static_cast<double>(r.in_graph);
-  s.suspended_now = static_cast<double>(r.suspended);
-  s.resident_bytes = r.resident_bytes ? static_cast<double>(r.resident_bytes) : k_nothing;
-  const std::size_t overall = r.find("/threads/time/overall");
-  for (std::size_t i = 0; i < r.slots.size(); ++i) {
-    const bool counts =
-        r.slots[i].present || (overall != r.catalogue.size() && r.of_slot(overall, i) > 0);
+    if (const std::size_t e = numbers.find(f.name); e != numbers.catalogue.size())
+      s.*f.field = static_cast<double>(slot == k_all ? numbers.total(e) : numbers.of_slot(e, slot));
+  s.span_ns = static_cast<double>(numbers.span_ns);
+  s.run_ns = static_cast<double>(numbers.taken_ns - numbers.started_ns);
+  s.in_graph = static_cast<double>(numbers.in_graph);
+  s.suspended_now = static_cast<double>(numbers.suspended);
+  s.resident_bytes =
+      numbers.resident_bytes ? static_cast<double>(numbers.resident_bytes) : k_nothing;
+  const std::size_t overall = numbers.find("/threads/time/overall");
+  for (std::size_t i = 0; i < numbers.slots.size(); ++i) {
+    const bool counts = numbers.slots[i].present ||
+                        (overall != numbers.catalogue.size() && numbers.of_slot(overall, i) > 0);
     s.present += counts && (slot == k_all || slot == i);
-    s.idle_now += r.slots[i].idle && (slot == k_all || slot == i);
-    s.active += r.slots[i].present && !r.slots[i].idle && (slot == k_all || slot == i);
+    s.idle_now += numbers.slots[i].idle && (slot == k_all || slot == i);
+    s.active += numbers.slots[i].present && !numbers.slots[i].idle && (slot == k_all || slot == i);
   }
-  s.reference_task_ns = r.reference_task_ns;
-  s.reference_run_ns = r.reference_run_ns;
-  s.durations = &d;
+  s.reference_task_ns = numbers.reference_task_ns;
+  s.reference_run_ns = numbers.reference_run_ns;
+  s.durations = &durations;
   return s;
 }
 
 /// Computes views; sums up once for all views of a reading.
 class calculator {
  public:
-  explicit calculator(const reading &r)
-      : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
-    for (std::size_t i = 0; i < r.slots.size(); ++i)
-      m_slots.push_back(sums_of(r, i, r.durations[i]));
+  explicit calculator(const reading &numbers)
+      : m_all(numbers.all_durations()), m_total(sums_of(numbers, k_all, m_all)) {
+    for (std::size_t i = 0; i < numbers.slots.size(); ++i)
+      m_slots.push_back(sums_of(numbers, i, numbers.durations[i]));
   }
-  [[nodiscard]] double of(const view &v, std::size_t slot) const {
-    const double number = v.of(slot == k_all ? m_total : m_slots[slot]);
+  [[nodiscard]] double of(const view &source, std::size_t slot) const {
+    const double number = source.of(slot == k_all ? m_total : m_slots[slot]);
     return std::isfinite(number) ? number : k_nothing;
   }
 
@@ -114,53 +115,56 @@ class calculator {
   std::vector<sums> m_slots;
 };
 
-counter_info info_of(const described &d) {
-  return {d.name,
-          d.unit,
-          d.help,
-          d.kind,
-          d.scope != counter_scope::process && d.kind != counter_kind::histogram,
-          d.absent};
+counter_info info_of(const described &counter) {
+  return {counter.name,
+          counter.unit,
+          counter.help,
+          counter.kind,
+          counter.scope != counter_scope::process && counter.kind != counter_kind::histogram,
+          counter.absent};
 }
-counter_info info_of(const view &v) {
-  return {v.name, v.unit, v.help, v.kind, v.scope == counter_scope::both, false};
+counter_info info_of(const view &source) {
+  return {source.name, source.unit, source.help, source.kind, source.scope == counter_scope::both,
+          false};
 }
 
-double number_of(const reading &r, std::size_t entry, std::size_t slot) {
-  const described &d = r.catalogue[entry];
+double number_of(const reading &numbers, std::size_t entry, std::size_t slot) {
+  const described &d = numbers.catalogue[entry];
   if (d.absent)
     return k_nothing;
   if (d.kind == counter_kind::histogram) { // the number of tasks in it
-    const reading::buckets b = slot == k_all ? r.all_durations() : r.durations[slot];
+    const reading::buckets b = slot == k_all ? numbers.all_durations() : numbers.durations[slot];
     double n = 0;
     for (const std::uint64_t k : b)
       n += static_cast<double>(k);
     return n;
   }
-  double n = static_cast<double>(slot == k_all ? r.total(entry) : r.of_slot(entry, slot));
+  double n =
+      static_cast<double>(slot == k_all ? numbers.total(entry) : numbers.of_slot(entry, slot));
   if (slot == k_all && d.name == "/threadqueue/length")
-    if (const std::size_t shared = r.find("/threadqueue/shared"); shared != r.catalogue.size())
-      n += static_cast<double>(r.total(shared));
+    if (const std::size_t shared = numbers.find("/threadqueue/shared");
+        shared != numbers.catalogue.size())
+      n += static_cast<double>(numbers.total(shared));
   return n;
 }
 
 /// Fills what the pattern asks for with `number(slot)`.
 template <class F>
-row make_row(const reading &r, counter_info about, const counter_name &pattern, F number) {
+row make_row(const reading &numbers, counter_info about, const counter_name &pattern, F number) {
   row out;
   out.about = std::move(about);
   out.total = number(k_all);
   if (pattern.instance == counter_name::of::total || !out.about.per_worker)
     return out;
-  for (std::size_t i = 0; i < r.slots.size(); ++i)
-    if (pattern.instance == counter_name::of::every_worker || pattern.worker == r.slots[i].id)
-      out.workers.push_back({r.slots[i].id, number(i)});
+  for (std::size_t i = 0; i < numbers.slots.size(); ++i)
+    if (pattern.instance == counter_name::of::every_worker || pattern.worker == numbers.slots[i].id)
+      out.workers.push_back({numbers.slots[i].id, number(i)});
   return out;
 }
 
-[[noreturn]] void unknown(const reading &r, const counter_name &name) {
+[[noreturn]] void unknown(const reading &numbers, const counter_name &name) {
   std::vector<std::string_view> known;
-  const auto all = all_counters(r);
+  const auto all = all_counters(numbers);
   for (const auto &c : all)
     known.emplace_back(c.name);
   const auto near = nearest(name.base, known);
@@ -171,36 +175,36 @@ row make_row(const reading &r, counter_info about, const counter_name &pattern, 
 
 } // namespace
 
-std::vector<counter_info> all_counters(const reading &r) {
+std::vector<counter_info> all_counters(const reading &numbers) {
   std::vector<counter_info> all;
   for (const auto &v : k_views)
     all.push_back(info_of(v));
-  for (const auto &d : r.catalogue)
+  for (const auto &d : numbers.catalogue)
     all.push_back(info_of(d));
   return all;
 }
 
-std::vector<row> rows_of(const reading &r, const counter_name &pattern) {
-  const calculator calculate(r);
+std::vector<row> rows_of(const reading &numbers, const counter_name &pattern) {
+  const calculator calculate(numbers);
   std::vector<row> rows;
   for (const auto &v : k_views)
     if (matches(pattern.base, v.name))
-      rows.push_back(make_row(r, info_of(v), pattern,
+      rows.push_back(make_row(numbers, info_of(v), pattern,
                               [&](std::size_t slot) { return calculate.of(v, slot); }));
-  for (std::size_t e = 0; e < r.catalogue.size(); ++e)
-    if (matches(pattern.base, r.catalogue[e].name))
-      rows.push_back(make_row(r, info_of(r.catalogue[e]), pattern,
-                              [&](std::size_t slot) { return number_of(r, e, slot); }));
+  for (std::size_t e = 0; e < numbers.catalogue.size(); ++e)
+    if (matches(pattern.base, numbers.catalogue[e].name))
+      rows.push_back(make_row(numbers, info_of(numbers.catalogue[e]), pattern,
+                              [&](std::size_t slot) { return number_of(numbers, e, slot); }));
   if (rows.empty() && pattern.base.find_first_of("*?") == std::string::npos)
-    unknown(r, pattern);
+    unknown(numbers, pattern);
   return rows;
 }
 
-double value_of(const reading &r, const counter_name &name) {
+double value_of(const reading &numbers, const counter_name &name) {
   if (name.is_pattern())
     throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for",
                 name.base.c_str());
-  const row found = rows_of(r, name).front();
+  const row found = rows_of(numbers, name).front();
   if (found.about.absent)
     throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s",
                 name.base.c_str(), found.about.help.c_str());
@@ -215,30 +219,30 @@ double value_of(const reading &r, const counter_name &name) {
   return found.workers.front().number;
 }
 
-std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r,
+std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &numbers,
                                                            const counter_name &name) {
-  static_cast<void>(value_of(r, name)); // says what is wrong with it
-  const std::size_t e = r.find(name.base);
-  if (e == r.catalogue.size() || r.catalogue[e].kind != counter_kind::histogram)
+  static_cast<void>(value_of(numbers, name)); // says what is wrong with it
+  const std::size_t e = numbers.find(name.base);
+  if (e == numbers.catalogue.size() || numbers.catalogue[e].kind != counter_kind::histogram)
     throw_error(errc::invalid_argument,
                 "the counter '%s' is no histogram, as /threads/time/duration is; ask for its value",
                 name.base.c_str());
   std::vector<std::pair<double, std::uint64_t>> parts;
-  const reading::buckets all = r.all_durations();
+  const reading::buckets all = numbers.all_durations();
   for (unsigned i = 0; i < k_duration_buckets; ++i)
     if (all[i])
       parts.emplace_back(static_cast<double>(bucket_floor(i)), all[i]);
   return parts;
 }
 
-double quantile(const reading::buckets &d, double share) noexcept {
+double quantile(const reading::buckets &counts, double share) noexcept {
   double all = 0, below = 0;
-  for (const std::uint64_t n : d)
+  for (const std::uint64_t n : counts)
     all += static_cast<double>(n);
   if (all == 0)
     return k_nothing;
   for (unsigned i = 0; i < k_duration_buckets; ++i) {
-    below += static_cast<double>(d[i]);
+    below += static_cast<double>(counts[i]);
     if (below >= share * all)
       return static_cast<double>(bucket_floor(i + 1));
   }

@@ -20,7 +20,7 @@ struct counter_info {
   bool absent = false;
 };
 /// Returns all values, counted and derived, in the order of the tables.
-[[nodiscard]] std::vector<counter_info> all_counters(const reading &r);
+[[nodiscard]] std::vector<counter_info> all_counters(const reading &numbers);
 
 /// Holds a counter's values.
 struct row {
@@ -34,17 +34,17 @@ struct row {
 };
 /// Returns the rows of all counters that a pattern names; patterns over workers fill `workers`.
 /// Throws weft::error if a name without wildcards is unknown.
-[[nodiscard]] std::vector<row> rows_of(const reading &r, const counter_name &pattern);
+[[nodiscard]] std::vector<row> rows_of(const reading &numbers, const counter_name &pattern);
 /// Returns one number; NaN if there is no value. Throws weft::error for an unknown name (and names
 /// the nearest), a pattern, a worker that does not exist, or a counter that is absent (and says
 /// why).
-[[nodiscard]] double value_of(const reading &r, const counter_name &name);
+[[nodiscard]] double value_of(const reading &numbers, const counter_name &name);
 /// Returns least value and count of each bucket that is not empty. Throws weft::error for an
 /// unknown name, or if the counter is no histogram.
-[[nodiscard]] std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r,
+[[nodiscard]] std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &numbers,
                                                                          const counter_name &name);
 /// Returns the duration that a share of the tasks did not exceed.
-[[nodiscard]] double quantile(const reading::buckets &d, double share) noexcept;
+[[nodiscard]] double quantile(const reading::buckets &counts, double share) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

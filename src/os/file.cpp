@@ -51,6 +51,10 @@ std::optional<std::string> read_file(const std::string &path, std::size_t most) 
   return text;
 }
 
+int open_new(const std::string &path, int access) noexcept {
+  return open(path.c_str(), access | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
 bool lock_for_life(int file) noexcept {
   const struct flock whole = whole_file();
   return fcntl(file, F_SETLK, &whole) == 0;

@@ -18,6 +18,10 @@ std::optional<std::string> read_file(const std::string &path, std::size_t most =
 /// Reads an open file in the same way, from its current position.
 std::optional<std::string> read_all(int file, std::size_t most = k_longest_file);
 
+/// Creates a file that only this user can open, and follows no link. Returns -1 with errno set where
+/// it cannot: EEXIST if there is anything of that name. `access`: O_RDWR or O_WRONLY.
+[[nodiscard]] int open_new(const std::string &path, int access) noexcept;
+
 /// Takes a lock that shows that this process lives, under whatever pid other processes see it. fork
 /// does not pass the lock on, and it ends with the process.
 [[nodiscard]] bool lock_for_life(int file) noexcept;

@@ -48,6 +48,54 @@ void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept {
   errno = saved;
 }
 
+namespace {
+
+// As in <linux/futex.h> since Linux 5.16; older headers are without.
+constexpr long k_futex_waitv = 449; // the same on all processors
+constexpr std::uint32_t k_word_of_32_bits = 2;
+struct waited_word {
+  std::uint64_t expected, address;
+  std::uint32_t flags, reserved;
+};
+
+std::uint64_t address_of(const void *p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
+
+std::atomic<bool> g_waits_for_one{false}; // the kernel is older
+
+} // namespace
+
+bool os_futex_wait_either(std::atomic<std::uint32_t> &word, std::uint32_t expected,
+                          std::int64_t deadline_ns, const shared_word &other) noexcept {
+  if (!other.word || g_waits_for_one.load(std::memory_order_relaxed))
+    return os_futex_wait(word, expected, deadline_ns);
+  const int saved = errno;
+  const waited_word both[] = {
+      {expected, address_of(&word), k_word_of_32_bits | FUTEX_PRIVATE_FLAG, 0},
+      {other.seen, address_of(other.word), k_word_of_32_bits, 0}};
+  const timespec deadline{static_cast<std::time_t>(deadline_ns / 1'000'000'000),
+                          static_cast<long>(deadline_ns % 1'000'000'000)};
+  const long woken =
+      syscall(k_futex_waitv, both, 2, 0, deadline_ns > 0 ? &deadline : nullptr, CLOCK_MONOTONIC);
+  const int failure = woken < 0 ? errno : 0;
+  errno = saved;
+  if (woken >= 0)
+    return woken == 0;
+  if (failure == ETIMEDOUT)
+    return false;
+  if (failure == EAGAIN) // one of the two had changed before
+    return __atomic_load_n(other.word, __ATOMIC_RELAXED) == other.seen;
+  if (failure == EINTR)
+    return true;
+  g_waits_for_one.store(true, std::memory_order_relaxed);
+  return os_futex_wait(word, expected, deadline_ns);
+}
+
+void os_futex_wake_shared(const std::uint32_t *word) noexcept {
+  const int saved = errno;
+  syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+  errno = saved;
+}
+
 void os_yield() noexcept { sched_yield(); }
 
 } // namespace rt

@@ -39,8 +39,8 @@ struct entry {
   }
 };
 
-bool parse(std::string_view line, entry &e) {
-  for (std::uint64_t *number : {&e.entered, &e.device, &e.inode, &e.bytes}) {
+bool parse(std::string_view line, entry &to) {
+  for (std::uint64_t *number : {&to.entered, &to.device, &to.inode, &to.bytes}) {
     const auto blank = line.find(' ');
     const auto n = parse_unsigned(line.substr(0, blank));
     if (!n || blank == std::string_view::npos)
@@ -48,7 +48,7 @@ bool parse(std::string_view line, entry &e) {
     *number = *n;
     line.remove_prefix(blank + 1);
   }
-  e.path = line;
+  to.path = line;
   return line.starts_with('/');
 }
 

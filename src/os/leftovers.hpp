@@ -25,8 +25,8 @@ struct leftover_kind {
 
 class leftovers {
  public:
-  /// Uses `list`, the file of the list, in a folder that all may write to. The file is read only
-  /// while it belongs to this user.
+  /// Uses `list`, the file of the list, in a folder of this user; an empty name means no list. The
+  /// file is read only while it is this user's alone.
   leftovers(std::string list, const leftover_kind &kind) : m_list(std::move(list)), m_kind(kind) {}
 
   /// Enters a thing at an absolute `path`, which this process made and which exists. Removes others

@@ -26,15 +26,16 @@ struct code_location {
 };
 
 /// Reads "f()+0x12 (/usr/bin/app+0x1234)" or "/usr/bin/app+0x1234".
-bool find_location(std::string_view text, code_location &p) {
+bool find_location(std::string_view text, code_location &place) {
   const auto plus = text.rfind("+0x");
   if (plus == std::string_view::npos)
     return false;
   const auto slash = text.substr(0, plus).rfind(" (/");
   const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 2;
-  p.module = text.substr(begin, plus - begin);
-  p.offset = text.substr(plus + 1, text.find_first_not_of("0123456789abcdef", plus + 3) - plus - 1);
-  return p.module.starts_with('/');
+  place.module = text.substr(begin, plus - begin);
+  place.offset =
+      text.substr(plus + 1, text.find_first_not_of("0123456789abcdef", plus + 3) - plus - 1);
+  return place.module.starts_with('/');
 }
 
 struct started {

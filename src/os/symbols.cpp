@@ -171,15 +171,16 @@ const symbol &symbols::of_call(const void *return_address) {
   return s;
 }
 
-std::string text_of(const symbol &s) {
+std::string text_of(const symbol &found) {
   constexpr std::size_t k_most = 120; // of names with many template arguments
   char behind[32], offset[32];
-  std::snprintf(behind, sizeof behind, "+0x%llx", static_cast<unsigned long long>(s.behind));
-  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(s.offset));
-  if (s.module.empty())
+  std::snprintf(behind, sizeof behind, "+0x%llx", static_cast<unsigned long long>(found.behind));
+  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(found.offset));
+  if (found.module.empty())
     return "an unknown place";
-  const std::string name = s.name.size() > k_most ? s.name.substr(0, k_most) + "..." : s.name;
-  return name.empty() ? s.module + offset : name + behind + " (" + s.module + offset + ")";
+  const std::string name =
+      found.name.size() > k_most ? found.name.substr(0, k_most) + "..." : found.name;
+  return name.empty() ? found.module + offset : name + behind + " (" + found.module + offset + ")";
 }
 
 } // namespace rt

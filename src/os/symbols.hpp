@@ -21,7 +21,7 @@ struct symbol {
 };
 
 /// Returns "f(int)+0x12 (/usr/bin/app+0x1234)".
-[[nodiscard]] std::string text_of(const symbol &s);
+[[nodiscard]] std::string text_of(const symbol &found);
 
 class symbols {
  public:

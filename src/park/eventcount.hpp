@@ -142,6 +142,14 @@ class eventcount {
   /// Sleeps until a notifier wakes worker `id`, or until `deadline_ns` on the monotonic clock; 0
   /// means no deadline. Returns whether a notifier chose the worker: the worker is then a searcher.
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {
+    return commit_by(id, [deadline_ns](auto &word, std::uint32_t asleep) {
+      return P::futex_wait(word, asleep, deadline_ns);
+    });
+  }
+  /// Does the same, and sleeps by `sleep(word, asleep)`: it sleeps while the word is `asleep`, and
+  /// returns false when the sleep is over though the word may not have changed.
+  template <class Sleep>
+  bool commit_by(std::size_t id, Sleep sleep) noexcept {
     auto &word = m_seats[id].word;
     std::uint32_t seen = unless(bug::eventcount_sleeps_blindly, k_announced,
                                 [&] { return word.load(std::memory_order_relaxed); });
@@ -149,7 +157,7 @@ class eventcount {
     if (word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed,
                                      std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
-        in_time = P::futex_wait(word, k_asleep, deadline_ns);
+        in_time = sleep(word, k_asleep);
     return !withdraw(id);
   }
 

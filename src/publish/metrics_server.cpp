@@ -137,25 +137,25 @@ void metrics_server::accept_all() {
 }
 
 /// Continues a connection. Returns false when it is over: answered, or broken.
-bool metrics_server::step(connection &c) {
-  for (char piece[1024]; c.answer.empty();) {
-    const ssize_t n = read(c.socket, piece, sizeof piece);
+bool metrics_server::step(connection &client) {
+  for (char piece[1024]; client.answer.empty();) {
+    const ssize_t n = read(client.socket, piece, sizeof piece);
     if (n < 0 && errno == EAGAIN)
       return true;
-    if (n <= 0 || c.request.size() > k_longest_request)
+    if (n <= 0 || client.request.size() > k_longest_request)
       return false;
-    c.request.append(piece, static_cast<std::size_t>(n));
-    if (c.request.find("\r\n\r\n") != std::string::npos)
-      c.answer = answer_to(c.request, &current_metrics);
+    client.request.append(piece, static_cast<std::size_t>(n));
+    if (client.request.find("\r\n\r\n") != std::string::npos)
+      client.answer = answer_to(client.request, &current_metrics);
   }
-  while (c.sent < c.answer.size()) {
-    const ssize_t n =
-        send(c.socket, c.answer.data() + c.sent, c.answer.size() - c.sent, MSG_NOSIGNAL);
+  while (client.sent < client.answer.size()) {
+    const ssize_t n = send(client.socket, client.answer.data() + client.sent,
+                           client.answer.size() - client.sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EAGAIN)
       return true;
     if (n <= 0)
       return false;
-    c.sent += static_cast<std::size_t>(n);
+    client.sent += static_cast<std::size_t>(n);
   }
   return false;
 }

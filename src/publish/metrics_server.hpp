@@ -36,7 +36,7 @@ class metrics_server {
   bool listen_at(int port) noexcept;
   void run();
   void accept_all();
-  [[nodiscard]] static bool step(connection &c);
+  [[nodiscard]] static bool step(connection &client);
   void serve(std::size_t at);
   void end_connection(std::size_t at) noexcept;
 

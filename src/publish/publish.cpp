@@ -6,10 +6,15 @@
 #include "diagnose/describe.hpp"
 #include "diagnose/last_dump.hpp"
 #include "observe/hardware.hpp"
+#include "observe/shares.hpp"
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
 #include "publish/reporting.hpp"
+#include "publish/runtimes.hpp"
 #include "trace/session.hpp"
+#include "tune/decisions.hpp"
+#include "tune/hooks.hpp"
+#include "tune/knobs.hpp"
 #include "worker/runtime.hpp"
 
 #include <new>
@@ -41,6 +46,13 @@ void publish_process(const runtime &rt) noexcept {
   put(p.registrations_queued, rt.manage.registrations_queued());
   put(p.spares, rt.spare_threads.spares());
   put(p.stepped_back, rt.room.stepped_back());
+  put(p.knob_changes, knob_changes());
+  const tuner_totals tuned = totals_of_tuner();
+  put(p.tuner_trials, tuned.trials);
+  put(p.tuner_decisions, tuned.decisions);
+  put(p.tuner_reverts, tuned.reverts);
+  put(p.tuner_lost, tuned.lost_ns);
+  put(p.tuner_calls, tuned.policy_calls);
   put(p.watcher_cpu, rt.watch.cpu_ns());
   put(p.watcher_looks, rt.watch.looks());
   const trace_totals traced = totals_of_trace();
@@ -56,11 +68,18 @@ void publish_counters(runtime &rt, hardware_counts which) noexcept {
   publish_hardware(which == hardware_counts::read);
   publish_queues(rt);
   publish_process(rt);
+  sample_clients(rt, now_ns());
   g_levels.unlock();
   if (!g_functions.try_lock())
     return;
   publish_user_counters();
   g_functions.unlock();
+}
+
+reading read_counters_now() {
+  if (runtime *const rt = runtime_or_null())
+    publish_counters(*rt);
+  return read_segment(store_base(), program_state::running);
 }
 
 void forget_publisher_in_child() noexcept {
@@ -70,29 +89,41 @@ void forget_publisher_in_child() noexcept {
 
 namespace {
 
-slot_counts counts_of(unsigned id, const counter_block &c) noexcept {
+slot_counts counts_of(unsigned id, const counter_block &block) noexcept {
   slot_counts s{id, {}};
   const auto put = [&s](counted_value v, std::uint64_t n) {
     s.values[static_cast<std::size_t>(v)] = n;
   };
-  put(counted_value::executed, peek(c.executed));
-  put(counted_value::created, created(c));
-  put(counted_value::reruns, peek(c.reruns));
-  put(counted_value::rounds, peek(c.rounds));
-  put(counted_value::suspended, peek(c.suspended));
+  put(counted_value::executed, peek(block.executed));
+  put(counted_value::created, created(block));
+  put(counted_value::reruns, peek(block.reruns));
+  put(counted_value::rounds, peek(block.rounds));
+  put(counted_value::suspended, peek(block.suspended));
   return s;
 }
 
-void end_tracing(const runtime &rt, workers_are now) noexcept try {
+/// Returns for which runtimes the workers have computed since the start.
+std::vector<std::pair<std::string, std::uint64_t>> shares_of_run(runtime &rt) {
+  g_levels.lock();
+  sample_clients(rt, now_ns());
+  g_levels.unlock();
+  const reading all = read_segment(store_base(), program_state::running);
+  std::vector<std::pair<std::string, std::uint64_t>> shares;
+  for (const time_share &s : shares_of(all, all))
+    shares.emplace_back(s.name, s.ns);
+  return shares;
+}
+
+void end_tracing(runtime &rt, workers_are now) noexcept try {
   std::vector<slot_counts> counts;
   const unsigned used =
       now == workers_are::stopped ? rt.used_slots.load(std::memory_order_acquire) : 0; // O1
   for (unsigned id = 0; id < used; ++id)
     if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
       counts.push_back(counts_of(id, *w->counts));
-  end_trace(counts, describe_types());
+  end_trace(counts, describe_types(), shares_of_run(rt));
 } catch (const std::bad_alloc &) {
-  end_trace({}, {});
+  end_trace({}, {}, {});
 }
 
 } // namespace

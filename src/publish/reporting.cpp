@@ -66,7 +66,7 @@ class printer {
       return;
     if (const auto place = m_path.find("%p"); place != std::string::npos)
       m_path.replace(place, 2, std::to_string(getpid()));
-    m_file = open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    m_file = open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (m_file >= 0)
       return;
     warn("counters.file: '%s' cannot be written (%s); the counters go to standard error",
@@ -152,7 +152,7 @@ void write_reference(const std::string &path, unsigned workers) {
   const double task_ns = value_of(r, parse_counter_name("/threads/time/average"));
   const std::string text = number_text(std::isnan(task_ns) ? 0 : task_ns) + " " +
                            number_text(static_cast<double>(r.span_ns)) + "\n";
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     warn("counters.reference: '%s' cannot be written: %s", path.c_str(), std::strerror(errno));
   if (file >= 0)

@@ -16,15 +16,15 @@ struct chunk_range_bugs {
   }
   template <class Right, class Wrong>
   static auto add(Right in_one_step, Wrong in_two_steps) noexcept {
-    return unless(bug::chunk_range_taken_in_two_steps, in_one_step, in_two_steps);
+    return unless(bug::chunk_range_taken_in_two_steps, [&] { return in_one_step(); }, in_two_steps);
   }
   template <class Right, class Wrong>
   static std::uint32_t taken(Right up_to_the_end, Wrong all) noexcept {
-    return unless(bug::chunk_range_takes_beyond, up_to_the_end, all);
+    return unless(bug::chunk_range_takes_beyond, [&] { return up_to_the_end(); }, all);
   }
   template <class Right>
   static void keep_rest(Right put) noexcept {
-    unless(bug::chunk_range_rest_lost, put);
+    unless(bug::chunk_range_rest_lost, [&] { put(); });
   }
 };
 

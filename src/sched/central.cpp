@@ -11,12 +11,12 @@ namespace {
 class central final : public policy {
  public:
   void attach(unsigned, counter_block &) override {}
-  void add(runnable *r, unsigned id, origin from) override {
-    m_queue.add(r, from == origin::fresh ? id : k_outside);
+  void add(runnable *item, unsigned id, origin from) override {
+    m_queue.add(item, from == origin::fresh ? id : k_outside);
   }
   runnable *get(unsigned) override { return m_queue.get(); }
-  runnable *take_newest(unsigned id, const lineage &l) override {
-    return m_queue.take_newest(id, l);
+  runnable *take_newest(unsigned id, const lineage &waited_for) override {
+    return m_queue.take_newest(id, waited_for);
   }
   bool has_work() const override { return !m_queue.empty(); }
   bool outranks(std::int16_t priority) const override { return m_queue.top() > priority; }

@@ -60,7 +60,7 @@ class confined_work {
     return false;
   }
 
-  void add(runnable &r) { at(r.confinement()).ready.add(&r); }
+  void add(runnable &item) { at(item.confinement()).ready.add(&item); }
 
   /// Returns work for worker `id`, or null. The sets of the worker take turns, beginning behind
   /// `last`.

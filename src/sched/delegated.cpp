@@ -17,26 +17,30 @@ struct wish {
 };
 
 struct served_queue : ready_queue {
-  runnable *serve(unsigned id, const wish &w) { return w.newest ? take_newest(id, w.of) : get(); }
+  runnable *serve(unsigned id, const wish &wanted) {
+    return wanted.newest ? take_newest(id, wanted.of) : get();
+  }
 };
 
 class delegated final : public policy {
  public:
-  delegated(const settings &s, unsigned workers)
-      : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1,
-                static_cast<std::size_t>(s.sched_spsc_capacity), workers,
-                s.sched_lock == lock_kind::delegation) {}
+  delegated(const settings &chosen, unsigned workers)
+      : m_queue((chosen.sched_spsc_queues ? static_cast<std::size_t>(chosen.sched_spsc_queues)
+                                          : workers) +
+                    1,
+                static_cast<std::size_t>(chosen.sched_spsc_capacity), workers,
+                chosen.sched_lock == lock_kind::delegation) {}
 
   void attach(unsigned, counter_block &) override {}
 
-  void add(runnable *r, unsigned id, origin from) override {
+  void add(runnable *item, unsigned id, origin from) override {
     const std::size_t last = m_queue.inboxes() - 1;
-    m_queue.add(r, id == k_outside ? last : id % last, from == origin::fresh ? id : k_outside);
+    m_queue.add(item, id == k_outside ? last : id % last, from == origin::fresh ? id : k_outside);
   }
 
   runnable *get(unsigned id) override { return m_queue.ask(id, {}); }
-  runnable *take_newest(unsigned id, const lineage &l) override {
-    return m_queue.ask(id, {true, l});
+  runnable *take_newest(unsigned id, const lineage &waited_for) override {
+    return m_queue.ask(id, {true, waited_for});
   }
   bool has_work() const override { return !m_queue.nothing(); }
   bool outranks(std::int16_t priority) const override { return m_queue.may_outrank(priority); }
@@ -48,8 +52,8 @@ class delegated final : public policy {
 
 } // namespace
 
-std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) {
-  return std::make_unique<delegated>(s, workers);
+std::unique_ptr<policy> make_delegated(const settings &chosen, unsigned workers) {
+  return std::make_unique<delegated>(chosen, workers);
 }
 
 } // namespace rt

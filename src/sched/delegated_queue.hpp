@@ -5,9 +5,9 @@
 //
 // Roles       Any thread: add, through an inbox that it shares with some others; nothing,
 //             may_outrank, length and size, which look without the lock. A worker, with its own id:
-//             ask, which looks first, and returns if nothing. A worker with an id that the lock does not know waits for the lock, and
-//             never for a result; with `delegates` false every worker does, and the owner serves
-//             only itself.
+//             ask, which looks first, and returns if nothing. A worker with an id that the lock
+//             does not know waits for the lock, and never for a result; with `delegates` false
+//             every worker does, and the owner serves only itself.
 //             Owner: a worker in ask, or a producer that finds its inbox full, while it has the
 //             lock. In ask it drains the inboxes into m_ready, then serves the waiters, then
 //             itself.
@@ -85,21 +85,21 @@ class delegated_queue {
     }
   }
 
-  Item ask(unsigned id, const Wish &w) {
+  Item ask(unsigned id, const Wish &wish) {
     if (nothing())
       return {};
     Item mine{};
     if (!m_delegates || id >= m_lock.size()) {
       m_lock.lock();
     } else {
-      m_wishes[id].wish.set(w);
+      m_wishes[id].wish.set(wish);
       if (m_lock.lock_or_delegate(id, mine) == delegation::delegated)
         return mine;
     }
     drain();
     if (m_delegates)
       serve_waiters();
-    mine = grant(id, w);
+    mine = grant(id, wish);
     m_lock.unlock();
     return mine;
   }
@@ -169,8 +169,8 @@ class delegated_queue {
     }
   }
 
-  Item grant(unsigned id, const Wish &w) {
-    Item r = m_ready.serve(id, w);
+  Item grant(unsigned id, const Wish &wish) {
+    Item r = m_ready.serve(id, wish);
     publish_top();
     m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
     return r;

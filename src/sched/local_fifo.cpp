@@ -29,9 +29,10 @@ struct alignas(k_apart) local_queues {
 
 class local_fifo final : public policy {
  public:
-  local_fifo(const settings &s, const machine &m, unsigned slots)
-      : m_machine(m), m_locals(slots),
-        m_high(static_cast<std::size_t>(s.sched_high_queues > 0 ? s.sched_high_queues : 1)) {}
+  local_fifo(const settings &chosen, const machine &host, unsigned slots)
+      : m_machine(host), m_locals(slots),
+        m_high(static_cast<std::size_t>(chosen.sched_high_queues > 0 ? chosen.sched_high_queues
+                                                                     : 1)) {}
   ~local_fifo() override {
     for (auto &l : m_locals)
       delete l.load(std::memory_order_relaxed);
@@ -48,13 +49,13 @@ class local_fifo final : public policy {
       m_used.store(id + 1, std::memory_order_release); // O1
   }
 
-  void add(runnable *r, unsigned id, origin from) override {
-    if (r->priority > 0)
-      return m_high[(id == k_outside ? 0 : id) % m_high.size()].add(r, id);
-    if (r->priority < 0)
-      return m_low.add(r);
+  void add(runnable *item, unsigned id, origin from) override {
+    if (item->priority > 0)
+      return m_high[(id == k_outside ? 0 : id) % m_high.size()].add(item, id);
+    if (item->priority < 0)
+      return m_low.add(item);
     local_queues &l = *m_locals[id == k_outside ? 0 : id].load(std::memory_order_acquire); // O1
-    from == origin::fresh ? l.staged.add(r, id) : l.pending.add(r);
+    from == origin::fresh ? l.staged.add(item, id) : l.pending.add(item);
   }
 
   runnable *get(unsigned id) override {
@@ -72,14 +73,14 @@ class local_fifo final : public policy {
     return m_low.get();
   }
 
-  runnable *take_newest(unsigned id, const lineage &l) override {
+  runnable *take_newest(unsigned id, const lineage &waited_for) override {
     for (std::size_t i = 0; i < m_high.size(); ++i)
       if (shared_queue &high = m_high[(id + i) % m_high.size()]; !high.empty())
-        return high.take_newest(id, l);
+        return high.take_newest(id, waited_for);
     local_queues &mine = *m_locals[id].load(std::memory_order_relaxed);
-    if (runnable *r = mine.staged.take_newest(id, l))
+    if (runnable *r = mine.staged.take_newest(id, waited_for))
       return r;
-    return mine.pending.take_newest(id, l);
+    return mine.pending.take_newest(id, waited_for);
   }
 
   bool has_work() const override {
@@ -112,8 +113,8 @@ class local_fifo final : public policy {
   }
 
  private:
-  static std::size_t length(const shared_queue &q) noexcept {
-    return q.size().load(std::memory_order_relaxed);
+  static std::size_t length(const shared_queue &queue) noexcept {
+    return queue.size().load(std::memory_order_relaxed);
   }
   [[nodiscard]] int node_of(unsigned id) const {
     const auto &cpus = m_machine.cpus;
@@ -121,8 +122,8 @@ class local_fifo final : public policy {
   }
 
   /// Moves a batch from staged to pending, and returns its first item.
-  static runnable *stage(local_queues &l, unsigned id) {
-    return l.staged.move_to(l.pending, k_batch - 1, id);
+  static runnable *stage(local_queues &queues, unsigned id) {
+    return queues.staged.move_to(queues.pending, k_batch - 1, id);
   }
 
   runnable *search(local_queues &mine, unsigned id, bool same_node) {
@@ -150,8 +151,9 @@ class local_fifo final : public policy {
 
 } // namespace
 
-std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) {
-  return std::make_unique<local_fifo>(s, m, slots);
+std::unique_ptr<policy> make_local_fifo(const settings &chosen, const machine &host,
+                                        unsigned slots) {
+  return std::make_unique<local_fifo>(chosen, host, slots);
 }
 
 } // namespace rt

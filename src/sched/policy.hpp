@@ -6,7 +6,7 @@
 #include "config/settings.hpp"
 #include "observe/layout.hpp"
 #include "queue/deque.hpp"
-#include "task/lineage.hpp"
+#include "task/wait/lineage.hpp"
 #include "topo/machine.hpp"
 #include "weft/detail/core.hpp"
 
@@ -27,9 +27,9 @@ struct own_queue {
   const std::atomic<std::size_t> *urgent = nullptr;
 
   /// Does what policy::take_newest does. Called while `urgent` is zero.
-  WEFT_INLINE runnable *take_newest(const lineage &l) const noexcept {
+  WEFT_INLINE runnable *take_newest(const lineage &waited_for) const noexcept {
     runnable *r = deque->pop();
-    if (!r || l.includes(*r)) [[likely]]
+    if (!r || waited_for.includes(*r)) [[likely]]
       return r;
     deque->push(
         r); // the item has just left: there is room, though try_push may not know of the room
@@ -43,7 +43,7 @@ class policy {
   /// Adds worker `id`, which counts in `counts`. Called once per id, by one thread at a time.
   virtual void attach(unsigned id, counter_block &counts) = 0;
   /// Adds ready work. `id` is the caller's id or k_outside.
-  virtual void add(runnable *r, unsigned id, origin from) = 0;
+  virtual void add(runnable *item, unsigned id, origin from) = 0;
   /// Returns work for worker `id`, or null if it found none.
   virtual runnable *get(unsigned id) = 0;
   /// Does the same for a worker that has run its own tasks for a while: work of others must not
@@ -54,7 +54,7 @@ class policy {
   /// Takes the newest task that worker `id` added, for a frame of the worker that waits for this
   /// lineage. Returns null if that task is not of the lineage, or if work of a larger priority is
   /// ready.
-  virtual runnable *take_newest(unsigned id, const lineage &l) = 0;
+  virtual runnable *take_newest(unsigned id, const lineage &waited_for) = 0;
   /// Returns whether work of a larger priority than `priority`, which is not negative, is queued. A
   /// hint. Any thread.
   [[nodiscard]] virtual bool outranks(std::int16_t) const { return false; }
@@ -68,7 +68,7 @@ class policy {
 };
 
 /// Makes the policy that the settings name. `slots` bounds the ids.
-std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers,
+std::unique_ptr<policy> make_policy(const settings &chosen, const machine &host, unsigned workers,
                                     unsigned slots);
 
 } // namespace rt

@@ -78,21 +78,21 @@ class ready_queue {
  public:
   /// Adds an item. If there is no memory for its place, the item is the next to be given, whatever
   /// its priority.
-  void add(runnable *r, unsigned adder = k_outside) noexcept {
-    if (r->what != runnable::kind::task)
+  void add(runnable *item, unsigned adder = k_outside) noexcept {
+    if (item->what != runnable::kind::task)
       adder = k_outside;
     try {
       grow(adder);
-      if (r->priority == 0) {
-        link_in(r, adder, m_normal);
+      if (item->priority == 0) {
+        link_in(item, adder, m_normal);
       } else {
-        link_in(r, adder, m_other.at(key_of(*r)));
-        m_other.mark_used(key_of(*r));
+        link_in(item, adder, m_other.at(key_of(*item)));
+        m_other.mark_used(key_of(*item));
       }
     } catch (const std::bad_alloc &) {
-      if (!keep_from_waiters(*r))
+      if (!keep_from_waiters(*item))
         return;
-      m_without_place.push_back(r);
+      m_without_place.push_back(item);
     }
     ++m_size;
   }
@@ -112,9 +112,9 @@ class ready_queue {
 
   /// Takes the newest task of `adder`, if the task is of the lineage and nothing of a larger
   /// priority is ready.
-  runnable *take_newest(unsigned adder, const lineage &l) {
+  runnable *take_newest(unsigned adder, const lineage &waited_for) {
     const link n = adder < m_tops.size() ? m_tops[adder] : k_none;
-    if (!n || is_outranked(*at(n).item) || !l.includes(*at(n).item))
+    if (!n || is_outranked(*at(n).item) || !waited_for.includes(*at(n).item))
       return nullptr;
     return remove(n);
   }
@@ -128,12 +128,14 @@ class ready_queue {
 
  private:
   /// Keeps waiters from a task, which needs its link itself when it runs. False: a waiter has begun
-  /// the task. Then its block is never freed, because no code of the user may run here.
-  static bool keep_from_waiters(runnable &r) noexcept {
-    if (r.base() != runnable::kind::task || (r.flags & detail::k_tracked) == 0)
+  /// the task, and this entry is used up: a later one, which destroys the closure, is run. The
+  /// task's block is never freed, because no code of the user may run here.
+  static bool keep_from_waiters(runnable &item) noexcept {
+    if (item.base() != runnable::kind::task ||
+        !static_cast<task &>(item).has_meanwhile(detail::k_tracked))
       return true;
-    auto &word = static_cast<task &>(r).unsatisfied;
-    return hold(word) || !is_left_behind(word);
+    auto &word = static_cast<task &>(item).unsatisfied;
+    return hold(word) || take_entry(word);
   }
 
   using link = std::uint32_t; // an index into m_nodes
@@ -149,14 +151,14 @@ class ready_queue {
     link oldest = k_none, newest = k_none;
   };
 
-  node &at(link n) noexcept { return m_nodes[n]; }
+  node &at(link place) noexcept { return m_nodes[place]; }
   static constexpr std::uint32_t k_key_of_0 = INT16_MAX; // the smaller the more urgent
-  static std::uint32_t key_of(const runnable &r) noexcept {
-    return k_key_of_0 - static_cast<std::uint32_t>(std::int32_t{r.priority});
+  static std::uint32_t key_of(const runnable &item) noexcept {
+    return k_key_of_0 - static_cast<std::uint32_t>(std::int32_t{item.priority});
   }
 
-  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept {
-    return m_other.first() < key_of(r) || (r.priority < 0 && m_normal.oldest);
+  [[nodiscard]] bool is_outranked(const runnable &item) const noexcept {
+    return m_other.first() < key_of(item) || (item.priority < 0 && m_normal.oldest);
   }
 
   void grow(unsigned adder) {
@@ -168,11 +170,11 @@ class ready_queue {
     }
   }
 
-  void link_in(runnable *r, unsigned adder, list &l) noexcept {
+  void link_in(runnable *item, unsigned adder, list &to) noexcept {
     const link n = std::exchange(m_free, at(m_free).newer);
-    at(n) = {r, l.newest, k_none, k_none, k_none, adder};
-    (l.newest ? at(l.newest).newer : l.oldest) = n;
-    l.newest = n;
+    at(n) = {item, to.newest, k_none, k_none, k_none, adder};
+    (to.newest ? at(to.newest).newer : to.oldest) = n;
+    to.newest = n;
     if (adder == k_outside)
       return;
     const link below = std::exchange(m_tops[adder], n);
@@ -181,8 +183,8 @@ class ready_queue {
       at(below).above = n;
   }
 
-  runnable *remove(link n) {
-    const node gone = at(n);
+  runnable *remove(link place) {
+    const node gone = at(place);
     const bool normal = gone.item->priority == 0;
     list &l = normal ? m_normal : m_other.at(key_of(*gone.item));
     (gone.older ? at(gone.older).newer : l.oldest) = gone.newer;
@@ -194,8 +196,8 @@ class ready_queue {
       if (gone.below)
         at(gone.below).above = gone.above;
     }
-    at(n).newer = m_free;
-    m_free = n;
+    at(place).newer = m_free;
+    m_free = place;
     --m_size;
     return gone.item;
   }

@@ -29,9 +29,9 @@ class seeded final : public policy {
 
   void attach(unsigned, counter_block &) override {}
 
-  void add(runnable *r, unsigned, origin) override {
+  void add(runnable *item, unsigned, origin) override {
     std::lock_guard guard(m_lock); // the timer and threads that are no worker add as well
-    put(r);
+    put(item);
   }
 
   runnable *get(unsigned) override {
@@ -41,12 +41,12 @@ class seeded final : public policy {
 
   /// Takes work that may run on the stack of a waiting frame. Returns null half of the time: the
   /// frame is then suspended.
-  runnable *take_newest(unsigned, const lineage &l) override {
+  runnable *take_newest(unsigned, const lineage &waited_for) override {
     std::lock_guard guard(m_lock);
     if (m_ready.empty() || m_seed == 0 || draw(2) == 0)
       return nullptr;
     runnable *r = take();
-    if (l.includes(*r))
+    if (waited_for.includes(*r))
       return r;
     put(r);
     return nullptr;
@@ -68,11 +68,11 @@ class seeded final : public policy {
   }
 
  private:
-  void put(runnable *r) noexcept {
+  void put(runnable *item) noexcept {
     try {
-      m_ready.push_back(r);
+      m_ready.push_back(item);
     } catch (const std::bad_alloc &) {
-      m_without_place.push_back(r);
+      m_without_place.push_back(item);
     }
   }
 

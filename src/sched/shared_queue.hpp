@@ -34,18 +34,19 @@ class alignas(k_line) basic_shared_queue {
   }
 
   template <class Lineage>
-  auto take_newest(unsigned adder, const Lineage &l) {
-    return take([&](Ready &q) { return q.take_newest(adder, l); });
+  auto take_newest(unsigned adder, const Lineage &waited_for) {
+    return take([&](Ready &q) { return q.take_newest(adder, waited_for); });
   }
 
   /// Returns one item and moves up to `more` behind it to `to`. A thread that looks into this queue
   /// first, and then into `to`, misses none of them.
   template <class... Adder>
   auto move_to(basic_shared_queue &to, int more, Adder... adder) {
-    return take([&](Ready &q) {
-      auto first = q.get();
+    return take([&](Ready &queue) {
+      auto first = queue.get();
       const std::lock_guard guard(to.m_lock);
-      for (auto item = more > 0 ? q.get() : nullptr; item; item = --more > 0 ? q.get() : nullptr)
+      for (auto item = more > 0 ? queue.get() : nullptr; item;
+           item = --more > 0 ? queue.get() : nullptr)
         to.m_queue.add(item, adder...);
       unless(bug::shared_queue_moves_unseen,
              [&] { to.publish(); }); // O1: before this queue can be seen empty
@@ -92,8 +93,8 @@ class alignas(k_line) basic_shared_queue {
 
 using shared_queue = basic_shared_queue<ready_queue>;
 
-inline std::size_t size_of(const shared_queue &q) noexcept {
-  return q.size().load(std::memory_order_relaxed);
+inline std::size_t size_of(const shared_queue &queue) noexcept {
+  return queue.size().load(std::memory_order_relaxed);
 }
 
 } // namespace rt

@@ -51,15 +51,15 @@ class stealing final : public policy {
       m_used.store(id + 1, std::memory_order_release); // O1
   }
 
-  void add(runnable *r, unsigned id, origin from) override {
-    if (r->priority > 0) [[unlikely]]
-      m_urgent.add(r, id);
-    else if (r->priority < 0) [[unlikely]]
-      m_patient.add(r);
+  void add(runnable *item, unsigned id, origin from) override {
+    if (item->priority > 0) [[unlikely]]
+      m_urgent.add(item, id);
+    else if (item->priority < 0) [[unlikely]]
+      m_patient.add(item);
     else if (id == k_outside || from == origin::yielded) [[unlikely]]
-      m_outside.add(r);
+      m_outside.add(item);
     else
-      push(id, r);
+      push(id, item);
   }
 
   runnable *get(unsigned id) override {
@@ -89,10 +89,10 @@ class stealing final : public policy {
   }
 
   own_queue own(unsigned id) override { return {&at(id).deque, &m_urgent.size()}; }
-  runnable *take_newest(unsigned id, const lineage &l) override {
+  runnable *take_newest(unsigned id, const lineage &waited_for) override {
     if (!m_urgent.empty()) [[unlikely]]
-      return m_urgent.take_newest(id, l);
-    return own(id).take_newest(l);
+      return m_urgent.take_newest(id, waited_for);
+    return own(id).take_newest(waited_for);
   }
 
   bool has_work() const override {
@@ -112,14 +112,14 @@ class stealing final : public policy {
   }
 
  private:
-  static std::size_t length(const shared_queue &q) noexcept {
-    return q.size().load(std::memory_order_relaxed);
+  static std::size_t length(const shared_queue &queue) noexcept {
+    return queue.size().load(std::memory_order_relaxed);
   }
-  void push(unsigned id, runnable *r) noexcept {
+  void push(unsigned id, runnable *item) noexcept {
     try {
-      at(id).deque.push(r);
+      at(id).deque.push(item);
     } catch (const std::bad_alloc &) { // the deque cannot grow
-      m_outside.add(r);
+      m_outside.add(item);
     }
   }
   home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
@@ -139,9 +139,9 @@ class stealing final : public policy {
 
   /// Prefetches the lines of a task from its creator's cache, at once rather than one after the
   /// other.
-  static void fetch(const runnable *r) noexcept {
+  static void fetch(const runnable *item) noexcept {
     for (std::size_t line = 0; line != k_lines_of_a_task; ++line)
-      __builtin_prefetch(reinterpret_cast<const char *>(r) + 64 * line, 1);
+      __builtin_prefetch(reinterpret_cast<const char *>(item) + 64 * line, 1);
   }
 
   runnable *steal(home &mine) {

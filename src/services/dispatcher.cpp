@@ -36,18 +36,18 @@ const char *name_of(poll_point where) noexcept {
 }
 
 /// Returns true at most once per service and k_between_reports_ns.
-bool may_report(service_entry &s, std::uint64_t now) noexcept {
-  std::uint64_t last = s.reported.load(std::memory_order_relaxed);
+bool may_report(service_entry &service, std::uint64_t now) noexcept {
+  std::uint64_t last = service.reported.load(std::memory_order_relaxed);
   return (last == 0 || now - last >= k_between_reports_ns) &&
-         s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
+         service.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
-void report_slow(service_entry &s, std::uint64_t ns, std::uint64_t now) noexcept {
-  if (may_report(s, now))
+void report_slow(service_entry &service, std::uint64_t ns, std::uint64_t now) noexcept {
+  if (may_report(service, now))
     warn(
         "service '%s' (poll point %s) kept its thread for %llu ms in one call; let it do less per call, or raise "
         "poll.slow",
-        s.name, name_of(s.where), static_cast<unsigned long long>(ns / 1'000'000));
+        service.name, name_of(service.where), static_cast<unsigned long long>(ns / 1'000'000));
 }
 
 bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
@@ -63,48 +63,48 @@ bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
 
 } // namespace
 
-/// Says whether this thread runs a call of `e`.
-static bool runs_here(const service_entry &e) noexcept {
+/// Says whether this thread runs a call of `service`.
+static bool runs_here(const service_entry &service) noexcept {
   const thread_context *here = this_thread_context();
-  return here && here->serving == &e;
+  return here && here->serving == &service;
 }
 
-/// Says whether workers call `e` at its poll point rather than on demand.
-static bool is_polled(const service_entry &e) noexcept { return !e.concurrent; }
+/// Says whether workers call `service` at its poll point rather than on demand.
+static bool is_polled(const service_entry &service) noexcept { return !service.concurrent; }
 
-void service_list::add(service_entry &e) {
-  m_registry.add(e);
-  if (is_polled(e))
+void service_list::add(service_entry &service) {
+  m_registry.add(service);
+  if (is_polled(service))
     g_services_at[static_cast<std::size_t>(m_where)].fetch_add(1, std::memory_order_relaxed);
 }
 
-void service_list::remove(service_entry &e) {
-  const bool own = runs_here(e);
-  m_registry.remove(e, own ? 1 : 0);
+void service_list::remove(service_entry &service) {
+  const bool own = runs_here(service);
+  m_registry.remove(service, own ? 1 : 0);
   if (own)
     this_thread_context()->serving = nullptr; // call() does not touch it any more
-  if (is_polled(e))
+  if (is_polled(service))
     g_services_at[static_cast<std::size_t>(m_where)].fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool service_list::call(thread_context &e, service_entry &s, std::uint64_t &now) {
-  const callback self{"service", s.name}; // the call may end its own service
+bool service_list::call(thread_context &e, service_entry &service, std::uint64_t &now) {
+  const callback self{"service", service.name}; // the call may end its own service
   const std::uint64_t began = now;
-  if (!s.concurrent)
-    s.began.store(began, std::memory_order_relaxed);
+  if (!service.concurrent)
+    service.began.store(began, std::memory_order_relaxed);
   e.in_callback = &self;
-  e.serving = &s;
-  const bool did = invoke(s.name, s.f, s.context);
+  e.serving = &service;
+  const bool did = invoke(service.name, service.f, service.context);
   e.in_callback = nullptr;
   now = now_ns();
   if (!std::exchange(e.serving, nullptr))
     return did; // the service has removed itself
-  s.began.store(0, std::memory_order_relaxed);
+  service.began.store(0, std::memory_order_relaxed);
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
-  if (slow != 0 && now - began >= slow && !s.concurrent)
+  if (slow != 0 && now - began >= slow && !service.concurrent)
       [[unlikely]] // concurrent ones are Weft's own
-    report_slow(s, now - began, now);
-  m_registry.end(s);
+    report_slow(service, now - began, now);
+  m_registry.end(service);
   return did;
 }
 
@@ -170,8 +170,8 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
   char name[100] = {};
   std::uint64_t runs_for = 0;
-  m_registry.visit([&](registration<> &r) noexcept {
-    auto &s = static_cast<service_entry &>(r);
+  m_registry.visit([&](registration<> &service) noexcept {
+    auto &s = static_cast<service_entry &>(service);
     const std::uint64_t began = s.began.load(std::memory_order_relaxed);
     if (slow == 0 || began == 0 || began + slow > now || !may_report(s, now))
       return false;
@@ -189,8 +189,8 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
 void service_list::forget_after_fork() {
   m_registry.after_fork(); // the thread that forked holds the lock
   m_registry.forget_calls();
-  m_registry.visit([](registration<> &r) noexcept {
-    static_cast<service_entry &>(r).began.store(0, std::memory_order_relaxed);
+  m_registry.visit([](registration<> &service) noexcept {
+    static_cast<service_entry &>(service).began.store(0, std::memory_order_relaxed);
     return false;
   });
   ::new (static_cast<void *>(&m_turn)) std::mutex; // a thread that is not in the child may hold it

@@ -41,9 +41,9 @@ struct service_entry : registration<> {
 class service_list {
  public:
   explicit service_list(poll_point where) noexcept : m_where(where) {}
-  void add(service_entry &e);
-  /// Removes `e`. Returns when no call of `e` is running, except the one that removes itself.
-  void remove(service_entry &e);
+  void add(service_entry &service);
+  /// Removes `service`. Returns when no call of `service` is running, except the one that removes itself.
+  void remove(service_entry &service);
   /// Makes a round of calls; returns true if one did something. Not from inside of a call.
   bool poll(thread_context &e);
   /// Makes a round of calls on demand; returns true if one did something.
@@ -76,7 +76,7 @@ class service_list {
 
  private:
   static constexpr const char *k_root_label = "service";
-  bool call(thread_context &e, service_entry &s, std::uint64_t &now);
+  bool call(thread_context &e, service_entry &service, std::uint64_t &now);
   bool call_round(thread_context &e, caller_gets which, std::uint64_t &now);
   [[nodiscard]] bool settle();
 

@@ -64,38 +64,38 @@ class registry {
  public:
   using entry = registration<P>;
 
-  void add(entry &e) noexcept {
+  void add(entry &item) noexcept {
     m_lock.lock();
-    e.number.set(m_next_number.get());
-    m_next_number.set(e.number.get() + 1);
+    item.number.set(m_next_number.get());
+    m_next_number.set(item.number.get() + 1);
     typename P::template var<entry *> *link = &m_first;
     while (entry *other = link->get()) {
-      if (other->priority < e.priority)
+      if (other->priority < item.priority)
         break;
       link = &other->next;
     }
-    e.next.set(link->get());
-    link->set(&e);
+    item.next.set(link->get());
+    link->set(&item);
     m_lock.unlock();
   }
 
-  /// Removes `e`. Returns when no calls of `e` run but `own` ones: those below the caller on its
+  /// Removes `item`. Returns when no calls of `item` run but `own` ones: those below the caller on its
   /// stack.
-  void remove(entry &e, std::uint32_t own) noexcept {
+  void remove(entry &item, std::uint32_t own) noexcept {
     m_lock.lock();
-    e.calls.fetch_or(k_ending, std::memory_order_relaxed);
+    item.calls.fetch_or(k_ending, std::memory_order_relaxed);
     m_lock.unlock();
     for (;;) {
       const std::uint32_t ended = m_ended.load(std::memory_order_acquire); // O2
-      if (e.calls.load(std::memory_order_acquire) == (own | k_ending)) // O1
+      if (item.calls.load(std::memory_order_acquire) == (own | k_ending)) // O1
         break;
       P::futex_wait(m_ended, ended);
     }
     m_lock.lock();
     typename P::template var<entry *> *link = &m_first;
-    while (link->get() != &e)
+    while (link->get() != &item)
       link = &link->get()->next;
-    link->set(e.next.get());
+    link->set(item.next.get());
     m_lock.unlock();
   }
 
@@ -116,22 +116,22 @@ class registry {
   }
 
   /// Begins the next call of the round and returns its registration; null: the round is over.
-  [[nodiscard]] entry *begin_next(round &r, caller_gets which) noexcept {
+  [[nodiscard]] entry *begin_next(round &turn, caller_gets which) noexcept {
     m_lock.lock();
     entry *e = m_first.get();
-    while (e && !is_due(*e, r, which))
+    while (e && !is_due(*e, turn, which))
       e = e->next.get();
     if (e) {
-      r.m_priority = e->priority;
-      r.m_number = e->number.get() + 1;
+      turn.m_priority = e->priority;
+      turn.m_number = e->number.get() + 1;
       e->calls.fetch_add(1, std::memory_order_relaxed);
     }
     m_lock.unlock();
     return e;
   }
 
-  void end(entry &e) noexcept {
-    if ((e.calls.fetch_sub(1, std::memory_order_release) & k_ending) == 0) // O1
+  void end(entry &item) noexcept {
+    if ((item.calls.fetch_sub(1, std::memory_order_release) & k_ending) == 0) // O1
       return;
     m_ended.fetch_add(1, std::memory_order_release); // O2
     unless(bug::registry_end_wakes_nobody, [&] { P::futex_wake(m_ended, INT_MAX); });
@@ -159,12 +159,13 @@ class registry {
  private:
   static constexpr std::uint32_t k_ending = 1u << 31;
 
-  static bool is_due(entry &e, const round &r, caller_gets which) noexcept {
-    const bool ahead =
-        e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
-    return ahead && e.number.get() < r.m_limit && (which == caller_gets::all || e.concurrent) &&
+  static bool is_due(entry &item, const round &turn, caller_gets which) noexcept {
+    const bool ahead = item.priority < turn.m_priority ||
+                       (item.priority == turn.m_priority && item.number.get() >= turn.m_number);
+    return ahead && item.number.get() < turn.m_limit &&
+           (which == caller_gets::all || item.concurrent) &&
            unless(bug::registry_calls_the_ended,
-                  (e.calls.load(std::memory_order_relaxed) & k_ending) == 0, true);
+                  (item.calls.load(std::memory_order_relaxed) & k_ending) == 0, true);
   }
 
   spin_lock<P> m_lock;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t k_trust = 10;
 
 struct lock_guard {
-  explicit lock_guard(pthread_mutex_t &m) : m(m) { pthread_mutex_lock(&m); }
+  explicit lock_guard(pthread_mutex_t &mutex) : m(mutex) { pthread_mutex_lock(&mutex); }
   ~lock_guard() { pthread_mutex_unlock(&m); }
   pthread_mutex_t &m;
 };
@@ -49,28 +49,28 @@ void timer::ensure_thread() {
                 std::strerror(e));
 }
 
-void timer::prepare(call &c) {
+void timer::prepare(call &timed) {
   std::multimap<std::uint64_t, call *> one;
-  c.room = one.extract(one.emplace(0, &c));
+  timed.room = one.extract(one.emplace(0, &timed));
   lock_guard guard(m_mutex);
   ensure_thread();
 }
 
-void timer::at(std::uint64_t deadline_ns, call &c) noexcept {
+void timer::at(std::uint64_t deadline_ns, call &timed) noexcept {
   lock_guard guard(m_mutex);
-  c.room.key() = deadline_ns;
-  c.at = m_calls.insert(std::move(c.room));
-  c.pending = true;
-  if (unless(bug::timer_earlier_unnotified, c.at == m_calls.begin()))
+  timed.room.key() = deadline_ns;
+  timed.at = m_calls.insert(std::move(timed.room));
+  timed.pending = true;
+  if (unless(bug::timer_earlier_unnotified, timed.at == m_calls.begin()))
     pthread_cond_signal(&m_changed);
 }
 
-void timer::cancel(call &c) {
+void timer::cancel(call &timed) {
   lock_guard guard(m_mutex);
-  if (!c.pending)
+  if (!timed.pending)
     return;
-  m_calls.erase(c.at);
-  c.pending = false;
+  m_calls.erase(timed.at);
+  timed.pending = false;
 }
 
 void timer::poll_services(std::uint64_t period_ns) {

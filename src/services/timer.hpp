@@ -38,11 +38,11 @@ class timer {
 
   /// Does everything of at() that can fail: takes memory, and starts the thread on first use.
   /// Throws weft::error or std::bad_alloc.
-  void prepare(call &c);
+  void prepare(call &timed);
   /// Schedules c.f(c.context) for `deadline_ns` of the monotonic clock. Once for each prepare().
-  void at(std::uint64_t deadline_ns, call &c) noexcept;
+  void at(std::uint64_t deadline_ns, call &timed) noexcept;
   /// Cancels the call: after cancel() has returned, it is neither pending nor running.
-  void cancel(call &c);
+  void cancel(call &timed);
   /// Calls from now on the services of poll point timer every `period_ns`, and those of poll point
   /// idle while no worker idles.
   void poll_services(std::uint64_t period_ns);

@@ -28,15 +28,15 @@ using detail::barrier_state;
 
 /// Arrives `count` times, and stores the phase. Nothing has changed with `too_many`.
 template <class P>
-[[nodiscard]] counted arrive(barrier_state<P> &b, std::uint32_t count,
+[[nodiscard]] counted arrive(barrier_state<P> &state, std::uint32_t count,
                              std::uint32_t &phase) noexcept {
-  std::uint64_t seen = b.word.load(std::memory_order_relaxed);
+  std::uint64_t seen = state.word.load(std::memory_order_relaxed);
   for (;;) {
     const auto left = static_cast<std::uint32_t>(seen);
     if (count > left)
       return counted::too_many;
-    phase = b.phase_of(seen);
-    if (b.word.compare_exchange_weak(
+    phase = state.phase_of(seen);
+    if (state.word.compare_exchange_weak(
             seen, seen - count, order_unless(bug::sync_arrival_relaxed, std::memory_order_acq_rel),
             std::memory_order_relaxed)) // O1
       return left == count ? counted::last : counted::some_left;
@@ -45,19 +45,20 @@ template <class P>
 
 /// Ends the phase and takes all waiters.
 template <class P>
-void turn(barrier_state<P> &b, std::uint32_t phase, wait_chain<P> &granted) noexcept {
-  take_all(b.waiters, granted);
+void turn(barrier_state<P> &state, std::uint32_t phase, wait_chain<P> &granted) noexcept {
+  take_all(state.waiters, granted);
   const std::uint64_t next = std::uint64_t{phase + 1u} << 32; // wraps
-  b.word.store(next | b.expected.load(std::memory_order_relaxed), std::memory_order_release); // O2
+  state.word.store(next | state.expected.load(std::memory_order_relaxed),
+                   std::memory_order_release); // O2
 }
 
-/// Returns whether the phase is over; if not, enters `n`.
+/// Returns whether the phase is over; if not, enters `node`.
 template <class P>
-[[nodiscard]] bool find_over_or_enter(barrier_state<P> &b, std::uint32_t phase,
-                                      wait_node<P> &n) noexcept {
-  if (b.is_over(phase))
+[[nodiscard]] bool find_over_or_enter(barrier_state<P> &state, std::uint32_t phase,
+                                      wait_node<P> &node) noexcept {
+  if (state.is_over(phase))
     return true;
-  enter(b.waiters, n);
+  enter(state.waiters, node);
   return false;
 }
 

@@ -26,21 +26,21 @@ using detail::event_state;
 
 /// Sets the event and takes all waiters.
 template <class P>
-void set(event_state<P> &e, wait_chain<P> &granted) noexcept {
-  while (!e.try_set()) { // I1
-    take_all(e.waiters, granted);
-    return e.word.store(e.k_set, std::memory_order_release); // O1
+void set(event_state<P> &state, wait_chain<P> &granted) noexcept {
+  while (!state.try_set()) { // I1
+    take_all(state.waiters, granted);
+    return state.word.store(state.k_set, std::memory_order_release); // O1
   }
 }
 
-/// Returns whether the event is set; if not, enters `n`.
+/// Returns whether the event is set; if not, enters `node`.
 template <class P>
-[[nodiscard]] bool find_set_or_enter(event_state<P> &e, wait_node<P> &n) noexcept {
-  std::uint32_t seen = e.word.load(std::memory_order_acquire); // O2
-  while (seen != e.k_set)
-    if (e.word.compare_exchange_weak(seen, e.k_awaited, std::memory_order_relaxed,
-                                     std::memory_order_acquire)) { // O2
-      enter(e.waiters, n);
+[[nodiscard]] bool find_set_or_enter(event_state<P> &state, wait_node<P> &node) noexcept {
+  std::uint32_t seen = state.word.load(std::memory_order_acquire); // O2
+  while (seen != state.k_set)
+    if (state.word.compare_exchange_weak(seen, state.k_awaited, std::memory_order_relaxed,
+                                         std::memory_order_acquire)) { // O2
+      enter(state.waiters, node);
       return false;
     }
   return true;
@@ -48,9 +48,9 @@ template <class P>
 
 /// Notes that a waiter has gone.
 template <class P>
-void settle(event_state<P> &e, wait_chain<P> &) noexcept {
-  if (is_empty(e.waiters))
-    e.word.store(e.k_clear, std::memory_order_relaxed); // it was k_awaited, by I1
+void settle(event_state<P> &state, wait_chain<P> &) noexcept {
+  if (is_empty(state.waiters))
+    state.word.store(state.k_clear, std::memory_order_relaxed); // it was k_awaited, by I1
 }
 
 } // namespace rt

@@ -10,7 +10,7 @@ namespace rt {
 // Supplied by api/cpp.
 
 /// Returns whether, in the child of a fork(), only the parent process has the waiter.
-[[nodiscard]] bool is_lost(const detail::wait_node<> &n) noexcept;
+[[nodiscard]] bool is_lost(const detail::wait_node<> &node) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -29,14 +29,14 @@ enum class counted { some_left, last, too_many };
 
 /// Counts down by `count`. `last`: nothing was counted, and the caller is to call open.
 template <class P>
-[[nodiscard]] counted count_down(latch_state<P> &l, std::int64_t count) noexcept {
-  std::int64_t seen = l.word.load(std::memory_order_relaxed);
+[[nodiscard]] counted count_down(latch_state<P> &state, std::int64_t count) noexcept {
+  std::int64_t seen = state.word.load(std::memory_order_relaxed);
   for (;;) {
     if (count > seen / 2)
       return counted::too_many;
     if (seen == 2 * count + 1)
       return counted::last;
-    if (l.word.compare_exchange_weak(
+    if (state.word.compare_exchange_weak(
             seen, seen - 2 * count,
             order_unless(bug::sync_latch_relaxed, std::memory_order_release),
             std::memory_order_relaxed)) // O1
@@ -46,20 +46,20 @@ template <class P>
 
 /// Takes all waiters and makes the latch down.
 template <class P>
-void open(latch_state<P> &l, wait_chain<P> &granted) noexcept {
-  (void)l.word.load(std::memory_order_acquire); // O1
-  take_all(l.waiters, granted);
-  l.word.store(0, std::memory_order_release); // O1, I2
+void open(latch_state<P> &state, wait_chain<P> &granted) noexcept {
+  (void)state.word.load(std::memory_order_acquire); // O1
+  take_all(state.waiters, granted);
+  state.word.store(0, std::memory_order_release); // O1, I2
 }
 
-/// Returns whether the latch is down; if not, enters `n`.
+/// Returns whether the latch is down; if not, enters `node`.
 template <class P>
-[[nodiscard]] bool find_down_or_enter(latch_state<P> &l, wait_node<P> &n) noexcept {
-  std::int64_t seen = l.word.load(std::memory_order_acquire); // O2
+[[nodiscard]] bool find_down_or_enter(latch_state<P> &state, wait_node<P> &node) noexcept {
+  std::int64_t seen = state.word.load(std::memory_order_acquire); // O2
   while (seen != 0)
-    if (l.word.compare_exchange_weak(seen, seen | 1, std::memory_order_relaxed,
-                                     std::memory_order_acquire)) { // O2
-      enter(l.waiters, n);
+    if (state.word.compare_exchange_weak(seen, seen | 1, std::memory_order_relaxed,
+                                         std::memory_order_acquire)) { // O2
+      enter(state.waiters, node);
       return false;
     }
   return true;

@@ -29,16 +29,16 @@ namespace rt {
 
 using detail::semaphore_state;
 
-/// Takes a unit, or enters `n`. Returns whether it has taken one.
+/// Takes a unit, or enters `node`. Returns whether it has taken one.
 template <class P>
-[[nodiscard]] bool take_or_enter(semaphore_state<P> &s, wait_node<P> &n) noexcept {
-  std::int64_t seen = s.word.load(std::memory_order_relaxed);
+[[nodiscard]] bool take_or_enter(semaphore_state<P> &state, wait_node<P> &node) noexcept {
+  std::int64_t seen = state.word.load(std::memory_order_relaxed);
   for (;;) {
     const bool takes = seen >= 2;
-    if (s.word.compare_exchange_weak(seen, takes ? seen - 2 : 1, std::memory_order_acquire,
-                                     std::memory_order_relaxed)) { // O1
+    if (state.word.compare_exchange_weak(seen, takes ? seen - 2 : 1, std::memory_order_acquire,
+                                         std::memory_order_relaxed)) { // O1
       if (!takes)
-        enter(s.waiters, n);
+        enter(state.waiters, node);
       return takes;
     }
   }
@@ -46,28 +46,28 @@ template <class P>
 
 /// Gives `count` units: to waiters, then to the count.
 template <class P>
-void give(semaphore_state<P> &s, std::int64_t count, wait_chain<P> &granted) noexcept {
-  while (!s.try_give(count)) { // I1: a word of 1 is changed under the lock only
+void give(semaphore_state<P> &state, std::int64_t count, wait_chain<P> &granted) noexcept {
+  while (!state.try_give(count)) { // I1: a word of 1 is changed under the lock only
     while (count > 0) {
-      wait_node<P> *n = take(s.waiters);
+      wait_node<P> *n = take(state.waiters);
       if (!n)
         break;
       granted.add(*n);
       --count;
     }
-    if (!is_empty(s.waiters))
+    if (!is_empty(state.waiters))
       return;
-    s.word.store(unless(bug::sync_semaphore_loses_rest, 2 * count, std::int64_t{0}),
-                 std::memory_order_release); // O2
+    state.word.store(unless(bug::sync_semaphore_loses_rest, 2 * count, std::int64_t{0}),
+                     std::memory_order_release); // O2
     return;
   }
 }
 
 /// Notes that a waiter has gone.
 template <class P>
-void settle(semaphore_state<P> &s, wait_chain<P> &) noexcept {
-  if (is_empty(s.waiters))
-    s.word.store(0, std::memory_order_relaxed); // it was 1, by I1
+void settle(semaphore_state<P> &state, wait_chain<P> &) noexcept {
+  if (is_empty(state.waiters))
+    state.word.store(0, std::memory_order_relaxed); // it was 1, by I1
 }
 
 } // namespace rt

@@ -6,7 +6,7 @@
 //             Holder: try_give_up or try_give_up_shared; if that fails, give_up under the lock.
 //             Canceller: removes a node, then calls settle, under the lock.
 // Word        k_exclusive: a writer holds it. k_waiters: there may be waiters. Above: the number of
-//             readers that hold it.
+//             readers that hold it, or an address that names the writer, which only reports read.
 // Invariants  I1  k_waiters is set under the lock, while a taker enters, and cleared under it. While
 //                 it is set, no taker takes the lock but by a grant.
 //             I2  k_waiters without a holder lasts only while a thread has the lock of the object.
@@ -33,18 +33,20 @@ namespace rt {
 
 using detail::shared_lock_state;
 
-/// Takes the lock as `n.shared` says, or enters `n`. Returns whether it has taken it.
+/// Takes the lock as `node.shared` says, or enters `node`. Returns whether it has taken it.
 template <class P>
-[[nodiscard]] bool take_or_enter(shared_lock_state<P> &s, wait_node<P> &n) noexcept {
-  std::uint64_t seen = s.word.load(std::memory_order_relaxed);
+[[nodiscard]] bool take_or_enter(shared_lock_state<P> &state, wait_node<P> &node) noexcept {
+  std::uint64_t seen = state.word.load(std::memory_order_relaxed);
   for (;;) {
-    const bool takes = n.shared ? (seen & (s.k_exclusive | s.k_waiters)) == 0 : seen == 0;
-    const std::uint64_t then =
-        takes ? seen + (n.shared ? s.k_one_shared : s.k_exclusive) : seen | s.k_waiters;
-    if (s.word.compare_exchange_weak(seen, then, std::memory_order_acquire,
-                                     std::memory_order_relaxed)) { // O1
+    const bool takes =
+        node.shared ? (seen & (state.k_exclusive | state.k_waiters)) == 0 : seen == 0;
+    const std::uint64_t then = !takes        ? seen | state.k_waiters
+                               : node.shared ? seen + state.k_one_shared
+                                             : state.exclusive(node.waiter);
+    if (state.word.compare_exchange_weak(seen, then, std::memory_order_acquire,
+                                         std::memory_order_relaxed)) { // O1
       if (!takes)
-        enter(s.waiters, n);
+        enter(state.waiters, node);
       return takes;
     }
   }
@@ -61,33 +63,35 @@ template <class P>
 
 /// Hands the lock over: no one holds it, and k_waiters is set.
 template <class P>
-void hand_over(shared_lock_state<P> &s, wait_chain<P> &granted) noexcept {
-  std::uint64_t now = take_readers(s.waiters, granted) * s.k_one_shared;
+void hand_over(shared_lock_state<P> &state, wait_chain<P> &granted) noexcept {
+  std::uint64_t now = take_readers(state.waiters, granted) * state.k_one_shared;
   if (now == 0)
-    if (wait_node<P> *writer = take(s.waiters)) {
+    if (wait_node<P> *writer = take(state.waiters)) {
       granted.add(*writer);
-      now = s.k_exclusive;
+      now = state.exclusive(writer->waiter);
     }
-  if (!is_empty(s.waiters))
-    now |= s.k_waiters;
-  s.word.store(now, std::memory_order_release); // O2
+  if (!is_empty(state.waiters))
+    now |= state.k_waiters;
+  state.word.store(now, std::memory_order_release); // O2
 }
 
 /// Gives up what the caller holds; hands it over if the caller is the last holder. Returns false,
 /// and changes nothing, if the lock is not taken so.
 template <class P>
-[[nodiscard]] bool give_up(shared_lock_state<P> &s, bool shared, wait_chain<P> &granted) noexcept {
-  const std::uint64_t mine = shared ? s.k_one_shared : s.k_exclusive;
+[[nodiscard]] bool give_up(shared_lock_state<P> &state, bool shared,
+                           wait_chain<P> &granted) noexcept {
   for (;;) {
-    std::uint64_t seen = s.word.load(std::memory_order_acquire); // O2
-    if (shared ? seen < s.k_one_shared : (seen & s.k_exclusive) == 0)
+    std::uint64_t seen = state.word.load(std::memory_order_acquire); // O2
+    const bool exclusive = (seen & state.k_exclusive) != 0;
+    if (shared ? exclusive || seen < state.k_one_shared : !exclusive)
       return false;
-    if (seen == (mine | s.k_waiters)) {
-      hand_over(s, granted);
+    if (shared ? seen == (state.k_one_shared | state.k_waiters) : (seen & state.k_waiters) != 0) {
+      hand_over(state, granted);
       return true;
     }
-    if (s.word.compare_exchange_weak(seen, seen - mine, std::memory_order_release,
-                                     std::memory_order_relaxed)) // O2
+    if (state.word.compare_exchange_weak(seen, shared ? seen - state.k_one_shared : 0,
+                                         std::memory_order_release,
+                                         std::memory_order_relaxed)) // O2
       return true;
   }
 }
@@ -95,14 +99,14 @@ template <class P>
 /// Notes that a waiter has gone: readers behind a writer that has gone join those that hold the
 /// lock.
 template <class P>
-void settle(shared_lock_state<P> &s, wait_chain<P> &granted) noexcept {
-  std::uint64_t seen = s.word.load(std::memory_order_relaxed), joined = 0;
-  if ((seen & s.k_exclusive) == 0)
+void settle(shared_lock_state<P> &state, wait_chain<P> &granted) noexcept {
+  std::uint64_t seen = state.word.load(std::memory_order_relaxed), joined = 0;
+  if ((seen & state.k_exclusive) == 0)
     joined = unless(bug::sync_readers_stay_behind,
-                    take_readers(s.waiters, granted) * s.k_one_shared, std::uint64_t{0});
-  const std::uint64_t clears = is_empty(s.waiters) ? s.k_waiters : 0;
-  while (!s.word.compare_exchange_weak(seen, (seen + joined) & ~clears, std::memory_order_relaxed,
-                                       std::memory_order_relaxed)) {
+                    take_readers(state.waiters, granted) * state.k_one_shared, std::uint64_t{0});
+  const std::uint64_t clears = is_empty(state.waiters) ? state.k_waiters : 0;
+  while (!state.word.compare_exchange_weak(seen, (seen + joined) & ~clears,
+                                           std::memory_order_relaxed, std::memory_order_relaxed)) {
   }
 }
 

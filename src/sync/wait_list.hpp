@@ -21,7 +21,7 @@
 //             I5  A granter that cannot keep its grant puts the node back, unless a canceller came
 //                 meanwhile, which notes that in `overdue`: then it ends the wait as the canceller
 //                 would have.
-// Orders      The lock orders all that is plain. signal: src/task/signal_word.hpp.
+// Orders      The lock orders all that is plain. signal: src/task/wait/signal_word.hpp.
 //             O1  `oldest` is read relaxed without the lock by is_empty, a hint: a caller that relies on it
 //                 says why.
 // Progress    Blocking, by the lock, whose holders do a constant number of steps for each node.
@@ -48,10 +48,10 @@ using detail::wait_node;
 template <class P = detail::std_atomics>
 struct wait_chain {
   wait_node<P> *first = nullptr, *last = nullptr;
-  void add(wait_node<P> &n) noexcept {
-    n.next.set(nullptr);
-    (last ? last->next.set(&n) : void(first = &n));
-    last = &n;
+  void add(wait_node<P> &node) noexcept {
+    node.next.set(nullptr);
+    (last ? last->next.set(&node) : void(first = &node));
+    last = &node;
   }
   /// Takes the first node out. Its `next` is not read after that.
   [[nodiscard]] wait_node<P> *take() noexcept {
@@ -75,45 +75,45 @@ template <class P>
 }
 
 template <class P>
-void enter(wait_list<P> &list, wait_node<P> &n) noexcept {
-  n.listed.set(true);
+void enter(wait_list<P> &list, wait_node<P> &node) noexcept {
+  node.listed.set(true);
   wait_node<P> *oldest = list.oldest.load(std::memory_order_relaxed); // O1
   if (!oldest) {
-    n.next.set(&n);
-    n.previous.set(&n);
-    return list.oldest.store(&n, std::memory_order_relaxed); // O1
+    node.next.set(&node);
+    node.previous.set(&node);
+    return list.oldest.store(&node, std::memory_order_relaxed); // O1
   }
-  n.next.set(oldest);
-  n.previous.set(oldest->previous.get());
-  oldest->previous.get()->next.set(&n);
-  oldest->previous.set(&n);
+  node.next.set(oldest);
+  node.previous.set(oldest->previous.get());
+  oldest->previous.get()->next.set(&node);
+  oldest->previous.set(&node);
 }
 
 /// Enters a node that was taken a moment ago where it was: before all others. Returns false if its
 /// wait is over: then the caller grants it.
 template <class P>
-[[nodiscard]] bool put_back(wait_list<P> &list, wait_node<P> &n) noexcept {
-  if (n.overdue.get() != wait_end::granted) { // I5
-    n.end.set(n.overdue.get());
+[[nodiscard]] bool put_back(wait_list<P> &list, wait_node<P> &node) noexcept {
+  if (node.overdue.get() != wait_end::granted) { // I5
+    node.end.set(node.overdue.get());
     return false;
   }
-  enter(list, n);
-  list.oldest.store(&n, std::memory_order_relaxed); // O1
+  enter(list, node);
+  list.oldest.store(&node, std::memory_order_relaxed); // O1
   return true;
 }
 
 template <class P>
-void take_out(wait_list<P> &list, wait_node<P> &n) noexcept {
-  wait_node<P> *next = n.next.get();
-  if (next == &n) {
+void take_out(wait_list<P> &list, wait_node<P> &node) noexcept {
+  wait_node<P> *next = node.next.get();
+  if (next == &node) {
     list.oldest.store(nullptr, std::memory_order_relaxed); // O1
   } else {
-    next->previous.set(n.previous.get());
-    n.previous.get()->next.set(next);
-    if (list.oldest.load(std::memory_order_relaxed) == &n) // O1
+    next->previous.set(node.previous.get());
+    node.previous.get()->next.set(next);
+    if (list.oldest.load(std::memory_order_relaxed) == &node) // O1
       list.oldest.store(next, std::memory_order_relaxed); // O1
   }
-  n.listed.set(false);
+  node.listed.set(false);
 }
 
 /// Returns the oldest node, or null if none waits. Forgets those that are lost.
@@ -147,13 +147,13 @@ void take_all(wait_list<P> &list, wait_chain<P> &granted) noexcept {
 
 /// Removes a node that was not granted. Returns false, and changes nothing, if it was.
 template <class P>
-[[nodiscard]] bool cancel(wait_list<P> &list, wait_node<P> &n, wait_end why) noexcept {
-  if (unless(bug::sync_cancels_granted, !n.listed.get())) { // I2
-    n.overdue.set(why);
+[[nodiscard]] bool cancel(wait_list<P> &list, wait_node<P> &node, wait_end why) noexcept {
+  if (unless(bug::sync_cancels_granted, !node.listed.get())) { // I2
+    node.overdue.set(why);
     return false;
   }
-  take_out(list, n);
-  n.end.set(why);
+  take_out(list, node);
+  node.end.set(why);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mutant.hpp"
 #include "task/group.hpp"
+#include "task/hooks.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {
@@ -13,10 +14,14 @@ namespace rt {
 /// frame below on this stack; or the word, by any thread.
 enum class counted_by { owner, any_thread };
 
-inline void wake_waiter(runnable *&waiter) {
-  auto *const waiting = static_cast<frame *>(waiter);
+/// Lets the waiter go on: a frame, or a task whose body is a coroutine.
+WEFT_NOINLINE inline void wake_waiter(runnable *&waiter) {
+  runnable *const waiting = waiter;
   waiter = nullptr;
-  make_ready(*waiting);
+  if (waiting->base() == runnable::kind::frame) [[likely]]
+    make_ready(*static_cast<frame *>(waiting));
+  else
+    enqueue_ready(*waiting);
 }
 
 WEFT_INLINE group_state *group_of(const task &self) noexcept {

@@ -7,13 +7,13 @@
 #include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "deps/registration.hpp"
-#include "task/claim_word.hpp"
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
 #include "task/pending.hpp"
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
-#include "task/waiters.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/waiters.hpp"
 
 #include <weft/error.hpp>
 
@@ -34,15 +34,11 @@ WEFT_INLINE task *drop(task &self, std::uint32_t released_refs, counted_by who) 
   return count_down(parent, group, who);
 }
 
-void signal_done(task &self, ready_list &ready) {
-  unless(bug::done_not_signalled, [&] { fire_waiters(self.done_word, k_done, ready); });
-}
-
 /// Posts the end of the task, if that is possible. If it returns false, `childless` may have become
 /// false.
 WEFT_COLD bool posts_end(task &self, completed how, bool &childless) {
   thread_context *const here = this_thread_context(); // null on a thread that only decreases events
-  if (!here || here->in_callback || (how == completed::by_others && self.ops->destroy) ||
+  if (!here || here->in_callback || (how == completed::by_others && holds_closure(self)) ||
       !may_post(self) || acts_locally(*here))
     return false;
   const bool was_childless = childless;
@@ -87,7 +83,7 @@ bool may_post(task &self) noexcept {
 }
 
 bool destroy_early(task &self) noexcept {
-  if (self.ops->destroy && !is_over(self))
+  if (holds_closure(self))
     run_destructor(self);
   return self.children.done(self.owned_children);
 }

@@ -6,6 +6,7 @@
 #include "task/child_count.hpp"
 #include "task/destructor.hpp"
 #include "task/execute.hpp"
+#include "task/wait/waiters.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -28,6 +29,14 @@ WEFT_COLD bool may_post(task &self) noexcept;
 /// Destroys a callable with a destructor before the end is posted: managers run no destructors.
 /// False: the task has children again.
 bool destroy_early(task &self) noexcept;
+
+/// Wakes the waiters for the end of the task. Appends tasks that may run now to `ready`.
+WEFT_INLINE void signal_done(task &self, ready_list &ready) noexcept {
+  unless(bug::done_not_signalled, [&] {
+    if (detail::waiter *const first = task_waiters::raise(self.done_word, k_done)) [[unlikely]]
+      fire_list(first, ready);
+  });
+}
 
 // The parts of an end, for the manager that applies it.
 
@@ -56,12 +65,16 @@ WEFT_INLINE counted_by counter_of(const task *parent, const task *outer, body_on
   return where == body_on::frame && parent == outer ? counted_by::owner : counted_by::any_thread;
 }
 
-/// Finishes a task of `group`, or of none, without handle and extra block, whose closure is destroyed
-/// and whose accesses, `released_refs` of them, are released. `where` and `outer`: see counter_of().
+/// Finishes a task of `group`, or of none, without extra block, whose closure is destroyed, whose end
+/// is signalled if it has a handle, and whose accesses, `released_refs` of them, are released. `where`
+/// and `outer`: see counter_of().
+template <bool HasHandle = false>
 WEFT_INLINE void finish(thread_context &now, task &self, group_state *group,
                         std::uint32_t released_refs, body_on where, const task *outer) {
   task *const parent = self.parent;
-  if (take_away(self.references, 1 + released_refs)) [[likely]] // no more of drop_references
+  if (HasHandle)
+    drop_references(self, 1 + released_refs);
+  else if (take_away(self.references, 1 + released_refs)) [[likely]] // no more of drop_references
     now.memory->deallocate(&self);
   if (where == body_on::loop && count_later(now, parent, group)) [[likely]]
     return;

@@ -15,6 +15,11 @@ namespace rt {
   return (self.flags & both) == both;
 }
 
+/// Returns whether a callable is left that has a destructor.
+[[nodiscard]] WEFT_INLINE bool holds_closure(const task &self) noexcept {
+  return self.has(detail::k_destroys) && self.ops->destroy && !is_over(self);
+}
+
 /// Says what completes a task: its own body ends here, or something else ends it, on top of an
 /// unrelated frame that must not wait for a destructor.
 enum class completed { by_its_body, by_others };
@@ -32,7 +37,7 @@ WEFT_NOINLINE bool destroy_closure_of(task &self, std::uint32_t released_refs, c
 /// complete, or a worker runs the destructor later; the task is completed then, and `released_refs`
 /// are dropped.
 WEFT_INLINE bool destroy_closure(task &self, std::uint32_t released_refs, completed how) {
-  return !self.ops->destroy || is_over(self) || destroy_closure_of(self, released_refs, how);
+  return !holds_closure(self) || destroy_closure_of(self, released_refs, how);
 }
 
 } // namespace rt

@@ -71,16 +71,27 @@ runnable *end_with_accesses(task &self, task *outer, body_on where) {
   return ready.empty() ? nullptr : first_of(ready);
 }
 
+runnable *end_signalled(task &self, task *outer, body_on where) {
+  this_thread_context()->current = outer; // the thread may have changed
+  ready_list ready;
+  signal_done(self, ready);
+  if (!destroy_closure(self, 0, completed::by_its_body)) [[unlikely]]
+    return first_of(ready);
+  thread_context &now = *this_thread_context(); // likewise
+  if (peek_extra(self))
+      [[unlikely]] // made by the destructor, or by a thread that asks the task to stop
+    complete(self, completed::by_its_body, 0, counter_of(self.parent, outer, where), ready);
+  else
+    finish<true>(now, self, group_of(self), 0, where, outer);
+  return ready.empty() ? nullptr : first_of(ready);
+}
+
 runnable *end_general(task &self, task *outer, body_on where) {
   task_extra *const extra = peek_extra(self);
   if (extra && extra->only_destructor)
     return end_deferred_destructor(self, outer);
-  if (extra && extra->instead_of_end && !self.has(detail::k_cancelled)) {
-    this_thread_context()->current = outer;
-    count(this_thread_context()->counts->reruns);
-    std::exchange(extra->instead_of_end, nullptr)(self); // the last touch
-    return nullptr;
-  }
+  if (extra && goes_again(self, *extra))
+    return begin_again(self, *extra, outer);
   if (extra)
     end_locals(*extra); // the values' destructors run as the task
   this_thread_context()->current = outer;

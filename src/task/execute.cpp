@@ -3,6 +3,8 @@
 //
 //   case                                                            path
 //   ends_fast(): no access or one in a chain, and nothing else      end_fast
+//   a handle, and nothing else; the parent ran it and waits         end_below_parent
+//   a handle, and nothing else                                      end_signalled
 //   dependency work is posted to managers, this end as well         post_end
 //   dependency work is posted to managers, but ends_fast()          end_fast
 //   an extra block, children that live, or a signal at the end      end_general
@@ -17,10 +19,14 @@
 #include "deps/access.hpp"
 #include "deps/hooks.hpp"
 #include "deps/messages.hpp"
-#include "task/claim_word.hpp"
+#include "task/child_count.hpp"
 #include "task/complete.hpp"
+#include "task/destructor.hpp"
 #include "task/end_paths.hpp"
+#include "task/ready.hpp"
 #include "task/run_body.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/coroutine.hpp"
 
 #include <utility>
 
@@ -83,6 +89,22 @@ WEFT_NOINLINE runnable *end_body(task &self, task *outer, body_on where) {
   return sends_messages() ? end_or_post(self, outer, where) : end_locally(self, outer, where);
 }
 
+/// Returns whether the end of a task with a handle needs no more than a signal, a destructor and to
+/// count a child.
+WEFT_INLINE bool has_lean_end(const task &self) noexcept {
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(self)) |
+                     reinterpret_cast<std::uintptr_t>(self.children_domain)) == 0;
+  return bare && !self.has(detail::k_undeferred) && self.extent == 0 &&
+         self.children.done(self.owned_children);
+}
+
+/// Ends the body of a task with a handle.
+WEFT_INLINE runnable *end_awaited(task &self, task *outer, body_on where) {
+  if (has_lean_end(self)) [[likely]]
+    return end_signalled(self, outer, where);
+  return end_body(self, outer, where);
+}
+
 WEFT_NOINLINE void count_for(thread_context &here, task *parent) {
   flush_child_count(here);
   here.counts_for = parent;
@@ -110,21 +132,12 @@ template <body_on Where>
 WEFT_NOINLINE void run_marked(thread_context &here, task &self) noexcept {
   if (self.group)
     flush_before_group<Where>(here);
-  if (is_cancelled(self) || is_asked_to_stop(self))
+  if ((is_cancelled(self) || is_asked_to_stop(self)) && !is_coroutine_begun(self))
     skip_body(self);
   else if (self.has(detail::k_special) && peek_extra(self))
     run_with_extra(self);
   else
     run_body(self);
-}
-
-/// Executes a task with a handle, or drops the entry that its waiter has left behind.
-template <body_on Where>
-WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self, task *outer) noexcept {
-  if (!take_entry(self.unsatisfied)) [[unlikely]]
-    return drop_entry(here, self, outer);
-  run_marked<Where>(here, self);
-  return end_body(self, outer, Where); // its end is signalled
 }
 
 /// Returns whether the task has neither a group nor an extra block. The common path
@@ -134,6 +147,22 @@ WEFT_INLINE bool is_bare(const task &self) noexcept {
   asm("" : "+r"(same));
   return (reinterpret_cast<std::uintptr_t>(same->group) |
           reinterpret_cast<std::uintptr_t>(peek_extra(*same))) == 0;
+}
+
+/// Executes a task with a handle, or drops the entry that its waiter has left behind.
+template <body_on Where>
+WEFT_NOINLINE runnable *execute_entry(thread_context &here, task &self, task *outer) noexcept {
+  if (!take_entry(self.unsatisfied)) [[unlikely]]
+    return drop_entry(here, self, outer);
+  if (is_bare(self)) [[likely]] {
+    run_body(self);
+    return end_awaited(self, outer, Where);
+  }
+  run_marked<Where>(here, self);
+  task_extra *const extra = peek_extra(self);
+  if (extra && goes_again(self, *extra)) // a coroutine that waits
+    return begin_again(self, *extra, outer);
+  return end_body(self, outer, Where);
 }
 
 /// Prepares the body of a task that is not marked. Returns false if the task was skipped.
@@ -155,7 +184,8 @@ WEFT_INLINE runnable *execute_on(thread_context &here, task &self) noexcept {
     count_for(here, self.parent);
   task *const outer = here.current;
   here.current = &self;
-  if (self.has(detail::k_special | detail::k_tracked)) [[unlikely]] {
+  // A left-behind entry comes while another thread runs the task, and sets flags.
+  if (self.has_meanwhile(detail::k_special | detail::k_tracked)) [[unlikely]] {
     if (self.has_meanwhile(detail::k_tracked)) // a load of its own: no register for the common path
       return execute_entry<Where>(here, self, outer);
     if (is_bare(self)) [[likely]]
@@ -177,6 +207,45 @@ WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &sel
   return successor;
 }
 
+/// Ends a bare task that its parent has run while it waited for it. Returns false, and has changed
+/// nothing, if more has to be done than to signal the end and to drop a reference.
+WEFT_INLINE bool end_below_parent(task &self, task &outer, runnable *&successor) noexcept {
+  if (self.parent != &outer || self.group || holds_closure(self)) [[unlikely]]
+    return false;
+  this_thread_context()->current = &outer; // the thread may have changed
+  ready_list ready;
+  signal_done(self, ready);
+  if (!peek_extra(self)) [[likely]] { // a thread that asks the task to stop makes it
+    drop_references(self, 1);
+    static_cast<void>(count_down(&outer, nullptr, counted_by::owner));
+  } else {
+    complete(self, completed::by_its_body, 0, counted_by::owner, ready);
+  }
+  successor = ready.empty() ? nullptr : first_of(ready);
+  return true;
+}
+
+WEFT_INLINE runnable *execute_awaited_here(thread_context &here, task &self) noexcept {
+  task *const outer = std::exchange(here.current, &self);
+  outer->next = &self; // for reports; it waits for no children meanwhile
+  if (!is_bare(self) && (is_cancelled(self) || is_asked_to_stop(self))) [[unlikely]]
+    skip_body(self);
+  else
+    run_body(self); // here is as much stack as the task asks for
+  outer->next = nullptr;
+  runnable *successor = nullptr;
+  if (has_lean_end(self) && end_below_parent(self, *outer, successor)) [[likely]]
+    return successor;
+  return end_awaited(self, outer, body_on::frame);
+}
+
+WEFT_COLD runnable *execute_awaited_among_exceptions(thread_context &here, task &self) noexcept {
+  const exception_state outer = std::exchange(*here.exceptions, {});
+  runnable *const successor = execute_awaited_here(here, self);
+  *this_thread_context()->exceptions = outer;
+  return successor;
+}
+
 } // namespace
 
 runnable *execute(thread_context &here, task &self) noexcept {
@@ -190,17 +259,9 @@ runnable *execute_in_place(thread_context &here, task &self) noexcept {
 }
 
 runnable *execute_awaited(thread_context &here, task &self) noexcept {
-  const exception_state outer_exceptions = std::exchange(*here.exceptions, {});
-  task *const outer = std::exchange(here.current, &self);
-  outer->next = &self; // for reports; it waits for no children meanwhile
-  if (is_cancelled(self) || is_asked_to_stop(self)) [[unlikely]]
-    skip_body(self);
-  else
-    run_body(self); // here is as much stack as the task asks for
-  outer->next = nullptr;
-  runnable *const successor = end_body(self, outer, body_on::frame);
-  *this_thread_context()->exceptions = outer_exceptions;
-  return successor;
+  if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
+    return execute_awaited_among_exceptions(here, self);
+  return execute_awaited_here(here, self);
 }
 
 void flush_child_count(thread_context &here) {

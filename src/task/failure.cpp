@@ -87,13 +87,15 @@ void keep_own_error(task &t, std::exception_ptr error) noexcept {
   task_extra *x = try_extra_of(t);
   if (!x)
     no_memory_for(t);
+  if (x->own_failing.exchange(true, std::memory_order_relaxed)) // one failure is kept
+    return report_lost(label_of(t), error);
   x->own_error = std::move(error);
 }
 
-void pass_on_children_error(task &t, task_extra &x) noexcept {
-  if (!x.children_error)
+void pass_on_children_error(task &t, task_extra &extra) noexcept {
+  if (!extra.children_error)
     return;
-  std::exception_ptr error = std::exchange(x.children_error, nullptr);
+  std::exception_ptr error = std::exchange(extra.children_error, nullptr);
   if (t.group)
     group_failed(t.group->internals(), t, std::move(error));
   else

@@ -22,7 +22,7 @@ void hand_over_failure(task &t, std::exception_ptr error) noexcept;
 void keep_own_error(task &t, std::exception_ptr error) noexcept;
 /// Makes the failure of a child of `t` a failure of `t` itself, for the waiter of `t`: no wait for
 /// the children came since.
-WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
+WEFT_COLD void pass_on_children_error(task &t, task_extra &extra) noexcept;
 /// Prints on standard error that an exception was thrown for which no caller asked.
 void report_lost(const char *label, const std::exception_ptr &error) noexcept;
 /// Prints the same for a task whose exception no call can ask for: a function, or a task that a

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "task/group.hpp"
-#include "task/lineage.hpp"
 #include "task/task.hpp"
+#include "task/wait/lineage.hpp"
 
 #include <weft/service.hpp>
 
@@ -57,7 +57,7 @@ void recorded_is_complete(task &t) noexcept;
 // Supplied by api/cpp/.
 
 /// Keeps an exception as the group's policy demands. Any thread.
-void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept;
+void group_failed(group_state &group, const task &t, std::exception_ptr error) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

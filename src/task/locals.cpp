@@ -18,11 +18,11 @@ struct local_value : local_link<> {
   [[nodiscard]] void *value() noexcept { return reinterpret_cast<char *>(this) + offset; }
 };
 
-local_value &whole(local_link<> &l) noexcept { return static_cast<local_value &>(l); }
+local_value &whole(local_link<> &link) noexcept { return static_cast<local_value &>(link); }
 
-void free_block(local_value &v) noexcept {
-  const std::align_val_t alignment{v.alignment};
-  ::operator delete(static_cast<void *>(&v), alignment);
+void free_block(local_value &value) noexcept {
+  const std::align_val_t alignment{value.alignment};
+  ::operator delete(static_cast<void *>(&value), alignment);
 }
 
 local_value *make(std::uint64_t key, const detail::local_ops &ops, const void *variable) {
@@ -48,15 +48,15 @@ local_value *make(std::uint64_t key, const detail::local_ops &ops, const void *v
 
 } // namespace
 
-void *find_local(const task_extra &x, std::uint64_t key) noexcept {
-  local_link<> *found = x.locals.find(key);
+void *find_local(const task_extra &extra, std::uint64_t key) noexcept {
+  local_link<> *found = extra.locals.find(key);
   return found ? whole(*found).value() : nullptr;
 }
 
-void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops,
+void *add_local(task_extra &extra, std::uint64_t key, const detail::local_ops &ops,
                 const void *variable) {
   local_value *fresh = make(key, ops, variable);
-  local_value &one = whole(x.locals.add(*fresh));
+  local_value &one = whole(extra.locals.add(*fresh));
   if (&one != fresh) {
     fresh->destroy(fresh->value());
     free_block(*fresh);
@@ -64,9 +64,9 @@ void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops,
   return one.value();
 }
 
-void end_locals(task_extra &x) noexcept {
+void end_locals(task_extra &extra) noexcept {
   local_link<> *over = nullptr;
-  while (local_link<> *newest = x.locals.take()) {
+  while (local_link<> *newest = extra.locals.take()) {
     newest->older.set(over);
     over = newest;
     whole(*newest).destroy(

@@ -20,22 +20,23 @@ pending_list g_pending;
 
 } // namespace
 
-void note_pending(task &t, task_extra &x, pending_until how) noexcept {
+void note_pending(task &t, task_extra &extra, pending_until how) noexcept {
   std::lock_guard guard(g_pending.lock);
-  x.pending = &t;
-  x.until = how;
-  x.next_pending = g_pending.first;
-  x.previous_pending = nullptr;
-  if (x.next_pending)
-    x.next_pending->previous_pending = &x;
-  g_pending.first = &x;
+  extra.pending = &t;
+  extra.until = how;
+  extra.next_pending = g_pending.first;
+  extra.previous_pending = nullptr;
+  if (extra.next_pending)
+    extra.next_pending->previous_pending = &extra;
+  g_pending.first = &extra;
 }
 
-void forget_pending(task_extra &x) noexcept {
+void forget_pending(task_extra &extra) noexcept {
   std::lock_guard guard(g_pending.lock);
-  (x.previous_pending ? x.previous_pending->next_pending : g_pending.first) = x.next_pending;
-  if (x.next_pending)
-    x.next_pending->previous_pending = x.previous_pending;
+  (extra.previous_pending ? extra.previous_pending->next_pending : g_pending.first) =
+      extra.next_pending;
+  if (extra.next_pending)
+    extra.next_pending->previous_pending = extra.previous_pending;
 }
 
 void for_each_pending(void (*f)(task &, void *), void *context) {

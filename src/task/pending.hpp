@@ -12,10 +12,10 @@ namespace rt {
 
 /// Enters the task. The thread that ends the body calls it before it takes the body's hold off the
 /// events, or before wakers can see the task.
-void note_pending(task &t, task_extra &x, pending_until how) noexcept;
+void note_pending(task &t, task_extra &extra, pending_until how) noexcept;
 /// Removes the task. Called by the thread that took the last event back or unblocked the task, or
 /// by the one that entered it if there was nothing left to wait for.
-void forget_pending(task_extra &x) noexcept;
+void forget_pending(task_extra &extra) noexcept;
 /// Calls `f` for each task of the list. No task of the list ends meanwhile. `f` must not call
 /// note_pending() or forget_pending().
 void for_each_pending(void (*f)(task &, void *), void *context);

@@ -4,11 +4,11 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
-#include "task/claim_word.hpp"
-#include "task/hold.hpp"
 #include "task/hooks.hpp"
 #include "task/tracing.hpp"
-#include "task/waiters.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/hold.hpp"
+#include "task/wait/waiters.hpp"
 
 #include <utility>
 

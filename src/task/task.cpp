@@ -4,9 +4,10 @@
 #include "task/task.hpp"
 
 #include "queue/spin_lock.hpp"
-#include "task/claim_word.hpp"
 #include "task/failure.hpp"
 #include "task/rerun_clock.hpp"
+#include "task/stop_relay.hpp"
+#include "task/wait/claim_word.hpp"
 #include "ult/hooks.hpp"
 
 #include <cstdlib>
@@ -44,6 +45,7 @@ void *take_reserve() noexcept {
 task_extra::~task_extra() {
   if (clock)
     clock->free(clock);
+  delete relay;
 }
 
 void *task_extra::operator new(std::size_t bytes) {
@@ -94,19 +96,31 @@ WEFT_COLD void delete_extra(const task &self, task_extra *extra) noexcept {
   delete extra;
 }
 
+/// Destroys what a task with a handle still holds.
+WEFT_NOINLINE void destroy_rest(task &self) noexcept {
+  if (self.unsatisfied.load(std::memory_order_relaxed) == k_deferred && self.ops->destroy)
+    self.ops->destroy(detail::storage(&self)); // no thread has waited for it
+  if (self.ops->destroy_result)
+    self.ops->destroy_result(detail::storage(&self));
+}
+
+WEFT_NOINLINE void free_with_rest(task &self, bool destroys, heap *mine) noexcept {
+  if (destroys)
+    destroy_rest(self);
+  if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
+    delete_extra(self, extra);
+  heap::deallocate(&self, mine);
+}
+
 } // namespace
 
 void free_task(task &self, heap *mine) noexcept {
   // Only for a task with a handle: the module that holds `ops` may have been unloaded since the
   // task completed.
-  if (self.has(detail::k_tracked)) {
-    if (self.unsatisfied.load(std::memory_order_relaxed) == k_deferred && self.ops->destroy)
-      self.ops->destroy(detail::storage(&self)); // no thread has waited for it
-    if (self.ops->destroy_result)
-      self.ops->destroy_result(detail::storage(&self));
-  }
-  if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
-    delete_extra(self, extra);
+  constexpr std::uint8_t both = detail::k_tracked | detail::k_destroys;
+  const bool destroys = (self.flags & both) == both;
+  if (destroys || self.extra.load(std::memory_order_relaxed)) [[unlikely]]
+    return free_with_rest(self, destroys, mine);
   heap::deallocate(&self, mine);
 }
 

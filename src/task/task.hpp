@@ -2,17 +2,19 @@
 // The task object: descriptor, closure and access records in one block.
 #pragma once
 
+#include "arch/test_flags.hpp"
 #include "base/closure_name.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/mutant.hpp"
 #include "deps/state/access_state.hpp"
-#include "task/block_word.hpp"
-#include "task/completion.hpp"
 #include "task/countdown.hpp"
-#include "task/event_word.hpp"
 #include "task/local_list.hpp"
+#include "task/wait/block_word.hpp"
+#include "task/wait/completion.hpp"
+#include "task/wait/event_word.hpp"
 #include "ult/thread_context.hpp"
 #include "weft/detail/core.hpp"
+#include "weft/detail/coro.hpp"
 #include "weft/group.hpp"
 
 #include <atomic>
@@ -31,7 +33,12 @@ using data_access = basic_data_access<real_atomics, task>;
 class domain;
 class iteration;
 
-enum class pending_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
+enum class pending_until : std::uint8_t {
+  it_may_end,
+  it_may_run_again,
+  unblocked,
+  coroutine_is_over
+};
 
 /// Holds what few tasks need. Made by the task itself or, for errors of children, by the first
 /// child that fails.
@@ -47,12 +54,16 @@ struct task_extra {
   bool only_destructor = false; // it is run once more, for the destructor of its callable
   struct rerun_clock *clock = nullptr; // of a task that runs again after a time
   std::exception_ptr own_error; // for the handle; published by the done word
+  std::atomic<bool> own_failing{
+      false}; // own_error is taken: the body and an event may fail at once
   std::atomic<bool> error_was_asked{false}; // the holder of a future has copied own_error
   std::atomic<bool> stop{false}; // a holder of a future asks the task to stop
+  struct stop_relay *relay = nullptr; // see stop_relay.hpp; with the lock of the block
   bool gated = false; // `gate` holds the task back; see hold.hpp
   std::atomic<std::uint32_t> gate{0}; // futures that it waits for, beside its accesses
   std::exception_ptr children_error; // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
+  detail::coro_root *coroutine = nullptr; // of a body that has begun and waits without a stack
   local_list<> locals; // see locals.hpp
   iteration *iterated = nullptr; // of a taskiter: see recorded.hpp
   detail::task *pending = nullptr; // see pending.hpp, with its lock
@@ -103,20 +114,21 @@ struct task : runnable {
   /// its node, in a join's branch its job.
   std::atomic<void *> done_word{nullptr};
 
-  task(const body_ops &o, task *p, task_group *g) noexcept
-      : runnable{o.traits, nullptr}, ops(&o), parent(p), group(g), unsatisfied(0), references(1) {}
+  task(const body_ops &ops, task *parent, task_group *group) noexcept
+      : runnable{ops.traits, nullptr}, ops(&ops), parent(parent), group(group), unsatisfied(0),
+        references(1) {}
   /// Makes a task that represents a thread or a part of one. It has no body, and its reference is
   /// never dropped.
-  explicit task(const char *name, task *p = nullptr) noexcept : task(k_no_body, p, nullptr) {
+  explicit task(const char *name, task *parent = nullptr) noexcept
+      : task(k_no_body, parent, nullptr) {
     label = name;
     trace_id = 0;
     set(k_implicit);
   }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
-  /// Returns the same for a task whose body may be running, and failing, on another thread.
+  /// Returns the same for a task whose body may be running, failing or ending on another thread.
   [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept {
-    return rt::unless(rt::bug::flag_unseen_meanwhile,
-                      (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0);
+    return rt::unless(rt::bug::flag_unseen_meanwhile, rt::test_flags(flags, flag));
   }
   /// Returns, in one comparison, whether the task has none of these flags and no priority.
   [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
@@ -148,8 +160,8 @@ struct task : runnable {
   rt::data_access *accesses() noexcept {
     return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes);
   }
-  static constexpr std::size_t block_bytes(const body_ops &o, std::size_t accesses) noexcept {
-    return k_storage_offset + o.bytes + accesses * sizeof(rt::data_access);
+  static constexpr std::size_t block_bytes(const body_ops &ops, std::size_t accesses) noexcept {
+    return k_storage_offset + ops.bytes + accesses * sizeof(rt::data_access);
   }
 };
 static_assert(sizeof(task) <= k_storage_offset);

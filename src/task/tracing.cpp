@@ -16,8 +16,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::uint16_t type_of(tracer &x, const task &t) noexcept {
-  return x.types.find(t.label, t.ops->closure);
+std::uint16_t type_of(tracer &trace, const task &t) noexcept {
+  return trace.types.find(t.label, t.ops->closure);
 }
 
 /// Returns whether the trace has a record of the task besides its body: only at level `tasks` and
@@ -26,16 +26,16 @@ bool is_named(const task &t) noexcept {
   return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit);
 }
 
-void put_access(trace_ring &r, const task &t, const void *address, access_mode mode,
+void put_access(trace_ring &ring, const task &t, const void *address, access_mode mode,
                 std::uint64_t bytes, bool by_bytes) noexcept {
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
-    r.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
-              std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 |
-                  (by_bytes ? k_by_bytes : 0));
+    ring.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
+                 std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 |
+                     (by_bytes ? k_by_bytes : 0));
 }
 
-void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count,
+void put_accesses(trace_ring &ring, const task &t, const access *list, std::size_t count,
                   bool by_bytes) noexcept {
   for (const access *a = list; a != list + count; ++a) {
     const bool reduces =
@@ -46,7 +46,7 @@ void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t 
         wanted
             ? wanted->bytes * static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(wanted->count, 0))
             : a->bytes;
-    put_access(r, t, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
+    put_access(ring, t, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
   }
 }
 
@@ -62,7 +62,7 @@ void clear_birth_mark(task &t) noexcept {
 
 } // namespace
 
-bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
+bool trace_common_creation(tracer &trace, task &t, const access *only) noexcept {
   const task &parent = *t.parent;
   if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) ||
       parent.children_need_general_path() || !traces(trace_level::tasks))
@@ -70,40 +70,41 @@ bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
   const bool names = only && traces(trace_level::graph);
   if (names && (t.group || only->mode > access_mode::inout || !only->address ||
                 only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]] {
-    trace_creation(x, t, {only, 1}, created_for::one_run);
+    trace_creation(trace, t, {only, 1}, created_for::one_run);
     return true;
   }
-  trace_ring &r = x.ring;
+  trace_ring &r = trace.ring;
   r.ending = 0;
   t.clear(detail::k_special);
   if (names)
-    r.put(trace_event::create_one, type_of(x, t), t.trace_id,
+    r.put(trace_event::create_one, type_of(trace, t), t.trace_id,
           reinterpret_cast<std::uintptr_t>(only->address),
           rest_of_one(parent.trace_id, only->bytes, static_cast<std::uint8_t>(only->mode)));
   else
-    r.put(trace_event::create, type_of(x, t), t.trace_id,
+    r.put(trace_event::create, type_of(trace, t), t.trace_id,
           parent.trace_id | std::uint64_t{only != nullptr} << 32,
           reinterpret_cast<std::uintptr_t>(t.group));
   return true;
 }
 
-void trace_creation(tracer &x, task &t, const traced_accesses &a, created_for runs) noexcept {
+void trace_creation(tracer &trace, task &t, const traced_accesses &accesses,
+                    created_for runs) noexcept {
   if (!traces(trace_level::tasks))
     return;
-  trace_ring &r = x.ring;
+  trace_ring &r = trace.ring;
   r.ending = 0;
-  const std::size_t all = a.first_count + a.second_count + a.region_count;
-  r.put(trace_event::create, type_of(x, t), t.trace_id,
+  const std::size_t all = accesses.first_count + accesses.second_count + accesses.region_count;
+  r.put(trace_event::create, type_of(trace, t), t.trace_id,
         t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 |
             (runs == created_for::rounds ? std::uint64_t{k_created_for_rounds} : 0),
         reinterpret_cast<std::uintptr_t>(t.group));
   clear_birth_mark(t);
   if (!traces(trace_level::graph))
     return;
-  const bool by_bytes = a.region_count > 0 || orders_regions(*t.parent);
-  put_accesses(r, t, a.first, a.first_count, by_bytes);
-  put_accesses(r, t, a.second, a.second_count, by_bytes);
-  for (const region_entry *g = a.regions; g != a.regions + a.region_count; ++g)
+  const bool by_bytes = accesses.region_count > 0 || orders_regions(*t.parent);
+  put_accesses(r, t, accesses.first, accesses.first_count, by_bytes);
+  put_accesses(r, t, accesses.second, accesses.second_count, by_bytes);
+  for (const region_entry *g = accesses.regions; g != accesses.regions + accesses.region_count; ++g)
     g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
       put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true);
     });
@@ -137,16 +138,17 @@ void trace_ready(const task &t) noexcept {
   r.put(trace_event::ready, 0, t.trace_id, r.ending ? r.ending : r.running);
 }
 
-void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept {
-  x.ring.put(trace_event::begin, b.type, b.task, b.outer,
-             is_recorded(t) ? std::uint64_t{k_round} : 0);
+void trace_nested_begin(tracer &trace, task &t, const traced_body &body) noexcept {
+  trace.ring.put(trace_event::begin, body.type, body.task, body.outer,
+                 is_recorded(t) ? std::uint64_t{k_round} : 0);
 }
 
-void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept {
+void trace_uncommon_end(tracer &trace, task &t, const traced_body &body) noexcept {
   const task_extra *const extra = peek_extra(t);
   const bool again = extra && extra->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
-  x.ring.put(trace_event::end, b.type, b.task,
-             (is_recorded(t) ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
+  trace.ring.put(trace_event::end, body.type, body.task,
+                 (is_recorded(t) ? std::uint64_t{k_round} : 0) |
+                     (again ? std::uint64_t{k_again} : 0));
 }
 
 void trace_skipped(task &t) noexcept {
@@ -160,23 +162,24 @@ void trace_skipped(task &t) noexcept {
   x->ring.ending = t.trace_id;
 }
 
-void trace_root(tracer &x, task &root) noexcept {
-  root.trace_id = x.ring.fresh_id();
-  x.ring.running = root.trace_id;
-  x.ring.put(trace_event::root, x.types.find(root.label, nullptr), root.trace_id, x.ring.slot());
+void trace_root(tracer &trace, task &root) noexcept {
+  root.trace_id = trace.ring.fresh_id();
+  trace.ring.running = root.trace_id;
+  trace.ring.put(trace_event::root, trace.types.find(root.label, nullptr), root.trace_id,
+                 trace.ring.slot());
 }
 
-std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept {
-  branch.trace_id = x.ring.fresh_id();
-  const std::uint32_t outer = std::exchange(x.ring.running, branch.trace_id);
-  x.ring.put(trace_event::begin, x.types.find(branch.label, nullptr), branch.trace_id, outer,
-             k_branch);
+std::uint32_t trace_branch_begins(tracer &trace, task &branch) noexcept {
+  branch.trace_id = trace.ring.fresh_id();
+  const std::uint32_t outer = std::exchange(trace.ring.running, branch.trace_id);
+  trace.ring.put(trace_event::begin, trace.types.find(branch.label, nullptr), branch.trace_id,
+                 outer, k_branch);
   return outer;
 }
 
-void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept {
-  x.ring.running = outer;
-  x.ring.put(trace_event::end, 0, id, k_branch);
+void trace_branch_ends(tracer &trace, std::uint32_t id, std::uint32_t outer) noexcept {
+  trace.ring.running = outer;
+  trace.ring.put(trace_event::end, 0, id, k_branch);
 }
 
 } // namespace rt

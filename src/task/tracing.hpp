@@ -22,8 +22,8 @@ struct region_entry;
 
 /// Gives a new task its name in the trace, and a mark that makes it take the general path until its
 /// creation is recorded.
-inline void trace_birth(tracer &x, task &t) noexcept {
-  t.trace_id = x.ring.fresh_id();
+inline void trace_birth(tracer &trace, task &t) noexcept {
+  t.trace_id = trace.ring.fresh_id();
   t.set(detail::k_special);
 }
 
@@ -38,10 +38,11 @@ struct traced_accesses {
 /// Says whether a task is created for one run, or for the rounds of a taskiter.
 enum class created_for { one_run, rounds };
 /// Records that the task is entered.
-void trace_creation(tracer &x, task &t, const traced_accesses &a, created_for runs) noexcept;
+void trace_creation(tracer &trace, task &t, const traced_accesses &accesses,
+                    created_for runs) noexcept;
 /// Records the same for a task with at most one access, for which nothing else asks for the general
 /// path. Returns false, and records nothing, for other tasks.
-bool trace_common_creation(tracer &x, task &t, const access *only) noexcept;
+bool trace_common_creation(tracer &trace, task &t, const access *only) noexcept;
 WEFT_COLD void trace_abandoned(task &t) noexcept;
 /// Records that nothing holds the task back any more.
 WEFT_COLD void trace_ready(const task &t) noexcept;
@@ -52,8 +53,8 @@ struct traced_body {
   std::uint32_t outer = 0;
   std::uint16_t type = 0;
 };
-WEFT_NOINLINE void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept;
-WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept;
+WEFT_NOINLINE void trace_nested_begin(tracer &trace, task &t, const traced_body &body) noexcept;
+WEFT_NOINLINE void trace_uncommon_end(tracer &trace, task &t, const traced_body &body) noexcept;
 
 /// Records that the body begins. At a level that does not record the tasks themselves, it is the
 /// first record of a task.
@@ -73,17 +74,17 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) 
   return b;
 }
 /// Records that the body has ended, perhaps on another worker.
-WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
+WEFT_INLINE void trace_end(task &t, const traced_body &body) noexcept {
   tracer *const x = this_thread_context()->trace;
-  if (!x || b.task == 0) [[unlikely]]
+  if (!x || body.task == 0) [[unlikely]]
     return;
-  x->ring.running = b.outer;
-  if (!traces(trace_level::tasks) && b.outer == 0)
+  x->ring.running = body.outer;
+  if (!traces(trace_level::tasks) && body.outer == 0)
     return; // the next record of this worker implies the end
-  x->ring.ending = b.task;
-  if (b.outer != 0 || is_recorded(t) || peek_extra(t)) [[unlikely]]
-    return trace_uncommon_end(*x, t, b);
-  x->ring.end(b.type, b.task);
+  x->ring.ending = body.task;
+  if (body.outer != 0 || is_recorded(t) || peek_extra(t)) [[unlikely]]
+    return trace_uncommon_end(*x, t, body);
+  x->ring.end(body.type, body.task);
 }
 
 /// Records, at level `switch`, the begin of a body that runs on no other body's frame. No end is
@@ -104,10 +105,10 @@ WEFT_INLINE void trace_lone_end() noexcept {
 
 WEFT_COLD void trace_skipped(task &t) noexcept;
 /// Records that the worker adopts a thread; `root` is the thread's task.
-WEFT_COLD void trace_root(tracer &x, task &root) noexcept;
+WEFT_COLD void trace_root(tracer &trace, task &root) noexcept;
 /// Records that a worker begins a join's branch that it has taken from another one.
-WEFT_COLD std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept;
-WEFT_COLD void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept;
+WEFT_COLD std::uint32_t trace_branch_begins(tracer &trace, task &branch) noexcept;
+WEFT_COLD void trace_branch_ends(tracer &trace, std::uint32_t id, std::uint32_t outer) noexcept;
 
 /// Returns the calls that led to the first task of a type, innermost first. The type must be ready.
 [[nodiscard]] spawn_site spawn_site_of_type(std::size_t type) noexcept;

@@ -41,16 +41,16 @@ std::map<int, int> read_nodes(const std::string &root) {
 
 /// Finds the slower cores. On ARM: those with a capacity below the largest one. On hybrid Intel
 /// machines: the CPUs of the driver cpu_atom.
-void find_little_cores(machine &m, const std::string &root) {
+void find_little_cores(machine &host, const std::string &root) {
   const auto atoms = read_list(root + "/sys/devices/cpu_atom/cpus");
-  const auto capacity = [&](const cpu_entry &p) {
+  const auto capacity = [&](const cpu_entry &entry) {
     return read_number(
-        root + "/sys/devices/system/cpu/cpu" + std::to_string(p.cpu) + "/cpu_capacity", 1024);
+        root + "/sys/devices/system/cpu/cpu" + std::to_string(entry.cpu) + "/cpu_capacity", 1024);
   };
   int most = 0;
-  for (const auto &entry : m.cpus)
+  for (const auto &entry : host.cpus)
     most = std::max(most, capacity(entry));
-  for (auto &entry : m.cpus)
+  for (auto &entry : host.cpus)
     entry.little =
         capacity(entry) < most || std::find(atoms.begin(), atoms.end(), entry.cpu) != atoms.end();
 }

@@ -69,7 +69,7 @@ long writer_of(const std::string &path) {
 namespace {
 
 struct close_folder {
-  void operator()(DIR *d) const noexcept { closedir(d); }
+  void operator()(DIR *folder) const noexcept { closedir(folder); }
 };
 using open_folder = std::unique_ptr<DIR, close_folder>;
 
@@ -116,9 +116,7 @@ void remove_trace(const std::string &path) {
 
 constexpr leftover_kind k_traces{16, 4ULL << 30, 0, &trace_lives, &bytes_of_trace, &remove_trace};
 
-leftovers list_of_traces() {
-  return {segment_folder() + "weft.traces." + std::to_string(geteuid()), k_traces};
-}
+leftovers list_of_traces() { return {list_path("traces"), k_traces}; }
 
 } // namespace
 
@@ -143,7 +141,7 @@ void trace_in_progress::end() noexcept try {
 }
 
 std::string make_trace_folder(const std::string &path) {
-  if (mkdir(path.c_str(), 0777) == 0)
+  if (mkdir(path.c_str(), 0700) == 0)
     return "";
   if (const long pid = errno == EEXIST ? writer_of(path) : 0)
     return "process " + std::to_string(pid) + " writes its trace there; put %p into the name";
@@ -162,7 +160,7 @@ std::string make_trace_folder(const std::string &path) {
 }
 
 void *map_new_file(const std::string &path, std::size_t bytes) noexcept {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open_new(path, O_RDWR);
   if (file < 0)
     return nullptr;
   const int failure = posix_fallocate(
@@ -201,7 +199,8 @@ bool write_whole(int file, const char *data, std::size_t bytes) noexcept {
 
 bool replace_file(const std::string &path, const std::string &text) noexcept {
   const std::string fresh = path.substr(0, path.rfind('/')) + "/.new";
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  unlink(fresh.c_str());
+  const int file = open_new(fresh, O_WRONLY);
   if (file < 0)
     return false;
   const bool whole = write_whole(file, text.data(), text.size());

@@ -2,6 +2,7 @@
 #include "trace/kernel.hpp"
 
 #include "base/log.hpp"
+#include "os/file.hpp"
 #include "trace/folder.hpp"
 #include "trace/tracepoint.hpp"
 
@@ -78,10 +79,11 @@ int open_switches(const switch_tracepoint *with) noexcept {
   return static_cast<int>(syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-std::uint64_t ticks_at(const trace_clock &c, std::uint64_t monotonic_ns) noexcept {
-  const double ns = static_cast<double>(static_cast<std::int64_t>(monotonic_ns - c.monotonic_ns));
-  return c.ticks + static_cast<std::uint64_t>(
-                       static_cast<std::int64_t>(ns * static_cast<double>(c.frequency) / 1e9));
+std::uint64_t ticks_at(const trace_clock &clock, std::uint64_t monotonic_ns) noexcept {
+  const double ns =
+      static_cast<double>(static_cast<std::int64_t>(monotonic_ns - clock.monotonic_ns));
+  return clock.ticks + static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                           ns * static_cast<double>(clock.frequency) / 1e9));
 }
 
 struct switch_tail {
@@ -91,7 +93,7 @@ struct switch_tail {
 };
 
 /// Takes a sample of the tracepoint: the same words as at the end of a switch, then the record.
-void take_sample(const watching &w, output &to, const char *body, std::size_t bytes) {
+void take_sample(const watching &watch, output &to, const char *body, std::size_t bytes) {
   struct {
     switch_tail t;
     std::uint32_t size;
@@ -101,43 +103,43 @@ void take_sample(const watching &w, output &to, const char *body, std::size_t by
     return;
   std::memcpy(&head.t, body, sizeof head.t);
   std::memcpy(&head.size, body + sizeof head.t, sizeof head.size);
-  const auto facts =
-      read_switch(*w.tracepoint, body + k_head, std::min<std::size_t>(head.size, bytes - k_head));
+  const auto facts = read_switch(*watch.tracepoint, body + k_head,
+                                 std::min<std::size_t>(head.size, bytes - k_head));
   if (!facts)
     return;
   trace_record r{};
-  r.time = ticks_at(w.clock, head.t.time);
+  r.time = ticks_at(watch.clock, head.t.time);
   r.event = static_cast<std::uint16_t>(trace_event::replaced);
   r.a = facts->next_pid;
   r.b = facts->state;
   to.records.push_back(r);
 }
 
-void take_event(watching &w, output &to, const perf_event_header &h, const char *body,
+void take_event(watching &watch, output &to, const perf_event_header &header, const char *body,
                 std::size_t bytes) {
-  if (h.type == PERF_RECORD_LOST) {
+  if (header.type == PERF_RECORD_LOST) {
     std::uint64_t words[2];
     std::memcpy(words, body, std::min(bytes, sizeof words));
     to.lost += words[1];
   }
-  if (h.type == PERF_RECORD_SAMPLE && w.tracepoint)
-    return take_sample(w, to, body, bytes);
-  if (h.type != PERF_RECORD_SWITCH || bytes < sizeof(switch_tail))
+  if (header.type == PERF_RECORD_SAMPLE && watch.tracepoint)
+    return take_sample(watch, to, body, bytes);
+  if (header.type != PERF_RECORD_SWITCH || bytes < sizeof(switch_tail))
     return;
   switch_tail t;
   std::memcpy(&t, body + bytes - sizeof t, sizeof t);
-  const bool out = h.misc & PERF_RECORD_MISC_SWITCH_OUT;
+  const bool out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
   constexpr std::uint16_t k_preempted =
       1 << 14; // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, which older headers do not name
   trace_record r{};
-  r.time = ticks_at(w.clock, t.time);
+  r.time = ticks_at(watch.clock, t.time);
   r.event = static_cast<std::uint16_t>(out ? trace_event::switched_out : trace_event::switched_in);
   r.a = t.cpu;
-  r.b = out && (h.misc & k_preempted);
+  r.b = out && (header.misc & k_preempted);
   to.records.push_back(r);
 }
 
-void read_source(watching &w, const source &from, output &to) {
+void read_source(watching &watch, const source &from, output &to) {
   const char *const data = reinterpret_cast<const char *>(from.page) + k_page;
   const std::uint64_t head = __atomic_load_n(
       &from.page->data_head, __ATOMIC_ACQUIRE); // O1: pairs with the kernel's barrier
@@ -151,22 +153,22 @@ void read_source(watching &w, const source &from, output &to) {
     copy(tail, &h, sizeof h);
     if (h.size < sizeof h)
       break;
-    w.scratch.resize(h.size);
-    copy(tail, w.scratch.data(), h.size);
-    take_event(w, to, h, w.scratch.data() + sizeof h, h.size - sizeof h);
+    watch.scratch.resize(h.size);
+    copy(tail, watch.scratch.data(), h.size);
+    take_event(watch, to, h, watch.scratch.data() + sizeof h, h.size - sizeof h);
     tail += h.size;
   }
   __atomic_store_n(&from.page->data_tail, head, __ATOMIC_RELEASE); // O1
 }
 
-void write_out(watching &w, output &to) {
+void write_out(watching &watch, output &to) {
   std::sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) {
     return std::pair(a.time, a.event) < std::pair(b.time, b.event);
   });
   for (trace_record &r : to.records)
     r.time = to.last = std::max(r.time, to.last); // the clocks agree to some ten nanoseconds
   packet_header h;
-  std::memcpy(h.uuid, w.uuid, sizeof h.uuid);
+  std::memcpy(h.uuid, watch.uuid, sizeof h.uuid);
   h.kind = 1;
   h.worker = to.slot;
   h.begin = to.records.front().time;
@@ -183,34 +185,33 @@ void write_out(watching &w, output &to) {
 }
 
 /// Opens the events of the calling thread, those of the tracepoint too if that is allowed.
-int open_source(watching &w) {
-  const std::lock_guard guard(w.lock);
-  if (w.tracepoint) {
-    const int file = open_switches(&*w.tracepoint);
+int open_source(watching &watch) {
+  const std::lock_guard guard(watch.lock);
+  if (watch.tracepoint) {
+    const int file = open_switches(&*watch.tracepoint);
     if (file >= 0) {
-      w.seen =
+      watch.seen =
           "context switches of the workers' threads, and which threads replaced them (sched_switch)";
       return file;
     }
-    w.seen =
+    watch.seen =
         std::string(
             "context switches of the workers' threads; not which threads replaced them: sched_switch: ") +
         std::strerror(errno);
-    w.tracepoint.reset(); // no thread tries it again
+    watch.tracepoint.reset(); // no thread tries it again
   }
   return open_switches(nullptr);
 }
 
-output &output_of(watching &w, unsigned slot) {
-  for (output &x : w.outputs)
+output &output_of(watching &watch, unsigned slot) {
+  for (output &x : watch.outputs)
     if (x.slot == slot)
       return x;
   output fresh;
   fresh.slot = slot;
-  fresh.file =
-      open(kernel_path(w.folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  w.outputs.push_back(std::move(fresh));
-  return w.outputs.back();
+  fresh.file = open_new(kernel_path(watch.folder, slot), O_WRONLY);
+  watch.outputs.push_back(std::move(fresh));
+  return watch.outputs.back();
 }
 
 } // namespace

@@ -21,7 +21,7 @@ std::string text(const char *format, auto... values) {
   std::snprintf(line, sizeof line, format, values...);
   return line;
 }
-unsigned long long wide(std::uint64_t v) noexcept { return v; }
+unsigned long long wide(std::uint64_t value) noexcept { return value; }
 
 std::string uuid_text(const unsigned char (&u)[16]) {
   std::string s;
@@ -48,19 +48,19 @@ const char *word_type(const std::string &name) {
   return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64";
 }
 
-std::string clock_text(const trace_clock &c) {
-  const std::uint64_t seconds = c.ticks / c.frequency, rest = c.ticks % c.frequency;
+std::string clock_text(const trace_clock &clock) {
+  const std::uint64_t seconds = clock.ticks / clock.frequency, rest = clock.ticks % clock.frequency;
   const std::uint64_t since_zero =
       seconds * k_second + static_cast<std::uint64_t>(static_cast<double>(rest) * 1e9 /
-                                                      static_cast<double>(c.frequency));
-  const std::uint64_t zero =
-      c.realtime_ns > since_zero ? c.realtime_ns - since_zero : 0; // realtime when the ticks were 0
+                                                      static_cast<double>(clock.frequency));
+  const std::uint64_t zero = clock.realtime_ns > since_zero ? clock.realtime_ns - since_zero
+                                                            : 0; // realtime when the ticks were 0
   const auto part = static_cast<std::uint64_t>(static_cast<double>(zero % k_second) *
-                                               static_cast<double>(c.frequency) / 1e9);
+                                               static_cast<double>(clock.frequency) / 1e9);
   return text(
       "clock {\n  name = weft;\n  description = \"the processor's clock\";\n  freq = %llu;\n  offset_s = %llu;\n  offset = %llu;\n"
       "  absolute = true;\n};\n",
-      wide(c.frequency), wide(zero / k_second), wide(part));
+      wide(clock.frequency), wide(zero / k_second), wide(part));
 }
 
 std::uint64_t realtime_ns() noexcept {
@@ -80,8 +80,8 @@ constexpr event_line k_events[] = {
 
 } // namespace
 
-const char *event_name(trace_event e) noexcept {
-  return e < trace_event::limit ? k_events[static_cast<std::size_t>(e)].name : "unknown";
+const char *event_name(trace_event event) noexcept {
+  return event < trace_event::limit ? k_events[static_cast<std::size_t>(event)].name : "unknown";
 }
 
 trace_clock read_trace_clock() noexcept {
@@ -108,26 +108,26 @@ std::vector<std::string> type_names(const trace_type *table) {
   return names;
 }
 
-std::string ctf_metadata(const trace_description &d) {
+std::string ctf_metadata(const trace_description &description) {
   constexpr const char *k_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be";
   std::string s = "/* CTF 1.8 */\n\n";
   s += k_types;
-  s += "\ntrace {\n  major = 1;\n  minor = 8;\n  uuid = \"" + uuid_text(d.uuid) +
+  s += "\ntrace {\n  major = 1;\n  minor = 8;\n  uuid = \"" + uuid_text(description.uuid) +
        "\";\n  byte_order = " + k_order +
        ";\n  packet.header := struct { u32 magic; u32 stream_id; uint8_t uuid[16]; };\n};\n\n";
   const std::size_t bytes = s.find("typealias integer { size = 16");
   s.insert(bytes, "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n");
   s += "env {\n  tracer_name = \"weft\";\n  tracer_version = \"" WEFT_VERSION_STRING
        "\";\n  procname = \"" +
-       d.program + "\";\n";
-  s += text("  vpid = %ld;\n  workers = %u;\n  level = %u;\n};\n\n", d.pid, d.workers,
-            static_cast<unsigned>(d.level));
-  s += clock_text(d.clock);
+       description.program + "\";\n";
+  s += text("  vpid = %ld;\n  workers = %u;\n  level = %u;\n};\n\n", description.pid,
+            description.workers, static_cast<unsigned>(description.level));
+  s += clock_text(description.clock);
   s +=
       "\nstream {\n  id = 0;\n  event.header := struct { ticks timestamp; u16 id; };\n  event.context := struct {\n    enum : u16 { \"\" = 0";
-  for (std::size_t i = 1; i < d.types.size(); ++i)
-    if (!d.types[i].empty())
-      s += ", \"" + d.types[i] + "\" = " + std::to_string(i);
+  for (std::size_t i = 1; i < description.types.size(); ++i)
+    if (!description.types[i].empty())
+      s += ", \"" + description.types[i] + "\" = " + std::to_string(i);
   s += " } type;\n    u32 task;\n  };\n";
   s += k_packets;
   s += "};\n";
@@ -142,65 +142,76 @@ std::string ctf_metadata(const trace_description &d) {
 
 namespace {
 
-std::string one_line(std::string s) {
-  for (char &c : s)
+std::string one_line(std::string text) {
+  for (char &c : text)
     if (static_cast<unsigned char>(c) < ' ')
       c = ' ';
-  return s;
+  return text;
 }
 
 } // namespace
 
-std::string own_description(const trace_description &d) {
+std::string own_description(const trace_description &description) {
   static constexpr const char *k_states[] = {"running", "ended", "exact"};
   std::string s = "weft trace 1\n";
-  s += "program " + d.program + "\nuuid " + uuid_text(d.uuid) + "\n";
+  s += "program " + description.program + "\nuuid " + uuid_text(description.uuid) + "\n";
   s += text(
       "pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n",
-      d.pid, d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode),
-      wide(d.clock.frequency), wide(d.clock.ticks), wide(d.clock.monotonic_ns),
-      wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
-  if (!d.kernel.empty())
-    s += "kernel " + d.kernel + "\n";
-  for (const auto &[key, value] : {std::pair("command", &d.command),
-                                   {"machine", &d.machine},
-                                   {"cores", &d.cores},
-                                   {"load", &d.load},
-                                   {"settings", &d.settings}})
+      description.pid, description.workers, static_cast<unsigned>(description.level),
+      static_cast<unsigned>(description.mode), wide(description.clock.frequency),
+      wide(description.clock.ticks), wide(description.clock.monotonic_ns),
+      wide(description.clock.realtime_ns), wide(description.first_ticks),
+      wide(description.discarded), k_states[description.state]);
+  if (!description.kernel.empty())
+    s += "kernel " + description.kernel + "\n";
+  for (const auto &[key, value] : {std::pair("command", &description.command),
+                                   {"machine", &description.machine},
+                                   {"cores", &description.cores},
+                                   {"load", &description.load},
+                                   {"settings", &description.settings}})
     if (!value->empty())
       s += std::string(key) + " " + one_line(*value) + "\n";
-  for (const auto &[type, site] : d.spawn_sites)
+  for (const auto &[type, site] : description.spawn_sites)
     s += "place " + std::to_string(type) + " " + one_line(site) + "\n";
-  for (std::size_t i = 1; i < d.types.size(); ++i)
-    if (!d.types[i].empty())
-      s += "type " + std::to_string(i) + " " + d.types[i] + "\n";
+  for (const auto &[name, ns] : description.shares)
+    s += "share " + std::to_string(ns) + " " + name + "\n";
+  for (std::size_t i = 1; i < description.types.size(); ++i)
+    if (!description.types[i].empty())
+      s += "type " + std::to_string(i) + " " + description.types[i] + "\n";
   return s;
 }
 
 namespace {
 
-void take_type(trace_description &d, std::string_view value) {
+void take_type(trace_description &description, std::string_view value) {
   const std::size_t space = value.find(' ');
   const auto number = parse_unsigned(value.substr(0, space));
   if (!number || *number >= k_trace_types || space == std::string_view::npos)
     return;
-  d.types.resize(std::max<std::size_t>(d.types.size(), *number + 1));
-  d.types[*number] = value.substr(space + 1);
+  description.types.resize(std::max<std::size_t>(description.types.size(), *number + 1));
+  description.types[*number] = value.substr(space + 1);
 }
 
-void take_place(trace_description &d, std::string_view value) {
+void take_place(trace_description &description, std::string_view value) {
   const std::size_t space = value.find(' ');
   if (const auto number = parse_unsigned(value.substr(0, space));
       number && *number < k_trace_types && space != std::string_view::npos)
-    d.spawn_sites.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
+    description.spawn_sites.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
 }
 
-void take_uuid(trace_description &d, std::string_view value) {
+void take_share(trace_description &description, std::string_view value) {
+  const std::size_t space = value.find(' ');
+  if (const auto ns = parse_unsigned(value.substr(0, space)); ns && space != std::string_view::npos)
+    description.shares.emplace_back(value.substr(space + 1), *ns);
+}
+
+void take_uuid(trace_description &description, std::string_view value) {
   std::size_t n = 0;
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   for (std::size_t i = 0; i + 1 < value.size() && n < 16; ++i)
     if (value[i] != '-') {
-      d.uuid[n++] = static_cast<unsigned char>(digit(value[i]) * 16 + digit(value[i + 1]));
+      description.uuid[n++] =
+          static_cast<unsigned char>(digit(value[i]) * 16 + digit(value[i + 1]));
       ++i;
     }
 }
@@ -228,6 +239,8 @@ trace_description parse_description(const std::string &all) {
       d.settings = value;
     else if (key == "place")
       take_place(d, value);
+    else if (key == "share")
+      take_share(d, value);
     else if (key == "kernel")
       d.kernel = value;
     else if (key == "uuid")

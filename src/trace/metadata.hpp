@@ -30,16 +30,18 @@ struct trace_description {
   std::string command, machine, cores, load, settings; // of the run, in words
   std::vector<std::pair<unsigned, std::string>>
       spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
+  std::vector<std::pair<std::string, std::uint64_t>>
+      shares; // of the workers' time, in ns, by runtime; empty: only tasks of Weft's ran
   std::string kernel; // what the trace contains of the kernel, in words; empty: trace.kernel is off
   std::vector<std::string> types; // by number; "": none
 };
 
-[[nodiscard]] std::string ctf_metadata(const trace_description &d);
+[[nodiscard]] std::string ctf_metadata(const trace_description &description);
 /// Returns the lines of the file ".weft".
-[[nodiscard]] std::string own_description(const trace_description &d);
+[[nodiscard]] std::string own_description(const trace_description &description);
 [[nodiscard]] trace_description parse_description(const std::string &text);
 [[nodiscard]] std::vector<std::string> type_names(const trace_type *table);
-[[nodiscard]] const char *event_name(trace_event e) noexcept;
+[[nodiscard]] const char *event_name(trace_event event) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -36,6 +36,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   replaced  of the kernel's tracepoint sched_switch, with privilege: the thread that got the
 ///             processor next (0: none), and why the worker lost it, in the kernel's bits (0: by
 ///             force)
+///   decided   a session has given its knobs other values: the type's name says which, `ratio` is the
+///             cost of the last trial in thousandths of the default's
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
@@ -60,7 +62,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(switched_in, switches, cpu, unused)                                                            \
   X(replaced, switches, next_pid, state)                                                           \
   X(next, tasks, before, ended)                                                                    \
-  X(create_one, graph, address, rest)
+  X(create_one, graph, address, rest)                                                              \
+  X(decided, switches, ratio, unused)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -79,9 +82,9 @@ enum body_flag : std::uint64_t {
 /// rather than by first bytes. The low half of `extent` holds the bytes, the byte above it the
 /// mode.
 inline constexpr std::uint64_t k_by_bytes = std::uint64_t{1} << 40;
-[[nodiscard]] inline bool is_of_kernel(trace_event e) noexcept {
-  return e == trace_event::switched_out || e == trace_event::switched_in ||
-         e == trace_event::replaced;
+[[nodiscard]] inline bool is_of_kernel(trace_event event) noexcept {
+  return event == trace_event::switched_out || event == trace_event::switched_in ||
+         event == trace_event::replaced;
 }
 // The parts of `rest` of `create_one`.
 inline constexpr std::uint64_t k_one_bytes = std::uint64_t{1} << 24; // fewer

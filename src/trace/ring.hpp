@@ -31,16 +31,16 @@ class trace_ring {
   // ---- the owner
 
   /// Puts a record with the time of now.
-  void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0,
+  void put(trace_event event, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0,
            std::uint64_t b = 0) noexcept {
     if (m_shared.ended) [[unlikely]]
       put_end();
-    put_at(look_at_clock(), e, type, task, a, b);
+    put_at(look_at_clock(), event, type, task, a, b);
   }
   /// Puts one more record, of the same moment.
-  void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a,
+  void put_now(trace_event event, std::uint16_t type, std::uint32_t task, std::uint64_t a,
                std::uint64_t b) noexcept {
-    put_at(m_last, e, type, task, a, b);
+    put_at(m_last, event, type, task, a, b);
   }
   /// Notes that a body begins that runs on no other task's frame. It needs no record but `begin`.
   void begin(std::uint16_t type, std::uint32_t task) noexcept {
@@ -98,10 +98,10 @@ class trace_ring {
     const std::uint64_t now = read_ticks();
     return m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks
   }
-  void put_at(std::uint64_t when, trace_event e, std::uint16_t type, std::uint32_t task,
+  void put_at(std::uint64_t when, trace_event event, std::uint16_t type, std::uint32_t task,
               std::uint64_t a, std::uint64_t b) noexcept {
     const std::uint64_t what =
-        static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32;
+        static_cast<std::uint64_t>(event) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32;
     if (!m_core.put(when, what, a, b)) [[unlikely]]
       put_in_next(when, what, a, b);
   }

@@ -18,10 +18,10 @@
 //                 reader takes the packets from tail to head - 1, and may read them as plain
 //                 memory.
 //             I2  flight: head grows regardless of tail, and packet n overwrites packet
-//                 n - packets, whose records reserve adds to discarded. The owner first sets the packet's own number to k_no_number, then
-//                 writes the rest of the header, and last the new number. A reader that copies a
-//                 packet looks at the number before and after; if it is another one, the copy
-//                 fails.
+//                 n - packets, whose records reserve adds to discarded. The owner first sets the
+//                 packet's own number to k_no_number, then writes the rest of the header, and last
+//                 the new number. A reader that copies a packet looks at the number before and
+//                 after; if it is another one, the copy fails.
 //             I3  discarded counts every record that is in no packet, or in an overwritten one.
 // Orders      O1  head, release, with the reader's acquire: the packets before it are whole.
 //             O2  tail, release, with the owner's acquire in reserve (stream): the reader has read

@@ -71,58 +71,59 @@ session *the_session() noexcept {
   return g_session.load(std::memory_order_acquire);
 } // O1: pairs with open_trace
 
-void complain(session &s) noexcept {
-  warn_once(s.warned,
+void complain(session &current) noexcept {
+  warn_once(current.warned,
             "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace",
-            s.options.folder.c_str(), std::strerror(errno));
+            current.options.folder.c_str(), std::strerror(errno));
 }
 
-void describe(session &s) {
-  s.described = known_types();
-  s.described_ns = now_ns();
-  s.what.types = type_names(type_table());
+void describe(session &current) {
+  current.described = known_types();
+  current.described_ns = now_ns();
+  current.what.types = type_names(type_table());
   if (std::string seen = seen_of_kernel(); !seen.empty())
-    s.what.kernel = std::move(seen);
-  if (!replace_file(s.options.folder + "/metadata", ctf_metadata(s.what)) ||
-      !replace_file(description_path(s.options.folder), own_description(s.what)))
-    complain(s);
+    current.what.kernel = std::move(seen);
+  if (!replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) ||
+      !replace_file(description_path(current.options.folder), own_description(current.what)))
+    complain(current);
 }
 
 /// Adds streams for the slots that are new.
-void find_streams(session &s) {
-  const unsigned used = s.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
+void find_streams(session &current) {
+  const unsigned used =
+      current.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
   for (unsigned slot = 0; slot < used; ++slot) {
-    tracer *const t = s.slots[slot].load(std::memory_order_acquire); // O2
-    if (!t ||
-        std::any_of(s.streams.begin(), s.streams.end(), [t](const stream &x) { return x.of == t; }))
+    tracer *const t = current.slots[slot].load(std::memory_order_acquire); // O2
+    if (!t || std::any_of(current.streams.begin(), current.streams.end(),
+                          [t](const stream &x) { return x.of == t; }))
       continue;
-    const std::string path = stream_path(s.options.folder, t->ring.slot());
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const std::string path = stream_path(current.options.folder, t->ring.slot());
+    const int file = open_new(path, O_WRONLY);
     if (file < 0)
-      complain(s);
-    s.streams.push_back({t, file});
+      complain(current);
+    current.streams.push_back({t, file});
   }
 }
 
-void write_packet(session &s, stream &to, const char *packet, std::size_t bytes) noexcept {
+void write_packet(session &current, stream &to, const char *packet, std::size_t bytes) noexcept {
   packet_header h;
   std::memcpy(&h, packet, sizeof h);
   if (to.file < 0 || !write_whole(to.file, packet, bytes)) {
-    complain(s);
-    s.lost += (bytes - k_packet_head) / sizeof(trace_record);
+    complain(current);
+    current.lost += (bytes - k_packet_head) / sizeof(trace_record);
   }
   to.reported_discards = h.discarded;
   to.next = h.number + 1;
   to.last = h.end;
 }
 
-bool drain(session &s) {
-  find_streams(s);
+bool drain(session &current) {
+  find_streams(current);
   bool any = false;
-  for (stream &to : s.streams)
+  for (stream &to : current.streams)
     for (trace_ring &r = to.of->ring; r.tail() < r.head(); any = true) {
       const std::uint64_t number = r.tail();
-      write_packet(s, to, r.packet(number), k_packet_bytes);
+      write_packet(current, to, r.packet(number), k_packet_bytes);
       r.done_with(number);
     }
   drain_kernel_events();
@@ -151,7 +152,7 @@ void flush(void *p) noexcept {
 }
 
 /// Writes the rest of a ring; its owner has stopped, or goes on.
-void write_rest(session &s, stream &to) {
+void write_rest(session &current, stream &to) {
   const auto packet = std::make_unique<char[]>(k_packet_bytes);
   const trace_ring &r = to.of->ring;
   std::uint64_t from = to.next;
@@ -160,48 +161,47 @@ void write_rest(session &s, stream &to) {
     from = std::max(from, head + 1 - r.packets());
   for (std::uint64_t n = from; n <= head; ++n)
     if (const std::size_t bytes = r.copy(n, packet.get()))
-      write_packet(s, to, packet.get(), bytes);
+      write_packet(current, to, packet.get(), bytes);
   if (r.discarded() == to.reported_discards)
     return;
   packet_header h;
   r.make_last_word(h, to.next, to.last);
   std::memcpy(packet.get(), &h, sizeof h);
-  write_packet(s, to, packet.get(), sizeof h);
+  write_packet(current, to, packet.get(), sizeof h);
 }
 
-std::unique_ptr<tracer> make_tracer(session &s, unsigned slot, std::uint64_t bytes) noexcept {
+std::unique_ptr<tracer> make_tracer(session &current, unsigned slot, std::uint64_t bytes) noexcept {
   const auto packets = static_cast<unsigned>(std::max<std::uint64_t>(bytes / k_packet_bytes, 4));
   void *const memory =
-      map_new_file(ring_path(s.options.folder, slot), k_ring_head + packets * k_packet_bytes);
+      map_new_file(ring_path(current.options.folder, slot), k_ring_head + packets * k_packet_bytes);
   if (!memory) {
-    complain(s);
+    complain(current);
     return nullptr;
   }
   touch(memory, std::min<std::size_t>(k_ring_head + packets * k_packet_bytes, k_touched));
-  return std::unique_ptr<tracer>(
-      new (std::nothrow) tracer{{memory, packets, s.options.mode, slot, s.what.uuid}, {}});
+  return std::unique_ptr<tracer>(new (std::nothrow) tracer{
+      {memory, packets, current.options.mode, slot, current.what.uuid}, {}});
 }
 
-void write_counts(session &s, const std::vector<slot_counts> &counts) {
+void write_counts(session &current, const std::vector<slot_counts> &counts) {
   if (counts.empty())
     return;
   const std::size_t each = static_cast<std::size_t>(counted_value::limit);
-  auto last = make_tracer(s, k_last_word_slot,
+  auto last = make_tracer(current, k_last_word_slot,
                           (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
-  const int file = open(stream_path(s.options.folder, k_last_word_slot).c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open_new(stream_path(current.options.folder, k_last_word_slot), O_WRONLY);
   if (!last || file < 0)
-    return complain(s);
+    return complain(current);
   for (const slot_counts &c : counts)
     for (std::size_t i = 0; i < each; ++i)
       last->ring.put(trace_event::counted, 0, c.slot, i, c.values[i]);
-  s.streams.push_back({last.release(), file});
+  current.streams.push_back({last.release(), file});
 }
 
-void remove_rings(session &s) noexcept {
-  for (const stream &x : s.streams)
-    unlink(ring_path(s.options.folder, x.of->ring.slot()).c_str());
-  unlink(types_path(s.options.folder).c_str());
+void remove_rings(session &current) noexcept {
+  for (const stream &x : current.streams)
+    unlink(ring_path(current.options.folder, x.of->ring.slot()).c_str());
+  unlink(types_path(current.options.folder).c_str());
 }
 
 std::string first_line_with(const std::string &path, std::string_view key) {
@@ -240,42 +240,43 @@ std::string chosen_settings() {
 }
 
 /// Describes the run to readers of its numbers: machine, load, command, settings.
-void describe_run(trace_description &d) {
+void describe_run(trace_description &description) {
   utsname system{};
   double load[3];
   char text[96];
-  d.command = command_line();
+  description.command = command_line();
   const std::string model = first_line_with("/proc/cpuinfo", "model name");
   if (uname(&system) == 0)
-    d.machine = std::string(system.nodename) + (model.empty() ? "" : ", " + model) + ", " +
-                system.machine + ", Linux " + system.release;
-  d.cores = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
+    description.machine = std::string(system.nodename) + (model.empty() ? "" : ", " + model) +
+                          ", " + system.machine + ", Linux " + system.release;
+  description.cores = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   if (getloadavg(load, 3) == 3) {
     std::snprintf(text, sizeof text, "%.2f %.2f %.2f (1, 5 and 15 minutes, when the run began)",
                   load[0], load[1], load[2]);
-    d.load = text;
+    description.load = text;
   }
-  d.settings = chosen_settings();
+  description.settings = chosen_settings();
 }
 
-void start(session &s) {
-  describe_run(s.what);
-  s.what.level = s.options.level;
-  s.what.mode = s.options.mode;
-  s.what.workers = s.options.workers;
-  s.what.pid = getpid();
-  s.what.program = program_invocation_short_name;
-  s.what.clock = read_trace_clock();
-  s.what.first_ticks = s.what.clock.ticks;
-  if (getrandom(s.what.uuid, sizeof s.what.uuid, 0) != static_cast<ssize_t>(sizeof s.what.uuid))
-    std::memcpy(s.what.uuid, &s.what.clock, sizeof s.what.uuid);
+void start(session &current) {
+  describe_run(current.what);
+  current.what.level = current.options.level;
+  current.what.mode = current.options.mode;
+  current.what.workers = current.options.workers;
+  current.what.pid = getpid();
+  current.what.program = program_invocation_short_name;
+  current.what.clock = read_trace_clock();
+  current.what.first_ticks = current.what.clock.ticks;
+  if (getrandom(current.what.uuid, sizeof current.what.uuid, 0) !=
+      static_cast<ssize_t>(sizeof current.what.uuid))
+    std::memcpy(current.what.uuid, &current.what.clock, sizeof current.what.uuid);
 }
 
-void begin(session &s) noexcept {
-  s.what.first_ticks = read_ticks();
-  if (s.options.mode == trace_mode::flight)
+void begin(session &current) noexcept {
+  current.what.first_ticks = read_ticks();
+  if (current.options.mode == trace_mode::flight)
     return;
-  if (const int e = s.flusher.start("weft-trace", &flush, &s))
+  if (const int e = current.flusher.start("weft-trace", &flush, &current))
     warn("no thread to write the trace (%s); what does not fit into memory is discarded",
          std::strerror(e));
 }
@@ -294,13 +295,13 @@ void packet_is_full() noexcept {
   os_futex_wake(s->signal, 1);
 }
 
-void open_trace(const trace_options &o) noexcept try {
+void open_trace(const trace_options &options) noexcept try {
   g_trace_level = trace_level::off;
-  if (o.level == trace_level::off)
+  if (options.level == trace_level::off)
     return;
   auto fresh = std::make_unique<session>();
   session &s = *fresh;
-  s.options = o;
+  s.options = options;
   if (const auto place = s.options.folder.find("%p"); place != std::string::npos)
     s.options.folder.replace(place, 2, std::to_string(getpid()));
   if (const std::string trouble = make_trace_folder(s.options.folder); !trouble.empty())
@@ -316,8 +317,8 @@ void open_trace(const trace_options &o) noexcept try {
   describe(s);
   s.in_progress.begin(s.options.folder);
   g_session.store(fresh.release(), std::memory_order_release); // O1
-  g_trace_level = o.level;
-  if (o.kernel)
+  g_trace_level = options.level;
+  if (options.kernel)
     watch_kernel(s.options.folder, s.what.uuid, s.what.clock);
 } catch (const std::bad_alloc &) {
   warn("no memory for a trace; nothing is traced");
@@ -340,7 +341,8 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
 }
 
 void end_trace(const std::vector<slot_counts> &counts,
-               std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept try {
+               std::vector<std::pair<unsigned, std::string>> spawn_sites,
+               std::vector<std::pair<std::string, std::uint64_t>> shares) noexcept try {
   session *const s = the_session();
   if (!s || s->ended)
     return;
@@ -363,6 +365,7 @@ void end_trace(const std::vector<slot_counts> &counts,
       s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
   s->what.spawn_sites = std::move(spawn_sites);
+  s->what.shares = std::move(shares);
   s->what.discarded = s->lost;
   for (const stream &x : s->streams)
     s->what.discarded += x.reported_discards;

@@ -30,10 +30,10 @@ struct tracer {
 
 [[gnu::visibility("hidden")]] extern trace_level g_trace_level; // written before any task
 
-[[nodiscard]] inline bool traces(trace_level l) noexcept { return g_trace_level >= l; }
+[[nodiscard]] inline bool traces(trace_level level) noexcept { return g_trace_level >= level; }
 
 /// Begins the trace, before any worker. If the folder cannot be written, warns and traces nothing.
-void open_trace(const trace_options &o) noexcept;
+void open_trace(const trace_options &options) noexcept;
 /// Returns the tracer of a slot; null if nothing is traced or there is no room. The caller holds
 /// the start lock.
 [[nodiscard]] tracer *tracer_of_slot(unsigned slot) noexcept;
@@ -44,8 +44,10 @@ struct slot_counts {
 };
 /// Ends the trace, once. Empty `counts`: the workers have not stopped.
 /// `spawn_sites`: where types were first spawned, by their number.
+/// `shares`: of the workers' time in ns, by runtime.
 void end_trace(const std::vector<slot_counts> &counts,
-               std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept;
+               std::vector<std::pair<unsigned, std::string>> spawn_sites,
+               std::vector<std::pair<std::string, std::uint64_t>> shares) noexcept;
 /// Leaves the parent's trace alone, in the child of a fork().
 void forget_trace_in_child() noexcept;
 

@@ -57,13 +57,13 @@ std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root,
   return std::nullopt;
 }
 
-std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record,
+std::optional<switch_facts> read_switch(const switch_tracepoint &tracepoint, const char *record,
                                         std::size_t bytes) noexcept {
-  if (t.next_pid + 4 > bytes || t.prev_state + t.state_bytes > bytes)
+  if (tracepoint.next_pid + 4 > bytes || tracepoint.prev_state + tracepoint.state_bytes > bytes)
     return std::nullopt;
   switch_facts f;
-  std::memcpy(&f.next_pid, record + t.next_pid, 4);
-  std::memcpy(&f.state, record + t.prev_state, t.state_bytes);
+  std::memcpy(&f.next_pid, record + tracepoint.next_pid, 4);
+  std::memcpy(&f.state, record + tracepoint.prev_state, tracepoint.state_bytes);
   return f;
 }
 

@@ -27,7 +27,7 @@ struct switch_facts {
       0; // of the thread that lost the processor, in the kernel's bits; 0: it could go on
 };
 [[nodiscard]] std::optional<switch_facts>
-read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept;
+read_switch(const switch_tracepoint &tracepoint, const char *record, std::size_t bytes) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -30,16 +30,16 @@ std::uint64_t hash(std::string_view text, named_by what) noexcept {
 
 /// Writes the name without quotes and backslashes, because these would end the strings that hold
 /// it.
-void write_name(trace_type &t, std::string_view text, named_by what) noexcept {
+void write_name(trace_type &type, std::string_view text, named_by what) noexcept {
   std::size_t n = 0;
-  for (; n < text.size() && n + 1 < sizeof t.name; ++n) {
+  for (; n < text.size() && n + 1 < sizeof type.name; ++n) {
     const char c = text[n];
-    t.name[n] = static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' ? '_' : c;
+    type.name[n] = static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' ? '_' : c;
   }
-  t.name[n] = '\0';
-  t.is_closure = what == named_by::closure;
-  note_type_spawn_site(static_cast<std::size_t>(&t - g_table));
-  __atomic_store_n(&t.ready, 1u, __ATOMIC_RELEASE); // O2
+  type.name[n] = '\0';
+  type.is_closure = what == named_by::closure;
+  note_type_spawn_site(static_cast<std::size_t>(&type - g_table));
+  __atomic_store_n(&type.ready, 1u, __ATOMIC_RELEASE); // O2
   g_known.fetch_add(1, std::memory_order_relaxed); // a hint
 }
 

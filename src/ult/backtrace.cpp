@@ -35,9 +35,9 @@ WEFT_NOINLINE std::size_t own_backtrace(const void **to, std::size_t most,
   return w.count;
 }
 
-std::size_t backtrace_of(const frame &f, const void **to, std::size_t most) noexcept {
+std::size_t backtrace_of(const frame &suspended, const void **to, std::size_t most) noexcept {
   walk w{to, most, 2}; // take() and weft_context_walk
-  weft_context_walk(f.state, &take, &w);
+  weft_context_walk(suspended.state, &take, &w);
   return w.count;
 }
 

@@ -15,7 +15,7 @@ namespace rt {
 std::size_t own_backtrace(const void **to, std::size_t most, std::size_t skipped) noexcept;
 /// Does the same for a suspended stack, from suspend() outwards. No thread may continue the stack
 /// meanwhile.
-std::size_t backtrace_of(const frame &f, const void **to, std::size_t most) noexcept;
+std::size_t backtrace_of(const frame &suspended, const void **to, std::size_t most) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -28,8 +28,9 @@ namespace rt {
 template <class Frame, class P = real_atomics>
 class frame_slot {
  public:
-  void put(Frame &f) noexcept {
-    m_frame.store(&f, order_unless(bug::own_frame_relaxed, std::memory_order_release)); // O1
+  void put(Frame &suspended) noexcept {
+    m_frame.store(&suspended,
+                  order_unless(bug::own_frame_relaxed, std::memory_order_release)); // O1
   }
 
   /// Returns whether a frame is in the slot. Exact for the home, except for a frame that is just

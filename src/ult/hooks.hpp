@@ -14,9 +14,12 @@ runnable *pick(thread_context &e);
 [[noreturn]] void worker_loop();
 /// Enqueues a frame without home that is ready, or returns what pick() gave. `here` null: the
 /// caller is no worker.
-void enqueue_resumed(thread_context *here, runnable &r);
+void enqueue_resumed(thread_context *here, runnable &item);
 /// Wakes the home thread, whose own_frame has been set.
 void wake(thread_context &home);
+/// Waits on the thread's own stack until its frame is ready, if the thread has left its loop for that
+/// (carried_bed.hpp).
+void wait_on_own_stack(thread_context &e, frame &suspended) noexcept;
 
 // Supplied by task/.
 

@@ -32,14 +32,15 @@ light_thread &light_begins() noexcept {
   return t;
 }
 
-destination light_ends(light_thread &t) noexcept {
+destination light_ends(light_thread &thread) noexcept {
   thread_context &e = *this_thread_context(); // the thread may have changed
   e.left_stack = e.pool_stack;
+  e.pool_stack->client.store(0, std::memory_order_relaxed); // a sample
   e.current = nullptr;
   *e.exceptions = {};
   begin_gap(e.time);
-  free_light_root(t.start.current);
-  delete &t;
+  free_light_root(thread.start.current);
+  delete &thread;
   context start;
   try {
     stack *next = fresh_stack(e, 0, start, &loop_entry);
@@ -64,7 +65,8 @@ WEFT_UNINSTRUMENTED void light_entry(void *) {
 
 } // namespace
 
-runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument) {
+runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument,
+                            layer::client runs) {
   auto t = std::unique_ptr<light_thread>(new light_thread{body, argument, {}});
   ignore_leak(t.get()); // only its stack refers to it
   frame &f = t->start;
@@ -77,6 +79,7 @@ runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argum
     free_light_root(f.current);
     throw;
   }
+  s->client.store(static_cast<std::uint8_t>(runs), std::memory_order_relaxed); // a sample
   f.pool_stack = s;
   f.sanitized = &root_of(*s)->sanitized;
   root_of(*s)->light = t.release();

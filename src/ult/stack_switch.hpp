@@ -22,15 +22,15 @@ struct alignas(64) stack_root {
   light_thread *light = nullptr; // begins on this stack
 };
 
-inline stack_root *root_of(stack &s) noexcept {
-  auto top = reinterpret_cast<std::uintptr_t>(s.low) + s.bytes - sizeof(stack_root);
+inline stack_root *root_of(stack &which) noexcept {
+  auto top = reinterpret_cast<std::uintptr_t>(which.low) + which.bytes - sizeof(stack_root);
   return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
 }
 
-inline void set_stack(thread_context &e, stack *s, sanitized_stack *sanitized) noexcept {
-  e.pool_stack = s;
+inline void set_stack(thread_context &e, stack *which, sanitized_stack *sanitized) noexcept {
+  __atomic_store_n(&e.pool_stack, which, __ATOMIC_RELEASE); // O1 of publish/runtimes.cpp
   e.sanitized = sanitized;
-  e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
+  e.stack_low = which ? static_cast<const char *>(which->low) : e.thread_stack_low;
 }
 
 /// Does what the stack that was left asked for. It is the first call on a stack to which a thread

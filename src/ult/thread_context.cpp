@@ -16,9 +16,9 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::size_t usable(stack &s) noexcept {
-  return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) -
-                                  static_cast<char *>(s.low));
+std::size_t usable(stack &which) noexcept {
+  return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(which)) -
+                                  static_cast<char *>(which.low));
 }
 
 } // namespace
@@ -59,8 +59,8 @@ stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*
 namespace {
 
 /// Returns the place of the frame for observers of all frames.
-frame *&suspended_slot(thread_context &e, frame &f) noexcept {
-  return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended;
+frame *&suspended_slot(thread_context &e, frame &suspended) noexcept {
+  return suspended.pool_stack ? root_of(*suspended.pool_stack)->suspended : e.suspended;
 }
 
 /// Returns the functions of a layer that moves data along with stacks; null: there is none.
@@ -70,67 +70,76 @@ const layer::suspension_calls *calls_at_suspensions() noexcept {
 }
 
 /// Returns what a layer knows a stack by; null stands for the thread's own.
-const void *name_of(const thread_context &e, const stack *s) noexcept {
-  return s ? s->low : static_cast<const void *>(&e);
+const void *name_of(const thread_context &e, const stack *which) noexcept {
+  return which ? which->low : static_cast<const void *>(&e);
 }
 
-WEFT_COLD void saw_suspension(thread_context &e, frame &f, const stack *next) noexcept {
+WEFT_COLD void saw_suspension(thread_context &e, frame &suspended, const stack *next) noexcept {
   if (const layer::suspension_calls *const calls = calls_at_suspensions())
-    calls->leaves(name_of(e, f.pool_stack), name_of(e, next));
+    calls->leaves(name_of(e, suspended.pool_stack), name_of(e, next));
   if (suspensions_are_checked())
-    note_suspension(f.note,
-                    f.home ? nullptr
-                           : static_cast<const char *>(f.pool_stack->low) + f.pool_stack->bytes);
+    note_suspension(suspended.note, suspended.home
+                                        ? nullptr
+                                        : static_cast<const char *>(suspended.pool_stack->low) +
+                                              suspended.pool_stack->bytes);
   if (!e.trace)
     return;
   trace_ring &r = e.trace->ring;
-  f.traced = std::exchange(r.running, 0);
-  if (f.traced)
-    r.put(trace_event::suspend, 0, f.traced, static_cast<std::uint64_t>(f.why.what),
-          reinterpret_cast<std::uintptr_t>(f.why.target));
+  suspended.traced = std::exchange(r.running, 0);
+  if (suspended.traced)
+    r.put(trace_event::suspend, 0, suspended.traced, static_cast<std::uint64_t>(suspended.why.what),
+          reinterpret_cast<std::uintptr_t>(suspended.why.target));
 }
 
-WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
+WEFT_COLD void saw_resumption(thread_context &e, frame &suspended) noexcept {
   if (const layer::suspension_calls *const calls = calls_at_suspensions())
-    calls->continues(name_of(e, f.pool_stack));
+    calls->continues(name_of(e, suspended.pool_stack));
   if (suspensions_are_checked())
-    check_resumption(f.note);
+    check_resumption(suspended.note);
   if (!e.trace)
     return;
   trace_ring &r = e.trace->ring;
-  r.running = f.traced;
+  r.running = suspended.traced;
   r.settle();
-  if (f.traced)
-    r.put(trace_event::resume, 0, f.traced);
+  if (suspended.traced)
+    r.put(trace_event::resume, 0, suspended.traced);
+}
+
+WEFT_NOINLINE void resumed_own_stack(thread_context &e, frame &suspended) noexcept {
+  wait_on_own_stack(e, suspended);
+  if (e.hosts)
+    return;
+  leave_overall(*e.counts, e.time);
+  pthread_setcancelstate(suspended.cancel_state, nullptr);
 }
 
 /// Restores everything of the frame that the switch itself does not restore.
-void resumed(frame &f) noexcept {
+void resumed(frame &suspended) noexcept {
   thread_context &e = *this_thread_context();
-  e.current = f.current;
-  suspended_slot(e, f) = nullptr;
-  *e.exceptions = f.exceptions;
+  e.current = suspended.current;
+  suspended_slot(e, suspended) = nullptr;
+  *e.exceptions = suspended.exceptions;
   arrived();
   count(e.counts->resumed);
-  if (!f.pool_stack && !e.hosts) [[unlikely]] {
-    leave_overall(*e.counts, e.time);
-    pthread_setcancelstate(f.cancel_state, nullptr);
-  }
+  if (!suspended.pool_stack) [[unlikely]]
+    resumed_own_stack(e, suspended);
   end_gap(*e.counts, e.time);
   if (suspensions_are_watched()) [[unlikely]]
-    saw_resumption(e, f);
-  *e.error_number = f.saved_errno;
+    saw_resumption(e, suspended);
+  *e.error_number = suspended.saved_errno;
 }
 
-destination to_frame(frame &f) noexcept { return {f.state, f.pool_stack, f.sanitized, nullptr}; }
+destination to_frame(frame &suspended) noexcept {
+  return {suspended.state, suspended.pool_stack, suspended.sanitized, nullptr};
+}
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays
 /// free of instrumentation.
-destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish,
-                   wait_reason why) {
+destination choose(thread_context &e, frame &suspended, left_function publish,
+                   void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
     refuse_wait_in(*e.in_callback);
-  f.saved_errno = *e.error_number;
+  suspended.saved_errno = *e.error_number;
   runnable *next = pick(e);
   destination d;
   if (next && next->base() == runnable::kind::frame) {
@@ -149,23 +158,23 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
     d.value = root_of(*d.on);
     e.handoff = next;
   }
-  f.what = runnable::kind::frame;
-  f.home = home_of(e);
-  f.pool_stack = e.pool_stack;
-  f.sanitized = e.sanitized;
-  f.current = e.current;
-  f.why = why;
-  suspended_slot(e, f) = &f;
-  f.exceptions = std::exchange(*e.exceptions, {});
-  if (!f.pool_stack && !e.hosts)
+  suspended.what = runnable::kind::frame;
+  suspended.home = home_of(e);
+  suspended.pool_stack = e.pool_stack;
+  suspended.sanitized = e.sanitized;
+  suspended.current = e.current;
+  suspended.why = why;
+  suspended_slot(e, suspended) = &suspended;
+  suspended.exceptions = std::exchange(*e.exceptions, {});
+  if (!suspended.pool_stack && !e.hosts)
       [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
     enter_overall(*e.counts);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &suspended.cancel_state);
   }
   if (suspensions_are_watched()) [[unlikely]]
-    saw_suspension(e, f, d.on);
+    saw_suspension(e, suspended, d.on);
   e.left = publish;
-  e.left_frame = &f;
+  e.left_frame = &suspended;
   e.left_context = context_of_publish;
   e.current = nullptr;
   count(e.counts->suspended);
@@ -176,11 +185,11 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
 
 } // namespace
 
-void refuse_wait_in(const callback &c) {
+void refuse_wait_in(const callback &called) {
   throw_error(
       errc::no_block,
       "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
-      c.what, c.name);
+      called.what, called.name);
 }
 
 WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
@@ -192,19 +201,19 @@ WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish
 
 namespace {
 
-destination choose_frame(frame &f) noexcept {
+destination choose_frame(frame &suspended) noexcept {
   thread_context &e = *this_thread_context();
   e.left_stack = e.pool_stack;
-  const destination d = to_frame(f);
+  const destination d = to_frame(suspended);
   set_stack(e, d.on, d.sanitized);
   return d;
 }
 
 } // namespace
 
-WEFT_UNINSTRUMENTED void leave_for_frame(frame &f) noexcept {
+WEFT_UNINSTRUMENTED void leave_for_frame(frame &suspended) noexcept {
   sanitized_stack *mine = this_thread_context()->sanitized;
-  const destination d = choose_frame(f);
+  const destination d = choose_frame(suspended);
   context nobody;
   switch_stack(&nobody, *mine, d.state, *d.sanitized, d.value, leave::for_good);
   __builtin_unreachable();
@@ -272,13 +281,13 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
   finish_own_stack(call);
 }
 
-void make_ready(frame &f) {
-  if (thread_context *home = f.home) {
-    home->own_frame.put(f);
+void make_ready(frame &suspended) {
+  if (thread_context *home = suspended.home) {
+    home->own_frame.put(suspended);
     if (unless(bug::own_frame_wakes_nobody, home != this_thread_context()))
       wake(*home);
   } else {
-    enqueue_resumed(this_thread_context(), f);
+    enqueue_resumed(this_thread_context(), suspended);
   }
 }
 
@@ -288,8 +297,8 @@ void for_each_suspended(void (*f)(frame &, void *), void *context) {
     void *context;
   } both{f, context};
   for_each_stack(
-      [](stack &s, void *p) {
-        if (frame *there = root_of(s)->suspended)
+      [](stack &which, void *p) {
+        if (frame *there = root_of(which)->suspended)
           static_cast<call *>(p)->f(*there, static_cast<call *>(p)->context);
       },
       &both);

@@ -133,7 +133,7 @@ inline void set_this_thread_context(thread_context *e) noexcept { set_thread_slo
 void suspend(left_function publish, void *context, wait_reason why = {});
 
 /// Throws weft::error, no_block, because a callback asks to wait.
-[[noreturn]] WEFT_COLD void refuse_wait_in(const callback &c);
+[[noreturn]] WEFT_COLD void refuse_wait_in(const callback &called);
 
 /// Returns the thread that the running code must not leave: null, except on a thread's own stack
 /// and in calls from there.
@@ -143,8 +143,8 @@ thread_context *home_of(thread_context &e) noexcept;
 /// meanwhile.
 void for_each_suspended(void (*f)(frame &, void *), void *context);
 
-/// Continues `f`. Called from a worker loop, whose stack is given back.
-[[noreturn]] void leave_for_frame(frame &f) noexcept;
+/// Continues `suspended`. Called from a worker loop, whose stack is given back.
+[[noreturn]] void leave_for_frame(frame &suspended) noexcept;
 
 /// Runs `entry(argument)` on a stack of its own of at least `bytes`; the caller's stack waits for
 /// it.
@@ -152,7 +152,7 @@ void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
 
 /// Makes the frame ready: gives it to its home thread or to the scheduler. Any thread. It is the
 /// last touch of the frame.
-void make_ready(frame &f);
+void make_ready(frame &suspended);
 
 /// Returns the bytes between the caller's frame and the low end of its stack.
 [[gnu::always_inline]] inline std::size_t stack_left(const thread_context &e) noexcept {

@@ -23,6 +23,20 @@
 namespace weft::inline v0 {
 namespace rt {
 
+namespace {
+
+// O5: release and acquire, with each other: what the functions use is there.
+constinit std::atomic<const layer::carrier_calls *> g_carrier{nullptr};
+
+} // namespace
+
+void set_carrier(const layer::carrier_calls &calls) noexcept {
+  g_carrier.store(&calls, std::memory_order_release); // O5
+}
+const layer::carrier_calls *carrier() noexcept {
+  return g_carrier.load(std::memory_order_acquire); // O5
+}
+
 void end_root(task &root) {
   if (task_extra *x = peek_extra(root))
     end_locals(*x); // their destructors may spawn
@@ -46,6 +60,44 @@ std::span<const char> thread_stack() noexcept {
   return {static_cast<const char *>(low), bytes};
 }
 
+/// Says what the thread in a slot may run while it waits, and how it sleeps.
+enum class waiting {
+  runs_any,
+  apart, ///< runs its own work, and sleeps apart from the workers (sleep_apart.hpp)
+  carried ///< runs its own work, and parks (carried_bed.hpp)
+};
+
+/// Notes how the thread in the slot waits. If the thread keeps to its own, it asks for each task that
+/// it takes, as if more urgent work were queued. The caller has the start lock.
+void set_waiting(worker &w, waiting how) {
+  static constinit const std::atomic<std::size_t> always{1};
+  sleep_apart &apart = the_runtime().apart;
+  const bool keeps = how != waiting::runs_any;
+  if (w.keeps_to_own && !w.is_carried)
+    apart.ends();
+  if (keeps)
+    apart.open(k_thread_slots);
+  if (how == waiting::apart)
+    apart.comes();
+  w.keeps_to_own = keeps;
+  w.is_carried = how == waiting::carried;
+  w.own = the_runtime().ready->own(w.id);
+  if (keeps && w.own.deque)
+    w.own.urgent = &always;
+}
+
+/// Returns whether a worker's thread runs the caller, which is a lightweight thread of a layer then:
+/// what it waits for may need this very thread.
+bool is_on_thread_of_worker(const runtime &rt) {
+  const int tid = this_thread_id();
+  const unsigned used = rt.used_slots.load(std::memory_order_relaxed);
+  for (unsigned id = 0; id < used; ++id)
+    if (const worker *w = rt.slots[id].load(std::memory_order_relaxed);
+        w && has_seat(*w) && w->tid.load(std::memory_order_relaxed) == tid)
+      return true;
+  return false;
+}
+
 /// Gives the thread's slot back when the thread ends, after its tasks have. As the destructor of a
 /// key it runs after those of the thread's thread_local objects, which may still use Weft; exit()
 /// does not call it, so the main thread leaves in at_exit.
@@ -65,8 +117,10 @@ void thread_ends(void *p) {
   w.memory->flush_accounting();
   uninstall_overflow_stack();
   start_lock lock;
-  if (w.id != 0)
+  if (w.id != 0) {
     --the_runtime().external_threads;
+    set_waiting(w, waiting::runs_any);
+  }
   w.is_left();
   set_this_thread_context(nullptr);
   w.adopted = false;
@@ -96,11 +150,13 @@ worker *free_slot(runtime &rt) {
   return nullptr;
 }
 
-worker &slot_for_thread(runtime &rt) {
+/// Returns a slot for the calling thread. The first one counts as a worker, so it is no slot for a
+/// thread that is `carried` by one.
+worker &slot_for_thread(runtime &rt, bool carried) {
   worker *first = rt.slots[0].load(std::memory_order_relaxed);
   if (!first)
     return make_worker(rt, 0);
-  if (!first->adopted)
+  if (!first->adopted && !carried)
     return *first;
   if (rt.external_threads < k_thread_slots - rt.workers)
     if (worker *w = free_slot(rt))
@@ -148,14 +204,19 @@ worker &adopt() {
   const int saved_errno = errno;
   start_lock lock;
   start_locked();
-  worker &w = slot_for_thread(*g_runtime);
+  const bool carried = carrier() && carrier()->is_carried();
+  worker &w = slot_for_thread(*g_runtime, carried);
   watch_end_of_thread(w);
   w.adopted = true;
   w.keeps_time.store(false, std::memory_order_relaxed);
   if (w.messages && w.id >= g_runtime->workers)
     w.messages->may_manage = !g_runtime->manage.is_restricted();
-  if (w.id != 0)
+  if (w.id != 0) {
     ++g_runtime->external_threads;
+    set_waiting(w, carried                              ? waiting::carried
+                   : is_on_thread_of_worker(*g_runtime) ? waiting::runs_any
+                                                        : waiting::apart);
+  }
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;
@@ -187,6 +248,7 @@ worker *make_spare_worker(runtime &rt, spare &taker) {
   worker *w = free_slot(rt);
   if (w) {
     w->stand_in = &taker;
+    set_waiting(*w, waiting::runs_any);
     block_of_slot(w->id, block_kind::spare);
     if (w->messages)
       w->messages->may_manage = true; // in the place of the stuck worker

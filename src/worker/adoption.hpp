@@ -4,6 +4,8 @@
 
 #include "task/task.hpp"
 
+#include <weft/layer/thread.hpp>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -24,6 +26,10 @@ worker &make_worker(runtime &rt, unsigned id);
 void end_root(task &root);
 /// Adopts the timer's thread, once there are services that it calls.
 thread_context *adopt_timer() noexcept;
+/// Does what layer::park_on_carriers says.
+void set_carrier(const layer::carrier_calls &calls) noexcept;
+/// Returns the functions that park lightweight threads with blocks of their own; null: there are none.
+const layer::carrier_calls *carrier() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -20,6 +20,8 @@
 #include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "trace/session.hpp"
+#include "tune/knobs.hpp"
+#include "tune/policies.hpp"
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
 
@@ -34,6 +36,8 @@ namespace {
 void before_fork() {
   pthread_mutex_lock(&g_start_mutex);
   services_before_fork();
+  policies_before_fork();
+  knobs_before_fork();
   lock_settings();
   store_before_fork();
   sync_before_fork();
@@ -43,6 +47,8 @@ void after_fork_in_parent() {
   sync_after_fork();
   store_after_fork();
   unlock_settings();
+  knobs_after_fork_in_parent();
+  policies_after_fork_in_parent();
   services_after_fork_in_parent();
   pthread_mutex_unlock(&g_start_mutex);
 }
@@ -110,6 +116,8 @@ void after_fork_in_child() {
   forget_hardware_in_child();
   forget_external_threads_in_child();
   unlock_settings();
+  knobs_after_fork_in_child();
+  policies_after_fork_in_child();
   services_after_fork_in_child();
   forget_functions_after_fork();
   worker *w = this_worker_or_null();

@@ -5,6 +5,7 @@
 #include "os/thread_state.hpp"
 #include "publish/reporting.hpp"
 #include "trace/session.hpp"
+#include "tune/policies.hpp"
 #include "worker/phase.hpp"
 #include "worker/runtime.hpp"
 
@@ -67,7 +68,7 @@ void *stand_in(void *) noexcept {
 
 unsigned known_threads(runtime &rt) noexcept {
   unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() +
-               trace_has_thread() + reporting_threads() + stand_in_runs();
+               trace_has_thread() + reporting_threads() + policy_threads() + stand_in_runs();
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       n += w->tid.load(std::memory_order_relaxed) > 0 &&

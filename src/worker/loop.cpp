@@ -9,16 +9,18 @@
 #include "iter/iteration.hpp"
 #include "managers/hooks.hpp"
 #include "managers/managers.hpp"
-#include "task/claim_word.hpp"
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
-#include "task/signal_word.hpp"
 #include "task/tracing.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/signal_word.hpp"
 #include "ult/hooks.hpp"
+#include "ult/stack_switch.hpp"
 #include "worker/functions.hpp"
 #include "worker/search.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -41,11 +43,11 @@ WEFT_INLINE runnable *next_own(worker &w) {
   return take_shared_first(w);
 }
 
-WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
+WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &item) {
   runtime &rt = the_runtime();
-  if (rt.has_priorities.load(std::memory_order_relaxed) && rt.ready->outranks(r.priority))
+  if (rt.has_priorities.load(std::memory_order_relaxed) && rt.ready->outranks(item.priority))
     return false;
-  const std::uint32_t odds = rt.successor_odds;
+  const std::uint32_t odds = rt.successor_odds.load(std::memory_order_relaxed);
   if (odds == UINT32_MAX)
     return true;
   w.seed = w.seed * 1664525u + 1013904223u;
@@ -53,11 +55,11 @@ WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
 }
 
 /// Returns whether the worker that made an immediate successor ready runs it at once.
-WEFT_INLINE bool goes_first(worker &w, const runnable &r) {
+WEFT_INLINE bool goes_first(worker &w, const runnable &item) {
   if (w.own_frame.full()) [[unlikely]] // the frame would wait for the whole chain of successors
     return false;
   return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX ||
-         goes_first_of_all(w, r);
+         goes_first_of_all(w, item);
 }
 
 template <class F>
@@ -70,90 +72,90 @@ runnable *timed(worker &w, const task &body, F run) noexcept {
   return next;
 }
 
-WEFT_COLD runnable *execute_round_timed(worker &w, runnable &r) noexcept {
-  auto &node = static_cast<recorded_node &>(r);
+WEFT_COLD runnable *execute_round_timed(worker &w, runnable &item) noexcept {
+  auto &node = static_cast<recorded_node &>(item);
   return timed(w, *node.body, [&] { return execute_recorded(w, node); });
 }
 
 /// Runs a task, and its immediate successors.
-WEFT_INLINE void run_task(worker &w, runnable *r) {
+WEFT_INLINE void run_task(worker &w, runnable *item) {
   worker *here = &w;
   for (;;) {
-    r = execute_counted(*here, *static_cast<task *>(r), body_on::loop);
-    if (!r)
+    item = execute_counted(*here, *static_cast<task *>(item), body_on::loop);
+    if (!item)
       return;
     here = this_worker_or_null(); // the thread may have changed
     count(here->counts->successors);
-    if (!goes_first(*here, *r)) [[unlikely]]
-      return enqueue(here, *r, origin::fresh);
+    if (!goes_first(*here, *item)) [[unlikely]]
+      return enqueue(here, *item, origin::fresh);
   }
 }
 
-WEFT_NOINLINE void run_confined(worker &w, runnable *r) { run_task(w, r); }
+WEFT_NOINLINE void run_confined(worker &w, runnable *item) { run_task(w, item); }
 
 /// Runs a round of a recorded task, and the rounds that follow from it. This may go on for very
 /// long, so the worker looks at other work as well.
-void run_recorded(worker &w, runnable *r) {
+void run_recorded(worker &w, runnable *item) {
   worker *here = &w;
   for (;;) {
     count(here->counts->rounds);
-    r = --here->time.until == 0 ? execute_round_timed(*here, *r)
-                                : execute_recorded(*here, *static_cast<recorded_node *>(r));
-    if (!r)
+    item = --here->time.until == 0 ? execute_round_timed(*here, *item)
+                                   : execute_recorded(*here, *static_cast<recorded_node *>(item));
+    if (!item)
       return;
     here = this_worker_or_null(); // the thread may have changed
     count(here->counts->successors);
-    if (!goes_first(*here, *r)) [[unlikely]]
-      return enqueue(here, *r, origin::fresh);
+    if (!goes_first(*here, *item)) [[unlikely]]
+      return enqueue(here, *item, origin::fresh);
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
       continue;
     here->own_in_a_row = 0;
     poll_services(poll_point::scheduling_point);
     if (runnable *other = take_shared_first(*here)) {
       here->handoff = other;
-      return enqueue(here, *r, origin::fresh);
+      return enqueue(here, *item, origin::fresh);
     }
   }
 }
 
-/// Returns the newest own task if it may run on a frame that waits for `l`.
-WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
+/// Returns the newest own task if it may run on a frame that waits for `waited_for`.
+WEFT_INLINE runnable *newest_of(worker &w, const lineage &waited_for) {
   if (!w.own.deque || w.own.urgent->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return the_runtime().ready->take_newest(w.id, l);
-  return w.own.take_newest(l);
+    return the_runtime().ready->take_newest(w.id, waited_for);
+  return w.own.take_newest(waited_for);
 }
 
-void run(worker &w, runnable *r) {
-  if (r->what == runnable::kind::task) [[likely]]
-    return run_task(w, r);
+void run(worker &w, runnable *item) {
+  if (item->what == runnable::kind::task) [[likely]]
+    return run_task(w, item);
   flush_child_count(w);
-  switch (r->base()) {
+  switch (item->base()) {
   case runnable::kind::frame:
-    leave_for_frame(*static_cast<frame *>(r));
+    leave_for_frame(*static_cast<frame *>(item));
   case runnable::kind::join:
     end_gap(*w.counts, w.time);
-    run_job(w, *r);
+    run_job(w, *item);
     return begin_gap(this_worker_or_null()->time);
   case runnable::kind::recorded:
-    return run_recorded(w, r);
+    return run_recorded(w, item);
   case runnable::kind::task:
-    return run_confined(w, r);
+    return run_confined(w, item);
   }
 }
 
 } // namespace
 
-void enqueue_elsewhere(worker *here, runnable &r, origin from) {
-  if (r.confinement() != 0) [[unlikely]]
-    return enqueue_confined(r);
+void enqueue_elsewhere(worker *here, runnable &item, origin from) {
+  if (item.confinement() != 0) [[unlikely]]
+    return enqueue_confined(item);
   runtime &rt = the_runtime();
-  rt.ready->add(&r, here ? here->id : k_outside, from);
+  rt.ready->add(&item, here ? here->id : k_outside, from);
   unless(bug::enqueue_wakes_nobody, [&] { rt.idle.notify_one(); });
 }
 
-void enqueue_confined(runnable &r) {
-  const unsigned set = r.confinement();
-  the_runtime().confined.add(r);
+void enqueue_confined(runnable &item) {
+  const unsigned set = item.confinement();
+  the_runtime().confined.add(item);
   wake_one_of(set);
 }
 
@@ -165,18 +167,18 @@ void enqueue_job(worker &w, detail::join_job &job) {
 runnable *execute_timed(worker &w, task &t, body_on where) noexcept {
   const auto run = [&] { return where == body_on::frame ? execute_in_place(w, t) : execute(w, t); };
   // Of an entry that was left behind only the block is sure to be there: nothing names it.
-  if (t.has(detail::k_tracked) && is_left_behind(t.unsatisfied)) {
+  if (t.has_meanwhile(detail::k_tracked) && is_left_behind(t.unsatisfied)) {
     w.time.until = 1; // the next task is timed
     return run();
   }
   return timed(w, t, run);
 }
 
-void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
-void enqueue_resumed(thread_context *here, runnable &r) {
-  if (r.base() == runnable::kind::frame)
-    confine_frame(static_cast<frame &>(r));
-  enqueue(static_cast<worker *>(here), r, origin::resumed);
+void enqueue_ready(runnable &item) { enqueue(this_worker_or_null(), item, origin::fresh); }
+void enqueue_resumed(thread_context *here, runnable &item) {
+  if (item.base() == runnable::kind::frame)
+    confine_frame(static_cast<frame &>(item));
+  enqueue(static_cast<worker *>(here), item, origin::resumed);
 }
 void wake_for_message() noexcept {
   runtime &rt = the_runtime();
@@ -205,9 +207,34 @@ std::size_t ready_at(const thread_context &e) noexcept {
   return own.deque ? own.deque->size() : ~std::size_t{0};
 }
 void wake(thread_context &home) {
-  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt())
-      [[unlikely]]
-    the_runtime().watch.look_soon(); // the watcher may have to ask the thread there to let go
+  runtime &rt = the_runtime();
+  worker &w = static_cast<worker &>(home);
+  if (runnable *const parked = w.bed.claim()) [[unlikely]]
+    return unless(bug::carried_wakes_nobody, [&] { make_ready(static_cast<frame &>(*parked)); });
+  const unsigned id = w.id;
+  if (!rt.idle.notify_worker(id) && !rt.apart.wake(id) && can_preempt()) [[unlikely]]
+    rt.watch.look_soon(); // the watcher may have to ask the thread there to let go
+}
+
+void wait_on_own_stack(thread_context &e, frame &suspended) noexcept {
+  constexpr unsigned k_retry_us = 100; // after the thread could not be parked
+  worker &w = static_cast<worker &>(e);
+  if (!std::exchange(w.leaves_loop, false)) [[likely]]
+    return;
+  const auto publish = [](runnable &left, void *p) {
+    worker &self = *static_cast<worker *>(p);
+    if (!self.bed.publish(left, [&self] { return self.own_frame.full(); }))
+      make_ready(static_cast<frame &>(left));
+  };
+  e.suspended = &suspended; // for observers
+  task *const waiting = std::exchange(e.current, nullptr);
+  do {
+    if (!w.own_frame.full() && !carrier()->park(publish, &w))
+      usleep(k_retry_us);
+    the_runtime().gate.pass();
+  } while (!w.own_frame.take());
+  e.current = waiting;
+  e.suspended = nullptr;
 }
 
 void worker_loop() {
@@ -224,6 +251,8 @@ void worker_loop() {
       run(w, r);
     else if (w.thread_frame)
       leave_for_frame(*w.thread_frame);
+    else if (w.leaves_loop)
+      leave_for_frame(*w.suspended);
   }
 }
 
@@ -290,6 +319,11 @@ bool may_run_here(const worker &w, const task &t) noexcept {
   return set == mine || (mine == 0 && the_runtime().confined.serves(w.id, set));
 }
 
+/// Says whether the frame is on a thread's own stack, or in a call from there.
+bool is_on_own_stack(const worker &w) noexcept {
+  return !w.pool_stack || root_of(*w.pool_stack)->home;
+}
+
 /// Takes the task out of the worker's own queue if it is the newest there.
 bool pop_newest(worker &w, const task &t) noexcept {
   work_deque<runnable *> *const own = w.own.deque;
@@ -306,10 +340,12 @@ bool pop_newest(worker &w, const task &t) noexcept {
 /// Begins an open task in place of its entry in a queue. Returns false if another thread was first.
 bool begin_awaited(worker &w, task &t) noexcept {
   if (pop_newest(w, t)) {
-    if (start(t.unsatisfied))
-      return true;
-    drop_references(t, 1); // of the entry, which another waiter has left behind
-    return false;
+    const own_entry what = use_own_entry(t.unsatisfied);
+    if (what == own_entry::left_behind)
+      drop_references(t, 1);
+    else if (what == own_entry::of_later_run)
+      w.own.deque->push(&t); // there was room for it
+    return what == own_entry::begun;
   }
   t.references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: for the entry
   if (claim(t.unsatisfied)) // O2 of claim_word.hpp
@@ -323,8 +359,9 @@ bool begin_awaited(worker &w, task &t) noexcept {
 void run_awaited(task &awaited) {
   worker &w = *this_worker_or_null();
   // As in help(): on a thread's own stack only that thread could continue the task.
-  if (w.in_callback || home_of(w) || !has_room_for(w, awaited) || !may_run_here(w, awaited) ||
-      the_runtime().ready->choose(2) != 0 || !begin_awaited(w, awaited))
+  if (w.in_callback || is_on_own_stack(w) || !has_room_for(w, awaited) ||
+      !may_run_here(w, awaited) || the_runtime().ready->choose(2) != 0 ||
+      !begin_awaited(w, awaited))
     return;
   count(w.counts->executed);
   count(w.counts->ran_in_wait);
@@ -336,12 +373,12 @@ void run_awaited(task &awaited) {
     enqueue(&now, *successor, origin::fresh);
 }
 
-void run_job(worker &w, runnable &r) {
-  if ((r.flags & detail::call_record::k_call) == 0)
-    return run_join(static_cast<detail::join_job &>(r));
+void run_job(worker &w, runnable &item) {
+  if ((item.flags & detail::call_record::k_call) == 0)
+    return run_join(static_cast<detail::join_job &>(item));
   task posted("posted call", &functions_root());
   w.current = &posted;
-  auto &record = static_cast<detail::call_record &>(r);
+  auto &record = static_cast<detail::call_record &>(item);
   record.invoke(&record);
   try {
     wait_for_children(posted, exhausted::goes_on);

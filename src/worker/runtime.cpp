@@ -29,6 +29,10 @@
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
+#include "tune/knobs.hpp"
+#include "tune/mode.hpp"
+#include "tune/policies.hpp"
+#include "worker/apply_knob.hpp"
 #include "worker/fork.hpp"
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
@@ -44,6 +48,7 @@
 #include <cstring>
 #include <optional>
 #include <pthread.h>
+#include <sched.h>
 #include <span>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -68,8 +73,8 @@ namespace {
 
 /// Returns how many spares are allowed: under Valgrind none, because it runs one thread at a time.
 /// (A seed implies none by the setting: its order must not depend on time.)
-unsigned allowed_spares(const settings &s) noexcept {
-  return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
+unsigned allowed_spares(const settings &chosen) noexcept {
+  return on_valgrind() ? 0 : static_cast<unsigned>(chosen.watch_max_spares);
 }
 
 const char *current_label() {
@@ -78,19 +83,19 @@ const char *current_label() {
 }
 
 /// Describes the task that overflows its stack. Async-signal-safe.
-bool describe_victim(overflow_victim &v) {
+bool describe_victim(overflow_victim &victim) {
   thread_context *e = this_thread_context();
   if (!e || !e->current)
     return false;
   const task &t = *e->current;
-  v.label = label_of(t);
+  victim.label = label_of(t);
   if (!t.label) {
-    v.closure = closure_of(t);
-    v.creator = t.parent ? label_of(*t.parent) : nullptr;
+    victim.closure = closure_of(t);
+    victim.creator = t.parent ? label_of(*t.parent) : nullptr;
   }
-  v.is_task = !t.has(detail::k_implicit);
+  victim.is_task = !t.has(detail::k_implicit);
   if (!e->pool_stack)
-    v.thread_stack_low = e->thread_stack_low;
+    victim.thread_stack_low = e->thread_stack_low;
   return true;
 }
 
@@ -98,8 +103,8 @@ void worker_main(void *p) {
   worker &w = *static_cast<worker *>(p);
   settle_on_thread(w);
   overflow_guard guard;
-  const auto leave = [](thread_context &e, frame &f, void *) {
-    static_cast<worker &>(e).thread_frame = &f;
+  const auto leave = [](thread_context &e, frame &suspended, void *) {
+    static_cast<worker &>(e).thread_frame = &suspended;
     static_cast<worker &>(e).seat.work();
   };
   try {
@@ -227,6 +232,19 @@ some_names names_of_children(worker &w) {
   return names;
 }
 
+/// Waits a little for children whose handles main has waited for. Another worker lets the waiters of
+/// a task go on before it counts the task as ended, so main may get here in between.
+bool children_end_soon(const worker &w) noexcept {
+  constexpr std::uint64_t k_patience_ns = 10'000'000;
+  const std::uint64_t begin = now_ns();
+  while (!w.root.children.done(w.root.owned_children)) {
+    if (now_ns() - begin > k_patience_ns)
+      return false;
+    sched_yield();
+  }
+  return true;
+}
+
 /// Warns of children that are left after main has returned, or exit() was called: the locals of
 /// main are gone, or main will not use them any more.
 void warn_of_children_left(worker &w) noexcept {
@@ -237,6 +255,8 @@ void warn_of_children_left(worker &w) noexcept {
     names = names_of_children(w).text();
   } catch (const std::bad_alloc &) { // without names
   }
+  if (names.empty() && children_end_soon(w))
+    return;
   warn(
       "main ends before tasks that it spawned%s, and nothing waits for them; they use what main may have destroyed: call taskwait() before",
       names.c_str());
@@ -255,10 +275,10 @@ void wait_for_functions(const runtime &rt) {
           static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
       the_runtime().clock.prepare(look);
       suspend(
-          [](thread_context &, frame &f, void *p) {
+          [](thread_context &, frame &suspended, void *p) {
             auto &call = *static_cast<timer::call *>(p);
             call.f = [](void *left) { make_ready(*static_cast<frame *>(left)); };
-            call.context = &f;
+            call.context = &suspended;
             the_runtime().clock.at(now_ns() + call.period_ns, call);
           },
           &look, {waits_for::functions, nullptr});
@@ -388,17 +408,22 @@ void start_locked() {
                 "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
   check_reporting(current_settings());
+  const tuning_mode tuning = parse_tuning(current_settings().tune).mode;
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
+  fresh->fixed_blocks = fresh->cfg.sched_seed != 0 || tuning == tuning_mode::off;
   g_runtime = fresh.release();
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);
   start_watcher(*g_runtime);
   g_runtime->manage.start();
-  set_slow_call_ns(static_cast<std::uint64_t>(g_runtime->cfg.poll_slow.count()) * 1000u);
+  set_slow_call_ns(in_ns(g_runtime->cfg.poll_slow));
+  begin_knobs(*g_runtime);
   call_inherited_services(*g_runtime);
   start_reporting(*g_runtime);
+  if (tuning == tuning_mode::on)
+    begin_policies(g_runtime->cfg.tune_workers ? g_runtime->workers : 0);
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)
@@ -413,13 +438,12 @@ runtime::runtime()
       workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
       max_spares(allowed_spares(cfg)), slot_limit(k_thread_slots + max_spares),
       ready(make_policy(cfg, this_machine(), workers, slot_limit)), idle(slot_limit + 1),
-      producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
-      manage(cfg, this_machine(), workers, slot_limit),
+      apart(max_spares == 0), producers(cfg.throttle_bytes, cfg.throttle_soft * workers),
+      clock(&adopt_timer), manage(cfg, this_machine(), workers, slot_limit),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
-      spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(
-          static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})),
-      plain_odds(successor_odds), spare_threads(*this, max_spares), hangs(*this), room(*this),
+      spin_ns(in_ns(cfg.spin_us)), successor_odds(odds_of(cfg.sched_immediate_successor)),
+      plain_odds(odds_of(cfg.sched_immediate_successor)), spare_threads(*this, max_spares),
+      hangs(*this), room(*this, cfg),
       watch(spare_threads, idle, slot_limit,
             static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u, hang_patience_ns(cfg),
             static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u, &room) {
@@ -470,11 +494,14 @@ void stop_runtime() {
   if (orderly)
     end_tasks(rt, *w);
   g_phase.store(phase::stopped, std::memory_order_release); // O2
+  end_policies();
+  close_knobs();
   rt.stopping.store(
       true,
       std::
           memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
   unless(bug::stop_wakes_nobody, [&] { rt.idle.notify_all(); });
+  rt.apart.wake_all();
   // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about
   // to end.
   if ((w && !orderly) || threads_compute()) {

@@ -18,10 +18,12 @@
 #include "services/timer.hpp"
 #include "task/execute.hpp"
 #include "task/hooks.hpp"
-#include "task/wait.hpp"
+#include "task/wait/wait.hpp"
 #include "ult/thread_context.hpp"
 #include "worker/adoption.hpp"
+#include "worker/carried_bed.hpp"
 #include "worker/loop.hpp"
+#include "worker/sleep_apart.hpp"
 #include "worker/spares.hpp"
 #include "worker/step_back.hpp"
 #include "worker/throttle_core.hpp"
@@ -49,6 +51,10 @@ struct alignas(128) worker : thread_context {
   unsigned last_set = 0; // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false; // it has adopted an external thread
+  bool keeps_to_own = false; // see sleep_apart.hpp
+  bool is_carried = false; // its thread is a lightweight one that parks: see carried_bed.hpp
+  bool leaves_loop = false; // the thread goes back to its own stack, to park there
+  carried_bed<runnable> bed; // of such a thread
   bool forks = false; // the frame that it leaves lets `handoff` go first, whatever else is ready
   std::atomic<bool> keeps_time{false}; // its thread is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
@@ -58,6 +64,8 @@ struct alignas(128) worker : thread_context {
   /// Notes that its thread ends. An observer that sees this sees what the thread did.
   void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp
+  std::uint64_t sampled_busy_ns = 0; // at the last sample; see publish/runtimes.hpp
+  layer::client sampled_client = layer::client::weft;
   spare *stand_in = nullptr; // not null: the worker is this spare
   spare_seat<> seat; // of a spare, and of a worker that the runtime has started
   task root; // represents the thread
@@ -79,10 +87,18 @@ class throttle : public throttle_core<real_atomics, throttled_world> {
  public:
   /// Makes a throttle. A limit of 0 holds no producer; a soft limit of 0 means that there is none.
   throttle(std::uint64_t limit, std::uint64_t soft) noexcept
-      : throttle_core({}, static_cast<std::int64_t>(limit),
-                      static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
+      : throttle_core({}, static_cast<std::int64_t>(limit), lowest_of(limit, soft)) {}
+  /// Changes the limits while tasks run.
+  void set_limits(std::uint64_t limit, std::uint64_t soft) {
+    throttle_core::set_limits(static_cast<std::int64_t>(limit), lowest_of(limit, soft));
+  }
   /// Suspends the caller until the live memory is at the low mark, or until nothing else can run.
   void hold_back(worker &w);
+
+ private:
+  static std::int64_t lowest_of(std::uint64_t limit, std::uint64_t soft) noexcept {
+    return static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit);
+  }
 };
 
 class runtime {
@@ -97,6 +113,7 @@ class runtime {
   std::unique_ptr<policy> ready;
   confined_work confined; // beside `ready`
   eventcount<> idle;
+  sleep_apart apart;
   throttle producers;
   timer clock;
   managers manage;
@@ -106,8 +123,9 @@ class runtime {
   std::atomic<bool> stopping{false};
   std::uint32_t
       most_searchers; // how many workers spin at once; one cpu is left to workers that have work
-  std::uint64_t spin_ns;
-  std::uint32_t successor_odds; // of 2^32 - 1, that an immediate successor goes first
+  // Copies of knobs for the threads that read them: apply_knob.hpp. `cfg` has the values of the start.
+  std::atomic<std::uint64_t> spin_ns;
+  std::atomic<std::uint32_t> successor_odds; // of 2^32 - 1, that an immediate successor goes first
   // The same as long as no task has had a priority, and 0 afterwards: then a worker compares
   // priorities first.
   std::atomic<std::uint32_t> plain_odds;
@@ -116,7 +134,12 @@ class runtime {
   hang_check hangs;
   sleep_gate<> gate; // passed by a worker that ends its sleep
   worker_room room;
+  std::uint64_t sampled_ns = 0; // when the workers were sampled last; see publish/runtimes.hpp
+  std::atomic<bool> serves_others{
+      false}; // at the last sample a worker did something for another runtime
   watcher watch;
+  // Sizes of blocks depend on no clock: sched.seed, tune=off.
+  bool fixed_blocks = false;
 };
 
 inline worker &this_worker() {
@@ -159,25 +182,35 @@ inline void expect_priorities() noexcept {
   runtime &rt = the_runtime();
   if (rt.has_priorities.load(std::memory_order_relaxed))
     return;
-  rt.has_priorities.store(
-      true, std::memory_order_relaxed); // hints: the task itself is handed over by its queue
-  rt.plain_odds.store(0, std::memory_order_relaxed);
+  // Hints for workers: the task itself is handed over by its queue.
+  rt.has_priorities.store(true, std::memory_order_seq_cst); // O5: pairs with set_successor_odds
+  rt.plain_odds.store(0, std::memory_order_seq_cst); // O5
+}
+/// Changes how often an immediate successor goes first. One thread at a time.
+inline void set_successor_odds(runtime &rt, std::uint32_t odds) noexcept {
+  rt.successor_odds.store(odds, std::memory_order_relaxed);
+  // O5: another thread may meet the first priority meanwhile. Its zero comes after this store, or
+  // the flag, which the thread stores before, is seen here.
+  rt.plain_odds.store(odds, std::memory_order_seq_cst);
+  if (rt.has_priorities.load(std::memory_order_seq_cst)) // O5
+    rt.plain_odds.store(0, std::memory_order_seq_cst); // O5
 }
 
-/// Returns, in one comparison, whether `r` has neither a priority nor a set of workers.
-[[nodiscard]] inline bool is_for_own_queue(const runnable &r) noexcept {
+/// Returns, in one comparison, whether `item` has neither a priority nor a set of workers.
+[[nodiscard]] inline bool is_for_own_queue(const runnable &item) noexcept {
   constexpr auto bits = [](runnable::kind k, std::int16_t p) {
     return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0});
   };
-  return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) &
+  return (std::bit_cast<std::uint64_t>(
+              detail::runnable_traits{item.what, item.flags, item.priority, 0}) &
           bits(runnable::kind{0xFC}, -1)) == 0;
 }
 /// Gives ready work to the policy and wakes a worker for it.
-inline void enqueue(worker *here, runnable &r, origin from) {
+inline void enqueue(worker *here, runnable &item, origin from) {
   runtime &rt = the_runtime();
-  const bool own = here && here->own.deque && is_for_own_queue(r) && from != origin::yielded;
-  if (!own || !here->own.deque->try_push(&r)) [[unlikely]]
-    return enqueue_elsewhere(here, r, from);
+  const bool own = here && here->own.deque && is_for_own_queue(item) && from != origin::yielded;
+  if (!own || !here->own.deque->try_push(&item)) [[unlikely]]
+    return enqueue_elsewhere(here, item, from);
   if (unless(bug::enqueue_wakes_nobody, rt.idle.has_sleepers()))
     rt.idle.choose_any();
 }
@@ -188,9 +221,9 @@ inline void wake_first_of(runtime &rt, const std::vector<unsigned> &ids) noexcep
       return;
 }
 /// Confines a frame that is about to be enqueued: it goes on where its task may run.
-inline void confine_frame(frame &f) noexcept {
-  if (f.current && f.current->confinement() != 0) [[unlikely]]
-    f.confine(f.current->confinement());
+inline void confine_frame(frame &suspended) noexcept {
+  if (suspended.current && suspended.current->confinement() != 0) [[unlikely]]
+    suspended.confine(suspended.current->confinement());
 }
 
 /// Calls execute() or execute_in_place(), and counts the task.

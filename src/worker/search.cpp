@@ -16,6 +16,18 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
+/// Returns whether the worker is an external thread that takes no work of others: sleep_apart.hpp. A
+/// thread that parks need not help, because its worker does.
+bool keeps_to_own(const worker &w) noexcept {
+  return w.keeps_to_own && (w.is_carried || !the_runtime().apart.all_help());
+}
+
+/// Returns where the worker searches and sleeps.
+eventcount<> &bed_of(const worker &w) noexcept {
+  runtime &rt = the_runtime();
+  return keeps_to_own(w) ? rt.apart.bed() : rt.idle;
+}
+
 constexpr int k_looks_per_clock_read = 4;
 constexpr int k_most_pauses =
     16; // between two looks: a searcher takes cache lines from working threads
@@ -56,6 +68,8 @@ WEFT_NOINLINE runnable *take_of_both(worker &w) {
 
 runnable *steal_join(worker &w) {
   runtime &rt = the_runtime();
+  if (keeps_to_own(w)) [[unlikely]]
+    return nullptr;
   const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2: pairs with adoption
   w.seed = w.seed * 1664525u + 1013904223u;
   unsigned v = (w.seed >> 16) % used;
@@ -96,6 +110,8 @@ void wake_one_of(unsigned set) noexcept {
 
 runnable *take_shared_first(worker &w) {
   runtime &rt = the_runtime();
+  if (keeps_to_own(w)) [[unlikely]]
+    return nullptr;
   if (rt.confined.any()) [[unlikely]]
     if (runnable *r = rt.confined.get(w.id, w.last_set))
       return r;
@@ -117,6 +133,8 @@ runnable *take_in_depth(worker &w) {
 
 runnable *take_ready(worker &w) {
   runtime &rt = the_runtime();
+  if (keeps_to_own(w)) [[unlikely]]
+    return rt.ready->take_newest(w.id, {&w.root, nullptr, true});
   if (rt.confined.any())
     return take_of_both(w);
   if (!w.own.deque && rt.producers.holds_any()) [[unlikely]]
@@ -158,9 +176,11 @@ void tidy(worker &w) {
 
 runnable *spin(worker &w) {
   runtime &rt = the_runtime();
+  eventcount<> &bed = bed_of(w);
   runnable *r = nullptr;
-  if (rt.spin_ns != 0 && rt.idle.begin_search(w.id, rt.most_searchers)) {
-    const std::uint64_t until = now_ns() + rt.spin_ns;
+  const std::uint64_t spin_ns = rt.spin_ns.load(std::memory_order_relaxed);
+  if (spin_ns != 0 && bed.begin_search(w.id, rt.most_searchers)) {
+    const std::uint64_t until = now_ns() + spin_ns;
     int pauses = 1;
     do {
       for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
@@ -172,7 +192,7 @@ runnable *spin(worker &w) {
     } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
   }
   if (!r)
-    rt.idle.end_search(w.id);
+    bed.end_search(w.id);
   return r;
 }
 
@@ -181,14 +201,14 @@ runnable *spin(worker &w) {
 enum class idle_stage { waiting, checking, settled };
 
 /// Returns when a sleeper looks again by itself; 0 for never.
-std::int64_t next_look(const worker &w, idle_stage m) noexcept {
+std::int64_t next_look(const worker &w, idle_stage stage) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
   if (has_services_at(poll_point::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = std::min(k_linger_ns, kept_ns(cfg));
-  else if (m == idle_stage::waiting && cfg.watch_hang != hang_kind::off)
+  else if (stage == idle_stage::waiting && cfg.watch_hang != hang_kind::off)
     later = hang_patience_ns(cfg);
   return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
 }
@@ -199,38 +219,49 @@ struct sleep_result {
 };
 
 /// Sleeps until there may be work. Returns what it finds after it has announced itself.
-sleep_result sleep(worker &w, idle_stage m) {
+sleep_result sleep(worker &w, idle_stage stage) {
   runtime &rt = the_runtime();
-  rt.idle.prepare(w.id);
+  const bool apart = keeps_to_own(w);
+  eventcount<> &bed = apart ? rt.apart.bed() : rt.idle;
+  bed.prepare(w.id);
   // Messages are not applied here: what they call may wait, although the worker has announced that
   // it sleeps.
   runnable *const r = look_for_ready(w);
-  if (r || rt.producers.holds_any() || (has_managers() && rt.manage.may_serve(w))) {
-    rt.idle.cancel_and_relay(w.id);
+  if (r || apart != keeps_to_own(w) || rt.producers.holds_any() ||
+      (has_managers() && rt.manage.may_serve(w))) {
+    bed.cancel_and_relay(w.id);
     rt.gate.pass();
     return {r ? r : look(w)};
   }
   if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
-    rt.idle.cancel(w.id);
+    bed.cancel(w.id);
     rt.gate.pass();
     return {};
   }
-  if (m == idle_stage::checking)
+  if (stage == idle_stage::checking)
     rt.watch.examine_soon();
   else
     count(w.counts->slept);
   const bool traced = w.trace && traces(trace_level::runtime);
   if (traced)
     w.trace->ring.put(trace_event::sleep, 0, 0);
-  const bool chosen = rt.idle.commit(w.id, next_look(w, m));
+  const bool chosen = bed.commit(w.id, next_look(w, stage));
   rt.gate.pass();
   if (traced)
     w.trace->ring.put(trace_event::wake, 0, 0);
   return {look(w), !chosen && !has_services_at(poll_point::idle)};
 }
 
-/// Waits for work. Returns null when the thread must continue its own stack: the runtime stops, or
-/// a spare is not needed.
+/// Returns whether the thread leaves the loop to park on its own stack. A thread whose own stack is
+/// not what waits, as a task with a stack of its own that runs there, sleeps in the loop.
+bool leaves_to_park(worker &w) noexcept {
+  w.leaves_loop =
+      w.is_carried && w.suspended && !(has_managers() && the_runtime().manage.may_serve(w));
+  return w.leaves_loop;
+}
+
+/// Waits for work. Returns null when the thread must continue its own stack: the runtime stops, a
+/// spare is not needed, or the thread parks.
 runnable *wait_for_some(worker &w) {
   runtime &rt = the_runtime();
   for (idle_stage m = idle_stage::waiting;;) {
@@ -238,6 +269,8 @@ runnable *wait_for_some(worker &w) {
     if (rt.producers.release_all())
       if (runnable *r = look(w))
         return r;
+    if (leaves_to_park(w)) [[unlikely]]
+      return nullptr;
     if (runnable *r = spin(w))
       return r;
     if (rt.stopping.load(std::memory_order_acquire)) // O3
@@ -283,7 +316,7 @@ runnable *find_work(worker &w) {
       return r;
   }
   runnable *r = wait_for_work(w);
-  the_runtime().idle.found(
+  bed_of(w).found(
       w.id); // the user's code may never come back: another worker sees to all other work
   return r;
 }

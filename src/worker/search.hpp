@@ -28,7 +28,7 @@ runnable *steal_join(worker &w);
 runnable *take_shared_first(worker &w);
 
 /// Looks everywhere, then waits. Returns null when the thread must continue its own stack: the
-/// runtime stops, or a spare is not needed.
+/// runtime stops, a spare is not needed, or the thread parks.
 runnable *find_work(worker &w);
 
 /// Wakes a worker of a set, for work that only the set may run.

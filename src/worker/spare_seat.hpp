@@ -28,10 +28,10 @@
 //                 of parked or gone, except that a parked spare becomes gone by itself. Waking and
 //                 becoming gone are compare-exchanges, so one of them wins.
 // Orders      O1  wake stores starting, release; wait loads it, acquire: the spare sees what comes
-//                 before a wake-up, the stopper's store of O3 included. work stores running, release; retire loads it, acquire: the
-//                 watcher sees the frame that it makes ready. The stores of begin and recall are
-//                 relaxed: the start of the thread comes after begin, and before recall the
-//                 watcher has seen what running publishes.
+//                 before a wake-up, the stopper's store of O3 included. work stores running,
+//                 release; retire loads it, acquire: the watcher sees the frame that it makes
+//                 ready. The stores of begin and recall are relaxed: the start of the thread comes
+//                 after begin, and before recall the watcher has seen what running publishes.
 //             O2  parked and gone, release; acquire: the watcher sees what the spare did.
 //             O3  the spare stores parked, then loads the word by which the runtime stops. The
 //                 stopper stores that word, then loads m_state in wake. All four seq_cst: if the

@@ -12,6 +12,8 @@
 #include "publish/publish.hpp"
 #include "services/dispatcher.hpp"
 #include "topo/machine.hpp"
+#include "tune/mailbox.hpp"
+#include "tune/policies.hpp"
 #include "worker/runtime.hpp"
 #include "worker/thread_name.hpp"
 
@@ -52,27 +54,30 @@ unsigned spare_pool::slots() const {
 /// Reads a slot for the watcher. External threads beyond the first are no workers: when one blocks,
 /// the number of running workers stays the same. But what they run while they wait may keep them
 /// from going on.
-bool spare_pool::read(unsigned slot, reading &r) const {
+bool spare_pool::read(unsigned slot, reading &seen) const {
   worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
   if (!w)
     return false;
-  r.external = slot >= m_runtime.workers && !w->stand_in;
-  if (r.external && !w->own_frame.full())
+  seen.external = slot >= m_runtime.workers && !w->stand_in;
+  if (seen.external && !w->own_frame.full())
     return false;
-  r.tid = w->tid.load(std::memory_order_relaxed);
-  if (r.tid <= 0 || (has_seat(*w) && w->seat.is() != spare_seat<>::running))
+  seen.tid = w->tid.load(std::memory_order_relaxed);
+  if (seen.tid <= 0 || (has_seat(*w) && w->seat.is() != spare_seat<>::running))
     return false;
-  r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) +
-            peek(w->counts->suspended);
-  r.idle = m_runtime.idle.announced(slot);
-  r.spare = w->stand_in != nullptr;
-  r.awaited = !r.idle && w->own_frame.full();
+  seen.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) +
+               peek(w->counts->suspended);
+  seen.idle =
+      m_runtime.idle.announced(slot) || m_runtime.apart.announced(slot) || w->bed.is_parked();
+  seen.spare = w->stand_in != nullptr;
+  seen.awaited = !seen.idle && w->own_frame.full();
   return true;
 }
 
 bool spare_pool::any_worker_searches() const {
   return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0;
 }
+
+bool spare_pool::any_thread_keeps_to_own() const { return m_runtime.apart.any(); }
 
 bool spare_pool::has_work() const {
   if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
@@ -98,6 +103,13 @@ lock_holder spare_pool::holder(const thread_wait &lock) const { return holder_of
 // ---- what it does ---------------------------------------------------------------------------------------------------
 
 bool spare_pool::add_spare() {
+  if (add_one())
+    return true;
+  m_runtime.apart.let_help();
+  return false;
+}
+
+bool spare_pool::add_one() {
   const std::uint64_t failed = m_failed_at.load(std::memory_order_relaxed);
   if (failed && now_ns() - failed < k_retry_ns)
     return false;
@@ -138,9 +150,9 @@ bool spare_pool::recruit() {
 }
 
 /// Adds a spare that is parked or gone.
-bool spare_pool::add(spare &s) {
+bool spare_pool::add(spare &thread) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
-  if (s.is->seat.wake() || start_thread(s))
+  if (thread.is->seat.wake() || start_thread(thread))
     return true;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return false;
@@ -148,29 +160,29 @@ bool spare_pool::add(spare &s) {
 
 /// Recalls a spare that was retired and still works: takes back the stack that would end its work,
 /// unless the spare was faster.
-bool spare_pool::recall(spare &s) {
-  if (!s.is->own_frame.take())
+bool spare_pool::recall(spare &thread) {
+  if (!thread.is->own_frame.take())
     return false;
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
-  s.is->seat.recall();
+  thread.is->seat.recall();
   return true;
 }
 
-bool spare_pool::start_thread(spare &s) {
-  worker &w = *s.is;
+bool spare_pool::start_thread(spare &thread) {
+  worker &w = *thread.is;
   if (w.os_thread.joinable())
     w.os_thread.join();
-  s.is->seat.begin();
+  thread.is->seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
   const int e = w.os_thread.start(
       thread_name("weft-spare", w.id).text,
-      [](void *p) { static_cast<spare *>(p)->pool->main(*static_cast<spare *>(p)); }, &s);
+      [](void *p) { static_cast<spare *>(p)->pool->main(*static_cast<spare *>(p)); }, &thread);
   if (!e) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;
   }
   w.is_left();
-  s.is->seat.end();
+  thread.is->seat.end();
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
   warn_once(
       g_warned_none,
@@ -188,7 +200,16 @@ void spare_pool::retire_spare(unsigned slot) {
 }
 
 bool spare_pool::may_be_asked() const { return why_private().empty(); }
-void spare_pool::answer() { m_runtime.hangs.answer(); }
+bool spare_pool::samples() const {
+  return m_runtime.serves_others.load(std::memory_order_relaxed); // a hint
+}
+void spare_pool::answer() {
+  m_runtime.hangs.answer();
+  answer_mailbox();
+  report_overdue_policy(now_ns());
+}
+
+shared_word spare_pool::bell() const { return may_be_asked() ? bell_of_mailbox() : shared_word{}; }
 
 bool spare_pool::can_ask() const { return can_preempt(); }
 
@@ -215,8 +236,8 @@ unsigned spare_pool::busy() const {
 
 bool spare_pool::examine() { return m_runtime.hangs.examine(); }
 
-bool spare_pool::leaves(spare &s) noexcept {
-  if (!s.is->seat.leave())
+bool spare_pool::leaves(spare &thread) noexcept {
+  if (!thread.is->seat.leave())
     return false;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return true;
@@ -233,19 +254,19 @@ void spare_pool::stop() {
 // ---- a spare's thread -----------------------------------------------------------------------------------------------
 
 /// Works until the spare is not needed. Returns false if it cannot work.
-bool spare_pool::stand_in(spare &s) noexcept {
-  worker &w = *s.is;
+bool spare_pool::stand_in(spare &thread) noexcept {
+  worker &w = *thread.is;
   try {
     suspend(
-        [](thread_context &e, frame &f, void *) {
-          static_cast<worker &>(e).thread_frame = &f;
+        [](thread_context &e, frame &suspended, void *) {
+          static_cast<worker &>(e).thread_frame = &suspended;
           static_cast<worker &>(e).seat.work();
         },
-        &s);
+        &thread);
   } catch (const error &e) {
     m_running.fetch_sub(1, std::memory_order_relaxed); // a count
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
-    s.is->seat.end();
+    thread.is->seat.end();
     warn_once(g_warned_none, "a spare thread cannot work: %s", e.what());
     return false;
   }
@@ -256,22 +277,22 @@ bool spare_pool::stand_in(spare &s) noexcept {
 
 /// Sleeps until the spare is needed. Returns false if it has not been needed for long, or if the
 /// runtime stops.
-bool spare_pool::park(spare &s) noexcept {
-  s.is->seat.park();
+bool spare_pool::park(spare &thread) noexcept {
+  thread.is->seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // other workers may have asked while this one was active
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
   // O3 of spare_seat.hpp
-  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.is->seat.wait(until) &&
+  return !m_runtime.stopping.load(std::memory_order_seq_cst) && thread.is->seat.wait(until) &&
          !m_runtime.stopping.load(std::memory_order_acquire); // O1: stored before the wake-up
 }
 
-void spare_pool::main(spare &s) noexcept {
-  worker &w = *s.is;
+void spare_pool::main(spare &thread) noexcept {
+  worker &w = *thread.is;
   settle_on_thread(w);
   {
     overflow_guard guard;
-    while (stand_in(s) && park(s)) {
+    while (stand_in(thread) && park(thread)) {
     }
   }
   w.is_left();

@@ -56,8 +56,9 @@ class spare_pool final : public watched {
   spare_pool(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
 
   unsigned slots() const override;
-  bool read(unsigned slot, reading &r) const override;
+  bool read(unsigned slot, reading &seen) const override;
   bool any_worker_searches() const override;
+  [[nodiscard]] bool any_thread_keeps_to_own() const override;
   bool work_waits() const override { return m_allowed && has_work(); }
   bool chores_wait() const override;
   [[nodiscard]] bool has_work() const;
@@ -80,12 +81,14 @@ class spare_pool final : public watched {
   std::uint64_t preemptions() const override;
   bool examine() override;
   bool may_be_asked() const override;
+  [[nodiscard]] bool samples() const override;
   void answer() override;
+  [[nodiscard]] shared_word bell() const override;
 
   /// Asks whether a spare that has found nothing to run leaves. Its own thread calls it. True: it
   /// must continue its thread's own stack. False: the watcher was faster, and the spare will find
   /// that stack ready.
-  [[nodiscard]] bool leaves(spare &s) noexcept;
+  [[nodiscard]] bool leaves(spare &thread) noexcept;
   /// Returns how many threads have been started.
   [[nodiscard]] std::uint64_t started() const noexcept {
     return m_started.load(std::memory_order_relaxed);
@@ -95,13 +98,14 @@ class spare_pool final : public watched {
   void stop();
 
  private:
-  [[nodiscard]] bool add(spare &s);
-  [[nodiscard]] bool recall(spare &s);
-  [[nodiscard]] bool start_thread(spare &s);
+  [[nodiscard]] bool add(spare &thread);
+  [[nodiscard]] bool recall(spare &thread);
+  [[nodiscard]] bool start_thread(spare &thread);
+  [[nodiscard]] bool add_one();
   [[nodiscard]] bool recruit();
-  void main(spare &s) noexcept;
-  [[nodiscard]] bool stand_in(spare &s) noexcept;
-  [[nodiscard]] bool park(spare &s) noexcept;
+  void main(spare &thread) noexcept;
+  [[nodiscard]] bool stand_in(spare &thread) noexcept;
+  [[nodiscard]] bool park(spare &thread) noexcept;
 
   runtime &m_runtime;
   const bool m_allowed; // false: stuck workers are ignored

@@ -39,8 +39,17 @@ bool worker_room::has_worker(int tid) const {
 unsigned worker_room::all_workers() const {
   return m_runtime.started_workers.load(std::memory_order_relaxed);
 }
-unsigned worker_room::least_workers() const {
-  return static_cast<unsigned>(m_runtime.cfg.pools_least_workers);
+unsigned worker_room::most_workers() const {
+  const unsigned most = m_most.load(std::memory_order_relaxed), all = all_workers();
+  return most == 0 ? all : std::min(most, all);
+}
+unsigned worker_room::in_pools() const {
+  const unsigned away = stepped_back(), beyond = all_workers() - most_workers();
+  return away > beyond ? away - beyond : 0;
+}
+void worker_room::take(const settings &chosen) noexcept {
+  m_least.store(static_cast<unsigned>(chosen.pools_least_workers), std::memory_order_relaxed);
+  m_most.store(static_cast<unsigned>(chosen.sched_workers), std::memory_order_relaxed);
 }
 
 /// A worker stays if no other worker can do what it does: it manages, or only it and some others

@@ -15,10 +15,12 @@
 #include "monitor/pool_threads.hpp"
 
 #include <atomic>
+#include <cstdint>
 
 namespace weft::inline v0 {
 namespace rt {
 
+struct settings;
 struct worker;
 class runtime;
 
@@ -27,7 +29,7 @@ class runtime;
 
 class worker_room final : public pool_thread_world {
  public:
-  explicit worker_room(runtime &rt) : m_runtime(rt) {}
+  worker_room(runtime &rt, const settings &chosen) : m_runtime(rt) { take(chosen); }
 
   external_list<layer::pool_thread> &pool_threads() override { return known_pool_threads(); }
   unsigned shared_cpus() const override;
@@ -35,10 +37,17 @@ class worker_room final : public pool_thread_world {
   bool sleeps(int tid) const override;
   bool has_worker(int tid) const override;
   unsigned all_workers() const override;
-  unsigned least_workers() const override;
+  unsigned least_workers() const override { return m_least.load(std::memory_order_relaxed); }
+  unsigned most_workers() const override;
   unsigned stepped_back() const override { return m_away.load(std::memory_order_relaxed); }
   bool step_back() override;
   bool call_back() override;
+  /// Returns how many of those that have stepped back did so for threads of other pools.
+  [[nodiscard]] unsigned in_pools() const;
+
+  /// Takes the values of sched.workers and pools.least_workers; the watcher acts on them at its next
+  /// look. Any thread.
+  void take(const settings &chosen) noexcept;
 
   /// Parks the thread of a worker that has stepped back. Returns false if the runtime stops. The
   /// worker's own thread calls it.
@@ -52,6 +61,7 @@ class worker_room final : public pool_thread_world {
 
   runtime &m_runtime;
   std::atomic<unsigned> m_away{0};
+  std::atomic<unsigned> m_least{0}, m_most{0}; // knobs, hints for the watcher; m_most 0: all
 };
 
 } // namespace rt

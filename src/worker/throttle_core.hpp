@@ -10,11 +10,11 @@
 //             Idle worker: it finds nothing to run and calls release_all, which raises the hints
 //             and releases all producers. When it has announced that it sleeps, it calls holds_any
 //             once more; if a producer is held, it cancels the sleep and begins again.
-//             Any thread: over and holds_any, which are hints.
+//             Any thread: over and holds_any, which are hints; set_limits.
 // Words       The counter (the world's): bytes of live tasks. m_any: a producer is held. m_held,
-//             under m_lock: the held producers. Fixed: m_limit, the limit of the settings (0: no
-//             producer is held), and m_lowest, where m_alarm begins. The low mark, low(): three
-//             quarters of m_lowest.
+//             under m_lock: the held producers. Written under m_lock: m_limit, the limit of the
+//             settings (k_off: no producer is held), and m_lowest, where m_alarm begins. The low
+//             mark, low(): three quarters of m_lowest.
 //             Hints, where an old value costs one spawn more or less:
 //               m_now    the limit in force: m_limit, or more since a hold or a release near it;
 //                        back at m_limit when the counter is at the low mark
@@ -29,6 +29,9 @@
 //             I4  No producer stays behind while all workers sleep: a worker that announces that it
 //                 sleeps sees m_any and cancels, or the producer sees the sleeper and wakes it (the
 //                 eventcount's barriers). The worker then calls release_all.
+//             I5  A producer that was held under other limits does not stay behind: set_limits takes
+//                 all of m_held with the lock under which it writes the limits. A producer that is
+//                 entered later compares the counter with the new low mark.
 // Orders      O1  the producer stores m_any, then loads the counter; the accountant changes the
 //                 counter, then loads m_any: all four seq_cst. If any of them were weaker, both
 //                 sides could miss each other.
@@ -58,16 +61,14 @@ class throttle_core {
 
   /// Makes a throttle. A limit of 0 holds no producer.
   throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept
-      : m_world(world), m_limit(limit), m_lowest(lowest) {}
+      : m_world(world), m_limit(limit ? limit : k_off), m_lowest(limit ? lowest : k_off) {}
 
   [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); }
   [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); }
 
   /// Reacts to a batch that changed the counter to `live`.
   void live_bytes_changed(std::int64_t live) {
-    if (m_limit == 0)
-      return;
-    if (live <= low()) {
+    if (live <= low()) { // always, without a limit
       reset();
       if (unless(bug::throttle_forgets_producers, m_any.load(std::memory_order_seq_cst))) // O1
         resume_all();
@@ -76,7 +77,7 @@ class throttle_core {
     const std::int64_t alarm = m_alarm.load(std::memory_order_relaxed);
     if (live > alarm)
       m_over.store(true, std::memory_order_relaxed);
-    else if (const std::int64_t follows = std::max(live + m_lowest / 4, m_lowest); follows < alarm)
+    else if (const std::int64_t follows = std::max(live + lowest() / 4, lowest()); follows < alarm)
       m_alarm.store(follows, std::memory_order_relaxed);
   }
 
@@ -93,14 +94,29 @@ class throttle_core {
            [&] { m_world.wake_one(); }); // a worker that found nothing just before releases it
   }
 
+  /// Changes the limits; a limit of 0 holds no producer. All held producers go on: those that must
+  /// wait under the new limits are held again.
+  void set_limits(std::int64_t limit, std::int64_t lowest) {
+    m_lock.lock();
+    m_limit.store(limit ? limit : k_off, std::memory_order_relaxed);
+    m_lowest.store(limit ? lowest : k_off, std::memory_order_relaxed);
+    reset();
+    m_over.store(limit != 0, std::memory_order_relaxed); // the next creator checks
+    typename World::queue held =
+        unless(bug::throttle_limits_keep_producers, [&] { return take_held(); }); // I5
+    m_lock.unlock();
+    while (item *producer = held.pop_front())
+      m_world.make_ready(*producer);
+  }
+
   /// Releases all producers, and raises the marks for a while, so that producers and idle workers
   /// do not alternate at every task.
   bool release_all() {
     if (!unless(bug::throttle_keeps_producers, m_any.load(std::memory_order_relaxed)))
       return false;
     const std::int64_t live = m_world.live_bytes();
-    if (live > m_limit)
-      m_now.store(live + m_limit / 4, std::memory_order_relaxed);
+    if (live > limit())
+      m_now.store(live + limit() / 4, std::memory_order_relaxed);
     raise_alarm(live);
     resume_all();
     return true;
@@ -124,7 +140,7 @@ class throttle_core {
     be_quiet();
   }
   void raise_alarm(std::int64_t live) noexcept {
-    m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)),
+    m_alarm.store(std::min(live + lowest() / 4, m_now.load(std::memory_order_relaxed)),
                   std::memory_order_relaxed);
     be_quiet();
   }
@@ -134,28 +150,41 @@ class throttle_core {
       16
       << 10; // bytes of tasks that are made before one more producer is held: as much as its stack takes
 
-  [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
+  static constexpr std::int64_t k_off = std::int64_t{1} << 60; // more than all memory
+
+  [[nodiscard]] std::int64_t limit() const noexcept {
+    return m_limit.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::int64_t lowest() const noexcept {
+    return m_lowest.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::int64_t low() const noexcept { return lowest() / 4 * 3; }
   void reset() noexcept {
-    m_now.store(m_limit, std::memory_order_relaxed);
-    m_alarm.store(m_lowest, std::memory_order_relaxed);
+    m_now.store(limit(), std::memory_order_relaxed);
+    m_alarm.store(lowest(), std::memory_order_relaxed);
     be_quiet();
+  }
+  /// Takes all producers. The caller holds m_lock.
+  typename World::queue take_held() {
+    typename World::queue held = std::move(m_held);
+    m_any.store(false, std::memory_order_relaxed);
+    return held;
   }
   void resume_all() {
     m_lock.lock();
-    typename World::queue held = std::move(m_held);
-    m_any.store(false, std::memory_order_relaxed);
+    typename World::queue held = take_held();
     m_lock.unlock();
     while (item *producer = held.pop_front())
       m_world.make_ready(*producer);
   }
 
   [[no_unique_address]] World m_world;
-  const std::int64_t m_limit; // 0: off
-  const std::int64_t m_lowest; // the lower of the two marks
+  typename P::template atomic<std::int64_t> m_limit; // k_off: none
+  typename P::template atomic<std::int64_t> m_lowest; // the lower of the two marks
   typename P::template atomic<std::int64_t> m_now{
-      m_limit}; // the limit in force: raised when producers were released above it
+      limit()}; // the limit in force: raised when producers were released above it
   typename P::template atomic<std::int64_t> m_alarm{
-      m_lowest}; // above it a producer checks whether it must be held
+      lowest()}; // above it a producer checks whether it must be held
   typename P::template atomic<bool> m_over{false};
   typename P::template atomic<bool> m_any{false};
   spin_lock<P> m_lock;

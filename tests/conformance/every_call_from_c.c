@@ -65,6 +65,35 @@ static void accesses_order_tasks(void) {
   EXPECT(weft_taskwait(NULL) == 0);
 }
 
+static int two_steps_add(void *p) {
+  int **const both = p;
+  *both[0] += *both[1];
+  return 0;
+}
+
+static void tasks_in_two_steps(void) {
+  int x = 0, two = 2;
+  const weft_access list[] = {weft_inout(&x), weft_in(&two)};
+  const weft_region parts[] = {weft_region_span(&x, sizeof x, 0, 1, WEFT_INOUT)};
+  weft_prepared task;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(weft_task_prepare(&task, two_steps_add, 2 * sizeof(int *), 2, NULL) == 0);
+    ((int **)task.arg)[0] = &x;
+    ((int **)task.arg)[1] = &two;
+    EXPECT(weft_task_submit(&task, list, 2) == 0);
+  }
+  EXPECT(weft_taskwait(NULL) == 0 && x == 6);
+  EXPECT(weft_task_prepare(&task, two_steps_add, 2 * sizeof(int *), 0, NULL) == 0);
+  ((int **)task.arg)[0] = &x;
+  ((int **)task.arg)[1] = &two;
+  EXPECT(weft_task_submit_regions(&task, parts, 1, NULL, 0) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && x == 8);
+  EXPECT(weft_task_prepare(&task, two_steps_add, 2 * sizeof(int *), 0, NULL) == 0);
+  EXPECT(weft_task_discard(&task) == 0 && weft_task_discard(&task) == 0);
+  EXPECT(weft_task_submit(&task, NULL, 0) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_taskwait(NULL) == 0 && x == 8);
+}
+
 struct race {
   int x, y, released, refused;
 };
@@ -259,6 +288,9 @@ static void joins_and_critical_sections_run(void) {
   EXPECT(weft_join(set_one, &x, set_one, &y, NULL) == 0 && x == 1 && y == 1);
   EXPECT(weft_join(set_one, &x, fail_with_seven, NULL, &code) == WEFT_ERR_TASK_FAILED && code == 7);
   EXPECT(weft_critical("section", increment, &x, NULL) == 0 && x == 2);
+  EXPECT(weft_critical_enter("section") == 0);
+  EXPECT(weft_critical_leave("section") == 0);
+  EXPECT(weft_critical_leave("section") == WEFT_ERR_INVALID_ARGUMENT);
 }
 
 static int keeps_a_value_of_its_own(void *p) {
@@ -541,6 +573,104 @@ static void counters_are_read_and_defined(void) {
   weft_snapshot_free(NULL);
 }
 
+static void count_knob(const char *name, const char *value, const char *allowed, const char *help,
+                       int of_program, void *count) {
+  EXPECT(name[0] && value[0] && allowed[0] && help);
+  *(int *)count += of_program;
+}
+
+static int look_and_set(const weft_policy_call *call, void *context) {
+  double executed = -1;
+  int kept = 0;
+  EXPECT(weft_policy_read(call, "/threads/count/cumulative", 1, &executed) == WEFT_OK);
+  EXPECT(executed >= 0);
+  EXPECT(weft_policy_read(call, "/threads/count/cumulative", 0, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_set(call, "spin.us", "3us", &kept) == WEFT_OK && kept == 1);
+  EXPECT(weft_policy_set(call, "spin.uss", "3us", NULL) == WEFT_ERR_BAD_SETTING);
+  *(int *)context = 1;
+  return 0;
+}
+
+/* Without tune=on policies are entered and ended, and not called. */
+static void policies_are_entered_and_ended(void) {
+  weft_tuning_policy *policy = NULL, *other = NULL;
+  weft_event *event = NULL;
+  int called = 0;
+  EXPECT(weft_policy_every("c every", 1000000, look_and_set, &called, &policy) == WEFT_OK);
+  EXPECT(weft_policy_every("c every", 1000000, look_and_set, &called, &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_every("c fast", 999999, look_and_set, &called, &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_every("", 1000000, look_and_set, &called, &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_every("c none", 1000000, NULL, &called, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  weft_policy_end(policy);
+  EXPECT(weft_policy_threshold("c counter", "/threadqueue/length", 10, 1, 1000000, look_and_set,
+                               &called, &policy) == WEFT_OK);
+  weft_policy_end(policy);
+  EXPECT(weft_event_make(&event) == WEFT_OK);
+  EXPECT(weft_event_make(NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_at("c event", NULL, look_and_set, &called, &policy) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_at("c event", event, look_and_set, &called, &policy) == WEFT_OK);
+  weft_event_fire(event);
+  weft_event_fire(NULL);
+  weft_policy_end(policy);
+  weft_policy_end(NULL);
+  weft_event_destroy(event);
+  weft_event_destroy(NULL);
+  EXPECT(called == 0);
+  EXPECT(weft_policy_set(NULL, "spin.us", "3us", NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_policy_read(NULL, "/threads/rate", 0, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+}
+
+static void knobs_are_defined_and_changed(void) {
+  static const int64_t sizes[] = {160, 320};
+  static const char *const orders[] = {"row", "column"};
+  weft_knob *tile = NULL, *size = NULL, *share = NULL, *order = NULL, *other = NULL;
+  char text[4];
+  size_t needed = 0;
+  int count = 0;
+  EXPECT(weft_knob_define("c.tile", 8, 1, 64, WEFT_STEPS_LOGARITHMIC, WEFT_HOLDS_FROM_NEXT_LOOP,
+                          "of the test", &tile) == 0);
+  EXPECT(weft_knob_define_list("c.size", 160, sizes, 2, WEFT_HOLDS_FROM_NEXT_CALL, NULL, &size) ==
+         0);
+  EXPECT(weft_knob_define_real("c.share", 0.5, 0, 1, WEFT_STEPS_LINEAR, WEFT_HOLDS_WHEN_QUIET, "",
+                               &share) == 0);
+  EXPECT(weft_knob_define_choice("c.order", 1, orders, 2, WEFT_HOLDS_FROM_NEXT_CALL, "", &order) ==
+         0);
+  EXPECT(weft_knob_define("c.tile", 8, 1, 64, 0, 0, "", &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_define("c.other", 8, 1, 64, 2, 0, "", &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_define("c.other", 8, 1, 64, 0, 3, "", &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_define("c.other", 8, 1, 64, 0, 0, "", NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_define_list("c.other", 1, NULL, 1, 0, "", &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_define_choice("c.other", 2, orders, 2, 0, "", &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_value(tile) == 8 && weft_knob_value(size) == 160 && weft_knob_value(order) == 1);
+  EXPECT(weft_knob_real(share) == 0.5 && weft_knob_real(NULL) == 0 && weft_knob_value(NULL) == 0);
+  EXPECT(weft_knob_set(tile, "16") == 0 && weft_knob_value(tile) == 16);
+  EXPECT(weft_knob_set(tile, "65") == WEFT_ERR_BAD_SETTING && weft_knob_value(tile) == 16);
+  EXPECT(weft_knob_set(NULL, "1") == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_set("c.order", "row") == 0 && weft_knob_value(order) == 0);
+  EXPECT(weft_set("c.nothing", "1") == WEFT_ERR_BAD_SETTING);
+  EXPECT(weft_set(NULL, "1") == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_set("workers", "1") == WEFT_ERR_ALREADY_STARTED);
+  EXPECT(weft_set("spin.us", "5us") == 0);
+  EXPECT(weft_get("spin.us", text, sizeof text, &needed) == 0 && needed == 4 &&
+         strcmp(text, "5us") == 0);
+  EXPECT(weft_get("spin.us", NULL, 0, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_get("c.nothing", NULL, 0, &needed) == WEFT_ERR_BAD_SETTING);
+  EXPECT(weft_knobs_list(count_knob, &count) == 0 && count == 4);
+  EXPECT(weft_knobs_list(NULL, &count) == WEFT_ERR_INVALID_ARGUMENT);
+  weft_knob_withdraw(tile);
+  weft_knob_withdraw(size);
+  weft_knob_withdraw(share);
+  weft_knob_withdraw(order);
+  weft_knob_withdraw(NULL);
+  count = 0;
+  EXPECT(weft_knobs_list(count_knob, &count) == 0 && count == 0);
+}
+
 static void the_end_is_final(void) {
   int x = 0;
   EXPECT(weft_shutdown() == 0);
@@ -553,6 +683,7 @@ static void the_end_is_final(void) {
 int main(void) {
   settings_come_first();
   accesses_order_tasks();
+  tasks_in_two_steps();
   a_task_releases_early();
   functions_run_in_their_stream();
   regions_order_tasks_where_they_overlap();
@@ -567,6 +698,8 @@ int main(void) {
   loops_take_regions();
   counters_are_read_and_defined();
   levels_and_histograms_are_read();
+  policies_are_entered_and_ended();
+  knobs_are_defined_and_changed();
   the_end_is_final();
   return failures != 0;
 }

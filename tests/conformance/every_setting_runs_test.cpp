@@ -57,6 +57,8 @@ bool a_bit_of_everything_works() {
 
 const std::pair<const char *, const char *> k_values[] = {
     {"WEFT_PRESET", "latency"},
+    {"WEFT_SCHED_WORKERS", "1"},
+    {"WEFT_LOOP_BLOCK", "1us"},
     {"WEFT_PRESET", "throughput"},
     {"WEFT_PRESET", "debug"},
     {"WEFT_WORKERS", "1"},

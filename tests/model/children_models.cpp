@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what src/task/execute.cpp does around the counters of task/completion.hpp:
+// Models of what src/task/execute.cpp does around the counters of task/wait/completion.hpp:
 // - the count that a worker keeps of children that have ended on its loop (count_later of
 //   child_count.hpp, flush_child_count);
 // - the flags of a task that its children read while it runs and fails.
 #include "suspension.hpp"
 
-#include "task/completion.hpp"
+#include "task/wait/completion.hpp"
 
 namespace {
 

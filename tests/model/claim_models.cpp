@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/claim_word.hpp and waiter_list.hpp. One thread begins a task, its block is freed
+// Models of src/task/wait/claim_word.hpp and waiter_list.hpp. One thread begins a task, its block is freed
 // once, and a waiter is either fired or taken back. `begin`, `end` and `drop` are images of the code
 // around the words.
 #include "checker/models.hpp"
 
-#include "task/claim_word.hpp"
 #include "task/countdown.hpp"
-#include "task/waiter_list.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/waiter_list.hpp"
 
 namespace {
 
@@ -147,6 +147,73 @@ struct claim_by_two {
 };
 const passes<claim_by_two> c3{"claim_by_two"};
 
+/// Lets the task be queued once more, for its destructor, while its first entry is left behind: each
+/// of the two runners has an entry, and the one that goes on sees why the task was queued.
+struct claim_before_a_later_run {
+  static constexpr int threads = 3;
+  model_atomic<std::uint32_t> word{0};
+  model_atomic<int> queued{0}, again{0};
+  model_var<int> why{0}, runs{0};
+  void run(int t) {
+    if (t == 0) {
+      open_to_waiters(word);
+      queued.store(1, release);
+      const bool begun = claim(word);
+      if (begun)
+        why.set(1);
+      return again.store(begun ? 1 : 2, release);
+    }
+    if (t == 1)
+      P::await(queued, [](int q) { return q == 1; }, acquire);
+    else if (P::await(again, [](int a) { return a != 0; }, acquire) != 1)
+      return;
+    if (take_entry(word))
+      runs.set(runs.get() + (why.get() < 2));
+  }
+  void check() { expect(runs.get() == 1, "one of the two entries is used"); }
+};
+const passes<claim_before_a_later_run> c5{"claim_before_a_later_run"};
+
+/// Likewise, with the entry that is left behind in the queue of a waiter.
+struct claim_of_own_entry {
+  static constexpr int threads = 3;
+  model_atomic<std::uint32_t> word{0};
+  model_atomic<int> queued{0}, again{0};
+  model_var<int> why{0}, bodies{0}, later_runs{0};
+  void run_later() {
+    expect(why.get() == 1, "a later run sees why the task was queued");
+    later_runs.set(later_runs.get() + 1);
+  }
+  void run(int t) {
+    if (t == 0) {
+      open_to_waiters(word);
+      queued.store(1, release);
+      const bool begun = claim(word);
+      if (begun) {
+        bodies.set(bodies.get() + 1);
+        why.set(1);
+      }
+      return again.store(begun ? 1 : 2, release);
+    }
+    if (t == 1) {
+      P::await(queued, [](int q) { return q == 1; }, acquire);
+      const own_entry what = use_own_entry(word);
+      if (what == own_entry::begun)
+        bodies.set(bodies.get() + 1);
+      else if (what == own_entry::of_later_run && take_entry(word)) // it was put back
+        run_later();
+      return;
+    }
+    if (P::await(again, [](int a) { return a != 0; }, acquire) == 1 && take_entry(word))
+      run_later();
+  }
+  void check() {
+    expect(bodies.get() == 1, "the body is run once");
+    expect(later_runs.get() == (again.load(relaxed) == 1), "one of the two entries is used");
+  }
+};
+const passes<claim_of_own_entry> c6{"claim_of_own_entry"};
+
 /// Lets the first of two waiters begin a deferred task.
 struct claim_of_deferred {
   static constexpr int threads = 2;
@@ -177,7 +244,6 @@ struct waiters_come_and_go {
   static constexpr int threads = 1 + Stay + Leave;
   waiters::word list{nullptr};
   model_var<int> result{0};
-  int fired[threads] = {}, detached[threads] = {};
   void run(int t) {
     if (t == 0) {
       result.set(1);
@@ -190,12 +256,10 @@ struct waiters_come_and_go {
       return;
     }
     if (t > Stay && waiters::detach(list, mine)) {
-      ++detached[t];
       expect(mine.fired.load(relaxed) == 0, "a node that was taken back is not fired");
       return;
     }
     wait_until_fired(mine);
-    ++fired[t];
     expect(result.get() == 1, "what was done before the end is seen after it");
   }
   void check() { expect(waiters::is_token(list.load(relaxed)), "the word stays raised"); }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/completion.hpp and countdown.hpp: when the last child is gone, exactly one
+// Models of src/task/wait/completion.hpp and countdown.hpp: when the last child is gone, exactly one
 // thread acts, and that thread sees what all children have done.
 #include "checker/models.hpp"
 
-#include "task/completion.hpp"
 #include "task/countdown.hpp"
+#include "task/wait/completion.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include "queue/deque.hpp"
 #include "sched/delegated_queue.hpp"
 #include "sched/shared_queue.hpp"
-#include "task/block_word.hpp"
-#include "task/completion.hpp"
-#include "task/lock_queue.hpp"
+#include "task/wait/block_word.hpp"
+#include "task/wait/completion.hpp"
+#include "task/wait/lock_queue.hpp"
 
 namespace {
 

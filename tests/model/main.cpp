@@ -234,6 +234,9 @@ constexpr beyond k_beyond_the_model[] = {
     {"queue/deque.hpp", "std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3, C++20"},
     {"queue/deque.hpp",
      "m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7"},
+    {"worker/sleep_apart.hpp", "m_place.store(m_owner.get(), std::memory_order_release); // O1"},
+    {"worker/sleep_apart.hpp", "return m_place.load(std::memory_order_acquire); // O1"},
+    {"worker/carried_bed.hpp", "return m_parked.load(std::memory_order_acquire) != nullptr; // O3"},
 };
 
 bool matches(const beyond &b, const site &s) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of weft::mutex (include/weft/detail/lock_word.hpp, src/task/lock_queue.hpp):
+// Models of weft::mutex (include/weft/detail/lock_word.hpp, src/task/wait/lock_queue.hpp):
 // - mutual exclusion (else a race on plain data);
 // - no lost wake-up (else a deadlock);
 // - first come, first served;
 // - no access to a waiter that has been resumed.
 #include "suspension.hpp"
 
-#include "task/lock_queue.hpp"
+#include "task/wait/lock_queue.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of how OpenMP tasks are kept and counted: task_stack.hpp, wait_flag.hpp, task_count.hpp,
-// returned_list.hpp and thread_count.hpp of layers/omp/src/.
+// returned_list.hpp, thread_count.hpp and task_ends.hpp of layers/omp/src/.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/sync/wait_flag.hpp"
@@ -8,6 +8,7 @@
 #include "layers/omp/src/task/task_stack.hpp"
 #include "layers/omp/src/thread/returned_list.hpp"
 #include "layers/omp/src/thread/thread_count.hpp"
+#include "layers/omp/src/tool/task_ends.hpp"
 
 #include <cstdint>
 
@@ -143,6 +144,31 @@ struct wait_for_ready {
 };
 const passes<wait_for_ready<1>> w1{"omp_wait_one_task"};
 const passes<wait_for_ready<2>> w2{"omp_wait_two_tasks"};
+
+// ---- the body and the event of a watched task end; as in end_body() and report_fulfillment() of
+// tool/tasks.cpp
+
+struct two_ends {
+  static constexpr int threads = 2;
+  weft_omp::basic_task_ends<P> ends;
+  model_var<int> body{0}, event{0}; // what the runner, and the fulfiller, did with the record
+  int ended[2] = {};
+  void end(int t) {
+    expect(body.get() != 0 && event.get() != 0, "the second sees what the first did");
+    body.set(-1); // the record is gone: any access beside this one is a race
+    event.set(-1);
+    ++ended[t];
+  }
+  void run(int t) {
+    model_var<int> &mine = t == 0 ? body : event;
+    const bool is_second = t == 0 ? ends.is_fulfilled() : ends.is_body_over();
+    mine.set(1);
+    if (is_second || (t == 0 ? ends.end_body() : ends.fulfil()))
+      end(t);
+  }
+  void check() { expect(ended[0] + ended[1] == 1, "one of the two ends the record"); }
+};
+const passes<two_ends> e1{"omp_ends_of_body_and_event"};
 
 // ---- counts of children
 

@@ -6,9 +6,9 @@
 
 #include "park/eventcount.hpp"
 #include "queue/spin_lock.hpp"
-#include "task/block_word.hpp"
-#include "task/event_word.hpp"
-#include "task/signal_word.hpp"
+#include "task/wait/block_word.hpp"
+#include "task/wait/event_word.hpp"
+#include "task/wait/signal_word.hpp"
 #include "ult/frame_slot.hpp"
 
 #include <optional>

@@ -125,4 +125,29 @@ struct throttle_raced : throttle_base {
 };
 const passes<throttle_raced> r1{"throttle_released_by_two"};
 
+/// Raises the limits above what is live, while a creator is about to be held under the old ones. No
+/// thread frees memory or is idle.
+struct throttle_limits_rise : throttle_base {
+  static constexpr int threads = 2;
+  void run(int t) {
+    if (t == 0)
+      return throttle.set_limits(4 * k_full, 4 * k_full);
+    be_held();
+  }
+  void check() { expect(!throttle.holds_any(), "no creator is held under limits of before"); }
+};
+const passes<throttle_limits_rise> l1{"throttle_limits_rise"};
+
+/// Turns the throttle off instead.
+struct throttle_turned_off : throttle_base {
+  static constexpr int threads = 2;
+  void run(int t) {
+    if (t == 0)
+      return throttle.set_limits(0, 0);
+    be_held();
+  }
+  void check() { expect(!throttle.holds_any(), "no creator is held without a limit"); }
+};
+const passes<throttle_turned_off> l2{"throttle_turned_off"};
+
 } // namespace

@@ -40,10 +40,8 @@ inline std::string name_of(const std::vector<level> &nest) {
 /// Says whether the program runs on the runtimes' own threads.
 inline bool is_stock() { return std::getenv("ONE_POOL_STOCK") != nullptr; }
 
-/// Says whether the nest is one that docs/user/one_pool.md excludes:
-/// - TBB runs bodies on the stack of a task of Weft's, and these bodies suspend the task;
-/// - a task of Weft's waits in the kernel for threads of the plain pool, and these wait in Weft,
-///   where they run other tasks meanwhile, which may wait in the kernel for them.
+/// Says whether the nest is one that docs/user/one_pool.md excludes: TBB runs bodies on the stack of
+/// a task of Weft's, and these bodies suspend the task.
 /// On the runtimes' own threads further nests are excluded: those with tasks of Weft's, because a
 /// thread that waits in Weft runs others' tasks meanwhile, and runtimes that know nothing of it
 /// mistake these for its own; and those with Clang's OpenMP, whose own runtime reports failed
@@ -55,18 +53,15 @@ inline bool is_excluded(const std::vector<level> &nest) {
     for (const level &l : nest)
       if (l.which->where == place::task || std::string(l.which->name) == "Clang's OpenMP")
         return true;
-  bool on_task = false, tbb_on_task = false, has_task = false, pool_in_task = false;
+  bool on_task = false, tbb_on_task = false;
   for (const level &l : nest) {
     const std::string name = l.which->name;
     if (name == "TBB") {
       tbb_on_task = on_task;
-    } else if (name == "a plain pool") {
-      pool_in_task = has_task;
-    } else if (tbb_on_task || pool_in_task) {
-      return true;
-    } else {
+    } else if (name != "a plain pool") {
+      if (tbb_on_task)
+        return true;
       on_task = l.which->where == place::task;
-      has_task = has_task || on_task;
     }
   }
   return false;

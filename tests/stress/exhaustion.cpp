@@ -2,6 +2,7 @@
 // Memory, mappings, protections or threads fail at the n-th call, for every n up to 200 (--sample: for some), once or from
 // then on, counted from the program's first use of Weft or from its start on; each in a process of its own. It must get an
 // error or a smaller pool, and then go on: no crash, no hang, no lost task.
+#include "stress/exhaustion/futures.hpp"
 #include "stress/exhaustion/loops.hpp"
 #include "support/patience.hpp"
 #include "support/scale.hpp"
@@ -31,10 +32,10 @@ struct act {
   void (*run)();
 };
 constexpr act k_acts[] = {
-    {"tasks", &exhaustion::all_of_tasks},        {"sharing", &exhaustion::all_of_sharing},
-    {"regions", &exhaustion::all_of_regions},    {"rest", &exhaustion::all_of_the_rest},
-    {"loops", &exhaustion::all_of_loops},        {"graphs", &exhaustion::all_of_graphs},
-    {"functions", &exhaustion::all_of_functions}};
+    {"tasks", &exhaustion::all_of_tasks},         {"sharing", &exhaustion::all_of_sharing},
+    {"regions", &exhaustion::all_of_regions},     {"rest", &exhaustion::all_of_the_rest},
+    {"loops", &exhaustion::all_of_loops},         {"graphs", &exhaustion::all_of_graphs},
+    {"functions", &exhaustion::all_of_functions}, {"futures", &exhaustion::all_of_futures}};
 
 struct experiment {
   const act *what = &k_acts[0];
@@ -66,6 +67,7 @@ results *g_results = nullptr; // shared with the children
   if (e.after_start)
     weft::start();
   test::fail_at(e.which, e.n, e.ever_after);
+  exhaustion::g_fails_for_ever = e.ever_after;
   const int code = exhaustion::run(e.what->run);
   for (int i = 0; i != test::k_calls; ++i)
     g_results->calls[i] = test::count_of(static_cast<test::call>(i));

@@ -4,33 +4,21 @@
 //
 // usage: weft_stress_loops                         every policy with 1, 2 and 8 workers, a few seconds each
 //        weft_stress_loops --seconds N --seed S    this configuration (of the environment)
-#include "support/process.hpp"
+#include "support/random_programs.hpp"
 
 #include <weft/weft.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace {
 
 using cells = std::vector<std::uint64_t>;
 
-class dice {
- public:
-  explicit dice(std::uint64_t seed) : m_engine(seed) {}
-  std::uint64_t operator()(std::uint64_t n) { return m_engine() % n; }
-
- private:
-  std::mt19937_64 m_engine;
-};
+using test::dice;
 
 /// A task of an iteration: mixes what it reads into the cell that it writes, or reduces it to that.
 struct step {
@@ -230,45 +218,10 @@ bool stopped(std::uint64_t seed) {
   return thrown && level && runs[at] == round && late == 0;
 }
 
-int run_here(double seconds, std::uint64_t seed) {
-  using clock = std::chrono::steady_clock;
-  const auto until = clock::now() + std::chrono::duration<double>(seconds);
-  std::uint64_t programs = 0;
-  for (; clock::now() < until; ++programs, ++seed)
-    if (!(seed % 8 ? sequence(seed) : stopped(seed))) {
-      std::printf("FAILED: --seed %llu\n", static_cast<unsigned long long>(seed));
-      return 1;
-    }
-  std::printf("%llu programs\n", static_cast<unsigned long long>(programs));
-  return 0;
+void program(std::uint64_t seed) {
+  test::require(seed % 8 ? sequence(seed) : stopped(seed), "another result");
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  double seconds = 3;
-  std::uint64_t seed = std::random_device{}();
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (argv[i] == std::string("--seconds"))
-      seconds = std::atof(argv[i + 1]);
-    else if (argv[i] == std::string("--seed"))
-      seed = std::strtoull(argv[i + 1], nullptr, 10);
-  }
-  if (argc > 1)
-    return run_here(seconds, seed);
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  int failed = 0;
-  for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
-    for (const char *workers : {"1", "2", "8"}) {
-      const auto end =
-          test::run({test::program_path(), "--seconds", "3", "--seed", std::to_string(seed)},
-                    {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
-      std::printf("%s, %s workers: %s", policy, workers,
-                  end.exited(0) ? end.output.c_str() : "failed\n");
-      if (!end.exited(0)) {
-        std::printf("%s\n", end.output.c_str());
-        ++failed;
-      }
-    }
-  return failed != 0;
-}
+int main(int argc, char **argv) { return test::run_programs(argc, argv, program); }

@@ -26,6 +26,7 @@ enum weft_error {
   WEFT_ERR_ALREADY_STARTED = -9, // too late: the workers run
   WEFT_ERR_CANCELLED = -10, // the work was cancelled before it ran
   WEFT_ERR_NOT_SUPPORTED = -11, // this build or this kernel cannot do it
+  WEFT_ERR_RANK_LOST = -12, // another rank of the job, or its memory, is gone
   // Of the C functions only:
   WEFT_ERR_TASK_FAILED = -100, // a body returned a code other than 0 (or, in C++, threw)
   WEFT_ERR_BUSY = -101, // the mutex is taken

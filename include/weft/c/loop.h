@@ -70,7 +70,8 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
 
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8
 // chunks per worker); workers with nothing else to do take chunks of it. The task has the accesses
-// of the list, once. options->flags may hold WEFT_TASK_NOGROUP.
+// of the list, once. options->flags may hold WEFT_TASK_NOGROUP. Where reductions are in place, among
+// regions and below a final task, one worker runs all chunks of a loop that reduces.
 //
 // Ownership. As weft_spawn().
 // Threads. As weft_spawn(). Several workers call body() at once.

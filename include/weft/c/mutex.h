@@ -63,6 +63,22 @@ WEFT_API int weft_mutex_destroy(weft_mutex *mutex);
 // OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_critical(const char *name, weft_body body, void *arg, int *code);
 
+// Waits until no critical section of the name is there, and begins one; weft_critical_leave() ends
+// it. They are weft_critical() in two steps, for statements that are no function.
+//
+// Ownership. The name is copied.
+// Threads. Any thread, and tasks.
+// Blocks. Yes.
+// Errors. NO_BLOCK (in a service), OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_critical_enter(const char *name);
+
+// Ends the critical section of the name that the caller has begun.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (no section of the name is there).
+WEFT_API int weft_critical_leave(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,6 +71,11 @@ WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_byte
                                 const weft_access *list, size_t count,
                                 const weft_spawn_options *options, weft_handle **handle);
 
+// Submits as weft_task_submit() a task of whose accesses some are regions. The number of regions
+// need not be announced.
+WEFT_API int weft_task_submit_regions(weft_prepared *prepared, const weft_region *regions,
+                                      size_t region_count, const weft_access *list, size_t count);
+
 // Releases regions as weft_release(): bytes that the running task has declared, all of a region or
 // a part of it.
 //

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// Returns the version of the library that runs, "0.1.0"; WEFT_VERSION_STRING is that of the header.
+// Returns the version of the library that runs, "0.2.0"; WEFT_VERSION_STRING is that of the header.
 //
 // Threads. Anywhere.
 WEFT_API const char *weft_version(void);

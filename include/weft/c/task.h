@@ -69,6 +69,44 @@ typedef struct weft_spawn_options {
 WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
                         size_t count, const weft_spawn_options *options, weft_handle **handle);
 
+// Holds a task between weft_task_prepare() and weft_task_submit().
+typedef struct weft_prepared {
+  void *arg; // what the body gets: arg_bytes bytes, aligned to 16, for the caller to fill
+  void *task; // of the library
+  size_t count; // of the task's accesses
+} weft_prepared;
+
+// Creates a task as weft_spawn(), in the first of two steps: between them the caller writes the
+// argument where the task keeps it, so nothing is copied. A task with `onready` and no
+// onready_context calls it with the argument.
+//
+// Every task that is prepared must be submitted or discarded, by the thread and in the task that
+// prepared it. With arg_bytes == 0 the body gets NULL.
+//
+// Ownership. On failure prepared->arg is NULL, and there is nothing to give back.
+// Threads. Any thread, and tasks; the first call starts the runtime.
+// Blocks. Never.
+// Errors. As weft_spawn(), before its accesses; INVALID_ARGUMENT (NULL).
+// Undefined. Waiting between the two steps.
+WEFT_API int weft_task_prepare(weft_prepared *prepared, weft_body body, size_t arg_bytes,
+                               size_t count, const weft_spawn_options *options);
+
+// Lets a prepared task run as `list` allows, which has as many accesses as were announced.
+//
+// Ownership. The task is gone from `prepared`, also on failure.
+// Threads. As weft_task_prepare().
+// Blocks. As weft_spawn().
+// Errors. As weft_spawn(), of its accesses; INVALID_ARGUMENT (NULL, not prepared, another number of
+// accesses).
+WEFT_API int weft_task_submit(weft_prepared *prepared, const weft_access *list, size_t count);
+
+// Frees a prepared task, which never runs. NULL is allowed, and so is what is not prepared.
+//
+// Threads. As weft_task_prepare().
+// Blocks. Never.
+// Errors. None.
+WEFT_API int weft_task_discard(weft_prepared *prepared);
+
 // Waits until every child that the current task has spawned outside of groups, and all of their
 // descendants, are complete; also for the children in groups that the task has open.
 //

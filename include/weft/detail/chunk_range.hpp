@@ -110,14 +110,14 @@ class basic_chunk_range {
   static constexpr std::uint64_t word(std::uint32_t next, std::uint32_t end) noexcept {
     return std::uint64_t{next} << 32 | end;
   }
-  static constexpr std::uint32_t next_of(std::uint64_t w) noexcept {
-    return static_cast<std::uint32_t>(w >> 32);
+  static constexpr std::uint32_t next_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
   }
-  static constexpr std::uint32_t end_of(std::uint64_t w) noexcept {
-    return static_cast<std::uint32_t>(w);
+  static constexpr std::uint32_t end_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word);
   }
-  static constexpr std::uint32_t left_in(std::uint64_t w) noexcept {
-    return next_of(w) < end_of(w) ? end_of(w) - next_of(w) : 0;
+  static constexpr std::uint32_t left_in(std::uint64_t word) noexcept {
+    return next_of(word) < end_of(word) ? end_of(word) - next_of(word) : 0;
   }
 
   std::uint64_t add(std::uint32_t chunks) noexcept {

@@ -62,13 +62,22 @@ enum task_flag : std::uint8_t {
   k_implicit = 128, // stands for a thread or a join branch; lives on its stack
 };
 
+/// Lists the states of the futures that a state of several waits for. The creator has refused null ones.
+struct input_list {
+  task *const *first = nullptr;
+  std::size_t count = 0;
+  bool any = false; // not all of them have to be ready
+};
+
 /// Holds the operations of one closure type; there is one constant object per type.
 struct body_ops {
   constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept,
                      void (*destroy_result_f)(void *) noexcept, bool destroys, std::size_t size,
-                     const char *closure_name = nullptr) noexcept
+                     const char *closure_name = nullptr,
+                     input_list (*inputs_f)(const void *) noexcept = nullptr) noexcept
       : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f),
-        bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})), closure(closure_name) {
+        bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})), closure(closure_name),
+        inputs(inputs_f) {
     traits.flags =
         destroys
             ? k_destroys
@@ -77,11 +86,12 @@ struct body_ops {
 
   void (*invoke)(void *storage); // may throw
   void (*destroy)(void *storage) noexcept; // null: trivial
-  void (*destroy_result)(void *storage) noexcept; // null: no result or trivial
+  void (*destroy_result)(void *storage) noexcept; // null: no result, or that of a promise, trivial
   std::uint32_t bytes; // of the storage, a multiple of 8
   runnable_traits traits; // of its tasks
   const char
       *closure; // names the closure's type, and with it the place of a lambda; see closure_name()
+  input_list (*inputs)(const void *storage) noexcept; // null: no state of several futures
 };
 
 inline constexpr std::size_t k_storage_offset = 96; // the closure is behind the task's header
@@ -107,6 +117,8 @@ struct spawn_options {
 WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, task_group *group);
 WEFT_API task *task_create_with(const body_ops &ops, std::size_t accesses,
                                 const spawn_options &options);
+/// Allocates a task with a handle, and with no accesses and no other option.
+WEFT_API task *task_create_tracked(const body_ops &ops, task_group *group);
 /// Frees a task whose closure could not be constructed.
 WEFT_API void task_abandon(task *t) noexcept;
 /// Enters the task's accesses and lets the task run as they allow: no access, one, or two lists.
@@ -128,14 +140,22 @@ struct submission {
 };
 /// Submits as task_submit(). Throws weft::error, invalid_argument, for an invalid region; the task
 /// is gone then.
-WEFT_API void task_submit_regions(task *t, const submission &s);
+WEFT_API void task_submit_regions(task *t, const submission &submitted);
 
 inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
 
 WEFT_API void task_wait_done(task *t); // body and events
+/// Waits for a task that is there. Returns whether it may have thrown.
+[[nodiscard]] WEFT_API bool task_wait_result(task *t);
+/// Says of the running task that its closure needs no destructor any more, and its result none.
+WEFT_API void task_holds_no_closure(void *storage) noexcept;
 WEFT_API bool task_is_done(const task *t) noexcept;
 WEFT_API std::exception_ptr task_take_exception(task *t) noexcept;
 WEFT_API void task_drop_handle(task *t) noexcept;
+/// Keeps the block of a task that is submitted next.
+WEFT_API void task_add_reference(task *t) noexcept;
+/// Drops that, and waits before for the end of a task that was to end before its creator goes on.
+WEFT_API void task_wait_undeferred(task *t);
 
 /// Collects what the end of a task makes ready. Of the library.
 struct firing;
@@ -152,9 +172,9 @@ struct waiter {
 
 /// Attaches a waiter, after task_start(). False: the task has ended, and `fire` is not called. Any
 /// thread.
-WEFT_API bool task_attach(task *t, waiter *w) noexcept;
+WEFT_API bool task_attach(task *t, waiter *waiting) noexcept;
 /// Takes a waiter back. False: it has been fired, or is being fired. Any thread.
-WEFT_API bool task_detach(task *t, waiter *w) noexcept;
+WEFT_API bool task_detach(task *t, waiter *waiting) noexcept;
 
 /// Waits with a task, which is not ready before: clause `after`. It lives in the block of that task.
 struct after_node : waiter {
@@ -165,6 +185,8 @@ struct after_node : waiter {
 /// Submits a task without accesses that waits for others: `before` of the nodes is set. Throws
 /// weft::error; the task is gone then.
 WEFT_API void task_submit_after(task *t, after_node *nodes, std::size_t count);
+/// Submits a deferred task, which others than the caller know.
+void task_submit_shared(task *t);
 /// Keeps a task with accesses from becoming ready, before it is submitted; returns whether
 /// task_release_held() is to follow the submission. Throws weft::error; the task is gone then.
 [[nodiscard]] WEFT_API bool task_hold(task *t, after_node *nodes, std::size_t count);
@@ -186,7 +208,7 @@ struct call_record : runnable {
 /// Gives the record to the scheduler. `invoke` runs on some worker, as a task without a parent; it
 /// may spawn and wait. Allocates nothing. The end of the program does not wait for it. Any thread,
 /// also one that does not use Weft, once Weft has started; before that the call starts it.
-WEFT_API void post(call_record &r);
+WEFT_API void post(call_record &call);
 
 /// Holds a branch of a join that another worker may take. It lives on the stack of join().
 struct join_job : runnable {

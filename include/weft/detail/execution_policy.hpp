@@ -29,6 +29,12 @@ inline constexpr auto_chunk_t auto_chunk{};
 struct static_chunk_t {};
 inline constexpr static_chunk_t static_chunk{};
 
+template <class Policy>
+class task_policy;
+/// Makes an algorithm return at once, with the future of its result: par(task).
+struct task_t {};
+inline constexpr task_t task{}; ///< the tag itself
+
 /// Says how an algorithm may run. A value is two words and a few; with() and on() return a changed
 /// copy.
 ///
@@ -42,9 +48,9 @@ class policy {
 
   /// @{
   /// Returns the policy with another way to cut, or another treatment of exceptions.
-  [[nodiscard]] constexpr policy with(grain g) const noexcept {
+  [[nodiscard]] constexpr policy with(grain size) const noexcept {
     policy p = *this;
-    p.m_control.grain = g.elements;
+    p.m_control.grain = size.elements;
     p.m_control.one_block_each = false;
     return p;
   }
@@ -71,6 +77,11 @@ class policy {
     return p;
   }
 
+  /// Returns the policy under which an algorithm runs as a task and returns a future.
+  [[nodiscard]] constexpr task_policy<policy> operator()(task_t) const noexcept {
+    return task_policy<policy>(*this);
+  }
+
   /// @{
   /// Returns what the algorithms read.
   [[nodiscard]] constexpr const detail::loop_control &control() const noexcept { return m_control; }
@@ -82,6 +93,19 @@ class policy {
   detail::loop_control m_control;
   worker_set m_set;
   bool m_has_set = false;
+};
+
+/// Says that an algorithm runs as a task, by the policy within: par(task). weft/algorithm.hpp has the
+/// overloads.
+template <class Policy>
+class task_policy {
+ public:
+  explicit constexpr task_policy(const Policy &within) noexcept : m_within(within) {}
+  /// Returns the policy that the algorithm runs by.
+  [[nodiscard]] constexpr const Policy &within() const noexcept { return m_within; }
+
+ private:
+  Policy m_within;
 };
 
 using sequenced_policy = policy<false, false>;
@@ -138,15 +162,15 @@ std::uint64_t count_between(It first, It last) {
 
 /// Calls f on the workers of the policy.
 template <class P, class F>
-decltype(auto) place(const P &p, F &&f) {
+decltype(auto) place(const P &policy, F &&f) {
   using result = decltype(f());
-  if (!p.has_set()) [[likely]]
+  if (!policy.has_set()) [[likely]]
     return f();
   std::exception_ptr error;
   function_stream stream("algorithm");
   function_options options;
   options.in = &stream;
-  options.on = p.set();
+  options.on = policy.set();
   const auto run = [&](auto &&keep) {
     auto body = [&] {
       try {
@@ -172,9 +196,9 @@ decltype(auto) place(const P &p, F &&f) {
 
 /// Calls f in order, for a policy whose iterators do not allow more.
 template <class P, class F>
-decltype(auto) in_order(const P &p, F &&f) {
+decltype(auto) in_order(const P &policy, F &&f) {
   if constexpr (P::is_parallel)
-    return with_errors(p.control(), static_cast<F &&>(f));
+    return with_errors(policy.control(), static_cast<F &&>(f));
   else
     return f();
 }
@@ -198,47 +222,87 @@ void each_of(std::uint64_t first, std::uint64_t count, F &&f) {
 
 /// Calls f(i) for each i of [0, n).
 template <class P, class F>
-void for_indices(const P &p, std::uint64_t n, F f) {
-  for_blocks<F>(p.control(), n,
+void for_indices(const P &policy, std::uint64_t n, F f) {
+  for_blocks<F>(policy.control(), n,
                 [&f](std::uint64_t first, std::uint64_t count) { each_of<P>(first, count, f); });
+}
+
+/// Says whether a serial call is the better one: nothing to share, or not worth it.
+template <class Tag, class P>
+bool stays_in_order(const P &policy, std::uint64_t n) {
+  return n < 2 || !pays(policy.control(), site_of<Tag>, static_cast<double>(n));
+}
+
+/// Runs the serial algorithm, and remembers what an element takes.
+template <class Tag, class P, class F>
+decltype(auto) remembered(const P &policy, std::uint64_t n, F &&serial) {
+  struct clock {
+    std::uint64_t begin = loop_clock(), count;
+    explicit clock(std::uint64_t cost) : count(cost) {}
+    ~clock() { remember(site_of<Tag>, loop_clock() - begin, static_cast<double>(count)); }
+  };
+  return in_order(policy, [&]() -> decltype(auto) {
+    std::optional<clock> timed;
+    if (n > 64 || site_of<Tag>.ns.load(std::memory_order_relaxed) <= 0)
+      timed.emplace(n);
+    return serial();
+  });
 }
 
 /// Returns the least i of [0, n) with is(i), or n.
 template <class P, class F>
-std::uint64_t find_index(const P &p, std::uint64_t n, F is) {
-  return find_block<F>(p.control(), n, [&is](std::uint64_t first, std::uint64_t count) {
+std::uint64_t find_index(const P &policy, std::uint64_t n, F is) {
+  return find_block<F>(policy.control(), n, [&is](std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t end = first + count;
     std::uint64_t i = first;
-    while (i < first + count && !is(i))
+    for (; end - i >= 4; i += 4) { // as the standard's own do
+      if (is(i))
+        return i;
+      if (is(i + 1))
+        return i + 1;
+      if (is(i + 2))
+        return i + 2;
+      if (is(i + 3))
+        return i + 3;
+    }
+    while (i < end && !is(i))
       ++i;
     return i;
   });
 }
 
+/// Returns op over `sum` and value(i) for i of [first, end), in order. A function of its own, because a
+/// sum that lives across the calls around the loop would lie in memory: twice the time per element.
+template <class T, class Value, class Op>
+[[gnu::noinline]] T fold(T sum, std::uint64_t first, std::uint64_t end, Value &value, Op &op) {
+  for (; end - first >= 4; first += 4) { // pairs, so that an operation need not wait for the last
+    T left(op(T(value(first)), T(value(first + 1)))),
+        right(op(T(value(first + 2)), T(value(first + 3))));
+    sum = op(std::move(sum), T(op(std::move(left), std::move(right))));
+  }
+  for (; first < end; ++first)
+    sum = op(std::move(sum), value(first));
+  return sum;
+}
+
 /// Reduces value(i) for i of [0, n) by op, in order.
 template <class T, class P, class Value, class Op>
-std::optional<T> reduce_indices(const P &p, std::uint64_t n, Value value, Op op) {
+std::optional<T> reduce_indices(const P &policy, std::uint64_t n, Value value, Op op) {
   struct tag {};
-  const auto extend = [&value, &op](T &into, std::uint64_t first, std::uint64_t count) {
-    T sum(std::move(into));
-    const std::uint64_t end = first + count;
-    std::uint64_t i = first;
-    for (; end - i >= 4; i += 4) { // pairs, so that an operation need not wait for the one before
-      T left(op(T(value(i)), T(value(i + 1)))), right(op(T(value(i + 2)), T(value(i + 3))));
-      sum = op(std::move(sum), T(op(std::move(left), std::move(right))));
-    }
-    for (; i < end; ++i)
-      sum = op(std::move(sum), value(i));
-    into = std::move(sum);
-  };
   return reduce_blocks<tag, T>(
-      p.control(), n,
+      policy.control(), n,
       [&](std::uint64_t first, std::uint64_t count) {
-        T sum(value(first));
-        extend(sum, first + 1, count - 1);
-        return sum;
+        return fold(T(value(first)), first + 1, first + count, value, op);
       },
-      extend, op);
+      [&](T &into, std::uint64_t first, std::uint64_t count) {
+        into = fold(std::move(into), first, first + count, value, op);
+      },
+      op);
 }
 
 } // namespace detail
+
+using detail::iterator_type;
+using detail::policy_type;
+
 } // namespace weft::inline v0

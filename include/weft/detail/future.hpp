@@ -15,10 +15,11 @@
 namespace weft::inline v0 {
 namespace detail {
 
-/// Creates the task of async(): without accesses, without a group, with a handle.
-WEFT_API task *task_create_tracked(const body_ops &ops);
 /// Begins it as the policy, of launch, says. Throws weft::error; the task is gone then.
 WEFT_API void task_launch(task *t, unsigned how);
+/// Returns whether a continuation of futures that are ready, or are not, is a task that waits for
+/// them; otherwise it is launched. Throws weft::error for a policy that is none.
+[[nodiscard]] WEFT_API bool continues_as_task(unsigned how, bool ready);
 /// Adds a reference as a handle has one.
 WEFT_API void task_add_handle(task *t) noexcept;
 /// Returns what the ended task threw, and leaves it there for others that ask.
@@ -42,37 +43,44 @@ WEFT_API task *state_create(const body_ops &ops, const char *label);
 WEFT_API void state_give_up(task *t) noexcept;
 /// Keeps an exception as the result.
 WEFT_API void state_fail(task *t, std::exception_ptr error) noexcept;
-/// Publishes the result, hands all waiters on, and drops the producer's reference.
+/// Publishes the result, and hands all waiters on.
+WEFT_API void state_publish(task *t) noexcept;
+/// Does the same, and drops the producer's reference.
 WEFT_API void state_finish(task *t) noexcept;
 /// Does the same from a waiter that is being fired.
 WEFT_API void state_finish_within(task *t, firing &all) noexcept;
+/// Finishes with future_error broken_promise as the result; without memory, with bad_alloc.
+WEFT_API void state_break(task *t) noexcept;
 
-/// Waits as one of several whose last one ends a state.
-struct part_node : waiter {
-  task *before = nullptr;
+/// Starts the inputs that are deferred. Throws future_error no_state if one is null.
+WEFT_API void inputs_start(const input_list &inputs);
+
+/// Waits for the inputs of a state, for one at a time: those that have ended meanwhile are passed
+/// over. The thread that has been fired, or creates the state, owns it.
+struct all_inputs : waiter {
   task *whole = nullptr;
-  std::atomic<std::uint32_t> *left = nullptr;
+  input_list inputs;
+  std::size_t passed = 0; // inputs that have ended, and the one that it is attached to
 };
-/// Attaches the nodes to `before`, and ends `whole` when all of them have been fired.
-WEFT_API void state_finish_after_all(task *whole, part_node *nodes, std::size_t count,
-                                     std::atomic<std::uint32_t> &left) noexcept;
+/// Ends `all.whole` when all inputs have ended.
+WEFT_API void state_finish_after_all(all_inputs &all) noexcept;
 
 /// Ends a state when `needed` of several tasks have ended, and forgets the others.
 struct choice {
   struct node : waiter {
     choice *of = nullptr;
-    task *before = nullptr;
   };
   task *whole = nullptr;
-  node *nodes = nullptr;
+  node *nodes = nullptr; // one for each input
+  input_list inputs;
   std::size_t *winners = nullptr; // their numbers, in the order of their ends
-  std::uint32_t count = 0, needed = 0;
+  std::uint32_t needed = 0;
   bool cancels = false; // asks the others to stop
   std::atomic<std::uint32_t> fired{0}, written{0};
   std::atomic<std::uint32_t> phase{0}; // 1: all are attached; 2: it is decided
   std::atomic<std::uint32_t> left{0}; // nodes that may be fired, and the creator
 };
-WEFT_API void state_finish_after_some(choice &c) noexcept;
+WEFT_API void state_finish_after_some(choice &selection) noexcept;
 
 struct posting_waiter;
 struct posted_call : call_record {
@@ -112,15 +120,17 @@ struct state_body {
     if (self->has_result)
       self->result.destroy();
   }
-  static constexpr body_ops ops{nullptr, nullptr, &destroy_result, true, 0};
+  static constexpr body_ops ops{nullptr, nullptr, is_trivial_result<T> ? nullptr : &destroy_result,
+                                true, 0};
 };
 template <>
 struct state_body<void> {
   static constexpr body_ops ops{nullptr, nullptr, nullptr, false, 0};
 };
 template <class Body>
-inline constexpr body_ops k_state_ops{nullptr, nullptr, Body::ops.destroy_result, true,
-                                      sizeof(Body)};
+inline constexpr body_ops k_state_ops{
+    nullptr,      nullptr, Body::ops.destroy_result, Body::ops.destroy_result != nullptr,
+    sizeof(Body), nullptr, Body::ops.inputs};
 
 /// Creates the state of a T.
 template <class T>

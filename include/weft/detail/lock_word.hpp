@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of weft::mutex and its uncontended side. The protocol, with the orders O1 and O2 named here, is in
-// src/task/lock_queue.hpp.
+// src/task/wait/lock_queue.hpp.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct std_atomics {
   struct var {
     T value{};
     T get() const noexcept { return value; }
-    void set(T v) noexcept { value = v; }
+    void set(T to) noexcept { value = to; }
   };
 };
 
@@ -28,7 +28,7 @@ struct lock_word {
   typename P::template var<void *> queue{}; // waiters in order of arrival; of the holder
 
   /// Returns the word of a mutex that is taken and has no waiter. `by`: an address on the holder's
-  /// stack, for reports.
+  /// stack or in its coroutine, for reports.
   static void *held(const void *by) noexcept {
     return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(by) | 1);
   }
@@ -36,9 +36,10 @@ struct lock_word {
     return (reinterpret_cast<std::uintptr_t>(seen) & 1) != 0;
   }
 
-  [[nodiscard, gnu::always_inline]] bool try_take() noexcept {
+  [[nodiscard, gnu::always_inline]] bool
+  try_take(const void *by = __builtin_frame_address(0)) noexcept {
     void *seen = nullptr;
-    return word.compare_exchange_strong(seen, held(__builtin_frame_address(0)),
+    return word.compare_exchange_strong(seen, held(by),
                                         std::memory_order_acquire, // O1
                                         std::memory_order_relaxed);
   }

@@ -26,7 +26,7 @@ struct nogroup_clause {};
 inline constexpr nogroup_clause nogroup{};
 /// Puts the loop's tasks into this group, which waits for them; the loop does not.
 struct in_group {
-  explicit constexpr in_group(task_group &g) noexcept : group(&g) {}
+  explicit constexpr in_group(task_group &waits) noexcept : group(&waits) {}
   task_group *group;
 };
 /// Gives the accesses of a chunk's task: f(chunk) returns an access or a region access, or a
@@ -50,6 +50,11 @@ inline constexpr bool is_loop_clause =
     std::is_same_v<Clause, nogroup_clause> || std::is_same_v<Clause, in_group> ||
     is_chunk_accesses<Clause>;
 
+/// Says whether a clause may say that the task of a loop reduces data.
+template <class Clause>
+inline constexpr bool may_reduce =
+    access_source<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause>;
+
 template <class What, class... Clauses>
 inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
 
@@ -67,11 +72,11 @@ inline constexpr bool loop_waits =
 
 /// Returns what spawn() gets for a loop's clause: nothing.
 template <class Clause>
-decltype(auto) spawn_clause(const Clause &c) noexcept {
+decltype(auto) spawn_clause(const Clause &clause) noexcept {
   if constexpr (is_loop_clause<Clause>)
     return if_(true);
   else
-    return (c);
+    return (clause);
 }
 
 /// Holds what the clauses say of the cut into chunks, and of the group.
@@ -80,17 +85,28 @@ struct loop_options {
   bool has_grain = false, has_tasks = false;
   task_group *group = nullptr;
   unsigned participants = 0; // of a loop that chooses its chunks, at most; 0: one per worker
+  bool reduces = false; // the task adds to data, by an access of that mode
 };
+[[nodiscard]] constexpr bool is_reduction(access_mode mode) noexcept {
+  return mode == access_mode::reduction;
+}
 template <class Clause>
-void put_loop_clause(loop_options &o, const Clause &c) noexcept {
+void put_loop_clause(loop_options &options, const Clause &clause) noexcept {
   if constexpr (std::is_same_v<Clause, grain_size>) {
-    o.grain = c.iterations;
-    o.has_grain = true;
+    options.grain = clause.iterations;
+    options.has_grain = true;
   } else if constexpr (std::is_same_v<Clause, num_tasks>) {
-    o.tasks = c.count;
-    o.has_tasks = true;
+    options.tasks = clause.count;
+    options.has_tasks = true;
   } else if constexpr (std::is_same_v<Clause, in_group>) {
-    o.group = c.group;
+    options.group = clause.group;
+  } else if constexpr (access_source<Clause>) {
+    options.reduces |= is_reduction(clause.as_access().mode);
+  } else if constexpr (is_region<Clause>) {
+    options.reduces |= is_reduction(clause.mode);
+  } else if constexpr (is_list<Clause> || is_region_list<Clause>) {
+    for (const auto &named : clause.list)
+      options.reduces |= is_reduction(named.mode);
   }
 }
 template <class... Clauses>
@@ -156,7 +172,7 @@ template <class F>
 class shared_body {
   struct holder {
     template <class G>
-    explicit holder(G &&g) : f(static_cast<G &&>(g)) {}
+    explicit holder(G &&callable) : f(static_cast<G &&>(callable)) {}
     F f;
     std::atomic<std::uint64_t> users{1};
   };
@@ -164,7 +180,7 @@ class shared_body {
  public:
   template <class G>
     requires(!std::is_same_v<std::remove_cvref_t<G>, shared_body>)
-  explicit shared_body(G &&g) : m_holder(new holder(static_cast<G &&>(g))) {}
+  explicit shared_body(G &&callable) : m_holder(new holder(static_cast<G &&>(callable))) {}
   shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) {
     m_holder->users.fetch_add(1, std::memory_order_relaxed);
   }

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Is how long the caller runs alone before it decides, where it knows nothing of the loop.
 inline constexpr double k_prefix_ns = 2000;
-/// Is the time of a block, 200 times what it costs to take one.
+/// Is the time of a block, 200 times what it costs to take one; setting loop.block changes it.
 inline constexpr double k_block_ns = 4000;
 /// Bounds the time of a wake-up, which is measured.
 inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
@@ -21,25 +21,27 @@ inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
 inline constexpr double k_blind_ns = 1500;
 inline constexpr unsigned k_sample = 8;
 
-/// Returns the iterations of the next block: as many as k_block_ns takes, at most twice the last
+/// Returns the iterations of the next block: as many as block_ns takes, at most twice the last
 /// block, at most a quarter of what is left, at least one.
 [[nodiscard]] constexpr std::uint64_t next_block(std::uint64_t last, double ns_per_iteration,
-                                                 std::uint64_t left) noexcept {
+                                                 std::uint64_t left,
+                                                 double block_ns = k_block_ns) noexcept {
   const std::uint64_t doubled = last > UINT64_MAX / 2 ? UINT64_MAX : 2 * last;
   const std::uint64_t most = std::min(doubled, left / 4);
   if (most <= 1)
     return 1;
-  if (ns_per_iteration * static_cast<double>(most) <= k_block_ns)
+  if (ns_per_iteration * static_cast<double>(most) <= block_ns)
     return most;
-  return std::max<std::uint64_t>(static_cast<std::uint64_t>(k_block_ns / ns_per_iteration), 1);
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(block_ns / ns_per_iteration), 1);
 }
 
 /// Returns the iterations of the next block of the caller that runs alone: all that is left where
 /// that is less than a block.
 [[nodiscard]] constexpr std::uint64_t next_serial_block(std::uint64_t last, double ns_per_iteration,
-                                                        std::uint64_t left) noexcept {
-  return std::min(
-      left, next_block(last, ns_per_iteration, left > UINT64_MAX / 4 ? UINT64_MAX : 4 * left));
+                                                        std::uint64_t left,
+                                                        double block_ns = k_block_ns) noexcept {
+  return std::min(left, next_block(last, ns_per_iteration,
+                                   left > UINT64_MAX / 4 ? UINT64_MAX : 4 * left, block_ns));
 }
 
 /// Returns whether the caller runs the rest itself, because to wake a worker takes too long.

@@ -26,7 +26,7 @@ inline constinit loop_site site_of{};
 class loop_blocks {
  public:
   struct state;
-  explicit loop_blocks(state &s) noexcept : m_state(&s) {}
+  explicit loop_blocks(state &loop) noexcept : m_state(&loop) {}
   /// Takes the next block. Returns false when there is none.
   WEFT_API bool next(std::uint64_t &first, std::uint64_t &count);
   /// Leaves out the iterations behind the last block that this participant would have run next.
@@ -81,6 +81,8 @@ WEFT_API void run_loop(const loop_request &request);
 [[nodiscard]] WEFT_API unsigned loop_workers();
 /// Returns the nanoseconds of a clock that never goes back.
 [[nodiscard]] WEFT_API std::uint64_t loop_clock() noexcept;
+/// Says whether sizes of blocks depend on no clock: settings sched.seed and tune=off ask for it.
+[[nodiscard]] WEFT_API bool blocks_ignore_time();
 /// Keeps what an iteration has taken at a call site.
 WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;
 /// Returns the iterations of a block when one is to be given to each worker.

@@ -33,59 +33,60 @@ struct loop_control {
 
 /// Calls f where exceptions are collected as those of a loop are.
 template <class F>
-decltype(auto) with_errors(const loop_control &c, F &&f) {
+decltype(auto) with_errors(const loop_control &control, F &&f) {
   try {
     return f();
   } catch (...) {
-    rethrow_current(c.errors);
+    rethrow_current(control.errors);
   }
 }
 
 template <class Body>
-loop_request request_for(const loop_control &c, std::uint64_t size, loop_site &site, Body &body) {
+loop_request request_for(const loop_control &control, std::uint64_t size, loop_site &site,
+                         Body &body) {
   loop_request r;
   r.size = size;
-  r.grain = c.one_block_each ? static_grain(size) : c.grain;
+  r.grain = control.one_block_each ? static_grain(size) : control.grain;
   r.participate = [](void *p, loop_blocks &blocks) { (*static_cast<Body *>(p))(blocks); };
   r.context = const_cast<void *>(static_cast<const void *>(&body));
   r.site = &site;
-  r.errors = c.errors;
-  r.participants = c.participants;
+  r.errors = control.errors;
+  r.participants = control.participants;
   return r;
 }
 
 /// Lets participants call body(blocks) until all of [0, size) has been treated.
 template <class Tag, class Body>
-void run_blocks(const loop_control &c, std::uint64_t size, Body &body) {
+void run_blocks(const loop_control &control, std::uint64_t size, Body &body) {
   if (size == 0)
     return;
   loop_site &site = site_of<Tag>;
-  if (c.grain == 0 && !c.one_block_each && runs_blindly(site, size)) {
-    with_errors(c, [&] {
+  if (control.grain == 0 && !control.one_block_each && runs_blindly(site, size)) {
+    with_errors(control, [&] {
       one_block all(size);
       body(all);
     });
     return;
   }
-  run_loop(request_for(c, size, site, body));
+  run_loop(request_for(control, size, site, body));
 }
 
 // ---- for -------------------------------------------------------------------------------------------
 
 /// Calls f(first, count) for blocks that cover [0, size).
 template <class Tag, class F>
-void for_blocks(const loop_control &c, std::uint64_t size, F &&f) {
+void for_blocks(const loop_control &control, std::uint64_t size, F &&f) {
   auto body = [&f](auto &blocks) {
     for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
       f(first, count);
   };
-  run_blocks<Tag>(c, size, body);
+  run_blocks<Tag>(control, size, body);
 }
 
 /// Calls f(i) for each i of [0, n), each as a block of its own.
 template <class F>
-void for_pieces(const loop_control &c, std::uint64_t n, F &&f) {
-  loop_control one = c;
+void for_pieces(const loop_control &control, std::uint64_t n, F &&f) {
+  loop_control one = control;
   one.grain = 1;
   one.one_block_each = false;
   for_blocks<F>(one, n, [&f](std::uint64_t first, std::uint64_t count) {
@@ -130,7 +131,7 @@ class reduced_runs {
 
  private:
   struct run {
-    run(std::uint64_t at, T &&v) : first(at), value(std::move(v)) {}
+    run(std::uint64_t at, T &&reduced) : first(at), value(std::move(reduced)) {}
     std::uint64_t first;
     T value;
   };
@@ -143,8 +144,8 @@ class reduced_runs {
 /// that of a run that a block extends, combine(a, b) that of two runs. The order of the elements is
 /// kept, so combine need not commute. Returns nothing for size 0.
 template <class Tag, class T, class Make, class Extend, class Combine>
-std::optional<T> reduce_blocks(const loop_control &c, std::uint64_t size, Make make, Extend extend,
-                               Combine combine) {
+std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, Make make,
+                               Extend extend, Combine combine) {
   reduced_runs<T> runs;
   auto body = [&](auto &blocks) {
     std::uint64_t first = 0, count = 0;
@@ -158,7 +159,7 @@ std::optional<T> reduce_blocks(const loop_control &c, std::uint64_t size, Make m
       runs.add(begin, std::move(value));
     }
   };
-  run_blocks<Tag>(c, size, body);
+  run_blocks<Tag>(control, size, body);
   return runs.combine(combine);
 }
 
@@ -167,7 +168,7 @@ std::optional<T> reduce_blocks(const loop_control &c, std::uint64_t size, Make m
 /// Returns the least index that look(first, count) finds, or size. look() returns an index of its
 /// block, the least there that matches, or first + count.
 template <class Tag, class Look>
-std::uint64_t find_block(const loop_control &c, std::uint64_t size, Look look) {
+std::uint64_t find_block(const loop_control &control, std::uint64_t size, Look look) {
   std::atomic<std::uint64_t> bound{size};
   auto body = [&](auto &blocks) {
     for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
@@ -184,7 +185,7 @@ std::uint64_t find_block(const loop_control &c, std::uint64_t size, Look look) {
       blocks.skip();
     }
   };
-  run_blocks<Tag>(c, size, body);
+  run_blocks<Tag>(control, size, body);
   return bound.load(std::memory_order_relaxed);
 }
 
@@ -200,13 +201,13 @@ struct pieces {
 inline constexpr std::uint64_t k_pieces_per_worker = 4;
 
 /// Cuts as the policy says; without a grain into pieces of at least `least` elements.
-inline pieces cut(const loop_control &c, std::uint64_t size, std::uint64_t least) {
-  const std::uint64_t workers = c.participants != 0 ? c.participants : loop_workers();
+inline pieces cut(const loop_control &control, std::uint64_t size, std::uint64_t least) {
+  const std::uint64_t workers = control.participants != 0 ? control.participants : loop_workers();
   std::uint64_t n = k_pieces_per_worker * workers;
-  if (c.one_block_each)
+  if (control.one_block_each)
     n = workers;
-  else if (c.grain != 0)
-    n = std::min(size / c.grain + (size % c.grain != 0), 1024 * workers);
+  else if (control.grain != 0)
+    n = std::min(size / control.grain + (size % control.grain != 0), 1024 * workers);
   else
     n = std::min(n, size / std::max<std::uint64_t>(least, 1));
   return {size, std::clamp<std::uint64_t>(n, 1, std::max<std::uint64_t>(size, 1))};
@@ -220,15 +221,15 @@ inline constexpr std::uint64_t k_least_piece = 1024;
 /// write(first, count, value) scans a piece behind `value`. combine(a, b) need not commute.
 /// `carry` is empty where nothing comes before the first element; write() and serial() take that.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
-void scan_blocks(const loop_control &c, std::uint64_t size, std::optional<T> &carry, Serial serial,
-                 Make make, Write write, Combine combine) {
+void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
+                 Serial serial, Make make, Write write, Combine combine) {
   loop_site &site = site_of<Tag>;
-  const bool chooses = c.grain == 0 && !c.one_block_each;
+  const bool chooses = control.grain == 0 && !control.one_block_each;
   if (size == 0)
     return;
   std::uint64_t done = 0;
   if (chooses && runs_blindly(site, size)) {
-    with_errors(c, [&] { serial(std::uint64_t{0}, size); });
+    with_errors(control, [&] { serial(std::uint64_t{0}, size); });
     return;
   }
   if (chooses) {
@@ -236,16 +237,16 @@ void scan_blocks(const loop_control &c, std::uint64_t size, std::optional<T> &ca
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
         serial(first, count);
     };
-    done = run_alone(request_for(c, size, site, alone));
+    done = run_alone(request_for(control, size, site, alone));
   }
   if (done == size)
     return;
   // The first piece is scanned at once, and the last one is not reduced.
-  const pieces p = cut(c, size - done, k_least_piece);
+  const pieces p = cut(control, size - done, k_least_piece);
   const auto first_of = [&](std::uint64_t i) { return done + p.bound(i); };
   const auto count_of_piece = [&](std::uint64_t i) { return p.bound(i + 1) - p.bound(i); };
   std::vector<std::optional<T>> before(p.count);
-  for_pieces(c, p.count > 1 ? p.count - 1 : 1, [&](std::uint64_t i) {
+  for_pieces(control, p.count > 1 ? p.count - 1 : 1, [&](std::uint64_t i) {
     if (i == 0)
       serial(first_of(0), count_of_piece(0));
     else
@@ -253,7 +254,7 @@ void scan_blocks(const loop_control &c, std::uint64_t size, std::optional<T> &ca
   });
   if (p.count == 1)
     return;
-  with_errors(c, [&] {
+  with_errors(control, [&] {
     for (std::uint64_t i = 1; i < p.count; ++i) { // from values of pieces to values before them
       std::optional<T> own(std::move(before[i]));
       if (carry)
@@ -270,7 +271,7 @@ void scan_blocks(const loop_control &c, std::uint64_t size, std::optional<T> &ca
       }
     }
   });
-  for_pieces(c, p.count - 1, [&](std::uint64_t i) {
+  for_pieces(control, p.count - 1, [&](std::uint64_t i) {
     write(first_of(i + 1), count_of_piece(i + 1), std::move(before[i + 1]));
   });
 }
@@ -304,11 +305,11 @@ inline constexpr bool moves_safely =
 /// Calls keeps(i) once for each i of [0, size), and then place(i, rank, total) for each, where rank
 /// is the number of kept elements before i. `flags` has a byte per element. Returns the total.
 template <class Tag, class Keeps, class Place>
-std::uint64_t pack_blocks(const loop_control &c, std::uint64_t size, unsigned char *flags,
+std::uint64_t pack_blocks(const loop_control &control, std::uint64_t size, unsigned char *flags,
                           Keeps keeps, Place place) {
-  const pieces p = cut(c, size, k_least_piece);
+  const pieces p = cut(control, size, k_least_piece);
   std::vector<std::uint64_t> kept(p.count + 1, 0);
-  for_pieces(c, p.count, [&](std::uint64_t piece) {
+  for_pieces(control, p.count, [&](std::uint64_t piece) {
     std::uint64_t n = 0;
     for (std::uint64_t i = p.bound(piece), end = p.bound(piece + 1); i < end; ++i) {
       const bool keep = keeps(i);
@@ -319,7 +320,7 @@ std::uint64_t pack_blocks(const loop_control &c, std::uint64_t size, unsigned ch
   });
   for (std::uint64_t i = 0; i < p.count; ++i)
     kept[i + 1] += kept[i];
-  for_pieces(c, p.count, [&](std::uint64_t piece) {
+  for_pieces(control, p.count, [&](std::uint64_t piece) {
     std::uint64_t rank = kept[piece];
     for (std::uint64_t i = p.bound(piece), end = p.bound(piece + 1); i < end; ++i) {
       place(i, rank, flags[i] != 0, kept[p.count]);
@@ -333,13 +334,13 @@ std::uint64_t pack_blocks(const loop_control &c, std::uint64_t size, unsigned ch
 
 /// Returns how many of the first k elements of the stable merge come from a (merge path).
 template <class A, class B, class Compare>
-std::uint64_t rank_in_first(std::uint64_t k, A a, std::uint64_t na, B b, std::uint64_t nb,
+std::uint64_t rank_in_first(std::uint64_t rank, A a, std::uint64_t na, B b, std::uint64_t nb,
                             Compare &comp) {
   using difference_a = typename std::iterator_traits<A>::difference_type;
   using difference_b = typename std::iterator_traits<B>::difference_type;
-  std::uint64_t low = k > nb ? k - nb : 0, high = std::min(k, na);
+  std::uint64_t low = rank > nb ? rank - nb : 0, high = std::min(rank, na);
   while (low < high) {
-    const std::uint64_t i = low + (high - low) / 2, j = k - i;
+    const std::uint64_t i = low + (high - low) / 2, j = rank - i;
     if (!comp(b[static_cast<difference_b>(j - 1)], a[static_cast<difference_a>(i)]))
       low = i + 1;
     else
@@ -408,9 +409,9 @@ class merge_sort {
   static constexpr bool trivial = std::is_trivially_copyable_v<value>;
 
  public:
-  merge_sort(It first, std::uint64_t n, Compare &comp, Leaf &leaf, const loop_control &c)
+  merge_sort(It first, std::uint64_t n, Compare &comp, Leaf &leaf, const loop_control &control)
       : m_first(first), m_size(n), m_comp(comp), m_leaf(leaf), m_buffer(n) {
-    const pieces p = cut(c, n, k_least_piece);
+    const pieces p = cut(control, n, k_least_piece);
     // So many levels that the last merge ends in the user's range: the runs begin there if they
     // are trivial, else in the buffer, whose elements are constructed from them.
     m_levels = static_cast<unsigned>(std::bit_width(p.count - 1));
@@ -482,8 +483,8 @@ inline constexpr std::uint64_t k_least_sort = 512;
 inline constexpr double k_guessed_comparison_ns = 1.5;
 
 /// Says whether work that a site knows is to be shared.
-inline bool pays(const loop_control &c, const loop_site &site, double work) {
-  if (c.grain != 0 || c.one_block_each)
+inline bool pays(const loop_control &control, const loop_site &site, double work) {
+  if (control.grain != 0 || control.one_block_each)
     return true;
   const float known = site.ns.load(std::memory_order_relaxed);
   return sharing_pays((known > 0 ? static_cast<double>(known) : k_guessed_comparison_ns) * work);
@@ -499,15 +500,15 @@ void timed_call(loop_site &site, double work, F &&f) {
 
 /// Sorts [first, first + n) by leaf(begin, end, comp), and merges.
 template <class Tag, class It, class Compare, class Leaf>
-void sort_range(const loop_control &c, It first, std::uint64_t n, Compare comp, Leaf leaf) {
+void sort_range(const loop_control &control, It first, std::uint64_t n, Compare comp, Leaf leaf) {
   using difference = typename std::iterator_traits<It>::difference_type;
   loop_site &site = site_of<Tag>;
-  const bool asked = c.grain != 0 || c.one_block_each;
+  const bool asked = control.grain != 0 || control.one_block_each;
   if (n < 2)
     return;
-  with_errors(c, [&] {
+  with_errors(control, [&] {
     const It last = first + static_cast<difference>(n);
-    if ((n < k_least_sort && !asked) || !pays(c, site, sort_work(n))) {
+    if ((n < k_least_sort && !asked) || !pays(control, site, sort_work(n))) {
       if (n < k_least_sort)
         leaf(first, last, comp);
       else
@@ -518,7 +519,7 @@ void sort_range(const loop_control &c, It first, std::uint64_t n, Compare comp, 
       const auto count = static_cast<std::uint64_t>(b - a);
       timed_call(site, sort_work(count), [&] { leaf(a, b, cmp); });
     };
-    merge_sort<It, Compare, decltype(timed_leaf)> sorter(first, n, comp, timed_leaf, c);
+    merge_sort<It, Compare, decltype(timed_leaf)> sorter(first, n, comp, timed_leaf, control);
     sorter.run();
   });
 }
@@ -526,20 +527,20 @@ void sort_range(const loop_control &c, It first, std::uint64_t n, Compare comp, 
 /// Puts the k least elements of [first, first + n) to its begin, sorted; leaf(begin, end, k, comp)
 /// does so for a run.
 template <class It, class Compare, class Leaf>
-void select_range(It first, std::uint64_t n, std::uint64_t k, std::uint64_t runs, Compare &comp,
+void select_range(It first, std::uint64_t n, std::uint64_t rank, std::uint64_t runs, Compare &comp,
                   Leaf &leaf) {
   using difference = typename std::iterator_traits<It>::difference_type;
   const auto at = [first](std::uint64_t i) { return first + static_cast<difference>(i); };
-  if (runs < 2 || n / 2 < k) {
-    leaf(first, at(n), std::min(k, n), comp);
+  if (runs < 2 || n / 2 < rank) {
+    leaf(first, at(n), std::min(rank, n), comp);
     return;
   }
   const std::uint64_t half = n / 2;
-  join([&] { select_range(first, half, k, runs / 2, comp, leaf); },
-       [&] { select_range(at(half), n - half, k, runs - runs / 2, comp, leaf); });
-  // Both halves have their k least in front: i and j of them are the k least of all.
-  const std::uint64_t i = rank_in_first(k, first, k, at(half), k, comp), j = k - i;
-  std::swap_ranges(at(i), at(k), at(half));
+  join([&] { select_range(first, half, rank, runs / 2, comp, leaf); },
+       [&] { select_range(at(half), n - half, rank, runs - runs / 2, comp, leaf); });
+  // Both halves have their `rank` least in front: i and j of them are the `rank` least of all.
+  const std::uint64_t i = rank_in_first(rank, first, rank, at(half), rank, comp), j = rank - i;
+  std::swap_ranges(at(i), at(rank), at(half));
   std::inplace_merge(first, at(i), at(i + j), comp);
 }
 

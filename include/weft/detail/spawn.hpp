@@ -35,7 +35,7 @@ struct result_of {
   ~result_of() {}
   template <class F>
   void make(F &f) {
-    ::new (static_cast<void *>(&value)) T(f());
+    ::new (static_cast<void *>(std::addressof(value))) T(f());
   }
   T &get() noexcept { return value; }
   void destroy() noexcept { value.~T(); }
@@ -66,13 +66,19 @@ struct result_of<T> {
   void destroy() noexcept {}
 };
 
+/// Whether nothing is to be done when a result goes.
+template <class T>
+inline constexpr bool is_trivial_result =
+    std::is_reference_v<T> ||
+    (std::is_trivially_destructible_v<T> && alignof(T) <= k_storage_align);
+
 /// Holds a callable whose alignment exceeds that of a task's block.
 template <class F>
 class boxed {
  public:
   template <class G>
     requires(!std::is_same_v<std::remove_cvref_t<G>, boxed>)
-  explicit boxed(G &&g) : m_f(new F(static_cast<G &&>(g))) {}
+  explicit boxed(G &&callable) : m_f(new F(static_cast<G &&>(callable))) {}
   boxed(boxed &&other) noexcept : m_f(std::exchange(other.m_f, nullptr)) {}
   boxed &operator=(boxed &&) = delete;
   ~boxed() { delete m_f; }
@@ -82,6 +88,12 @@ class boxed {
   F *m_f;
 };
 
+template <class F>
+inline constexpr bool uses_itself_up = false;
+template <class F>
+  requires F::k_uses_itself_up
+inline constexpr bool uses_itself_up<F> = true;
+
 /// Holds a callable behind the room for what it returns. The result comes first, so that a handle
 /// finds it.
 template <class F, class T>
@@ -90,13 +102,15 @@ struct body {
   F f;
   bool has_result = false;
   template <class G>
-  explicit body(G &&g) : f(static_cast<G &&>(g)) {}
+  explicit body(G &&callable) : f(static_cast<G &&>(callable)) {}
   ~body() {}
 
   static void invoke(void *p) {
     auto *self = static_cast<body *>(p);
     self->result.make(self->f);
     self->has_result = true;
+    if constexpr (uses_itself_up<F> && is_trivial_result<T>)
+      task_holds_no_closure(p);
   }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
   static constexpr bool k_trivial = std::is_trivially_destructible_v<F>;
@@ -105,22 +119,38 @@ struct body {
     if (self->has_result)
       self->result.destroy();
   }
-  static constexpr body_ops ops{
-      &invoke, k_trivial ? nullptr : &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
+  static constexpr body_ops ops{&invoke,         k_trivial ? nullptr : &destroy,
+                                &destroy_result, !k_trivial || !is_trivial_result<T>,
+                                sizeof(F),       closure_name<F>()};
 };
 
 template <class F>
 struct body<F, void> {
   F f;
   template <class G>
-  explicit body(G &&g) : f(static_cast<G &&>(g)) {}
+  explicit body(G &&callable) : f(static_cast<G &&>(callable)) {}
 
-  static void invoke(void *p) { static_cast<body *>(p)->f(); }
+  static void invoke(void *p) {
+    static_cast<body *>(p)->f();
+    if constexpr (uses_itself_up<F>)
+      task_holds_no_closure(p);
+  }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
   static constexpr bool k_trivial = std::is_trivially_destructible_v<F>;
   static constexpr body_ops ops{
       &invoke, k_trivial ? nullptr : &destroy, nullptr, !k_trivial, sizeof(F), closure_name<F>()};
 };
+
+/// Names the body of a callable F that returns an R, and what the handle of its task gives.
+/// weft/coro.hpp has a case of its own.
+template <class F, class R>
+struct body_of {
+  using type = body<F, R>;
+  using value = R;
+  static constexpr bool is_coroutine = false;
+};
+template <class F>
+using body_of_call = body_of<F, std::invoke_result_t<F &>>;
 
 /// Holds a body in front of what makes the task wait for others.
 template <class Body, std::size_t Count>
@@ -158,71 +188,71 @@ inline constexpr bool is_option =
     std::is_same_v<Clause, onready>;
 
 template <class Clause>
-void put_option(spawn_options &o, const Clause &c) noexcept {
+void put_option(spawn_options &options, const Clause &clause) noexcept {
   if constexpr (std::is_same_v<Clause, label>)
-    o.label = c.text;
+    options.label = clause.text;
   else if constexpr (std::is_same_v<Clause, priority>)
-    o.priority = c.value;
+    options.priority = clause.value;
   else if constexpr (std::is_same_v<Clause, weft::v0::final>)
-    o.flags = static_cast<std::uint8_t>(o.flags | (c.on ? k_final : 0));
+    options.flags = static_cast<std::uint8_t>(options.flags | (clause.on ? k_final : 0));
   else if constexpr (std::is_same_v<Clause, if_>)
-    o.flags = static_cast<std::uint8_t>(o.flags | (c.deferred ? 0 : k_undeferred));
+    options.flags = static_cast<std::uint8_t>(options.flags | (clause.deferred ? 0 : k_undeferred));
   else if constexpr (std::is_same_v<Clause, wait_clause>)
-    o.flags |= k_wait;
+    options.flags |= k_wait;
   else if constexpr (std::is_same_v<Clause, stack_bytes>)
-    o.stack_bytes = c.bytes;
+    options.stack_bytes = clause.bytes;
   else if constexpr (std::is_same_v<Clause, cost>)
-    o.cost = c.amount;
+    options.cost = clause.amount;
   else if constexpr (std::is_same_v<Clause, onready>) {
-    o.onready = c.f;
-    o.onready_context = c.context;
+    options.onready = clause.f;
+    options.onready_context = clause.context;
   }
 }
 
 template <class Clause>
-void put_access(access *&next, const Clause &c) noexcept {
+void put_access(access *&next, const Clause &clause) noexcept {
   if constexpr (access_source<Clause>)
-    *next++ = c.as_access();
+    *next++ = clause.as_access();
   else if constexpr (is_access<Clause>)
-    *next++ = c;
+    *next++ = clause;
 }
 
 template <class Clause>
-void put_region(region_access *&next, const Clause &c) noexcept {
+void put_region(region_access *&next, const Clause &clause) noexcept {
   if constexpr (is_region<Clause>)
-    ::new (static_cast<void *>(next++)) region_access(c);
+    ::new (static_cast<void *>(next++)) region_access(clause);
 }
 
 template <class Clause>
-void put_after(after_node *&next, const Clause &c) noexcept {
+void put_after(after_node *&next, const Clause &clause) noexcept {
   if constexpr (is_after<Clause>)
-    (next++)->before = c.before;
+    (next++)->before = clause.before;
 }
 
-/// Submits a task of whose clauses some are regions; `s` holds the rest.
+/// Submits a task of whose clauses some are regions; `submitted` holds the rest.
 template <class... Clauses>
-void submit_regions(task *t, submission s, const Clauses &...clauses) {
+void submit_regions(task *t, submission submitted, const Clauses &...clauses) {
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_region<Clauses>});
   alignas(region_access) unsigned char storage[(fixed + 1) * sizeof(region_access)];
   auto *const first = reinterpret_cast<region_access *>(storage);
   region_access *next = first;
   (put_region(next, clauses), ...);
-  s.named_regions = first;
-  s.named_region_count = fixed;
-  const auto add_list = [&s](const auto &c) {
-    if constexpr (is_region_list<std::remove_cvref_t<decltype(c)>>) {
-      s.region_list = c.list.data();
-      s.region_list_count = c.list.size();
+  submitted.named_regions = first;
+  submitted.named_region_count = fixed;
+  const auto add_list = [&submitted](const auto &clause) {
+    if constexpr (is_region_list<std::remove_cvref_t<decltype(clause)>>) {
+      submitted.region_list = clause.list.data();
+      submitted.region_list_count = clause.list.size();
     }
   };
   (add_list(clauses), ...);
-  task_submit_regions(t, s);
+  task_submit_regions(t, submitted);
 }
 
 template <class Clause>
-const accesses *find_list(const accesses *found, const Clause &c) noexcept {
+const accesses *find_list(const accesses *found, const Clause &clause) noexcept {
   if constexpr (is_list<Clause>)
-    return &c;
+    return &clause;
   else
     return found;
 }
@@ -231,15 +261,21 @@ const accesses *find_list(const accesses *found, const Clause &c) noexcept {
 template <class Body, class F, class... Clauses>
 auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
-  using result = std::invoke_result_t<closure &>;
+  using result = typename body_of_call<closure>::value;
   constexpr std::size_t awaited = (std::size_t{0} + ... + std::size_t{is_after<Clauses>});
   using body_type =
       std::conditional_t<awaited == 0, Body, waiting_body<Body, awaited + (awaited == 0)>>;
   static_assert(alignof(body_type) <= k_storage_align);
   constexpr bool has_handle =
       !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
-  constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
+  // A coroutine that has waited ends elsewhere, and if_(false) is over when it has ended.
+  constexpr bool may_wait_for_end =
+      body_of_call<closure>::is_coroutine && (std::is_same_v<Clauses, if_> || ...);
   constexpr bool has_regions = ((is_region<Clauses> || is_region_list<Clauses>) || ...);
+  constexpr bool has_accesses = has_regions || ((is_access<Clauses> || is_list<Clauses>) || ...);
+  constexpr bool has_options =
+      (has_handle && has_accesses) ||
+      ((is_option<Clauses> && !std::is_same_v<Clauses, tracked_clause>) || ...);
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
 
   const access *list = nullptr;
@@ -260,6 +296,8 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
     options.flags = has_handle ? k_tracked : 0;
     (put_option(options, clauses), ...);
     t = task_create_with(k_ops<body_type>, fixed + list_count, options);
+  } else if constexpr (has_handle) {
+    t = task_create_tracked(k_ops<body_type>, group);
   } else {
     t = task_create(k_ops<body_type>, fixed + list_count, group);
   }
@@ -273,6 +311,8 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
       throw;
     }
   }
+  if constexpr (may_wait_for_end)
+    task_add_reference(t);
   [[maybe_unused]] after_node *nodes = nullptr;
   [[maybe_unused]] bool held = false;
   if constexpr (awaited > 0) {
@@ -298,6 +338,8 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   } else {
     task_submit(t);
   }
+  if constexpr (may_wait_for_end)
+    task_wait_undeferred(t);
   if constexpr (has_handle)
     return handle<result>(t);
 }
@@ -317,10 +359,9 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
                 "weft::spawn takes at most one accesses(list)");
   static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1,
                 "weft::spawn takes at most one regions(list)");
-  using result = std::invoke_result_t<closure &>;
-  static_assert(!std::is_reference_v<result>,
+  static_assert(!std::is_reference_v<typename body_of_call<closure>::value>,
                 "the callable of weft::spawn returns a reference: return a value or a pointer");
-  using body_type = body<closure, result>;
+  using body_type = typename body_of_call<closure>::type;
   if constexpr (alignof(closure) > k_storage_align) {
     return spawn_in(group, boxed<closure>(static_cast<F &&>(f)), clauses...);
   } else {

@@ -81,9 +81,14 @@ struct shared_lock_state {
   typename P::template atomic<std::uint64_t> word{0};
   wait_list<P> waiters;
 
-  [[nodiscard]] bool try_take() noexcept {
+  /// Returns the word of a lock that a writer has. `by`: an address on the writer's stack or in its
+  /// coroutine, or the writer's task, for reports.
+  static std::uint64_t exclusive(const void *by) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(by) & ~std::uintptr_t{3}) | k_exclusive;
+  }
+  [[nodiscard]] bool try_take(const void *by = __builtin_frame_address(0)) noexcept {
     std::uint64_t seen = 0;
-    return word.compare_exchange_strong(seen, k_exclusive, std::memory_order_acquire,
+    return word.compare_exchange_strong(seen, exclusive(by), std::memory_order_acquire,
                                         std::memory_order_relaxed); // O1
   }
   [[nodiscard]] bool try_take_shared() noexcept {
@@ -96,14 +101,15 @@ struct shared_lock_state {
   }
   /// False: there are waiters, or the lock is not taken so.
   [[nodiscard]] bool try_give_up() noexcept {
-    std::uint64_t seen = k_exclusive;
-    return word.compare_exchange_strong(seen, 0, std::memory_order_release,
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    return (seen & (k_exclusive | k_waiters)) == k_exclusive &&
+           word.compare_exchange_strong(seen, 0, std::memory_order_release,
                                         std::memory_order_relaxed); // O2
   }
   /// False: the caller is the last that holds it, and there are waiters; or it is not taken so.
   [[nodiscard]] bool try_give_up_shared() noexcept {
     std::uint64_t seen = word.load(std::memory_order_relaxed);
-    while (seen >= 2 * k_one_shared || seen == k_one_shared)
+    while ((seen & k_exclusive) == 0 && (seen >= 2 * k_one_shared || seen == k_one_shared))
       if (word.compare_exchange_weak(seen, seen - k_one_shared, std::memory_order_release,
                                      std::memory_order_relaxed)) // O2
         return true;

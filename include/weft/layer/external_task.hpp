@@ -4,6 +4,7 @@
 
 #include <weft/access.hpp>
 #include <weft/detail/core.hpp>
+#include <weft/region.hpp>
 
 #include <cstddef>
 
@@ -28,6 +29,16 @@ using external_task = detail::task;
 WEFT_API bool enter_external_task(external_task *parent, const access *list, std::size_t count,
                                   void (*onready)(void *), void *context, external_task **self);
 
+/// Does the same for a task whose accesses are regions: they are ordered where their bytes overlap.
+/// All children of one parent name objects, or all name regions. `label` is for messages.
+///
+/// Threads. As enter_external_task().
+/// Errors. As enter_external_task(); invalid_argument for an impossible region, and where earlier
+/// children have named objects. After an error there is no task.
+WEFT_API bool enter_external_regions(external_task &parent, const region_access *list,
+                                     std::size_t count, const char *label, void (*onready)(void *),
+                                     void *context, external_task **self);
+
 /// Calls `visit(context, address)` for each address that children of `parent` have named and that
 /// may have to be waited for; the calls may include other addresses. Where accesses are ordered as
 /// regions, the address is the one where each run of bytes begins. `visit` must not use Weft.
@@ -42,7 +53,7 @@ WEFT_API void visit_addresses(external_task &parent,
 /// `onready`; tasks that other workers find are an exception.
 ///
 /// Threads. Any.
-WEFT_API void end_external_task(external_task &t,
+WEFT_API void end_external_task(external_task &task,
                                 void (*ready)(void *receiver, void *context) = nullptr,
                                 void *receiver = nullptr);
 

@@ -29,14 +29,14 @@ struct external_thread {
 /// on_preempt() about the former. Call it once for each thread.
 ///
 /// Threads. Any.
-WEFT_API void add_external_thread(external_thread &g) noexcept;
+WEFT_API void add_external_thread(external_thread &thread) noexcept;
 
 /// Suspends the thread if it was asked to sleep: until there is a cpu for it, or `ns` times the
 /// number of the suspended threads are over, 200 ms at most. Returns false if the thread was not
 /// asked.
 ///
 /// Threads. A signal handler of that thread, outside of Weft.
-WEFT_API bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept;
+WEFT_API bool suspend_if_asked(external_thread &thread, std::uint64_t ns) noexcept;
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -5,6 +5,8 @@
 #include <weft/block.hpp>
 #include <weft/detail/core.hpp>
 
+#include <exception>
+
 namespace weft::inline v0 {
 namespace layer {
 
@@ -42,6 +44,13 @@ enum class again : std::uint8_t {
 /// Errors. not_a_task outside of tasks; not_supported for a task that its creator runs in place
 /// (if_(false), a child of a final task) and for one that returns a value; out_of_resources.
 WEFT_API void run_again(again when, std::uint64_t ns = 0);
+
+/// Makes `error` the failure of a task, as if its body had thrown the exception, although the body
+/// may have ended: the task still has an external event, of the caller. The first failure of a task
+/// that has a handle counts, and a later one is reported on standard error.
+///
+/// Threads. Any.
+WEFT_API void fail_task(task_ref task, std::exception_ptr error) noexcept;
 
 /// Returns whether Weft was shut down; then no call can spawn any more.
 [[nodiscard]] WEFT_API bool is_over() noexcept;

@@ -5,17 +5,41 @@
 #include <weft/detail/core.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace weft::inline v0 {
 namespace layer {
 
+/// Names the runtime whose code a stack runs: `weft top` and reports show the share of each.
+enum class client : std::uint8_t { weft, openmp, tbb, glt, rayon, other };
+
 /// Starts `body(argument)` on a stack of its own of at least `bytes`, and starts the runtime if it
 /// has not started. The new thread is not a task: neither a task nor the end of the program waits
-/// for the thread.
+/// for the thread. `runs`: the runtime that the thread belongs to.
 ///
 /// Threads. Any.
 /// Errors. out_of_resources, shut_down.
-WEFT_API void start_thread(std::size_t bytes, void (*body)(void *), void *argument);
+WEFT_API void start_thread(std::size_t bytes, void (*body)(void *), void *argument,
+                           client runs = client::other);
+
+/// Notes for which runtime the caller's stack runs from now on, and returns the former one. Does
+/// nothing on a thread's own stack, and returns client::weft.
+///
+/// Cost. A store.
+/// Threads. Any.
+WEFT_API client set_client(client runs) noexcept;
+
+/// Does that for its lifetime, which ends on the stack on which it begins.
+class running_for {
+ public:
+  explicit running_for(client runs) noexcept : m_before(set_client(runs)) {}
+  ~running_for() { set_client(m_before); }
+  running_for(const running_for &) = delete;
+  running_for &operator=(const running_for &) = delete;
+
+ private:
+  const client m_before;
+};
 
 /// Suspends the caller, a lightweight thread or a thread of the program; its worker goes on with
 /// other work. `left(self, context)` runs once unpark(self) is allowed, on another stack: `left`
@@ -76,6 +100,25 @@ struct suspension_calls {
 /// Threads. Any. `calls` stays valid for ever.
 WEFT_API void call_at_suspensions(const suspension_calls &calls) noexcept;
 
+/// Holds functions of a layer whose lightweight threads have a thread-local block each. To Weft such
+/// a thread is a thread of its own once it uses Weft with that block. While it waits, it runs its own
+/// tasks and no work of others, and then parks, so that it keeps no worker.
+struct carrier_calls {
+  /// Returns whether the caller is such a thread, and can be parked. It is asked when the caller uses
+  /// Weft for the first time.
+  bool (*is_carried)() noexcept;
+  /// Parks the caller as layer::park() does, with the thread-local block of the kernel thread below.
+  /// Returns false if the caller cannot be parked now; then `left` was not called.
+  bool (*park)(void (*left)(detail::runnable &self, void *context), void *context) noexcept;
+};
+
+/// Makes such threads park by these functions from now on, until the process ends. A later call
+/// replaces the functions. Without the functions such a thread keeps its worker's kernel thread while
+/// it waits, and runs any work meanwhile.
+///
+/// Threads. Any, before the first of the threads uses Weft. `calls` stays valid for ever.
+WEFT_API void park_on_carriers(const carrier_calls &calls) noexcept;
+
 /// Keeps the runtime running while exit() runs the program's handlers and destructors. Before these
 /// the program waits for tasks, as ever. Workers end with Weft's library; the program does not wait
 /// for the workers when `threads_compute()` says that lightweight threads may compute for ever.
@@ -83,6 +126,18 @@ WEFT_API void outlive_exit(bool (*threads_compute)()) noexcept;
 
 /// Starts the runtime, and returns the number of its workers.
 [[nodiscard]] WEFT_API unsigned workers();
+
+/// Describes what the workers do at one moment. A guess.
+struct worker_use {
+  unsigned workers = 0; ///< as workers(); 0 before Weft starts and after it has shut down
+  unsigned idle = 0; ///< of them, those that sleep because they have found no work
+  std::size_t ready = 0; ///< tasks, frames and lightweight threads that wait for a worker
+};
+/// Returns how the workers are used.
+///
+/// Cost. A load for each worker and for each queue.
+/// Threads. Any.
+[[nodiscard]] WEFT_API worker_use use_of_workers() noexcept;
 
 /// Returns whether a kernel thread of the process sleeps in a system call that it made itself, and
 /// not in a page fault; or has ended.

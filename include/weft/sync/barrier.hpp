@@ -2,6 +2,7 @@
 // A barrier that suspends the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 
 #include <chrono>
@@ -25,12 +26,21 @@ class WEFT_API barrier_base {
   [[nodiscard]] std::uint32_t arrive(std::ptrdiff_t count, bool &last);
   void drop() noexcept { m_state.expected.fetch_sub(1, std::memory_order_relaxed); }
   void turn(std::uint32_t phase);
+  [[nodiscard]] auto awaits(std::uint32_t phase) const noexcept {
+    return awaited_phase(m_state, phase);
+  }
   void wait(std::uint32_t phase) const {
     if (!m_state.is_over(phase))
       (void)wait_slow(phase, {});
   }
 
  private:
+  struct awaited_phase : async_take<barrier_state<>, async_kind::barrier, false> {
+    awaited_phase(barrier_state<> &barrier, std::uint32_t which) noexcept
+        : async_take(barrier, {}) {
+      this->phase = which;
+    }
+  };
   bool wait_slow(std::uint32_t phase, const wait_limit &limit) const;
   mutable barrier_state<> m_state;
 };
@@ -84,6 +94,15 @@ class barrier : detail::barrier_base {
   void wait(arrival_token &&arrival) const { barrier_base::wait(arrival.m_phase); }
   /// Arrives, and waits until the phase is over.
   void arrive_and_wait() { barrier_base::wait(arrive_in_phase(1)); }
+  /// @{ Lets a coroutine wait until the phase is over: `co_await b.async_arrive_and_wait()`. No stack
+  /// waits. The call arrives, not the await.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_wait(arrival_token &&arrival) const noexcept {
+    return barrier_base::awaits(arrival.m_phase);
+  }
+  [[nodiscard]] auto async_arrive_and_wait() { return barrier_base::awaits(arrive_in_phase(1)); }
+  /// @}
   /// Arrives, and leaves: one arrival less is expected from the next phase on.
   void arrive_and_drop() {
     drop();

@@ -2,6 +2,7 @@
 // Channels: queues between tasks whose ends suspend the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/wait_list.hpp>
 #include <weft/mutex.hpp>
 
@@ -41,14 +42,15 @@ class WEFT_API channel_base {
   using node = wait_node<>;
 
   void enter(list &waiters, node &self); // names the caller in `self`
-  void put_back(list &waiters, node &n) noexcept; // one that was taken just now
+  void put_back(list &waiters, node &entry) noexcept; // one that was taken just now
   [[nodiscard]] node *take(list &waiters) noexcept;
-  static void grant(node &n) noexcept;
+  static void grant(node &entry) noexcept;
   /// Waits for the grant of an entered node.
   [[nodiscard]] channel_status await(list &waiters, node &self, const wait_limit &limit);
   /// Takes all waiters, in a chain, which grant_all lets go on with the status `closed`.
   [[nodiscard]] node *take_all_closed(list &waiters) noexcept;
   static void grant_all(node *first) noexcept;
+  [[nodiscard]] static channel_status status_of(wait_end how) noexcept;
 
   list m_receivers, m_senders;
 };
@@ -142,6 +144,34 @@ class channel : detail::channel_base {
     return last;
   }
 
+  /// @{ Lets a coroutine send a value, as push() does: `co_await c.async_push(v)`. No stack waits for
+  /// room. The token lives until the await is over.
+  ///
+  /// Errors. Of the await: as push().
+  [[nodiscard]] auto async_push(T value) { return sending(*this, std::move(value), {}); }
+  [[nodiscard]] auto async_push(T value, const std::stop_token &stop) {
+    return sending(*this, std::move(value), {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_push_for(T value, const std::chrono::duration<Rep, Period> &most) {
+    return sending(*this, std::move(value), detail::limit_of(most));
+  }
+  /// @}
+  /// @{ Lets a coroutine receive a value, as pop() does: `while (auto v = co_await c.async_pop())`. No
+  /// stack waits for a value. There is none when the channel is closed and empty, or the wait ended
+  /// early.
+  ///
+  /// Errors. Of the await: as pop().
+  [[nodiscard]] auto async_pop() { return receiving(*this, {}); }
+  [[nodiscard]] auto async_pop(const std::stop_token &stop) {
+    return receiving(*this, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_pop_for(const std::chrono::duration<Rep, Period> &most) {
+    return receiving(*this, detail::limit_of(most));
+  }
+  /// @}
+
   /// Closes the channel: no value comes in any more, and all waiters go on. A second call does
   /// nothing.
   void close() {
@@ -187,8 +217,8 @@ class channel : detail::channel_base {
     }
     void operator++(int) { ++*this; } ///< receives the next value
     /// Returns whether the channel was closed and empty.
-    friend bool operator==(const iterator &i, std::default_sentinel_t) noexcept {
-      return !i.m_value;
+    friend bool operator==(const iterator &it, std::default_sentinel_t) noexcept {
+      return !it.m_value;
     }
 
    private:
@@ -201,16 +231,77 @@ class channel : detail::channel_base {
  private:
   /// Moves from a node's place, or to it; puts the node back if that fails.
   template <class Move>
-  void with_taken(list &waiters, node &n, Move move) {
+  void with_taken(list &waiters, node &entry, Move move) {
     try {
       move();
     } catch (...) {
-      this->put_back(waiters, n);
+      this->put_back(waiters, entry);
       throw;
     }
   }
 
+  class [[nodiscard]] sending : public detail::async_wait {
+   public:
+    sending(channel &to, T &&sent, const detail::wait_limit &until)
+        : async_wait(static_cast<detail::channel_base *>(&to), detail::async_kind::channel, until),
+          m_to(to), m_value(std::move(sent)) {
+      this->list = &to.m_senders;
+    }
+    [[nodiscard]] bool await_ready() {
+      return (m_status = m_to.send_or_enter(m_value, nullptr)) != channel_status::full;
+    }
+    template <class Handle>
+    bool await_suspend(Handle handle) {
+      return this->suspend(handle, [this] {
+        this->detail::wait_node<>::value = &m_value;
+        return (m_status = m_to.send_or_enter(m_value, this)) != channel_status::full;
+      });
+    }
+    channel_status await_resume() {
+      return m_status != channel_status::full ? m_status : status_of(this->ended());
+    }
+
+   private:
+    channel &m_to;
+    T m_value;
+    channel_status m_status = channel_status::full;
+  };
+  class [[nodiscard]] receiving : public detail::async_wait {
+   public:
+    receiving(channel &from, const detail::wait_limit &until)
+        : async_wait(static_cast<detail::channel_base *>(&from), detail::async_kind::channel,
+                     until),
+          m_from(from) {
+      this->list = &from.m_receivers;
+    }
+    [[nodiscard]] bool await_ready() {
+      return m_from.receive_or_enter(m_value, nullptr) != channel_status::empty;
+    }
+    template <class Handle>
+    bool await_suspend(Handle handle) {
+      return this->suspend(handle, [this] {
+        this->detail::wait_node<>::value = &m_value;
+        return m_from.receive_or_enter(m_value, this) != channel_status::empty;
+      });
+    }
+    std::optional<T> await_resume() {
+      this->forget_limits();
+      return std::move(m_value);
+    }
+
+   private:
+    channel &m_from;
+    std::optional<T> m_value;
+  };
+
   channel_status send(T &value, const detail::wait_limit &limit, bool waits) {
+    node self;
+    self.value = &value;
+    const channel_status how = send_or_enter(value, waits ? &self : nullptr);
+    return how == channel_status::full && waits ? this->await(m_senders, self, limit) : how;
+  }
+  /// Sends, or says that the channel is full; then the node, if there is one, waits.
+  channel_status send_or_enter(T &value, node *waiter) {
     std::unique_lock here(m_mutex);
     if (m_closed)
       return channel_status::closed;
@@ -226,16 +317,19 @@ class channel : detail::channel_base {
       m_values.push_back(std::move(value));
       return channel_status::success;
     }
-    if (!waits)
-      return channel_status::full;
-    node self;
-    self.value = &value;
-    this->enter(m_senders, self);
-    here.unlock();
-    return this->await(m_senders, self, limit);
+    if (waiter)
+      this->enter(m_senders, *waiter);
+    return channel_status::full;
   }
 
   channel_status receive(std::optional<T> &value, const detail::wait_limit &limit, bool waits) {
+    node self;
+    self.value = &value;
+    const channel_status how = receive_or_enter(value, waits ? &self : nullptr);
+    return how == channel_status::empty && waits ? this->await(m_receivers, self, limit) : how;
+  }
+  /// Receives, or says that the channel is empty; then the node, if there is one, waits.
+  channel_status receive_or_enter(std::optional<T> &value, node *waiter) {
     std::unique_lock here(m_mutex);
     if (!m_values.empty()) {
       if (node *sender =
@@ -257,13 +351,9 @@ class channel : detail::channel_base {
     }
     if (m_closed)
       return channel_status::closed;
-    if (!waits)
-      return channel_status::empty;
-    node self;
-    self.value = &value;
-    this->enter(m_receivers, self);
-    here.unlock();
-    return this->await(m_receivers, self, limit);
+    if (waiter)
+      this->enter(m_receivers, *waiter);
+    return channel_status::empty;
   }
 
   channel_status assign(T &value, const detail::wait_limit &limit, bool waits) {

@@ -2,6 +2,7 @@
 // Condition variables that suspend the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/wait_list.hpp>
 #include <weft/mutex.hpp>
 
@@ -27,6 +28,13 @@ using std::cv_status; ///< whether a wait ended by a notification or by its dead
 /// Source. ISO C++20, [thread.condition.condvarany].
 class WEFT_API condition_variable_any {
  public:
+  /// Lets a coroutine give the lock up by `unlock()` and wait for a notification. For the library:
+  /// weft/coro.hpp has async_wait(), which takes the lock again.
+  template <class Unlock>
+  [[nodiscard]] auto async_notified(Unlock unlock, const detail::wait_limit &limit) {
+    return detail::async_bare_notification<Unlock>(this, m_waiters, limit, unlock);
+  }
+
   constexpr condition_variable_any() noexcept = default;
   condition_variable_any(const condition_variable_any &) = delete;
   condition_variable_any &operator=(const condition_variable_any &) = delete;
@@ -101,6 +109,7 @@ class WEFT_API condition_variable_any {
   }
 
  private:
+  friend class condition_variable;
   template <class Lock, class Predicate>
   bool wait_until_limit(Lock &lock, const detail::wait_limit &limit, Predicate &condition) {
     while (!condition())
@@ -125,7 +134,7 @@ class WEFT_API condition_variable_any {
   }
   struct withdraw {
     condition_variable_any *from;
-    void operator()(detail::wait_node<> *n) const { from->withdraw_wait(*n); }
+    void operator()(detail::wait_node<> *node) const { from->withdraw_wait(*node); }
   };
 
   void notify(bool all) noexcept;
@@ -171,6 +180,46 @@ class condition_variable : condition_variable_any {
                   Predicate condition) {
     return condition_variable_any::wait_until(lock, time, std::move(condition));
   }
+
+  /// @{ Lets a coroutine give the lock up, wait for a notification, and take the lock again:
+  /// `co_await c.async_wait(lock)`; the last one returns a cv_status. No stack waits. The lock and the
+  /// token live until the await is over. weft/coro.hpp has the same with a condition.
+  ///
+  /// Errors. Of the await: out_of_resources; then the lock is as it was.
+  [[nodiscard]] auto async_wait(lock_type &lock) { return notified<void>(*this, lock, {}); }
+  [[nodiscard]] auto async_wait(lock_type &lock, const std::stop_token &stop) {
+    return notified<bool>(*this, lock, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_wait_for(lock_type &lock,
+                                    const std::chrono::duration<Rep, Period> &most) {
+    return notified<cv_status>(*this, lock, detail::limit_of(most));
+  }
+  /// @}
+
+ private:
+  template <class Result>
+  class [[nodiscard]] notified : public detail::async_notification {
+   public:
+    notified(condition_variable_any &variable, lock_type &lock, const detail::wait_limit &most)
+        : async_notification(&variable, variable.m_waiters, lock.mutex()->m_lock, most),
+          m_lock(lock) {}
+    template <class Handle>
+    void await_suspend(Handle handle) {
+      this->suspend_unlocked(handle, [this] { m_lock.unlock(); });
+    }
+    Result await_resume() {
+      m_lock = lock_type(*m_lock.release(), std::adopt_lock);
+      const bool granted = this->ended() == detail::wait_end::granted;
+      if constexpr (std::is_same_v<Result, cv_status>)
+        return granted ? cv_status::no_timeout : cv_status::timeout;
+      else
+        return Result(granted);
+    }
+
+   private:
+    lock_type &m_lock;
+  };
 };
 
 } // namespace weft::inline v0

@@ -2,6 +2,7 @@
 // An event that tasks wait for.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 
 #include <chrono>
@@ -52,7 +53,23 @@ class WEFT_API event {
         time, [this](const detail::wait_limit &limit) { return within(limit); });
   }
 
+  /// @{ Lets a coroutine wait until the event is set: `co_await e.async_wait()`. No stack waits. The token
+  /// lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_wait() const noexcept { return awaits<false>(m_state, {}); }
+  [[nodiscard]] auto async_wait(const std::stop_token &stop) const noexcept {
+    return awaits<true>(m_state, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_wait_for(const std::chrono::duration<Rep, Period> &most) const {
+    return awaits<true>(m_state, detail::limit_of(most));
+  }
+  /// @}
+
  private:
+  template <bool MayEnd>
+  using awaits = detail::async_take<detail::event_state<>, detail::async_kind::event, MayEnd>;
   [[nodiscard]] bool within(const detail::wait_limit &limit) const {
     return m_state.is_set() || wait_slow(limit);
   }

@@ -2,6 +2,7 @@
 // A latch that suspends the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 
 #include <chrono>
@@ -51,6 +52,20 @@ class WEFT_API latch {
     return detail::wait_until_time(
         time, [this](const detail::wait_limit &limit) { return within(limit); });
   }
+
+  /// @{ Lets a coroutine wait until the latch is down: `co_await l.async_wait()`. No stack waits. The token
+  /// lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_wait() const noexcept { return awaits<false>(m_state, {}); }
+  [[nodiscard]] auto async_wait(const std::stop_token &stop) const noexcept {
+    return awaits<true>(m_state, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_wait_for(const std::chrono::duration<Rep, Period> &most) const {
+    return awaits<true>(m_state, detail::limit_of(most));
+  }
+  /// @}
   /// Counts down, then waits until the latch is down.
   void arrive_and_wait(std::ptrdiff_t count = 1) {
     count_down(count);
@@ -58,6 +73,8 @@ class WEFT_API latch {
   }
 
  private:
+  template <bool MayEnd>
+  using awaits = detail::async_take<detail::latch_state<>, detail::async_kind::latch, MayEnd>;
   [[nodiscard]] bool within(const detail::wait_limit &limit) const {
     return m_state.is_down() || wait_slow(limit);
   }

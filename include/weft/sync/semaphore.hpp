@@ -2,6 +2,7 @@
 // Semaphores that suspend the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 
 #include <chrono>
@@ -32,6 +33,10 @@ class WEFT_API semaphore_base {
   void give(std::ptrdiff_t count) {
     if (!m_state.try_give(count))
       give_slow(count);
+  }
+  template <bool MayEnd>
+  [[nodiscard]] auto awaits(const wait_limit &limit) noexcept {
+    return async_take<semaphore_state<>, async_kind::semaphore, MayEnd>(m_state, limit);
   }
 
  private:
@@ -82,6 +87,20 @@ class counting_semaphore : detail::semaphore_base {
     return detail::wait_until_time(time,
                                    [this](const detail::wait_limit &limit) { return take(limit); });
   }
+
+  /// @{ Lets a coroutine take a unit: `co_await s.async_acquire()`. No stack waits. The token
+  /// lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_acquire() noexcept { return this->template awaits<false>({}); }
+  [[nodiscard]] auto async_acquire(const std::stop_token &stop) noexcept {
+    return this->template awaits<true>({UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_try_acquire_for(const std::chrono::duration<Rep, Period> &most) {
+    return this->template awaits<true>(detail::limit_of(most));
+  }
+  /// @}
 };
 
 using binary_semaphore = counting_semaphore<1>; ///< one that needs to count to 1 only

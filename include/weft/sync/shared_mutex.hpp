@@ -2,6 +2,7 @@
 // A mutex for one writer or many readers that suspends the task, not the core.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 
 #include <chrono>
@@ -80,7 +81,34 @@ class WEFT_API shared_mutex {
       unlock_slow(true);
   }
 
+  /// @{ Lets a coroutine take it for writing or for reading: `co_await m.async_lock_shared()`. No stack waits. The token
+  /// lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_lock() noexcept { return writes<false>(m_state, {}); }
+  [[nodiscard]] auto async_lock(const std::stop_token &stop) noexcept {
+    return writes<true>(m_state, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
+    return writes<true>(m_state, detail::limit_of(most));
+  }
+  [[nodiscard]] auto async_lock_shared() noexcept { return reads<false>(m_state, {}); }
+  [[nodiscard]] auto async_lock_shared(const std::stop_token &stop) noexcept {
+    return reads<true>(m_state, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_try_lock_shared_for(const std::chrono::duration<Rep, Period> &most) {
+    return reads<true>(m_state, detail::limit_of(most));
+  }
+  /// @}
+
  private:
+  template <bool MayEnd>
+  using writes =
+      detail::async_take<detail::shared_lock_state<>, detail::async_kind::writer, MayEnd>;
+  template <bool MayEnd>
+  using reads = detail::async_take<detail::shared_lock_state<>, detail::async_kind::reader, MayEnd>;
   [[nodiscard]] bool take(const detail::wait_limit &limit) {
     return m_state.try_take() || lock_slow(false, limit);
   }

@@ -2,6 +2,7 @@
 // Mutexes beside weft::mutex: with deadlines and stop requests, and recursive ones.
 #pragma once
 
+#include <weft/detail/async.hpp>
 #include <weft/detail/sync_words.hpp>
 #include <weft/mutex.hpp>
 
@@ -49,7 +50,24 @@ class WEFT_API timed_mutex {
       unlock_slow();
   }
 
+  /// @{ Lets a coroutine do what lock() and try_lock_for() do: `co_await m.async_lock()`. No stack waits. The token
+  /// lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources.
+  [[nodiscard]] auto async_lock() noexcept { return awaits<false>(m_state, {}); }
+  [[nodiscard]] auto async_lock(const std::stop_token &stop) noexcept {
+    return awaits<true>(m_state, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
+    return awaits<true>(m_state, detail::limit_of(most));
+  }
+  /// @}
+
  private:
+  template <bool MayEnd>
+  using awaits =
+      detail::async_take<detail::shared_lock_state<>, detail::async_kind::writer, MayEnd>;
   [[nodiscard]] bool within(const detail::wait_limit &limit) {
     return m_state.try_take() || lock_slow(limit);
   }
@@ -96,8 +114,62 @@ class recursive {
     m_owner.store(nullptr, std::memory_order_relaxed);
     m_mutex.unlock();
   }
+  /// Lets a coroutine that is a weft::task take the mutex once more: `co_await m.async_lock()`. No
+  /// stack waits. Whatever part of the task unlocks it.
+  ///
+  /// Errors. Of the await: out_of_resources; shut_down.
+  [[nodiscard]] auto async_lock() {
+    return waits([](Mutex &m) { return m.async_lock(); });
+  }
 
  protected:
+  /// Waits for the mutex as `Wait` does, unless the task of the coroutine has it already.
+  template <class Wait>
+  class [[nodiscard]] awaits : public coro_awaiter_around {
+   public:
+    template <class Begin>
+    awaits(recursive &of, Begin begin) : m_of(of), m_wait(begin(of.m_mutex)) {}
+    awaits(awaits &&) = delete;
+    awaits &operator=(awaits &&) = delete;
+    ~awaits() = default;
+
+    [[nodiscard]] bool await_ready() {
+      m_caller = current_owner();
+      m_again = m_of.again(m_caller);
+      return m_again || m_wait.await_ready();
+    }
+    template <class Handle>
+    auto await_suspend(Handle handle) {
+      static_assert(is_own<Handle>,
+                    "a recursive mutex belongs to a task: it is awaited in a weft::task");
+      return m_wait.await_suspend(handle);
+    }
+    decltype(std::declval<Wait &>().await_resume()) await_resume() {
+      using result = decltype(m_wait.await_resume());
+      if (m_again)
+        return result(true);
+      if constexpr (std::is_void_v<result>) {
+        m_wait.await_resume();
+        m_of.first(m_caller);
+      } else {
+        const bool taken = m_wait.await_resume();
+        if (taken)
+          m_of.first(m_caller);
+        return taken;
+      }
+    }
+
+   private:
+    recursive &m_of;
+    Wait m_wait;
+    const void *m_caller = nullptr;
+    bool m_again = false;
+  };
+  template <class Begin>
+  [[nodiscard]] auto waits(Begin begin) {
+    return awaits<decltype(begin(m_mutex))>(*this, begin);
+  }
+
   template <class Take>
   [[nodiscard]] bool take(Take try_take) {
     const void *caller = current_owner();
@@ -154,6 +226,19 @@ class recursive_timed_mutex : public detail::recursive<timed_mutex> {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
     return take([&] { return m_mutex.try_lock_until(time); });
   }
+  using recursive::async_lock;
+  /// @{ Lets a coroutine that is a weft::task do the same: `co_await m.async_try_lock_for(1ms)`. No
+  /// stack waits. The token lives until the await is over.
+  ///
+  /// Errors. Of the await: out_of_resources; shut_down.
+  [[nodiscard]] auto async_lock(const std::stop_token &stop) {
+    return waits([&stop](timed_mutex &m) { return m.async_lock(stop); });
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
+    return waits([&most](timed_mutex &m) { return m.async_try_lock_for(most); });
+  }
+  /// @}
 };
 
 } // namespace weft::inline v0

@@ -25,26 +25,15 @@ struct weft_intervals {
 
 namespace {
 
-user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
-
-/// Writes a text, cut to the buffer and ended by a zero.
-void give_text(const char *function, const std::string &text, char *buffer, size_t size,
-               size_t *needed) {
-  require(needed, function, "needed");
-  if (size)
-    require(buffer, function, "buffer");
-  *needed = text.size() + 1;
-  if (!size)
-    return;
-  const size_t n = std::min(size - 1, text.size());
-  std::memcpy(buffer, text.data(), n);
-  buffer[n] = '\0';
+user_counter &counter_of(weft_counter *counter) noexcept {
+  return *reinterpret_cast<user_counter *>(counter);
 }
 
-void require_format(int f) {
-  if (f != WEFT_FORMAT_TEXT && f != WEFT_FORMAT_CSV && f != WEFT_FORMAT_JSON)
+void require_format(int format) {
+  if (format != WEFT_FORMAT_TEXT && format != WEFT_FORMAT_CSV && format != WEFT_FORMAT_JSON)
     weft::rt::throw_error(weft::errc::invalid_argument,
-                          "weft_snapshot_text: there is no format %d; pass one of weft_format", f);
+                          "weft_snapshot_text: there is no format %d; pass one of weft_format",
+                          format);
 }
 
 } // namespace

@@ -9,6 +9,8 @@
 #include <weft.h>
 #include <weft/weft.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -61,8 +63,8 @@ inline void require(const void *pointer, const char *function, const char *param
     throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function,
                 parameter);
 }
-/// Returns what the core knows of a reduction; the result refers to `r`.
-[[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &r) noexcept;
+/// Returns what the core knows of a reduction; the result refers to `reduction`.
+[[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &reduction) noexcept;
 /// Reads what the caller of weft_spawn() knows of the options, and refuses what this version does not know.
 [[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from,
                                                      unsigned more_flags = 0);
@@ -71,6 +73,20 @@ template <class Body>
 void require_body(Body *body, const char *function) {
   if (!body)
     throw_error(errc::invalid_argument, "%s: the function to call is NULL", function);
+}
+
+/// Writes a text, cut to the buffer and ended by a zero.
+inline void give_text(const char *function, const std::string &text, char *buffer, size_t size,
+                      size_t *needed) {
+  require(needed, function, "needed");
+  if (size)
+    require(buffer, function, "buffer");
+  *needed = text.size() + 1;
+  if (!size)
+    return;
+  const size_t n = std::min(size - 1, text.size());
+  std::memcpy(buffer, text.data(), n);
+  buffer[n] = '\0';
 }
 
 } // namespace rt

@@ -59,6 +59,7 @@ struct taskfor_head {
   weft_loop_body body;
   weft_range range;
   std::uint64_t grain;
+  bool reduces;
 };
 struct taskiter_head {
   std::uint64_t count;
@@ -66,9 +67,11 @@ struct taskiter_head {
   weft_body record;
 };
 
-range<std::int64_t> range_of(const weft_range &r) { return {r.first, r.limit, r.step}; }
-weft_range part_of(const weft_range &r, std::uint64_t first, std::uint64_t count) {
-  const range<std::int64_t> part = range_of(r).part(first, count);
+range<std::int64_t> range_of(const weft_range &whole) {
+  return {whole.first, whole.limit, whole.step};
+}
+weft_range part_of(const weft_range &whole, std::uint64_t first, std::uint64_t count) {
+  const range<std::int64_t> part = range_of(whole).part(first, count);
   return {part.first(), part.limit(), part.step()};
 }
 
@@ -85,17 +88,19 @@ void call_taskfor(with_argument<taskfor_head> &whole, std::uint64_t first, std::
 
 int run_taskfor(void *p) {
   auto *self = static_cast<with_argument<taskfor_head> *>(p);
+  const bool alone = self->head.reduces && detail::reduces_in_place();
   if (self->head.grain == 0) {
     detail::loop_request request;
     request.size = range_of(self->head.range).size();
-    request.participate = [](void *q, detail::loop_blocks &blocks) {
-      auto *whole = static_cast<with_argument<taskfor_head> *>(q);
+    request.participate = [](void *p, detail::loop_blocks &blocks) {
+      auto *whole = static_cast<with_argument<taskfor_head> *>(p);
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
         call_taskfor(*whole, first, count);
     };
     request.context = self;
     request.site = &detail::site_of_function(reinterpret_cast<const void *>(self->head.body));
     request.body = detail::loop_body::may_wait;
+    request.participants = alone ? 1 : 0;
     detail::run_loop(request);
     return 0;
   }
@@ -107,19 +112,19 @@ int run_taskfor(void *p) {
       [](void *q, std::uint64_t first, std::uint64_t count) {
         call_taskfor(*static_cast<with_argument<taskfor_head> *>(q), first, count);
       },
-      self);
+      self, alone);
   return 0;
 }
 
 int run_taskiter(void *p) {
   using self_type = with_argument<taskiter_head>;
   auto *self = static_cast<self_type *>(p);
-  const auto more = [](void *q) {
-    auto *whole = static_cast<self_type *>(q);
+  const auto more = [](void *p) {
+    auto *whole = static_cast<self_type *>(p);
     return whole->head.more(whole->get()) != 0;
   };
-  const auto record = [](void *q) {
-    auto *whole = static_cast<self_type *>(q);
+  const auto record = [](void *p) {
+    auto *whole = static_cast<self_type *>(p);
     if (const int code = whole->head.record(whole->get()))
       throw_body_failed(code);
   };
@@ -184,12 +189,13 @@ struct named {
 };
 
 template <class Head>
-int spawn(const named &n, weft_body run, closure<Head> &task, const weft_spawn_options &options,
-          weft_handle **handle) {
-  return n.region_count
-             ? weft_spawn_regions(run, task.data(), task.bytes(), n.regions, n.region_count, n.list,
-                                  n.count, &options, handle)
-             : weft_spawn(run, task.data(), task.bytes(), n.list, n.count, &options, handle);
+int spawn(const named &accesses, weft_body run, closure<Head> &task,
+          const weft_spawn_options &options, weft_handle **handle) {
+  return accesses.region_count ? weft_spawn_regions(run, task.data(), task.bytes(),
+                                                    accesses.regions, accesses.region_count,
+                                                    accesses.list, accesses.count, &options, handle)
+                               : weft_spawn(run, task.data(), task.bytes(), accesses.list,
+                                            accesses.count, &options, handle);
 }
 
 void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
@@ -217,12 +223,12 @@ void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
 /// Spawns a task whose argument begins with `head`.
 template <class Head>
 int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg,
-                std::size_t bytes, const named &n, const weft_spawn_options &options,
+                std::size_t bytes, const named &accesses, const weft_spawn_options &options,
                 weft_handle **handle) {
   int status = WEFT_OK;
   const int outcome = guarded([&] {
     closure<Head> task(head, arg, bytes, function);
-    status = spawn(n, run, task, options, handle);
+    status = spawn(accesses, run, task, options, handle);
   });
   return outcome != WEFT_OK ? outcome : status;
 }
@@ -231,18 +237,18 @@ int spawn_whole(const char *function, weft_body run, const Head &head, const voi
 /// orders it.
 template <class Head>
 int spawn_loop(const char *function, weft_body run, const Head &head, const void *arg,
-               std::size_t bytes, const named &n, weft_spawn_options options,
+               std::size_t bytes, const named &accesses, weft_spawn_options options,
                weft_handle **handle) {
   const bool waits = !(options.flags & WEFT_TASK_NOGROUP) && !options.group && !handle &&
-                     n.count == 0 && n.region_count == 0;
+                     accesses.count == 0 && accesses.region_count == 0;
   options.flags &= ~unsigned{WEFT_TASK_NOGROUP};
   if (!waits)
-    return spawn_whole(function, run, head, arg, bytes, n, options, handle);
+    return spawn_whole(function, run, head, arg, bytes, accesses, options, handle);
   int status = WEFT_OK;
   const int outcome = guarded([&] {
     weft_group own(weft::exception_policy::by_setting);
     options.group = &own;
-    status = spawn_whole(function, run, head, arg, bytes, n, options, nullptr);
+    status = spawn_whole(function, run, head, arg, bytes, accesses, options, nullptr);
     own.group.wait();
   });
   return outcome != WEFT_OK ? outcome : status;
@@ -301,8 +307,10 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg,
-                    arg_bytes, {regions, region_count, list, list_count}, known, handle);
+  const bool reduces = std::any_of(list, list + list_count,
+                                   [](const weft_access &a) { return a.mode == WEFT_REDUCTION; });
+  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size, reduces},
+                    arg, arg_bytes, {regions, region_count, list, list_count}, known, handle);
 }
 
 int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg,

@@ -36,11 +36,11 @@ constexpr detail::reduction_ops k_c_reduction{
     &is_same_reduction};
 
 template <class T, class Op>
-bool set_kind(weft_reduction &r) noexcept {
+bool set_kind(weft_reduction &reduction) noexcept {
   using kind = detail::reduction_kind<T, Op>;
-  r.element_bytes = sizeof(T);
-  r.init = [](void *copy, std::size_t count, void *) { kind::fill(copy, count, nullptr); };
-  r.combine = [](void *into, const void *copy, std::size_t count, void *) {
+  reduction.element_bytes = sizeof(T);
+  reduction.init = [](void *copy, std::size_t count, void *) { kind::fill(copy, count, nullptr); };
+  reduction.combine = [](void *into, const void *copy, std::size_t count, void *) {
     kind::combine(into, copy, count, nullptr);
   };
   return true;
@@ -49,31 +49,31 @@ bool set_kind(weft_reduction &r) noexcept {
 /// Fills the functions of an operation. False: the operation is not for this type, or no operation
 /// has that number.
 template <class T>
-bool set_op(weft_reduction &r, int op) noexcept {
+bool set_op(weft_reduction &reduction, int op) noexcept {
   switch (op) {
   case WEFT_SUM:
-    return set_kind<T, sum_op>(r);
+    return set_kind<T, sum_op>(reduction);
   case WEFT_PRODUCT:
-    return set_kind<T, product_op>(r);
+    return set_kind<T, product_op>(reduction);
   case WEFT_MINIMUM:
-    return set_kind<T, minimum_op>(r);
+    return set_kind<T, minimum_op>(reduction);
   case WEFT_MAXIMUM:
-    return set_kind<T, maximum_op>(r);
+    return set_kind<T, maximum_op>(reduction);
   case WEFT_LOGICAL_AND:
-    return set_kind<T, logical_and_op>(r);
+    return set_kind<T, logical_and_op>(reduction);
   case WEFT_LOGICAL_OR:
-    return set_kind<T, logical_or_op>(r);
+    return set_kind<T, logical_or_op>(reduction);
   default:
     break;
   }
   if constexpr (std::is_integral_v<T>) {
     switch (op) {
     case WEFT_BIT_AND:
-      return set_kind<T, bit_and_op>(r);
+      return set_kind<T, bit_and_op>(reduction);
     case WEFT_BIT_OR:
-      return set_kind<T, bit_or_op>(r);
+      return set_kind<T, bit_or_op>(reduction);
     case WEFT_BIT_XOR:
-      return set_kind<T, bit_xor_op>(r);
+      return set_kind<T, bit_xor_op>(reduction);
     default:
       break;
     }
@@ -81,20 +81,20 @@ bool set_op(weft_reduction &r, int op) noexcept {
   return false;
 }
 
-bool set_type(weft_reduction &r, int type, int op) noexcept {
+bool set_type(weft_reduction &reduction, int type, int op) noexcept {
   switch (type) {
   case WEFT_INT32:
-    return set_op<std::int32_t>(r, op);
+    return set_op<std::int32_t>(reduction, op);
   case WEFT_UINT32:
-    return set_op<std::uint32_t>(r, op);
+    return set_op<std::uint32_t>(reduction, op);
   case WEFT_INT64:
-    return set_op<std::int64_t>(r, op);
+    return set_op<std::int64_t>(reduction, op);
   case WEFT_UINT64:
-    return set_op<std::uint64_t>(r, op);
+    return set_op<std::uint64_t>(reduction, op);
   case WEFT_FLOAT:
-    return set_op<float>(r, op);
+    return set_op<float>(reduction, op);
   case WEFT_DOUBLE:
-    return set_op<double>(r, op);
+    return set_op<double>(reduction, op);
   default:
     return false;
   }
@@ -102,8 +102,8 @@ bool set_type(weft_reduction &r, int type, int op) noexcept {
 
 } // namespace
 
-detail::reduction_spec c_reduction(const weft_reduction &r) noexcept {
-  return {r.address, &k_c_reduction, r.count, r.element_bytes, &r};
+detail::reduction_spec c_reduction(const weft_reduction &reduction) noexcept {
+  return {reduction.address, &k_c_reduction, reduction.count, reduction.element_bytes, &reduction};
 }
 
 } // namespace rt

@@ -91,6 +91,14 @@ int weft_critical(const char *name, weft_body body, void *arg, int *code) {
   });
 }
 
+int weft_critical_enter(const char *name) {
+  return guarded([&] { weft::detail::critical_mutex(name ? name : "").lock(); });
+}
+
+int weft_critical_leave(const char *name) {
+  return guarded([&] { weft::detail::critical_mutex(name ? name : "").unlock(); });
+}
+
 int weft_service_create(const char *name, int poll_point, int priority, int (*poll)(void *context),
                         void *context, weft_service **service) {
   if (service)

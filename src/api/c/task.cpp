@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of C. A closure is the function and its argument; the argument is behind the closure, on the
 // heap, or with the caller.
+#include "task/task.hpp"
 #include "api/c/guard.hpp"
 
 #include <algorithm>
@@ -174,6 +175,35 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
   return t;
 }
 
+/// Creates a task whose argument the caller fills.
+detail::task *create_empty(weft_body body, std::size_t bytes, std::size_t accesses,
+                           const weft_spawn_options *options) {
+  if (bytes > k_inline_bytes) {
+    heap_copy room(std::malloc(bytes));
+    if (!room)
+      throw_error(errc::out_of_resources,
+                  "weft_task_prepare: no memory for the argument (%zu bytes)", bytes);
+    detail::task *t =
+        detail::task_create_with(k_heap_ops, accesses, core_options(known_spawn_options(options)));
+    ::new (detail::storage(t)) c_body{body, room.release()};
+    return t;
+  }
+  const detail::body_ops &ops = k_inline_ops[(bytes + k_step - 1) / k_step];
+  detail::task *t =
+      options ? detail::task_create_with(ops, accesses, core_options(known_spawn_options(options)))
+              : detail::task_create(ops, accesses, nullptr);
+  auto *closure = static_cast<c_body *>(detail::storage(t));
+  ::new (closure) c_body{body, bytes > 0 ? closure + 1 : nullptr};
+  return t;
+}
+
+/// Frees a task that was never submitted.
+void discard(detail::task *t) noexcept {
+  if (t->ops->destroy)
+    t->ops->destroy(detail::storage(t));
+  detail::task_abandon(t);
+}
+
 } // namespace
 
 weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags) {
@@ -238,6 +268,44 @@ int spawn(const char *function, weft_body body, const void *arg, std::size_t arg
   });
 }
 
+/// Returns what a task is submitted with. The task is gone when that cannot be read.
+template <class Read>
+auto read_or_discard(weft::detail::task *t, Read read) {
+  try {
+    return read();
+  } catch (...) {
+    discard(t);
+    throw;
+  }
+}
+
+/// Takes the task out of what the caller holds, for `count` accesses.
+weft::detail::task *take_prepared(weft_prepared *prepared, std::size_t count,
+                                  const char *function) {
+  require(prepared, function, "prepared");
+  auto *const t = static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr));
+  if (!t)
+    throw_error(errc::invalid_argument, "%s: no task is prepared; call weft_task_prepare first",
+                function);
+  if (count != prepared->count) {
+    discard(t);
+    throw_error(errc::invalid_argument,
+                "%s: the list has %zu accesses, and weft_task_prepare announced %zu", function,
+                count, prepared->count);
+  }
+  return t;
+}
+
+/// Submits as weft_task_submit(), whatever the list holds. A function of its own, so that the common case has a small frame.
+WEFT_NOINLINE int submit_list(weft_prepared *prepared, const weft_access *list, std::size_t count) {
+  return guarded([&] {
+    weft::detail::task *const t = take_prepared(prepared, count, "weft_task_submit");
+    const access_list accesses =
+        read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit"); });
+    weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
+  });
+}
+
 } // namespace
 } // namespace rt
 } // namespace weft::inline v0
@@ -266,6 +334,63 @@ int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes,
                  s.region_list_count = parts.size();
                  weft::detail::task_submit_regions(t, s);
                });
+}
+
+int weft_task_prepare(weft_prepared *prepared, weft_body body, size_t arg_bytes, size_t count,
+                      const weft_spawn_options *options) {
+  return guarded([&] {
+    require(prepared, "weft_task_prepare", "prepared");
+    *prepared = {};
+    require_body(body, "weft_task_prepare");
+    if (count > weft::detail::k_most_accesses)
+      weft::detail::refuse_accesses(count);
+    weft::detail::task *const t = create_empty(body, arg_bytes, count, options);
+    void *const arg = static_cast<c_body *>(weft::detail::storage(t))->arg;
+    if (options && options->onready && !options->onready_context)
+      t->extra.load(std::memory_order_relaxed)->onready_context = arg;
+    *prepared = {arg, t, count};
+  });
+}
+
+int weft_task_submit(weft_prepared *prepared, const weft_access *list, size_t count) {
+  const bool is_common = count == 1 && prepared && prepared->task && prepared->count == 1 && list &&
+                         list->mode >= WEFT_IN && list->mode <= WEFT_WEAK_COMMUTATIVE;
+  if (!is_common) [[unlikely]]
+    return submit_list(prepared, list, count);
+  return guarded([&] {
+    weft::detail::task_submit(
+        static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr)),
+        weft::access{list->address, static_cast<weft::access_mode>(list->mode)});
+  });
+}
+
+int weft_task_submit_regions(weft_prepared *prepared, const weft_region *regions,
+                             size_t region_count, const weft_access *list, size_t count) {
+  return guarded([&] {
+    weft::detail::task *const t = take_prepared(prepared, count, "weft_task_submit_regions");
+    const access_list accesses =
+        read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit_regions"); });
+    const std::vector<weft::region_access> parts = read_or_discard(
+        t, [&] { return region_list(regions, region_count, "weft_task_submit_regions"); });
+    weft::detail::submission s;
+    s.list = accesses.span().data();
+    s.list_count = count;
+    if (parts.size() == 1) {
+      s.named_regions = parts.data(); // one alone has a way of its own
+      s.named_region_count = 1;
+    } else {
+      s.region_list = parts.data();
+      s.region_list_count = parts.size();
+    }
+    weft::detail::task_submit_regions(t, s);
+  });
+}
+
+int weft_task_discard(weft_prepared *prepared) {
+  if (prepared)
+    if (auto *const t = static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr)))
+      discard(t);
+  return WEFT_OK;
 }
 
 int weft_taskwait(int *code) {

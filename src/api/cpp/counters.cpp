@@ -23,16 +23,18 @@ using namespace rt;
 namespace counters {
 namespace {
 
-snapshot wrap(reading r) { return snapshot(std::make_shared<const reading>(std::move(r))); }
-
-kind public_kind(counter_kind k) noexcept {
-  return k == counter_kind::histogram ? kind::histogram
-         : k == counter_kind::level   ? kind::level
-                                      : kind::count;
+snapshot wrap(reading numbers) {
+  return snapshot(std::make_shared<const reading>(std::move(numbers)));
 }
 
-std::vector<evaluator::result> evaluate(const reading &r, std::string_view names) {
-  return evaluator(names).evaluate(r, r);
+kind public_kind(counter_kind kind) noexcept {
+  return kind == counter_kind::histogram ? kind::histogram
+         : kind == counter_kind::level   ? kind::level
+                                         : kind::count;
+}
+
+std::vector<evaluator::result> evaluate(const reading &numbers, std::string_view names) {
+  return evaluator(names).evaluate(numbers, numbers);
 }
 
 } // namespace
@@ -58,8 +60,8 @@ std::vector<bucket> snapshot::histogram(std::string_view name) const {
   return all;
 }
 
-std::string snapshot::text(std::string_view names, format f) const {
-  return write_values(static_cast<output_format>(f), *m_reading, evaluate(*m_reading, names),
+std::string snapshot::text(std::string_view names, format how) const {
+  return write_values(static_cast<output_format>(how), *m_reading, evaluate(*m_reading, names),
                       csv_header::written);
 }
 

@@ -49,32 +49,32 @@ struct closure {
 
 closure &content_of(task &t) noexcept { return *static_cast<closure *>(detail::storage(&t)); }
 
-void drop(stream_state &s) noexcept {
-  if (take_away(s.references, 1))
-    delete &s;
+void drop(stream_state &stream) noexcept {
+  if (take_away(stream.references, 1))
+    delete &stream;
 }
 
 /// Makes `t` the running function of the stream, or queues it. True: `t` is the running one, and
 /// the caller enqueues it.
-bool take_turn(stream_state &s, task &t) noexcept {
-  s.references.fetch_add(1, std::memory_order_relaxed);
-  const std::lock_guard guard(s.lock);
-  if (s.turn) {
-    s.waiting.push_back(&t);
+bool take_turn(stream_state &stream, task &t) noexcept {
+  stream.references.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard guard(stream.lock);
+  if (stream.turn) {
+    stream.waiting.push_back(&t);
     return false;
   }
-  s.turn = &t;
+  stream.turn = &t;
   return true;
 }
 
-void pass_turn(stream_state &s) noexcept {
-  s.lock.lock();
-  runnable *next = s.waiting.pop_front();
-  s.turn = static_cast<task *>(next);
-  s.lock.unlock();
+void pass_turn(stream_state &stream) noexcept {
+  stream.lock.lock();
+  runnable *next = stream.waiting.pop_front();
+  stream.turn = static_cast<task *>(next);
+  stream.lock.unlock();
   if (next)
     enqueue_ready(*next);
-  drop(s);
+  drop(stream);
 }
 
 void invoke(void *storage) {
@@ -105,7 +105,7 @@ void call_directly(void *storage) {
   reinterpret_cast<void (*)(void *)>(c->f)(c->arg);
 }
 
-task &make(worker &w, const closure &c, const char *label, std::int32_t priority,
+task &make(worker &w, const closure &body, const char *label, std::int32_t priority,
            unsigned set = 0) {
   void *block = w.memory->allocate(task::block_bytes(k_ops, 0));
   if (!block)
@@ -120,7 +120,7 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
     t->set(detail::k_special); // the task is never an immediate successor
   else if (t->priority > 0)
     expect_priorities();
-  ::new (detail::storage(t)) closure(c);
+  ::new (detail::storage(t)) closure(body);
   return *t;
 }
 
@@ -140,10 +140,10 @@ void submit(worker &w, task &t, stream_state *in) {
     enqueue(&w, t, origin::fresh);
 }
 
-stream_state *state_of(const function_stream *s) {
-  if (!s)
+stream_state *state_of(const function_stream *stream) {
+  if (!stream)
     return nullptr;
-  stream_state &state = s->internals();
+  stream_state &state = stream->internals();
   if (state.generation != functions_generation())
     throw_error(
         errc::invalid_argument,
@@ -154,10 +154,10 @@ stream_state *state_of(const function_stream *s) {
 }
 
 /// Returns whether the caller descends from a function of the stream.
-bool runs_in(const stream_state &s, const task *t) noexcept {
+bool runs_in(const stream_state &stream, const task *t) noexcept {
   for (; t; t = t->parent)
     if (t->ops == &k_ops &&
-        static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &s)
+        static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &stream)
       return true;
   return false;
 }

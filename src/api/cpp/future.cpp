@@ -5,13 +5,15 @@
 #include "base/error.hpp"
 #include "base/mutant.hpp"
 #include "diagnose/hang.hpp"
-#include "task/claim_word.hpp"
 #include "task/complete.hpp"
 #include "task/failure.hpp"
 #include "task/pending.hpp"
 #include "task/ready.hpp"
-#include "task/signal_word.hpp"
-#include "task/waiters.hpp"
+#include "task/stop_relay.hpp"
+#include "task/tracing.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/signal_word.hpp"
+#include "task/wait/waiters.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/block.hpp>
@@ -37,26 +39,39 @@ WEFT_COLD void discard(task &t) noexcept {
 }
 
 /// Leaves the caller's frame to all workers, and runs the task first.
-void fork(task &t) {
+WEFT_NOINLINE void fork(task &t) { // the other policies need no frame
   worker &w = this_worker();
   task &parent = *t.parent;
   if (w.in_callback || parent.has(k_final) || parent.confinement() != 0)
     return task_submit(&t);
+  if (w.trace) [[unlikely]]
+    trace_creation(*w.trace, t, {}, created_for::one_run);
   ++parent.owned_children;
   count(w.counts->without_accesses);
   w.handoff = &t;
   w.forks = true;
   try {
     suspend(
-        [](thread_context &e, frame &f, void *) {
-          if (f.home)
-            return make_ready(f);
-          confine_frame(f);
-          enqueue(static_cast<worker *>(&e), f, origin::fresh);
+        [](thread_context &e, frame &suspended, void *) {
+          if (suspended.home)
+            return make_ready(suspended);
+          confine_frame(suspended);
+          enqueue(static_cast<worker *>(&e), suspended, origin::fresh);
         },
         nullptr);
   } catch (const error &) { // no stack to go on with: the task is queued, as for launch::async
   }
+}
+
+[[nodiscard]] constexpr bool is(unsigned policy, launch flag) noexcept {
+  return policy == static_cast<unsigned>(flag);
+}
+
+[[noreturn]] WEFT_COLD void refuse_policy(unsigned how) {
+  throw_error(
+      errc::invalid_argument,
+      "launch policy %u is none; pass launch::async, deferred, fork, sync, or async and deferred together",
+      how);
 }
 
 void defer(task &t) noexcept {
@@ -66,31 +81,28 @@ void defer(task &t) noexcept {
 
 } // namespace
 
-bool task_attach(task *t, waiter *w) noexcept { return task_waiters::attach(t->done_word, *w); }
+bool task_attach(task *t, waiter *waiting) noexcept {
+  return task_waiters::attach(t->done_word, *waiting);
+}
 
-bool task_detach(task *t, waiter *w) noexcept { return task_waiters::detach(t->done_word, *w); }
+bool task_detach(task *t, waiter *waiting) noexcept {
+  return task_waiters::detach(t->done_word, *waiting);
+}
 
-void post(call_record &r) {
+void post(call_record &call) {
   if (!is_started())
     this_worker();
   const gate_guard here;
-  unless(bug::post_wakes_nobody, [&] { enqueue(this_worker_or_null(), r, origin::fresh); });
+  unless(bug::post_wakes_nobody, [&] { enqueue(this_worker_or_null(), call, origin::fresh); });
 }
 
 void fire_by_post(waiter *self, firing &) noexcept {
   enqueue_ready(static_cast<posting_waiter *>(self)->record);
 }
 
-task *task_create_tracked(const body_ops &ops) {
-  task *const t = task_create(ops, 0, nullptr);
-  t->set(k_tracked);
-  t->references.store(2, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
-  t->unsatisfied.store(k_open, std::memory_order_relaxed); // O1 of claim_word.hpp: likewise
-  return t;
-}
-
 void task_launch(task *t, unsigned how) {
-  constexpr auto is = [](unsigned policy, launch l) { return policy == static_cast<unsigned>(l); };
+  if (is(how, launch::async)) [[likely]]
+    return task_submit(t);
   if (is(how, launch::async | launch::deferred))
     how =
         static_cast<unsigned>(the_runtime().idle.has_sleepers() ? launch::async : launch::deferred);
@@ -105,10 +117,17 @@ void task_launch(task *t, unsigned how) {
     return task_submit(t);
   }
   discard(*t);
-  throw_error(
-      errc::invalid_argument,
-      "launch policy %u is none; pass launch::async, deferred, fork, sync, or async and deferred together",
-      how);
+  refuse_policy(how);
+}
+
+bool continues_as_task(unsigned how, bool ready) {
+  if (is(how, launch::async) || is(how, launch::async | launch::deferred))
+    return true;
+  if (is(how, launch::deferred))
+    return false;
+  if (is(how, launch::fork) || is(how, launch::sync))
+    return !ready;
+  refuse_policy(how);
 }
 
 void task_start(task *t) {
@@ -119,8 +138,7 @@ void task_start(task *t) {
     return;
   t->references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: of completion
   t->parent = w.current;
-  open_to_waiters(t->unsatisfied); // O1 of claim_word.hpp
-  task_submit(t);
+  task_submit_shared(t);
 }
 
 void task_add_handle(task *t) noexcept {
@@ -144,7 +162,8 @@ void task_request_stop(task *t) {
   if (is_raised(t->done_word, k_done))
     return;
   try {
-    extra_of(*t).stop.store(true, std::memory_order_relaxed); // a hint, as that of a group is
+    const gate_guard here;
+    ask_to_stop(*t, extra_of(*t));
   } catch (const std::bad_alloc &) {
     throw_error(errc::out_of_resources, "no memory to ask task '%s' to stop", label_of(*t));
   }
@@ -180,11 +199,11 @@ class limited_wait : public frame_waiter {
     void operator()() const noexcept { of->give_up(wait_result::stopped); }
   };
 
-  static void publish(thread_context &, frame &f, void *p) {
+  static void publish(thread_context &, frame &suspended, void *p) {
     auto &self = *static_cast<limited_wait *>(p);
-    self.left = &f;
+    self.left = &suspended;
     if (!task_waiters::attach(self.m_task.done_word, self))
-      make_ready(f);
+      make_ready(suspended);
     if (self.m_timed) {
       self.m_call.f = [](void *of) {
         static_cast<limited_wait *>(of)->give_up(wait_result::timeout);
@@ -237,8 +256,11 @@ wait_result task_wait_for(task *t, std::int64_t ns, const std::stop_token *stop)
 // ---- states without a body
 
 task *state_create(const body_ops &ops, const char *label) {
-  void *const block = this_worker().memory->allocate(task::block_bytes(ops, 0));
-  if (!block)
+  const thread_context *const here = this_thread_context();
+  void *block = here ? here->memory->allocate_fast(task::block_bytes(ops, 0)) : nullptr;
+  if (!block) [[unlikely]]
+    block = this_worker().memory->allocate(task::block_bytes(ops, 0));
+  if (!block) [[unlikely]]
     throw_error(errc::out_of_resources, "no memory for the state of a %s", label);
   auto *const t = ::new (block) task(ops, nullptr, nullptr);
   t->label = label;
@@ -258,35 +280,51 @@ void state_fail(task *t, std::exception_ptr error) noexcept {
   keep_own_error(*t, std::move(error));
 }
 
+namespace {
+
+WEFT_NOINLINE void fire_from_anywhere(waiter *first) noexcept {
+  const gate_guard here;
+  ready_list ready;
+  fire_list(first, ready);
+  enqueue_all(ready);
+}
+
+} // namespace
+
+void state_publish(task *t) noexcept {
+  if (waiter *const first = task_waiters::raise(t->done_word, k_done))
+    fire_from_anywhere(first);
+}
+
 void state_finish(task *t) noexcept {
-  if (waiter *const first = task_waiters::raise(t->done_word, k_done)) {
-    const gate_guard here;
-    ready_list ready;
-    fire_list(first, ready);
-    enqueue_all(ready);
-  }
+  state_publish(t);
   drop_references(*t, 1);
+}
+
+void state_break(task *t) noexcept {
+  try {
+    throw std::future_error(std::future_errc::broken_promise);
+  } catch (...) { // also what the error's own text needs
+    state_fail(t, std::current_exception());
+  }
+  state_finish(t);
 }
 
 void state_finish_within(task *t, firing &all) noexcept { all.ended.push_back(t); }
 
-void state_finish_after_all(task *whole, part_node *nodes, std::size_t count,
-                            std::atomic<std::uint32_t> &left) noexcept {
-  left.store(static_cast<std::uint32_t>(count) + 1, std::memory_order_relaxed);
-  std::uint32_t ended = 1;
-  for (part_node *n = nodes; n != nodes + count; ++n) {
-    n->whole = whole;
-    n->left = &left;
-    n->fire = [](waiter *self, firing &all) noexcept {
-      const part_node &part = *static_cast<part_node *>(self);
-      if (take_away(*part.left, 1))
-        state_finish_within(part.whole, all);
-    };
-    if (!task_waiters::attach(n->before->done_word, *n))
-      ++ended;
+void inputs_start(const input_list &inputs) {
+  for (task *const *t = inputs.first; t != inputs.first + inputs.count; ++t) {
+    if (!*t)
+      throw_no_state();
+    if ((*t)->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
+      task_start(*t);
   }
-  if (take_away(left, ended))
-    state_finish(whole);
+}
+
+void state_finish_after_all(all_inputs &all) noexcept {
+  all.fire = &fire_input;
+  if (!attach_to_next(all))
+    state_finish(all.whole);
 }
 
 namespace {
@@ -294,37 +332,38 @@ namespace {
 constexpr std::uint32_t k_all_attached = 1, k_decided = 2;
 
 /// Drops shares of `left`; the last one drops the reference that keeps the nodes.
-void drop_shares(choice &c, std::uint32_t n) noexcept {
-  task &whole = *c.whole;
-  if (n != 0 && take_away(c.left, n))
+void drop_shares(choice &selection, std::uint32_t n) noexcept {
+  task &whole = *selection.whole;
+  if (n != 0 && take_away(selection.left, n))
     drop_references(whole, 1);
 }
 
 /// Takes the nodes back that have not been fired, and asks their tasks to stop if that is wished.
-void forget_rest(choice &c, std::uint32_t attached) noexcept {
+void forget_rest(choice &selection, std::uint32_t attached) noexcept {
   std::uint32_t back = 0;
   for (std::uint32_t i = 0; i != attached; ++i) {
-    choice::node &n = c.nodes[i];
-    if (!n.of || !task_waiters::detach(n.before->done_word, n))
+    choice::node &n = selection.nodes[i];
+    task &before = *selection.inputs.first[i];
+    if (!n.of || !task_waiters::detach(before.done_word, n))
       continue;
     ++back;
-    if (!c.cancels)
+    if (!selection.cancels)
       continue;
-    if (task_extra *const extra = try_extra_of(*n.before)) // without memory it goes on
-      extra->stop.store(true, std::memory_order_relaxed);
+    if (task_extra *const extra = try_extra_of(before)) // without memory it goes on
+      ask_to_stop(before, *extra);
   }
-  drop_shares(c, back);
+  drop_shares(selection, back);
 }
 
 /// Notes that an awaited task has ended. Returns whether the choice is made by that: then the caller
 /// forgets the rest and ends the state.
-bool note_end(choice &c, std::uint32_t i) noexcept {
-  const std::uint32_t rank = c.fired.fetch_add(1, std::memory_order_relaxed);
-  if (rank >= c.needed)
+bool note_end(choice &selection, std::uint32_t i) noexcept {
+  const std::uint32_t rank = selection.fired.fetch_add(1, std::memory_order_relaxed);
+  if (rank >= selection.needed)
     return false;
-  c.winners[rank] = i;
+  selection.winners[rank] = i;
   // Acquire and release: the last one sees the numbers that the others have written.
-  return c.written.fetch_add(1, std::memory_order_acq_rel) + 1 == c.needed;
+  return selection.written.fetch_add(1, std::memory_order_acq_rel) + 1 == selection.needed;
 }
 
 void fire_choice(waiter *self, firing &all) noexcept {
@@ -332,7 +371,7 @@ void fire_choice(waiter *self, firing &all) noexcept {
   if (note_end(c, static_cast<std::uint32_t>(static_cast<choice::node *>(self) - c.nodes))) {
     // The creator that has not attached all nodes ends the choice when it has.
     if (c.phase.fetch_or(k_decided, std::memory_order_acq_rel) & k_all_attached) {
-      forget_rest(c, c.count);
+      forget_rest(c, static_cast<std::uint32_t>(c.inputs.count));
       state_finish_within(c.whole, all);
     }
   }
@@ -341,32 +380,34 @@ void fire_choice(waiter *self, firing &all) noexcept {
 
 } // namespace
 
-void state_finish_after_some(choice &c) noexcept {
-  task_add_handle(c.whole); // keeps the nodes
-  c.left.store(c.count + 1, std::memory_order_relaxed);
+void state_finish_after_some(choice &selection) noexcept {
+  task_add_handle(selection.whole); // keeps the nodes
+  const auto count = static_cast<std::uint32_t>(selection.inputs.count);
+  selection.left.store(count + 1, std::memory_order_relaxed);
   std::uint32_t attached = 0, ended = 0;
-  bool decided = c.needed == 0;
-  for (; attached != c.count && !decided; ++attached) {
-    choice::node &n = c.nodes[attached];
-    n.of = &c;
+  bool decided = selection.needed == 0;
+  for (; attached != count && !decided; ++attached) {
+    choice::node &n = selection.nodes[attached];
+    n.of = &selection;
     n.fire = &fire_choice;
-    if (!task_waiters::attach(n.before->done_word, n)) {
+    if (!task_waiters::attach(selection.inputs.first[attached]->done_word, n)) {
       n.of = nullptr; // not in a list
       ++ended;
-      decided = note_end(c, attached);
+      decided = note_end(selection, attached);
     }
   }
-  const bool by_another = (c.phase.fetch_or(k_all_attached, std::memory_order_acq_rel) & k_decided);
-  drop_shares(c, ended + (c.count - attached)); // the creator's own share remains
+  const bool by_another =
+      (selection.phase.fetch_or(k_all_attached, std::memory_order_acq_rel) & k_decided);
+  drop_shares(selection, ended + (count - attached)); // the creator's own share remains
   if (decided || by_another) {
-    if (c.cancels)
-      for (std::uint32_t i = attached; i != c.count; ++i)
-        if (task_extra *const extra = try_extra_of(*c.nodes[i].before))
-          extra->stop.store(true, std::memory_order_relaxed);
-    forget_rest(c, attached);
-    state_finish(c.whole);
+    if (selection.cancels)
+      for (std::uint32_t i = attached; i != count; ++i)
+        if (task_extra *const extra = try_extra_of(*selection.inputs.first[i]))
+          ask_to_stop(*selection.inputs.first[i], *extra);
+    forget_rest(selection, attached);
+    state_finish(selection.whole);
   }
-  drop_shares(c, 1);
+  drop_shares(selection, 1);
 }
 
 // ---- events of tasks whose result comes from another task

@@ -9,6 +9,8 @@
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/async.hpp>
+
 #include <new>
 #include <utility>
 
@@ -20,28 +22,28 @@ namespace rt {
 
 namespace {
 
-void request_stop(group_state &g) noexcept {
+void request_stop(group_state &group) noexcept {
   std::stop_source stop(std::nostopstate);
-  g.lock.lock();
-  if (g.stop)
-    stop = *g.stop;
-  g.lock.unlock();
+  group.lock.lock();
+  if (group.stop)
+    stop = *group.stop;
+  group.lock.unlock();
   stop.request_stop();
 }
 
 /// Keeps an exception; the caller holds the lock. False: the group keeps it already, or has no
 /// memory to keep it.
-bool keep_error(group_state &g, std::exception_ptr &error) noexcept {
-  if (!g.first_error) {
-    g.first_error = std::move(error);
+bool keep_error(group_state &group, std::exception_ptr &error) noexcept {
+  if (!group.first_error) {
+    group.first_error = std::move(error);
     return true;
   }
-  if (g.policy == exception_policy::first_cancels)
+  if (group.policy == exception_policy::first_cancels)
     return true;
   try {
-    if (!g.errors)
-      g.errors = new std::vector<std::exception_ptr>;
-    g.errors->push_back(error);
+    if (!group.errors)
+      group.errors = new std::vector<std::exception_ptr>;
+    group.errors->push_back(error);
     return true;
   } catch (const std::bad_alloc &) {
     return false;
@@ -50,19 +52,19 @@ bool keep_error(group_state &g, std::exception_ptr &error) noexcept {
 
 } // namespace
 
-void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept {
-  g.lock.lock();
-  const bool kept = keep_error(g, error);
-  g.lock.unlock();
+void group_failed(group_state &group, const task &t, std::exception_ptr error) noexcept {
+  group.lock.lock();
+  const bool kept = keep_error(group, error);
+  group.lock.unlock();
   if (!kept)
     report_lost(label_of(t), error);
-  if (g.policy != exception_policy::first_cancels)
+  if (group.policy != exception_policy::first_cancels)
     return;
-  g.cancelled.store(
+  group.cancelled.store(
       true,
       std::
           memory_order_relaxed); // a hint to skip; what the failed task wrote travels with the group's word
-  request_stop(g);
+  request_stop(group);
 }
 
 } // namespace rt
@@ -77,25 +79,25 @@ task_group::task_group(exception_policy policy) {
 
 namespace {
 
-void forget_errors(group_state &s) noexcept {
-  delete s.errors;
-  s.errors = nullptr;
+void forget_errors(group_state &group) noexcept {
+  delete group.errors;
+  group.errors = nullptr;
 }
 
 /// Throws all exceptions of the group. Without memory for the list it throws the first one and
 /// reports the others.
-void throw_all(group_state &s, const std::exception_ptr &first) {
-  std::vector<std::exception_ptr> none, &more = s.errors ? *s.errors : none;
+void throw_all(group_state &group, const std::exception_ptr &first) {
+  std::vector<std::exception_ptr> none, &more = group.errors ? *group.errors : none;
   try {
     more.insert(more.begin(), first);
     exception_list all(more.data(), more.size());
-    forget_errors(s);
+    forget_errors(group);
     throw all;
   } catch (const std::bad_alloc &) {
     for (const std::exception_ptr &other : more)
       if (other != first)
         report_lost("of a group", other);
-    forget_errors(s);
+    forget_errors(group);
   }
 }
 
@@ -103,23 +105,23 @@ void throw_all(group_state &s, const std::exception_ptr &first) {
 
 namespace {
 
-WEFT_NOINLINE void wait_at_end(group_state &s) noexcept {
+WEFT_NOINLINE void wait_at_end(group_state &group) noexcept {
   try {
-    if (s.owner->label != k_parent_process) // otherwise its tasks run in the parent process
-      wait_for_group(s, exhausted::goes_on);
+    if (group.owner->label != k_parent_process) // otherwise its tasks run in the parent process
+      wait_for_group(group, exhausted::goes_on);
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
   }
 }
 
-WEFT_COLD void end_extras(group_state &s) noexcept {
-  if (s.first_error)
-    report_lost("of a group", s.first_error);
-  if (s.errors)
-    for (const std::exception_ptr &error : *s.errors)
+WEFT_COLD void end_extras(group_state &group) noexcept {
+  if (group.first_error)
+    report_lost("of a group", group.first_error);
+  if (group.errors)
+    for (const std::exception_ptr &error : *group.errors)
       report_lost("of a group", error);
-  forget_errors(s);
-  delete s.stop;
+  forget_errors(group);
+  delete group.stop;
 }
 
 } // namespace
@@ -128,10 +130,10 @@ namespace {
 
 /// Ends a group in another task than the one that made it. The maker may be gone, so this function
 /// reads nothing of it.
-WEFT_NOINLINE void end_by_another(const group_state &s, const task &by) {
-  if (s.word.done(s.owned) ||
+WEFT_NOINLINE void end_by_another(const group_state &group, const task &by) {
+  if (group.word.done(group.owned) ||
       (functions_generation() != 0 &&
-       is_of_parent_process(*s.owner))) // the latter: its tasks run in the parent process
+       is_of_parent_process(*group.owner))) // the latter: its tasks run in the parent process
     return;
   fatal(
       "a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
@@ -154,27 +156,56 @@ task_group::~task_group() {
   s.~state();
 }
 
-void task_group::wait() {
-  state &s = internals();
-  if (this_worker().current != s.owner)
+namespace {
+
+void refuse_wait_of_another(const group_state &group) {
+  if (this_worker().current != group.owner)
     throw_error(errc::invalid_argument,
                 "task_group::wait() is called by task '%s', but the group belongs to task '%s'; "
                 "wait where the group was made",
-                label_of(*this_worker().current), label_of(*s.owner));
+                label_of(*this_worker().current), label_of(*group.owner));
+}
+
+/// Prepares the group for its next use, and throws what its policy kept.
+void deliver(group_state &group) {
+  if (group.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+    group.cancelled.store(false, std::memory_order_relaxed);
+  if (group.stop && group.stop->stop_requested()) [[unlikely]]
+    *group.stop = std::stop_source();
+  if (!group.first_error) [[likely]]
+    return;
+  std::exception_ptr first = std::exchange(group.first_error, nullptr);
+  if (group.policy == exception_policy::collect_all)
+    throw_all(group, first);
+  std::rethrow_exception(std::move(first));
+}
+
+} // namespace
+
+void task_group::wait() {
+  state &s = internals();
+  refuse_wait_of_another(s);
   if (const callback *const c = this_worker().in_callback) [[unlikely]]
     refuse_wait_in(*c);
   wait_for_group(s);
-  if (s.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
-    s.cancelled.store(false, std::memory_order_relaxed);
-  if (s.stop && s.stop->stop_requested()) [[unlikely]]
-    *s.stop = std::stop_source();
-  if (!s.first_error) [[likely]]
-    return;
-  std::exception_ptr first = std::exchange(s.first_error, nullptr);
-  if (s.policy == exception_policy::collect_all)
-    throw_all(s, first);
-  std::rethrow_exception(std::move(first));
+  deliver(s);
 }
+
+namespace detail {
+
+bool async_group::await_ready() const {
+  const group_state &s = group->internals();
+  refuse_wait_of_another(s);
+  return s.word.done(s.owned);
+}
+
+void async_group::await_resume() const {
+  group_state &s = group->internals();
+  end_wait_for_group(s);
+  deliver(s);
+}
+
+} // namespace detail
 
 void task_group::cancel() noexcept {
   state &s = internals();

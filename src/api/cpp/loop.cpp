@@ -54,35 +54,36 @@ void refuse_blocks(std::uint64_t grain, std::uint64_t rows, std::uint64_t column
               static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns));
 }
 
-void check_grain(const loop_options &o) {
-  if (o.has_grain && o.grain == 0)
+void check_grain(const loop_options &options) {
+  if (options.has_grain && options.grain == 0)
     throw_error(
         errc::invalid_argument,
         "grain_size(0): a chunk has at least one iteration; leave the clause out for the default");
 }
 
-loop_plan plan_chunks(std::uint64_t size, const loop_options &o) {
-  check_grain(o);
-  if (o.has_tasks && o.tasks == 0)
+loop_plan plan_chunks(std::uint64_t size, const loop_options &options) {
+  check_grain(options);
+  if (options.has_tasks && options.tasks == 0)
     throw_error(errc::invalid_argument,
                 "num_tasks(0): a loop has at least one task; leave the clause out for the default");
   if (size == 0)
     return {};
-  return o.has_grain ? cut_by_grain(size, o.grain)
-                     : cut_into(size, o.has_tasks ? o.tasks : default_chunks());
+  return options.has_grain ? cut_by_grain(size, options.grain)
+                           : cut_into(size, options.has_tasks ? options.tasks : default_chunks());
 }
 
 unsigned taskloop_participants() {
   return static_cast<unsigned>(std::min<std::uint64_t>(default_chunks(), k_most_participants));
 }
 
-loop_plan plan_shared(std::uint64_t size, const loop_options &o) {
+loop_plan plan_shared(std::uint64_t size, const loop_options &options) {
   if (size == 0)
     return {};
-  if (!o.has_grain)
+  if (!options.has_grain)
     return cut_into(size, default_chunks());
-  return cut_by_grain(size, size > chunk_counter<>::k_most ? std::max<std::uint64_t>(o.grain, 2)
-                                                           : o.grain);
+  return cut_by_grain(size, size > chunk_counter<>::k_most
+                                ? std::max<std::uint64_t>(options.grain, 2)
+                                : options.grain);
 }
 
 namespace {
@@ -134,11 +135,11 @@ void take_part(shared_loop &loop) {
 } // namespace
 
 void share_chunks(const loop_plan &plan, void (*run)(void *, std::uint64_t, std::uint64_t),
-                  void *context) {
+                  void *context, bool alone) {
   if (plan.chunks == 0)
     return;
   // With one worker there is a helper as well: the helper goes on while a chunk waits.
-  const auto others = static_cast<std::uint64_t>(std::max(worker_count() - 1, 1));
+  const auto others = alone ? 0 : static_cast<std::uint64_t>(std::max(worker_count() - 1, 1));
   shared_loop loop{
       plan,  run,    context, chunk_counter<>(plan.chunks), std::min(others, plan.chunks - 1),
       false, nullptr};

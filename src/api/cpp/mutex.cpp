@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft::mutex, the contended side. The protocol: task/lock_queue.hpp.
+// weft::mutex, the contended side. The protocol: task/wait/lock_queue.hpp.
 #include "base/error.hpp"
 #include "base/mutant.hpp"
-#include "task/lock_queue.hpp"
 #include "task/parent_process.hpp"
+#include "task/wait/lock_queue.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -23,13 +23,13 @@ namespace {
 
 struct lock_call {
   detail::lock_word<> &lock;
-  lock_waiter<frame> node{};
+  lock_waiter<runnable> node{};
 };
 
-void publish_waiter(thread_context &, frame &f, void *p) {
+void publish_waiter(thread_context &, frame &suspended, void *p) {
   auto &call = *static_cast<lock_call *>(p);
-  if (take_or_wait(call.lock, call.node, f))
-    make_ready(f);
+  if (take_or_wait<runnable>(call.lock, call.node, suspended))
+    make_ready(suspended);
 }
 
 // How often a caller looks at a taken mutex before it queues: 0.6 to 2.5 us, because a pause takes
@@ -38,10 +38,30 @@ void publish_waiter(thread_context &, frame &f, void *p) {
 // the next waiter runs, and tasks that come meanwhile queue as well.
 constexpr int k_spins = 100;
 
+/// Returns whether what waits, a frame or the task of a coroutine, is of the parent process.
+bool is_of_parent_process(const runnable &waiting) noexcept {
+  switch (waiting.base()) {
+  case runnable::kind::frame:
+    return rt::is_of_parent_process(*static_cast<const frame &>(waiting).current);
+  case runnable::kind::task:
+    return rt::is_of_parent_process(static_cast<const detail::task &>(waiting));
+  default: // a coroutine of another library
+    return false;
+  }
+}
+
+void go_on(runnable &waiting) {
+  if (waiting.base() == runnable::kind::frame)
+    make_ready(static_cast<frame &>(waiting));
+  else
+    enqueue_ready(waiting);
+}
+
 /// Returns whether the holder can be running now.
 bool others_run() noexcept {
   const runtime &rt = the_runtime();
-  return rt.spin_ns != 0 && rt.used_slots.load(std::memory_order_relaxed) > 1;
+  return rt.spin_ns.load(std::memory_order_relaxed) != 0 &&
+         rt.used_slots.load(std::memory_order_relaxed) > 1;
 }
 
 } // namespace
@@ -62,12 +82,12 @@ void mutex::lock_slow() {
 void mutex::unlock_slow() {
   const gate_guard here;
   do {
-    frame *next = hand_over<frame>(m_lock);
+    runnable *next = hand_over<runnable>(m_lock);
     if (!next)
       throw_error(errc::invalid_argument,
                   "unlock() of a weft::mutex that no task holds; unlock once per lock");
-    if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
-      return unless(bug::mutex_hands_over_silently, [&] { make_ready(*next); });
+    if (functions_generation() == 0 || !is_of_parent_process(*next)) [[likely]]
+      return unless(bug::mutex_hands_over_silently, [&] { go_on(*next); });
   } while (!m_lock.try_give_up()); // fork(): a waiter of the parent process goes on there only
 }
 

@@ -9,7 +9,9 @@
 #include "worker/runtime.hpp"
 
 #include <weft/reduction.hpp>
+#include <weft/taskfor.hpp>
 
+#include <algorithm>
 #include <new>
 
 namespace weft::inline v0 {
@@ -112,6 +114,12 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
 }
 
 } // namespace
+
+bool reduces_in_place() noexcept {
+  task &t = covering_task(*this_worker().current);
+  const std::uint32_t count = known_accesses(t);
+  return std::none_of(t.accesses(), t.accesses() + count, reduces);
+}
 
 void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
   worker *w = this_worker_or_null();

@@ -10,8 +10,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-checked_regions::checked_regions(const detail::submission &s, const char *label)
-    : m_count(s.named_region_count + s.region_list_count) {
+checked_regions::checked_regions(const detail::submission &submitted, const char *label)
+    : m_count(submitted.named_region_count + submitted.region_list_count) {
   region_shape *shapes = m_few_shapes;
   region_entry *entries = m_few;
   if (m_count > k_few) {
@@ -22,8 +22,9 @@ checked_regions::checked_regions(const detail::submission &s, const char *label)
   }
   m_entries = entries;
   for (std::size_t i = 0; i < m_count; ++i) {
-    const region_access &a =
-        i < s.named_region_count ? s.named_regions[i] : s.region_list[i - s.named_region_count];
+    const region_access &a = i < submitted.named_region_count
+                                 ? submitted.named_regions[i]
+                                 : submitted.region_list[i - submitted.named_region_count];
     shapes[i] = shape_of(a, label, i);
     entries[i] = {&shapes[i], a.mode};
   }

@@ -13,7 +13,7 @@ namespace rt {
 /// invalid region, and names it.
 class checked_regions {
  public:
-  checked_regions(const detail::submission &s, const char *label);
+  checked_regions(const detail::submission &submitted, const char *label);
   checked_regions(const checked_regions &) = delete;
   checked_regions &operator=(const checked_regions &) = delete;
   [[nodiscard]] const region_entry *data() const noexcept { return m_entries; }

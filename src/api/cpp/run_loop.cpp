@@ -19,6 +19,7 @@
 #include "queue/chunk_range.hpp"
 #include "queue/spin_lock.hpp"
 #include "task/failure.hpp"
+#include "tune/loop_block.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/run_loop.hpp>
@@ -49,6 +50,9 @@ constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
 
 std::atomic<float> g_wake_ns{5000};
 
+double block_ns() noexcept {
+  return static_cast<double>(g_loop_block_ns.load(std::memory_order_relaxed));
+}
 double wake_ns() noexcept { return static_cast<double>(g_wake_ns.load(std::memory_order_relaxed)); }
 
 /// Returns what is to be done with exceptions. Starts Weft, which reads the setting.
@@ -81,7 +85,7 @@ struct alignas(k_apart) part {
 
 /// Holds what the participants of a loop share, on the stack of its caller.
 struct shared_loop {
-  explicit shared_loop(const loop_request &r) noexcept : request(r) {}
+  explicit shared_loop(const loop_request &request) noexcept : request(request) {}
 
   const loop_request &request;
   std::uint64_t base = 0, unit = 1; // the chunks begin at iteration `base`
@@ -174,15 +178,6 @@ struct shared_loop {
   std::unique_ptr<part[]> m_more;
 };
 
-/// Says whether sizes must depend on n and the number of workers only. Starts Weft, which reads the
-/// setting.
-bool is_deterministic() {
-  if (is_shut_down())
-    return false;
-  static_cast<void>(this_worker());
-  return the_runtime().cfg.sched_seed != 0;
-}
-
 bool any_worker_is_idle() noexcept {
   const runtime *rt = runtime_or_null();
   return rt && (rt->idle.idle() != 0 || rt->idle.searching() != 0);
@@ -197,12 +192,13 @@ void help(shared_loop &shared);
 /// Holds a participant, on its stack.
 struct loop_blocks::state {
   struct branch : join_job {
-    explicit branch(shared_loop &s) noexcept : join_job(&run), shared(s) {}
+    explicit branch(shared_loop &loop) noexcept : join_job(&run), shared(loop) {}
     static void run(join_job *job) { help(static_cast<branch *>(job)->shared); }
     shared_loop &shared;
   };
 
-  explicit state(shared_loop &s) noexcept : shared(s), request(s.request), next_helper(s) {}
+  explicit state(shared_loop &loop) noexcept
+      : shared(loop), request(loop.request), next_helper(loop) {}
   ~state() {
     if (m_has_branch) { // a forced unwinding
       shared.stopped.store(true, std::memory_order_relaxed);
@@ -359,14 +355,15 @@ bool loop_blocks::state::next_alone(std::uint64_t &first, std::uint64_t &count) 
     if (known) { // a prediction that is false is found after an eighth
       if (publish())
         return !stays_alone && next_shared(first, count);
-      want = std::clamp<std::uint64_t>(next_serial_block(UINT64_MAX, ns, left) / 8, 1, left);
+      want = std::clamp<std::uint64_t>(next_serial_block(UINT64_MAX, ns, left, block_ns()) / 8, 1,
+                                       left);
     }
   } else if (own_ns < static_cast<std::uint64_t>(k_prefix_ns) && !was_known) {
     want = std::min(left, 2 * last);
   } else {
     if (publish())
       return !stays_alone && next_shared(first, count);
-    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left);
+    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, block_ns());
   }
   const std::uint64_t begin = std::exchange(done, done + want);
   return give(begin, want, first, count);
@@ -388,7 +385,7 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
       wake_up();
     const std::uint64_t left = own.left() * shared.unit;
     if (last != 0 || ns > 0)
-      want = next_block(last != 0 ? last : left, ns, left) / shared.unit;
+      want = next_block(last != 0 ? last : left, ns, left, block_ns()) / shared.unit;
   }
   const auto most =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));
@@ -431,7 +428,7 @@ void run_loop(const loop_request &request) {
   shared_loop shared(request);
   {
     loop_blocks::state caller(shared);
-    const bool deterministic = is_deterministic();
+    const bool deterministic = blocks_ignore_time();
     const std::uint64_t workers = loop_workers();
     if (request.grain != 0 || deterministic) {
       const std::uint64_t grain =
@@ -451,7 +448,7 @@ void run_loop(const loop_request &request) {
         caller.ns = static_cast<double>(request.site->ns.load(std::memory_order_relaxed));
         caller.known = caller.ns > 0;
       }
-      if (request.body == loop_body::may_wait && request.size > 1) {
+      if (request.body == loop_body::may_wait && request.size > 1 && request.participants != 1) {
         const std::uint64_t most =
             request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
         shared.ns = caller.ns;
@@ -471,7 +468,7 @@ void run_loop(const loop_request &request) {
 }
 
 std::uint64_t run_alone(const loop_request &request) {
-  if (request.size == 0 || is_deterministic())
+  if (request.size == 0 || blocks_ignore_time())
     return 0;
   shared_loop shared(request);
   std::uint64_t done = 0;
@@ -490,13 +487,19 @@ std::uint64_t run_alone(const loop_request &request) {
 }
 
 bool sharing_pays(double predicted_ns) {
-  if (is_deterministic())
+  if (blocks_ignore_time())
     return true;
   if (stays_serial(predicted_ns, wake_ns()) || is_shut_down())
     return false;
   return worker_count() > 1 && (predicted_ns > k_long_ns || any_worker_is_idle());
 }
 
+bool blocks_ignore_time() {
+  if (is_shut_down())
+    return false;
+  static_cast<void>(this_worker()); // starts Weft, which reads the setting
+  return the_runtime().fixed_blocks;
+}
 unsigned loop_workers() { return static_cast<unsigned>(worker_count()); }
 std::uint64_t loop_clock() noexcept { return now_ns(); }
 

@@ -96,10 +96,10 @@ struct owning_entry : service_entry {
   void *callable = nullptr;
 };
 
-void destroy_entry(owning_entry *e) noexcept {
-  if (e->destroy)
-    e->destroy(e->callable);
-  delete e;
+void destroy_entry(owning_entry *owned) noexcept {
+  if (owned->destroy)
+    owned->destroy(owned->callable);
+  delete owned;
 }
 
 owning_entry *add_service(const char *name, poll_point where, bool (*f)(void *), void *context,

@@ -23,14 +23,14 @@
 #include "deps/registration.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "iter/iteration.hpp"
-#include "task/claim_word.hpp"
-#include "task/hold.hpp"
 #include "task/parent_process.hpp"
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
-#include "task/signal_word.hpp"
 #include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/hold.hpp"
+#include "task/wait/signal_word.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -409,12 +409,20 @@ void refuse_accesses(std::size_t count) {
               count);
 }
 
-task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
+namespace {
+
+WEFT_INLINE task *create(const body_ops &ops, std::size_t accesses, task_group *group) {
   thread_context *e = this_thread_context();
   void *block = e ? e->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
   if (!block) [[unlikely]]
     return task_create_general(ops, accesses, group); // a tail call: the other way needs no stack
   return ::new (block) task(ops, e->current, group);
+}
+
+} // namespace
+
+task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
+  return create(ops, accesses, group);
 }
 
 task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options) {
@@ -428,6 +436,14 @@ task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_op
     throw;
   }
   return self;
+}
+
+task *task_create_tracked(const body_ops &ops, task_group *group) {
+  task *const t = create(ops, 0, group);
+  t->set(k_tracked);
+  t->references.store(2, std::memory_order_relaxed); // O1 of countdown.hpp: not shared yet
+  t->unsatisfied.store(k_open, std::memory_order_relaxed); // O1 of claim_word.hpp: likewise
+  return t;
 }
 
 void task_abandon(task *self) noexcept {
@@ -579,6 +595,21 @@ void task_submit_after(task *self, after_node *nodes, std::size_t count_of_nodes
   end_waiting_spawn();
 }
 
+void task_submit_shared(task *self) {
+  task &parent = *self->parent;
+  if (parent.has(k_final)) [[unlikely]] // runs here, and is never open
+    return task_submit(self);
+  worker &here = *this_worker_or_null();
+  if (parent.confinement() != 0) [[unlikely]]
+    self->confine(parent.confinement());
+  if (here.trace) [[unlikely]]
+    trace_submission(self, nullptr, 0, nullptr, 0, nullptr);
+  count_fast_spawn(here, *self, parent);
+  open_to_waiters(self->unsatisfied); // O1 of claim_word.hpp: the task may be over from here on
+  enqueue(&here, *self, origin::fresh);
+  end_waiting_spawn();
+}
+
 bool task_hold(task *self, after_node *nodes, std::size_t count_of_nodes) {
   if (prepare_waiting(*self, nodes, count_of_nodes))
     return false;
@@ -591,6 +622,7 @@ bool task_hold(task *self, after_node *nodes, std::size_t count_of_nodes) {
     throw_error(errc::out_of_resources, "no memory for a task that waits for futures");
   }
   self->set(k_special);
+  self->unsatisfied.store(0, std::memory_order_relaxed); // O1 of claim_word.hpp: not open yet
   return true;
 }
 
@@ -604,15 +636,37 @@ void task_release_held(task *self, after_node *nodes, std::size_t count_of_nodes
     enqueue(this_worker_or_null(), *self, origin::fresh);
 }
 
+namespace {
+
+/// Does what follows a wait for a task, and returns whether the task may have failed.
+WEFT_INLINE bool end_wait_for_task(const task &awaited, thread_context *here) {
+  if (here->current->children_domain) [[unlikely]]
+    end_cohorts(*here->current);
+  return peek_extra(awaited) != nullptr;
+}
+
+WEFT_NOINLINE bool wait_for_result(task &awaited) {
+  this_worker();
+  if (awaited.unsatisfied.load(std::memory_order_relaxed) == k_deferred) [[unlikely]]
+    task_start(&awaited);
+  wait_until_done(awaited);
+  return end_wait_for_task(awaited, this_thread_context());
+}
+
+} // namespace
+
+bool task_wait_result(task *self) {
+  thread_context *const here = this_thread_context();
+  if (!here || !is_raised(self->done_word, k_done))
+    return wait_for_result(*self); // a tail call: the other way needs no stack
+  return end_wait_for_task(*self, here);
+}
+
 void task_wait_done(task *self) {
   if (!self)
     throw_error(errc::invalid_argument,
                 "a handle without a task is waited for; it was moved from, or get() was called");
-  this_worker();
-  if (self->unsatisfied.load(std::memory_order_relaxed) == k_deferred) [[unlikely]]
-    task_start(self);
-  wait_until_done(*self);
-  end_cohorts(*this_worker_or_null()->current);
+  static_cast<void>(task_wait_result(self));
 }
 
 bool task_is_done(const task *self) noexcept { return self && is_raised(self->done_word, k_done); }
@@ -620,6 +674,20 @@ bool task_is_done(const task *self) noexcept { return self && is_raised(self->do
 std::exception_ptr task_take_exception(task *self) noexcept {
   task_extra *extra = peek_extra(*self);
   return extra ? std::exchange(extra->own_error, nullptr) : nullptr;
+}
+
+void task_holds_no_closure(void *storage) noexcept {
+  reinterpret_cast<task *>(static_cast<char *>(storage) - k_storage_offset)->clear(k_destroys);
+}
+
+void task_add_reference(task *self) noexcept {
+  self->references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp
+}
+
+void task_wait_undeferred(task *self) {
+  if (self->has_meanwhile(k_undeferred))
+    wait_until_done(*self, exhausted::goes_on);
+  drop_references(*self, 1);
 }
 
 void task_drop_handle(task *self) noexcept { drop_references(*self, 1); }

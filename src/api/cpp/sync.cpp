@@ -11,7 +11,7 @@
 #include "sync/semaphore.hpp"
 #include "sync/shared_lock.hpp"
 #include "task/parent_process.hpp"
-#include "task/signal_word.hpp"
+#include "task/wait/signal_word.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -23,16 +23,16 @@
 
 namespace weft::inline v0 {
 namespace rt {
-bool is_lost(const wait_node<> &n) noexcept {
-  return functions_generation() != 0 && n.waiter && is_of_parent_process(*n.waiter);
+bool is_lost(const wait_node<> &node) noexcept {
+  return functions_generation() != 0 && node.waiter && is_of_parent_process(*node.waiter);
 }
 
 void begin_wait(wait_node<> &self) { self.waiter = this_worker().current; }
 
-void grant(wait_node<> &n) noexcept {
-  if (n.resume)
-    return n.resume(n);
-  if (void *frame_of_waiter = raise_signal(n.signal, k_done))
+void grant(wait_node<> &node) noexcept {
+  if (node.resume)
+    return node.resume(node);
+  if (void *frame_of_waiter = raise_signal(node.signal, k_done))
     unless(bug::sync_grants_silently, [&] { make_ready(*static_cast<frame *>(frame_of_waiter)); });
 }
 
@@ -42,61 +42,48 @@ void grant(wait_chain<> &granted) noexcept {
     grant(*n);
 }
 
+bool cancellable::end(wait_end why) noexcept {
+  wait_chain<> granted;
+  {
+    const sync_guard here(place.object);
+    if (!cancel(place.list, self, why))
+      return false;
+    place.settle(place.state, granted);
+  }
+  while (wait_node<> *n = granted.take())
+    grant(*n);
+  grant(self);
+  return true;
+}
+
+deadline_call::deadline_call(cancellable &wait) {
+  the_runtime().clock.prepare(m_call);
+  m_call.f = [](void *wait_of_call) {
+    static_cast<cancellable *>(wait_of_call)->end(wait_end::timed_out);
+  };
+  m_call.context = &wait;
+}
+
+void deadline_call::at(std::uint64_t deadline_ns) noexcept {
+  the_runtime().clock.at(deadline_ns, m_call);
+}
+
+deadline_call::~deadline_call() { the_runtime().clock.cancel(m_call); }
+
+void stop_call::operator()() const noexcept {
+  const gate_guard here;
+  wait.end(wait_end::stopped);
+}
+
+wait_place place_in_list(const void *object, wait_list<> &list, waits_for what) noexcept {
+  return {object, list, nullptr, [](void *, wait_chain<> &) noexcept {}, what};
+}
+
 namespace {
 
-/// Is what may end a wait before the grant.
-struct cancellable {
-  wait_node<> &self;
-  const wait_place &place;
-
-  /// Returns whether the wait is over by this call. It is the last touch of the object.
-  bool end(wait_end why) noexcept {
-    wait_chain<> granted;
-    {
-      const sync_guard here(place.object);
-      if (!cancel(place.list, self, why))
-        return false;
-      place.settle(place.state, granted);
-    }
-    while (wait_node<> *n = granted.take())
-      grant(*n);
-    grant(self);
-    return true;
-  }
-};
-
-/// Ends the wait at the deadline.
-class deadline_call {
- public:
-  deadline_call(cancellable &wait, std::uint64_t at) : m_clock(the_runtime().clock) {
-    m_clock.prepare(m_call);
-    m_call.f = [](void *wait_of_call) {
-      static_cast<cancellable *>(wait_of_call)->end(wait_end::timed_out);
-    };
-    m_call.context = &wait;
-    m_clock.at(at, m_call);
-  }
-  ~deadline_call() { m_clock.cancel(m_call); }
-  deadline_call(const deadline_call &) = delete;
-  deadline_call &operator=(const deadline_call &) = delete;
-
- private:
-  timer &m_clock;
-  timer::call m_call;
-};
-
-/// Ends the wait on a stop request, in the thread of the request.
-struct stop_call {
-  cancellable &wait;
-  void operator()() const noexcept {
-    const gate_guard here;
-    wait.end(wait_end::stopped);
-  }
-};
-
-void publish_frame(thread_context &, frame &f, void *self) {
-  if (!wait_for_signal(static_cast<wait_node<> *>(self)->signal, f))
-    make_ready(f);
+void publish_frame(thread_context &, frame &suspended, void *self) {
+  if (!wait_for_signal(static_cast<wait_node<> *>(self)->signal, suspended))
+    make_ready(suspended);
 }
 
 } // namespace
@@ -109,7 +96,7 @@ wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::w
       wait.end(wait_end::timed_out);
     std::optional<deadline_call> deadline;
     if (has_deadline && !is_raised(self.signal, k_done))
-      deadline.emplace(wait, limit.deadline_ns);
+      deadline.emplace(wait).at(limit.deadline_ns);
     std::optional<std::stop_callback<stop_call>> stop;
     if (limit.stop && !is_raised(self.signal, k_done))
       stop.emplace(*limit.stop, stop_call{wait});
@@ -213,28 +200,20 @@ std::uint64_t &running_thread_number() {
 
 // ---- channels
 
-namespace {
-
-wait_place place_in_channel(const void *lock, wait_list<> &list) noexcept {
-  return {lock, list, nullptr, [](void *, wait_chain<> &) noexcept {}, waits_for::channel};
-}
-
-} // namespace
-
 void channel_base::enter(list &waiters, node &self) {
   begin_wait(self);
   const sync_guard here(this);
   rt::enter(waiters, self);
 }
 
-void channel_base::put_back(list &waiters, node &n) noexcept {
+void channel_base::put_back(list &waiters, node &entry) noexcept {
   bool waits = false;
   {
     const sync_guard here(this);
-    waits = rt::put_back(waiters, n);
+    waits = rt::put_back(waiters, entry);
   }
   if (!waits)
-    grant(n);
+    grant(entry);
 }
 
 channel_base::node *channel_base::take(list &waiters) noexcept {
@@ -244,9 +223,9 @@ channel_base::node *channel_base::take(list &waiters) noexcept {
   return rt::take(waiters);
 }
 
-void channel_base::grant(node &n) noexcept {
+void channel_base::grant(node &entry) noexcept {
   const gate_guard here;
-  rt::grant(n);
+  rt::grant(entry);
 }
 
 channel_base::node *channel_base::take_all_closed(list &waiters) noexcept {
@@ -265,7 +244,11 @@ void channel_base::grant_all(node *first) noexcept {
 }
 
 channel_status channel_base::await(list &waiters, node &self, const wait_limit &limit) {
-  switch (await_grant(self, place_in_channel(this, waiters), limit)) {
+  return status_of(await_grant(self, place_in_list(this, waiters, waits_for::channel), limit));
+}
+
+channel_status channel_base::status_of(wait_end how) noexcept {
+  switch (how) {
   case wait_end::granted:
     return channel_status::success;
   case wait_end::closed:
@@ -320,17 +303,17 @@ bool event::wait_slow(const detail::wait_limit &limit) const {
 namespace {
 
 template <class State>
-bool lock_in(State &s, bool shared, const detail::wait_limit &limit) {
-  return wait_in_list(place_in(s, waits_for::mutex), limit, [&](wait_node<> &self) {
+bool lock_in(State &state, bool shared, const detail::wait_limit &limit) {
+  return wait_in_list(place_in(state, waits_for::mutex), limit, [&](wait_node<> &self) {
     self.shared = shared;
-    return take_or_enter(s, self);
+    return take_or_enter(state, self);
   });
 }
 
 template <class State>
-void unlock_in(State &s, bool shared, const char *what) {
+void unlock_in(State &state, bool shared, const char *what) {
   bool held = false;
-  change_and_grant(&s, [&](wait_chain<> &granted) { held = give_up(s, shared, granted); });
+  change_and_grant(&state, [&](wait_chain<> &granted) { held = give_up(state, shared, granted); });
   if (!held)
     throw_error(errc::invalid_argument, "%s that no task holds so; unlock once per lock", what);
 }
@@ -353,14 +336,6 @@ void shared_mutex::unlock_slow(bool shared) {
 
 // ---- condition variables
 
-namespace {
-
-wait_place place_in_condition(const void *object, wait_list<> &list) noexcept {
-  return {object, list, nullptr, [](void *, wait_chain<> &) noexcept {}, waits_for::notification};
-}
-
-} // namespace
-
 void condition_variable_any::begin_wait(detail::wait_node<> &self) {
   rt::begin_wait(self);
   const sync_guard here(this);
@@ -368,7 +343,8 @@ void condition_variable_any::begin_wait(detail::wait_node<> &self) {
 }
 
 bool condition_variable_any::end_wait(detail::wait_node<> &self, const detail::wait_limit &limit) {
-  return await_grant(self, place_in_condition(this, m_waiters), limit) == wait_end::granted;
+  return await_grant(self, place_in_list(this, m_waiters, waits_for::notification), limit) ==
+         wait_end::granted;
 }
 
 void condition_variable_any::withdraw_wait(detail::wait_node<> &self) noexcept {

@@ -2,6 +2,7 @@
 // What the bodies of the synchronization objects share: a wait in the list of an object.
 #pragma once
 
+#include "services/timer.hpp"
 #include "sync/lock_table.hpp"
 #include "sync/wait_list.hpp"
 #include "ult/thread_context.hpp"
@@ -19,14 +20,47 @@ struct wait_place {
 };
 
 template <class State>
-[[nodiscard]] wait_place place_in(State &s, waits_for what) noexcept {
-  return {&s, s.waiters, &s,
+[[nodiscard]] wait_place place_in(State &of, waits_for what) noexcept {
+  return {&of, of.waiters, &of,
           [](void *state, wait_chain<> &granted) noexcept {
             if constexpr (requires { settle(*static_cast<State *>(state), granted); })
               settle(*static_cast<State *>(state), granted);
           },
           what};
 }
+
+/// Is what may end a wait before the grant.
+struct cancellable {
+  wait_node<> &self;
+  const wait_place &place;
+
+  /// Returns whether the wait is over by this call. It is the last touch of the object.
+  bool end(wait_end why) noexcept;
+};
+
+/// Ends the wait at the deadline.
+class deadline_call {
+ public:
+  /// Prepares the call. Throws weft::error or std::bad_alloc.
+  explicit deadline_call(cancellable &wait);
+  ~deadline_call();
+  deadline_call(const deadline_call &) = delete;
+  deadline_call &operator=(const deadline_call &) = delete;
+  void at(std::uint64_t deadline_ns) noexcept;
+
+ private:
+  timer::call m_call;
+};
+
+/// Ends the wait on a stop request, in the thread of the request.
+struct stop_call {
+  cancellable &wait;
+  void operator()() const noexcept;
+};
+
+/// Returns the places of waits in a channel and for a notification.
+[[nodiscard]] wait_place place_in_list(const void *object, wait_list<> &list,
+                                       waits_for what) noexcept;
 
 /// Makes the caller the waiter of a node that it is about to enter. Throws weft::error where the
 /// caller cannot be one.
@@ -35,7 +69,7 @@ void begin_wait(wait_node<> &self);
 /// node out of the list.
 wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::wait_limit &limit);
 /// Lets the waiter of a node that was taken go on. It is the last touch of the node.
-void grant(wait_node<> &n) noexcept;
+void grant(wait_node<> &node) noexcept;
 void grant(wait_chain<> &granted) noexcept;
 
 /// Waits in a list. `find_or_enter(node)` runs under the lock: it finds what the caller waits for,

@@ -10,7 +10,7 @@
 #include "task/poll_hook.hpp"
 #include "task/recorded.hpp"
 #include "task/run_body.hpp"
-#include "task/signal_word.hpp"
+#include "task/wait/signal_word.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 #include "worker/search.hpp"
@@ -38,26 +38,37 @@ void taskwait() {
   rethrow_children_error(t);
 }
 
+namespace {
+
+/// Lets the worker below run other work first: a thread that parks runs no work of others itself.
+WEFT_COLD void yield_carried() {
+  static_cast<void>(carrier()->park(
+      [](detail::runnable &left, void *) { enqueue(this_worker_or_null(), left, origin::yielded); },
+      nullptr));
+}
+
+} // namespace
+
 void taskyield() {
   worker &w = this_worker();
   poll_services(poll_point::scheduling_point);
   runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack is in no queue
-    return;
+    return w.is_carried ? yield_carried() : void();
   // The task that was found goes first: the worker runs it next.
   w.handoff = other;
   try {
     suspend(
-        [](thread_context &e, frame &f, void *) {
-          if (f.home) {
+        [](thread_context &e, frame &suspended, void *) {
+          if (suspended.home) {
             if (can_preempt()) [[unlikely]]
               the_runtime()
                   .watch
                   .look_soon(); // the task that goes first may come to wait for what the caller has
-            return make_ready(f);
+            return make_ready(suspended);
           }
-          confine_frame(f);
-          enqueue(static_cast<worker *>(&e), f, origin::yielded);
+          confine_frame(suspended);
+          enqueue(static_cast<worker *>(&e), suspended, origin::yielded);
         },
         nullptr);
   } catch (const error &) { // no stack to go on with; the task that was found is queued again
@@ -110,12 +121,12 @@ void sleep_for_ns(std::int64_t ns) {
   sleeper s{now_ns() + static_cast<std::uint64_t>(ns), {}};
   the_runtime().clock.prepare(s.call);
   suspend(
-      [](thread_context &, frame &f, void *p) {
+      [](thread_context &, frame &suspended, void *p) {
         auto &s = *static_cast<sleeper *>(p);
         s.call.f = [](void *frame_of_sleeper) {
           make_ready(*static_cast<frame *>(frame_of_sleeper));
         };
-        s.call.context = &f;
+        s.call.context = &suspended;
         the_runtime().clock.at(s.deadline, s.call);
       },
       &s);
@@ -123,13 +134,13 @@ void sleep_for_ns(std::int64_t ns) {
 
 } // namespace this_task
 
-// ---- block and unblock: the protocol is that of task/block_word.hpp -----------------------------------------------
+// ---- block and unblock: the protocol is that of task/wait/block_word.hpp -----------------------------------------------
 
 namespace {
 
-void publish_blocked(thread_context &, frame &f, void *word) {
-  if (!static_cast<block_word<runnable> *>(word)->publish(f))
-    make_ready(f);
+void publish_blocked(thread_context &, frame &suspended, void *word) {
+  if (!static_cast<block_word<runnable> *>(word)->publish(suspended))
+    make_ready(suspended);
 }
 
 struct block_until : timed_block<runnable> {
@@ -144,12 +155,12 @@ void time_is_over(void *p) {
     make_ready(*static_cast<frame *>(f));
 }
 
-void publish_timed(thread_context &, frame &f, void *p) {
+void publish_timed(thread_context &, frame &suspended, void *p) {
   auto &b = *static_cast<block_until *>(p);
   b.call.f = &time_is_over;
   b.call.context = &b;
-  if (!b.publish(f))
-    make_ready(f);
+  if (!b.publish(suspended))
+    make_ready(suspended);
   the_runtime().clock.at(b.deadline, b.call);
   b.armed();
 }
@@ -211,42 +222,42 @@ void refuse_of_parent_process(const task &t, const char *call) {
 
 } // namespace
 
-void unblock(task_ref r) {
-  if (!r)
+void unblock(task_ref ref) {
+  if (!ref)
     throw_error(errc::invalid_argument,
                 "unblock() of no task; pass what this_task::self() returned in the blocked task");
-  refuse_of_parent_process(*r.get(), "unblock()");
+  refuse_of_parent_process(*ref.get(), "unblock()");
   const gate_guard here;
-  const auto done = extra_of(*r.get()).block.unblock();
+  const auto done = extra_of(*ref.get()).block.unblock();
   if (!done.accepted)
     throw_error(
         errc::no_block,
         "task '%s' is unblocked twice without a block in between; unblock it once per block",
-        label_of(*r.get()));
+        label_of(*ref.get()));
   if (unless(bug::unblock_wakes_nobody, !done.resumed, true))
     return;
   if (done.resumed->base() == runnable::kind::frame)
     return make_ready(*static_cast<frame *>(done.resumed));
-  forget_pending(*peek_extra(*r.get())); // the task waits to run again
+  forget_pending(*peek_extra(*ref.get())); // the task waits to run again
   enqueue_ready(*done.resumed);
 }
 
-void decrease_events(task_ref r, std::uint32_t n) {
-  if (!r)
+void decrease_events(task_ref ref, std::uint32_t n) {
+  if (!ref)
     throw_error(errc::invalid_argument,
                 "decrease_events() of no task; pass what this_task::self() returned in the task");
   if (n == 0)
     return;
-  refuse_of_parent_process(*r.get(), "decrease_events()");
+  refuse_of_parent_process(*ref.get(), "decrease_events()");
   const gate_guard here;
-  task_extra *x = peek_extra(*r.get());
+  task_extra *x = peek_extra(*ref.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:
     throw_error(errc::event_underflow,
                 "task '%s' has fewer than %u external events; decrease as often as you increase",
-                label_of(*r.get()), n);
+                label_of(*ref.get()), n);
   case decreased::last:
-    events_are_over(*r.get());
+    events_are_over(*ref.get());
     break;
   case decreased::some_left:
     break;
@@ -318,9 +329,9 @@ void join_wait(join_job *job) noexcept {
     return;
   try {
     suspend(
-        [](thread_context &, frame &f, void *p) {
-          if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
-            make_ready(f);
+        [](thread_context &, frame &suspended, void *p) {
+          if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), suspended))
+            make_ready(suspended);
         },
         &job->state, {waits_for::branch, job});
   } catch (const error &) { // no stack to go on with

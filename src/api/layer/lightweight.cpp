@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What layers need: lightweight threads, which are not tasks, and tasks that the layer runs by
 // itself.
+#include "api/cpp/regions.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
@@ -35,9 +36,22 @@ using namespace rt;
 
 namespace layer {
 
-void start_thread(std::size_t bytes, void (*body)(void *), void *argument) {
+void start_thread(std::size_t bytes, void (*body)(void *), void *argument, client runs) {
   worker &w = this_worker();
-  enqueue(&w, make_light_thread(bytes, body, argument), origin::fresh);
+  enqueue(&w, make_light_thread(bytes, body, argument, runs), origin::fresh);
+  if (runtime &rt = the_runtime();
+      runs != client::weft && !rt.serves_others.load(std::memory_order_relaxed)) // a hint
+    rt.watch.look_soon(); // it samples from then on
+}
+
+client set_client(client runs) noexcept {
+  const thread_context *const e = this_thread_context();
+  if (!e || !e->pool_stack)
+    return client::weft;
+  stack &s = *e->pool_stack;
+  const auto before = static_cast<client>(s.client.load(std::memory_order_relaxed));
+  s.client.store(static_cast<std::uint8_t>(runs), std::memory_order_relaxed); // a sample
+  return before;
 }
 
 namespace {
@@ -47,9 +61,9 @@ struct departure {
   void *context;
 };
 
-void depart(thread_context &, frame &f, void *p) {
+void depart(thread_context &, frame &suspended, void *p) {
   const departure d = *static_cast<departure *>(p); // on the stack that may go on at once
-  d.left(f, d.context);
+  d.left(suspended, d.context);
 }
 
 } // namespace
@@ -97,16 +111,17 @@ void yield_to_pinned() {
 }
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
 void call_at_suspensions(const suspension_calls &calls) noexcept { rt::call_at_suspensions(calls); }
+void park_on_carriers(const carrier_calls &calls) noexcept { set_carrier(calls); }
 void on_preempt(bool (*ask)(int tid)) { set_preempt(ask); }
 
-void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }
+void add_external_thread(external_thread &thread) noexcept { known_external_threads().add(thread); }
 /// Suspends the longer, the more threads are suspended: together they get as much of the cpus as
 /// one thread.
-bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
+bool suspend_if_asked(external_thread &thread, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
   const unsigned n = suspended_external_threads().fetch_add(1, std::memory_order_relaxed) + 1;
   const bool asked = suspend_word<>::suspend(
-      g.suspend_request, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
+      thread.suspend_request, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
   suspended_external_threads().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }
@@ -146,6 +161,21 @@ extern "C" [[gnu::weak]] void weft_attach_pool_threads(const pool_thread_calls *
 unsigned workers() {
   this_worker();
   return the_runtime().workers;
+}
+
+worker_use use_of_workers() noexcept {
+  if (!is_started())
+    return {};
+  const runtime &rt = the_runtime();
+  worker_use use{rt.workers, 0, rt.ready->length(k_outside) + rt.confined.length()};
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2 of search.cpp
+  for (unsigned id = 0; id < used; ++id) {
+    if (!rt.slots[id].load(std::memory_order_acquire)) // O2 of search.cpp
+      continue;
+    use.idle += id < rt.workers && rt.idle.announced(id);
+    use.ready += rt.ready->length(id);
+  }
+  return use;
 }
 
 stack_range own_stack() noexcept {
@@ -238,6 +268,36 @@ bool enter_external_task(external_task *parent, const access *list, std::size_t 
   }
 }
 
+bool enter_external_regions(external_task &parent, const region_access *list, std::size_t count,
+                            const char *label, void (*onready)(void *), void *context,
+                            external_task **self) {
+  worker &w = this_worker();
+  if (parent.children_domain && !orders_regions(parent))
+    throw_error(errc::invalid_argument,
+                "task '%s' names regions, and its siblings have named objects; name regions in all",
+                label);
+  detail::submission submitted;
+  submitted.region_list = list;
+  submitted.region_list_count = count;
+  const checked_regions checked(submitted, label);
+  task *const t = make_external(w, parent, 0, {onready, context});
+  t->label = label;
+  ++parent.owned_children;
+  *self = t;
+  try {
+    return enter_regions(*t, nullptr, 0, nullptr, 0, checked.data(), checked.size());
+  } catch (...) {
+    --parent.owned_children;
+    detail::task_abandon(t);
+    try {
+      throw;
+    } catch (const std::bad_alloc &) {
+      throw_error(errc::out_of_resources,
+                  "no memory for the accesses of a task; name fewer of them");
+    }
+  }
+}
+
 void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address),
                      void *context) {
   apply_registrations_below(parent);
@@ -252,8 +312,8 @@ void visit_addresses(external_task &parent, void (*visit)(void *context, const v
   regions.for_each_begin(tell);
 }
 
-void end_external_task(external_task &t, void (*ready)(void *, void *), void *receiver) {
-  rt::end_external_task(t, ready, receiver);
+void end_external_task(external_task &task, void (*ready)(void *, void *), void *receiver) {
+  rt::end_external_task(task, ready, receiver);
 }
 
 } // namespace layer

@@ -64,10 +64,10 @@ void wait_for_events(task &t) {
     events_are_over(t);
 }
 
-void prepare_clock(task_extra &x, std::uint64_t ns) {
-  if (!x.clock)
-    x.clock = new clock_of_task;
-  auto &c = static_cast<clock_of_task &>(*x.clock);
+void prepare_clock(task_extra &extra, std::uint64_t ns) {
+  if (!extra.clock)
+    extra.clock = new clock_of_task;
+  auto &c = static_cast<clock_of_task &>(*extra.clock);
   c.ns = ns;
   the_runtime().clock.prepare(c.call);
 }

@@ -21,10 +21,10 @@ struct message {
   void *value;
 };
 
-void *receive(fc::transfer_t t) noexcept {
-  auto *m = static_cast<message *>(t.data);
+void *receive(fc::transfer_t transfer) noexcept {
+  auto *m = static_cast<message *>(transfer.data);
   void *value = m->value;
-  m->from->sp = t.fctx;
+  m->from->sp = transfer.fctx;
   return value;
 }
 
@@ -41,10 +41,10 @@ struct first_message {
   message *real;
 };
 
-[[noreturn]] void run(fc::transfer_t t) {
-  auto *m = static_cast<first_message *>(t.data);
+[[noreturn]] void run(fc::transfer_t transfer) {
+  auto *m = static_cast<first_message *>(transfer.data);
   auto entry = m->what->entry;
-  entry(receive({t.fctx, m->real}));
+  entry(receive({transfer.fctx, m->real}));
   __builtin_trap();
 }
 

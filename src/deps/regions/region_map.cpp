@@ -38,12 +38,12 @@ void accessor_set::reserve_one() {
     m_more.reserve(std::max<std::size_t>(4, m_more.capacity() * 2));
 }
 
-void accessor_set::add(region_scope &s) noexcept {
-  s.retain();
+void accessor_set::add(region_scope &scope) noexcept {
+  scope.retain();
   if (!m_first)
-    m_first = &s;
+    m_first = &scope;
   else
-    m_more.push_back(&s);
+    m_more.push_back(&scope);
 }
 
 void accessor_set::clear() noexcept {
@@ -54,24 +54,24 @@ void accessor_set::clear() noexcept {
   m_more.clear();
 }
 
-void accessor_set::remove(region_scope &s) noexcept {
-  if (const auto at = std::find(m_more.begin(), m_more.end(), &s); at != m_more.end()) {
+void accessor_set::remove(region_scope &scope) noexcept {
+  if (const auto at = std::find(m_more.begin(), m_more.end(), &scope); at != m_more.end()) {
     m_more.erase(at);
-  } else if (m_first == &s) {
+  } else if (m_first == &scope) {
     m_first = m_more.empty() ? nullptr : m_more.back();
     if (m_first)
       m_more.pop_back();
   } else {
     return;
   }
-  s.drop();
+  scope.drop();
 }
 
 void accessor_set::drop_ended() noexcept {
-  std::erase_if(m_more, [](region_scope *s) {
-    const bool gone = s->has_ended();
+  std::erase_if(m_more, [](region_scope *scope) {
+    const bool gone = scope->has_ended();
     if (gone)
-      s->drop();
+      scope->drop();
     return gone;
   });
   if (!m_first || !m_first->has_ended())
@@ -90,8 +90,8 @@ bool accessor_set::any_live() const noexcept {
                                  [](const region_scope *s) { return !s->has_ended(); }));
 }
 
-bool accessor_set::contains(const region_scope &s) const noexcept {
-  return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end();
+bool accessor_set::contains(const region_scope &scope) const noexcept {
+  return m_first == &scope || std::find(m_more.begin(), m_more.end(), &scope) != m_more.end();
 }
 
 region_map::noted region_map::s_nothing_noted[2];
@@ -173,9 +173,9 @@ region_map::iterator region_map::cover(std::uintptr_t low, std::uintptr_t high) 
     return next;
   std::uintptr_t at = low;
   iterator result = m_fragments.end();
-  const auto note = [&](iterator i) {
+  const auto note = [&](iterator it) {
     if (result == m_fragments.end())
-      result = i;
+      result = it;
   };
   while (at < high) {
     const std::uintptr_t free_until =

@@ -34,11 +34,11 @@ struct region_piece {
 /// Holds the pieces of one task. Most tasks have one piece, which needs no memory of its own.
 class piece_list {
  public:
-  void push_back(const region_piece &p) { // may throw std::bad_alloc
+  void push_back(const region_piece &piece) { // may throw std::bad_alloc
     if (m_count == 0) [[likely]]
-      m_one = p;
+      m_one = piece;
     else
-      push_more(p);
+      push_more(piece);
     ++m_count;
   }
   void clear() noexcept { m_count = 0; }
@@ -59,10 +59,10 @@ class piece_list {
   [[nodiscard]] const region_piece *end() const noexcept { return begin() + m_count; }
 
  private:
-  WEFT_NOINLINE void push_more(const region_piece &p) {
+  WEFT_NOINLINE void push_more(const region_piece &piece) {
     if (m_count == 1)
       m_more.assign(1, m_one);
-    m_more.push_back(p);
+    m_more.push_back(piece);
   }
   region_piece m_one{};
   std::vector<region_piece> m_more; // all pieces when there is more than one
@@ -83,18 +83,20 @@ class accessor_set {
   /// Makes room for one more task, and may drop tasks that have ended. Throws std::bad_alloc, with
   /// nothing changed.
   void reserve_one();
-  void add(region_scope &s) noexcept; // room was reserved
-  void remove(region_scope &s) noexcept;
+  void add(region_scope &scope) noexcept; // room was reserved
+  void remove(region_scope &scope) noexcept;
   void clear() noexcept;
   void drop_ended() noexcept;
   [[nodiscard]] bool any_live() const noexcept;
-  [[nodiscard]] bool contains(const region_scope &s) const noexcept;
+  [[nodiscard]] bool contains(const region_scope &scope) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return m_first ? 1 + m_more.size() : 0; }
   [[nodiscard]] bool has_more() const noexcept { return !m_more.empty(); }
   [[nodiscard]] region_scope *first() const noexcept { return m_first; }
-  /// Puts `s` in the place of the only task, and returns that task: its naming passes to the
+  /// Puts `scope` in the place of the only task, and returns that task: its naming passes to the
   /// caller.
-  region_scope *replace_first(region_scope &s) noexcept { return std::exchange(m_first, &s); }
+  region_scope *replace_first(region_scope &scope) noexcept {
+    return std::exchange(m_first, &scope);
+  }
 
   /// Calls f(scope) for each task that has not ended.
   template <class F>
@@ -147,8 +149,8 @@ class region_map {
   /// Enters a fragment into the table.
   void note(iterator at) noexcept;
   /// Adds a fragment behind all others.
-  void append(std::uintptr_t low, fragment &&f) {
-    m_fragments.emplace_hint(m_fragments.end(), low, std::move(f));
+  void append(std::uintptr_t low, fragment &&part) {
+    m_fragments.emplace_hint(m_fragments.end(), low, std::move(part));
   }
   /// Lets fragments begin at `low` and end at `high`, fills the free bytes in between, and returns
   /// the first fragment. Throws std::bad_alloc; fragments that were split until then stay split,

@@ -152,10 +152,10 @@ void region_scope::gain(region_scope &successor) {
 void region_scope::note_copy(region_scope &where) {
   if (&where == m_in || (!m_copies.empty() && m_copies.back() == &where))
     return;
-  reserve_one(m_copies, [](region_scope *s) {
-    const bool gone = s->m_ended;
+  reserve_one(m_copies, [](region_scope *scope) {
+    const bool gone = scope->m_ended;
     if (gone)
-      s->drop();
+      scope->drop();
     return gone;
   });
   m_copies.push_back(&where);
@@ -163,16 +163,16 @@ void region_scope::note_copy(region_scope &where) {
 }
 
 /// Lets the children of a task with a weak access wait for what the task itself would wait for.
-void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
-  const accessor_set &last = joins ? f.before : f.last;
+void region_scope::inherit(const fragment &part, std::uintptr_t low, bool joins) {
+  const accessor_set &last = joins ? part.before : part.last;
   if (!last.any_live())
     return;
   fragment mine;
-  mine.end = f.end;
+  mine.end = part.end;
   mine.last = accessor_set(last);
   if (!joins) {
-    mine.kind = f.kind;
-    mine.before = accessor_set(f.before);
+    mine.kind = part.kind;
+    mine.before = accessor_set(part.before);
   }
   mine.last.for_each([&](region_scope &s) { s.note_copy(*this); });
   mine.before.for_each([&](region_scope &s) { s.note_copy(*this); });
@@ -180,26 +180,26 @@ void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
 }
 
 /// Does all of linking that may fail.
-void region_scope::reserve_links(const fragment &f, const region_piece &p) {
-  const accessor_set &earlier = shares(f.kind, p.kind) ? f.before : f.last;
-  if (!p.weak)
+void region_scope::reserve_links(const fragment &part, const region_piece &piece) {
+  const accessor_set &earlier = shares(part.kind, piece.kind) ? part.before : part.last;
+  if (!piece.weak)
     earlier.for_each(
         [](region_scope &s) { reserve_one(s.m_successors, [](region_scope *) { return false; }); });
 }
 
-void region_scope::link(fragment &f, const region_piece &p) noexcept {
-  const bool joins = shares(f.kind, p.kind);
-  if (!p.weak)
-    (joins ? f.before : f.last).for_each([this](region_scope &s) { s.gain(*this); });
+void region_scope::link(fragment &part, const region_piece &piece) noexcept {
+  const bool joins = shares(part.kind, piece.kind);
+  if (!piece.weak)
+    (joins ? part.before : part.last).for_each([this](region_scope &s) { s.gain(*this); });
   if (joins)
-    return f.last.add(*this);
-  if (p.kind != touch::write && f.last.any_live())
-    f.before = std::move(f.last);
+    return part.last.add(*this);
+  if (piece.kind != touch::write && part.last.any_live())
+    part.before = std::move(part.last);
   else
-    f.before.clear();
-  f.last.clear();
-  f.last.add(*this);
-  f.kind = p.kind;
+    part.before.clear();
+  part.last.clear();
+  part.last.add(*this);
+  part.kind = piece.kind;
 }
 
 bool region_scope::enter_exactly(region_scope &parents) noexcept {
@@ -288,32 +288,32 @@ bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t whic
 }
 
 /// Puts the heirs of this scope, if there are any, in its place in a fragment that names it.
-void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope &where) {
+void region_scope::replace_me_in(fragment &part, const fragment &mine, region_scope &where) {
   const auto add = [&](accessor_set &to, const accessor_set &from) {
-    from.for_each([&](region_scope &s) {
-      if (to.contains(s))
+    from.for_each([&](region_scope &scope) {
+      if (to.contains(scope))
         return;
       to.reserve_one();
-      s.note_copy(where);
-      to.add(s);
+      scope.note_copy(where);
+      to.add(scope);
     });
     to.remove(*this);
   };
   const accessor_set &heirs = mine.last.any_live() ? mine.last : mine.before;
-  if (f.before.contains(*this))
-    add(f.before, heirs);
-  if (!f.last.contains(*this))
+  if (part.before.contains(*this))
+    add(part.before, heirs);
+  if (!part.last.contains(*this))
     return;
-  if (f.kind != touch::write || f.last.size() != 1)
-    return add(f.last, heirs);
+  if (part.kind != touch::write || part.last.size() != 1)
+    return add(part.last, heirs);
   fragment fresh;
   add(fresh.last, heirs);
   if (&heirs == &mine.last) {
     fresh.kind = mine.kind;
     add(fresh.before, mine.before);
   }
-  fresh.end = f.end;
-  f = std::move(fresh);
+  fresh.end = part.end;
+  part = std::move(fresh);
 }
 
 void region_scope::replace_me_in(region_scope &where, const std::vector<remainder> &left) {
@@ -370,11 +370,11 @@ namespace {
 std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low,
                                         std::uintptr_t end) {
   std::vector<region_piece> all;
-  const auto add = [&](region_piece p, std::uintptr_t from, std::uintptr_t to) {
-    p.low = from;
-    p.end = to;
+  const auto add = [&](region_piece piece, std::uintptr_t from, std::uintptr_t to) {
+    piece.low = from;
+    piece.end = to;
     if (from < to)
-      all.push_back(p);
+      all.push_back(piece);
   };
   for (const region_piece &p : pieces) {
     const std::uintptr_t from = std::clamp(low, p.low, p.end), to = std::clamp(end, from, p.end);
@@ -422,11 +422,11 @@ void region_scope::give_up(std::uintptr_t low, std::uintptr_t end, ready_list &r
     return;
   pass_to_successors(given);
   m_pieces.assign(std::move(pieces));
-  std::erase_if(m_successors, [&](region_scope *s) {
-    if (holds_back(*s))
+  std::erase_if(m_successors, [&](region_scope *scope) {
+    if (holds_back(*scope))
       return false;
-    if (--s->m_missing == 0)
-      ready.push_back(s->m_task);
+    if (--scope->m_missing == 0)
+      ready.push_back(scope->m_task);
     return true;
   });
 }

@@ -167,16 +167,16 @@ class region_scope : public domain {
   WEFT_COLD static void end_deferred(region_tree &tree, ready_list &ready);
   WEFT_NOINLINE void forget() noexcept;
   WEFT_NOINLINE bool pass_to_successors() noexcept;
-  void reserve_links(const fragment &f, const region_piece &p);
-  void inherit(const fragment &f, std::uintptr_t low, bool joins);
+  void reserve_links(const fragment &part, const region_piece &piece);
+  void inherit(const fragment &part, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
-  void link(fragment &f, const region_piece &p) noexcept;
+  void link(fragment &part, const region_piece &piece) noexcept;
   std::vector<remainder> remainders();
   std::vector<remainder> all_of(std::uintptr_t low, std::uintptr_t end);
   void pass_to_successors(const std::vector<remainder> &left);
   [[nodiscard]] bool holds_back(const region_scope &successor) const noexcept;
   void replace_me_in(region_scope &where, const std::vector<remainder> &left);
-  void replace_me_in(fragment &f, const fragment &mine, region_scope &where);
+  void replace_me_in(fragment &part, const fragment &mine, region_scope &where);
   void gain(region_scope &successor);
   void note_copy(region_scope &where);
 

@@ -63,53 +63,60 @@ class complaint {
   std::size_t m_place;
 };
 
-void check_counts(const region &r, const complaint &c) {
-  if (r.dimensions() > k_most)
-    c.about("has more than three dimensions; name a slice of three, or several regions");
-  if (r.dimensions() == 0)
-    c.about("has no dimension; give at least one extent");
-  if (r.named() > r.dimensions())
-    c.about(
+void check_counts(const region &whole, const complaint &refusal) {
+  if (whole.dimensions() > k_most)
+    refusal.about("has more than three dimensions; name a slice of three, or several regions");
+  if (whole.dimensions() == 0)
+    refusal.about("has no dimension; give at least one extent");
+  if (whole.named() > whole.dimensions())
+    refusal.about(
         "is given more parts than it has dimensions; call range(), span() or all() once for each");
-  if (r.stride_count() != 0 && r.stride_count() != r.dimensions())
-    c.about("is given strides, but not one for each dimension; the innermost one is mostly 1");
+  if (whole.stride_count() != 0 && whole.stride_count() != whole.dimensions())
+    refusal.about(
+        "is given strides, but not one for each dimension; the innermost one is mostly 1");
 }
 
-void check_dimension(const detail::region_dimension &d, bool may_be_unbounded, const complaint &c) {
-  if (d.extent < 0 || d.count < 0)
-    c.about(
+void check_dimension(const detail::region_dimension &dimension, bool may_be_unbounded,
+                     const complaint &refusal) {
+  if (dimension.extent < 0 || dimension.count < 0)
+    refusal.about(
         "has a negative extent; range(a, b) goes from a to b, both included, and span(a, n) is n elements from a on");
-  if (d.extent == detail::k_unbounded && (!may_be_unbounded || d.count == detail::k_unbounded))
-    c.about(
+  if (dimension.extent == detail::k_unbounded &&
+      (!may_be_unbounded || dimension.count == detail::k_unbounded))
+    refusal.about(
         "does not say how many elements it has, or says more than there are addresses; give the extent, or a range() or span()");
-  if (d.first < 0 || d.first > d.extent || d.count > d.extent - d.first)
-    c.about(
+  if (dimension.first < 0 || dimension.first > dimension.extent ||
+      dimension.count > dimension.extent - dimension.first)
+    refusal.about(
         "reaches beyond the extents that were declared; indices begin at 0 and range() includes both ends");
-  if (d.stride < 0)
-    c.about("has a negative stride; begin at the other end");
+  if (dimension.stride < 0)
+    refusal.about("has a negative stride; begin at the other end");
 }
 
-std::size_t product(std::size_t a, std::size_t b, const complaint &c) {
+std::size_t product(std::size_t a, std::size_t b, const complaint &refusal) {
   std::size_t p = 0;
   if (__builtin_mul_overflow(a, b, &p))
-    c.about("is wider than the address space; look for an extent or a stride that is too large");
+    refusal.about(
+        "is wider than the address space; look for an extent or a stride that is too large");
   return p;
 }
-std::size_t sum(std::size_t a, std::size_t b, const complaint &c) {
+std::size_t sum(std::size_t a, std::size_t b, const complaint &refusal) {
   std::size_t s = 0;
   if (__builtin_add_overflow(a, b, &s))
-    c.about("is wider than the address space; look for an extent or a stride that is too large");
+    refusal.about(
+        "is wider than the address space; look for an extent or a stride that is too large");
   return s;
 }
 
 /// Finds the bytes from one element of each dimension to the next.
-void find_steps(const region &r, std::size_t (&step)[k_most], const complaint &c) {
-  std::size_t inner = r.element_bytes();
-  for (unsigned i = r.dimensions(); i-- > 0;) {
-    const detail::region_dimension &d = r.dimension(i);
-    step[i] = d.stride ? product(static_cast<std::size_t>(d.stride), r.element_bytes(), c) : inner;
+void find_steps(const region &whole, std::size_t (&step)[k_most], const complaint &refusal) {
+  std::size_t inner = whole.element_bytes();
+  for (unsigned i = whole.dimensions(); i-- > 0;) {
+    const detail::region_dimension &d = whole.dimension(i);
+    step[i] = d.stride ? product(static_cast<std::size_t>(d.stride), whole.element_bytes(), refusal)
+                       : inner;
     if (i > 0)
-      inner = product(step[i], static_cast<std::size_t>(d.extent), c);
+      inner = product(step[i], static_cast<std::size_t>(d.extent), refusal);
   }
 }
 

@@ -36,19 +36,19 @@ struct region_shape {
   }
 };
 
-/// Returns whether `r` is one run of bytes of one dimension, without strides: the caller then need
+/// Returns whether `named` is one run of bytes of one dimension, without strides: the caller then need
 /// not call shape_of(). Returns false for all that is wrong.
-inline bool is_one_run(const region &r, std::uintptr_t &low, std::uintptr_t &end) noexcept {
-  const detail::region_dimension &d = r.dimension(0);
-  if (r.dimensions() != 1 || r.named() > 1 || r.stride_count() != 0 || d.first < 0 ||
+inline bool is_one_run(const region &whole, std::uintptr_t &low, std::uintptr_t &end) noexcept {
+  const detail::region_dimension &d = whole.dimension(0);
+  if (whole.dimensions() != 1 || whole.named() > 1 || whole.stride_count() != 0 || d.first < 0 ||
       d.count <= 0 || d.extent < d.count || d.first > d.extent - d.count ||
       d.count == detail::k_unbounded)
     return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(r.address());
+  const auto address = reinterpret_cast<std::uintptr_t>(whole.address());
   low = address + static_cast<std::size_t>(d.first) *
-                      r.element_bytes(); // no wider than what is looked at next
+                      whole.element_bytes(); // no wider than what is looked at next
   return address != 0 &&
-         !__builtin_mul_overflow(static_cast<std::size_t>(d.first + d.count), r.element_bytes(),
+         !__builtin_mul_overflow(static_cast<std::size_t>(d.first + d.count), whole.element_bytes(),
                                  &end) &&
          !__builtin_add_overflow(address, end, &end);
 }

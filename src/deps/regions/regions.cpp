@@ -75,16 +75,16 @@ class filler {
   }
 
  private:
-  void reduction(const detail::reduction_spec &r, access_mode mode) {
-    check_extent(m_task, r);
-    if (!r.address || r.count == 0)
+  void reduction(const detail::reduction_spec &spec, access_mode mode) {
+    check_extent(m_task, spec);
+    if (!spec.address || spec.count == 0)
       return;
     for (const detail::reduction_spec *other : m_reductions)
-      if (other->address == r.address)
-        check_same(m_task, *other, r);
-    m_reductions.push_back(&r);
-    const auto low = reinterpret_cast<std::uintptr_t>(r.address);
-    add(low, low + static_cast<std::size_t>(r.count) * r.bytes, mode);
+      if (other->address == spec.address)
+        check_same(m_task, *other, spec);
+    m_reductions.push_back(&spec);
+    const auto low = reinterpret_cast<std::uintptr_t>(spec.address);
+    add(low, low + static_cast<std::size_t>(spec.count) * spec.bytes, mode);
   }
 
   region_scope &m_scope;
@@ -145,10 +145,10 @@ region_scope &begin_regions(task &parent) {
 bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second,
                    std::size_t second_count, const region_entry *regions,
                    std::size_t region_count) {
-  return enter_filled(t, [&](filler &&f) {
-    f.objects(first, first_count);
-    f.objects(second, second_count);
-    f.regions(regions, region_count);
+  return enter_filled(t, [&](filler &&fill) {
+    fill.objects(first, first_count);
+    fill.objects(second, second_count);
+    fill.regions(regions, region_count);
   });
 }
 

@@ -58,19 +58,19 @@ task_arbiter &arbiter_of_children(task &parent) noexcept {
 }
 static_assert(k_arbiters == std::size_t{1} << (64 - 58));
 
-void set_up(cohort &c, task &below, const data_access &member) {
-  if (c.how == sharing::commutative) {
+void set_up(cohort &joined, task &below, const data_access &member) {
+  if (joined.how == sharing::commutative) {
     task &parent = covering_task(below);
-    cohort *above = joined_by(parent, member.address, c.how);
-    c.guard = &arbiter_of_children(parent);
+    cohort *above = joined_by(parent, member.address, joined.how);
+    joined.guard = &arbiter_of_children(parent);
     if (above && is_weak(*access_of(parent, member.address)))
-      c.turns = above->turns;
-  } else if (c.how == sharing::reduction) {
-    c.copies = copies_below(below, *member.wanted);
-    if (c.copies)
+      joined.turns = above->turns;
+  } else if (joined.how == sharing::reduction) {
+    joined.copies = copies_below(below, *member.wanted);
+    if (joined.copies)
       return;
-    c.copies = new reduction_store(*member.wanted);
-    c.combines = true;
+    joined.copies = new reduction_store(*member.wanted);
+    joined.combines = true;
   }
 }
 
@@ -104,8 +104,8 @@ cohort *open_to(const data_access *last, const data_access &a) noexcept {
 }
 
 /// Lets the members go: the access that stands for them is satisfied.
-void open_cohort(cohort &c, mailbox &box) noexcept {
-  for (data_access *a = c.members.open(); a;) {
+void open_cohort(cohort &joined, mailbox &box) noexcept {
+  for (data_access *a = joined.members.open(); a;) {
     data_access *const next = a->successor.get();
     a->successor.set(nullptr);
     box.send(*a, k_both_ok);
@@ -114,10 +114,10 @@ void open_cohort(cohort &c, mailbox &box) noexcept {
 }
 
 /// Ends the cohort: all members have left, and no task joins any more.
-void end_cohort(cohort &c, mailbox &box) noexcept {
-  if (c.combines)
-    combine_copies(*c.copies, *c.self().parent);
-  box.send(c.access(), k_finished | k_children_done);
+void end_cohort(cohort &joined, mailbox &box) noexcept {
+  if (joined.combines)
+    combine_copies(*joined.copies, *joined.self().parent);
+  box.send(joined.access(), k_finished | k_children_done);
 }
 
 } // namespace
@@ -129,20 +129,20 @@ reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexce
   return above && is_same(above->copies->how(), how) ? above->copies : nullptr;
 }
 
-bool exclusion_traits::need_same(task &t, task &u) noexcept {
-  for (std::uint32_t i = next_turn(t, 0), k = next_turn(u, 0);;
-       i = next_turn(t, i + 1), k = next_turn(u, k + 1)) {
-    if (i == t.extent || k == u.extent)
-      return i == t.extent && k == u.extent;
-    if (t.accesses()[i].joined->turns != u.accesses()[k].joined->turns)
+bool exclusion_traits::need_same(task &t, task &other) noexcept {
+  for (std::uint32_t i = next_turn(t, 0), k = next_turn(other, 0);;
+       i = next_turn(t, i + 1), k = next_turn(other, k + 1)) {
+    if (i == t.extent || k == other.extent)
+      return i == t.extent && k == other.extent;
+    if (t.accesses()[i].joined->turns != other.accesses()[k].joined->turns)
       return false;
   }
 }
 
 std::size_t exclusion_traits::hash(task &t) noexcept {
   std::uint64_t h = 0;
-  for_each(t, [&](const task_exclusion &e) {
-    h = (h ^ reinterpret_cast<std::uintptr_t>(&e)) * 0x9E3779B97F4A7C15u;
+  for_each(t, [&](const task_exclusion &object) {
+    h = (h ^ reinterpret_cast<std::uintptr_t>(&object)) * 0x9E3779B97F4A7C15u;
     return true;
   });
   return h >> 32;
@@ -168,7 +168,7 @@ void forget_turns_in_child() noexcept {
       ::new (&a.guard) task_arbiter;
 }
 
-void find_cohorts(task &t, domain &d) {
+void find_cohorts(task &t, domain &home) {
   data_access *const records = t.accesses();
   if (t.extent == 1)
     t.set(detail::k_special); // it does not end as one whose only access is in a chain
@@ -178,7 +178,7 @@ void find_cohorts(task &t, domain &d) {
       continue;
     if (a.shared == sharing::commutative)
       t.set(detail::k_special); // takes its turn when it is ready
-    data_access **const slot = d.find_slot(a.address);
+    data_access **const slot = home.find_slot(a.address);
     data_access *const last = slot ? *slot : nullptr;
     try {
       cohort *c = open_to(last, a);
@@ -186,7 +186,8 @@ void find_cohorts(task &t, domain &d) {
     } catch (...) {
       while (i-- > 0) {
         data_access &made = records[i];
-        if (made.shared != sharing::none && made.joined != domain::cohort_of(d.find(made.address)))
+        if (made.shared != sharing::none &&
+            made.joined != domain::cohort_of(home.find(made.address)))
           drop_references(made.joined->self(), 1);
       }
       throw;
@@ -194,13 +195,13 @@ void find_cohorts(task &t, domain &d) {
   }
 }
 
-bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept {
+bool join_cohort(data_access *&last, data_access &a, domain &home, mailbox &box) noexcept {
   cohort &c = *a.joined;
   if (domain::cohort_of(last) != &c) {
     c.self().unsatisfied.store(1, std::memory_order_relaxed); // O5: before the link
     if (enter(last, c.access(), box) == entered::satisfied)
       (void)c.members.open();
-    last = d.tagged(c);
+    last = home.tagged(c);
   }
   const std::uint32_t kind = kind_of(a) | k_next_known; // no access follows
   a.flags.store(kind, std::memory_order_relaxed);       // O4
@@ -210,10 +211,10 @@ bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) no
   return true;
 }
 
-data_access &close_cohort(cohort &c, mailbox &box) noexcept {
-  data_access &a = c.access();
-  if (c.members.close())
-    box.has_changed(c.self());
+data_access &close_cohort(cohort &joined, mailbox &box) noexcept {
+  data_access &a = joined.access();
+  if (joined.members.close())
+    box.has_changed(joined.self());
   return a;
 }
 

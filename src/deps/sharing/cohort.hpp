@@ -29,7 +29,7 @@ struct exclusion_traits {
   static constexpr std::size_t k_sets = 64, k_ways = 4;
   template <class F>
   static void for_each(task &t, F f);
-  static bool need_same(task &t, task &u) noexcept;
+  static bool need_same(task &t, task &other) noexcept;
   static std::size_t hash(task &t) noexcept;
   // A member's access is in no chain, and has no child before its task runs. So the links of a line
   // are in the task's first access that takes turns.
@@ -60,7 +60,7 @@ using task_arbiter = arbiter<real_atomics, task, exclusion_traits>;
 
 /// Holds the cohort that a task without a body stands for, as the closure of the task.
 struct cohort {
-  explicit cohort(sharing s) noexcept : how(s) {}
+  explicit cohort(sharing how) noexcept : how(how) {}
 
   const sharing how;
   bool combines = false;
@@ -150,16 +150,16 @@ void forget_turns_in_child() noexcept;
 
 /// Finds or makes the cohort of each new access of `t` that shares. Throws std::bad_alloc, or what
 /// copying an identity throws, with nothing changed.
-void find_cohorts(task &t, domain &d);
+void find_cohorts(task &t, domain &home);
 
 /// Makes `a`, for which find_cohorts() was called, a member. `last` is the slot of its address.
 /// Returns whether `a` is satisfied.
-[[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &d,
+[[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &home,
                                mailbox &box) noexcept;
 
 /// Closes the cohort: no member joins any more. Registrar only. Returns the access that stands for
 /// the cohort in the chain.
-data_access &close_cohort(cohort &c, mailbox &box) noexcept;
+data_access &close_cohort(cohort &joined, mailbox &box) noexcept;
 
 /// Opens a cohort whose access in the chain was satisfied by a delivery outside of a mailbox.
 void serve_cohort(task &t);

@@ -4,7 +4,7 @@
 // Roles       The registrar (the parent's frame): admit, and once close. The opener, the thread
 //             that satisfies the cohort's own access: open, once. A leaver, the last deliverer of a
 //             member: leave, once per member.
-// Word        m_left counts the members that left, in the way of task/completion.hpp. The
+// Word        m_left counts the members that left, in the way of task/wait/completion.hpp. The
 //             registrar's half, m_admitted, is plain: members that come while others leave share no
 //             line with them. m_lock guards m_open and the list of waiting members. m_seen_open
 //             belongs to the registrar: once the registrar has found the cohort open, it takes the
@@ -14,7 +14,7 @@
 //                 thread will touch the cohort.
 //             I3  A member leaves after it was satisfied, so the cohort is open when the last one
 //                 leaves.
-// Orders      Those of task/completion.hpp: the thread that ends the cohort sees what all members
+// Orders      Those of task/wait/completion.hpp: the thread that ends the cohort sees what all members
 //             have written, and so does a thread that finds the cohort over.
 // Progress    admit and open hold a spin lock for a few instructions, admit only as long as the
 //             cohort may be closed. leave is wait-free.
@@ -26,7 +26,7 @@
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
-#include "task/completion.hpp"
+#include "task/wait/completion.hpp"
 #include "weft/config.hpp"
 
 #include <cstdint>

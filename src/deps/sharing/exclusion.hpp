@@ -16,8 +16,8 @@
 //             The arbiter, m_lock and what it guards, serves all exclusions that one task may need
 //             together. m_age, its next ticket: the age of a task. Tickets have 32 bits and are
 //             compared by the sign of their difference, so fewer than 2^31 tasks may become ready
-//             while one waits. m_heads, its table of lines: row i has k_ways places for the heads whose
-//             needs hash to i.
+//             while one waits. m_heads, its table of lines: row i has k_ways places for the heads
+//             whose needs hash to i.
 // Invariants  I1  A task that waits holds nothing, so holders never wait for each other: no
 //                 deadlock.
 //             I2  When m_lock is free, a queue is empty, or its exclusion is held. So the holder
@@ -90,20 +90,20 @@ class arbiter {
   /// Gives up an exclusion. Calls handed_over(task) for each task that now has all that it needs,
   /// under the lock: handed_over must only note the task.
   template <class F>
-  void give_up(exclusion<P, Task> &e, F handed_over) noexcept {
+  void give_up(exclusion<P, Task> &object, F handed_over) noexcept {
     m_lock.lock();
-    e.holder.store(nullptr, std::memory_order_relaxed); // O1
-    while (!e.holder.load(std::memory_order_relaxed)) { // O1
-      Task *t = unless(bug::exclusion_not_handed_over, e.waiting.get());
+    object.holder.store(nullptr, std::memory_order_relaxed); // O1
+    while (!object.holder.load(std::memory_order_relaxed)) { // O1
+      Task *t = unless(bug::exclusion_not_handed_over, object.waiting.get());
       if (!t)
         break;
-      e.waiting.set(Traits::next(*t));
+      object.waiting.set(Traits::next(*t));
       if (exclusion<P, Task> *missing = missed_by(*t)) {
         put_in(*missing, *t);
         continue;
       }
       hold(*t);
-      leave_line(e, *t);
+      leave_line(object, *t);
       handed_over(*t);
     }
     m_lock.unlock();
@@ -112,20 +112,20 @@ class arbiter {
  private:
   static exclusion<P, Task> *missed_by(Task &t) noexcept {
     exclusion<P, Task> *missing = nullptr;
-    Traits::for_each(t, [&](exclusion<P, Task> &e) {
-      if (unless(bug::exclusion_taken_singly, e.holder.load(std::memory_order_relaxed), // O1
+    Traits::for_each(t, [&](exclusion<P, Task> &object) {
+      if (unless(bug::exclusion_taken_singly, object.holder.load(std::memory_order_relaxed), // O1
                  [&](Task *holder) {
-                   e.holder.store(holder ? holder : &t, std::memory_order_relaxed);
+                   object.holder.store(holder ? holder : &t, std::memory_order_relaxed);
                    return holder;
                  }))
-        missing = &e;
+        missing = &object;
       return !missing;
     });
     return missing;
   }
   static void hold(Task &t) noexcept {
-    Traits::for_each(t, [&](exclusion<P, Task> &e) {
-      e.holder.store(&t, std::memory_order_relaxed); // O1
+    Traits::for_each(t, [&](exclusion<P, Task> &object) {
+      object.holder.store(&t, std::memory_order_relaxed); // O1
       return true;
     });
   }
@@ -155,9 +155,9 @@ class arbiter {
     return false;
   }
 
-  /// Makes the next task of the line its head: the head `t` now holds all that its line needs, `e`
-  /// too.
-  void leave_line(exclusion<P, Task> &e, Task &t) noexcept {
+  /// Makes the next task of the line its head: the head `t` now holds all that its line needs,
+  /// `object` included.
+  void leave_line(exclusion<P, Task> &object, Task &t) noexcept {
     Task *const next = Traits::behind(t);
     for (auto &way : ways_of(t))
       if (way.get() == &t)
@@ -168,14 +168,14 @@ class arbiter {
     Traits::set_last(*next, last != next ? last : nullptr);
     Traits::set_behind(t, nullptr);
     Traits::set_last(t, nullptr);
-    unless(bug::exclusion_not_handed_over, [&] { put_in(e, *next); });
+    unless(bug::exclusion_not_handed_over, [&] { put_in(object, *next); });
   }
 
-  void put_in(exclusion<P, Task> &e, Task &t) noexcept {
+  void put_in(exclusion<P, Task> &object, Task &t) noexcept {
     Task *before = nullptr;
-    Task *after = e.waiting.get();
-    if (after && is_older(*e.youngest.get(), t)) { // nearly always
-      before = e.youngest.get();
+    Task *after = object.waiting.get();
+    if (after && is_older(*object.youngest.get(), t)) { // nearly always
+      before = object.youngest.get();
       after = nullptr;
     }
     while (after && is_older(*after, t)) {
@@ -186,9 +186,9 @@ class arbiter {
     if (before)
       Traits::set_next(*before, &t);
     else
-      e.waiting.set(&t);
+      object.waiting.set(&t);
     if (!after)
-      e.youngest.set(&t);
+      object.youngest.set(&t);
   }
   static bool is_older(const Task &a, const Task &b) noexcept {
     return static_cast<std::int32_t>(Traits::age(a) - Traits::age(b)) < 0; // the tickets wrap

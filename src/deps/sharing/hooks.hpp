@@ -13,7 +13,7 @@ namespace rt {
 /// address.
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b);
 /// Throws weft::error for an impossible number of elements.
-void check_extent(const task &t, const detail::reduction_spec &r);
+void check_extent(const task &t, const detail::reduction_spec &spec);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -2,6 +2,7 @@
 #include "deps/sharing/reduction.hpp"
 
 #include "deps/sharing/cohort.hpp"
+#include "task/destructor.hpp"
 #include "task/failure.hpp"
 
 #include <new>
@@ -49,10 +50,10 @@ reduction_store::copy *reduction_store::make() {
   return c;
 }
 
-void reduction_store::free(copy *c, bool is_filled) noexcept {
+void reduction_store::free(copy *partial, bool is_filled) noexcept {
   if (m_how.ops->destroy && is_filled)
-    m_how.ops->destroy(c->data, static_cast<std::size_t>(m_how.count));
-  ::operator delete(static_cast<void *>(c), alignment_of(*m_how.ops));
+    m_how.ops->destroy(partial->data, static_cast<std::size_t>(m_how.count));
+  ::operator delete(static_cast<void *>(partial), alignment_of(*m_how.ops));
 }
 
 void reduction_store::free_all(const copy *unfilled) noexcept {
@@ -152,7 +153,22 @@ void give_back_copies(task &t) noexcept {
     give_back_copy(t.accesses()[i]);
 }
 
+namespace {
+
+/// Returns whether the branch is part of a destructor: that has no copies, and what covers it may be
+/// running elsewhere.
+bool is_of_destructor(const task &branch) noexcept {
+  const task *at = &branch;
+  while (at->parent && at->has(detail::k_implicit) && !is_over(*at))
+    at = at->parent;
+  return is_over(*at);
+}
+
+} // namespace
+
 void give_back_copies_of_branch(task &branch) noexcept {
+  if (is_of_destructor(branch))
+    return;
   task &t = covering_task(branch);
   for (std::uint32_t i = 0, count = known_accesses(t); i < count; ++i) {
     const data_access &a = t.accesses()[i];

@@ -91,22 +91,22 @@ class copy_shelf {
   }
 
   /// Adds a new copy, held by `holder`.
-  void add(Copy &c, const void *holder, const void *home, unsigned id) noexcept {
-    c.holder.store(holder, std::memory_order_relaxed); // O2
-    c.home.set(home);
+  void add(Copy &partial, const void *holder, const void *home, unsigned id) noexcept {
+    partial.holder.store(holder, std::memory_order_relaxed); // O2
+    partial.home.set(home);
     m_lock.lock();
     if (Copy *last = m_last.get())
-      last->next.set(&c);
+      last->next.set(&partial);
     else
-      m_first.set(&c);
-    m_last.set(&c);
+      m_first.set(&partial);
+    m_last.set(&partial);
     m_lock.unlock();
-    near(id).store(&c, std::memory_order_release); // O1
+    near(id).store(&partial, std::memory_order_release); // O1
   }
 
-  static void give_back(Copy &c) noexcept {
-    c.holder.store(nullptr,
-                   order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
+  static void give_back(Copy &partial) noexcept {
+    partial.holder.store(
+        nullptr, order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
   }
   /// Gives back the copy of a holder whose copy the caller does not know.
   void give_back_of(const void *holder) noexcept {
@@ -183,10 +183,10 @@ class reduction_store {
 
  private:
   copy *make();
-  void free(copy *c, bool is_filled) noexcept;
+  void free(copy *partial, bool is_filled) noexcept;
   void free_all(const copy *unfilled) noexcept;
-  void add(const copy &c) {
-    m_how.ops->combine(const_cast<void *>(m_how.address), c.data,
+  void add(const copy &partial) {
+    m_how.ops->combine(const_cast<void *>(m_how.address), partial.data,
                        static_cast<std::size_t>(m_how.count), m_how.how);
   }
 
@@ -207,8 +207,8 @@ void combine_copies_so_far(reduction_store &store, const task &whole);
 [[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
   return reinterpret_cast<reduction_store::copy *>(a.child.get());
 }
-inline void set_copy(data_access &a, reduction_store::copy *c) noexcept {
-  a.child.set(reinterpret_cast<data_access *>(c));
+inline void set_copy(data_access &a, reduction_store::copy *partial) noexcept {
+  a.child.set(reinterpret_cast<data_access *>(partial));
 }
 
 /// Gives back the copy that a task has taken by a strong access to what it reduces.

@@ -6,8 +6,9 @@
 //             messages. No thread owns an access.
 //             A message is a set of bits for one access. To deliver it is to set the bits in
 //             `flags` in one step, and then to send the messages which that step causes.
-// Word        `flags`: the kind, fixed before the access is entered (k_reads: the task only reads; k_weak: a weak
-//             access; an access that is not weak is strong), and bits that are only ever set:
+// Word        `flags`: the kind, fixed before the access is entered (k_reads: the task only reads;
+//             k_weak: a weak access; an access that is not weak is strong), and bits that are only
+//             ever set:
 //               R  satisfied for reading: all earlier writers have released
 //               W  satisfied for writing: everything earlier has released
 //               F  finished: the task gave the access up (end of body, or release)

@@ -22,6 +22,7 @@ namespace exhaustion {
 using namespace std::chrono_literals;
 
 inline std::atomic<int> g_taken{0}, g_ran{0}, g_refused{0}, g_wrong{0};
+inline bool g_fails_for_ever = false; // what fails does not come back
 
 inline void wrong(const char *what) {
   std::fprintf(stderr, "exhaustion: %s\n", what);

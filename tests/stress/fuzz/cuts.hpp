@@ -27,11 +27,13 @@ inline std::size_t size_of(const program &p) {
     for (const step &s : *list)
       size += 1 + static_cast<std::size_t>(s.what == act::flood ? s.amount : s.flag ? 1 : 0);
   for (auto &n : p.nodes) {
-    size += 4 + n->uses.size() + n->own_cells.size() + static_cast<std::size_t>(n->depth);
+    size += 4 + n->uses.size() + n->own_cells.size() + static_cast<std::size_t>(n->depth) +
+            n->inputs.size() + n->sees.size();
     for (const use &u : n->uses)
       size += is_weak(u.mode);
     for (bool clause : {n->final, n->undeferred, n->wait, n->tracked, n->onready, n->null_access,
-                        n->parting, n->priority != 0, n->stack_bytes != 0, n->group != k_no_group})
+                        n->parting, n->priority != 0, n->stack_bytes != 0, n->group != k_no_group,
+                        n->made != form::spawned, n->shared, n->coroutine, n->policy != 1})
       size += clause;
   }
   return size;
@@ -53,7 +55,7 @@ inline void put_in_place(std::vector<step> &list, std::size_t at, std::vector<st
   list.insert(place, instead.begin(), instead.end());
 }
 
-/// A task's steps take the place of its spawn; a join's branches that of the join; of a flood, half stays.
+/// A task's steps take the place of its spawn; the steps of a join or a call that of the join or call; of a flood, half stays.
 inline bool cut_nesting(program &p, std::size_t list, std::size_t at) {
   auto [owner, steps] = lists_of(p)[list];
   step &s = (*steps)[at];
@@ -63,7 +65,7 @@ inline bool cut_nesting(program &p, std::size_t list, std::size_t at) {
     put_in_place(*steps, at, gone->steps);
     return true;
   }
-  if (s.what == act::join) {
+  if (s.what == act::join || s.what == act::call) {
     std::vector<step> both = s.first;
     both.insert(both.end(), s.second.begin(), s.second.end());
     put_in_place(*steps, at, std::move(both));
@@ -76,20 +78,25 @@ inline bool cut_nesting(program &p, std::size_t list, std::size_t at) {
   return false;
 }
 
-inline constexpr std::size_t k_clauses = 10;
+inline constexpr std::size_t k_clauses = 14;
 inline bool cut_clause(node &n, std::size_t which) {
-  bool *const flags[] = {&n.final,   &n.undeferred,  &n.wait,   &n.tracked,
-                         &n.onready, &n.null_access, &n.parting};
+  bool *const flags[] = {&n.final,       &n.undeferred, &n.wait,   &n.tracked,  &n.onready,
+                         &n.null_access, &n.parting,    &n.shared, &n.coroutine};
   if (which < std::size(flags))
     return std::exchange(*flags[which], false);
-  if (which == 7)
+  which -= std::size(flags);
+  if (which == 0)
     return std::exchange(n.priority, 0) != 0;
-  if (which == 8)
+  if (which == 1)
     return std::exchange(n.stack_bytes, 0) != 0;
+  if (which == 2)
+    return std::exchange(n.made, form::spawned) != form::spawned;
+  if (which == 3)
+    return std::exchange(n.policy, 1) != 1;
   return std::exchange(n.group, k_no_group) != k_no_group;
 }
 
-/// The i-th use, then the i-th weak use becomes a strong one, then the i-th cell of the task's own.
+/// The i-th use, then the i-th weak use becomes a strong one, then the i-th cell of the task's own, then the i-th future.
 inline bool cut_use(node &n, std::size_t i) {
   if (i < n.uses.size())
     return n.uses.erase(n.uses.begin() + static_cast<std::ptrdiff_t>(i)), true;
@@ -101,11 +108,19 @@ inline bool cut_use(node &n, std::size_t i) {
     return true;
   }
   i -= n.uses.size();
-  if (i >= n.own_cells.size())
-    return false;
-  return n.own_cells.erase(n.own_cells.begin() + static_cast<std::ptrdiff_t>(i)), true;
+  if (i < n.own_cells.size())
+    return n.own_cells.erase(n.own_cells.begin() + static_cast<std::ptrdiff_t>(i)), true;
+  i -= n.own_cells.size();
+  for (auto *futures : {&n.inputs, &n.sees}) {
+    if (i < futures->size())
+      return futures->erase(futures->begin() + static_cast<std::ptrdiff_t>(i)), true;
+    i -= futures->size();
+  }
+  return false;
 }
-inline std::size_t uses_to_cut(const node &n) { return 2 * n.uses.size() + n.own_cells.size(); }
+inline std::size_t uses_to_cut(const node &n) {
+  return 2 * n.uses.size() + n.own_cells.size() + n.inputs.size() + n.sees.size();
+}
 
 /// Numbers tasks and cells anew, without gaps.
 inline void renumber(program &p) {

@@ -20,6 +20,10 @@ namespace fuzz {
   FACT(block_by_thread) FACT(block_by_task) FACT(timed_block) FACT(mutex) FACT(event) FACT(group) FACT(parents_group) FACT(chaos) FACT(flood) \
   FACT(handle) FACT(join) FACT(final) FACT(if_false) FACT(wait_clause) FACT(release) FACT(priority) FACT(onready) \
   FACT(own_stack) FACT(deep) FACT(exception) FACT(calls_in_destructor) FACT(external_thread) FACT(two_programs) \
+  FACT(launch_async) FACT(launch_deferred) FACT(launch_fork) FACT(launch_sync) FACT(launch_either) FACT(promise_of_task) FACT(promise_of_thread) \
+  FACT(after) FACT(then_value) FACT(then_future) FACT(then_policy) FACT(then_accesses) FACT(when_all) FACT(when_any) FACT(dataflow) FACT(shared_future) \
+  FACT(looks) FACT(coroutine) FACT(eager_coroutine) FACT(awaited_call) FACT(awaits_future) FACT(awaits_group) FACT(awaits_children) FACT(awaits_lock) \
+  FACT(awaits_time) FACT(awaits_turn) \
   FACT(burst) FACT(later_burst) FACT(asleep_at_once) FACT(adopted_thread) \
   FACT(stolen) FACT(suspended) FACT(throttled)
 

@@ -2,6 +2,7 @@
 // Makes a program from a seed.
 #pragma once
 
+#include "stress/fuzz/futures.hpp"
 #include "stress/fuzz/releases.hpp"
 #include "stress/fuzz/rules.hpp"
 
@@ -30,6 +31,7 @@ class generator {
       fill(*root, rights);
     m_program.ids = static_cast<int>(m_program.nodes.size());
     release_giver{m_program};
+    future_giver{m_program};
     return std::move(m_program);
   }
 

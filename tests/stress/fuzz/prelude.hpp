@@ -75,11 +75,26 @@ inline constexpr const char *k_locks = R"(struct {
 } locks[4];
 
 void under_lock(int which, bool yields) {
-  std::lock_guard guard(locks[which].mutex);
+  std::lock_guard guard(locks[which].mutex, std::adopt_lock);
   expect(++locks[which].holders == 1, "two tasks hold one mutex");
   if (yields)
     weft::taskyield();
   --locks[which].holders;
+}
+
+)";
+inline constexpr const char *k_eager = R"(// A coroutine that begins in its creator.
+template <class F>
+weft::future<std::uint64_t> eager(F f) {
+  co_return co_await f();
+}
+
+)";
+inline constexpr const char *k_several = R"(template <class Future, class... Futures>
+std::vector<Future> gathered(Futures &&...futures) {
+  std::vector<Future> all;
+  (all.push_back(std::forward<Futures>(futures)), ...);
+  return all;
 }
 
 )";

@@ -7,6 +7,7 @@
 
 #include <weft/access.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -91,6 +92,8 @@ enum class act : std::uint8_t {
   group_wait, // group `amount`; `flag`: it throws
   get, // result of child -> digest; `flag`: it throws
   wait_handle, // of child
+  look, // result of child, by a copy of its future -> digest; `flag`: it throws
+  call, // first, awaited as a coroutine of its own; in other tasks just these steps
   join, // first and second
   chaos, // a group that an exception cancels, on data of its own
   flood, // `amount` children that each update the cell: more than the smallest throttle lets pass
@@ -104,8 +107,22 @@ struct step {
   int amount = 0;
   bool flag = false;
   node *child = nullptr;
-  std::vector<step> first{}, second{}; // branches of a join
+  std::vector<step> first{}, second{}; // branches of a join; `first` of a call
 };
+
+/// How a task comes into being. All but `spawned` have a future, and only these and `spawned` with inputs wait for others.
+enum class form : std::uint8_t {
+  spawned, // inputs are clauses after()
+  async, // by its policy
+  eager, // a coroutine that returns a future: it begins in its creator
+  promised, // spawned, and keeps a promise; `by_thread`: a thread does
+  then, // of its input
+  collected, // of when_all() of its inputs
+  any, // of when_any() of them; the body waits for the others
+  dataflow, // of them
+};
+/// The forms that continue from their inputs, and use up those that are not shared.
+inline bool continues(form f) { return f >= form::then; }
 
 constexpr int k_no_group = -1, k_parents_group = -2;
 
@@ -127,7 +144,52 @@ struct node {
   bool escapes =
       false; // an exception leaves it: its own, or one of a child that was not waited for
   bool has_children = false;
+
+  form made = form::spawned;
+  bool shared = false; // its future is one that can be copied
+  bool coroutine = false;
+  bool by_thread = false;
+  bool takes_future = false; // a continuation that gets the future, not the value
+  unsigned policy = 1; // of weft::launch
+  std::vector<const node *>
+      inputs{}; // tasks of the same list of steps; their results go into the first digest
+  std::vector<const node *> sees{}; // whose futures its body gets copies of
 };
+
+/// Says whether a task has what only spawn() and then() without a policy take.
+inline bool has_clauses(const node &n) {
+  return !n.uses.empty() || n.final || n.undeferred || n.wait || n.onready || n.null_access ||
+         n.priority != 0 || n.stack_bytes != 0 || n.group != k_no_group;
+}
+/// Says whether it may continue from others: it is in no group, and no exception is lost with its future.
+inline bool may_continue(const node &n) {
+  return n.group == k_no_group && !n.wait && (n.tracked || !n.escapes);
+}
+/// How many inputs a form takes.
+inline std::size_t most_inputs(form f) {
+  return continues(f) ? f == form::then ? 1 : 3 : f == form::spawned ? 2 : 0;
+}
+/// A form that the task can have.
+inline form possible_form(const node &n) {
+  if (n.made == form::spawned)
+    return form::spawned;
+  if (continues(n.made) ? n.inputs.empty() || !may_continue(n) : !n.tracked)
+    return form::spawned;
+  if (n.made == form::promised)
+    return n.group == k_no_group ? form::promised : form::spawned;
+  if ((!continues(n.made) || n.made == form::dataflow || n.policy != 1) && has_clauses(n))
+    return form::spawned;
+  return n.made == form::eager && !n.coroutine ? form::async : n.made;
+}
+/// Gives the task a form and a policy that it can have.
+inline void choose_form(node &n) {
+  if (!n.tracked && (n.policy & 2u) != 0) // deferred: its future is dropped, so it would never run
+    n.policy = 1;
+  n.made = possible_form(n);
+  if (n.made == form::spawned)
+    n.policy = 1;
+  n.inputs.resize(std::min(n.inputs.size(), most_inputs(n.made)));
+}
 
 struct program {
   std::uint64_t seed = 0;
@@ -142,7 +204,7 @@ template <class F>
 void for_each_list(std::vector<step> &list, F &&f) {
   f(list);
   for (step &s : list)
-    if (s.what == act::join) {
+    if (s.what == act::join || s.what == act::call) {
       for_each_list(s.first, f);
       for_each_list(s.second, f);
     }
@@ -170,6 +232,10 @@ inline program clone(const program &p) {
   for (auto &n : p.nodes)
     twins[n.get()] = copy.nodes.emplace_back(std::make_unique<node>(*n)).get();
   copy.root = twins[p.root];
+  for (auto &n : copy.nodes)
+    for (auto *list : {&n->inputs, &n->sees})
+      std::transform(list->begin(), list->end(), list->begin(),
+                     [&](const node *before) { return twins[before]; });
   for (auto &n : copy.nodes)
     for_each_list(n->steps, [&](std::vector<step> &list) {
       for (step &s : list)

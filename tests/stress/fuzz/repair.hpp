@@ -31,6 +31,7 @@ class repairer {
     bool in_branch = false;
     traffic busy{};
     std::vector<const node *> handles{};
+    std::vector<const node *> known{}; // futures that can be copied
     std::vector<group_facts> groups{};
     bool pending_failure = false, unwaited = false;
   };
@@ -89,7 +90,12 @@ class repairer {
     case act::get:
       return get(b, s);
     case act::wait_handle:
+      begin(b, *s.child);
       return has_handle(b, s.child);
+    case act::look:
+      return look(b, s);
+    case act::call:
+      return call(b, s);
     case act::join:
       return join(b, s);
     case act::flood:
@@ -137,10 +143,12 @@ class repairer {
     n.depth = b.task.depth + 1;
     b.task.has_children = b.unwaited = true;
     choose_uses(b, n);
+    choose_futures(b, n);
     right_map rights = rights_of(n);
     for (int cell : n.own_cells)
       rights[cell] = k_all_rights;
     task_body(n, rights, group);
+    choose_form(b, n);
     if (group && n.group >= 0)
       group->open = true;
     if (group)
@@ -149,8 +157,35 @@ class repairer {
       b.pending_failure = b.pending_failure || n.escapes;
     for (const use &u : n.uses)
       b.busy.add(u.cell, {&n, is_write(u.mode), n.group});
-    if (n.tracked)
-      b.handles.push_back(&n);
+    if (!n.tracked)
+      return;
+    b.handles.push_back(&n);
+    if (n.shared)
+      b.known.push_back(&n);
+  }
+
+  /// A deferred task may begin now, and is a child of the task that waits first.
+  static void begin(body &b, const node &n) { b.unwaited = b.unwaited || (n.policy & 2u) != 0; }
+
+  static bool contains(const std::vector<const node *> &list, const node *n) {
+    return std::find(list.begin(), list.end(), n) != list.end();
+  }
+
+  static void choose_futures(body &b, node &n) {
+    std::erase_if(n.inputs, [&](const node *before) {
+      return !contains(b.handles, before) && !contains(b.known, before);
+    });
+    std::erase_if(n.sees, [&](const node *before) { return !contains(b.known, before); });
+  }
+  /// After the body: only then it is known what leaves it.
+  static void choose_form(body &b, node &n) {
+    fuzz::choose_form(n);
+    for (const node *before : n.inputs) {
+      begin(b, *before);
+      n.takes_future = n.takes_future || before->fails;
+      if (continues(n.made) && !before->shared)
+        std::erase(b.handles, before);
+    }
   }
 
   static void choose_uses(body &b, node &n) {
@@ -222,10 +257,29 @@ class repairer {
     if (!has_handle(b, s.child))
       return false;
     s.flag = s.child->fails;
+    begin(b, *s.child);
     std::erase(b.handles, s.child);
-    if (!s.child->has_children) // its body was all
+    if (!s.child->has_children && s.child->made != form::promised) // its body was all
       b.busy.child_is_over(s.child);
     return true;
+  }
+
+  static bool look(body &b, step &s) {
+    s.flag = s.child->fails;
+    begin(b, *s.child);
+    return contains(b.known, s.child) || (!b.in_branch && contains(b.task.sees, s.child));
+  }
+
+  /// What begins in the call ends in it: it is a scope.
+  static bool call(body &b, step &s) {
+    const std::vector<const node *> before = b.handles;
+    const std::size_t known = b.known.size();
+    keep_valid(b, s.first);
+    for (const node *mine : std::vector<const node *>(b.handles))
+      if (!contains(before, mine))
+        get(b, s.first.emplace_back(step{act::get, -1, 0, false, const_cast<node *>(mine)}));
+    b.known.resize(known);
+    return !s.first.empty();
   }
 
   static bool flood(body &b, const step &s) {

@@ -73,6 +73,9 @@ class serial_run {
  private:
   void body(const node &n) {
     std::uint64_t digest = first_digest(n);
+    for (const node *before : n.inputs)
+      if (!before->fails)
+        digest = mix(digest, m_results[static_cast<std::size_t>(before->id)]);
     steps(n, n.steps, digest);
     m_results[static_cast<std::size_t>(n.id)] = digest;
   }
@@ -90,8 +93,10 @@ class serial_run {
           m_data[cell] = mix(m_data[cell], static_cast<std::uint64_t>(i));
       } else if (s.what == act::hold) {
         event(m_data[cell], n.id);
-      } else if (s.what == act::get && !s.flag) {
+      } else if ((s.what == act::get || s.what == act::look) && !s.flag) {
         digest = mix(digest, m_results[static_cast<std::size_t>(s.child->id)]);
+      } else if (s.what == act::call) {
+        steps(n, s.first, digest);
       } else if (s.what == act::join) {
         std::uint64_t first = branch_digest(digest, 0), second = branch_digest(digest, 1);
         steps(n, s.first, first);

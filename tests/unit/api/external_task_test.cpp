@@ -5,8 +5,10 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -73,6 +75,69 @@ TEST(external_task, is_ready_when_its_accesses_allow_it) {
   f.end(other);
   f.end(reader);
   f.end(last);
+}
+
+TEST(external_task, is_ordered_by_the_bytes_of_its_regions) {
+  external_task *parent = nullptr;
+  weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &parent);
+  constexpr auto onready = [](void *p) { static_cast<family::child *>(p)->ready = true; };
+  const auto hold = [&](family::child &c, const weft::region_access &a) {
+    if (weft::layer::enter_external_regions(*parent, &a, 1, "child", onready, &c, &c.task))
+      onready(&c);
+  };
+  int x[8] = {};
+  family::child left, right, middle, even, odd, inner;
+  hold(left, weft::inout(weft::region(x).span(0, 4)));
+  hold(right, weft::inout(weft::region(x).span(4, 4)));
+  EXPECT_TRUE(left.becomes_ready() && right.becomes_ready());
+  hold(middle, weft::in(weft::region(x).span(3, 2)));
+  hold(even, weft::out(weft::region(x, {4, 1}).strides({2, 1})));
+  hold(odd, weft::out(weft::region(x + 1, {4, 1}).strides({2, 1})));
+  EXPECT_FALSE(middle.ready || even.ready || odd.ready);
+  weft::layer::end_external_task(*left.task);
+  EXPECT_FALSE(middle.ready);
+  // A child of a task that has regions is ordered within it, and passes them on.
+  const weft::region_access part = weft::inout(weft::region(x).span(6, 1));
+  EXPECT_TRUE(weft::layer::enter_external_regions(*right.task, &part, 1, "inner", onready, &inner,
+                                                  &inner.task));
+  weft::layer::end_external_task(*right.task);
+  EXPECT_TRUE(middle.becomes_ready());
+  family::end(middle);
+  EXPECT_TRUE(odd.becomes_ready()) << "it shares no byte with the inner task";
+  EXPECT_FALSE(even.ready);
+  weft::layer::end_external_task(*inner.task);
+  family::end(even);
+  family::end(odd);
+  weft::layer::end_external_task(*parent);
+}
+
+TEST(external_task, with_impossible_regions_is_refused_and_harms_no_sibling) {
+  external_task *parent = nullptr, *task = nullptr;
+  weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &parent);
+  int x[4] = {};
+  const weft::region_access beyond = weft::inout(weft::region(x).span(3, 4)),
+                            all = weft::inout(weft::region(x));
+  constexpr auto nothing = [](void *) {};
+  EXPECT_THROW(
+      weft::layer::enter_external_regions(*parent, &beyond, 1, "child", nothing, nullptr, &task),
+      weft::error);
+  EXPECT_TRUE(
+      weft::layer::enter_external_regions(*parent, &all, 1, "child", nothing, nullptr, &task));
+  weft::layer::end_external_task(*task);
+  weft::layer::end_external_task(*parent);
+
+  weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &parent);
+  const access object{&x, access_mode::inout, 4};
+  family::child holder;
+  constexpr auto onready = [](void *p) { static_cast<family::child *>(p)->ready = true; };
+  if (weft::layer::enter_external_task(parent, &object, 1, onready, &holder, &holder.task))
+    onready(&holder);
+  family::end(holder);
+  if (const char *system = getenv("WEFT_DEPS_SYSTEM"); !system || std::string(system) != "regions")
+    EXPECT_THROW(
+        weft::layer::enter_external_regions(*parent, &all, 1, "child", nothing, nullptr, &task),
+        weft::error);
+  weft::layer::end_external_task(*parent);
 }
 
 TEST(visit_addresses, of_a_task_without_children_there_are_none) {

@@ -67,6 +67,25 @@ TEST(async, of_a_reference_refers_to_the_object) {
   EXPECT_EQ(x, 2);
 }
 
+TEST(future, of_a_named_type_is_made_of_the_arguments) {
+  EXPECT_EQ(weft::make_ready_future<std::string>(3, 'x').get(), "xxx");
+  EXPECT_EQ(weft::make_ready_future<double>(1).get(), 1.0);
+  EXPECT_TRUE(weft::make_ready_future<std::string>().get().empty());
+  int x = 1;
+  weft::future<int &> f = weft::make_ready_future<int &>(x);
+  EXPECT_EQ(&f.get(), &x);
+}
+
+TEST(future, shows_its_exception_and_keeps_it) {
+  auto failed = weft::async([] { throw std::domain_error("d"); });
+  std::exception_ptr seen = failed.get_exception_ptr();
+  ASSERT_TRUE(seen);
+  EXPECT_THROW(std::rethrow_exception(seen), std::domain_error);
+  EXPECT_THROW(failed.get(), std::domain_error);
+  EXPECT_FALSE(weft::make_ready_future(1).get_exception_ptr());
+  EXPECT_THROW((void)weft::future<int>().get_exception_ptr(), std::future_error);
+}
+
 TEST(async, deferred_starts_with_the_first_wait) {
   in_task([] {
     bool ran = false;
@@ -465,6 +484,20 @@ TEST(after, holds_a_task_beside_its_accesses) {
     weft::taskwait();
     EXPECT_EQ(y, 2);
   }
+}
+
+TEST(after, holds_a_task_with_an_empty_list_of_accesses_from_its_waiter) {
+  in_task([] {
+    int x = 0;
+    weft::promise<void> p;
+    auto ready = p.get_future();
+    auto h = weft::spawn([&x] { return x; }, weft::accesses({}), weft::after(ready));
+    weft::spawn([&] {
+      x = 7;
+      p.set_value();
+    });
+    EXPECT_EQ(h.get(), 7);
+  });
 }
 
 TEST(after, works_in_final_and_undeferred_tasks_and_with_turns) {

@@ -7,10 +7,13 @@
 #include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -79,10 +82,24 @@ TEST(exit, waits_for_tasks_that_nobody_waited_for) {
   EXPECT_EQ(count, 10u) << end;
 }
 
+/// Ends main before two tasks. The second one lasts until the runtime has written its warning, and
+/// prints it: else the tasks might end before main does.
 void leave_two_tasks() {
   static int x = 0;
+  static const int errors = memfd_create("errors", MFD_CLOEXEC);
+  ASSERT_EQ(dup2(errors, STDERR_FILENO), STDERR_FILENO);
   weft::spawn([] { test::dawdle(); }, weft::out(x), weft::label("early"));
-  weft::spawn([] { test::dawdle(); }, weft::inout(x), weft::label("late"));
+  weft::spawn(
+      [] {
+        std::array<char, 4096> text{};
+        EXPECT_TRUE(test::eventually([&] {
+          const ssize_t size = pread(errors, text.data(), text.size() - 1, 0);
+          return size > 0 && text[static_cast<std::size_t>(size) - 1] == '\n' &&
+                 std::strstr(text.data(), "main ends before");
+        }));
+        std::printf("%s", text.data()), std::fflush(stdout);
+      },
+      weft::inout(x), weft::label("late"));
   std::exit(0);
 }
 

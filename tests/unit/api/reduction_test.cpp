@@ -303,6 +303,76 @@ TEST(reduction, a_task_that_has_the_object_for_itself_adds_to_it) {
   EXPECT_EQ(x, 6);
 }
 
+/// Adds in a loop whose iterations meet if several workers run them.
+struct shared_sum {
+  long sum = 0;
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+
+  void add(long value) {
+    long &mine = weft::reduction_local(sum);
+    if (&mine == &sum) {
+      if (inside.fetch_add(1) != 0)
+        met = true;
+      dawdle();
+      inside.fetch_sub(1);
+    }
+    mine += value;
+  }
+  void loop(const auto &...clauses) {
+    weft::taskfor(
+        weft::range(1, 21), [this](long i) { add(i); }, weft::reduction(sum, weft::sum),
+        clauses...);
+  }
+  void loops() {
+    loop();
+    loop(weft::grain_size(1));
+    const auto sum_of = weft::reduction(sum, weft::sum);
+    const weft::access listed[] = {sum_of.as_access()};
+    weft::taskfor(
+        weft::range(1, 21), [this](long i) { add(i); }, weft::accesses(listed),
+        weft::grain_size(2));
+    weft::taskwait();
+  }
+  void expect(long all) const {
+    EXPECT_EQ(sum, all);
+    EXPECT_FALSE(met) << "two workers added to the object itself";
+  }
+};
+
+TEST(reduction, a_loop_of_one_task_adds_up) {
+  shared_sum all;
+  all.loops();
+  all.expect(630);
+}
+
+TEST(reduction, a_loop_of_one_task_adds_up_among_regions) {
+  shared_sum all;
+  int other[2] = {};
+  weft::spawn([&] { other[0] = 1; }, weft::out(weft::region(other)));
+  all.loops();
+  all.expect(630);
+}
+
+TEST(reduction, a_loop_of_one_task_adds_up_below_a_final_task) {
+  shared_sum all;
+  weft::spawn([&] { all.loops(); }, weft::inout(all.sum), weft::final());
+  weft::spawn([&] { all.loops(); }, weft::reduction(all.sum, weft::sum), weft::final());
+  weft::taskwait();
+  all.expect(1260);
+}
+
+TEST(reduction, a_loop_of_one_task_adds_up_in_rounds_with_regions) {
+  shared_sum all;
+  int other[2] = {};
+  weft::taskiter(3, [&] {
+    weft::spawn([&] { ++other[0]; }, weft::inout(weft::region(other)));
+    all.loop(weft::grain_size(1));
+  });
+  weft::taskwait();
+  all.expect(630);
+}
+
 TEST(reduction, branches_of_a_join_add_up) {
   const int n = test::scaled(200);
   int x = 0;

@@ -5,6 +5,7 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -354,19 +355,19 @@ TEST(service, destroys_a_callable_that_it_refuses) {
 
 TEST(service, a_callable_has_a_priority) {
   std::vector<int> order;
-  weft::spawn([&] {
-    const auto note = [&order](int number) {
-      return [&order, number] {
-        order.push_back(number);
-        return false;
-      };
+  weft::event both;
+  const auto note = [&](int number) {
+    return [&, number] {
+      order.push_back(number);
+      if (order.size() == 2)
+        both.set();
+      return false;
     };
-    weft::service low("low", weft::poll_point::taskwait, note(1));
-    weft::service high("high", weft::poll_point::taskwait, note(2), 1);
-    weft::spawn([] {});
-    weft::taskwait();
-  });
-  weft::taskwait();
+  };
+  weft::service low("low", weft::poll_point::taskwait, note(1));
+  weft::service high("high", weft::poll_point::taskwait, note(2), 1);
+  weft::spawn([&] { both.wait(); });
+  weft::taskwait(); // no other thread waits for children, and calls them
   ASSERT_GE(order.size(), 2u);
   EXPECT_EQ(order[0], 2);
   EXPECT_EQ(order[1], 1);

@@ -31,9 +31,9 @@ TEST(inncabs_options, refusals_name_the_option_and_what_it_takes) {
   EXPECT_EQ(message_of({"--samples", "2"}), "--samples wants a number from 3 to 10000, not '2'");
   EXPECT_EQ(message_of({"--only", "fibonacci"}),
             "no program is called 'fibonacci'; --list names them");
-  EXPECT_EQ(message_of({"--runtimes", "hpx"}), "no runtime is called 'hpx'; --list names them");
+  EXPECT_EQ(message_of({"--runtimes", "cilk"}), "no runtime is called 'cilk'; --list names them");
   EXPECT_EQ(message_of({"--workers", "1,0"}), "--workers wants a number from 1 to 1024, not '0'");
-  EXPECT_EQ(message_of({"--workers", ""}), "--workers wants a number");
+  EXPECT_EQ(message_of({"--workers", ""}), "--workers wants a number from 1 to 1024, not ''");
   EXPECT_EQ(message_of({"--launch", "sync"}), "no runtime here has the launch policy 'sync'");
   EXPECT_EQ(message_of({"--size", "fib=3"}), "--size wants PROGRAM:NAME=VALUE, not 'fib=3'");
   EXPECT_EQ(message_of({"--size", "fib:n"}), "--size wants PROGRAM:NAME=VALUE, not 'fib:n'");

@@ -24,12 +24,14 @@ TEST(c_error, the_codes_are_those_of_cxx_negated) {
   EXPECT_EQ(WEFT_ERR_ALREADY_STARTED, negated(weft::errc::already_started));
   EXPECT_EQ(WEFT_ERR_CANCELLED, negated(weft::errc::cancelled));
   EXPECT_EQ(WEFT_ERR_NOT_SUPPORTED, negated(weft::errc::not_supported));
+  EXPECT_EQ(WEFT_ERR_RANK_LOST, negated(weft::errc::rank_lost));
 }
 
 TEST(c_error, the_codes_keep_their_numbers) {
   EXPECT_EQ(WEFT_OK, 0);
   EXPECT_EQ(WEFT_ERR_INVALID_ARGUMENT, -1);
   EXPECT_EQ(WEFT_ERR_NOT_SUPPORTED, -11);
+  EXPECT_EQ(WEFT_ERR_RANK_LOST, -12);
   EXPECT_EQ(WEFT_ERR_TASK_FAILED, -100);
   EXPECT_EQ(WEFT_ERR_BUSY, -101);
   EXPECT_EQ(WEFT_ERR_TIMED_OUT, -102);
@@ -38,7 +40,7 @@ TEST(c_error, the_codes_keep_their_numbers) {
 
 TEST(c_error, every_code_has_a_name) {
   EXPECT_STREQ(weft_error_string(0), "ok");
-  for (int code = WEFT_ERR_INVALID_ARGUMENT; code >= WEFT_ERR_NOT_SUPPORTED; --code)
+  for (int code = WEFT_ERR_INVALID_ARGUMENT; code >= WEFT_ERR_RANK_LOST; --code)
     EXPECT_STREQ(weft_error_string(code), weft::to_string(static_cast<weft::errc>(-code)));
   EXPECT_STREQ(weft_error_string(WEFT_ERR_CANCELLED), "cancelled");
   EXPECT_STREQ(weft_error_string(WEFT_ERR_TASK_FAILED), "task_failed");

@@ -2,6 +2,7 @@
 // Reductions of C: every operation and type, an operation of one's own, misuse.
 #include <weft.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -174,6 +175,51 @@ TEST(c_reduction, misuse_is_refused) {
   access = weft_reduce(nullptr);
   EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), 0);
   EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+/// Adds in a loop, and notes whether two workers are in the object itself at once.
+struct looped {
+  std::int64_t sum;
+  std::atomic<int> inside, met;
+  static int add(const weft_range *part, void *arg) {
+    auto *self = *static_cast<looped **>(arg);
+    void *mine = nullptr;
+    if (int status = weft_reduction_local(&self->sum, sizeof self->sum, &mine))
+      return status;
+    const bool in_place = mine == &self->sum;
+    if (in_place && self->inside.fetch_add(1) != 0)
+      self->met = 1;
+    if (int status = weft_task_sleep_for(300'000))
+      return status;
+    for (std::int64_t i = part->first; i != part->limit; i += part->step)
+      *static_cast<std::int64_t *>(mine) += i;
+    if (in_place)
+      self->inside.fetch_sub(1);
+    return 0;
+  }
+};
+
+TEST(c_reduction, loops_add_up_also_among_regions) {
+  for (const bool among_regions : {false, true}) {
+    looped x{};
+    looped *const all = &x;
+    weft_reduction r;
+    ASSERT_EQ(weft_reduction_builtin(&r, &x.sum, 1, WEFT_INT64, WEFT_SUM), 0);
+    const weft_access reduces = weft_reduce(&r);
+    std::int64_t other[2] = {};
+    const weft_region part = weft_region_span(other, sizeof other[0], 0, 2, WEFT_OUT);
+    if (among_regions)
+      ASSERT_EQ(weft_spawn_regions([](void *) { return 0; }, nullptr, 0, &part, 1, nullptr, 0,
+                                   nullptr, nullptr),
+                0);
+    for (const std::uint64_t grain : {0, 1})
+      EXPECT_EQ(weft_taskfor({1, 21, 1}, &looped::add, &all, sizeof all, grain, &reduces, 1,
+                             nullptr, nullptr),
+                0);
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(x.sum, 420);
+    EXPECT_EQ(x.met, 0) << "two workers added to the object itself";
+  }
 }
 
 struct iterated {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,6 +64,131 @@ TEST(c_spawn, the_argument_is_copied_whatever_its_size) {
   EXPECT_EQ(passes<1017>(), 1);
   EXPECT_EQ(passes<4096>(), 1);
   EXPECT_EQ(passes<100'000>(), 1);
+}
+
+/// The same, written where the task keeps it.
+template <std::size_t Size>
+int passes_in_two_steps() {
+  int good = 0;
+  weft_prepared task;
+  EXPECT_EQ(weft_task_prepare(&task, &payload<Size>::check, sizeof(payload<Size>), 0, nullptr), 0);
+  auto *const p = ::new (task.arg) payload<Size>;
+  p->good = &good;
+  for (std::size_t i = 0; i < Size; ++i)
+    p->bytes[i] = static_cast<unsigned char>(i * 7 + Size);
+  EXPECT_EQ(weft_task_submit(&task, nullptr, 0), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  return good;
+}
+
+TEST(c_prepare, the_caller_writes_the_argument_whatever_its_size) {
+  EXPECT_EQ(passes_in_two_steps<1>(), 1);
+  EXPECT_EQ(passes_in_two_steps<24>(), 1);
+  EXPECT_EQ(passes_in_two_steps<25>(), 1);
+  EXPECT_EQ(passes_in_two_steps<1016>(), 1);
+  EXPECT_EQ(passes_in_two_steps<1017>(), 1);
+  EXPECT_EQ(passes_in_two_steps<100'000>(), 1);
+}
+
+TEST(c_prepare, accesses_and_regions_order_the_tasks) {
+  int x = 0;
+  struct step {
+    int *value;
+    int factor, summand;
+    static int run(void *arg) {
+      const auto *s = static_cast<step *>(arg);
+      *s->value = *s->value * s->factor + s->summand;
+      return 0;
+    }
+  };
+  const weft_access list[] = {weft_inout(&x), weft_in(nullptr)};
+  const weft_region whole[] = {weft_region_span(&x, sizeof x, 0, 1, WEFT_INOUT),
+                               weft_region_span(&x, sizeof x, 0, 1, WEFT_IN)};
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
+    x = 1;
+    for (int i = 0; i < 48; ++i) {
+      weft_prepared task;
+      ASSERT_EQ(weft_task_prepare(&task, &step::run, sizeof(step), count, nullptr), 0);
+      *static_cast<step *>(task.arg) = {&x, i % 2 ? -1 : 1, 1};
+      ASSERT_EQ(weft_task_submit(&task, list, count), 0);
+      EXPECT_EQ(task.task, nullptr);
+    }
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(x, 1);
+    for (int i = 0; i < 48; ++i) {
+      weft_prepared task;
+      ASSERT_EQ(weft_task_prepare(&task, &step::run, sizeof(step), 0, nullptr), 0);
+      *static_cast<step *>(task.arg) = {&x, i % 2 ? -1 : 1, 1};
+      ASSERT_EQ(weft_task_submit_regions(&task, whole, count, nullptr, 0), 0);
+    }
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(x, 1);
+  }
+}
+
+TEST(c_prepare, onready_gets_the_argument_unless_it_has_a_context) {
+  struct asked {
+    int *ready, *run;
+  };
+  int ready = 0, ran = 0, other = 0;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.onready = [](void *context) { ++**static_cast<int **>(context); };
+  const auto body = [](void *arg) {
+    const auto *const a = static_cast<asked *>(arg);
+    *a->run += *a->ready;
+    return 0;
+  };
+  int *context = &other;
+  for (const bool own : {true, false}) {
+    options.onready_context = own ? nullptr : &context;
+    weft_prepared task;
+    ASSERT_EQ(weft_task_prepare(&task, body, sizeof(asked), 0, &options), 0);
+    *static_cast<asked *>(task.arg) = {&ready, &ran};
+    ASSERT_EQ(weft_task_submit(&task, nullptr, 0), 0);
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+  }
+  EXPECT_EQ(ready, 1);
+  EXPECT_EQ(other, 1);
+  EXPECT_EQ(ran, 2);
+}
+
+TEST(c_prepare, what_is_discarded_or_refused_never_runs) {
+  std::atomic<int> n = 0;
+  const auto count = [](void *arg) { return count_up(*static_cast<void **>(arg)); };
+  const auto prepare = [&](weft_prepared &task, std::size_t accesses, std::size_t bytes) {
+    ASSERT_EQ(weft_task_prepare(&task, count, bytes, accesses, nullptr), 0);
+    *static_cast<void **>(task.arg) = &n;
+  };
+  weft_prepared task;
+  for (const std::size_t bytes : {sizeof(void *), std::size_t{5000}}) {
+    prepare(task, 1, bytes);
+    EXPECT_EQ(weft_task_discard(&task), 0);
+    EXPECT_EQ(weft_task_discard(&task), 0);
+    prepare(task, 1, bytes);
+    EXPECT_EQ(weft_task_submit(&task, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_STREQ(weft_last_error_message(),
+                 "weft_task_submit: the list has 0 accesses, and weft_task_prepare announced 1");
+    prepare(task, 1, bytes);
+    EXPECT_EQ(weft_task_submit(&task, nullptr, 1), WEFT_ERR_INVALID_ARGUMENT);
+    const weft_access wrong = weft_access_make(&n, 99);
+    prepare(task, 1, bytes);
+    EXPECT_EQ(weft_task_submit(&task, &wrong, 1), WEFT_ERR_INVALID_ARGUMENT);
+    weft_region part = weft_region_span(&n, sizeof n, 0, 1, WEFT_IN);
+    part.dimensions = 4;
+    prepare(task, 0, bytes);
+    EXPECT_EQ(weft_task_submit_regions(&task, &part, 1, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(task.task, nullptr);
+  }
+  EXPECT_EQ(weft_task_submit(&task, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_STREQ(weft_last_error_message(),
+               "weft_task_submit: no task is prepared; call weft_task_prepare first");
+  EXPECT_EQ(weft_task_submit(nullptr, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_task_prepare(nullptr, count, 8, 0, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_task_prepare(&task, nullptr, 8, 0, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(task.arg, nullptr);
+  EXPECT_EQ(weft_task_discard(nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(n, 0);
 }
 
 TEST(c_spawn, an_argument_of_no_bytes_is_passed_as_it_is) {

@@ -7,6 +7,7 @@
 #include "support/fake_tree.hpp"
 
 #include <weft/error.hpp>
+#include <weft/layer/default_setting.hpp>
 
 #include <gtest/gtest.h>
 #include <set>
@@ -526,6 +527,37 @@ TEST(settings, former_names_work_and_say_the_new_one_once) {
       from_environment({{"WEFT_WATCH_PLACES", "true"}, {"WEFT_WATCH_SPAWN_SITES", "false"}});
   EXPECT_FALSE(both.values.watch_spawn_sites) << "the new name wins";
   EXPECT_TRUE(both.warnings.empty());
+}
+
+TEST(settings, a_layers_default_is_below_every_other_source) {
+  // In a process of its own, because a default cannot be taken back.
+  ASSERT_EXIT(
+      {
+        setenv("WEFT_CONFIG", "", 1);
+        unsetenv("WEFT_STACK_BYTES");
+        unsetenv("WEFT_PRESET");
+        weft::layer::set_default("stack.bytes", "4MiB");
+        weft::layer::set_default("stack.bytes", "8MiB");
+        const auto &loaded = reload_process_settings();
+        bool right = loaded.values.stack_bytes == 8 << 20 &&
+                     origin_of(loaded, "stack.bytes") == "default of the program";
+        setenv("WEFT_PRESET", "debug", 1);
+        right = right && reload_process_settings().values.stack_bytes == 256 << 10;
+        setenv("WEFT_STACK_BYTES", "128KiB", 1);
+        right = right && reload_process_settings().values.stack_bytes == 128 << 10;
+        settings_override("stack.bytes", "64KiB");
+        right = right && reload_process_settings().values.stack_bytes == 64 << 10;
+        for (const auto &[key, value] :
+             {std::pair{"stack.byte", "8MiB"}, std::pair{"stack.bytes", "1"}})
+          try {
+            weft::layer::set_default(key, value);
+            right = false;
+          } catch (const weft::error &e) {
+            right = right && e.code() == weft::errc::bad_setting;
+          }
+        std::_Exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 } // namespace

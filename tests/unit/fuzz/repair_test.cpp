@@ -64,7 +64,7 @@ TEST(fuzz_repair, leaves_a_whole_program_alone) {
 TEST(fuzz_repair, what_is_left_is_right_in_every_order) {
   agent a;
   const std::uint64_t first = test::seed();
-  for (std::uint64_t seed = first; seed != first + static_cast<unsigned>(test::scaled(150));
+  for (std::uint64_t seed = first; seed != first + static_cast<unsigned>(test::scaled(80));
        ++seed) {
     program p = generator(seed).make();
     cutter scissors(seed);

@@ -21,7 +21,7 @@ struct numbers final : pool_thread_world {
   std::map<int, std::uint64_t> cpu;
   std::map<int, bool> asleep;
   int worker_tid = 0;
-  unsigned cpus = 4, workers = 4, least = 1, away = 0, may_go = 4;
+  unsigned cpus = 4, workers = 4, least = 1, most = 0, away = 0, may_go = 4;
 
   external_list<pool_thread> &pool_threads() override { return list; }
   unsigned shared_cpus() const override { return cpus; }
@@ -30,6 +30,7 @@ struct numbers final : pool_thread_world {
   bool has_worker(int tid) const override { return tid == worker_tid; }
   unsigned all_workers() const override { return workers; }
   unsigned least_workers() const override { return least; }
+  unsigned most_workers() const override { return most ? most : workers; }
   unsigned stepped_back() const override { return away; }
   bool step_back() override { return away < may_go ? ++away, true : false; }
   bool call_back() override { return away > 0 ? --away, true : false; }
@@ -80,6 +81,49 @@ TEST_F(pool_thread_policies, leave_the_least_number_of_workers) {
   world.least = 9; // more than there are
   (void)look();
   EXPECT_EQ(world.away, 0u);
+}
+
+TEST_F(pool_thread_policies, workers_beyond_the_most_step_back_and_need_no_watching) {
+  world.most = 3;
+  auto seen = look();
+  EXPECT_EQ(world.away, 1u);
+  EXPECT_FALSE(seen.watches) << "that is as it should be";
+  world.most = 9;
+  (void)look();
+  EXPECT_EQ(world.away, 0u);
+  world.most = 0; // as if 1: the first thread works
+  world.workers = 1;
+  (void)look();
+  EXPECT_EQ(world.away, 0u);
+}
+
+TEST_F(pool_thread_policies, pool_threads_and_the_most_workers_do_not_add_up) {
+  world.most = 2;
+  pool_thread &other = world.add(1);
+  auto seen = look();
+  EXPECT_EQ(world.away, 2u) << "there is room for three";
+  EXPECT_TRUE(seen.watches) << "the pool thread may wait";
+  world.add(2);
+  world.add(3);
+  seen = look();
+  EXPECT_EQ(world.away, 3u);
+  EXPECT_TRUE(seen.watches);
+  world.records[1].waits = world.records[2].waits = other.waits = 1;
+  seen = look();
+  EXPECT_EQ(world.away, 2u);
+  EXPECT_FALSE(seen.watches);
+}
+
+TEST_F(pool_thread_policies, workers_that_cannot_step_back_are_waited_for_a_while) {
+  world.most = 1;
+  world.may_go = 2;
+  for (unsigned i = 0; i < pool_thread_policy::k_most_tries; ++i)
+    EXPECT_TRUE(look().watches);
+  EXPECT_FALSE(look().watches);
+  world.most = 2; // the two that could go
+  EXPECT_FALSE(look().watches);
+  world.most = 1;
+  EXPECT_TRUE(look().watches) << "another change is waited for, too";
 }
 
 TEST_F(pool_thread_policies, a_pool_thread_that_waits_gives_its_place_back) {

@@ -20,7 +20,7 @@ struct person {
 
 struct town final : watched {
   std::vector<person> people;
-  bool work = true, chores = false, looking = false, none_to_be_had = false;
+  bool work = true, chores = false, looking = false, none_to_be_had = false, keeps_to_own = false;
   mutable int asked_the_kernel = 0;
   std::vector<unsigned> retired;
   bool can_be_asked = false, all_deaf = false;
@@ -41,6 +41,7 @@ struct town final : watched {
         return true;
     return looking;
   }
+  bool any_thread_keeps_to_own() const override { return keeps_to_own; }
   bool work_waits() const override { return work; }
   bool chores_wait() const override { return chores; }
   std::uint64_t cpu_ns(int tid) const override {
@@ -99,6 +100,39 @@ TEST_F(stall_detector_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_
   EXPECT_EQ(o.blocked, 1u);
   EXPECT_EQ(t.spares(), 1u);
   EXPECT_FALSE(o.may_rest);
+}
+
+// Its thread may be outside of Weft.
+TEST_F(stall_detector_test, a_spare_joins_the_only_worker_if_other_threads_keep_to_their_own) {
+  t.people.resize(1);
+  look();
+  EXPECT_EQ(t.spares(), 0u);
+  t.keeps_to_own = true;
+  look();
+  EXPECT_EQ(t.spares(), 1u);
+  t.work = false;
+  look();
+  EXPECT_EQ(t.spares(), 1u); // it leaves by itself
+  t.keeps_to_own = false;
+  look();
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(stall_detector_test, two_workers_need_no_spare_for_threads_that_keep_to_their_own) {
+  t.keeps_to_own = true;
+  for (int i = 0; i != 5; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(stall_detector_test, one_spare_more_than_those_that_are_blocked_runs_if_there_is_no_worker) {
+  t.people[0].gone = t.people[1].gone = true;
+  look();
+  ASSERT_EQ(t.spares(), 1u);
+  t.people[2].asleep = true;
+  for (int i = 0; i != 3; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 2u);
 }
 
 TEST_F(stall_detector_test, a_worker_that_passes_scheduling_points_and_runs_is_never_asked_about) {

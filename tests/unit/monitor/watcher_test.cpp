@@ -27,6 +27,14 @@ struct desert final : watched {
   external_list<weft::layer::external_thread> externals;
   external_list<weft::layer::external_thread> &external_threads() override { return externals; }
   bool examine() override { return ++examined, false; }
+  alignas(8) std::uint32_t rung = 0;
+  std::atomic<int> answered{0};
+  bool is_shared = false;
+  shared_word bell() const override { return is_shared ? shared_word{&rung, 0} : shared_word{}; }
+  void answer() override {
+    if (__atomic_exchange_n(&rung, 0, __ATOMIC_ACQUIRE))
+      ++answered;
+  }
 };
 
 struct watcher_alone : testing::Test {
@@ -57,6 +65,44 @@ TEST_F(watcher_alone, examines_when_it_is_asked_while_it_rests) {
   }
   w.stop();
   EXPECT_EQ(world.examined, 3);
+}
+
+/// Says whether the kernel can wait for two words; it could not before Linux 5.16.
+bool waits_for_two_words() {
+  std::atomic<std::uint32_t> own{0};
+  const std::uint32_t changed = 1;
+  const std::uint64_t deadline = now_ns() + 1'000'000'000;
+  static_cast<void>(
+      os_futex_wait_either(own, 0, static_cast<std::int64_t>(deadline), {&changed, 0}));
+  return now_ns() < deadline;
+}
+
+TEST_F(watcher_alone, answers_another_process_while_it_rests) {
+  if (!waits_for_two_words())
+    GTEST_SKIP() << "this kernel does not wait for two words";
+  world.is_shared = true;
+  ASSERT_EQ(w.start(), 0);
+  for (int i = 1; i != 4; ++i) {
+    rests(); // without an end of its own
+    __atomic_store_n(&world.rung, 1, __ATOMIC_RELEASE);
+    os_futex_wake_shared(&world.rung);
+    while (world.answered < i)
+      os_yield();
+  }
+  w.stop();
+  EXPECT_EQ(world.answered, 3);
+}
+
+TEST_F(watcher_alone, a_wait_for_two_words_ends_by_either_and_at_its_deadline) {
+  std::atomic<std::uint32_t> own{1};
+  std::uint32_t other = 0;
+  EXPECT_TRUE(os_futex_wait_either(own, 0, 0, {&other, 0})) << "the first has changed";
+  EXPECT_TRUE(os_futex_wait_either(own, 0, 0, {})) << "there is no other";
+  own = 0;
+  const std::uint64_t begin = now_ns();
+  EXPECT_FALSE(
+      os_futex_wait_either(own, 0, static_cast<std::int64_t>(begin + 2'000'000), {&other, 0}));
+  EXPECT_GE(now_ns(), begin + 2'000'000) << "the deadline ends it, not less";
 }
 
 TEST_F(watcher_alone, looks_seldom_however_often_pool_threads_change) {

@@ -3,8 +3,25 @@
 
 #include "unit/sched/family.hpp"
 
+#include "task/wait/claim_word.hpp"
+
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <new>
 #include <random>
+
+namespace {
+thread_local bool g_no_memory = false;
+}
+
+void *operator new(std::size_t bytes) {
+  void *const p = g_no_memory ? nullptr : std::malloc(bytes);
+  if (!p)
+    throw std::bad_alloc();
+  return p;
+}
+void operator delete(void *p) noexcept { std::free(p); }
+void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -139,6 +156,42 @@ TEST_F(ready, agrees_with_a_slow_model_on_random_operations) {
       model.erase(found);
     ASSERT_EQ(queue.size(), model.size());
   }
+}
+
+/// A queue without memory for places, and tasks with a handle.
+class no_memory_for_a_place : public ready_queue_of_a_family {
+ protected:
+  test::family::task &tracked(std::uint32_t word) {
+    test::family::task &t = family.child();
+    t.set(weft::detail::k_tracked);
+    t.unsatisfied = word;
+    return t;
+  }
+  void add(runnable &r) {
+    g_no_memory = true;
+    queue.add(&r);
+    g_no_memory = false;
+  }
+};
+
+TEST_F(no_memory_for_a_place, keeps_waiters_from_a_task) {
+  auto &first = tracked(weft::rt::k_open), &second = tracked(weft::rt::k_open);
+  add(first);
+  add(second);
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_FALSE(weft::rt::claim(first.unsatisfied)); // its link is in use
+  EXPECT_EQ(queue.get(), &first);
+  EXPECT_EQ(queue.get(), &second);
+  EXPECT_TRUE(weft::rt::take_entry(second.unsatisfied));
+}
+
+TEST_F(no_memory_for_a_place, runs_the_later_entry_of_a_task_whose_first_is_dropped) {
+  auto &begun = tracked(weft::rt::k_claimed); // by a waiter, which left the entry behind
+  add(begun);
+  EXPECT_EQ(queue.get(), nullptr);
+  add(begun); // once more, to destroy its closure
+  EXPECT_EQ(queue.get(), &begun);
+  EXPECT_TRUE(weft::rt::take_entry(begun.unsatisfied));
 }
 
 } // namespace

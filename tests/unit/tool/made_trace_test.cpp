@@ -4,6 +4,8 @@
 #include "support/made_trace.hpp"
 #include "support/process.hpp"
 
+#include "os/file.hpp"
+
 #include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
@@ -253,6 +255,27 @@ TEST_F(made_traces, types_that_do_not_add_up_are_said) {
           .put(3 * k_ms, on::abandon, 8)
           .put(4 * k_ms, on::abandon, 8),
       "of type 'other' 18446744073709551615 tasks were created, which is not 0 executed + 0 live");
+}
+
+TEST_F(made_traces, a_report_shows_for_which_runtimes_the_workers_computed) {
+  made_trace t = one_task();
+  const auto report = [&] { return weft(t, {"report", "--output", m_tree.root() + "/page.html"}); };
+  const auto page = [&] {
+    return weft::rt::read_file(m_tree.root() + "/page.html", 1 << 22).value_or("");
+  };
+  auto end = report();
+  EXPECT_TRUE(end.exited(0) && !end.printed("by runtime")) << end;
+  EXPECT_EQ(page().find("<h2>Runtimes"), std::string::npos) << "only tasks have run";
+  t.about.shares = {{"OpenMP", 3'000'000}, {"TBB", 0}, {"tasks", 1'000'000}, {"idle", 4'000'000}};
+  end = report();
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(
+      end.printed("The time of the workers by runtime: OpenMP 38 %, tasks 13 %, idle 50 %.\n"))
+      << end;
+  const std::string text = page();
+  EXPECT_NE(text.find("<tr><td>OpenMP<td>3.00 ms<td>37.5 %</tr>"), std::string::npos);
+  EXPECT_NE(text.find("<tr><td>idle<td>4.00 ms<td>50.0 %</tr>"), std::string::npos);
+  EXPECT_EQ(text.find("<td>TBB<td>"), std::string::npos) << "nothing was spent there";
 }
 
 TEST_F(made_traces, all_faults_are_counted_and_twenty_are_told) {

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
+#include <weft/coro.hpp>
+#include <weft/future.hpp>
 #include <weft/mutex.hpp>
 #include <weft/weft.hpp>
 
@@ -435,6 +437,37 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   waitpid(child, nullptr, 0);
   end = weft({"dump", pid});
   EXPECT_TRUE(contains(end.output, "was killed") && contains(end.output, "task 'pong'")) << end;
+  forget(child);
+}
+
+TEST_F(reports, dump_and_why_know_futures_and_coroutines) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_WATCH_PATIENCE", "3600s", 1);
+    setenv("WEFT_WORKERS", "2", 1);
+    weft::promise<int> p;
+    const weft::shared_future<int> f = p.get_future();
+    auto scaled = f.then([](int x) { return 2 * x; }, weft::label("scales"));
+    weft::spawn([&scaled] { scaled.wait(); }, weft::label("asker"));
+    weft::spawn([f]() -> weft::task<void> { co_await f; }, weft::label("awaits"));
+    weft::taskwait();
+    _exit(0);
+  }
+  const std::string pid = std::to_string(child);
+  test::ending end;
+  for (int i = 0; i < 200 && !contains(end.output, "task 'awaits' waits for promise 0x"); ++i) {
+    usleep(50'000);
+    end = weft({"dump", pid});
+  }
+  EXPECT_TRUE(contains(end.output, "task 'awaits' waits for promise 0x")) << end;
+  end = weft({"why", pid, "asker"});
+  EXPECT_TRUE(contains(end.output, "waits for the end of task 'scales'") &&
+              contains(end.output, "is to run after promise 0x") &&
+              contains(end.output, "can only be made ready by the code that has the promise"))
+      << end;
+  EXPECT_TRUE(contains(weft({"dump", "--dot", pid}).output, "promise 0x")) << pid;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
   forget(child);
 }
 

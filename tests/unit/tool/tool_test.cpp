@@ -88,7 +88,7 @@ TEST_F(weft_tool, info_shows_the_cpus_that_may_be_used) {
   EXPECT_TRUE(end.printed("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
   EXPECT_TRUE(end.printed("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
   for (const char *what : {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier",
-                           "guard pages", "max_map_count", "compiler", "kernel"})
+                           "guard pages", "max_map_count", "compiler", "kernel", "\nnet "})
     EXPECT_TRUE(end.printed(what)) << what;
 }
 
@@ -163,6 +163,29 @@ TEST_F(weft_tool, the_page_of_settings_is_up_to_date) {
   EXPECT_EQ(end.output, *page) << "write it again: weft config --markdown > docs/user/settings.md";
 }
 
+TEST_F(weft_tool, the_page_of_knobs_has_the_table_of_the_registry) {
+  const auto page = weft::rt::read_file(WEFT_SOURCE_DIR "/docs/user/knobs.md");
+  ASSERT_TRUE(page.has_value()) << "docs/user/knobs.md cannot be read";
+  const auto end = weft({"config", "--knobs"}, {{"WEFT_WORKERS", "not read"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_NE(page->find(end.output), std::string::npos)
+      << "put it into the page again: weft config --knobs\n"
+      << end.output;
+  EXPECT_NE(end.output.find("sched.workers"), std::string::npos) << end;
+  EXPECT_EQ(end.output.find("`workers`"), std::string::npos) << end;
+}
+
+TEST_F(weft_tool, config_and_info_say_which_settings_can_change) {
+  auto end = weft({"config"});
+  EXPECT_TRUE(end.printed("# can change while the program runs, from the next call on\nspin.us = "))
+      << end;
+  end = weft({"config", "--json"});
+  EXPECT_TRUE(end.printed("\"environment\": \"WEFT_SPIN_US\", \"read\": \"next call\"")) << end;
+  EXPECT_TRUE(end.printed("\"environment\": \"WEFT_COUNTERS_PORT\", \"read\": \"start\"")) << end;
+  end = weft({"info"});
+  EXPECT_TRUE(end.printed("can change       sched.workers ")) << end;
+}
+
 TEST_F(weft_tool, run_hands_settings_to_the_program) {
   const auto end = weft({"run", "--workers", "3", "--preset=latency", "--set",
                          "sched.policy=central", "--set=stats=on", "--", "env"});
@@ -182,7 +205,7 @@ TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_cou
 TEST_F(weft_tool, run_makes_the_threads_of_the_program_known_unless_it_is_not_to) {
   const std::vector<std::string> show{"sh", "-c", "echo =$LD_PRELOAD="};
   const auto shown = [&](std::vector<std::string> options, const char *before) {
-    options.insert(options.begin(), "run");
+    options.insert(options.begin(), {"run", "--no-openmp", "--no-tbb"});
     options.insert(options.end(), show.begin(), show.end());
     return weft(options, {{"LD_PRELOAD", before}});
   };
@@ -199,6 +222,62 @@ TEST_F(weft_tool, run_makes_the_threads_of_the_program_known_unless_it_is_not_to
   EXPECT_EQ(shown({"--no-pools"}, "").output, "==\n");
   EXPECT_EQ(shown({"--pools", "--no-pools"}, "").output, "==\n") << "the last word counts";
   EXPECT_TRUE(shown({"--no-pools", "--pools"}, "").printed("libweft-pools.so=\n"));
+}
+
+TEST_F(weft_tool, run_opens_every_door_that_is_installed_unless_it_is_left_out) {
+  const auto preloaded = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), {"sh", "-c", "echo =$LD_PRELOAD="});
+    const auto end = weft(options, {{"LD_PRELOAD", ""}});
+    EXPECT_TRUE(end.exited(0)) << end;
+    return end;
+  };
+  const auto all = preloaded({});
+  const std::string folder = m_program.substr(0, m_program.rfind("/bin/")) + "/lib/";
+  const std::pair<const char *, const char *> doors[] = {{"openmp", "weft-omp/libgomp.so.1"},
+                                                         {"tbb", "weft-tbb/libirml.so.1"},
+                                                         {"blas", "libweft-blas-loads.so"},
+                                                         {"pools", "libweft-pools.so"}};
+  for (const auto &[name, library] : doors) {
+    const bool installed = access((folder + library).c_str(), R_OK) == 0;
+    EXPECT_EQ(all.printed(library), installed) << all;
+    const std::string option = std::string("--no-") + name;
+    const auto without = preloaded({option});
+    EXPECT_FALSE(without.printed(library)) << without;
+    EXPECT_FALSE(without.printed("weft: warning")) << without;
+    for (const auto &[other, present] : doors) {
+      const bool goes = std::string_view(name) == other ||
+                        (std::string_view(name) == "openmp" && std::string_view(other) == "blas");
+      EXPECT_EQ(without.printed(present), all.printed(present) && !goes) << without;
+    }
+    const auto again = preloaded({option, std::string("--") + name});
+    EXPECT_EQ(again.printed("weft: warning: --" + std::string(name)), !installed) << again;
+    EXPECT_EQ(again.printed(library), installed) << again;
+  }
+}
+
+TEST_F(weft_tool, run_opens_no_door_for_a_program_that_holds_weft) {
+  std::vector<std::string> words{"run", "--"};
+  for (const auto &word : test::command(test::program_path()))
+    words.push_back(word);
+  words.push_back("--gtest_filter=weft_tool.run_opens_no_door_for_a_program_that_holds_weft");
+  if (test::is_child()) {
+    const char *const preloads = getenv("LD_PRELOAD");
+    std::printf("=%s=\n", preloads ? preloads : "");
+    return;
+  }
+  auto end = weft(words, {{"TEST_CHILD", "1"}, {"LD_PRELOAD", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("weft-omp") || end.printed("libirml")) << end;
+  EXPECT_FALSE(end.printed("weft: warning")) << end;
+  if (const std::string lib = m_program.substr(0, m_program.rfind("/bin/")) + "/lib/";
+      access((lib + "weft-tbb/libirml.so.1").c_str(), R_OK) != 0)
+    return;
+  words.insert(words.begin() + 1, "--tbb");
+  end = weft(words, {{"TEST_CHILD", "1"}, {"LD_PRELOAD", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.printed("runs without Weft's doors")) << end;
+  EXPECT_TRUE(end.printed("Weft is linked into it")) << end;
 }
 
 TEST_F(weft_tool, run_leaves_the_arguments_of_the_program_alone) {
@@ -245,6 +324,7 @@ TEST_F(weft_tool, run_refuses_a_command_line_without_sense) {
       {{"run", "--set", "workers", "true"}, "--set needs KEY=VALUE, not 'workers'"},
       {{"run", "--wrkers", "2", "true"}, "run does not know '--wrkers'; did you mean '--workers'?"},
       {{"run", "--no-pool", "true"}, "run does not know '--no-pool'; did you mean '--no-pools'?"},
+      {{"run", "--no-openmp", "--blas", "true"}, "--blas needs Weft's OpenMP"},
   };
   for (const auto &[words, sentence] : cases) {
     const auto end = weft(words);

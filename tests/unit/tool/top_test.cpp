@@ -9,6 +9,8 @@
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
+#include <weft/layer/thread.hpp>
 #include <weft/weft.hpp>
 
 namespace {
@@ -73,6 +75,59 @@ TEST(top, says_whose_task_sleeps_in_the_kernel) {
   EXPECT_EQ(count(end.output, "\"state\":\"blocked\""), 1) << end;
   EXPECT_EQ(count(end.output, "\"state\":\"busy\""), 1) << end;
   EXPECT_EQ(count(end.output, "\"state\":\"idle\""), 1) << end;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  unlink(weft::rt::segment_path(child).c_str());
+}
+
+/// A thread of OpenMP's kind, and one of TBB's, compute on the two workers beside the first thread.
+[[noreturn]] void compute_for_two(int ready) {
+  using weft::layer::client;
+  setenv("WEFT_WORKERS", "3", 1);
+  static std::atomic<int> begun{0};
+  for (const client runs : {client::openmp, client::tbb})
+    weft::layer::start_thread(
+        0,
+        [](void *) {
+          ++begun;
+          for (;;)
+            asm volatile("");
+        },
+        nullptr, runs);
+  while (begun != 2)
+    usleep(1000);
+  if (write(ready, "x", 1) != 1)
+    _exit(1);
+  for (;;)
+    pause();
+}
+
+TEST(top, shows_the_share_of_each_runtime) {
+  if (access(weft_program().c_str(), X_OK) != 0)
+    GTEST_SKIP() << weft_program() << " was not built (WEFT_TOOLS is OFF)";
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0)
+    compute_for_two(ready[1]);
+  char c = 0;
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  const auto look = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), weft_program());
+    arguments.push_back(std::to_string(child));
+    return test::run(arguments, {{"WEFT_CONFIG", ""}});
+  };
+  test::ending end = look({"top", "--once", "--every", "100ms"});
+  for (int i = 0; i != 100 && !(end.printed("OpenMP") && end.printed("TBB")); ++i)
+    end = look({"top", "--once", "--every", "100ms"});
+  EXPECT_TRUE(end.printed("\nshares  ")) << end;
+  EXPECT_TRUE(end.printed("OpenMP") && end.printed("TBB")) << end;
+  EXPECT_FALSE(end.printed("GLT") || end.printed("Rayon")) << end;
+  end = look({"top", "--once", "--json", "--every", "100ms"});
+  EXPECT_TRUE(end.printed("\"shares\":{") && end.printed("\"OpenMP\":0.")) << end;
+  EXPECT_TRUE(end.printed("\"GLT\":0,")) << end;
+  end = look({"doctor"});
+  EXPECT_TRUE(end.printed("\nWeft's workers: ") && end.printed("TBB ")) << end;
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   unlink(weft::rt::segment_path(child).c_str());

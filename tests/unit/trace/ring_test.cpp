@@ -192,9 +192,11 @@ TEST(trace_description, what_is_written_is_read) {
   d.discarded = 11;
   d.state = trace_description::exact;
   d.types = {"", "potrf", "", "f(int)::<lambda()>"};
+  d.shares = {{"OpenMP", 12}, {"left to other pools", 0}};
   std::memcpy(d.uuid, k_uuid, sizeof d.uuid);
   const trace_description r = parse_description(own_description(d));
   EXPECT_EQ(r.types, d.types);
+  EXPECT_EQ(r.shares, d.shares);
   EXPECT_EQ(own_description(r), own_description(d));
 }
 

@@ -155,9 +155,7 @@ TEST(leftovers, of_an_orderly_end_are_none) {
     EXPECT_EQ(folder.segments(), 1u);
     weft::shutdown();
     EXPECT_EQ(folder.segments(), 0u);
-    EXPECT_EQ(read_file(folder.path() + "weft.left." + std::to_string(geteuid()))
-                  .value_or("")
-                  .find(segment_path(getpid())),
+    EXPECT_EQ(read_file(folder.path() + "weft.left").value_or("").find(segment_path(getpid())),
               std::string::npos);
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -188,7 +186,7 @@ TEST(leftovers, ten_thousand_of_them_cost_a_start_not_one_system_call) {
                   40);
     EXPECT_GT(many.at(SYS_openat), 0);
     EXPECT_EQ(folder.segments(), 10'065u) << "of which the list does not know";
-    const std::string list = folder.path() + "weft.left." + std::to_string(geteuid());
+    const std::string list = folder.path() + "weft.left";
     std::string text = read_file(list).value_or("");
     text.replace(0, text.find('\n'), "swept 0"); // a day later
     std::ofstream(list) << text;
@@ -224,8 +222,7 @@ TEST(leftovers, of_traces_are_the_newest_but_whole_traces_stay) {
     const auto trace = [&folder](int i) { return folder.path() + "trace" + std::to_string(i); };
     const auto is_there = [&trace](int i) { return access(trace(i).c_str(), F_OK) == 0; };
     traced_program(trace(100), false);
-    EXPECT_EQ(read_file(folder.path() + "weft.traces." + std::to_string(geteuid())), "swept 0\n")
-        << "it is the user's";
+    EXPECT_EQ(read_file(folder.path() + "weft.traces"), "swept 0\n") << "it is the user's";
     traced_program(trace(0), true);
     std::ofstream(trace(0) + "/notes") << "of the user";
     for (int i = 1; i < 20; ++i)

@@ -40,6 +40,42 @@ struct marks : throttle_core<real_atomics, world> {
   }
 };
 
+TEST(throttle_marks, new_limits_let_the_held_go_on_and_hold_again) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer first;
+  m.become(600 * k_kib);
+  m.hold_back(first);
+  m.set_limits(8 << 20, 64 * k_kib);
+  EXPECT_EQ(first.times_released, 1) << "it may be held again";
+  EXPECT_FALSE(m.holds_any());
+  EXPECT_TRUE(m.over()) << "the next creator checks";
+  EXPECT_TRUE(m.is_alarming(65 * k_kib));
+  EXPECT_FALSE(m.is_alarming(64 * k_kib));
+  EXPECT_TRUE(m.is_beyond((8 << 20) + 1));
+  EXPECT_FALSE(m.is_beyond(8 << 20));
+}
+
+TEST(throttle_marks, off_holds_none_and_on_again_holds) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer first, second;
+  m.become(600 * k_kib);
+  m.hold_back(first);
+  m.set_limits(0, 0);
+  EXPECT_EQ(first.times_released, 1);
+  EXPECT_FALSE(m.over());
+  m.become(std::int64_t{1} << 40);
+  EXPECT_FALSE(m.over());
+  EXPECT_FALSE(m.is_alarming(std::int64_t{1} << 40));
+  EXPECT_FALSE(m.is_beyond(std::int64_t{1} << 40));
+  m.hold_back(second); // it was on its way when the throttle was turned off
+  EXPECT_EQ(second.times_released, 1);
+  m.set_limits(1 << 20, 1 << 20);
+  EXPECT_TRUE(m.over());
+  EXPECT_TRUE(m.is_beyond(std::int64_t{1} << 40));
+}
+
 TEST(throttle_marks, who_is_held_leaves_room_for_others) {
   std::int64_t live = 0;
   marks m(live);

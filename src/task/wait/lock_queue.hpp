@@ -55,16 +55,16 @@ struct lock_waiter {
   typename P::template var<void *> holder{}; // of the oldest waiter, for reports: held()
 };
 
-/// Takes the lock for the suspended frame `f`, or enters `node`. True: the lock was free, and `f`,
-/// which has it now, may go on. False: `node` waits.
+/// Takes the lock for the frame `suspended`, or enters `node`. True: the lock was free; the frame
+/// has it now, and may go on. False: `node` waits.
 template <class Frame, class P>
 [[nodiscard]] bool take_or_wait(detail::lock_word<P> &lock, lock_waiter<Frame, P> &node,
-                                Frame &f) noexcept {
-  node.suspended.set(&f);
+                                Frame &suspended) noexcept {
+  node.suspended.set(&suspended);
   void *seen = lock.word.load(std::memory_order_relaxed);
   for (;;) {
     if (!seen) {
-      if (lock.word.compare_exchange_weak(seen, lock.held(&f), std::memory_order_acquire,
+      if (lock.word.compare_exchange_weak(seen, lock.held(&suspended), std::memory_order_acquire,
                                           std::memory_order_relaxed)) // O1
         return true;
       continue;
@@ -81,12 +81,13 @@ template <class Frame, class P>
 /// Notes the new holder where reports read it: at the first waiter in the queue, else in the word.
 /// A waiter that arrives at this moment has no holder noted.
 template <class Frame, class P>
-void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first, Frame &f) noexcept {
+void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first,
+                 Frame &suspended) noexcept {
   if (first)
-    return first->holder.set(lock.held(&f));
+    return first->holder.set(lock.held(&suspended));
   void *seen = lock.word.load(std::memory_order_relaxed);
   if (lock.is_held(seen))
-    lock.word.compare_exchange_strong(seen, lock.held(&f), std::memory_order_relaxed,
+    lock.word.compare_exchange_strong(seen, lock.held(&suspended), std::memory_order_relaxed,
                                       std::memory_order_relaxed); // I2: taken before and after
 }
 
@@ -115,9 +116,9 @@ template <class Frame, class P>
   lock.queue.set(unless(bug::mutex_forgets_waiters,
                         unless(bug::mutex_reads_node_late, next, next ? oldest : nullptr)));
   name_holder(lock, next, *oldest->suspended.get());
-  return unless(bug::mutex_hands_over_and_frees, oldest->suspended.get(), [&](Frame *f) {
+  return unless(bug::mutex_hands_over_and_frees, oldest->suspended.get(), [&](Frame *suspended) {
     lock.word.store(nullptr, std::memory_order_release); // O2
-    return f;
+    return suspended;
   });
 }
 

@@ -2,20 +2,23 @@
 // Decides which thread begins a task with a handle: the one that took it out of its queue, or a
 // waiter, which runs it in place.
 //
-// Roles       Announcer: the thread that makes the task ready; it calls open_to_waiters before it gives the
-//             task to a queue, or to the thread that runs it next.
+// Roles       Announcer: the thread that makes the task ready; it calls open_to_waiters before it
+//             gives the task to a queue, or to the thread that runs it next.
 //             Runner: the thread that took the entry of the task out of its queue; it calls
 //             take_entry before it touches anything but the block, and runs the task or drops the
 //             entry.
 //             Looker: a runner that may have to put the entry back; it calls hold, and then
 //             put_back or take_entry.
 //             Waiter: it holds a handle. Without the entry it takes a reference for the entry, and
-//             calls claim; with the entry, of its own queue, it calls start.
+//             calls claim; with the entry, of its own queue, it calls use_own_entry, and runs the
+//             task, drops the entry, or puts it back.
 //             Starter of a deferred task: the first waiter; it calls start_deferred.
 // Word        0 and up: the accesses that the task still waits for, before it is ready; a task that
 //             is never opened keeps 0. k_open: ready, and begun by no thread. k_started: a thread
 //             that has the entry has begun it, or looks at it. k_claimed: a waiter has begun it,
-//             and its entry is left behind. k_deferred: in no queue, for the first waiter.
+//             and its entry is left behind. k_deferred: in no queue, for the first waiter. The
+//             messages that post a task's end to managers count in the word, too; so a task whose
+//             entry is left behind posts none (may_post).
 // Invariants  I1  A thread leaves k_open by a compare-exchange only, so one thread begins the task.
 //             I2  An entry that finds k_claimed is the one that was left behind, or it is the entry
 //                 of a later run of the same task (its destructor, for example) and the one left
@@ -26,13 +29,16 @@
 // Orders      O1  k_open is stored, release, with O2: the waiter sees what the predecessors of the
 //                 task wrote, and the task as it was announced.
 //             O2  the compare-exchange of claim, acquire, with O1 and O3.
-//             O3  put_back stores k_open, release, with O2: passes on what the queue had handed over.
+//             O3  put_back stores k_open, release, with O2: passes on what the queue had handed
+//                 over.
+//             O4  take_entry, acquire, and acq_rel where it exchanges, with itself: a runner that
+//                 goes on with the other entry of I2 sees what the queue handed over with the entry
+//                 that was dropped.
 //             The others are relaxed: the queue orders what the runner sees, and a deferred task is
 //             handed over with its handle.
 // Progress    Wait-free.
-//             A task whose end is posted to managers has no entry left behind (may_post), because
-//             the two messages count in the word.
-// Reclamation Each entry has a reference: the one of completion, or the one that claim's caller took.
+// Reclamation Each entry has a reference: the one of completion, or the one that claim's caller
+//             took.
 // Source      Own. HPX runs a task in place of a wait by the same rule (its thread states).
 // Checked by  tests/model/claim_models.cpp
 #pragma once
@@ -91,12 +97,6 @@ template <class Word>
   return claiming::leave(word, k_open, k_claimed); // O2
 }
 
-/// Begins the task whose entry the waiter has. False: the entry is one that was left behind.
-template <class Word>
-[[nodiscard]] bool start(Word &word) noexcept {
-  return claiming::leave_relaxed(word, k_open, k_started);
-}
-
 /// Begins, or submits, a task that no thread has waited for.
 template <class Word>
 [[nodiscard]] bool start_deferred(Word &word) noexcept {
@@ -106,11 +106,28 @@ template <class Word>
 /// Uses an entry up. True: the caller runs the task. False: it drops the entry's reference.
 template <class Word>
 [[nodiscard]] bool take_entry(Word &word) noexcept {
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);
+  const std::uint32_t seen = word.load(std::memory_order_acquire); // O4
   if (seen < k_open || seen == k_started) // no waiter can begin it
     return true;
-  return unless(bug::claim_entry_runs, word.exchange(k_started, std::memory_order_relaxed),
-                k_started) != k_claimed;
+  const auto both = order_unless(bug::claim_entry_relaxed, std::memory_order_acq_rel);
+  return unless(bug::claim_entry_runs, word.exchange(k_started, both), k_started) != // O4
+         k_claimed;
+}
+
+/// Says what a waiter does that has an entry of the task.
+enum class own_entry {
+  begun, // runs the task
+  left_behind, // drops the entry's reference
+  of_later_run // puts the entry back: another thread has dropped the one left behind (I2)
+};
+
+/// Begins the task whose entry the waiter has, if no other thread has begun it.
+template <class Word>
+[[nodiscard]] own_entry use_own_entry(Word &word) noexcept {
+  if (claiming::leave_relaxed(word, k_open, k_started))
+    return own_entry::begun;
+  const bool runs = unless(bug::claim_own_entry_kept, [&word] { return take_entry(word); });
+  return runs ? own_entry::of_later_run : own_entry::left_behind;
 }
 
 /// Keeps waiters from the task whose entry the caller has. False: there is nothing to let go.

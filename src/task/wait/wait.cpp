@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/wait.hpp"
+#include "task/wait/wait.hpp"
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
@@ -7,12 +7,12 @@
 #include "deps/messages.hpp"
 #include "deps/registration.hpp"
 #include "deps/sharing/cohort.hpp"
-#include "task/claim_word.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
 #include "task/poll_hook.hpp"
-#include "task/signal_word.hpp"
-#include "task/waiters.hpp"
+#include "task/wait/claim_word.hpp"
+#include "task/wait/signal_word.hpp"
+#include "task/wait/waiters.hpp"
 #include "trace/session.hpp"
 
 #include <pthread.h>
@@ -80,7 +80,8 @@ class hosting {
 /// Records in the trace from when to when a task has waited for others.
 class traced_wait {
  public:
-  explicit traced_wait(const lineage &l) noexcept : m_what(l.root ? nullptr : l.group) {
+  explicit traced_wait(const lineage &waited_for) noexcept
+      : m_what(waited_for.root ? nullptr : waited_for.group) {
     if (traces(trace_level::graph)) [[unlikely]]
       m_since = read_ticks();
   }
@@ -101,28 +102,28 @@ class traced_wait {
   const void *m_what;
 };
 
-WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
+WEFT_NOINLINE void wait_in(const scope &within, const lineage &waited_for, exhausted how) {
   const traced_wait traced(waited_for);
   const hosting host;
   const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root}
                                           : wait_reason{waits_for::group, waited_for.group};
   poll_services(poll_point::taskwait);
-  while (!s.word.done(s.owned)) {
-    if (help(waited_for, s.word, s.owned))
+  while (!within.word.done(within.owned)) {
+    if (help(waited_for, within.word, within.owned))
       continue;
     if (has_managers() && apply_messages(*this_thread_context(), poll_point::taskwait)) [[unlikely]]
       continue;
     const bool waited = try_suspend(
-        [](thread_context &, frame &f, void *p) {
+        [](thread_context &, frame &suspended, void *p) {
           const scope at = *static_cast<const scope *>(
               p); // the frame, and *p with it, may go on as soon as the scope is settled
-          at.waiter = &f;
+          at.waiter = &suspended;
           if (at.word.settle(at.owned)) {
             at.waiter = nullptr;
-            make_ready(f);
+            make_ready(suspended);
           }
         },
-        const_cast<scope *>(&s), how, why);
+        const_cast<scope *>(&within), how, why);
     if (waited)
       break;
   }
@@ -135,11 +136,11 @@ bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
   } mine;
   mine.word = &word;
   return try_suspend(
-      [](thread_context &, frame &f, void *p) {
+      [](thread_context &, frame &suspended, void *p) {
         auto &w = *static_cast<waiting *>(p);
-        w.left = &f;
+        w.left = &suspended;
         if (!task_waiters::attach(*w.word, w))
-          make_ready(f);
+          make_ready(suspended);
       },
       &mine, how, why);
 }
@@ -149,29 +150,57 @@ bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
 void wait_for_children(task &t, exhausted how) {
   if (!t.children.done(t.owned_children))
     wait_in({t.children, t.owned_children, t.next}, {&t, nullptr}, how);
+  end_wait_for_children(t);
+}
+
+void end_wait_for_children(task &t) {
   t.children.reset();
   t.owned_children = 0;
   children_are_complete(t);
 }
 
-void wait_for_group(group_state &g, exhausted how) {
-  if (!g.word.done(g.owned))
-    wait_in({g.word, g.owned, g.waiter}, {nullptr, &g}, how);
-  g.word.reset();
-  g.owned = 0;
-  end_cohorts(*g.owner);
+void wait_for_group(group_state &group, exhausted how) {
+  if (!group.word.done(group.owned))
+    wait_in({group.word, group.owned, group.waiter}, {nullptr, &group}, how);
+  end_wait_for_group(group);
 }
 
-void wait_until_done(task &t, exhausted how) {
-  if (is_raised(t.done_word, k_done))
-    return;
+void end_wait_for_group(group_state &group) {
+  group.word.reset();
+  group.owned = 0;
+  end_cohorts(*group.owner);
+}
+
+namespace {
+
+/// Settles the scope for a task that has no frame.
+void enqueue_after(const scope &within, task &waiter) noexcept {
+  within.waiter = &waiter;
+  if (!within.word.settle(within.owned))
+    return; // the task, and all of the scope, may be gone
+  within.waiter = nullptr;
+  enqueue_ready(waiter);
+}
+
+} // namespace
+
+void enqueue_after_children(task &waiter) noexcept {
+  enqueue_after({waiter.children, waiter.owned_children, waiter.next}, waiter);
+}
+
+void enqueue_after_group(group_state &group, task &waiter) noexcept {
+  enqueue_after({group.word, group.owned, group.waiter}, waiter);
+}
+
+void refuse_task_of_parent(const task &t) {
   if (is_of_parent_process(t))
     throw_error(
         errc::invalid_argument,
         "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
         label_of(t));
-  if (is_open(t.unsatisfied))
-    run_awaited(t);
+}
+
+void suspend_until_done(task &t, exhausted how) {
   while (!is_raised(t.done_word, k_done))
     if (wait_on_word(t.done_word, how, {waits_for::end_of_task, &t}))
       break;

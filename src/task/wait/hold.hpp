@@ -5,7 +5,7 @@
 #pragma once
 
 #include "task/task.hpp"
-#include "task/waiters.hpp"
+#include "task/wait/waiters.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -13,6 +13,13 @@ namespace rt {
 /// Attaches the nodes of a task. Returns how many of the awaited tasks have ended.
 std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
                          std::atomic<std::uint32_t> &left) noexcept;
+/// Returns the task that the node holds back; null for a waiter that is no such node. For reports.
+[[nodiscard]] task *held_by(const waiter &waiting) noexcept;
+/// Says how much is known of what holds a task back. For reports, while nothing changes.
+enum class holding { nothing, known, unknown };
+/// Calls `f` for each task or state that holds the task back, if none of those that it was spawned
+/// after has ended: one that has may be gone.
+holding for_each_holder(task &held, void (*f)(task &before, void *), void *context);
 /// Returns whether the gate lets the task pass, whose accesses are granted.
 [[nodiscard]] inline bool passes_gate(task &t) noexcept {
   task_extra *const extra = peek_extra(t);

@@ -59,11 +59,12 @@ class block_word {
   }
 
   /// Publishes the frame. Returns false if an unblock came first: it is consumed, and the caller
-  /// makes `f` ready.
-  [[nodiscard]] bool publish(Frame &f) noexcept {
+  /// makes `suspended` ready.
+  [[nodiscard]] bool publish(Frame &suspended) noexcept {
     void *seen = nullptr;
     if (m_word.compare_exchange_strong(
-            seen, &f, order_unless(bug::block_frame_relaxed, std::memory_order_release), // O1
+            seen, &suspended,
+            order_unless(bug::block_frame_relaxed, std::memory_order_release), // O1
             std::memory_order_acquire)) // O2
       return true;
     m_word.store(nullptr, std::memory_order_relaxed); // I1
@@ -81,9 +82,9 @@ class block_word {
     return {true, static_cast<Frame *>(seen)};
   }
 
-  /// Takes the published `f` back. True: the caller has it now, and makes it ready.
-  [[nodiscard]] bool withdraw(Frame &f) noexcept {
-    void *seen = &f;
+  /// Takes the published `suspended` back. True: the caller has it now, and makes it ready.
+  [[nodiscard]] bool withdraw(Frame &suspended) noexcept {
+    void *seen = &suspended;
     return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed,
                                           std::memory_order_relaxed);
   }
@@ -102,9 +103,9 @@ class timed_block {
 
   /// Publishes the frame as block_word::publish does. The publisher sets the clock afterwards: a
   /// deadline that passed before there was a frame would wake no task.
-  [[nodiscard]] bool publish(Frame &f) noexcept {
-    m_frame.set(&f);
-    return m_word.publish(f);
+  [[nodiscard]] bool publish(Frame &suspended) noexcept {
+    m_frame.set(&suspended);
+    return m_word.publish(suspended);
   }
   /// Notes that the clock is set. It is the publisher's last touch of the object.
   void armed() noexcept { m_armed.store(true, std::memory_order_release); } // O5

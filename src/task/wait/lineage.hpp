@@ -2,9 +2,9 @@
 // What a waiting frame may run in place: descendants of what it waits for, and nothing else.
 #pragma once
 
-#include "task/claim_word.hpp"
 #include "task/group.hpp"
 #include "task/task.hpp"
+#include "task/wait/claim_word.hpp"
 
 #include <bit>
 
@@ -15,24 +15,27 @@ namespace rt {
 struct lineage {
   const task *root = nullptr;
   const group_state *group = nullptr;
+  bool has_light_threads = false; // beside the tasks: each lightweight thread that may go on
 
-  /// Returns whether `r` is ready work of the lineage. Its ancestors live as long as `r` does. The
+  /// Returns whether `item` is ready work of the lineage. Its ancestors live as long as `item` does. The
   /// walk upwards ends after k_generations.
   ///
-  /// A task with a handle that a waiter has begun is no longer in the queue that `r` was taken from,
+  /// A task with a handle that a waiter has begun is no longer in the queue that `item` was taken from,
   /// and has perhaps no ancestors any more: it counts as included, so that the caller drops its
   /// entry.
-  [[nodiscard]] bool includes(runnable &r) const noexcept {
-    if (!is_untracked_task(r)) [[unlikely]]
-      return r.what == runnable::kind::task && includes_tracked(static_cast<task &>(r));
-    return is_below(static_cast<task &>(r));
+  [[nodiscard]] bool includes(runnable &item) const noexcept {
+    if (!is_untracked_task(item)) [[unlikely]]
+      return item.what == runnable::kind::task ? includes_tracked(static_cast<task &>(item))
+                                               : has_light_threads && is_light_thread(item);
+    return is_below(static_cast<task &>(item));
   }
 
  private:
   static constexpr int k_generations = 16;
 
-  /// Returns, in one comparison, whether `r` is a task of all workers and without a handle.
-  [[nodiscard]] static bool is_untracked_task(const runnable &r) noexcept {
+  /// Returns, in one comparison, whether `item` is a task of all workers and without a handle. Another
+  /// thread may run it, and set flags.
+  [[nodiscard]] static bool is_untracked_task(const runnable &item) noexcept {
     struct head {
       runnable::kind what;
       std::uint8_t flags;
@@ -40,7 +43,13 @@ struct lineage {
     constexpr auto bits = [](runnable::kind k, std::uint8_t f) {
       return std::bit_cast<std::uint16_t>(head{k, f});
     };
-    return (bits(r.what, r.flags) & bits(runnable::kind{0xFF}, detail::k_tracked)) == 0;
+    return !test_bits_of_two(&item.what, bits(runnable::kind{0xFF}, detail::k_tracked));
+  }
+  [[nodiscard]] static bool is_light_thread(const runnable &item) noexcept {
+    if (item.what != runnable::kind::frame)
+      return false;
+    const task *const of = static_cast<const frame &>(item).current;
+    return of && !of->parent; // the other roots are threads', whose own stacks are in no queue
   }
   [[nodiscard]] WEFT_INLINE bool is_below(const task &of) const noexcept {
     const task *t = &of;

@@ -4,10 +4,12 @@
 #pragma once
 
 #include "task/task.hpp"
-#include "task/waiter_list.hpp"
+#include "task/wait/waiter_list.hpp"
 
 namespace weft::inline v0 {
 namespace detail {
+
+struct all_inputs;
 
 /// Collects the tasks that the end of another one makes ready, and the states without a body that
 /// end with it. Both are linked here and not fired inside of each other, so that chains of any
@@ -25,17 +27,23 @@ using detail::firing;
 using detail::waiter;
 
 struct waiter_link {
-  static waiter *get(const waiter &w) noexcept { return w.next; }
-  static void set(waiter &w, waiter *next) noexcept { w.next = next; }
+  static waiter *get(const waiter &waiting) noexcept { return waiting.next; }
+  static void set(waiter &waiting, waiter *next) noexcept { waiting.next = next; }
 };
 using task_waiters = waiter_list<waiter, waiter_link>;
 
-/// Raises the token in the word and fires the waiters. Appends tasks that may run now to `ready`.
-void fire_waiters(std::atomic<void *> &word, void *token, ready_list &ready) noexcept;
-/// Fires waiters that raise() returned.
+/// Fires waiters that raise() returned. Appends tasks that may run now to `ready`.
 void fire_list(waiter *first, ready_list &ready) noexcept;
-/// Does the same as the first, and enqueues these tasks.
+/// Raises the token in the word, fires the waiters, and enqueues these tasks.
 void fire_waiters(std::atomic<void *> &word, void *token) noexcept;
+
+/// Attaches to the next input that has not ended. False: all have. True: another thread may have
+/// gone on with `all` meanwhile.
+[[nodiscard]] bool attach_to_next(detail::all_inputs &all) noexcept;
+/// Goes on from an input that has ended, and ends the state behind the last one.
+void fire_input(waiter *self, firing &all) noexcept;
+/// Returns the state whose inputs the waiter waits for, or null. For reports.
+[[nodiscard]] task *whole_of(const waiter &waiting) noexcept;
 
 /// Waits with a frame.
 struct frame_waiter : waiter {

@@ -30,6 +30,12 @@ TEST(loop_blocks, the_next_block_takes_four_microseconds) {
     EXPECT_EQ(next_block(r.last, r.ns, r.left), r.next) << r.last << " " << r.ns << " " << r.left;
 }
 
+TEST(loop_blocks, another_time_of_a_block_holds_for_both) {
+  EXPECT_EQ(next_block(1'000'000, 4, 10'000'000, 40'000), 10'000u);
+  EXPECT_EQ(next_block(1'000'000, 4, 10'000'000, 1), 1u);
+  EXPECT_EQ(next_serial_block(1'000'000, 4, 10'000'000, 40'000), 10'000u);
+}
+
 TEST(loop_blocks, a_caller_alone_ends_its_loop_without_small_blocks) {
   EXPECT_EQ(next_serial_block(1000, 4, 900), 900u) << "all that is left";
   EXPECT_EQ(next_serial_block(100, 4, 900), 200u) << "twice the last";

@@ -47,6 +47,10 @@ struct waiter_list {
   static constexpr std::uintptr_t k_locked = 4;
 
   [[nodiscard]] static bool is_token(void *seen) noexcept { return (bits(seen) & k_tokens) != 0; }
+  /// Says that a detach changes the list just now. For reports.
+  [[nodiscard]] static bool is_changing(void *seen) noexcept {
+    return (bits(seen) & k_locked) != 0;
+  }
 
   /// Adds the node. False: the word was raised, and the caller does not wait.
   [[nodiscard]] static bool attach(word &list, Node &node) noexcept {

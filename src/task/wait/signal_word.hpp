@@ -31,11 +31,11 @@ template <class Word>
   return word.load(std::memory_order_acquire) == token; // O2
 }
 
-/// Publishes the frame. Returns false if the signal came first: then the caller makes `f` ready.
+/// Publishes the frame. Returns false if the signal came first: then the caller makes `suspended` ready.
 template <class Word, class Frame>
-[[nodiscard]] bool wait_for_signal(Word &word, Frame &f) noexcept {
+[[nodiscard]] bool wait_for_signal(Word &word, Frame &suspended) noexcept {
   void *seen = nullptr;
-  return word.compare_exchange_strong(seen, &f, std::memory_order_release,
+  return word.compare_exchange_strong(seen, &suspended, std::memory_order_release,
                                       std::memory_order_acquire); // O1, else O2
 }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that wait for the futures among their arguments.
+#pragma once
+
+#include <weft/future/when.hpp>
+
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// Turns an argument of dataflow() into what is kept and what is waited for.
+template <class A>
+decltype(auto) as_awaited(A &&argument) {
+  if constexpr (is_future_range<std::remove_cvref_t<A>>)
+    return when_all(std::remove_cvref_t<A>(static_cast<A &&>(argument)));
+  else
+    return static_cast<A &&>(argument);
+}
+template <bool Range, class A>
+decltype(auto) as_given(A &argument) {
+  if constexpr (Range)
+    return argument.get();
+  else
+    return std::move(argument);
+}
+
+template <class F, class Kept, bool... Ranges>
+struct data_call {
+  F f;
+  Kept arguments;
+  decltype(auto) operator()() {
+    return std::apply(
+        [this](auto &...a) -> decltype(auto) {
+          return std::invoke(std::move(f), as_given<Ranges>(a)...);
+        },
+        arguments);
+  }
+};
+
+/// Returns a clause for an argument that is waited for; any other one takes no place.
+template <class A>
+auto after_of(const A &argument) {
+  if constexpr (is_future<A>) {
+    if (!argument.valid())
+      throw_no_state();
+    return std::tuple(after_clause(future_access::state(argument)));
+  } else {
+    return std::tuple();
+  }
+}
+
+} // namespace detail
+
+/// Makes a task that calls `f` with these arguments when all futures among them are ready. `f` gets
+/// the futures themselves, a vector of futures as such, and other arguments as they are; see
+/// unwrapping(). Returns the future of what `f` returns, unwrapped. The policy means what it means
+/// for future::then().
+///
+/// Cost. One allocation, and two for a vector.
+/// Errors. future_error no_state; invalid_argument for a policy that is none; else as spawn().
+template <class F, class... Args>
+auto dataflow(launch policy, F &&f, Args &&...args) {
+  using kept = std::tuple<std::decay_t<decltype(detail::as_awaited(std::declval<Args>()))>...>;
+  using call = detail::data_call<std::decay_t<F>, kept,
+                                 detail::is_future_range<std::remove_cvref_t<Args>>...>;
+  call made{static_cast<F &&>(f), kept(detail::as_awaited(static_cast<Args &&>(args))...)};
+  auto clauses =
+      std::apply([](const auto &...each) { return std::tuple_cat(detail::after_of(each)...); },
+                 made.arguments);
+  return std::apply(
+      [&](const auto &...each) { return detail::continue_as(policy, std::move(made), each...); },
+      clauses);
+}
+/// Does the same with launch::async.
+template <class F, class... Args>
+  requires(!std::is_same_v<std::decay_t<F>, launch>)
+auto dataflow(F &&f, Args &&...args) {
+  return dataflow(launch::async, static_cast<F &&>(f), static_cast<Args &&>(args)...);
+}
+
+namespace detail {
+
+template <class A>
+auto unwrap_one(A &&argument) {
+  using type = std::remove_cvref_t<A>;
+  if constexpr (is_future<type>) {
+    if constexpr (std::is_void_v<typename type::value_type>) {
+      argument.get();
+      return std::tuple();
+    } else if constexpr (std::is_reference_v<decltype(argument.get())>) {
+      return std::tuple<decltype(argument.get())>(argument.get()); // the future outlives the call
+    } else {
+      return std::tuple<std::decay_t<typename type::value_type>>(argument.get());
+    }
+  } else if constexpr (is_future_range<type>) {
+    using value = typename type::value_type::value_type;
+    if constexpr (std::is_void_v<value>) {
+      for (auto &each : argument)
+        each.get();
+      return std::tuple();
+    } else {
+      std::vector<value> values;
+      values.reserve(argument.size());
+      for (auto &each : argument)
+        values.push_back(each.get());
+      return std::tuple<std::vector<value>>(std::move(values));
+    }
+  } else {
+    return std::tuple<type>(static_cast<A &&>(argument));
+  }
+}
+
+} // namespace detail
+
+/// Returns a callable that takes futures and calls `f` with their values: for then() and
+/// dataflow().
+template <class F>
+auto unwrapping(F &&f) {
+  return [f = std::decay_t<F>(static_cast<F &&>(f))](auto &&...args) mutable -> decltype(auto) {
+    return std::apply(f, std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
+  };
+}
+
+} // namespace weft::inline v0

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several futures: when all, one or some of them are ready, and each as it becomes so.
+#pragma once
+
+#include <weft/future/future.hpp>
+#include <weft/sync/semaphore.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// Gives the states of a tuple of futures, or of a range, as an array. Those of a range are its
+/// elements: a future is one pointer to its state.
+template <class Futures>
+struct state_array {
+  std::array<task *, std::tuple_size_v<Futures>> states;
+  input_list list(const Futures &futures) noexcept {
+    states = std::apply(
+        [](const auto &...each) {
+          return std::array<task *, sizeof...(each)>{future_access::state(each)...};
+        },
+        futures);
+    return {states.data(), states.size()};
+  }
+};
+template <class Futures>
+  requires is_future_range<Futures>
+struct state_array<Futures> {
+  static input_list list(const Futures &futures) noexcept {
+    using each = typename Futures::value_type;
+    static_assert(std::is_standard_layout_v<each> && sizeof(each) == sizeof(task *));
+    return {reinterpret_cast<task *const *>(futures.data()), futures.size()};
+  }
+};
+
+template <class Futures>
+struct all_body : state_body<Futures> {
+  all_inputs all;
+  [[no_unique_address]] state_array<Futures> states;
+  static input_list inputs(const void *p) noexcept {
+    return static_cast<const all_body *>(p)->all.inputs;
+  }
+  static constexpr body_ops ops{nullptr, nullptr, &state_body<Futures>::destroy_result, true, 0,
+                                nullptr, &inputs};
+};
+
+template <class Body, class Result>
+task *make_combined(const char *label, Result &&result) {
+  task *const t = state_create(k_state_ops<Body>, label);
+  auto *const body = ::new (storage(t)) Body;
+  const auto take = [&]() -> std::remove_cvref_t<Result> { return static_cast<Result &&>(result); };
+  body->result.make(take); // moves futures and vectors: throws nothing
+  body->has_result = true;
+  return t;
+}
+
+template <class Futures>
+future<Futures> all_of(Futures &&futures) {
+  inputs_start(state_array<Futures>().list(futures));
+  using body_type = all_body<Futures>;
+  task *const t = make_combined<body_type>("when_all", std::move(futures));
+  auto *const body = static_cast<body_type *>(storage(t));
+  body->all.whole = t;
+  body->all.inputs = body->states.list(body->result.get());
+  future<Futures> result(t);
+  state_finish_after_all(body->all);
+  return result;
+}
+
+} // namespace detail
+
+/// Holds the result of when_any(): the number of the future that was ready first, and all of them.
+template <class Futures>
+struct when_any_result {
+  std::size_t index = static_cast<std::size_t>(-1); ///< -1 for no futures
+  Futures futures; ///< in their order
+};
+/// Holds the result of when_some(): the numbers of the futures that were ready, in that order.
+template <class Futures>
+struct when_some_result {
+  std::vector<std::size_t> indices; ///< as many as were asked for
+  Futures futures; ///< in their order
+};
+/// Makes when_any() and when_some() ask the other tasks to stop: future::request_stop().
+struct cancel_rest_t {};
+inline constexpr cancel_rest_t cancel_rest{}; ///< the tag itself
+
+namespace detail {
+
+template <class Futures>
+struct some_body : state_body<when_some_result<Futures>> {
+  choice chosen;
+  std::unique_ptr<choice::node[]> nodes;
+  [[no_unique_address]] state_array<Futures> states;
+  static void destroy_result(void *p) noexcept {
+    auto *const self = static_cast<some_body *>(p);
+    state_body<when_some_result<Futures>>::destroy_result(p);
+    self->nodes.reset();
+  }
+  static input_list inputs(const void *p) noexcept {
+    return static_cast<const some_body *>(p)->chosen.inputs;
+  }
+  static constexpr body_ops ops{nullptr, nullptr, &destroy_result, true, 0, nullptr, &inputs};
+};
+
+template <class Futures>
+future<when_some_result<Futures>> some_of(std::size_t needed, bool cancels, Futures &&futures) {
+  state_array<Futures> given;
+  const input_list all = given.list(futures);
+  inputs_start(all);
+  if (needed > all.count)
+    throw_too_many(needed, all.count);
+  using body_type = some_body<Futures>;
+  std::vector<std::size_t> indices(needed);
+  auto nodes = std::make_unique<choice::node[]>(all.count);
+  task *const t = make_combined<body_type>(
+      "when_some", when_some_result<Futures>{std::move(indices), std::move(futures)});
+  auto *const body = static_cast<body_type *>(storage(t));
+  body->nodes = std::move(nodes);
+  when_some_result<Futures> &some = body->result.get();
+  choice &c = body->chosen;
+  c.whole = t;
+  c.nodes = body->nodes.get();
+  c.inputs = body->states.list(some.futures);
+  c.inputs.any = needed < c.inputs.count;
+  c.winners = some.indices.data();
+  c.needed = static_cast<std::uint32_t>(needed);
+  c.cancels = cancels;
+  future<when_some_result<Futures>> result(t);
+  state_finish_after_some(c);
+  return result;
+}
+
+template <class Futures>
+future<when_any_result<Futures>> any_of(bool cancels, Futures &&futures) {
+  const std::size_t needed = state_array<Futures>().list(futures).count == 0 ? 0 : 1;
+  return some_of(needed, cancels, std::move(futures)).then([](when_some_result<Futures> some) {
+    return when_any_result<Futures>{some.indices.empty() ? static_cast<std::size_t>(-1)
+                                                         : some.indices[0],
+                                    std::move(some.futures)};
+  });
+}
+
+template <class Iterator>
+auto gather(Iterator first, Iterator last) {
+  using each = typename std::iterator_traits<Iterator>::value_type;
+  std::vector<each> all;
+  for (; first != last; ++first)
+    if constexpr (std::is_copy_constructible_v<each>)
+      all.push_back(*first);
+    else
+      all.push_back(std::move(*first));
+  return all;
+}
+template <class Iterator>
+auto gather_n(Iterator first, std::size_t n) {
+  using each = typename std::iterator_traits<Iterator>::value_type;
+  std::vector<each> all;
+  for (; n != 0; --n, ++first)
+    if constexpr (std::is_copy_constructible_v<each>)
+      all.push_back(*first);
+    else
+      all.push_back(std::move(*first));
+  return all;
+}
+
+template <class... Futures>
+concept futures_only = (is_future<std::remove_cvref_t<Futures>> && ...);
+template <class Iterator>
+concept iterates_futures = is_future<typename std::iterator_traits<Iterator>::value_type>;
+
+} // namespace detail
+
+/// @{ Returns a future that is ready when all of these are. Its value holds them, as a tuple or as a
+/// vector; futures are moved, shared futures copied. Exceptions stay in them.
+///
+/// Cost. One allocation. No task. It waits for one input at a time, so inputs that are ready when
+/// it comes to them cost two loads.
+/// Errors. future_error no_state; out_of_resources.
+template <class... Futures>
+  requires detail::futures_only<Futures...>
+auto when_all(Futures &&...futures) {
+  return detail::all_of(
+      std::tuple<std::remove_cvref_t<Futures>...>(static_cast<Futures &&>(futures)...));
+}
+template <class Future>
+  requires detail::is_future<Future>
+auto when_all(std::vector<Future> futures) {
+  return detail::all_of(std::move(futures));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_all(Iterator first, Iterator last) {
+  return detail::all_of(detail::gather(first, last));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_all_n(Iterator first, std::size_t n) {
+  return detail::all_of(detail::gather_n(first, n));
+}
+/// @}
+
+/// @{ Returns a future that is ready when one of these is, with its number. The others go on, and
+/// forget about it; with cancel_rest they are asked to stop.
+///
+/// Cost. Four allocations, one task.
+/// Errors. As when_all().
+template <class... Futures>
+  requires detail::futures_only<Futures...>
+auto when_any(Futures &&...futures) {
+  return detail::any_of(
+      false, std::tuple<std::remove_cvref_t<Futures>...>(static_cast<Futures &&>(futures)...));
+}
+template <class... Futures>
+  requires detail::futures_only<Futures...>
+auto when_any(cancel_rest_t, Futures &&...futures) {
+  return detail::any_of(
+      true, std::tuple<std::remove_cvref_t<Futures>...>(static_cast<Futures &&>(futures)...));
+}
+template <class Future>
+  requires detail::is_future<Future>
+auto when_any(std::vector<Future> futures) {
+  return detail::any_of(false, std::move(futures));
+}
+template <class Future>
+  requires detail::is_future<Future>
+auto when_any(cancel_rest_t, std::vector<Future> futures) {
+  return detail::any_of(true, std::move(futures));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_any(Iterator first, Iterator last) {
+  return detail::any_of(false, detail::gather(first, last));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_any_n(Iterator first, std::size_t n) {
+  return detail::any_of(false, detail::gather_n(first, n));
+}
+/// @}
+
+/// @{ Returns a future that is ready when `n` of these are, with their numbers.
+///
+/// Errors. As when_all(); invalid_argument for more than there are.
+template <class... Futures>
+  requires detail::futures_only<Futures...>
+auto when_some(std::size_t n, Futures &&...futures) {
+  return detail::some_of(
+      n, false, std::tuple<std::remove_cvref_t<Futures>...>(static_cast<Futures &&>(futures)...));
+}
+template <class Future>
+  requires detail::is_future<Future>
+auto when_some(std::size_t n, std::vector<Future> futures) {
+  return detail::some_of(n, false, std::move(futures));
+}
+template <class Future>
+  requires detail::is_future<Future>
+auto when_some(cancel_rest_t, std::size_t n, std::vector<Future> futures) {
+  return detail::some_of(n, true, std::move(futures));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_some(std::size_t n, Iterator first, Iterator last) {
+  return detail::some_of(n, false, detail::gather(first, last));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_some_n(std::size_t n, Iterator first, std::size_t count) {
+  return detail::some_of(n, false, detail::gather_n(first, count));
+}
+/// @}
+
+namespace detail {
+
+template <class F, class Future>
+void call_for_each(F &f, std::size_t i, Future &&each) {
+  if constexpr (std::is_invocable_v<F &, std::size_t, Future>)
+    std::invoke(f, i, static_cast<Future &&>(each));
+  else
+    std::invoke(f, static_cast<Future &&>(each));
+}
+
+template <class F, class... Futures>
+void call_for_number(F &f, std::size_t i, std::tuple<Futures...> &futures) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((I == i ? call_for_each(f, i, std::move(std::get<I>(futures))) : void()), ...);
+  }(std::index_sequence_for<Futures...>());
+}
+template <class F, class Futures>
+void call_for_number(F &f, std::size_t i, Futures &futures) {
+  call_for_each(f, i, std::move(futures[i]));
+}
+
+/// Holds the numbers of those futures that are ready. It lives as long as one of them may come: the
+/// task that calls may fail to wait.
+struct ready_numbers {
+  explicit ready_numbers(std::size_t n) { m_numbers.reserve(n); }
+  void send(std::size_t i) {
+    {
+      const std::lock_guard guard(m_lock);
+      m_numbers.push_back(i);
+    }
+    m_sent.release();
+  }
+  /// Waits for the one at place `n` in their order.
+  std::size_t receive(std::size_t n) {
+    m_sent.acquire();
+    const std::lock_guard guard(m_lock);
+    return m_numbers[n];
+  }
+
+ private:
+  std::vector<std::size_t> m_numbers;
+  std::mutex m_lock;
+  counting_semaphore<> m_sent{0};
+};
+
+/// Calls `f` for the futures, one after the other, in the order in which they become ready: each
+/// sends its number then.
+template <class F, class Futures>
+auto each_of(F &&f, Futures &&futures) {
+  inputs_start(state_array<std::remove_cvref_t<Futures>>().list(futures));
+  return launch_call(launch::async, [f = std::decay_t<F>(static_cast<F &&>(f)),
+                                     futures = std::move(futures)]() mutable {
+    std::exception_ptr first;
+    const auto keep_first = [&first](auto &&call) {
+      try {
+        call();
+      } catch (...) {
+        if (!first)
+          first = std::current_exception();
+      }
+    };
+    std::size_t n = 0;
+    const auto each = [&](const auto &call) {
+      if constexpr (is_future_range<Futures>)
+        for (auto &one : futures)
+          call(one);
+      else
+        std::apply([&](auto &...one) { (call(one), ...); }, futures);
+    };
+    each([&](auto &) { ++n; });
+    const auto ready = std::make_shared<ready_numbers>(n);
+    n = 0;
+    keep_first([&] {
+      each([&](auto &one) {
+        task *const before = future_access::state(one);
+        spawn([ready, i = n] { ready->send(i); }, after_clause(before), label("when_each"));
+        ++n;
+      });
+    });
+    for (std::size_t k = 0; k != n; ++k) {
+      const std::size_t i = ready->receive(k);
+      keep_first([&] { call_for_number(f, i, futures); });
+    }
+    keep_first([] { taskwait(); }); // what the calls have spawned
+    if (first)
+      std::rethrow_exception(first);
+  });
+}
+
+} // namespace detail
+
+/// @{ Calls f(future) or f(number, future) for each of these, one call at a time, in the order in
+/// which they become ready. The result is ready after the last call; it has the first exception of a
+/// call.
+///
+/// Errors. As when_all().
+template <class F, class... Futures>
+  requires(sizeof...(Futures) > 0 && detail::futures_only<Futures...>)
+future<void> when_each(F &&f, Futures &&...futures) {
+  return detail::each_of(static_cast<F &&>(f), std::tuple<std::remove_cvref_t<Futures>...>(
+                                                   static_cast<Futures &&>(futures)...));
+}
+template <class F, class Future>
+  requires detail::is_future<Future>
+future<void> when_each(F &&f, std::vector<Future> futures) {
+  return detail::each_of(static_cast<F &&>(f), std::move(futures));
+}
+template <class F, class Iterator>
+  requires detail::iterates_futures<Iterator>
+future<void> when_each(F &&f, Iterator first, Iterator last) {
+  return detail::each_of(static_cast<F &&>(f), detail::gather(first, last));
+}
+template <class F, class Iterator>
+  requires detail::iterates_futures<Iterator>
+future<void> when_each_n(F &&f, Iterator first, std::size_t n) {
+  return detail::each_of(static_cast<F &&>(f), detail::gather_n(first, n));
+}
+/// @}
+
+} // namespace weft::inline v0

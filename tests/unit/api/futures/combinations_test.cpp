@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each form of when_all, when_any, when_some and when_each: several futures, a vector, a range, a number of them.
+#include "in_task.hpp"
+
+#include <weft/future.hpp>
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using test::in_task;
+
+std::vector<weft::future<int>> numbers(int n) {
+  std::vector<weft::future<int>> all;
+  for (int i = 0; i != n; ++i)
+    all.push_back(weft::async([i] { return i; }));
+  return all;
+}
+
+std::vector<weft::shared_future<int>> shared_numbers(int n) {
+  std::vector<weft::shared_future<int>> all;
+  for (auto &f : numbers(n))
+    all.push_back(std::move(f));
+  return all;
+}
+
+/// Expects that the futures have the numbers from 0 on.
+template <class Futures>
+void expect_numbers(Futures &&all, std::size_t n) {
+  ASSERT_EQ(all.size(), n);
+  for (std::size_t i = 0; i != n; ++i)
+    EXPECT_EQ(all[i].get(), static_cast<int>(i));
+}
+
+TEST(when_all_forms, take_several_a_vector_a_range_and_a_number) {
+  in_task([] {
+    expect_numbers(weft::when_all(numbers(5)).get(), 5);
+    auto some = numbers(5);
+    expect_numbers(weft::when_all(some.begin(), some.end()).get(), 5);
+    EXPECT_FALSE(some[0].valid()); // moved
+    some = numbers(5);
+    expect_numbers(weft::when_all_n(some.begin(), 3).get(), 3);
+    EXPECT_FALSE(some[2].valid());
+    EXPECT_TRUE(some[3].valid());
+    EXPECT_TRUE(weft::when_all_n(some.begin() + 3, 0).get().empty());
+    auto shared = shared_numbers(4);
+    expect_numbers(weft::when_all(shared).get(), 4);
+    expect_numbers(weft::when_all_n(shared.begin(), 2).get(), 2);
+    expect_numbers(weft::when_all(shared.begin(), shared.end()).get(), 4);
+    expect_numbers(shared, 4); // copied
+    auto [a, b] = weft::when_all(std::move(some[3]), shared[1]).get();
+    EXPECT_EQ(a.get() + b.get(), 4);
+  });
+}
+
+TEST(when_all_forms, refuse_a_future_without_a_state) {
+  in_task([] {
+    auto some = numbers(3);
+    (void)some[1].get();
+    EXPECT_THROW((void)weft::when_all(std::move(some)), weft::future_error);
+    EXPECT_THROW((void)weft::when_all(weft::future<int>()), weft::future_error);
+    EXPECT_THROW((void)weft::when_any(weft::future<int>()), weft::future_error);
+    EXPECT_THROW((void)weft::when_some(1, weft::future<int>()), weft::future_error);
+    EXPECT_THROW((void)weft::when_each([](weft::future<int>) {}, weft::future<int>()),
+                 weft::future_error);
+  });
+}
+
+template <class Result>
+void expect_one_of(Result result, std::size_t n) {
+  ASSERT_EQ(result.futures.size(), n);
+  ASSERT_LT(result.index, n);
+  EXPECT_TRUE(result.futures[result.index].is_ready());
+  expect_numbers(result.futures, n);
+}
+
+TEST(when_any_forms, take_several_a_vector_a_range_and_a_number) {
+  in_task([] {
+    expect_one_of(weft::when_any(numbers(4)).get(), 4);
+    auto some = numbers(5);
+    expect_one_of(weft::when_any(some.begin(), some.end()).get(), 5);
+    some = numbers(5);
+    expect_one_of(weft::when_any_n(some.begin(), 3).get(), 3);
+    EXPECT_TRUE(some[4].valid());
+    EXPECT_EQ(weft::when_any_n(some.begin() + 3, 0).get().index, static_cast<std::size_t>(-1));
+    auto shared = shared_numbers(3);
+    expect_one_of(weft::when_any_n(shared.begin(), 3).get(), 3);
+    auto pair = weft::when_any(weft::make_ready_future(1), shared[2]).get();
+    EXPECT_EQ(std::get<0>(pair.futures).get() + std::get<1>(pair.futures).get(), 3);
+  });
+}
+
+TEST(when_any_forms, cancel_the_rest_of_several_and_of_a_vector) {
+  in_task([] {
+    for (const bool vector : {true, false}) {
+      weft::promise<int> p;
+      weft::shared_future<int> first = p.get_future();
+      weft::promise<int> keeps_waiting;
+      bool ran = false;
+      weft::shared_future<int> waits =
+          keeps_waiting.get_future().then([&](int v) { return ran = true, v; });
+      p.set_value(1);
+      if (vector)
+        EXPECT_EQ(
+            weft::when_any(weft::cancel_rest, std::vector<weft::shared_future<int>>{waits, first})
+                .get()
+                .index,
+            1u);
+      else
+        EXPECT_EQ(weft::when_any(weft::cancel_rest, waits, first).get().index, 1u);
+      keeps_waiting.set_value(2);
+      try {
+        (void)waits.get();
+        ADD_FAILURE() << "it was asked to stop before it began";
+      } catch (const weft::error &e) {
+        EXPECT_EQ(e.code(), weft::errc::cancelled);
+      }
+      EXPECT_FALSE(ran);
+    }
+  });
+}
+
+template <class Result>
+void expect_some_of(Result result, std::size_t needed, std::size_t n) {
+  ASSERT_EQ(result.futures.size(), n);
+  ASSERT_EQ(result.indices.size(), needed);
+  for (const std::size_t i : result.indices) {
+    ASSERT_LT(i, n);
+    EXPECT_TRUE(result.futures[i].is_ready());
+  }
+  std::sort(result.indices.begin(), result.indices.end());
+  EXPECT_EQ(std::adjacent_find(result.indices.begin(), result.indices.end()), result.indices.end());
+  expect_numbers(result.futures, n);
+}
+
+TEST(when_some_forms, take_several_a_vector_a_range_and_a_number) {
+  in_task([] {
+    expect_some_of(weft::when_some(2, numbers(4)).get(), 2, 4);
+    expect_some_of(weft::when_some(4, numbers(4)).get(), 4, 4);
+    auto some = numbers(5);
+    expect_some_of(weft::when_some(3, some.begin(), some.end()).get(), 3, 5);
+    some = numbers(5);
+    expect_some_of(weft::when_some_n(2, some.begin(), 3).get(), 2, 3);
+    EXPECT_TRUE(some[3].valid());
+    EXPECT_THROW((void)weft::when_some_n(3, some.begin() + 3, 2), weft::error);
+    auto shared = shared_numbers(3);
+    expect_some_of(weft::when_some_n(1, shared.begin(), 3).get(), 1, 3);
+    expect_some_of(weft::when_some(weft::cancel_rest, 3, shared).get(), 3, 3);
+    auto pair = weft::when_some(2, shared[1], weft::make_ready_future(5)).get();
+    EXPECT_EQ(pair.indices.size(), 2u);
+    EXPECT_EQ(std::get<1>(pair.futures).get(), 5);
+  });
+}
+
+TEST(when_some_forms, name_the_futures_in_the_order_of_their_ends) {
+  in_task([] {
+    std::vector<weft::promise<int>> promises(4);
+    std::vector<weft::shared_future<int>> all;
+    for (auto &p : promises)
+      all.push_back(p.get_future());
+    auto some = weft::when_some(3, all);
+    for (const std::size_t i : {2u, 0u, 3u}) {
+      EXPECT_FALSE(some.is_ready());
+      promises[i].set_value(0);
+    }
+    EXPECT_EQ(some.get().indices, (std::vector<std::size_t>{2, 0, 3}));
+    promises[1].set_value(0);
+  });
+}
+
+TEST(when_each_forms, take_several_a_vector_a_range_and_a_number) {
+  in_task([] {
+    int sum = 0;
+    const auto add = [&sum](std::size_t i, auto f) {
+      const int v = f.get();
+      EXPECT_EQ(static_cast<int>(i), v);
+      sum += v + 1;
+    };
+    weft::when_each(add, numbers(4)).get();
+    EXPECT_EQ(std::exchange(sum, 0), 10);
+    auto some = numbers(4);
+    weft::when_each(add, some.begin(), some.end()).get();
+    EXPECT_EQ(std::exchange(sum, 0), 10);
+    some = numbers(4);
+    weft::when_each_n(add, some.begin(), 2).get();
+    EXPECT_EQ(std::exchange(sum, 0), 3);
+    EXPECT_TRUE(some[2].valid());
+    weft::when_each_n(add, some.begin() + 2, 0).get();
+    EXPECT_EQ(sum, 0);
+    weft::when_each([&sum](auto f) { sum += f.get(); }, weft::make_ready_future(20),
+                    weft::make_ready_future(3).share())
+        .get();
+    EXPECT_EQ(sum, 23);
+  });
+}
+
+TEST(when_each_forms, call_in_the_order_of_the_ends) {
+  in_task([] {
+    std::vector<weft::promise<int>> promises(3);
+    std::vector<weft::future<int>> all;
+    for (auto &p : promises)
+      all.push_back(p.get_future());
+    std::vector<std::size_t> order;
+    weft::promise<void> called[3];
+    std::vector<weft::future<void>> was_called;
+    for (auto &c : called)
+      was_called.push_back(c.get_future());
+    weft::future<void> each = weft::when_each(
+        [&](std::size_t i, weft::future<int>) {
+          order.push_back(i);
+          called[i].set_value();
+        },
+        std::move(all));
+    for (const std::size_t i : {1u, 2u, 0u}) {
+      promises[i].set_value(0);
+      was_called[i].get();
+    }
+    each.get();
+    EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
+  });
+}
+
+TEST(combinations, of_promises_that_threads_keep) {
+  for (int round = 0; round != 20; ++round) {
+    std::vector<weft::promise<int>> promises(3);
+    std::vector<weft::shared_future<int>> all;
+    for (auto &p : promises)
+      all.push_back(p.get_future());
+    auto whole = weft::when_all(all);
+    auto any = weft::when_any(all);
+    auto some = weft::when_some(2, all);
+    std::vector<std::thread> keepers;
+    for (int i = 0; i != 3; ++i)
+      keepers.emplace_back([&promises, i] { promises[static_cast<std::size_t>(i)].set_value(i); });
+    expect_numbers(whole.get(), 3);
+    expect_one_of(any.get(), 3);
+    expect_some_of(some.get(), 2, 3);
+    for (std::thread &t : keepers)
+      t.join();
+  }
+}
+
+} // namespace

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions of callables, of their copies and of values; exceptions that no caller asks for.
+#include "in_task.hpp"
+#include "support/case_process.hpp"
+#include "support/gate.hpp"
+
+#include <weft/future.hpp>
+#include <weft/weft.hpp>
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using test::in_task;
+using weft::launch;
+
+/// Throws at the n-th copy or move, of a callable or of a value; counts those that are alive.
+struct fragile {
+  explicit fragile(int copies) : left(copies) { ++s_alive; }
+  fragile(const fragile &other) : left(other.left) { count(); }
+  fragile(fragile &&other) : left(other.left) { count(); } // NOLINT: may throw
+  fragile &operator=(const fragile &) = default;
+  ~fragile() { --s_alive; }
+  int operator()() const { return 1; }
+  int operator()(int v) const { return v; }
+  void count() {
+    if (left-- == 0)
+      throw std::range_error("copy");
+    ++s_alive;
+  }
+  int left;
+  inline static std::atomic<int> s_alive = 0;
+};
+
+TEST(fragile_callable, leaves_nothing_whichever_copy_fails) {
+  in_task([] {
+    int thrown = 0, whole = 0;
+    for (const launch policy : {launch::async, launch::deferred, launch::fork, launch::sync})
+      for (int n = 0; n != 8; ++n) {
+        const auto attempt = [&](auto make) {
+          try {
+            const fragile f(n);
+            EXPECT_EQ(make(f), 1);
+            ++whole;
+          } catch (const std::range_error &) {
+            ++thrown;
+          }
+          weft::taskwait();
+          EXPECT_EQ(fragile::s_alive, 0);
+        };
+        attempt([&](const fragile &f) { return weft::async(policy, f).get(); });
+        attempt([&](const fragile &f) { return weft::make_ready_future(1).then(policy, f).get(); });
+        attempt([&](const fragile &f) {
+          return weft::dataflow(policy, weft::unwrapping(f), weft::make_ready_future(1)).get();
+        });
+        attempt([&](const fragile &f) {
+          return weft::make_ready_future(1).share().then(policy, f).get();
+        });
+      }
+    EXPECT_GT(thrown, 16);
+    EXPECT_GT(whole, 16);
+  });
+}
+
+TEST(fragile_callable, of_a_packaged_task_and_of_when_each) {
+  in_task([] {
+    int thrown = 0;
+    for (int n = 0; n != 6; ++n) {
+      try {
+        const fragile f(n);
+        weft::packaged_task<int()> task(f);
+        weft::future<int> result = task.get_future();
+        task();
+        EXPECT_EQ(result.get(), 1);
+      } catch (const std::range_error &) {
+        ++thrown;
+      }
+      try {
+        weft::when_each([f = fragile(n)](weft::future<int> v) { EXPECT_EQ(f(v.get()), 3); },
+                        weft::make_ready_future(3))
+            .get();
+      } catch (const std::range_error &) {
+        ++thrown;
+      }
+      weft::taskwait();
+      EXPECT_EQ(fragile::s_alive, 0);
+    }
+    EXPECT_GE(thrown, 2);
+  });
+}
+
+TEST(fragile_value, is_the_exception_of_what_it_comes_from) {
+  in_task([] {
+    int thrown = 0, whole = 0;
+    for (int n = 0; n != 6; ++n) {
+      const auto attempt = [&](auto make) {
+        try {
+          make();
+          ++whole;
+        } catch (const std::range_error &) {
+          ++thrown;
+        }
+        weft::taskwait();
+        EXPECT_TRUE(test::eventually([] { // an entry that a wait left behind keeps the result
+          weft::taskyield();
+          return fragile::s_alive == 0;
+        }));
+      };
+      attempt([n] { (void)weft::async([n] { return fragile(n); }).get(); });
+      attempt([n] {
+        (void)weft::async([n] { return fragile(n); }).then([](fragile f) { return f; }).get();
+      });
+      attempt([n] { // unwrapped: the value is moved to the outer future
+        (void)weft::async([] {
+        }).then([n] {
+            return weft::async([n] { return fragile(n); });
+          }).get();
+      });
+      attempt([n] {
+        weft::promise<fragile> p;
+        weft::future<fragile> f = p.get_future();
+        p.set_value(fragile(n));
+        (void)f.get();
+      });
+    }
+    EXPECT_GT(thrown, 4);
+    EXPECT_GT(whole, 4);
+  });
+}
+
+TEST(failing_callable, is_the_exception_of_its_future) {
+  in_task([] {
+    const auto fails = [](auto &&...) -> int { throw std::domain_error("callable"); };
+    for (const launch policy : {launch::async, launch::deferred, launch::fork, launch::sync}) {
+      EXPECT_THROW((void)weft::async(policy, fails).get(), std::domain_error);
+      EXPECT_THROW((void)weft::make_ready_future(1).then(policy, fails).get(), std::domain_error);
+      EXPECT_THROW((void)weft::dataflow(policy, fails, weft::make_ready_future(1)).get(),
+                   std::domain_error);
+    }
+    weft::future<int> inner = weft::async([] {}).then(
+        [&] { return weft::async([&]() -> int { throw std::domain_error("inner"); }); });
+    EXPECT_THROW((void)inner.get(), std::domain_error);
+    weft::future<int> none = weft::async([] {}).then([] { return weft::future<int>(); });
+    EXPECT_THROW((void)none.get(), weft::future_error);
+    weft::packaged_task<int()> task(fails);
+    weft::future<int> result = task.get_future();
+    task();
+    EXPECT_THROW((void)result.get(), std::domain_error);
+    int calls = 0;
+    EXPECT_THROW(weft::when_each(
+                     [&](weft::future<int>) {
+                       ++calls;
+                       throw std::domain_error("each");
+                     },
+                     weft::make_ready_future(1), weft::make_ready_future(2))
+                     .get(),
+                 std::domain_error);
+    EXPECT_GE(calls, 1);
+  });
+}
+
+// ---- threads that do not use Weft
+
+TEST(plain_thread, continues_from_combines_and_waits) {
+  std::thread([] {
+    weft::promise<int> p;
+    weft::future<int> f = p.get_future().then([](int v) { return v + 1; });
+    weft::future<int> g =
+        weft::dataflow([](int a, weft::future<int> b) { return a + b.get(); }, 10, std::move(f));
+    std::thread([&p] { p.set_value(1); }).join();
+    EXPECT_EQ(g.get(), 12);
+    weft::future<int> nested =
+        weft::async([] { return weft::async([] { return 3; }); }).get().then([](int v) {
+          return weft::async([v] { return v * v; });
+        });
+    EXPECT_EQ(nested.get(), 9);
+    EXPECT_THROW((void)weft::async([]() -> int { throw std::domain_error("t"); }).get(),
+                 std::domain_error);
+  }).join();
+}
+
+TEST(plain_thread, keeps_a_chain_of_a_million_links) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr int links = 20'000;
+#else
+  constexpr int links = 1'000'000;
+#endif
+  weft::promise<int> p;
+  weft::future<int> f = p.get_future();
+  for (int i = 0; i != links; ++i)
+    f = f.then([](int v) { return v + 1; });
+  std::thread([&p] { p.set_value(0); }).join();
+  EXPECT_EQ(f.get(), links);
+}
+
+// ---- exceptions that no caller asks for
+
+void lose_exceptions() {
+  in_task([] {
+    static_cast<void>(weft::spawn([]() -> int { throw std::domain_error("of a handle"); },
+                                  weft::label("handled")));
+    static_cast<void>(weft::async([] { throw std::domain_error("of a future"); }));
+    static_cast<void>(weft::make_exceptional_future<int>(std::domain_error("of a promise")));
+    try { // those that a caller asked for
+      weft::async([] { throw std::range_error("harmless"); }).get();
+    } catch (const std::range_error &) {
+    }
+    const weft::shared_future<void> shared = weft::async([] { throw std::range_error("copied"); });
+    const weft::shared_future<void> other = shared;
+    EXPECT_THROW(other.get(), std::range_error);
+  });
+  weft::taskwait();
+}
+
+bool tells(const test::ending &end, const char *what) {
+  return end.output.find(what) != std::string::npos;
+}
+
+TEST(unobserved, is_reported_by_default) {
+  const auto end = test::in_process({}, &lose_exceptions);
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *what : {"of a handle", "of a future", "of a promise", "handled"})
+    EXPECT_TRUE(tells(end, what)) << end;
+  EXPECT_FALSE(tells(end, "harmless") || tells(end, "copied")) << end;
+}
+
+TEST(unobserved, is_reported_when_that_is_set) {
+  const auto end = test::in_process({{"WEFT_FUTURE_UNOBSERVED", "report"}}, &lose_exceptions);
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(tells(end, "of a future")) << end;
+}
+
+TEST(unobserved, is_ignored_when_that_is_set) {
+  const auto end = test::in_process({{"WEFT_FUTURE_UNOBSERVED", "ignore"}}, &lose_exceptions);
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(tells(end, "of a handle") || tells(end, "of a future") || tells(end, "of a promise"))
+      << end;
+}
+
+TEST(unobserved, ends_the_program_when_that_is_set) {
+  const auto end = test::in_process({{"WEFT_FUTURE_UNOBSERVED", "terminate"}}, &lose_exceptions);
+  EXPECT_FALSE(end.exited(0)) << end;
+  EXPECT_TRUE(tells(end, "future.unobserved is terminate")) << end;
+}
+
+TEST(unobserved, a_task_that_was_asked_to_stop_ends_no_program) {
+  const auto end = test::in_process({{"WEFT_FUTURE_UNOBSERVED", "terminate"}}, [] {
+    in_task([] {
+      weft::promise<void> p;
+      weft::future<void> f = p.get_future().then([] {});
+      f.request_stop();
+      p.set_value();
+    });
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// A closure that its call has used up is not destroyed; one that was not called, or threw, is.
+TEST(then_failure, keeps_nothing_of_its_input_however_it_ends) {
+  enum class ending { called, called_without_result, throws, skipped };
+  for (const ending how :
+       {ending::called, ending::called_without_result, ending::throws, ending::skipped})
+    for (const bool in_place : {true, false}) {
+      const auto held = std::make_shared<int>(3);
+      const auto body = [&] {
+        weft::promise<std::shared_ptr<int>> p;
+        auto input = p.get_future();
+        if (how == ending::called_without_result) {
+          auto f = input.then([](const std::shared_ptr<int> &v) { EXPECT_EQ(*v, 3); });
+          p.set_value(held);
+          f.get();
+          return;
+        }
+        static bool throws;
+        throws = how == ending::throws;
+        auto f = input.then([](const std::shared_ptr<int> &v) {
+          if (throws)
+            throw std::domain_error("meant");
+          return *v;
+        });
+        if (how == ending::skipped)
+          f.request_stop();
+        p.set_value(held);
+        if (how == ending::called)
+          EXPECT_EQ(f.get(), 3);
+        else
+          EXPECT_ANY_THROW(f.get());
+      };
+      if (in_place)
+        in_task(body);
+      else
+        body();
+      EXPECT_TRUE(test::eventually([&] { return held.use_count() == 1; }))
+          << static_cast<int>(how) << ' ' << in_place;
+    }
+}
+
+} // namespace
