@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """conformance_test.py FOLDER COMPILER: checks what the conformance runs read, assert and write, with programs made here. FOLDER has Weft's library."""
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import os
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 FOLDER, COMPILER = os.path.abspath(sys.argv[1]), sys.argv[2]
 CONFORMANCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "conformance")
@@ -85,6 +88,21 @@ class Runs(unittest.TestCase):
             self.assertEqual(file.read(), "a\n<!-- x -->\nnew\n<!-- end x -->\nb\n")
         with self.assertRaises(SystemExit):
             suite.write_page(path, "y", [])
+
+    def test_a_page_tells_of_whole_runs_only(self):
+        path = self.write("page.md", "<!-- llvm suite -->\nold\n<!-- end llvm suite -->\n")
+        record = {"name": "a.c", "state": "passed", "why": "", "alone": False, "stock": True}
+
+        def page_after(*options):
+            with mock.patch.object(llvm, "judge", return_value=([record], {})), mock.patch.object(llvm, "prepare", return_value=None), \
+                    mock.patch.object(suite, "cache", return_value=self.folder), mock.patch.object(sys, "argv", ["llvm", FOLDER, "--page", path, *options]), \
+                    contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(llvm.main(), 0)
+            with open(path) as file:
+                return file.read().splitlines()[1]
+
+        self.assertEqual(page_after("--only", "^a"), "old")
+        self.assertIn("1 passed", page_after())
 
     def test_what_lit_leaves_out_has_a_reason(self):
         self.write("a.c", "// REQUIRES: ompt, multicpu\n")

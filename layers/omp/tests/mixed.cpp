@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP and Weft in one program: regions that Weft's tasks begin, on any worker, and Weft's tasks and waits in OpenMP threads.
+#include <weft/sync/semaphore.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <vector>
 
 extern "C" { // Clang's header is in a package of its own
@@ -175,10 +178,32 @@ void tasks_in_threads() {
   }
 }
 
+/// Threads of a region wait in Weft for tasks that sleep in the kernel until these threads have gone
+/// on.
+void threads_that_tasks_wait_for() {
+  struct exchange {
+    weft::counting_semaphore<> turn{0};
+    std::promise<void> has_waited;
+  };
+  for (int round = 0; round < 20; ++round) {
+#pragma omp parallel num_threads(4)
+    if (omp_get_thread_num() != 0) {
+      const auto both = std::make_shared<exchange>();
+      weft::spawn_function([both] {
+        both->turn.release();
+        both->has_waited.get_future().get();
+      });
+      both->turn.acquire();
+      both->has_waited.set_value();
+    }
+  }
+}
+
 } // namespace
 
 int main() {
   regions_in_tasks();
+  threads_that_tasks_wait_for();
   locks_in_tasks();
   regions_that_wait_for_each_other();
   tasks_in_threads();

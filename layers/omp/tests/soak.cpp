@@ -8,6 +8,8 @@
 // - both libraries, opened and closed.
 // It prints ten times how much memory and how many mappings, files and threads the process has.
 // None of these may grow.
+#include "footprint.hpp"
+
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -20,9 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include <dirent.h>
 #include <dlfcn.h>
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,7 +121,7 @@ void children() {
 }
 
 void libraries() {
-  for (const char *name : {"libweft.so.0", "libgomp.so.1"})
+  for (const char *name : {WEFT_SONAME, "libgomp.so.1"})
     if (void *const library = dlopen(name, RTLD_NOW))
       dlclose(library);
 }
@@ -149,39 +149,6 @@ void once(std::mt19937 &random) {
   }
 }
 
-struct footprint {
-  long resident_kib = 0, heap_kib = 0, maps = 0, files = 0, threads = 0;
-};
-
-long entries(const char *folder) {
-  long n = 0;
-  if (DIR *const d = opendir(folder)) {
-    while (readdir(d))
-      ++n;
-    closedir(d);
-  }
-  return n;
-}
-
-footprint look() {
-  footprint f;
-  if (FILE *const file = std::fopen("/proc/self/statm", "r")) {
-    long pages = 0;
-    require(std::fscanf(file, "%*d %ld", &pages) == 1, "statm");
-    std::fclose(file);
-    f.resident_kib = pages * (sysconf(_SC_PAGESIZE) / 1024);
-  }
-  if (FILE *const file = std::fopen("/proc/self/maps", "r")) {
-    for (int c; (c = std::fgetc(file)) != EOF;)
-      f.maps += c == '\n';
-    std::fclose(file);
-  }
-  f.heap_kib = static_cast<long>(mallinfo2().uordblks / 1024);
-  f.files = entries("/proc/self/fd") - 3; // the folder itself, and its dots
-  f.threads = entries("/proc/self/task") - 2;
-  return f;
-}
-
 } // namespace
 
 #if !defined(SECONDS)
@@ -201,11 +168,8 @@ int main(int argc, char **argv) {
   footprint least, last;
   long rounds = 0;
   for (int part = 0; part <= 10; ++part) {
-    last = look();
-    std::printf(
-        "soak: %6.1f s %8ld rounds: resident %ld KiB, heap %ld KiB, maps %ld, files %ld, threads %ld\n",
-        passed(), rounds, last.resident_kib, last.heap_kib, last.maps, last.files, last.threads);
-    std::fflush(stdout);
+    std::printf("soak: %6.1f s %8ld rounds\n", passed(), rounds);
+    last = look("soak");
     if (part == 2)
       least = last;
     for (; passed() < seconds * (part + 1) / 10 && part < 10; ++rounds)

@@ -67,12 +67,12 @@ struct needs {
 };
 
 /// Decides the flavor by one object. True: the object has decided it, and the search ends.
-bool decide_by_needs(const needs &n, abi_flavor &into) noexcept {
-  if (!n.strings)
+bool decide_by_needs(const needs &wanted, abi_flavor &into) noexcept {
+  if (!wanted.strings)
     return false;
-  if (n.has_version("VERSION") || n.any_library(is_of_llvm_by_name))
+  if (wanted.has_version("VERSION") || wanted.any_library(is_of_llvm_by_name))
     into = abi_flavor::llvm;
-  else if (n.any_library(is_of_gnu_by_name))
+  else if (wanted.any_library(is_of_gnu_by_name))
     into = abi_flavor::gnu;
   else
     return false;

@@ -22,21 +22,21 @@ std::string numbers(const std::vector<int> &all, int single) {
   return text;
 }
 
-std::string binding(const globals &g) {
+std::string binding(const globals &all) {
   static const char *const k_names[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
-  if (g.bind_by_level.empty())
-    return k_names[g.initial.bind];
+  if (all.bind_by_level.empty())
+    return k_names[all.initial.bind];
   std::string text;
-  for (int b : g.bind_by_level)
+  for (int b : all.bind_by_level)
     text += (text.empty() ? "" : ",") + std::string(k_names[b]);
   return text;
 }
 
-std::string places_text(const globals &g) {
-  if (is_of_llvm() && !g.places_kind.empty())
-    return g.places_kind;
+std::string places_text(const globals &all) {
+  if (is_of_llvm() && !all.places_kind.empty())
+    return all.places_kind;
   std::string text;
-  for (const place &p : g.places) {
+  for (const place &p : all.places) {
     text += text.empty() ? "{" : ",{";
     for (std::size_t i = 0; i < p.size(); ++i)
       text += (i ? "," : "") + std::to_string(p[i]);
@@ -45,13 +45,14 @@ std::string places_text(const globals &g) {
   return text;
 }
 
-std::string schedule(const icvs &v) {
+std::string schedule(const icvs &own) {
   static const char *const k_names[] = {"", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
-  const bool is_default = (v.schedule_modifier != 0) == (v.schedule == k_static && !is_of_llvm());
-  std::string text = is_default ? "" : v.schedule_modifier ? "MONOTONIC:" : "NONMONOTONIC:";
-  text += v.schedule == k_trapezoidal ? "TRAPEZOIDAL" : k_names[v.schedule];
-  if (v.schedule == k_static ? v.chunk != 0 : v.schedule != k_auto && v.chunk != 1)
-    text += "," + std::to_string(v.chunk);
+  const bool is_default =
+      (own.schedule_modifier != 0) == (own.schedule == k_static && !is_of_llvm());
+  std::string text = is_default ? "" : own.schedule_modifier ? "MONOTONIC:" : "NONMONOTONIC:";
+  text += own.schedule == k_trapezoidal ? "TRAPEZOIDAL" : k_names[own.schedule];
+  if (own.schedule == k_static ? own.chunk != 0 : own.schedule != k_auto && own.chunk != 1)
+    text += "," + std::to_string(own.chunk);
   return text;
 }
 
@@ -67,12 +68,12 @@ void print_as_set(const char *name, const std::string &) {
     std::fprintf(stderr, "   %s=%s\n", name, value);
 }
 
-void print_more(const globals &g) {
+void print_more(const globals &all) {
   for (const char *name : {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_BLOCKTIME"})
     if (const char *value = weft::layer::environment(name); value || name[0] == 'G')
       line(name, value ? value : "");
-  line("GOMP_STACKSIZE", std::to_string(g.stack_bytes_set));
-  line("GOMP_SPINCOUNT", g.spin_count == ~0ull ? "INFINITE" : std::to_string(g.spin_count));
+  line("GOMP_STACKSIZE", std::to_string(all.stack_bytes_set));
+  line("GOMP_SPINCOUNT", all.spin_count == ~0ull ? "INFINITE" : std::to_string(all.spin_count));
 }
 
 void print_all(print line) noexcept {

@@ -20,17 +20,17 @@
 
 namespace weft_omp {
 
-const char *skip(const char *s) noexcept {
-  while (std::isspace(static_cast<unsigned char>(*s)))
-    ++s;
-  return s;
+const char *skip(const char *text) noexcept {
+  while (std::isspace(static_cast<unsigned char>(*text)))
+    ++text;
+  return text;
 }
 
-bool eat(const char *&s, const char *word) noexcept {
+bool eat(const char *&text, const char *word) noexcept {
   const std::size_t n = std::strlen(word);
-  if (strncasecmp(s, word, n) != 0)
+  if (strncasecmp(text, word, n) != 0)
     return false;
-  s = skip(s + n);
+  text = skip(text + n);
   return true;
 }
 
@@ -39,14 +39,14 @@ bool bad(const char *name, const char *value, const char *remedy) noexcept {
   return false;
 }
 
-bool read_number(const char *&s, unsigned long long &into) noexcept {
-  s = skip(s);
-  if (!std::isdigit(static_cast<unsigned char>(*s)))
+bool read_number(const char *&text, unsigned long long &into) noexcept {
+  text = skip(text);
+  if (!std::isdigit(static_cast<unsigned char>(*text)))
     return false;
   char *end = nullptr;
   errno = 0;
-  into = std::strtoull(s, &end, 10);
-  s = skip(end);
+  into = std::strtoull(text, &end, 10);
+  text = skip(end);
   return errno == 0;
 }
 
@@ -149,14 +149,14 @@ bool bytes_of(const char *name, std::size_t &into) {
   return true;
 }
 
-int read_kind(const char *&s) noexcept {
+int read_kind(const char *&text) noexcept {
   static constexpr struct {
     const char *name;
     int kind;
   } k_names[] = {{"static_steal", k_dynamic}, {"static", k_static}, {"dynamic", k_dynamic},
                  {"guided", k_guided},        {"auto", k_auto},     {"trapezoidal", k_trapezoidal}};
   for (const auto &n : k_names)
-    if (eat(s, n.name))
+    if (eat(text, n.name))
       return n.kind;
   return 0;
 }
@@ -189,66 +189,66 @@ void read_schedule(icvs &to) {
   to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
 }
 
-void read_levels(globals &g) {
+void read_levels(globals &all) {
   unsigned long long n = 0;
   bool nested = false;
   if (number_of("OMP_MAX_ACTIVE_LEVELS", n, 0, INT_MAX))
-    g.initial.active_levels = static_cast<int>(n);
+    all.initial.active_levels = static_cast<int>(n);
   else if (truth_of("OMP_NESTED", nested))
-    g.initial.active_levels = nested ? g.most_levels : 1;
-  else if (g.threads_by_level.size() > 1 || g.bind_by_level.size() > 1)
-    g.initial.active_levels = g.most_levels;
+    all.initial.active_levels = nested ? all.most_levels : 1;
+  else if (all.threads_by_level.size() > 1 || all.bind_by_level.size() > 1)
+    all.initial.active_levels = all.most_levels;
 }
 
-void read_waiting(globals &g) {
+void read_waiting(globals &all) {
   const char *policy = weft::layer::environment("OMP_WAIT_POLICY");
   if (policy) {
     const char *s = skip(policy);
     if (eat(s, "active") && !*s)
-      g.wait_policy = 1;
+      all.wait_policy = 1;
     else if (s = skip(policy); eat(s, "passive") && !*s)
-      g.wait_policy = 0;
+      all.wait_policy = 0;
     else
       bad("OMP_WAIT_POLICY", policy, "active or passive");
   }
-  if (g.wait_policy == 0) {
-    g.spins = 0;
-    g.spin_count = 0;
-  } else if (g.wait_policy == 1) {
-    g.spins = 200000;
-    g.spin_count = 30000000000ull;
+  if (all.wait_policy == 0) {
+    all.spins = 0;
+    all.spin_count = 0;
+  } else if (all.wait_policy == 1) {
+    all.spins = 200000;
+    all.spin_count = 30000000000ull;
   }
   const char *spins = weft::layer::environment("GOMP_SPINCOUNT");
   const char *s = spins ? skip(spins) : "";
   if (spins && (eat(s, "infinite") || eat(s, "infinity")) && !*s) {
-    g.spins = 1000000;
-    g.spin_count = ~0ull;
-  } else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull)) {
-    g.spins = static_cast<int>(std::min(g.spin_count, 1000000ull));
+    all.spins = 1000000;
+    all.spin_count = ~0ull;
+  } else if (spins && number_of("GOMP_SPINCOUNT", all.spin_count, 0, ~0ull)) {
+    all.spins = static_cast<int>(std::min(all.spin_count, 1000000ull));
   }
-  if (g.wait_policy >= 0)
-    g.block_time = g.wait_policy ? INT_MAX : 0;
+  if (all.wait_policy >= 0)
+    all.block_time = all.wait_policy ? INT_MAX : 0;
   const char *block = weft::layer::environment("KMP_BLOCKTIME"), *b = block ? skip(block) : nullptr;
   unsigned long long ms = 0;
   if (b && eat(b, "infinite"))
-    g.block_time = INT_MAX;
+    all.block_time = INT_MAX;
   else if (b && read_number(b, ms)) // a unit may follow
-    g.block_time = static_cast<int>(std::min<unsigned long long>(ms, INT_MAX));
-  if (block && g.block_time == 0)
-    g.spins = 0;
+    all.block_time = static_cast<int>(std::min<unsigned long long>(ms, INT_MAX));
+  if (block && all.block_time == 0)
+    all.spins = 0;
 }
 
-void read_stack(globals &g) {
+void read_stack(globals &all) {
   constexpr std::size_t k_least = 64 << 10, k_most = std::size_t{1} << 36;
   rlimit r{};
   if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
-    g.stack_bytes = r.rlim_cur;
+    all.stack_bytes = r.rlim_cur;
   for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"})
-    if (bytes_of(name, g.stack_bytes_set)) {
-      g.stack_bytes = g.stack_bytes_set;
+    if (bytes_of(name, all.stack_bytes_set)) {
+      all.stack_bytes = all.stack_bytes_set;
       break;
     }
-  g.stack_bytes = std::clamp(g.stack_bytes, k_least, k_most) + (16 << 10);
+  all.stack_bytes = std::clamp(all.stack_bytes, k_least, k_most) + (16 << 10);
 }
 
 void read_offload() {
@@ -256,7 +256,7 @@ void read_offload() {
     set_offload(value);
 }
 
-void read_allocator(globals &g) {
+void read_allocator(globals &all) {
   static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc",
                                         "omp_const_mem_alloc",   "omp_high_bw_mem_alloc",
                                         "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",
@@ -267,40 +267,40 @@ void read_allocator(globals &g) {
   const char *s = skip(value);
   for (std::uintptr_t i = 0; i < std::size(k_names); ++i)
     if (const char *t = s; eat(t, k_names[i]) && !*t)
-      return void(g.initial.allocator = i + 1);
+      return void(all.initial.allocator = i + 1);
   bad("OMP_ALLOCATOR", value, "one of the predefined allocators, such as omp_default_mem_alloc");
 }
 
-void read_teams(globals &g) {
+void read_teams(globals &all) {
   unsigned long long n = 0;
   if (number_of("OMP_NUM_TEAMS", n, 1, INT_MAX))
-    g.teams = static_cast<int>(n);
+    all.teams = static_cast<int>(n);
   if (number_of("OMP_TEAMS_THREAD_LIMIT", n, 1, INT_MAX))
-    g.teams_thread_limit = static_cast<unsigned>(n);
+    all.teams_thread_limit = static_cast<unsigned>(n);
   if (number_of("OMP_MAX_TASK_PRIORITY", n, 0, INT_MAX))
-    g.max_task_priority = static_cast<int>(n);
+    all.max_task_priority = static_cast<int>(n);
   if (bool throttles = true; truth_of("KMP_ENABLE_TASK_THROTTLING", throttles) && !throttles)
-    g.most_tasks = SIZE_MAX;
+    all.most_tasks = SIZE_MAX;
   if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
-    g.initial.thread_limit = static_cast<unsigned>(n);
+    all.initial.thread_limit = static_cast<unsigned>(n);
   (void)number_of(
       "KMP_DISP_NUM_BUFFERS", n, 1,
       4096); // for the warning only: the number of open worksharing regions has no limit here
   if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
-    g.initial.device = static_cast<int>(n);
+    all.initial.device = static_cast<int>(n);
   if (number_of("GOMP_DEBUG", n, 0, INT_MAX))
-    g.debug = static_cast<int>(n);
+    all.debug = static_cast<int>(n);
 }
 
-void read_display(globals &g) {
+void read_display(globals &all) {
   const char *value = weft::layer::environment("OMP_DISPLAY_ENV");
   if (!value)
     return;
   const char *s = skip(value);
   if (eat(s, "true") || eat(s, "1"))
-    g.display = 1;
+    all.display = 1;
   else if (eat(s, "verbose"))
-    g.display = 2;
+    all.display = 2;
   else if (!eat(s, "false") && !eat(s, "0"))
     bad("OMP_DISPLAY_ENV", value, "true, false or verbose");
 }

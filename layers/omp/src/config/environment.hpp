@@ -7,11 +7,11 @@
 namespace weft_omp {
 
 /// Returns the text behind white space.
-[[nodiscard]] const char *skip(const char *s) noexcept;
-/// Returns whether `word` is at `s`, in upper or lower case, and moves `s` behind it.
-[[nodiscard]] bool eat(const char *&s, const char *word) noexcept;
-/// Returns whether a number is at `s`, reads it, and moves `s` behind it.
-[[nodiscard]] bool read_number(const char *&s, unsigned long long &into) noexcept;
+[[nodiscard]] const char *skip(const char *text) noexcept;
+/// Returns whether `word` is at `text`, in upper or lower case, and moves `text` behind it.
+[[nodiscard]] bool eat(const char *&text, const char *word) noexcept;
+/// Returns whether a number is at `text`, reads it, and moves `text` behind it.
+[[nodiscard]] bool read_number(const char *&text, unsigned long long &into) noexcept;
 /// Warns that a variable has a value that cannot be used. Returns false.
 bool bad(const char *name, const char *value, const char *remedy) noexcept;
 

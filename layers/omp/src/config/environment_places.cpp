@@ -24,7 +24,7 @@ namespace {
 /// Returns the binding that "true" means, and that holds if only places are set.
 int default_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
 
-bool read_bind(globals &g) {
+bool read_bind(globals &into) {
   const char *value = weft::layer::environment("OMP_PROC_BIND");
   if (!value)
     return false;
@@ -48,8 +48,8 @@ bool read_bind(globals &g) {
       return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
   }
   std::replace(all.begin(), all.end(), int{k_bind_true}, default_bind());
-  g.initial.bind = all[0];
-  g.bind_by_level = all;
+  into.initial.bind = all[0];
+  into.bind_by_level = all;
   return true;
 }
 
@@ -127,82 +127,82 @@ kmp_affinity read_kmp_affinity(const char *name) {
   return a;
 }
 
-void take_kmp_affinity(globals &g) {
+void take_kmp_affinity(globals &all) {
   kmp_affinity a = read_kmp_affinity("KMP_AFFINITY");
-  g.initial.bind = a.bind;
-  g.places = std::move(a.places);
-  g.resets_binding = a.resets;
+  all.initial.bind = a.bind;
+  all.places = std::move(a.places);
+  all.resets_binding = a.resets;
 }
 
-void read_said_places(globals &g, const char *value) {
+void read_said_places(globals &all, const char *value) {
   const char *const kind = places_kind(value);
   if (kind)
-    g.places_kind = kind;
+    all.places_kind = kind;
   int missing = -1;
-  const bool good = parse_places(value, g.places, &missing);
+  const bool good = parse_places(value, all.places, &missing);
   if (good && missing < 0)
     return;
   if (missing >=
       0) { // GCC's runtime then uses no place; LLVM's uses the cpus that exist, and binds no thread if none does
     if (!is_of_llvm()) {
-      g.places.clear();
+      all.places.clear();
       return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
     }
-    const bool any = !g.places.empty();
+    const bool any = !all.places.empty();
     if (!any)
-      g.places = {process_cpus()};
+      all.places = {process_cpus()};
     warn("OMP_PLACES is '%s'; there is no cpu %d; %s", value, missing,
          any ? "it is left out" : "threads are not bound");
     return;
   }
   constexpr char k_form[] =
       "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
-  g.places.clear();
+  all.places.clear();
   if (!is_of_llvm())
     return void(bad("OMP_PLACES", value, k_form));
-  g.places_kind = kind ? kind : "cores"; // as LLVM's runtime does
-  warn("OMP_PLACES is '%s'; it should be %s; %s are taken", value, k_form, g.places_kind.c_str());
-  parse_places(g.places_kind.c_str(), g.places);
+  all.places_kind = kind ? kind : "cores"; // as LLVM's runtime does
+  warn("OMP_PLACES is '%s'; it should be %s; %s are taken", value, k_form, all.places_kind.c_str());
+  parse_places(all.places_kind.c_str(), all.places);
 }
 
-void read_teams_binding(globals &g) {
+void read_teams_binding(globals &all) {
   const char *const value = weft::layer::environment("KMP_TEAMS_PROC_BIND");
   if (!value)
     return;
   const char *s = skip(value);
   if (eat(s, "spread"))
-    g.teams_bind = k_bind_spread;
+    all.teams_bind = k_bind_spread;
   else if (eat(s, "close"))
-    g.teams_bind = k_bind_close;
+    all.teams_bind = k_bind_close;
   else if (eat(s, "primary") || eat(s, "master"))
-    g.teams_bind = k_bind_primary;
+    all.teams_bind = k_bind_primary;
   else
     bad("KMP_TEAMS_PROC_BIND", value, "spread, close or primary");
 }
 
 } // namespace
 
-void read_places(globals &g) {
-  read_teams_binding(g);
-  const bool bind_said = read_bind(g);
+void read_places(globals &all) {
+  read_teams_binding(all);
+  const bool bind_said = read_bind(all);
   const char *const value = weft::layer::environment("OMP_PLACES");
   if (value)
-    read_said_places(g, value);
+    read_said_places(all, value);
   const char *const list = weft::layer::environment("GOMP_CPU_AFFINITY");
-  if (list && !value && !(bind_said && g.initial.bind == k_bind_false) &&
-      !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
-    g.places.clear();
-  if (!g.places.empty() && !bind_said)
-    g.initial.bind = default_bind();
-  if (g.places.empty() && !bind_said)
-    take_kmp_affinity(g);
-  if (g.places.empty() && g.initial.bind != k_bind_false)
-    parse_places("cores", g.places);
-  if (g.initial.bind == k_bind_false)
-    g.places.clear();
+  if (list && !value && !(bind_said && all.initial.bind == k_bind_false) &&
+      !read_cpu_list("GOMP_CPU_AFFINITY", list, all.places))
+    all.places.clear();
+  if (!all.places.empty() && !bind_said)
+    all.initial.bind = default_bind();
+  if (all.places.empty() && !bind_said)
+    take_kmp_affinity(all);
+  if (all.places.empty() && all.initial.bind != k_bind_false)
+    parse_places("cores", all.places);
+  if (all.initial.bind == k_bind_false)
+    all.places.clear();
 }
 
-void read_helpers(globals &g) {
+void read_helpers(globals &all) {
   constexpr unsigned long long k_usual = 7; // LLVM's eight, without the first
   bool wanted = is_of_llvm();
   unsigned long long n = k_usual;
@@ -210,13 +210,13 @@ void read_helpers(globals &g) {
   number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
   if (!wanted || n == 0)
     return;
-  g.helper_numbers =
+  all.helper_numbers =
       static_cast<unsigned>(n) +
       1; // the first is reserved and not used: in LLVM's runtime it is the thread that waits for the others
   kmp_affinity a = read_kmp_affinity("KMP_HIDDEN_HELPER_AFFINITY");
-  g.helper_bind = a.bind;
-  g.helper_places = std::move(a.places);
-  g.helper_levels = a.tells ? a.levels : -1;
+  all.helper_bind = a.bind;
+  all.helper_places = std::move(a.places);
+  all.helper_levels = a.tells ? a.levels : -1;
 }
 
 } // namespace weft_omp

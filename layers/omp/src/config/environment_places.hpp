@@ -7,8 +7,8 @@
 namespace weft_omp {
 
 /// Reads OMP_PROC_BIND and OMP_PLACES or, if these are not set, GOMP_CPU_AFFINITY and KMP_AFFINITY.
-void read_places(globals &g);
+void read_places(globals &all);
 /// Reads LLVM's variables of hidden helper threads.
-void read_helpers(globals &g);
+void read_helpers(globals &all);
 
 } // namespace weft_omp

@@ -25,9 +25,9 @@ struct reader {
     while (std::isspace(static_cast<unsigned char>(*s)))
       ++s;
   }
-  bool eat(char c) {
+  bool eat(char character) {
     skip();
-    if (*s != c)
+    if (*s != character)
       return false;
     ++s;
     skip();
@@ -67,37 +67,37 @@ constexpr kind k_kinds[] = {{"threads", [](int cpu) { return cpu; }},
                             {"ll_caches", &socket_of},
                             {"numa_domains", &socket_of}};
 
-const kind *kind_at(const char *s) noexcept {
+const kind *kind_at(const char *text) noexcept {
   for (const kind &k : k_kinds)
-    if (strncasecmp(s, k.name, std::strlen(k.name)) == 0)
+    if (strncasecmp(text, k.name, std::strlen(k.name)) == 0)
       return &k;
   return nullptr;
 }
 
-bool abstract(reader &r, std::vector<place> &into) {
-  const kind *const k = kind_at(r.s);
+bool abstract(reader &text, std::vector<place> &into) {
+  const kind *const k = kind_at(text.s);
   if (!k)
     return false;
-  r.s += std::strlen(k->name);
+  text.s += std::strlen(k->name);
   long count = LONG_MAX;
-  if (r.eat('(') && (!r.number(count) || count <= 0 || !r.eat(')')))
+  if (text.eat('(') && (!text.number(count) || count <= 0 || !text.eat(')')))
     return false;
   into = places_by(k->key);
   if (static_cast<long>(into.size()) > count)
     into.resize(static_cast<std::size_t>(count));
-  r.skip();
-  return !*r.s && !into.empty();
+  text.skip();
+  return !*text.s && !into.empty();
 }
 
 /// Reads number[:length[:stride]], perhaps negated.
-bool one_range(reader &r, place &into) {
-  const bool without = r.eat('!');
+bool one_range(reader &text, place &into) {
+  const bool without = text.eat('!');
   long first = 0, length = 1, stride = 1;
-  if (!r.number(first))
+  if (!text.number(first))
     return false;
-  if (!without && r.eat(':') && (!r.number(length) || length <= 0))
+  if (!without && text.eat(':') && (!text.number(length) || length <= 0))
     return false;
-  if (length != 1 && r.eat(':') && !r.number(stride, reader::sign::any))
+  if (length != 1 && text.eat(':') && !text.number(stride, reader::sign::any))
     return false;
   for (long i = 0; i < length; ++i) {
     const long cpu = first + i * stride;
@@ -111,31 +111,31 @@ bool one_range(reader &r, place &into) {
   return true;
 }
 
-bool one_place(reader &r, place &into) {
-  if (!r.eat('{')) { // a lone number is a place of one cpu
+bool one_place(reader &text, place &into) {
+  if (!text.eat('{')) { // a lone number is a place of one cpu
     long cpu = 0;
-    if (!r.number(cpu) || cpu < 0)
+    if (!text.number(cpu) || cpu < 0)
       return false;
     into.push_back(static_cast<int>(cpu));
     return true;
   }
   do
-    if (!one_range(r, into))
+    if (!one_range(text, into))
       return false;
-  while (r.eat(','));
-  return r.eat('}');
+  while (text.eat(','));
+  return text.eat('}');
 }
 
-void keep_usable(place p, std::vector<place> &into) {
+void keep_usable(place at, std::vector<place> &into) {
   const auto &mine = process_cpus();
-  p.erase(
-      std::remove_if(p.begin(), p.end(),
+  at.erase(
+      std::remove_if(at.begin(), at.end(),
                      [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }),
-      p.end());
-  std::sort(p.begin(), p.end());
-  p.erase(std::unique(p.begin(), p.end()), p.end());
-  if (!p.empty())
-    into.push_back(std::move(p));
+      at.end());
+  std::sort(at.begin(), at.end());
+  at.erase(std::unique(at.begin(), at.end()), at.end());
+  if (!at.empty())
+    into.push_back(std::move(at));
 }
 
 /// Returns how many cpus the kernel's mask has bits for, which is the limit of GCC's runtime.
@@ -146,16 +146,16 @@ int most_cpus() {
          k_word * k_word;
 }
 
-bool place_range(reader &r, std::vector<place> &into) {
-  const bool without = r.eat('!');
+bool place_range(reader &text, std::vector<place> &into) {
+  const bool without = text.eat('!');
   place first;
-  if (!one_place(r, first))
+  if (!one_place(text, first))
     return false;
   long length = 1, stride = 1;
-  if (!without && r.eat(':')) {
-    if (!r.number(length) || length <= 0)
+  if (!without && text.eat(':')) {
+    if (!text.number(length) || length <= 0)
       return false;
-    if (r.eat(':') && !r.number(stride, reader::sign::any))
+    if (text.eat(':') && !text.number(stride, reader::sign::any))
       return false;
   }
   if (without) {
@@ -167,7 +167,7 @@ bool place_range(reader &r, std::vector<place> &into) {
     for (int &cpu : p) {
       cpu += static_cast<int>(i * stride);
       if (cpu >= most_cpus())
-        r.missing = cpu;
+        text.missing = cpu;
     }
     keep_usable(std::move(p), into);
   }

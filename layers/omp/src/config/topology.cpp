@@ -49,7 +49,7 @@ struct request {
   } of[k_layers];
 };
 
-bool read_layer(const char *&s, layer &into) noexcept {
+bool read_layer(const char *&text, layer &into) noexcept {
   static constexpr struct {
     const char *name;
     layer which;
@@ -57,7 +57,7 @@ bool read_layer(const char *&s, layer &into) noexcept {
                  {"cores", k_cores},     {"core", k_cores},     {"c", k_cores},
                  {"threads", k_threads}, {"thread", k_threads}, {"t", k_threads}};
   for (const auto &n : k_names)
-    if (eat(s, n.name)) {
+    if (eat(text, n.name)) {
       into = n.which;
       return true;
     }
@@ -95,7 +95,7 @@ struct counter {
 };
 
 /// Returns the cpus that the request names. Empty: the machine does not have that many.
-std::vector<int> subset(const std::vector<int> &all, const request &r) {
+std::vector<int> subset(const std::vector<int> &all, const request &asked) {
   counter counters[k_layers];
   std::vector<int> kept;
   for (const int cpu : all) {
@@ -103,16 +103,16 @@ std::vector<int> subset(const std::vector<int> &all, const request &r) {
     bool is_in = true;
     for (unsigned l = 0; l < k_layers; ++l) {
       const unsigned long long n =
-          counters[l].number(l == 0 || r.over_machine ? 0 : ids[l - 1], ids[l]);
-      is_in &=
-          n >= r.of[l].offset && (r.of[l].count == ~0ull || n - r.of[l].offset < r.of[l].count);
+          counters[l].number(l == 0 || asked.over_machine ? 0 : ids[l - 1], ids[l]);
+      is_in &= n >= asked.of[l].offset &&
+               (asked.of[l].count == ~0ull || n - asked.of[l].offset < asked.of[l].count);
     }
     if (is_in)
       kept.push_back(cpu);
   }
   for (unsigned l = 0; l < k_layers; ++l)
-    if (r.of[l].count != ~0ull &&
-        (r.of[l].count > counters[l].most() || r.of[l].offset > counters[l].most() - r.of[l].count))
+    if (asked.of[l].count != ~0ull && (asked.of[l].count > counters[l].most() ||
+                                       asked.of[l].offset > counters[l].most() - asked.of[l].count))
       return {};
   return kept;
 }

@@ -22,17 +22,17 @@ class job_queue {
   };
 
   /// Returns the next job. The caller waits until there is one.
-  Job &next(runner &r) {
+  Job &next(runner &own) {
     {
       std::lock_guard lock(m_lock);
       if (Job *const job = take_first())
         return *job;
-      r.next_idle = std::exchange(m_idle, &r);
+      own.next_idle = std::exchange(m_idle, &own);
     }
     for (;;) {
-      r.is->own_parker.wait(*r.is, 0);
+      own.is->own_parker.wait(*own.is, 0);
       std::lock_guard lock(m_lock);
-      if (Job *const job = std::exchange(r.given, nullptr))
+      if (Job *const job = std::exchange(own.given, nullptr))
         return *job;
     }
   }

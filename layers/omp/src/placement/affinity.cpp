@@ -23,36 +23,36 @@ struct partition {
   }
 };
 
-partition partition_of(const thread &t) noexcept {
-  if (t.placement.count == 0)
+partition partition_of(const thread &who) noexcept {
+  if (who.placement.count == 0)
     return {0, static_cast<unsigned>(g_globals.places.size())};
-  return {t.placement.first, t.placement.count};
+  return {who.placement.first, who.placement.count};
 }
 
 /// Returns the place of member `i` if there are more members than places: neighbours share a place,
 /// and the members left over go to the first places again.
-unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members,
+unsigned oversubscribed_place(const partition &places, unsigned start, unsigned members,
                               unsigned i) noexcept {
-  const unsigned each = members / p.count, even = each * p.count;
-  return p.behind(start, i < even ? i / each : i - even);
+  const unsigned each = members / places.count, even = each * places.count;
+  return places.behind(start, i < even ? i / each : i - even);
 }
 
 /// Returns the j-th of `n` parts. If the division has a remainder, the first parts are one place
 /// larger.
-partition part(const partition &p, unsigned n, unsigned j) noexcept {
-  const auto [begin, end] = even_part(p.count, n, j);
-  return {p.first + begin, end - begin};
+partition part(const partition &places, unsigned n, unsigned number) noexcept {
+  const auto [begin, end] = even_part(places.count, n, number);
+  return {places.first + begin, end - begin};
 }
 
-unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
+unsigned part_with(const partition &places, unsigned n, unsigned place) noexcept {
   unsigned j = 0;
-  while (place >= part(p, n, j).first + part(p, n, j).count)
+  while (place >= part(places, n, j).first + part(places, n, j).count)
     ++j;
   return j;
 }
 
-thread_placement placement_at(unsigned place, const partition &p) noexcept {
-  return {static_cast<int>(place), p.first, p.count,
+thread_placement placement_at(unsigned place, const partition &places) noexcept {
+  return {static_cast<int>(place), places.first, places.count,
           relaxed_value<const std::vector<int> *>(&g_globals.places[place])};
 }
 
@@ -78,46 +78,47 @@ thread_placement placement_of_member(int bind, const partition &whole, unsigned 
                       whole);
 }
 
-unsigned start_of(const thread &t, const partition &whole) noexcept {
-  return t.placement.place >= 0 ? static_cast<unsigned>(t.placement.place) : whole.first;
+unsigned start_of(const thread &who, const partition &whole) noexcept {
+  return who.placement.place >= 0 ? static_cast<unsigned>(who.placement.place) : whole.first;
 }
 
 } // namespace
 
-void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
+void place_members(omp_team &team, const thread &first, unsigned clause) noexcept {
   if (g_globals.places.empty())
     return;
   const partition whole = partition_of(first);
   const int wanted = first.task->settings->bind;
   const unsigned start = start_of(first, whole);
   if (wanted == k_bind_false) {
-    for (unsigned i = 0; i < c.size; ++i)
-      c.members[i]->placement = thread_placement();
+    for (unsigned i = 0; i < team.size; ++i)
+      team.members[i]->placement = thread_placement();
     return;
   }
-  if (c.size >
+  if (team.size >
       1) // then Weft has started, and its threads must not inherit the binding of this thread
     begin_binding();
   if (first.placement.place < 0 && !g_globals.resets_binding)
-    c.outer_placement = placement_at(
+    team.outer_placement = placement_at(
         start, whole); // an initial thread stays on the first place from its first region on
   const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
-  for (unsigned i = 0; i < c.size; ++i)
-    c.members[i]->placement = placement_of_member(bind, whole, start, c.size, i);
+  for (unsigned i = 0; i < team.size; ++i)
+    team.members[i]->placement = placement_of_member(bind, whole, start, team.size, i);
 }
 
-void place_league(thread &t, unsigned teams, unsigned number) noexcept {
-  if (g_globals.places.empty() || t.task->settings->bind == k_bind_false)
+void place_league(thread &who, unsigned teams, unsigned number) noexcept {
+  if (g_globals.places.empty() || who.task->settings->bind == k_bind_false)
     return;
-  const partition whole = partition_of(t);
-  t.placement = placement_of_member(g_globals.teams_bind, whole, start_of(t, whole), teams, number);
-  settle(t);
+  const partition whole = partition_of(who);
+  who.placement =
+      placement_of_member(g_globals.teams_bind, whole, start_of(who, whole), teams, number);
+  settle(who);
 }
 
-void unbind_after_fork(thread &t) noexcept {
-  t.placement = thread_placement();
+void unbind_after_fork(thread &who) noexcept {
+  who.placement = thread_placement();
   if (g_binds)
-    settle(t);
+    settle(who);
 }
 
 void keep_on(thread &me, const std::vector<int> &cpus) {

@@ -30,8 +30,8 @@ void put_field(std::string &to, const std::string &value, bool right, bool zeros
     to += value + std::string(missing, ' ');
 }
 
-std::string cpus_text(const thread &t) {
-  const std::vector<int> *const kept = cpus_of(t);
+std::string cpus_text(const thread &who) {
+  const std::vector<int> *const kept = cpus_of(who);
   const std::vector<int> &cpus = kept ? *kept : process_cpus();
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
@@ -52,17 +52,17 @@ std::string host() {
 }
 
 /// Returns the value of a field, which is given by its letter.
-std::string field_value(const thread &t, char letter) {
-  const omp_team &c = *t.team;
+std::string field_value(const thread &who, char letter) {
+  const omp_team &c = *who.team;
   switch (letter) {
   case 't':
-    return std::to_string(t.teams_number);
+    return std::to_string(who.teams_number);
   case 'T':
-    return std::to_string(t.teams);
+    return std::to_string(who.teams);
   case 'L':
     return std::to_string(c.level);
   case 'n':
-    return std::to_string(t.number);
+    return std::to_string(who.number);
   case 'N':
     return std::to_string(c.size);
   case 'a':
@@ -73,16 +73,16 @@ std::string field_value(const thread &t, char letter) {
     return std::to_string(getpid());
   case 'i': {
     if (is_of_llvm()) // a lightweight thread prints the id that the C library sees: it has one of its own, as in LLVM's runtime, and keeps it
-      return std::to_string(t.block ? number_of_block(t.block)
-                                    : static_cast<int>(syscall(SYS_gettid)));
+      return std::to_string(who.block ? number_of_block(who.block)
+                                      : static_cast<int>(syscall(SYS_gettid)));
     char text[32];
     std::snprintf(text, sizeof text, "0x%lx",
                   static_cast<unsigned long>(
-                      reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
+                      reinterpret_cast<std::uintptr_t>(who.block ? who.block : thread_pointer())));
     return text;
   }
   case 'A':
-    return cpus_text(t);
+    return cpus_text(who);
   default:
     return "undefined";
   }
@@ -104,37 +104,37 @@ char letter_of(const std::string &name) {
 
 } // namespace
 
-std::string affinity_text(const char *s) {
+std::string affinity_text(const char *format) {
   const thread &t = self();
   std::string text;
-  while (*s) {
-    if (*s != '%' || s[1] == '%') {
-      s += *s == '%';
-      text += *s++;
+  while (*format) {
+    if (*format != '%' || format[1] == '%') {
+      format += *format == '%';
+      text += *format++;
       continue;
     }
-    ++s;
+    ++format;
     bool zeros = false, right = false;
     std::size_t width = 0;
-    if (*s == '0' && s[1] == '.') {
+    if (*format == '0' && format[1] == '.') {
       zeros = true;
-      ++s;
+      ++format;
     }
-    if (*s == '.') {
+    if (*format == '.') {
       right = true;
-      ++s;
+      ++format;
     }
-    for (; std::isdigit(static_cast<unsigned char>(*s)); ++s)
-      width = width * 10 + static_cast<std::size_t>(*s - '0');
-    char letter = *s;
-    if (*s == '{') {
-      const char *const end = std::strchr(s, '}');
+    for (; std::isdigit(static_cast<unsigned char>(*format)); ++format)
+      width = width * 10 + static_cast<std::size_t>(*format - '0');
+    char letter = *format;
+    if (*format == '{') {
+      const char *const end = std::strchr(format, '}');
       if (!end)
-        fatal("the affinity format has a '{' without '}': %s", s);
-      letter = letter_of(std::string(s + 1, end));
-      s = end + 1;
-    } else if (*s) {
-      ++s;
+        fatal("the affinity format has a '{' without '}': %s", format);
+      letter = letter_of(std::string(format + 1, end));
+      format = end + 1;
+    } else if (*format) {
+      ++format;
     }
     put_field(text, field_value(t, letter), right, zeros, width);
   }
@@ -147,18 +147,18 @@ void print_affinity(const char *format) noexcept {
   std::fwrite(text.data(), 1, text.size(), is_of_llvm() ? stdout : stderr);
 }
 
-void compare_placements(omp_team &c) noexcept {
+void compare_placements(omp_team &team) noexcept {
   bool shows = false;
-  for (unsigned i = 0; i < c.size; ++i) {
-    thread &m = *c.members[i];
-    const displayed_placement now{c.level, c.size, m.placement.place};
+  for (unsigned i = 0; i < team.size; ++i) {
+    thread &m = *team.members[i];
+    const displayed_placement now{team.level, team.size, m.placement.place};
     shows |= std::exchange(m.displayed, now) != now;
   }
-  c.shows_affinity = shows;
+  team.shows_affinity = shows;
 }
 
-void show_affinity(const thread &t) noexcept {
-  if (t.team->shows_affinity) [[unlikely]]
+void show_affinity(const thread &who) noexcept {
+  if (who.team->shows_affinity) [[unlikely]]
     print_affinity(nullptr);
 }
 

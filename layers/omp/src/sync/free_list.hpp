@@ -33,10 +33,10 @@ namespace weft_omp {
 template <class T, class P = real_atomics>
 class basic_free_list {
  public:
-  void put(T &x) noexcept {
+  void put(T &item) noexcept {
     std::lock_guard lock(m_lock);
-    x.next_free = static_cast<T *>(m_newest);
-    m_newest = &x;
+    item.next_free = static_cast<T *>(m_newest);
+    m_newest = &item;
   }
   /// Takes the newest object. Null: the list is empty.
   [[nodiscard]] T *take() noexcept {

@@ -44,10 +44,10 @@ class sleeper_list {
   using sleeper = word_sleeper<Who, P>;
   using word = typename P::template atomic<std::uint32_t>;
 
-  /// Enters `s` into the list if the word is `value`. False: the word is not `value`, and `s` is in
+  /// Enters `self` into the list if the word is `value`. False: the word is not `value`, and `self` is in
   /// no list.
-  [[nodiscard]] bool enter(sleeper &s, const word &w, std::uint32_t value) noexcept {
-    const auto is_unchanged = [&] { return w.load(std::memory_order_acquire) == value; }; // O2
+  [[nodiscard]] bool enter(sleeper &self, const word &shared, std::uint32_t value) noexcept {
+    const auto is_unchanged = [&] { return shared.load(std::memory_order_acquire) == value; }; // O2
     const bool before = unless(bug::omp_event_looks_unlocked, true, [&] { return is_unchanged(); });
     std::lock_guard lock(m_lock);
     const bool waits = unless(bug::omp_event_looks_unlocked, is_unchanged(), before); // I1
@@ -55,16 +55,16 @@ class sleeper_list {
       auto *at = &m_first; // first come, first served
       while (*at)
         at = &(*at)->next;
-      *at = &s;
+      *at = &self;
     }
     return waits;
   }
   /// Takes out the waiter that has waited longest for the word; the caller signals it. Null: no
   /// thread waits.
-  [[nodiscard]] Who *take(const void *w) noexcept {
+  [[nodiscard]] Who *take(const void *word) noexcept {
     std::lock_guard lock(m_lock);
     auto *at = &m_first;
-    while (*at && (*at)->word != w)
+    while (*at && (*at)->word != word)
       at = &(*at)->next;
     Who *found = nullptr;
     if (sleeper *const s = *at) {
@@ -77,8 +77,8 @@ class sleeper_list {
 
   /// Takes out all waiters for the word, and calls wake(waiter) for each.
   template <class Wake>
-  void take_all(const void *w, Wake wake) noexcept {
-    for (sleeper *s = cut_out(w); s;) {
+  void take_all(const void *word, Wake wake) noexcept {
+    for (sleeper *s = cut_out(word); s;) {
       sleeper *const next = s->next;
       Who &who = *s->who;
       s->woken.store(true, std::memory_order_release); // O1, I2
@@ -88,12 +88,12 @@ class sleeper_list {
   }
 
  private:
-  sleeper *cut_out(const void *w) noexcept {
+  sleeper *cut_out(const void *word) noexcept {
     std::lock_guard lock(m_lock);
     typename P::template plain<sleeper *> first{};
     auto *at = &m_first, *last = &first;
     while (sleeper *const s = *at)
-      if (s->word == w) {
+      if (s->word == word) {
         *last = s;
         last = &s->next;
         *at = s->next;

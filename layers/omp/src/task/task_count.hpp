@@ -38,8 +38,9 @@
 //                 the owner, only while the owner waits.
 //             I5  A task that has children which are not over, or that has opened a group, stays
 //                 with its runner between two parts. An ender reads `on` before it takes its child
-//                 from `word`, because the record may be gone afterwards: so it would wake a runner
-//                 of before. The owner of a group is that runner, too.
+//                 from `word`, because the record may be gone afterwards. If the task had moved in
+//                 between, the ender would wake the thread that was its runner before. The owner of
+//                 a group is the runner of the opener, so it stays the same, too.
 // Orders      O1  word fetch_sub acq_rel: the thread that finds the sum to be 0 sees what the child
 //                 did, and the thread that frees the record sees that all others are done with it.
 //             O2  word load acquire and fetch_add acq_rel: with O1.
@@ -150,7 +151,8 @@ template <class Task>
     return false;
   task.parent->word.fetch_sub(
       k_reference,
-      std::memory_order_relaxed); // not the last reference: the parent still counts x as its child
+      std::
+          memory_order_relaxed); // not the last reference: the parent still counts this task as its child
   return true;
 }
 

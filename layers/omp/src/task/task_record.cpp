@@ -18,12 +18,12 @@ constexpr unsigned k_batch =
     32; // records per exchange; a returned record is a cache miss for its owner in any case
 
 /// Moves the records that other threads have returned to the free lists.
-void collect(record_pool &p) noexcept {
-  omp_task *task = p.returned.take_all();
+void collect(record_pool &pool) noexcept {
+  omp_task *task = pool.returned.take_all();
   while (task) {
     omp_task *const next = task->newer;
-    task->newer = p.free[task->pool_class];
-    p.free[task->pool_class] = task;
+    task->newer = pool.free[task->pool_class];
+    pool.free[task->pool_class] = task;
     task = next;
   }
 }
@@ -37,27 +37,27 @@ constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
 
 /// Takes as many records as a block has. A thread that took all would leave none for the next
 /// thread, which would cut a new block.
-omp_task *take_spare(unsigned c) noexcept {
+omp_task *take_spare(unsigned size_class) noexcept {
   std::lock_guard lock(g_spare_lock);
-  omp_task *const list = g_spare[c];
+  omp_task *const list = g_spare[size_class];
   if (!list)
     return nullptr;
   omp_task *last = list;
-  for (std::size_t n = k_block / (record_pool::k_smallest << c); n > 1 && last->newer; --n)
+  for (std::size_t n = k_block / (record_pool::k_smallest << size_class); n > 1 && last->newer; --n)
     last = last->newer;
-  g_spare[c] = std::exchange(last->newer, nullptr);
+  g_spare[size_class] = std::exchange(last->newer, nullptr);
   return list;
 }
 
 /// Allocates one block and cuts it into records.
-omp_task *cut_block(unsigned c) {
-  const std::size_t size = record_pool::k_smallest << c;
+omp_task *cut_block(unsigned size_class) {
+  const std::size_t size = record_pool::k_smallest << size_class;
   char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));
   ignore_leak(block);
   omp_task *list = nullptr;
   for (std::size_t at = k_block; at != 0; at -= size) {
     auto *const task = ::new (block + at - size) omp_task;
-    task->pool_class = static_cast<std::uint8_t>(c);
+    task->pool_class = static_cast<std::uint8_t>(size_class);
     task->newer = std::exchange(list, task);
   }
   return list;
@@ -79,11 +79,11 @@ void *allocate_record(std::size_t alignment, std::size_t bytes) {
   return block;
 }
 
-void *refill(record_pool &p, unsigned wanted) {
-  collect(p);
-  if (!p.free[wanted] && !(p.free[wanted] = take_spare(wanted)))
-    p.free[wanted] = cut_block(wanted);
-  return std::exchange(p.free[wanted], p.free[wanted]->newer);
+void *refill(record_pool &pool, unsigned wanted) {
+  collect(pool);
+  if (!pool.free[wanted] && !(pool.free[wanted] = take_spare(wanted)))
+    pool.free[wanted] = cut_block(wanted);
+  return std::exchange(pool.free[wanted], pool.free[wanted]->newer);
 }
 
 void return_record(thread &self, omp_task &task) noexcept {

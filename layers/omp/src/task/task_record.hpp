@@ -14,7 +14,7 @@ namespace weft_omp {
 
 /// Refills the empty list of a class, and returns a record of it. Ends the program when there is no
 /// memory.
-[[gnu::noinline]] void *refill(record_pool &p, unsigned pool_class);
+[[gnu::noinline]] void *refill(record_pool &pool, unsigned pool_class);
 /// Allocates a record that is too large for the pool, or that needs a larger alignment than the
 /// pool's. Ends the program when there is no memory.
 [[gnu::noinline]] void *allocate_record(std::size_t alignment, std::size_t bytes);

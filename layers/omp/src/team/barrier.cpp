@@ -30,11 +30,11 @@ void wake_range(thread *self, omp_team &team, unsigned first, unsigned end) noex
 
 namespace {
 
-bool wake_after(thread &self, omp_team &team, barrier_end e) noexcept {
-  if (e == barrier_end::not_yet)
+bool wake_after(thread &self, omp_team &team, barrier_end how) noexcept {
+  if (how == barrier_end::not_yet)
     return false;
   wake_range(&self, team, 0,
-             e == barrier_end::of_region
+             how == barrier_end::of_region
                  ? 1
                  : team.size); // at the region's end the others wait for their next region
   return true;
@@ -48,54 +48,54 @@ struct episode {
   bool cancellable;
 };
 
-bool may_sleep(const parker::reason &r) noexcept {
-  const omp_team &team = *static_cast<const omp_team *>(r.object);
-  return team.goes_on(r.number, r.flag) && !has_work(team);
+bool may_sleep(const parker::reason &why) noexcept {
+  const omp_team &team = *static_cast<const omp_team *>(why.object);
+  return team.goes_on(why.number, why.flag) && !has_work(team);
 }
 
 /// Returns whether a member that found has_tasks unset may sleep. While it is unset no thread looks
 /// for sleepers.
-bool may_sleep_without_tasks(const parker::reason &r) noexcept {
-  return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r);
+bool may_sleep_without_tasks(const parker::reason &why) noexcept {
+  return static_cast<const omp_team *>(why.object)->is_without_tasks() && may_sleep(why);
 }
 
-void sleep(thread &self, omp_team &team, const episode &s) noexcept {
+void sleep(thread &self, omp_team &team, const episode &phase) noexcept {
   if (!team.has_tasks.load(std::memory_order_relaxed))
-    return self.own_parker.wait_for(self,
-                                    {&may_sleep_without_tasks, &team, s.number, s.cancellable});
+    return self.own_parker.wait_for(
+        self, {&may_sleep_without_tasks, &team, phase.number, phase.cancellable});
   team.begin_to_park();
-  self.own_parker.wait_for(self, {&may_sleep, &team, s.number, s.cancellable});
+  self.own_parker.wait_for(self, {&may_sleep, &team, phase.number, phase.cancellable});
   team.end_to_park();
 }
 
 /// Withdraws the member from the barrier, because the region is cancelled or there is work.
-outcome cease(omp_team &team, const episode &s, bool leaves) noexcept {
-  if (!team.take_back(s.number, s.unit))
+outcome cease(omp_team &team, const episode &phase, bool leaves) noexcept {
+  if (!team.take_back(phase.number, phase.unit))
     return outcome::over;
   return leaves ? outcome::cancelled : outcome::work;
 }
 
-outcome idle(thread &self, omp_team &team, const episode &s, int spins,
+outcome idle(thread &self, omp_team &team, const episode &phase, int spins,
              steal_policy &policy) noexcept {
   adaptive_spin looks(self, spins);
   for (bool sleeps = false;;) {
-    if (team.is_over(s.number)) {
+    if (team.is_over(phase.number)) {
       if (!sleeps)
         looks.end(spin_result::came);
       return outcome::over;
     }
-    const bool leaves = s.cancellable && team.is_cancelled();
+    const bool leaves = phase.cancellable && team.is_cancelled();
     if (!leaves && policy.abstains()) { // it stays awake: no thread needs to wake it
       cpu_pause();
       continue;
     }
     if (leaves || has_work(team))
-      return cease(team, s, leaves);
+      return cease(team, phase, leaves);
     if (looks.goes_on())
       continue;
     if (!std::exchange(sleeps, true))
       looks.end(spin_result::fruitless);
-    sleep(self, team, s);
+    sleep(self, team, phase);
   }
 }
 
@@ -108,40 +108,40 @@ omp_task *next_task(thread &self, omp_team &team, steal_policy &policy) noexcept
   return policy.abstains() ? nullptr : steal(self, team, policy);
 }
 
-bool is_released(const parker::reason &r) noexcept {
-  return static_cast<const omp_team *>(r.object)->is_released(r.number);
+bool is_released(const parker::reason &why) noexcept {
+  return static_cast<const omp_team *>(why.object)->is_released(why.number);
 }
 /// Returns whether a waiter of an oversubscribed team without tasks may sleep. While there are no
 /// tasks no thread looks for sleepers.
-bool is_missing(const parker::reason &r) noexcept {
-  const omp_team &team = *static_cast<const omp_team *>(r.object);
-  return !team.is_released(r.number) && team.is_without_tasks() && !team.is_to_leave(r.flag);
+bool is_missing(const parker::reason &why) noexcept {
+  const omp_team &team = *static_cast<const omp_team *>(why.object);
+  return !team.is_released(why.number) && team.is_without_tasks() && !team.is_to_leave(why.flag);
 }
-bool is_missing_or_work(const parker::reason &r) noexcept {
-  const omp_team &team = *static_cast<const omp_team *>(r.object);
-  return !team.is_released(r.number) && !has_work(team) && !team.is_to_leave(r.flag);
+bool is_missing_or_work(const parker::reason &why) noexcept {
+  const omp_team &team = *static_cast<const omp_team *>(why.object);
+  return !team.is_released(why.number) && !has_work(team) && !team.is_to_leave(why.flag);
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_oversubscribed(thread &self, omp_team &team, const episode &s) noexcept {
+outcome idle_oversubscribed(thread &self, omp_team &team, const episode &phase) noexcept {
   for (;;) {
     if (!team.has_tasks.load(std::memory_order_relaxed)) {
       rest(self, team,
-           {watch_for_barrier(s.number),
+           {watch_for_barrier(phase.number),
             &is_released,
-            {&is_missing, &team, s.number, s.cancellable},
-            s.unit == omp_team::k_arrived});
+            {&is_missing, &team, phase.number, phase.cancellable},
+            phase.unit == omp_team::k_arrived});
     } else {
       team.begin_to_park();
-      self.own_parker.wait_for(self, {&is_missing_or_work, &team, s.number, s.cancellable});
+      self.own_parker.wait_for(self, {&is_missing_or_work, &team, phase.number, phase.cancellable});
       team.end_to_park();
     }
-    if (team.is_released(s.number))
+    if (team.is_released(phase.number))
       return outcome::over;
-    const bool leaves = s.cancellable && team.is_cancelled();
+    const bool leaves = phase.cancellable && team.is_cancelled();
     if (leaves || has_work(team))
-      return cease(team, s, leaves);
+      return cease(team, phase, leaves);
   }
 }
 

@@ -81,7 +81,8 @@
 //                 as in O2: the canceller stores the flag, then looks at all parkers. A releaser
 //                 loads it relaxed: a canceller that is idle has arrived after its store (O1).
 //             O6  parked fetch_add, then a look at the places of ready tasks; a push (O1 of
-//                 task_stack.hpp, or the number of listed tasks), then a load of parked: all seq_cst, so one of the two threads sees the other's write.
+//                 task_stack.hpp, or the number of listed tasks), then a load of parked: all
+//                 seq_cst, so one of the two threads sees the other's write.
 //             O7  has_tasks store seq_cst, then a look at all parkers; a member parks, then
 //                 loads has_tasks: as O6.
 //             O8  size store release, load acquire, then a load of the team's arrays: they are

@@ -20,8 +20,8 @@ constexpr unsigned k_looks_at_once = 64; // between two looks for other work
 barrier_leaf &leaf_below(const thread &self, const omp_team &team, unsigned next = 0) noexcept {
   return team.leaves[(self.runs_on - 1 + next) % team.leaf_count];
 }
-void wake_leaf(thread &self, omp_team &team, const barrier_leaf &l) noexcept {
-  wake_range(&self, team, l.first, l.first + l.members);
+void wake_leaf(thread &self, omp_team &team, const barrier_leaf &leaf) noexcept {
+  wake_range(&self, team, leaf.first, leaf.first + leaf.members);
 }
 
 bool others_are_ready(thread &self) noexcept {
@@ -31,19 +31,20 @@ bool others_are_ready(thread &self) noexcept {
 }
 
 /// Watches for what the leaf of the caller's worker waits for. Returns false if that has not come.
-bool watch(thread &self, omp_team &team, const expected &x) noexcept {
+bool watch(thread &self, omp_team &team, const expected &awaited) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
   barrier_leaf &l = leaf_below(self, team);
   adaptive_spin looks(self, g_globals.spins / k_part_of_spins);
   unsigned n = 0;
   const auto goes_on = [&] {
-    return x.missing.holds(x.missing) && looks.goes_on() &&
+    return awaited.missing.holds(awaited.missing) && looks.goes_on() &&
            (++n % k_looks_at_once != 0 || !others_are_ready(self));
   };
-  const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
+  const bool there = l.watch.watch(
+      awaited.what, [&awaited] { return awaited.is_there(awaited.missing); }, goes_on);
   looks.end(there ? spin_result::came : spin_result::fruitless);
-  if (there && x.wakes)
+  if (there && awaited.wakes)
     wake_leaf(self, team, l);
   return there;
 }
@@ -66,9 +67,9 @@ void lay_out_leaves(omp_team &team) {
   }
 }
 
-void rest(thread &self, omp_team &team, const expected &x) noexcept {
-  if (!self.own_parker.park_if_runnable(self, x.missing) && !watch(self, team, x))
-    self.own_parker.wait_for(self, x.missing);
+void rest(thread &self, omp_team &team, const expected &awaited) noexcept {
+  if (!self.own_parker.park_if_runnable(self, awaited.missing) && !watch(self, team, awaited))
+    self.own_parker.wait_for(self, awaited.missing);
 }
 
 void wake_leaves(thread &self, omp_team &team, std::uint64_t what) noexcept {

@@ -22,7 +22,7 @@ struct expected {
   bool wakes; // a watching member that sees it come true wakes the leaf
 };
 /// Waits until the condition is true, or there is something else to look at.
-void rest(thread &self, omp_team &team, const expected &x) noexcept;
+void rest(thread &self, omp_team &team, const expected &awaited) noexcept;
 /// Wakes the leaves for which no member watches the condition `what`, which is true now.
 void wake_leaves(thread &self, omp_team &team, std::uint64_t what) noexcept;
 

@@ -39,9 +39,9 @@ void reserve_members(omp_team &team, unsigned size) {
 
 /// Writes a word only if that changes it, because members read it all the time.
 template <class Word, class T>
-void change(Word &to, T v) noexcept {
-  if (to != v)
-    to = v;
+void change(Word &to, T value) noexcept {
+  if (to != value)
+    to = value;
 }
 
 int next_level_threads(const omp_team &team) noexcept {
@@ -141,8 +141,8 @@ unsigned resolve_threads(thread &self, unsigned asked, unsigned most_useful) noe
 
 namespace {
 
-bool has_no_message(const parker::reason &r) noexcept {
-  return static_cast<const omp_team *>(r.object)->fork_mailbox.is_unchanged(r.number);
+bool has_no_message(const parker::reason &why) noexcept {
+  return static_cast<const omp_team *>(why.object)->fork_mailbox.is_unchanged(why.number);
 }
 
 /// Waits until the member has a message. `known`: see basic_fork_mailbox.
@@ -164,14 +164,14 @@ void wait_for_fork(thread &self, omp_team &team, unsigned number, std::uint64_t 
 /// What a member does in a region.
 struct member_work {
   static void begin(thread &) noexcept {}
-  static void run(thread &, const fork_message &o) { o(); }
+  static void run(thread &, const fork_message &order) { order(); }
   static void wait(thread &self) { final_barrier(self); }
 };
 /// The same, reported to a tool.
 struct watched_member_work {
   static void begin(thread &self) { begin_watched(self, watched_as::member); }
-  static void run(thread &self, const fork_message &o) {
-    run_watched(self, o, o.entry == region_entry::in_workshare);
+  static void run(thread &self, const fork_message &order) {
+    run_watched(self, order, order.entry == region_entry::in_workshare);
   }
   static void wait(thread &self) { wait_watched(self); }
 };
@@ -346,6 +346,7 @@ void end_team(thread &self) {
   self.number = team.number_in_outer;
   self.task = team.outer_task;
   self.workshare = team.outer_share;
+  self.pace.lose_time(); // a loop of the inner region may have used it
   self.placement = team.outer_placement;
   settle(self);
   if (self.team->level == 0)

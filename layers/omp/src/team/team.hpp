@@ -169,11 +169,13 @@ void run_parallel(thread &self, const region_body &body, unsigned threads, unsig
 /// say.
 void run_league(thread &self, const region_body &body, unsigned teams, unsigned limit);
 
-/// Takes a chunk of the member's own range of a static_steal loop, as most calls for the next chunk
-/// do. Returns false if there is none: the caller calls next_chunk().
-[[nodiscard]] inline bool take_own_chunk(const thread &self, std::uint32_t &chunk) noexcept {
+/// Takes chunks of the member's own range of a static_steal loop, as most calls for the next chunk
+/// do: adjacent ones, from `first` on. Returns how many; 0: the caller calls next_chunk().
+[[nodiscard]] inline std::uint32_t take_own_chunks(thread &self, std::uint32_t &first) noexcept {
   chunk_range *const mine = self.workshare.range;
-  return mine && !self.team->is_workshare_cancelled() && mine->take(chunk);
+  if (!mine || self.team->is_workshare_cancelled())
+    return 0;
+  return mine->take(self.pace.next(mine->left()), first);
 }
 inline member_slot &slot_of(const thread &self) noexcept { return self.team->slots[self.number]; }
 

@@ -10,7 +10,7 @@ struct thread;
 // Supplied by task/.
 
 /// Leaves the records that an ending thread has kept to other threads.
-void empty_pool(thread &t) noexcept;
+void empty_pool(thread &who) noexcept;
 
 // Supplied by tool/, which serves tools that attach through OMPT (docs/design/ompt.md).
 

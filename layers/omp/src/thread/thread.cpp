@@ -31,15 +31,15 @@ std::atomic<std::uint32_t> g_known{0}; // a count of threads
 /// that each entry point takes its slow way, which is the one that reports (tool/enter.hpp).
 constinit thread_local thread *t_watched_self = nullptr;
 
-bool runs_on_its_stack(const thread &t) noexcept {
-  return stack_pointer() - t.stack_low < t.stack_bytes;
+bool runs_on_its_stack(const thread &who) noexcept {
+  return stack_pointer() - who.stack_low < who.stack_bytes;
 }
 
 /// Gives a thread its number. The first thread is number 0; the next numbers are kept for hidden
 /// helpers.
-void give_number(thread &t) noexcept {
+void give_number(thread &who) noexcept {
   const std::uint32_t before = g_known.fetch_add(1, std::memory_order_relaxed);
-  t.gtid = before == 0 ? 0 : before + g_globals.helper_numbers;
+  who.gtid = before == 0 ? 0 : before + g_globals.helper_numbers;
 }
 
 } // namespace
@@ -70,7 +70,7 @@ thread *acquire_thread() noexcept {
   return t;
 }
 
-bool end_light_thread(thread_record &t);
+bool end_light_thread(thread_record &thread);
 
 /// Begins this layer's part of a lightweight thread, behind its record. `gtid`: 0 for the next
 /// number, which the next thread with the same record keeps.
@@ -92,16 +92,16 @@ thread &begin_part(thread_record &record, std::uint32_t gtid = 0) noexcept {
 }
 
 /// Sets up a thread that is not a lightweight thread.
-thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept {
-  if (!t)
+thread &begin_thread(thread *who, const weft::layer::stack_range &stack) noexcept {
+  if (!who)
     fatal("no memory for the data of a thread");
-  t->place = &t->placement.cpus;
-  t->stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
-  t->stack_bytes = stack.bytes;
-  t->runs_on = number_of_kernel_thread();
-  t->team = make_initial_team(*t);
-  t->task = &t->team->implicit[0];
-  return *t;
+  who->place = &who->placement.cpus;
+  who->stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
+  who->stack_bytes = stack.bytes;
+  who->runs_on = number_of_kernel_thread();
+  who->team = make_initial_team(*who);
+  who->task = &who->team->implicit[0];
+  return *who;
 }
 
 /// Returns the calling thread's own stack. If its bounds are not known, returns one page of it: a
@@ -146,21 +146,22 @@ thread &become_host(const weft::layer::stack_range &stack) {
 
 /// Ends what a thread that is no member of a team has begun. Returns false if its data must stay:
 /// the thread ends inside a region, or its tasks wait for events, and the tasks still use the data.
-bool leave_initial_team(thread &t) noexcept {
+bool leave_initial_team(thread &who) noexcept {
   const bool at_rest =
-      t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
+      who.team->level == 0 && who.task == &who.team->implicit[0] && children_of(*who.task) == 0;
   if (!at_rest || weft::layer::is_over())
     return false;
-  forget_threads(t);
-  let_members_leave(t);
-  omp_team &own = *t.team;
+  forget_threads(who);
+  let_members_leave(who);
+  omp_team &own = *who.team;
   if (const std::int64_t n =
-          slot_of(t).take_unpublished()) // of tasks that ended elsewhere: only a barrier publishes
+          slot_of(who)
+              .take_unpublished()) // of tasks that ended elsewhere: only a barrier publishes
     own.publish(n);
   if (own.tasks_left() != 0)
     return false; // this runs inside one of its tasks, or the end of one is not published yet
-  t.task->end_implicit(t);
-  empty_pool(t);
+  who.task->end_implicit(who);
+  empty_pool(who);
   return true;
 }
 
@@ -180,14 +181,14 @@ void thread_ends(void *p) noexcept {
 }
 
 /// Makes Weft know a thread of the program, and its end.
-void be_known(thread &t) noexcept {
+void be_known(thread &who) noexcept {
   static pthread_key_t key;
   static const int failed = pthread_key_create(&key, &thread_ends);
-  if (failed || pthread_setspecific(key, &t))
+  if (failed || pthread_setspecific(key, &who))
     return; // the watcher never asks this thread to suspend itself
-  t.external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
-  if (!std::exchange(t.is_known, true))
-    weft::layer::add_external_thread(t.external);
+  who.external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
+  if (!std::exchange(who.is_known, true))
+    weft::layer::add_external_thread(who.external);
 }
 
 /// Runs regions with one thread if the program was built with ThreadSanitizer and this layer was
@@ -265,9 +266,9 @@ thread &find_self() noexcept {
   return *t;
 }
 
-int spins_for(const omp_team &t) noexcept {
+int spins_for(const omp_team &team) noexcept {
   static const unsigned workers = static_cast<unsigned>(effective_cpus());
-  return t.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;
+  return team.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;
 }
 
 // ---- lightweight threads -----------------------------------------------------------------------------------------------
@@ -335,7 +336,8 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
   t.life = life;
   t.team = team;
   t.number = number;
-  t.request = {&run_light_thread, &t, &light_thread_has_ended, g_globals.stack_bytes, nullptr};
+  t.request = {&run_light_thread,     &t,      &light_thread_has_ended,
+               g_globals.stack_bytes, nullptr, weft::layer::client::openmp};
   if (const char *const failure = start_in(t, &me)) {
     warn("cannot start a thread (%s); other threads do its work", failure);
     if (gtid != 0)

@@ -79,8 +79,8 @@ struct region_body {
   void operator()() const { call(*this); }
 
  private:
-  static void call_with_data(const region_body &b) {
-    reinterpret_cast<void (*)(void *)>(b.f)(b.arguments);
+  static void call_with_data(const region_body &body) {
+    reinterpret_cast<void (*)(void *)>(body.f)(body.arguments);
   }
 };
 
@@ -90,6 +90,7 @@ struct thread_state {
   omp_task *task = nullptr;
   unsigned number = 0;
   workshare_state workshare;
+  chunk_pace pace; // in the current static_steal loop
   thread_placement placement;
   displayed_placement displayed;
   unsigned teams = 1, teams_number = 0; // of a teams region
@@ -139,7 +140,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
                            omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// Returns how often a thread of this team looks before it parks.
-int spins_for(const omp_team &t) noexcept;
+int spins_for(const omp_team &team) noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
 
 } // namespace weft_omp

@@ -43,8 +43,10 @@ class inside {
 /// Goes the slow way: for a thread whose first call this is, and in a watched process.
 template <class Plain, class Watched>
 [[gnu::noinline, gnu::cold]] auto enter_slow(Plain plain, Watched with_events, call_site at) {
-  // The entry point has not changed the register of the frame pointer.
-  at.caller = *static_cast<void **>(__builtin_frame_address(0));
+  // The compiler may have given the entry point a frame pointer or not. Without one, the register
+  // still has the caller's.
+  void *const before = *static_cast<void **>(__builtin_frame_address(0));
+  at.caller = before == at.frame ? *static_cast<void **>(before) : before;
   thread &self = find_self();
   if (!self.watched)
     return plain(self);

@@ -26,10 +26,10 @@ namespace weft_omp {
   }
 }
 
-inline void report_sync(ompt::event e, watched_thread &me, ompt::sync_kind kind, ompt::endpoint at,
-                        const void *return_address) {
-  report(e, static_cast<int>(kind), static_cast<int>(at), data_of(me.task->region), &me.task->data,
-         return_address);
+inline void report_sync(ompt::event event, watched_thread &me, ompt::sync_kind kind,
+                        ompt::endpoint at, const void *return_address) {
+  report(event, static_cast<int>(kind), static_cast<int>(at), data_of(me.task->region),
+         &me.task->data, return_address);
 }
 
 /// Runs `f` as the wait of a synchronisation region.
@@ -40,8 +40,8 @@ decltype(auto) wait_in(watched_thread &me, ompt::sync_kind kind, const void *ret
     ompt::sync_kind kind;
     const void *return_address;
     state_change change;
-    wait(watched_thread &who, ompt::sync_kind k, const void *ra)
-        : me(who), kind(k), return_address(ra), change(who, state_in(k)) {
+    wait(watched_thread &who, ompt::sync_kind which, const void *ra)
+        : me(who), kind(which), return_address(ra), change(who, state_in(which)) {
       report_sync(ompt::event::sync_region_wait, me, kind, ompt::endpoint::begin, return_address);
     }
     ~wait() {
@@ -59,8 +59,8 @@ decltype(auto) synchronize(watched_thread &me, ompt::sync_kind kind, const void 
     watched_thread &me;
     ompt::sync_kind kind;
     const void *return_address;
-    region(watched_thread &who, ompt::sync_kind k, const void *ra)
-        : me(who), kind(k), return_address(ra) {
+    region(watched_thread &who, ompt::sync_kind which, const void *ra)
+        : me(who), kind(which), return_address(ra) {
       report_sync(ompt::event::sync_region, me, kind, ompt::endpoint::begin, return_address);
     }
     ~region() {
@@ -152,14 +152,14 @@ void wait_at_end(watched_thread &me, const void *return_address, F f) {
     return ompt::state::wait_lock;
   }
 }
-inline void report_acquire(ompt::event e, ompt::mutex_kind kind, unsigned hint, const void *lock,
-                           const void *return_address) {
+inline void report_acquire(ompt::event event, ompt::mutex_kind kind, unsigned hint,
+                           const void *lock, const void *return_address) {
   constexpr unsigned k_queueing = 2;
-  report(e, static_cast<int>(kind), hint, k_queueing, id_of(lock), return_address);
+  report(event, static_cast<int>(kind), hint, k_queueing, id_of(lock), return_address);
 }
-inline void report_mutex(ompt::event e, ompt::mutex_kind kind, const void *lock,
+inline void report_mutex(ompt::event event, ompt::mutex_kind kind, const void *lock,
                          const void *return_address) {
-  report(e, static_cast<int>(kind), id_of(lock), return_address);
+  report(event, static_cast<int>(kind), id_of(lock), return_address);
 }
 /// Runs `f`, which takes a lock.
 template <class F>

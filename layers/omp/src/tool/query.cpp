@@ -75,23 +75,25 @@ int enumerate_mutex_implementations(int current, int *next, const char **name) {
   return next_of(k_mutex_implementations, 0, current, next, name);
 }
 
-constexpr bool is_known(unsigned e) noexcept {
-  return (e >= 1 && e <= 7) || e == 11 || (e >= 16 && e <= 21) || (e >= 23 && e <= 32) || e == 37;
+constexpr bool is_known(unsigned number) noexcept {
+  return (number >= 1 && number <= 7) || number == 11 || (number >= 16 && number <= 21) ||
+         (number >= 23 && number <= 32) || number == 37;
 }
 
-ompt::set_result set_callback(unsigned e, ompt::function f) {
-  if (e == 0 || e >= ompt::k_events)
+ompt::set_result set_callback(unsigned number, ompt::function f) {
+  if (number == 0 || number >= ompt::k_events)
     return ompt::set_result::error;
-  if (!is_known(e))
+  if (!is_known(number))
     return ompt::set_result::never;
-  g_callbacks[e].store(f, std::memory_order_release); // O1 of tool.hpp
+  g_callbacks[number].store(f, std::memory_order_release); // O1 of tool.hpp
   return ompt::set_result::always;
 }
 
-int get_callback(unsigned e, ompt::function *f) {
-  if (e == 0 || e >= ompt::k_events)
+int get_callback(unsigned number, ompt::function *f) {
+  if (number == 0 || number >= ompt::k_events)
     return 0;
-  ompt::function const found = g_callbacks[e].load(std::memory_order_acquire); // O1 of tool.hpp
+  ompt::function const found =
+      g_callbacks[number].load(std::memory_order_acquire); // O1 of tool.hpp
   if (!found)
     return 0;
   *f = found;

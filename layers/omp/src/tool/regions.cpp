@@ -80,8 +80,8 @@ struct league_part {
   unsigned teams;
 };
 
-void run_team_of_league(const region_body &b) {
-  auto &part = *static_cast<league_part *>(b.arguments);
+void run_team_of_league(const region_body &body) {
+  auto &part = *static_cast<league_part *>(body.arguments);
   thread &self = weft_omp::self();
   watched_thread &me = watched_self(self);
   watched_task mine;

@@ -17,7 +17,7 @@ namespace weft_omp {
 namespace {
 
 void drop(watched_task &task) noexcept {
-  if (task.references.fetch_sub(1, std::memory_order_acq_rel) == 1) // O2 of watched.hpp
+  if (task.references.fetch_sub(1, std::memory_order_acq_rel) == 1) // O1 of watched.hpp
     delete &task;
 }
 
@@ -81,9 +81,9 @@ class sibling_order {
     using enum ompt::dependence_kind;
     return kind == out || kind == inout || kind == out_all_memory || kind == inout_all_memory;
   }
-  void enter_one(watched_task &task, const ompt::dependence &d, bool is_kept) {
-    place &at = m_places[d.variable.pointer];
-    const bool joins = !writes(d.kind) && d.kind == at.kind;
+  void enter_one(watched_task &task, const ompt::dependence &dependence, bool is_kept) {
+    place &at = m_places[dependence.variable.pointer];
+    const bool joins = !writes(dependence.kind) && dependence.kind == at.kind;
     for (const reference &r : joins ? at.before : at.now)
       tell(*r.task, task);
     if (!is_kept)
@@ -91,7 +91,7 @@ class sibling_order {
     if (!joins) {
       at.before = std::move(at.now);
       at.now.clear();
-      at.kind = d.kind;
+      at.kind = dependence.kind;
     }
     std::erase_if(at.now, [](const reference &r) { return r.task->is_over; });
     at.now.emplace_back(task);
@@ -160,18 +160,26 @@ void switch_back(watched_thread &me, watched_task &task, ompt::task_status statu
   report_schedule(task, status, before);
 }
 
-/// Ends the body of a task. Returns the status with which the thread leaves it. `is_over`: the task
-/// is, and no other thread has its record.
-ompt::task_status end_of_body(watched_task &task, bool was_cancelled, bool &is_over) noexcept {
-  is_over = true;
-  if (task.has_event) {
-    const unsigned before =
-        task.ends.fetch_or(k_body_is_over, std::memory_order_acq_rel); // O1 of watched.hpp
-    is_over = (before & k_is_fulfilled) != 0;
-    if (!is_over)
-      return ompt::task_status::detach;
+/// Ends the record of a task that has been left as detached.
+void end_late(thread &self, watched_task &task) {
+  leave_siblings(self, task);
+  report_schedule(task, ompt::task_status::late_fulfill, nullptr);
+  drop(task);
+}
+
+/// Ends the body of the task that the thread runs, and goes back to the task before.
+void end_body(thread &self, watched_task &task) {
+  watched_thread &me = watched_self(self);
+  if (task.has_event && !task.ends.is_fulfilled()) {
+    switch_back(me, task, ompt::task_status::detach); // before another thread may end the record
+    if (task.ends.end_body())
+      end_late(self, task); // the event was fulfilled meanwhile
+    return;
   }
-  return was_cancelled ? ompt::task_status::cancel : ompt::task_status::complete;
+  leave_siblings(self, task);
+  switch_back(me, task,
+              is_cancelled(*self.task) ? ompt::task_status::cancel : ompt::task_status::complete);
+  drop(task);
 }
 
 watched_task *new_task(const omp_task &task, const watched_creation &creation) {
@@ -247,13 +255,7 @@ void run_watched_task(void *p) {
   }
   if (running.again) // an untied task, at the end of a part
     return switch_back(me, task, ompt::task_status::switched);
-  bool is_over = false;
-  const auto status = end_of_body(task, is_cancelled(running), is_over);
-  if (is_over)
-    leave_siblings(self, task);
-  switch_back(me, task, status);
-  if (is_over)
-    drop(task);
+  end_body(self, task);
 }
 
 void begin_watched_here(thread &self, omp_task &task, const watched_creation &creation,
@@ -275,31 +277,20 @@ void begin_watched_here(thread &self, omp_task &task, const watched_creation &cr
 
 void end_watched_here(thread &self) {
   watched_thread &me = watched_self(self);
-  watched_task &task = *me.task;
-  bool is_over = false;
-  const auto status = end_of_body(task, is_cancelled(*self.task), is_over);
-  if (is_over)
-    leave_siblings(self, task);
-  switch_back(me, task, status);
+  end_body(self, *me.task);
   me.task->frame.enter.pointer = nullptr;
-  if (is_over)
-    drop(task);
 }
 
 void report_fulfillment(thread &self, omp_task &task) {
   watched_task *const part = watched_part(task);
   if (!part || !part->has_event)
     return;
-  // O1 of watched.hpp: the second to come of this and the end of the body ends the record.
-  if (!(part->ends.load(std::memory_order_acquire) & k_body_is_over)) {
-    report_schedule(*part, ompt::task_status::early_fulfill, nullptr); // O1
-    if (!(part->ends.fetch_or(k_is_fulfilled, std::memory_order_acq_rel) & k_body_is_over))
-      return;
-    // else the body ended meanwhile, as one that is detached
+  if (!part->ends.is_body_over()) {
+    report_schedule(*part, ompt::task_status::early_fulfill, nullptr);
+    if (!part->ends.fulfil())
+      return; // else the body ended meanwhile, as one that is detached
   }
-  leave_siblings(self, *part);
-  report_schedule(*part, ompt::task_status::late_fulfill, nullptr);
-  drop(*part);
+  end_late(self, *part);
 }
 
 void report_wait_begin(thread &self, watched_task &task, const watched_creation &creation) {

@@ -28,14 +28,14 @@ extern std::atomic<ompt::function> g_callbacks[ompt::k_events]
 
 /// Returns the tool's callback for an event. Null: it has set none.
 template <class Function>
-[[nodiscard]] Function callback_for(ompt::event e) noexcept {
+[[nodiscard]] Function callback_for(ompt::event event) noexcept {
   return reinterpret_cast<Function>( // O1
-      g_callbacks[static_cast<unsigned>(e)].load(std::memory_order_acquire));
+      g_callbacks[static_cast<unsigned>(event)].load(std::memory_order_acquire));
 }
 /// Calls the tool's callback for an event, if it has set one.
 template <class... Arguments>
-void report(ompt::event e, Arguments... arguments) {
-  if (auto *const f = callback_for<void (*)(Arguments...)>(e))
+void report(ompt::event event, Arguments... arguments) {
+  if (auto *const f = callback_for<void (*)(Arguments...)>(event))
     f(arguments...);
 }
 

@@ -127,9 +127,9 @@ void finish_region(thread &self, watched_task &task) {
   end_region(me, region);
 }
 
-void call_with_frame(const region_body &b, ompt::data *exit) {
+void call_with_frame(const region_body &body, ompt::data *exit) {
   exit->pointer = __builtin_frame_address(0);
-  reinterpret_cast<void (*)(void *)>(b.f)(b.arguments);
+  reinterpret_cast<void (*)(void *)>(body.f)(body.arguments);
   exit->pointer = nullptr;
 }
 

@@ -2,16 +2,14 @@
 // What a watched process keeps of its threads, tasks and regions for the tool (tool.hpp). Only the
 // thread itself uses its record; what the record refers to lives until the thread has left it.
 //
-// Roles       Runner: ends the body of a task. Fulfiller: fulfils the task's event. Sibling: a later
-//             task whose order names this one.
-// Invariants  I1  Of the runner and the fulfiller, the second ends the record.
-// Orders      O1  ends fetch_or acq_rel, load acquire: I1, and the second sees what the first did.
-//             O2  references fetch_sub acq_rel: the last dropper sees what all others did.
+// Roles       Dropper: the end of a task (task_ends.hpp), or a later sibling whose order names it.
+// Orders      O1  references fetch_sub acq_rel: the last dropper sees what all others did.
 // Reclamation The last reference deletes a task: that of its life, or one of a sibling order.
 // Checked by  weft_omp_ompt_*
 #pragma once
 
 #include "team/team.hpp"
+#include "tool/task_ends.hpp"
 #include "tool/tool.hpp"
 
 #include <atomic>
@@ -67,7 +65,7 @@ struct watched_task {
   void *memory = nullptr; // of its private variables
   std::size_t bytes = 0;
   bool is_copied = false, has_event = false;
-  std::atomic<unsigned> ends{0}; // k_body_is_over, k_is_fulfilled
+  task_ends ends; // only with an event
   std::uint64_t first = 0, iterations = 0; // of a taskloop
   bool is_chunk = false;
   // Where the tool asks which tasks depend on each other:
@@ -79,7 +77,6 @@ struct watched_task {
   watched_task(const watched_task &) = delete;
   watched_task &operator=(const watched_task &) = delete;
 };
-inline constexpr unsigned k_body_is_over = 1, k_is_fulfilled = 2;
 
 /// A thread of a watched process.
 struct watched_thread {
@@ -94,10 +91,12 @@ struct watched_thread {
 };
 
 /// Returns what the tool's part keeps of a thread; null before the thread has begun.
-[[nodiscard]] inline watched_thread *watched(const thread &t) noexcept {
-  return static_cast<watched_thread *>(t.watched);
+[[nodiscard]] inline watched_thread *watched(const thread &who) noexcept {
+  return static_cast<watched_thread *>(who.watched);
 }
-[[nodiscard]] inline watched_thread &watched_self(const thread &t) noexcept { return *watched(t); }
+[[nodiscard]] inline watched_thread &watched_self(const thread &who) noexcept {
+  return *watched(who);
+}
 
 [[nodiscard]] inline ompt::data *data_of(watched_region *region) noexcept {
   return region ? &region->data : nullptr;
@@ -118,7 +117,7 @@ void end_region(watched_thread &me, watched_region &region);
 /// Waits at the end of the region whose implicit task the calling thread runs, and ends both.
 void finish_region(thread &self, watched_task &task);
 /// Calls a region's body as GCC compiles it, and notes the frame.
-void call_with_frame(const region_body &b, ompt::data *exit);
+void call_with_frame(const region_body &body, ompt::data *exit);
 
 /// A change of the thread's state, for as long as this object lives.
 class state_change {

@@ -15,8 +15,8 @@ struct doacross {
   basic_ordered<>::post_word *posted;
 };
 
-void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_t *counts) {
-  s.steps = nullptr;
+void set_doacross(thread &self, workshare &share, unsigned count, const std::uint64_t *counts) {
+  share.steps = nullptr;
   if (self.team->size == 1)
     return;
   for (unsigned i = 0; i < count; ++i)
@@ -33,11 +33,11 @@ void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_
           static_cast<unsigned long long>(counts[0]));
   for (unsigned i = 0; i < count; ++i)
     d->extents[i] = counts[i];
-  s.steps = d;
+  share.steps = d;
 }
 
-void free_doacross(workshare &s) noexcept {
-  doacross *const d = std::exchange(s.steps, nullptr);
+void free_doacross(workshare &share) noexcept {
+  doacross *const d = std::exchange(share.steps, nullptr);
   if (!d)
     return;
   std::free(d->extents);
@@ -61,10 +61,10 @@ unsigned depth_of_doacross(const thread &self) noexcept {
 namespace {
 
 /// Returns the number of an inner iteration of a nest, from 1.
-std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexcept {
+std::uint64_t inner_number(const doacross &loop, const std::uint64_t *where) noexcept {
   std::uint64_t n = 0;
-  for (unsigned i = 1; i < d.count; ++i)
-    n = n * d.extents[i] + where[i];
+  for (unsigned i = 1; i < loop.count; ++i)
+    n = n * loop.extents[i] + where[i];
   return n + 1;
 }
 

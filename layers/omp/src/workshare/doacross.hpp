@@ -9,10 +9,10 @@
 namespace weft_omp {
 
 /// Sets up, posts to and waits for an ordering by sinks and sources.
-void set_doacross(thread &self, workshare &s, unsigned count, const std::uint64_t *counts);
+void set_doacross(thread &self, workshare &share, unsigned count, const std::uint64_t *counts);
 void post(thread &self, const std::uint64_t *where) noexcept;
 void wait_for(thread &self, const std::uint64_t *where) noexcept;
-void free_doacross(workshare &s) noexcept;
+void free_doacross(workshare &share) noexcept;
 /// Returns the number of loops in the nest that the member's region orders. 0: it orders nothing.
 [[nodiscard]] unsigned depth_of_doacross(const thread &self) noexcept;
 

@@ -14,13 +14,14 @@ struct part_of_all {
   N begin, end;
 };
 
-/// Returns part `i` of the `n` parts of `total`. If the division has a remainder, the first parts
+/// Returns part `number` of the `parts` parts of `total`. If the division has a remainder, the first parts
 /// get one more.
 template <std::unsigned_integral N>
-[[nodiscard]] constexpr part_of_all<N> even_part(N total, std::type_identity_t<N> n,
-                                                 std::type_identity_t<N> i) noexcept {
-  const N each = total / n, more = total % n, begin = i * each + std::min(i, more);
-  return {begin, begin + each + (i < more)};
+[[nodiscard]] constexpr part_of_all<N> even_part(N total, std::type_identity_t<N> parts,
+                                                 std::type_identity_t<N> number) noexcept {
+  const N each = total / parts, more = total % parts,
+          begin = number * each + std::min(number, more);
+  return {begin, begin + each + (number < more)};
 }
 
 } // namespace weft_omp

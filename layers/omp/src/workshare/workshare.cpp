@@ -115,16 +115,22 @@ namespace {
 constexpr unsigned k_most_ranges = 64;
 
 /// Returns a function that gives the range of a static_steal loop by the member's number.
-auto ranges_of(const thread &self, const workshare &s) noexcept {
+auto ranges_of(const thread &self, const workshare &share) noexcept {
   return [slots = static_cast<member_slot *>(self.team->slots),
-          slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
+          slot = share.number % k_open_workshares](unsigned member) -> chunk_range & {
     return slots[member].chunk_ranges[slot];
   };
 }
 
+/// Returns whether the member takes one chunk at a time: a tool hears of each, a request for
+/// cancellation is looked at before each, and an order by a seed depends on no clock.
+bool takes_single_chunks(const thread &self) noexcept {
+  return self.watched || g_globals.cancellation || weft::detail::blocks_ignore_time();
+}
+
 } // namespace
 
-void set_loop(const thread &self, workshare &s, const loop_shape &shape, long schedule,
+void set_loop(const thread &self, workshare &share, const loop_shape &shape, long schedule,
               std::uint64_t chunk) noexcept {
   int kind = static_cast<int>(schedule & 7);
   bool in_any_order = (schedule & k_nonmonotonic) != 0;
@@ -140,29 +146,30 @@ void set_loop(const thread &self, workshare &s, const loop_shape &shape, long sc
   }
   if (kind == k_trapezoidal) // chunks that become smaller
     kind = k_guided;
-  s.schedule = kind;
-  s.total = shape.total;
-  s.first = shape.first;
-  s.step = shape.step;
-  s.last = shape.last;
-  s.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
-  s.multiple = 1;
-  s.chunks = s.total == 0 || s.chunk == 0 ? 0 : (s.total - 1) / s.chunk + 1;
-  s.span = s.chunk * s.step;
-  s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
+  share.schedule = kind;
+  share.total = shape.total;
+  share.first = shape.first;
+  share.step = shape.step;
+  share.last = shape.last;
+  share.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
+  share.multiple = 1;
+  share.chunks = share.total == 0 || share.chunk == 0 ? 0 : (share.total - 1) / share.chunk + 1;
+  share.span = share.chunk * share.step;
+  share.adds = share.chunks < UINT64_C(1) << 62; // once per thread
   const unsigned members = self.team->size;
-  s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most &&
-                   members <= k_most_ranges &&
-                   s.slot == &s; // a record that is linked to a slot has no ranges
-  if (s.static_steal)
-    split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(self, s));
+  share.static_steal = in_any_order && kind == k_dynamic && share.chunks <= chunk_range::k_most &&
+                       members <= k_most_ranges &&
+                       share.slot == &share; // a record that is linked to a slot has no ranges
+  if (share.static_steal)
+    split_chunks(share.chunks == 0 ? 0 : share.chunks - 1, members, ranges_of(self, share));
 }
 
-void set_memory(workshare &s, void **memory) {
+void set_memory(workshare &share, void **memory) {
   if (!memory)
     return;
-  s.memory = std::calloc(1, std::max<std::size_t>(reinterpret_cast<std::uintptr_t>(*memory), 1));
-  if (!s.memory)
+  share.memory =
+      std::calloc(1, std::max<std::size_t>(reinterpret_cast<std::uintptr_t>(*memory), 1));
+  if (!share.memory)
     fatal("no memory for a worksharing region: %zu bytes", reinterpret_cast<std::size_t>(*memory));
 }
 
@@ -175,61 +182,69 @@ bool take(workshare_state &mine, std::uint64_t first, std::uint64_t end) noexcep
   return true;
 }
 
-bool take_equal(workshare_state &mine, const workshare &s, std::uint64_t chunk) noexcept {
-  return take(mine, chunk * s.chunk, chunk + 1 == s.chunks ? s.total : (chunk + 1) * s.chunk);
+bool take_equal(workshare_state &mine, const workshare &share, std::uint64_t chunk) noexcept {
+  return take(mine, chunk * share.chunk,
+              chunk + 1 == share.chunks ? share.total : (chunk + 1) * share.chunk);
 }
 
-bool next_static(const thread &self, workshare_state &mine, const workshare &s) noexcept {
+bool next_static(const thread &self, workshare_state &mine, const workshare &share) noexcept {
   const std::uint64_t n = self.team->size, me = self.number;
-  if (s.chunk == 0) {
+  if (share.chunk == 0) {
     if (mine.trip++ != 0)
       return false;
-    const auto [first, end] = even_part(s.total, n, me);
+    const auto [first, end] = even_part(share.total, n, me);
     return first < end && take(mine, first, end);
   }
   const std::uint64_t round = mine.trip++, mine_is = round * n + me;
-  return round <= s.chunks / n && mine_is < s.chunks && take_equal(mine, s, mine_is);
+  return round <= share.chunks / n && mine_is < share.chunks && take_equal(mine, share, mine_is);
 }
 
-/// Takes the member's next chunk of a static_steal loop. The loop's last chunk is in no range: the
+/// Takes the member's next chunks of a static_steal loop. The loop's last chunk is in no range: the
 /// first member that finds no other chunk gets it, and no chunk after it.
 /// Compilers need that for lastprivate variables: they keep what a member's last chunk left, if
 /// that chunk is the loop's last one.
-bool next_static_steal(const thread &self, workshare_state &mine, workshare &s) noexcept {
+bool next_static_steal(thread &self, workshare_state &mine, workshare &share) noexcept {
   if (mine.trip != 0)
     return false;
-  const auto range_of = ranges_of(self, s);
-  mine.range = &range_of(self.number);
+  const auto range_of = ranges_of(self, share);
+  if (!mine.range) {
+    mine.range = &range_of(self.number);
+    self.pace.begin(takes_single_chunks(self));
+  }
   std::uint32_t chunk = 0;
-  if (mine.range->take(chunk) || steal_half(self.team->size, self.number, range_of, chunk))
-    return take_equal(mine, s, chunk);
-  if (s.next.load(std::memory_order_relaxed) >= s.chunks ||
-      s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
+  if (const std::uint32_t count = mine.range->take(self.pace.next(mine.range->left()), chunk))
+    return take(mine, chunk * share.chunk, (chunk + count) * share.chunk);
+  if (steal_half(self.team->size, self.number, range_of, chunk)) {
+    self.pace.lose_time();
+    return take_equal(mine, share, chunk);
+  }
+  if (share.next.load(std::memory_order_relaxed) >= share.chunks ||
+      share.next.exchange(share.chunks, std::memory_order_relaxed) == share.chunks)
     return false;
   mine.trip = 1;
-  return take_equal(mine, s, s.chunks - 1);
+  return take_equal(mine, share, share.chunks - 1);
 }
 
-bool next_dynamic(workshare_state &mine, workshare &s) noexcept {
-  if (s.adds) [[likely]] {
-    const std::uint64_t chunk = s.next.fetch_add(1, std::memory_order_relaxed);
-    return chunk < s.chunks && take_equal(mine, s, chunk);
+bool next_dynamic(workshare_state &mine, workshare &share) noexcept {
+  if (share.adds) [[likely]] {
+    const std::uint64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+    return chunk < share.chunks && take_equal(mine, share, chunk);
   }
-  std::uint64_t chunk = s.next.load(std::memory_order_relaxed);
-  while (chunk < s.chunks)
-    if (s.next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed))
-      return take_equal(mine, s, chunk);
+  std::uint64_t chunk = share.next.load(std::memory_order_relaxed);
+  while (chunk < share.chunks)
+    if (share.next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed))
+      return take_equal(mine, share, chunk);
   return false;
 }
 
-bool next_guided(const thread &self, workshare_state &mine, workshare &s) noexcept {
-  std::uint64_t at = s.next.load(std::memory_order_relaxed);
-  while (at < s.total) {
-    const std::uint64_t left = s.total - at, fair = (left - 1) / self.team->size + 1;
-    const std::uint64_t odd = fair % s.multiple, missing = odd == 0 ? 0 : s.multiple - odd;
+bool next_guided(const thread &self, workshare_state &mine, workshare &share) noexcept {
+  std::uint64_t at = share.next.load(std::memory_order_relaxed);
+  while (at < share.total) {
+    const std::uint64_t left = share.total - at, fair = (left - 1) / self.team->size + 1;
+    const std::uint64_t odd = fair % share.multiple, missing = odd == 0 ? 0 : share.multiple - odd;
     const std::uint64_t even = missing <= left - fair ? fair + missing : left;
-    const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
-    if (s.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
+    const std::uint64_t end = at + std::min(left, std::max(even, share.chunk));
+    if (share.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
       return take(mine, at, end);
   }
   return false;

@@ -90,9 +90,9 @@ void leave_workshare(thread &self) noexcept;
 
 /// A flag in `schedule`, besides its kind: a member's chunks may come in any order.
 inline constexpr long k_nonmonotonic = 8;
-void set_loop(const thread &self, workshare &s, const loop_shape &shape, long schedule,
+void set_loop(const thread &self, workshare &share, const loop_shape &shape, long schedule,
               std::uint64_t chunk) noexcept;
-void set_memory(workshare &s, void **memory);
+void set_memory(workshare &share, void **memory);
 
 /// Finds the member's next chunk, and puts it into self.workshare.first and end. Returns false if
 /// there is none.
@@ -101,15 +101,16 @@ void set_memory(workshare &s, void **memory);
 [[nodiscard]] bool next_ordered_chunk(thread &self) noexcept;
 void wait_for_ordered_ticket(thread &self) noexcept;
 
-/// Values of the loop's variable in an equal chunk that is not the last one: at its begin, and
-/// where it stops.
+/// Values of the loop's variable in equal chunks of which none is the last one: at their begin, and
+/// where they stop.
 struct chunk_values {
   std::uint64_t first, stop;
   bool is_last;
 };
-[[nodiscard]] inline chunk_values values_of(const workshare &s, std::uint64_t chunk) noexcept {
-  const std::uint64_t first = s.first + chunk * s.span;
-  return {first, first + s.span, false};
+[[nodiscard]] inline chunk_values values_of(const workshare &share, std::uint64_t chunk,
+                                            std::uint64_t count) noexcept {
+  const std::uint64_t first = share.first + chunk * share.span;
+  return {first, first + count * share.span, false};
 }
 
 } // namespace weft_omp

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <weft/config.hpp>
+#include <weft/layer/thread.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -37,6 +38,7 @@ struct light_thread_request {
   void (*ended)(void *argument) = nullptr;
   std::size_t stack_bytes = 0; ///< with a guard page; 0: 2 MiB. What is not touched takes no memory
   const char *kind = "thread"; ///< what light_threads() counts; a literal. Null: it is not counted
+  weft::layer::client runs = weft::layer::client::other; ///< the runtime that the thread belongs to
 };
 
 /// Starts a lightweight thread, and starts Weft's runtime if it has not started. The thread begins

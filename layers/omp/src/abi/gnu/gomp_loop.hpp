@@ -57,9 +57,10 @@ template <class T>
 bool next_of_loop(T *first, T *last) noexcept {
   if (thread *const self = self_or_null()) [[likely]] {
     std::uint32_t chunk = 0;
-    if (!take_own_chunk(*self, chunk)) [[unlikely]]
+    const std::uint32_t count = take_own_chunks(*self, chunk);
+    if (count == 0) [[unlikely]]
       return next_otherwise(*self, first, last);
-    const chunk_values v = values_of(*self->workshare.current, chunk);
+    const chunk_values v = values_of(*self->workshare.current, chunk, count);
     *first = static_cast<T>(v.first);
     *last = static_cast<T>(v.stop);
     return true;
@@ -110,10 +111,10 @@ template <class T>
 [[gnu::always_inline]] inline bool begin_doacross(thread &self, unsigned count, const T *counts,
                                                   long kind, T chunk, T *first, T *last,
                                                   loop_extras extras) {
-  begin_workshare(self, extras.reductions, extras.memory, [&](workshare &s) {
+  begin_workshare(self, extras.reductions, extras.memory, [&](workshare &share) {
     const auto outermost = static_cast<std::uint64_t>(counts[0]);
-    set_loop(self, s, {outermost, 0, 1, outermost}, kind, static_cast<std::uint64_t>(chunk));
-    set_doacross(self, s, count, reinterpret_cast<const std::uint64_t *>(counts));
+    set_loop(self, share, {outermost, 0, 1, outermost}, kind, static_cast<std::uint64_t>(chunk));
+    set_doacross(self, share, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
   return give_chunk(self, next_chunk(self), first, last);
 }

@@ -296,7 +296,7 @@ struct loop_call {
 
 /// Makes the tasks of a loop that has iterations, and runs those that are not deferred.
 template <class T, class Report>
-void make_loop(thread &self, const loop_call &call, T first, T step, const division &d,
+void make_loop(thread &self, const loop_call &call, T first, T step, const division &parts,
                const Report &report) {
   task_clauses clauses;
   clauses.deferred = deferred_here(self, (call.flags & k_if) != 0);
@@ -304,8 +304,9 @@ void make_loop(thread &self, const loop_call &call, T first, T step, const divis
   clauses.priority = call.flags & k_priority ? call.priority : 0;
   omp_task *later = nullptr; // the undeferred tasks, which run when all data are copied
   omp_task **end = &later;
-  for (std::uint64_t i = 0; i < d.tasks; ++i) {
-    const std::uint64_t length = d.last && i + 1 == d.tasks ? d.last : d.each + (i < d.bigger);
+  for (std::uint64_t i = 0; i < parts.tasks; ++i) {
+    const std::uint64_t length =
+        parts.last && i + 1 == parts.tasks ? parts.last : parts.each + (i < parts.bigger);
     omp_task *const task = make_task(self, static_cast<std::size_t>(call.bytes),
                                      static_cast<std::size_t>(call.alignment), clauses);
     task->body = call.body;
@@ -363,11 +364,11 @@ template <class T>
       [&](thread &self, const call_site &at, auto) {
         const bool group = !(call.flags & k_nogroup);
         in_reported_group(self, group, at, [&](auto between) {
-          taskloop<T>(self, call, [&](thread &me, const division &d) {
+          taskloop<T>(self, call, [&](thread &me, const division &parts) {
             watched_creation report{at.return_address, (call.flags & k_untied) != 0};
             report.bytes = static_cast<std::size_t>(call.bytes);
             report_taskloop(watched_self(me), call.n, at,
-                            [&] { make_loop(me, call, first, step, d, report); });
+                            [&] { make_loop(me, call, first, step, parts, report); });
             between();
           });
         });

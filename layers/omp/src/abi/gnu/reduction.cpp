@@ -30,25 +30,26 @@ using address_index =
 address_index *index_of(const std::uintptr_t *data) noexcept {
   return reinterpret_cast<address_index *>(data[k_index]);
 }
-std::uintptr_t *next_of(const std::uintptr_t *d) noexcept {
-  return reinterpret_cast<std::uintptr_t *>(d[k_next]);
+std::uintptr_t *next_of(const std::uintptr_t *descriptor) noexcept {
+  return reinterpret_cast<std::uintptr_t *>(descriptor[k_next]);
 }
 
-void make_copies(std::uintptr_t *d, unsigned threads) {
-  const std::size_t bytes = d[k_bytes] * threads, alignment = d[k_copies] < 64 ? 64 : d[k_copies];
+void make_copies(std::uintptr_t *descriptor, unsigned threads) {
+  const std::size_t bytes = descriptor[k_bytes] * threads,
+                    alignment = descriptor[k_copies] < 64 ? 64 : descriptor[k_copies];
   void *p = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
   if (!p)
     fatal("no memory for the copies of a task reduction: %zu bytes", bytes);
   std::memset(p, 0, bytes);
-  d[k_copies] = reinterpret_cast<std::uintptr_t>(p);
-  d[k_end] = d[k_copies] + bytes;
+  descriptor[k_copies] = reinterpret_cast<std::uintptr_t>(p);
+  descriptor[k_end] = descriptor[k_copies] + bytes;
 }
 
-void index_variables(address_index &i, std::uintptr_t *d) {
-  for (std::uintptr_t v = 0; v < d[k_count]; ++v) {
-    std::uintptr_t *const words = d + k_variables + v * k_words_per_variable;
-    words[2] = reinterpret_cast<std::uintptr_t>(d);
-    i[words[0]] = words;
+void index_variables(address_index &index, std::uintptr_t *descriptor) {
+  for (std::uintptr_t v = 0; v < descriptor[k_count]; ++v) {
+    std::uintptr_t *const words = descriptor + k_variables + v * k_words_per_variable;
+    words[2] = reinterpret_cast<std::uintptr_t>(descriptor);
+    index[words[0]] = words;
   }
 }
 

@@ -40,11 +40,13 @@ KMP_API void *kmp_malloc_(const std::size_t *bytes) { return kmp_malloc(*bytes);
 KMP_API void *kmp_aligned_malloc_(const std::size_t *bytes, const std::size_t *alignment) {
   return kmp_aligned_malloc(*bytes, *alignment);
 }
-KMP_API void *kmp_calloc_(const std::size_t *n, const std::size_t *bytes) {
-  return kmp_calloc(*n, *bytes);
+KMP_API void *kmp_calloc_(const std::size_t *count, const std::size_t *bytes) {
+  return kmp_calloc(*count, *bytes);
 }
-KMP_API void *kmp_realloc_(void **p, const std::size_t *bytes) { return kmp_realloc(*p, *bytes); }
-KMP_API void kmp_free_(void **p) { kmp_free(*p); }
+KMP_API void *kmp_realloc_(void **pointer, const std::size_t *bytes) {
+  return kmp_realloc(*pointer, *bytes);
+}
+KMP_API void kmp_free_(void **pointer) { kmp_free(*pointer); }
 
 // ---- stacks: a size is for threads that begin later, as in LLVM's runtime -------------------------
 
@@ -117,10 +119,10 @@ namespace {
 
 using mask = std::vector<int>; // ascending
 
-mask &mask_at(void **m) {
-  if (!m || !*m)
+mask &mask_at(void **given) {
+  if (!given || !*given)
     fatal("a mask of cpus is used that kmp_create_affinity_mask() has not made");
-  return *static_cast<mask *>(*m);
+  return *static_cast<mask *>(*given);
 }
 
 /// Returns 0 or, as LLVM's runtime does, 1 for a cpu that does not exist, and 2 for one that the
@@ -134,70 +136,70 @@ int refuse(int cpu) {
 } // namespace
 
 KMP_API int kmp_get_affinity_max_proc() { return static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)); }
-KMP_API void kmp_create_affinity_mask(void **m) {
-  *m = new (std::nothrow) mask;
-  if (!*m)
+KMP_API void kmp_create_affinity_mask(void **given) {
+  *given = new (std::nothrow) mask;
+  if (!*given)
     fatal("no memory for a mask of cpus");
 }
-KMP_API void kmp_destroy_affinity_mask(void **m) {
-  delete &mask_at(m);
-  *m = nullptr;
+KMP_API void kmp_destroy_affinity_mask(void **mask) {
+  delete &mask_at(mask);
+  *mask = nullptr;
 }
-KMP_API int kmp_set_affinity_mask_proc(int cpu, void **m) {
+KMP_API int kmp_set_affinity_mask_proc(int cpu, void **given) {
   const int why_not = refuse(cpu);
-  mask &all = mask_at(m);
+  mask &all = mask_at(given);
   if (why_not == 0 && !std::binary_search(all.begin(), all.end(), cpu))
     all.insert(std::lower_bound(all.begin(), all.end(), cpu), cpu);
   return why_not;
 }
-KMP_API int kmp_unset_affinity_mask_proc(int cpu, void **m) {
+KMP_API int kmp_unset_affinity_mask_proc(int cpu, void **mask) {
   const int why_not = refuse(cpu);
   if (why_not == 0)
-    std::erase(mask_at(m), cpu);
+    std::erase(mask_at(mask), cpu);
   return why_not;
 }
-KMP_API int kmp_get_affinity_mask_proc(int cpu, void **m) {
+KMP_API int kmp_get_affinity_mask_proc(int cpu, void **given) {
   const int why_not = refuse(cpu);
-  const mask &all = mask_at(m);
+  const mask &all = mask_at(given);
   return why_not ? why_not : std::binary_search(all.begin(), all.end(), cpu);
 }
 /// Keeps the calling OpenMP thread on these cpus until its region ends.
-KMP_API int kmp_set_affinity(void **m) {
-  const mask &all = mask_at(m);
+KMP_API int kmp_set_affinity(void **given) {
+  const mask &all = mask_at(given);
   if (all.empty())
     return -1;
   keep_on(self(), all);
   return 0;
 }
-KMP_API int kmp_get_affinity(void **m) {
+KMP_API int kmp_get_affinity(void **mask) {
   const thread &self = weft_omp::self();
-  mask_at(m) = self.placement.cpus ? *self.placement.cpus : process_cpus();
+  mask_at(mask) = self.placement.cpus ? *self.placement.cpus : process_cpus();
   return 0;
 }
 
-KMP_API int kmpc_set_affinity_mask_proc(int cpu, void **m) {
-  return kmp_set_affinity_mask_proc(cpu, m);
+KMP_API int kmpc_set_affinity_mask_proc(int cpu, void **mask) {
+  return kmp_set_affinity_mask_proc(cpu, mask);
 }
-KMP_API int kmpc_unset_affinity_mask_proc(int cpu, void **m) {
-  return kmp_unset_affinity_mask_proc(cpu, m);
+KMP_API int kmpc_unset_affinity_mask_proc(int cpu, void **mask) {
+  return kmp_unset_affinity_mask_proc(cpu, mask);
 }
-KMP_API int kmpc_get_affinity_mask_proc(int cpu, void **m) {
-  return kmp_get_affinity_mask_proc(cpu, m);
+KMP_API int kmpc_get_affinity_mask_proc(int cpu, void **mask) {
+  return kmp_get_affinity_mask_proc(cpu, mask);
 }
 KMP_API int kmp_get_affinity_max_proc_() { return kmp_get_affinity_max_proc(); }
-KMP_API void kmp_create_affinity_mask_(void **m) { kmp_create_affinity_mask(m); }
-KMP_API void kmp_destroy_affinity_mask_(void **m) { kmp_destroy_affinity_mask(m); }
-KMP_API int kmp_set_affinity_mask_proc_(const int *cpu, void **m) {
-  return kmp_set_affinity_mask_proc(*cpu, m);
+KMP_API void kmp_create_affinity_mask_(void **mask) { kmp_create_affinity_mask(mask); }
+KMP_API void kmp_destroy_affinity_mask_(void **mask) { kmp_destroy_affinity_mask(mask); }
+KMP_API int kmp_set_affinity_mask_proc_(const int *cpu, void **mask) {
+  return kmp_set_affinity_mask_proc(*cpu, mask);
 }
-KMP_API int kmp_unset_affinity_mask_proc_(const int *cpu, void **m) {
-  return kmp_unset_affinity_mask_proc(*cpu, m);
+KMP_API int kmp_unset_affinity_mask_proc_(const int *cpu, void **mask) {
+  return kmp_unset_affinity_mask_proc(*cpu, mask);
 }
-KMP_API int kmp_get_affinity_mask_proc_(const int *cpu, void **m) {
-  return kmp_get_affinity_mask_proc(*cpu, m);
+KMP_API int kmp_get_affinity_mask_proc_(const int *cpu, void **mask) {
+  return kmp_get_affinity_mask_proc(*cpu, mask);
 }
-KMP_API int kmp_set_affinity_(void **m) { return kmp_set_affinity(m); }
-KMP_API int kmp_get_affinity_(void **m) { return kmp_get_affinity(m); }
+KMP_API int kmp_set_affinity_(void **mask) { return kmp_set_affinity(mask); }
+KMP_API int kmp_get_affinity_(void **mask) { return kmp_get_affinity(mask); }
 
 // ---- functions of <omp.h> by value, for compilers that name them so ------------------------------------------------------------------
 

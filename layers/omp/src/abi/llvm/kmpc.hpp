@@ -40,13 +40,13 @@ struct kmp_task {
   std::int32_t is_last;
 };
 constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
-inline omp_task &task_of(kmp_task *k) noexcept {
-  return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head);
+inline omp_task &task_of(kmp_task *task) noexcept {
+  return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(task) - k_head);
 }
 /// Runs the destructors of the task's private variables.
-inline void destroy_data(std::int32_t number, kmp_task *k) {
-  if (task_of(k).destroys)
-    k->data1.destroy(number, k);
+inline void destroy_data(std::int32_t number, kmp_task *task) {
+  if (task_of(task).destroys)
+    task->data1.destroy(number, task);
 }
 
 /// Calls f(&thread, &zero, arguments...).

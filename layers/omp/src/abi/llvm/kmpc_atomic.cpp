@@ -42,62 +42,64 @@ std::pair<T, T> update(T *at, F f) noexcept {
 
 } // namespace
 
-// `x` is the present value, `y` the operand. *_cpt gives the value before the update or, with a
+// `x` is the present value. *_cpt gives the value before the update or, with a
 // flag, the value after it.
 #define ATOMIC(NAME, OPERATION, T, EXPRESSION)                                                     \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                   \
-    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                   \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T operand) {             \
+    update(at, [operand](T x) { return static_cast<T>(EXPRESSION); });                             \
   }                                                                                                \
-  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt(location *, int, T *at, T y, int after) {     \
-    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                 \
+  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt(location *, int, T *at, T operand,            \
+                                                     int after) {                                  \
+    const auto both = update(at, [operand](T x) { return static_cast<T>(EXPRESSION); });           \
     return after ? both.second : both.first;                                                       \
   }
-// y - x and the like
+// operand - x and the like
 #define REVERSE(NAME, OPERATION, T, EXPRESSION)                                                    \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_rev(location *, int, T *at, T y) {             \
-    update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                   \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_rev(location *, int, T *at, T operand) {       \
+    update(at, [operand](T x) { return static_cast<T>(EXPRESSION); });                             \
   }                                                                                                \
-  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt_rev(location *, int, T *at, T y, int after) { \
-    const auto both = update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                 \
+  KMP_API T __kmpc_atomic_##NAME##_##OPERATION##_cpt_rev(location *, int, T *at, T operand,        \
+                                                         int after) {                              \
+    const auto both = update(at, [operand](T x) { return static_cast<T>(EXPRESSION); });           \
     return after ? both.second : both.first;                                                       \
   }
 #define MOVES(NAME, T)                                                                             \
   KMP_API T __kmpc_atomic_##NAME##_rd(location *, int, T *at) {                                    \
     return update(at, [](T x) { return x; }).first;                                                \
   }                                                                                                \
-  KMP_API void __kmpc_atomic_##NAME##_wr(location *, int, T *at, T y) {                            \
-    update(at, [y](T) { return y; });                                                              \
+  KMP_API void __kmpc_atomic_##NAME##_wr(location *, int, T *at, T operand) {                      \
+    update(at, [operand](T) { return operand; });                                                  \
   }                                                                                                \
-  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T y) {                              \
-    return update(at, [y](T) { return y; }).first;                                                 \
+  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T operand) {                        \
+    return update(at, [operand](T) { return operand; }).first;                                     \
   }
 #define ARITHMETIC(NAME, T)                                                                        \
-  ATOMIC(NAME, add, T, x + y)                                                                      \
-  ATOMIC(NAME, sub, T, x - y)                                                                      \
-  ATOMIC(NAME, mul, T, x *y)                                                                       \
-  ATOMIC(NAME, div, T, x / y)                                                                      \
-  ATOMIC(NAME, min, T, y < x ? y : x)                                                              \
-  ATOMIC(NAME, max, T, x < y ? y : x)                                                              \
-  REVERSE(NAME, sub, T, y - x)                                                                     \
-  REVERSE(NAME, div, T, y / x)                                                                     \
+  ATOMIC(NAME, add, T, x + operand)                                                                \
+  ATOMIC(NAME, sub, T, x - operand)                                                                \
+  ATOMIC(NAME, mul, T, x *operand)                                                                 \
+  ATOMIC(NAME, div, T, x / operand)                                                                \
+  ATOMIC(NAME, min, T, operand < x ? operand : x)                                                  \
+  ATOMIC(NAME, max, T, x < operand ? operand : x)                                                  \
+  REVERSE(NAME, sub, T, operand - x)                                                               \
+  REVERSE(NAME, div, T, operand / x)                                                               \
   MOVES(NAME, T)
 #define INTEGER(NAME, T, U)                                                                        \
   ARITHMETIC(NAME, T)                                                                              \
-  ATOMIC(NAME, andb, T, x &y)                                                                      \
-  ATOMIC(NAME, orb, T, x | y)                                                                      \
-  ATOMIC(NAME, xor, T, x ^ y)                                                                      \
-  ATOMIC(NAME, andl, T, x &&y)                                                                     \
-  ATOMIC(NAME, orl, T, x || y)                                                                     \
-  ATOMIC(NAME, eqv, T, ~(x ^ y))                                                                   \
-  ATOMIC(NAME, neqv, T, x ^ y)                                                                     \
-  ATOMIC(NAME, shl, T, x << y)                                                                     \
-  ATOMIC(NAME, shr, T, x >> y)                                                                     \
-  REVERSE(NAME, shl, T, y << x)                                                                    \
-  REVERSE(NAME, shr, T, y >> x)                                                                    \
-  ATOMIC(NAME##u, div, U, x / y)                                                                   \
-  ATOMIC(NAME##u, shr, U, x >> y)                                                                  \
-  REVERSE(NAME##u, div, U, y / x)                                                                  \
-  REVERSE(NAME##u, shr, U, y >> x)
+  ATOMIC(NAME, andb, T, x &operand)                                                                \
+  ATOMIC(NAME, orb, T, x | operand)                                                                \
+  ATOMIC(NAME, xor, T, x ^ operand)                                                                \
+  ATOMIC(NAME, andl, T, x &&operand)                                                               \
+  ATOMIC(NAME, orl, T, x || operand)                                                               \
+  ATOMIC(NAME, eqv, T, ~(x ^ operand))                                                             \
+  ATOMIC(NAME, neqv, T, x ^ operand)                                                               \
+  ATOMIC(NAME, shl, T, x << operand)                                                               \
+  ATOMIC(NAME, shr, T, x >> operand)                                                               \
+  REVERSE(NAME, shl, T, operand << x)                                                              \
+  REVERSE(NAME, shr, T, operand >> x)                                                              \
+  ATOMIC(NAME##u, div, U, x / operand)                                                             \
+  ATOMIC(NAME##u, shr, U, x >> operand)                                                            \
+  REVERSE(NAME##u, div, U, operand / x)                                                            \
+  REVERSE(NAME##u, shr, U, operand >> x)
 INTEGER(fixed1, signed char, unsigned char)
 INTEGER(fixed2, std::int16_t, std::uint16_t)
 INTEGER(fixed4, std::int32_t, std::uint32_t)
@@ -110,11 +112,11 @@ KMP_API void __kmpc_atomic_end() { g_atomic.unlock(self()); }
 
 // Any size: f(out, at, operand), under the lock.
 #define ANY(BYTES)                                                                                 \
-  KMP_API void __kmpc_atomic_##BYTES(location *, int, void *at, void *y,                           \
+  KMP_API void __kmpc_atomic_##BYTES(location *, int, void *at, void *operand,                     \
                                      void (*f)(void *, void *, void *)) {                          \
     thread &self = weft_omp::self();                                                               \
     g_atomic.lock(self);                                                                           \
-    f(at, at, y);                                                                                  \
+    f(at, at, operand);                                                                            \
     g_atomic.unlock(self);                                                                         \
   }
 ANY(1) ANY(2) ANY(4) ANY(8) ANY(10) ANY(16) ANY(20) ANY(32)

@@ -40,52 +40,52 @@ void update_word(T *at, F f) noexcept {
 } // namespace
 
 #define UPDATE(NAME, OPERATION, T, EXPRESSION)                                                     \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                   \
-    update(at, [y](T x) -> T { return EXPRESSION; });                                              \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T operand) {             \
+    update(at, [operand](T x) -> T { return EXPRESSION; });                                        \
   }
 #define CAPTURE(NAME, OPERATION, T, EXPRESSION)                                                    \
-  KMP_API T __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y, int after) {           \
-    const auto both = update(at, [y](T x) -> T { return EXPRESSION; });                            \
+  KMP_API T __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T operand, int after) {     \
+    const auto both = update(at, [operand](T x) -> T { return EXPRESSION; });                      \
     return after ? both.second : both.first;                                                       \
   }
 // Intel's compiler takes the result through a pointer for complex numbers of two floats.
 #define CAPTURE_AT(NAME, OPERATION, T, EXPRESSION)                                                 \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y, T *into,            \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T operand, T *into,      \
                                                   int after) {                                     \
-    const auto both = update(at, [y](T x) -> T { return EXPRESSION; });                            \
+    const auto both = update(at, [operand](T x) -> T { return EXPRESSION; });                      \
     *into = after ? both.second : both.first;                                                      \
   }
 #define ARITHMETIC(NAME, T, CAPTURE_AS)                                                            \
-  UPDATE(NAME, add, T, x + y)                                                                      \
-  UPDATE(NAME, sub, T, x - y)                                                                      \
-  UPDATE(NAME, mul, T, x *y)                                                                       \
-  UPDATE(NAME, div, T, x / y)                                                                      \
-  UPDATE(NAME, sub_rev, T, y - x)                                                                  \
-  UPDATE(NAME, div_rev, T, y / x)                                                                  \
-  UPDATE(NAME, wr, T, (void(x), y))                                                                \
-  CAPTURE_AS(NAME, add_cpt, T, x + y)                                                              \
-  CAPTURE_AS(NAME, sub_cpt, T, x - y)                                                              \
-  CAPTURE_AS(NAME, mul_cpt, T, x *y)                                                               \
-  CAPTURE_AS(NAME, div_cpt, T, x / y)                                                              \
-  CAPTURE_AS(NAME, sub_cpt_rev, T, y - x)                                                          \
-  CAPTURE_AS(NAME, div_cpt_rev, T, y / x)                                                          \
+  UPDATE(NAME, add, T, x + operand)                                                                \
+  UPDATE(NAME, sub, T, x - operand)                                                                \
+  UPDATE(NAME, mul, T, x *operand)                                                                 \
+  UPDATE(NAME, div, T, x / operand)                                                                \
+  UPDATE(NAME, sub_rev, T, operand - x)                                                            \
+  UPDATE(NAME, div_rev, T, operand / x)                                                            \
+  UPDATE(NAME, wr, T, (void(x), operand))                                                          \
+  CAPTURE_AS(NAME, add_cpt, T, x + operand)                                                        \
+  CAPTURE_AS(NAME, sub_cpt, T, x - operand)                                                        \
+  CAPTURE_AS(NAME, mul_cpt, T, x *operand)                                                         \
+  CAPTURE_AS(NAME, div_cpt, T, x / operand)                                                        \
+  CAPTURE_AS(NAME, sub_cpt_rev, T, operand - x)                                                    \
+  CAPTURE_AS(NAME, div_cpt_rev, T, operand / x)                                                    \
   KMP_API T __kmpc_atomic_##NAME##_rd(location *, int, T *at) {                                    \
     return update(at, [](T x) { return x; }).first;                                                \
   }
 #define SWAP(NAME, T)                                                                              \
-  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T y) {                              \
-    return update(at, [y](T) { return y; }).first;                                                 \
+  KMP_API T __kmpc_atomic_##NAME##_swp(location *, int, T *at, T operand) {                        \
+    return update(at, [operand](T) { return operand; }).first;                                     \
   }
 
 ARITHMETIC(float10, float10, CAPTURE)
-UPDATE(float10, min, float10, y < x ? y : x)
-UPDATE(float10, max, float10, x < y ? y : x)
-CAPTURE(float10, min_cpt, float10, y < x ? y : x)
-CAPTURE(float10, max_cpt, float10, x < y ? y : x)
+UPDATE(float10, min, float10, operand < x ? operand : x)
+UPDATE(float10, max, float10, x < operand ? operand : x)
+CAPTURE(float10, min_cpt, float10, operand < x ? operand : x)
+CAPTURE(float10, max_cpt, float10, x < operand ? operand : x)
 SWAP(float10, float10)
 ARITHMETIC(cmplx4, cmplx4, CAPTURE_AT)
-KMP_API void __kmpc_atomic_cmplx4_swp(location *, int, cmplx4 *at, cmplx4 y, cmplx4 *into) {
-  *into = update(at, [y](cmplx4) { return y; }).first;
+KMP_API void __kmpc_atomic_cmplx4_swp(location *, int, cmplx4 *at, cmplx4 operand, cmplx4 *into) {
+  *into = update(at, [operand](cmplx4) { return operand; }).first;
 }
 ARITHMETIC(cmplx8, cmplx8, CAPTURE)
 SWAP(cmplx8, cmplx8)
@@ -95,8 +95,11 @@ SWAP(cmplx10, cmplx10)
 // Updates by a wider type: the computation is in the wider type, the result in the type of the
 // variable.
 #define MIXED_COMPLEX(OPERATION, SIGN)                                                             \
-  KMP_API void __kmpc_atomic_cmplx4_##OPERATION##_cmplx8(location *, int, cmplx4 *at, cmplx8 y) {  \
-    update(at, [y](cmplx4 x) { return static_cast<cmplx4>(static_cast<cmplx8>(x) SIGN y); });      \
+  KMP_API void __kmpc_atomic_cmplx4_##OPERATION##_cmplx8(location *, int, cmplx4 *at,              \
+                                                         cmplx8 operand) {                         \
+    update(at, [operand](cmplx4 x) {                                                               \
+      return static_cast<cmplx4>(static_cast<cmplx8>(x) SIGN operand);                             \
+    });                                                                                            \
   }
 MIXED_COMPLEX(add, +)
 MIXED_COMPLEX(sub, -)
@@ -104,8 +107,10 @@ MIXED_COMPLEX(mul, *)
 MIXED_COMPLEX(div, /)
 
 #define MIXED(NAME, OPERATION, T, BITS, SIGN)                                                      \
-  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_float8(location *, int, T *at, double y) {     \
-    update_word<T, BITS>(at, [y](T x) { return static_cast<T>(static_cast<double>(x) SIGN y); });  \
+  KMP_API void __kmpc_atomic_##NAME##_##OPERATION##_float8(location *, int, T *at,                 \
+                                                           double operand) {                       \
+    update_word<T, BITS>(                                                                          \
+        at, [operand](T x) { return static_cast<T>(static_cast<double>(x) SIGN operand); });       \
   }
 MIXED(float4, add, float, std::uint32_t, +)
 MIXED(float4, sub, float, std::uint32_t, -)
@@ -123,25 +128,29 @@ MIXED(fixed8, div, std::int64_t, std::uint64_t, /)
 // Set *at to `d` if it is `e`. bool_* return whether they did so, val_* the value before. *_cpt
 // also give the value afterwards.
 #define SWAPS(BYTES, T)                                                                            \
-  KMP_API bool __kmpc_atomic_bool_##BYTES##_cas(location *, int, T *at, T e, T d) {                \
-    return __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  KMP_API bool __kmpc_atomic_bool_##BYTES##_cas(location *, int, T *at, T expected, T desired) {   \
+    return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,            \
+                                       __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
-  KMP_API bool __kmpc_atomic_bool_##BYTES##_cas_cpt(location *, int, T *at, T e, T d, T *seen) {   \
-    const bool done =                                                                              \
-        __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+  KMP_API bool __kmpc_atomic_bool_##BYTES##_cas_cpt(location *, int, T *at, T expected, T desired, \
+                                                    T *seen) {                                     \
+    const bool done = __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST, \
+                                                  __ATOMIC_SEQ_CST);                               \
     if (!done)                                                                                     \
-      *seen = e;                                                                                   \
+      *seen = expected;                                                                            \
     return done;                                                                                   \
   }                                                                                                \
-  KMP_API T __kmpc_atomic_val_##BYTES##_cas(location *, int, T *at, T e, T d) {                    \
-    __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);             \
-    return e;                                                                                      \
+  KMP_API T __kmpc_atomic_val_##BYTES##_cas(location *, int, T *at, T expected, T desired) {       \
+    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,                   \
+                                __ATOMIC_SEQ_CST);                                                 \
+    return expected;                                                                               \
   }                                                                                                \
-  KMP_API T __kmpc_atomic_val_##BYTES##_cas_cpt(location *, int, T *at, T e, T d, T *seen) {       \
-    const bool done =                                                                              \
-        __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
-    *seen = done ? d : e;                                                                          \
-    return e;                                                                                      \
+  KMP_API T __kmpc_atomic_val_##BYTES##_cas_cpt(location *, int, T *at, T expected, T desired,     \
+                                                T *seen) {                                         \
+    const bool done = __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST, \
+                                                  __ATOMIC_SEQ_CST);                               \
+    *seen = done ? desired : expected;                                                             \
+    return expected;                                                                               \
   }
 SWAPS(1, char)
 SWAPS(2, std::int16_t)

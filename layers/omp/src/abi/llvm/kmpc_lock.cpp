@@ -19,24 +19,30 @@ void omp_unset_nest_lock_(void *);
 int omp_test_nest_lock_(void *);
 }
 
-KMP_API void __kmpc_init_lock(location *, std::int32_t, void *l) { omp_init_lock(l); }
-KMP_API void __kmpc_init_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t hint) {
-  omp_init_lock_with_hint(l, static_cast<int>(hint));
+KMP_API void __kmpc_init_lock(location *, std::int32_t, void *lock) { omp_init_lock(lock); }
+KMP_API void __kmpc_init_lock_with_hint(location *, std::int32_t, void *lock, std::uintptr_t hint) {
+  omp_init_lock_with_hint(lock, static_cast<int>(hint));
 }
-KMP_API void __kmpc_destroy_lock(location *, std::int32_t, void *l) { omp_destroy_lock(l); }
-KMP_API void __kmpc_set_lock(location *, std::int32_t, void *l) { omp_set_lock(l); }
-KMP_API void __kmpc_unset_lock(location *, std::int32_t, void *l) { omp_unset_lock(l); }
-KMP_API int __kmpc_test_lock(location *, std::int32_t, void *l) { return omp_test_lock(l); }
+KMP_API void __kmpc_destroy_lock(location *, std::int32_t, void *lock) { omp_destroy_lock(lock); }
+KMP_API void __kmpc_set_lock(location *, std::int32_t, void *lock) { omp_set_lock(lock); }
+KMP_API void __kmpc_unset_lock(location *, std::int32_t, void *lock) { omp_unset_lock(lock); }
+KMP_API int __kmpc_test_lock(location *, std::int32_t, void *lock) { return omp_test_lock(lock); }
 
-KMP_API void __kmpc_init_nest_lock(location *, std::int32_t, void *l) { omp_init_nest_lock_(l); }
-KMP_API void __kmpc_init_nest_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t) {
-  omp_init_nest_lock_(l);
+KMP_API void __kmpc_init_nest_lock(location *, std::int32_t, void *lock) {
+  omp_init_nest_lock_(lock);
 }
-KMP_API void __kmpc_destroy_nest_lock(location *, std::int32_t, void *l) {
-  omp_destroy_nest_lock_(l);
+KMP_API void __kmpc_init_nest_lock_with_hint(location *, std::int32_t, void *lock, std::uintptr_t) {
+  omp_init_nest_lock_(lock);
 }
-KMP_API void __kmpc_set_nest_lock(location *, std::int32_t, void *l) { omp_set_nest_lock_(l); }
-KMP_API void __kmpc_unset_nest_lock(location *, std::int32_t, void *l) { omp_unset_nest_lock_(l); }
-KMP_API int __kmpc_test_nest_lock(location *, std::int32_t, void *l) {
-  return omp_test_nest_lock_(l);
+KMP_API void __kmpc_destroy_nest_lock(location *, std::int32_t, void *lock) {
+  omp_destroy_nest_lock_(lock);
+}
+KMP_API void __kmpc_set_nest_lock(location *, std::int32_t, void *lock) {
+  omp_set_nest_lock_(lock);
+}
+KMP_API void __kmpc_unset_nest_lock(location *, std::int32_t, void *lock) {
+  omp_unset_nest_lock_(lock);
+}
+KMP_API int __kmpc_test_nest_lock(location *, std::int32_t, void *lock) {
+  return omp_test_nest_lock_(lock);
 }

@@ -80,15 +80,15 @@ void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T
 /// If they are not, the loop nearly fills its type. Then each member gets one run of chunks, and
 /// the stride leads from it out of the loop.
 template <class T, class S>
-bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c,
+bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t chunk,
                       std::uint64_t n, std::uint64_t me, T *low, T *high, S *stride) noexcept {
-  const std::uint64_t chunks = (total - 1) / c + 1;
+  const std::uint64_t chunks = (total - 1) / chunk + 1;
   std::uint64_t next = 0; // where the member that has the last chunk goes next
-  if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) &&
-      next <= all.last_there_is()) {
-    give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0,
-             low, high);
-    *stride = bounds<T, S>::distance(all.low, all.at(c * n));
+  if (!__builtin_add_overflow(chunks - 1, n, &next) &&
+      !__builtin_mul_overflow(next, chunk, &next) && next <= all.last_there_is()) {
+    give_run(all, std::min(me * chunk, total),
+             me < chunks ? me * chunk + std::min(chunk, total - me * chunk) : 0, low, high);
+    *stride = bounds<T, S>::distance(all.low, all.at(chunk * n));
     return (chunks - 1) % n == me;
   }
   // If the loop ends at the end of its type, the caller takes every value for one of the loop. The
@@ -96,7 +96,7 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
   // its begin does, which has two iterations at least.
   // (From a loop of one iteration no stride leads out.)
   const bool to_the_end = all.high == all.limit();
-  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c,
+  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(chunk, 2) : chunk,
                       units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
   const auto [first, end] = even_part(units, n, me);
   give_run(all, std::min(first * unit, total),
@@ -241,14 +241,14 @@ void begin_part(thread &self, int schedule, std::int32_t *is_last, T low, T high
 }
 
 template <class T, class S>
-void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high,
-                 S *stride) noexcept {
-  *low = static_cast<T>(v.first);
-  *high = static_cast<T>(v.stop - s.step);
+void give_values(const workshare &share, const chunk_values &values, std::int32_t *is_last, T *low,
+                 T *high, S *stride) noexcept {
+  *low = static_cast<T>(values.first);
+  *high = static_cast<T>(values.stop - share.step);
   if (stride)
-    *stride = static_cast<S>(s.step);
+    *stride = static_cast<S>(share.step);
   if (is_last)
-    *is_last = v.is_last;
+    *is_last = values.is_last;
 }
 
 template <class T, class S>
@@ -271,10 +271,11 @@ template <class T, class S>
 [[gnu::always_inline]] inline int next_here(thread &self, std::int32_t *is_last, T *low, T *high,
                                             S *stride) {
   std::uint32_t chunk = 0;
-  if (!take_own_chunk(self, chunk)) [[unlikely]]
+  const std::uint32_t count = take_own_chunks(self, chunk);
+  if (count == 0) [[unlikely]]
     return next_otherwise(self, is_last, low, high, stride);
   const workshare &s = *self.workshare.current;
-  give_values(s, values_of(s, chunk), is_last, low, high, stride);
+  give_values(s, values_of(s, chunk, count), is_last, low, high, stride);
   return 1;
 }
 

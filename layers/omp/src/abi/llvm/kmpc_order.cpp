@@ -20,12 +20,13 @@ struct dimension {
 };
 constexpr std::size_t k_words = 3; // words of a dimension
 
-std::uint64_t extent(const dimension &d) noexcept {
-  const auto low = static_cast<std::uint64_t>(d.low), high = static_cast<std::uint64_t>(d.high),
-             step = static_cast<std::uint64_t>(d.step);
-  if (d.step > 0)
-    return d.low > d.high ? 0 : (high - low) / step + 1;
-  return d.low < d.high ? 0 : (low - high) / (0 - step) + 1;
+std::uint64_t extent(const dimension &extent_of) noexcept {
+  const auto low = static_cast<std::uint64_t>(extent_of.low),
+             high = static_cast<std::uint64_t>(extent_of.high),
+             step = static_cast<std::uint64_t>(extent_of.step);
+  if (extent_of.step > 0)
+    return extent_of.low > extent_of.high ? 0 : (high - low) / step + 1;
+  return extent_of.low < extent_of.high ? 0 : (low - high) / (0 - step) + 1;
 }
 
 /// Computes the numbers of the iterations in which the loops' variables have these values. False:
@@ -225,6 +226,7 @@ KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variab
   std::lock_guard lock(all.lock);
   return all.by_thread[number][variable] = mine;
 }
-KMP_API void *__kmpc_threadprivate(location *l, std::int32_t n, void *variable, std::size_t bytes) {
-  return __kmpc_threadprivate_cached(l, n, variable, bytes, nullptr);
+KMP_API void *__kmpc_threadprivate(location *where, std::int32_t n, void *variable,
+                                   std::size_t bytes) {
+  return __kmpc_threadprivate_cached(where, n, variable, bytes, nullptr);
 }

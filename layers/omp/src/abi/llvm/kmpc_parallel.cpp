@@ -115,17 +115,17 @@ void ask_strictly(thread &self, int severity, const char *message) {
   self.asked.strict_message = message;
 }
 
-void call_microtask(const region_body &b) {
+void call_microtask(const region_body &body) {
   auto number = static_cast<std::int32_t>(self().gtid);
   std::int32_t zero = 0;
-  weft_omp_call_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments));
+  weft_omp_call_microtask(body.f, &number, &zero, body.count, static_cast<void **>(body.arguments));
 }
 
-void call_watched_microtask(const region_body &b, ompt::data *exit) {
+void call_watched_microtask(const region_body &body, ompt::data *exit) {
   auto number = static_cast<std::int32_t>(self().gtid);
   std::int32_t zero = 0;
-  weft_omp_call_watched_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments),
-                                  &exit->pointer);
+  weft_omp_call_watched_microtask(body.f, &number, &zero, body.count,
+                                  static_cast<void **>(body.arguments), &exit->pointer);
   exit->pointer = nullptr;
 }
 
@@ -287,9 +287,9 @@ KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams,
   self().asked.teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
   self().asked.limit = limit > 0 ? static_cast<unsigned>(limit) : 0;
 }
-KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t, std::int32_t most,
-                                      std::int32_t limit) {
-  __kmpc_push_num_teams(l, n, most, limit);
+KMP_API void __kmpc_push_num_teams_51(location *where, std::int32_t n, std::int32_t,
+                                      std::int32_t most, std::int32_t limit) {
+  __kmpc_push_num_teams(where, n, most, limit);
 }
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
   const auto prepare = [](thread &self) {
@@ -372,8 +372,8 @@ KMP_API void __kmpc_end_barrier_master(location *where, std::int32_t) {
           as_barrier(barrier_kind_of(where))(self, at, plain);
         });
 }
-KMP_API std::int32_t __kmpc_barrier_master_nowait(location *l, std::int32_t n) {
-  return __kmpc_barrier_master(l, n);
+KMP_API std::int32_t __kmpc_barrier_master_nowait(location *where, std::int32_t n) {
+  return __kmpc_barrier_master(where, n);
 }
 
 KMP_API std::int32_t __kmpc_master(location *, std::int32_t) {

@@ -67,16 +67,16 @@ T *allocate(std::size_t n) {
   return p;
 }
 
-void set_up(variable &v, const old_input &i) {
-  v.original = i.original;
-  v.init = reinterpret_cast<void (*)(void *)>(i.init);
+void set_up(variable &copied, const old_input &input) {
+  copied.original = input.original;
+  copied.init = reinterpret_cast<void (*)(void *)>(input.init);
 }
-void set_up(variable &v, const new_input &i) {
-  v.original = i.original;
-  v.init_from = reinterpret_cast<void (*)(void *, void *)>(i.init);
+void set_up(variable &copied, const new_input &input) {
+  copied.original = input.original;
+  copied.init_from = reinterpret_cast<void (*)(void *, void *)>(input.init);
 }
-void *target_of(const old_input &i) noexcept { return i.original; }
-void *target_of(const new_input &i) noexcept { return i.shared; }
+void *target_of(const old_input &input) noexcept { return input.original; }
+void *target_of(const new_input &input) noexcept { return input.shared; }
 
 template <class Input>
 copies *make_copies(const Input *list, unsigned count, unsigned threads) {
@@ -99,57 +99,57 @@ copies *make_copies(const Input *list, unsigned count, unsigned threads) {
   return c;
 }
 
-void free_copies(copies *c) noexcept {
-  for (unsigned i = 0; i < c->count; ++i) {
-    std::free(c->variables[i].copies);
-    std::free(c->variables[i].made);
+void free_copies(copies *made) noexcept {
+  for (unsigned i = 0; i < made->count; ++i) {
+    std::free(made->variables[i].copies);
+    std::free(made->variables[i].made);
   }
-  std::free(c->variables);
-  delete c;
+  std::free(made->variables);
+  delete made;
 }
 
 template <class Input>
-llvm_reductions *make_reductions(copies *c, const Input *list) {
-  auto *const r = new llvm_reductions{c, allocate<void *>(c->count)};
-  for (unsigned i = 0; i < c->count; ++i)
+llvm_reductions *make_reductions(copies *made, const Input *list) {
+  auto *const r = new llvm_reductions{made, allocate<void *>(made->count)};
+  for (unsigned i = 0; i < made->count; ++i)
     r->into[i] = target_of(list[i]);
   return r;
 }
 
-void combine_all(llvm_reductions &r) {
-  for (unsigned i = 0; i < r.common->count; ++i) {
-    variable &v = r.common->variables[i];
-    for (unsigned n = 0; n < r.common->threads; ++n) {
+void combine_all(llvm_reductions &all) {
+  for (unsigned i = 0; i < all.common->count; ++i) {
+    variable &v = all.common->variables[i];
+    for (unsigned n = 0; n < all.common->threads; ++n) {
       if (!v.made[n])
         continue;
-      v.combine(r.into[i], v.copies + n * v.stride);
+      v.combine(all.into[i], v.copies + n * v.stride);
       if (v.fini)
         v.fini(v.copies + n * v.stride);
     }
   }
 }
 
-void *copy_of(variable &v, unsigned number) {
-  char *const p = v.copies + number * v.stride;
-  if (!std::exchange(v.made[number], true)) {
-    if (v.init_from)
-      v.init_from(p, v.original);
-    else if (v.init)
-      v.init(p);
+void *copy_of(variable &copied, unsigned number) {
+  char *const p = copied.copies + number * copied.stride;
+  if (!std::exchange(copied.made[number], true)) {
+    if (copied.init_from)
+      copied.init_from(p, copied.original);
+    else if (copied.init)
+      copied.init(p);
     else
-      std::memset(p, 0, v.bytes);
+      std::memset(p, 0, copied.bytes);
   }
   return p;
 }
 
 /// Returns the caller's copy of a variable, which is named by its own address or by that of any
 /// thread's copy. Null: it is no variable of this group.
-void *find(llvm_reductions &r, unsigned number, void *data) {
-  for (unsigned i = 0; i < r.common->count; ++i) {
-    variable &v = r.common->variables[i];
+void *find(llvm_reductions &all, unsigned number, void *data) {
+  for (unsigned i = 0; i < all.common->count; ++i) {
+    variable &v = all.common->variables[i];
     const auto *const at = static_cast<char *>(data);
-    if (data == v.original || data == r.into[i] ||
-        (at >= v.copies && at < v.copies + v.stride * r.common->threads))
+    if (data == v.original || data == all.into[i] ||
+        (at >= v.copies && at < v.copies + v.stride * all.common->threads))
       return copy_of(v, number);
   }
   return nullptr;

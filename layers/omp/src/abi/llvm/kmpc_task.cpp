@@ -35,20 +35,20 @@ enum flag : std::int32_t {
 };
 
 /// Runs a task whose entry is not all: it may have no entry, several parts, or destructors.
-int run_entry(int number, kmp_task *k) {
-  if (k->entry) // null: a taskwait with dependences that does not wait
-    k->entry(number, k);
-  if (!task_of(k).again)
-    destroy_data(number, k);
+int run_entry(int number, kmp_task *task) {
+  if (task->entry) // null: a taskwait with dependences that does not wait
+    task->entry(number, task);
+  if (!task_of(task).again)
+    destroy_data(number, task);
   return 0;
 }
 
-weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
-  if (f & 2)
+weft::access_mode mode_of_flags(std::uint8_t flags) noexcept {
+  if (flags & 2)
     return weft::access_mode::inout;
-  if (f & 1)
+  if (flags & 1)
     return weft::access_mode::in;
-  return f & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
+  return flags & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
 }
 
 [[gnu::always_inline]] inline void read(thread &self, access_list &into, const kmp_depend *list,
@@ -67,8 +67,8 @@ bool is_for_queue(const thread &self, const omp_task &task) noexcept {
   return !task.undeferred && self.team->level != 0;
 }
 
-void start(thread &self, kmp_task *k, const task_clauses &clauses) {
-  omp_task &task = task_of(k);
+void start(thread &self, kmp_task *whole, const task_clauses &clauses) {
+  omp_task &task = task_of(whole);
   if (task.priority == k_for_helpers && !task.undeferred)
     return submit(self, task, clauses);
   if (self.team->level == 0 && task.detachable && !task.undeferred &&
@@ -132,36 +132,36 @@ alloc_task(thread &self, std::int32_t flags, std::size_t bytes, std::size_t shar
 }
 
 /// Submits or runs a task without dependences.
-[[gnu::always_inline]] inline void submit_task(thread &self, kmp_task *k) {
-  omp_task &task = task_of(k);
+[[gnu::always_inline]] inline void submit_task(thread &self, kmp_task *whole) {
+  omp_task &task = task_of(whole);
   if (self.task == &task) { // the body of an untied task, at the end of a part
     task.again = true;
     return;
   }
   if (task.has_priority && task.priority != k_for_helpers)
-    task.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
+    task.priority = std::clamp(whole->data2.priority, 0, g_globals.max_task_priority);
   if (task.priority == 0 && is_for_queue(self, task)) [[likely]]
     submit_plain(self, task);
   else
-    start(self, k, {});
+    start(self, whole, {});
 }
 
-[[gnu::always_inline]] inline void submit_with_dependences(thread &self, kmp_task *k,
+[[gnu::always_inline]] inline void submit_with_dependences(thread &self, kmp_task *task,
                                                            std::int32_t count, kmp_depend *list) {
   access_list accesses(static_cast<std::size_t>(count));
   read(self, accesses, list, count);
   task_clauses clauses;
   accesses.enter_in(clauses);
-  if (is_for_queue(self, task_of(k))) [[likely]]
-    submit(self, task_of(k), clauses);
+  if (is_for_queue(self, task_of(task))) [[likely]]
+    submit(self, task_of(task), clauses);
   else
-    start(self, k, clauses);
+    start(self, task, clauses);
 }
 
 /// Reports a task, and submits or runs it by `plain`.
 template <class Plain>
-void submit_watched(thread &self, kmp_task *k, watched_creation &report, Plain plain) {
-  omp_task &task = task_of(k);
+void submit_watched(thread &self, kmp_task *whole, watched_creation &report, Plain plain) {
+  omp_task &task = task_of(whole);
   if (self.task != &task) { // else an untied task, at the end of a part
     report.bytes = task.data_bytes;
     report.created(self, task, {});
@@ -186,46 +186,46 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
       },
       this_call());
 }
-KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags,
+KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *where, std::int32_t n, std::int32_t flags,
                                                std::size_t bytes, std::size_t shared_bytes,
                                                std::int32_t (*entry)(std::int32_t, kmp_task *),
                                                std::int64_t) {
-  kmp_task *const k = __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
+  kmp_task *const k = __kmpc_omp_task_alloc(where, n, flags, bytes, shared_bytes, entry);
   if (have_helpers(self()))
     task_of(k).priority = k_for_helpers;
   return k;
 }
 
-KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
+KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *task) {
   return enter(
       [=](thread &self) {
-        submit_task(self, k);
+        submit_task(self, task);
         return 0;
       },
       [=](thread &self, const call_site &at, auto plain) {
         watched_creation report{at.return_address};
-        submit_watched(self, k, report, plain);
+        submit_watched(self, task, report, plain);
         return 0;
       });
 }
 
-KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k,
+KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *task,
                                                std::int32_t count, kmp_depend *list, std::int32_t,
                                                kmp_depend *) {
   if (thread *const self = self_or_null()) [[likely]] {
-    submit_with_dependences(*self, k, count, list);
+    submit_with_dependences(*self, task, count, list);
     return 0;
   }
   return enter_slow(
       [=](thread &self) {
-        submit_with_dependences(self, k, count, list);
+        submit_with_dependences(self, task, count, list);
         return 0;
       },
       [=](thread &self, const call_site &at, auto plain) {
         watched_creation report{at.return_address};
         const reported_dependences dependences(list, count);
         dependences.enter_in(report);
-        submit_watched(self, k, report, plain);
+        submit_watched(self, task, report, plain);
         return 0;
       },
       this_call());
@@ -263,34 +263,34 @@ KMP_API void __kmpc_omp_taskwait_deps_51(location *, std::int32_t, std::int32_t 
 }
 
 // if(false): the compiled code calls the body itself, between these two.
-KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
-  enter([=](thread &self) { begin_here(self, task_of(k)); },
+KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *task) {
+  enter([=](thread &self) { begin_here(self, task_of(task)); },
         [=](thread &self, const call_site &at, auto plain) {
           watched_creation report{at.return_address};
-          report.bytes = task_of(k).data_bytes;
-          begin_watched_here(self, task_of(k), report, at.caller);
+          report.bytes = task_of(task).data_bytes;
+          begin_watched_here(self, task_of(task), report, at.caller);
           plain(self);
         });
 }
-KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
+KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *task) {
   enter(
       [=](thread &self) {
-        while (std::exchange(task_of(k).again, false))
-          k->entry(n, k);
-        destroy_data(n, k);
-        end_here(self, task_of(k));
+        while (std::exchange(task_of(task).again, false))
+          task->entry(n, task);
+        destroy_data(n, task);
+        end_here(self, task_of(task));
       },
       [=](thread &self, const call_site &, auto) {
-        while (std::exchange(task_of(k).again, false))
-          k->entry(n, k);
-        destroy_data(n, k);
+        while (std::exchange(task_of(task).again, false))
+          task->entry(n, task);
+        destroy_data(n, task);
         end_watched_here(self);
-        end_here(self, task_of(k));
+        end_here(self, task_of(task));
       });
 }
 
-KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) {
-  return __kmpc_omp_task(l, n, k);
+KMP_API std::int32_t __kmpc_omp_task_parts(location *where, std::int32_t n, kmp_task *task) {
+  return __kmpc_omp_task(where, n, task);
 }
 /// Ignores the affinity of a task, which is a hint.
 KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *,
@@ -312,16 +312,18 @@ KMP_API void __kmpc_taskgroup(location *, std::int32_t) {
 KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) {
   enter([](thread &self) { end_group(self); }, as_group_end);
 }
-KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *k) {
-  omp_task &task = task_of(k);
+KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *whole) {
+  omp_task &task = task_of(whole);
   task.detachable = true;
   return &task;
 }
 
 // Complete the outside work of a proxy task. Such a task ends when both its body and that work are
 // over. The second function is for threads that OpenMP does not know.
-KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill_event(task_of(k)); }
-KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill_event(task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *task) {
+  fulfill_event(task_of(task));
+}
+KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *task) { fulfill_event(task_of(task)); }
 /// Returns the handle of a target task that runs on a device: there is none.
 KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
 

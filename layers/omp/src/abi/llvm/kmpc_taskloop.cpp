@@ -36,65 +36,67 @@ std::uint64_t trips_of(std::uint64_t low, std::uint64_t high, std::int64_t step)
   return a < b ? 0 : (low - high) / (0 - static_cast<std::uint64_t>(step)) + 1;
 }
 
-void divide(task_loop &l, const thread &self, std::int32_t how, std::uint64_t asked,
+void divide(task_loop &loop, const thread &self, std::int32_t how, std::uint64_t asked,
             bool strict) noexcept {
   if (how == k_by_grainsize && strict) {
-    l.each = std::min(std::max<std::uint64_t>(asked, 1), l.trips);
-    l.tasks = (l.trips - 1) / l.each + 1;
-    l.more = 0; // the last task has the rest
+    loop.each = std::min(std::max<std::uint64_t>(asked, 1), loop.trips);
+    loop.tasks = (loop.trips - 1) / loop.each + 1;
+    loop.more = 0; // the last task has the rest
     return;
   }
-  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1)
-                               : how == k_by_number  ? asked
-                                                     : self.team->size;
-  l.tasks = std::clamp<std::uint64_t>(wanted, 1, l.trips);
-  l.each = l.trips / l.tasks;
-  l.more = l.trips % l.tasks;
+  const std::uint64_t wanted = how == k_by_grainsize
+                                   ? loop.trips / std::max<std::uint64_t>(asked, 1)
+                               : how == k_by_number ? asked
+                                                    : self.team->size;
+  loop.tasks = std::clamp<std::uint64_t>(wanted, 1, loop.trips);
+  loop.each = loop.trips / loop.tasks;
+  loop.more = loop.trips % loop.tasks;
 }
 
 /// Returns the variable of the copy that corresponds to one of the pattern.
-std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *address) noexcept {
+std::uint64_t &in_copy(const task_loop &loop, kmp_task *task,
+                       const std::uint64_t *address) noexcept {
   const auto offset =
-      reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
-  return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
+      reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(loop.pattern);
+  return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(task) + offset);
 }
 
-omp_task *make_copy(thread &self, const task_loop &l, const task_clauses &clauses,
+omp_task *make_copy(thread &self, const task_loop &loop, const task_clauses &clauses,
                     std::uint64_t first, std::uint64_t count, bool is_last) {
-  omp_task &from = task_of(l.pattern);
+  omp_task &from = task_of(loop.pattern);
   omp_task *const task = make_task(self, from.data_bytes, 16, clauses);
   task->kmp_entry = from.kmp_entry;
   task->destroys = from.destroys;
   task->data_bytes = from.data_bytes;
   auto *const k = static_cast<kmp_task *>(task->argument);
-  std::memcpy(static_cast<void *>(k), l.pattern, from.data_bytes);
+  std::memcpy(static_cast<void *>(k), loop.pattern, from.data_bytes);
   if (k->shareds)
-    k->shareds = reinterpret_cast<char *>(k) +
-                 (static_cast<char *>(l.pattern->shareds) - reinterpret_cast<char *>(l.pattern));
-  const std::uint64_t low = *l.low + first * static_cast<std::uint64_t>(l.step);
-  in_copy(l, k, l.low) = low;
-  in_copy(l, k, l.high) =
-      is_last ? *l.high : low + (count - 1) * static_cast<std::uint64_t>(l.step);
-  if (l.copy)
-    l.copy(k, l.pattern, is_last);
+    k->shareds = reinterpret_cast<char *>(k) + (static_cast<char *>(loop.pattern->shareds) -
+                                                reinterpret_cast<char *>(loop.pattern));
+  const std::uint64_t low = *loop.low + first * static_cast<std::uint64_t>(loop.step);
+  in_copy(loop, k, loop.low) = low;
+  in_copy(loop, k, loop.high) =
+      is_last ? *loop.high : low + (count - 1) * static_cast<std::uint64_t>(loop.step);
+  if (loop.copy)
+    loop.copy(k, loop.pattern, is_last);
   return task;
 }
 
 template <class Report>
-void make_tasks(thread &self, const task_loop &l, bool deferred, const Report &report) {
-  const omp_task &pattern = task_of(l.pattern);
+void make_tasks(thread &self, const task_loop &loop, bool deferred, const Report &report) {
+  const omp_task &pattern = task_of(loop.pattern);
   task_clauses clauses;
   clauses.deferred = deferred && self.team->level != 0;
   clauses.is_final = pattern.is_final;
-  clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
+  clauses.priority = pattern.has_priority ? loop.pattern->data2.priority : 0;
   omp_task *later = nullptr,
            **end = &later; // undeferred tasks run last: they may change data that others copy
   std::uint64_t first = 0;
-  for (std::uint64_t i = 0; i < l.tasks; ++i) {
-    const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
-    omp_task *const task = make_copy(self, l, clauses, first, count, i + 1 == l.tasks);
-    report.created_chunk(self, *task, clauses, *l.low + first * static_cast<std::uint64_t>(l.step),
-                         count);
+  for (std::uint64_t i = 0; i < loop.tasks; ++i) {
+    const std::uint64_t count = std::min(loop.each + (i < loop.more), loop.trips - first);
+    omp_task *const task = make_copy(self, loop, clauses, first, count, i + 1 == loop.tasks);
+    report.created_chunk(self, *task, clauses,
+                         *loop.low + first * static_cast<std::uint64_t>(loop.step), count);
     first += count;
     if (!task->undeferred) {
       submit(self, *task, clauses);
@@ -123,45 +125,45 @@ struct loop_call {
 
 /// Runs a taskloop. `make(loop)` makes its tasks.
 template <class Make>
-void taskloop(thread &self, const loop_call &c, Make make) {
-  if (!c.no_group)
+void taskloop(thread &self, const loop_call &call, Make make) {
+  if (!call.no_group)
     begin_group(self);
-  task_loop l{c.pattern,
-              c.low,
-              c.high,
-              c.step,
-              reinterpret_cast<duplicate>(c.copy),
-              trips_of(*c.low, *c.high, c.step),
+  task_loop l{call.pattern,
+              call.low,
+              call.high,
+              call.step,
+              reinterpret_cast<duplicate>(call.copy),
+              trips_of(*call.low, *call.high, call.step),
               0,
               0,
               0};
   if (l.trips != 0 && !is_cancelled(*self.task)) {
-    divide(l, self, c.how, c.asked, c.modifier == k_strict);
+    divide(l, self, call.how, call.asked, call.modifier == k_strict);
     make(l);
   }
-  destroy_data(c.number, c.pattern);
-  discard(self, task_of(c.pattern));
-  if (!c.no_group)
+  destroy_data(call.number, call.pattern);
+  discard(self, task_of(call.pattern));
+  if (!call.no_group)
     end_group(self);
 }
 
-[[gnu::always_inline]] inline void enter_taskloop(const loop_call &c) {
-  const auto plain = [&c](thread &self) {
-    taskloop(self, c, [&](const task_loop &l) {
-      make_tasks(self, l, c.condition != 0, unwatched_creation());
+[[gnu::always_inline]] inline void enter_taskloop(const loop_call &call) {
+  const auto plain = [&call](thread &self) {
+    taskloop(self, call, [&](const task_loop &l) {
+      make_tasks(self, l, call.condition != 0, unwatched_creation());
     });
   };
   if (thread *const self = self_or_null()) [[likely]]
     return plain(*self);
   enter_slow(
       plain,
-      [&c](thread &self, const call_site &at, auto) {
-        in_reported_group(self, !c.no_group, at, [&](auto between) {
-          taskloop(self, c, [&](const task_loop &l) {
-            watched_creation report{at.return_address, task_of(c.pattern).body == &untied_mark};
-            report.bytes = task_of(c.pattern).data_bytes;
-            report_taskloop(watched_self(self), l.trips, at,
-                            [&] { make_tasks(self, l, c.condition != 0, report); });
+      [&call](thread &self, const call_site &at, auto) {
+        in_reported_group(self, !call.no_group, at, [&](auto between) {
+          taskloop(self, call, [&](const task_loop &loop) {
+            watched_creation report{at.return_address, task_of(call.pattern).body == &untied_mark};
+            report.bytes = task_of(call.pattern).data_bytes;
+            report_taskloop(watched_self(self), loop.trips, at,
+                            [&] { make_tasks(self, loop, call.condition != 0, report); });
             between();
           });
         });

@@ -109,37 +109,47 @@ OMP_API int omp_is_initial_device_() { return omp_is_initial_device(); }
 OMP_API double omp_get_wtime_() { return omp_get_wtime(); }
 OMP_API double omp_get_wtick_() { return omp_get_wtick(); }
 
-OMP_API void omp_set_dynamic_(const std::int32_t *n) { omp_set_dynamic(*n); }
-OMP_API void omp_set_dynamic_8_(const std::int64_t *n) { omp_set_dynamic(to_int(*n)); }
-OMP_API void omp_set_nested_(const std::int32_t *n) { omp_set_nested(*n); }
-OMP_API void omp_set_nested_8_(const std::int64_t *n) { omp_set_nested(to_int(*n)); }
-OMP_API void omp_set_num_threads_(const std::int32_t *n) { omp_set_num_threads(*n); }
-OMP_API void omp_set_num_threads_8_(const std::int64_t *n) { omp_set_num_threads(to_int(*n)); }
-OMP_API void omp_set_max_active_levels_(const std::int32_t *n) { omp_set_max_active_levels(*n); }
-OMP_API void omp_set_max_active_levels_8_(const std::int64_t *n) {
-  omp_set_max_active_levels(to_int(*n));
+OMP_API void omp_set_dynamic_(const std::int32_t *value) { omp_set_dynamic(*value); }
+OMP_API void omp_set_dynamic_8_(const std::int64_t *value) { omp_set_dynamic(to_int(*value)); }
+OMP_API void omp_set_nested_(const std::int32_t *value) { omp_set_nested(*value); }
+OMP_API void omp_set_nested_8_(const std::int64_t *value) { omp_set_nested(to_int(*value)); }
+OMP_API void omp_set_num_threads_(const std::int32_t *value) { omp_set_num_threads(*value); }
+OMP_API void omp_set_num_threads_8_(const std::int64_t *value) {
+  omp_set_num_threads(to_int(*value));
 }
-OMP_API void omp_set_default_device_(const std::int32_t *n) { omp_set_default_device(*n); }
-OMP_API void omp_set_default_device_8_(const std::int64_t *n) {
-  omp_set_default_device(to_int(*n));
+OMP_API void omp_set_max_active_levels_(const std::int32_t *value) {
+  omp_set_max_active_levels(*value);
 }
-OMP_API void omp_set_num_teams_(const std::int32_t *n) { omp_set_num_teams(*n); }
-OMP_API void omp_set_num_teams_8_(const std::int64_t *n) { omp_set_num_teams(to_int(*n)); }
-OMP_API void omp_set_teams_thread_limit_(const std::int32_t *n) { omp_set_teams_thread_limit(*n); }
-OMP_API void omp_set_teams_thread_limit_8_(const std::int64_t *n) {
-  omp_set_teams_thread_limit(to_int(*n));
+OMP_API void omp_set_max_active_levels_8_(const std::int64_t *value) {
+  omp_set_max_active_levels(to_int(*value));
 }
-OMP_API int omp_get_ancestor_thread_num_(const std::int32_t *n) {
-  return omp_get_ancestor_thread_num(*n);
+OMP_API void omp_set_default_device_(const std::int32_t *value) { omp_set_default_device(*value); }
+OMP_API void omp_set_default_device_8_(const std::int64_t *value) {
+  omp_set_default_device(to_int(*value));
 }
-OMP_API int omp_get_ancestor_thread_num_8_(const std::int64_t *n) {
-  return omp_get_ancestor_thread_num(to_int(*n));
+OMP_API void omp_set_num_teams_(const std::int32_t *value) { omp_set_num_teams(*value); }
+OMP_API void omp_set_num_teams_8_(const std::int64_t *value) { omp_set_num_teams(to_int(*value)); }
+OMP_API void omp_set_teams_thread_limit_(const std::int32_t *value) {
+  omp_set_teams_thread_limit(*value);
 }
-OMP_API int omp_get_team_size_(const std::int32_t *n) { return omp_get_team_size(*n); }
-OMP_API int omp_get_team_size_8_(const std::int64_t *n) { return omp_get_team_size(to_int(*n)); }
-OMP_API int omp_get_place_num_procs_(const std::int32_t *n) { return omp_get_place_num_procs(*n); }
-OMP_API int omp_get_place_num_procs_8_(const std::int64_t *n) {
-  return omp_get_place_num_procs(to_int(*n));
+OMP_API void omp_set_teams_thread_limit_8_(const std::int64_t *value) {
+  omp_set_teams_thread_limit(to_int(*value));
+}
+OMP_API int omp_get_ancestor_thread_num_(const std::int32_t *value) {
+  return omp_get_ancestor_thread_num(*value);
+}
+OMP_API int omp_get_ancestor_thread_num_8_(const std::int64_t *value) {
+  return omp_get_ancestor_thread_num(to_int(*value));
+}
+OMP_API int omp_get_team_size_(const std::int32_t *value) { return omp_get_team_size(*value); }
+OMP_API int omp_get_team_size_8_(const std::int64_t *value) {
+  return omp_get_team_size(to_int(*value));
+}
+OMP_API int omp_get_place_num_procs_(const std::int32_t *value) {
+  return omp_get_place_num_procs(*value);
+}
+OMP_API int omp_get_place_num_procs_8_(const std::int64_t *value) {
+  return omp_get_place_num_procs(to_int(*value));
 }
 
 OMP_API void omp_set_schedule_(const std::int32_t *kind, const std::int32_t *chunk) {
@@ -178,10 +188,10 @@ OMP_API void omp_get_partition_place_nums_8_(std::int64_t *numbers) {
 // Texts are padded with blanks; their lengths are the last arguments.
 namespace {
 
-std::string text_of(const char *s, std::size_t length) {
-  while (length > 0 && s[length - 1] == ' ')
+std::string text_of(const char *text, std::size_t length) {
+  while (length > 0 && text[length - 1] == ' ')
     --length;
-  return {s, length};
+  return {text, length};
 }
 
 int put_padded(char *to, std::size_t room, const std::string &text) {
@@ -236,8 +246,12 @@ OMP_API std::intptr_t omp_init_allocator_8_(const std::intptr_t *space, const st
   return static_cast<std::intptr_t>(
       omp_init_allocator(static_cast<std::uintptr_t>(*space), to_int(*count), traits));
 }
-OMP_API void omp_destroy_allocator_(const std::uintptr_t *a) { omp_destroy_allocator(*a); }
-OMP_API void omp_set_default_allocator_(const std::uintptr_t *a) { omp_set_default_allocator(*a); }
+OMP_API void omp_destroy_allocator_(const std::uintptr_t *handle) {
+  omp_destroy_allocator(*handle);
+}
+OMP_API void omp_set_default_allocator_(const std::uintptr_t *handle) {
+  omp_set_default_allocator(*handle);
+}
 OMP_API std::uintptr_t omp_get_default_allocator_() { return omp_get_default_allocator(); }
 
 OMP_ALSO_LLVM(omp_capture_affinity_, OMP_5.0);

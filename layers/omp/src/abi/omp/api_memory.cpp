@@ -53,12 +53,12 @@ allocator *made(std::uintptr_t handle) noexcept {
 }
 head *head_of(void *p) noexcept { return static_cast<head *>(p) - 1; }
 
-bool charge(allocator &a, std::size_t bytes) noexcept {
-  std::size_t used = a.used.load(std::memory_order_relaxed);
+bool charge(allocator &from, std::size_t bytes) noexcept {
+  std::size_t used = from.used.load(std::memory_order_relaxed);
   do
-    if (bytes > a.pool || used > a.pool - bytes)
+    if (bytes > from.pool || used > from.pool - bytes)
       return false;
-  while (!a.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  while (!from.used.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   return true;
 }
 
@@ -66,12 +66,12 @@ bool charge(allocator &a, std::size_t bytes) noexcept {
 enum class contents : bool { any, zeros };
 void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, contents filled);
 
-void *fall_back(const allocator *a, std::size_t bytes, std::size_t alignment, contents filled) {
-  switch (a ? a->fallback : static_cast<std::uintptr_t>(k_null_fb)) {
+void *fall_back(const allocator *from, std::size_t bytes, std::size_t alignment, contents filled) {
+  switch (from ? from->fallback : static_cast<std::uintptr_t>(k_null_fb)) {
   case k_default_mem_fb:
-    return take(bytes, std::max(alignment, a->alignment), 1, filled);
+    return take(bytes, std::max(alignment, from->alignment), 1, filled);
   case k_allocator_fb:
-    return take(bytes, alignment, a->fallback_data, filled);
+    return take(bytes, alignment, from->fallback_data, filled);
   case k_abort_fb:
     fatal("an allocator has no memory left for %zu bytes, and its fallback trait is abort_fb",
           bytes);
@@ -106,23 +106,24 @@ void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, cont
   return reinterpret_cast<void *>(at);
 }
 
-bool read_trait(allocator &a, const trait &t) noexcept {
-  switch (t.key) {
+bool read_trait(allocator &from, const trait &asked) noexcept {
+  switch (asked.key) {
   case k_alignment:
-    a.alignment = std::max<std::size_t>(t.value, sizeof(void *));
-    return t.value != 0 && (t.value & (t.value - 1)) == 0;
+    from.alignment = std::max<std::size_t>(asked.value, sizeof(void *));
+    return asked.value != 0 && (asked.value & (asked.value - 1)) == 0;
   case k_pool_size:
-    a.pool = t.value;
-    return t.value != 0;
+    from.pool = asked.value;
+    return asked.value != 0;
   case k_fallback:
-    a.fallback =
-        t.value == ~std::uintptr_t{0} ? static_cast<std::uintptr_t>(k_default_mem_fb) : t.value;
-    return a.fallback >= k_default_mem_fb && a.fallback <= k_allocator_fb;
+    from.fallback = asked.value == ~std::uintptr_t{0}
+                        ? static_cast<std::uintptr_t>(k_default_mem_fb)
+                        : asked.value;
+    return from.fallback >= k_default_mem_fb && from.fallback <= k_allocator_fb;
   case k_fb_data:
-    a.fallback_data = t.value;
+    from.fallback_data = asked.value;
     return true;
   case k_pinned:
-    return t.value != 1; // omp_atv_true: memory is not pinned
+    return asked.value != 1; // omp_atv_true: memory is not pinned
   case k_sync_hint:
   case k_access:
   case k_partition:

@@ -28,13 +28,15 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-inline std::uintptr_t instruction_of(const ucontext_t &u) noexcept { return u.uc_mcontext.pc; }
+inline std::uintptr_t instruction_of(const ucontext_t &context) noexcept {
+  return context.uc_mcontext.pc;
+}
 
 /// Returns whether the next instruction calls futex() to wait without a time limit. The kernel
 /// leaves a thread there when it interrupts such a wait.
-inline bool waits_for_word(const ucontext_t &u) noexcept {
-  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
-  const auto &r = u.uc_mcontext.regs;
+inline bool waits_for_word(const ucontext_t &context) noexcept {
+  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(context));
+  const auto &r = context.uc_mcontext.regs;
   const bool calls =
       at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
   const auto what = r[1] & FUTEX_CMD_MASK;

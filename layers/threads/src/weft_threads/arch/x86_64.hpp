@@ -40,15 +40,15 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-inline std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
-  return static_cast<std::uintptr_t>(u.uc_mcontext.gregs[REG_RIP]);
+inline std::uintptr_t instruction_of(const ucontext_t &context) noexcept {
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
 
 /// Returns whether the next instruction calls futex() to wait without a time limit. The kernel
 /// leaves a thread there when it interrupts such a wait.
-inline bool waits_for_word(const ucontext_t &u) noexcept {
-  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
-  const auto &r = u.uc_mcontext.gregs;
+inline bool waits_for_word(const ucontext_t &context) noexcept {
+  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(context));
+  const auto &r = context.uc_mcontext.gregs;
   const bool calls = at[0] == 0x0f && at[1] == 0x05 && r[REG_RAX] == SYS_futex; // syscall
   const auto what = r[REG_RSI] & FUTEX_CMD_MASK;
   const bool unlimited = r[REG_R10] == 0;

@@ -36,8 +36,8 @@ struct moved_key {
   std::atomic<pthread_key_t> key{0};
   std::atomic<std::uintptr_t> life{0}; // 0: the entry is unused
 
-  [[nodiscard]] bool is_alive(std::uintptr_t l) const noexcept {
-    return l != 0 && state_of_key(key.load(std::memory_order_relaxed)).life == l;
+  [[nodiscard]] bool is_alive(std::uintptr_t word) const noexcept {
+    return word != 0 && state_of_key(key.load(std::memory_order_relaxed)).life == word;
   }
 };
 constinit moved_key g_keys[k_most_keys];
@@ -68,12 +68,12 @@ struct values {
 class table {
  public:
   /// Moves values into the table, under `stack`.
-  void put(const void *stack, values &v) noexcept {
+  void put(const void *stack, values &kept) noexcept {
     bucket &b = of(stack);
-    v.stack = stack;
+    kept.stack = stack;
     std::lock_guard lock(b.lock);
-    v.next = b.first;
-    b.first = &v;
+    kept.next = b.first;
+    b.first = &kept;
     b.count.store(b.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// Takes the newest values of a stack; null: it has none.
@@ -122,11 +122,11 @@ values *new_values() noexcept {
   return v;
 }
 
-void free_values(values *v) noexcept {
+void free_values(values *kept) noexcept {
   if (t_unused)
-    delete v;
+    delete kept;
   else
-    t_unused = v;
+    t_unused = kept;
 }
 
 /// Replaces the values that the kernel thread holds by those of `stack`, and puts them under `left`.

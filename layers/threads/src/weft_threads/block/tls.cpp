@@ -90,7 +90,7 @@ void *look_at_thread(void *p) {
   return nullptr;
 }
 
-void find_stack_fields(layout &l) noexcept {
+void find_stack_fields(layout &fields) noexcept {
   constexpr std::size_t k_bytes =
       0x2ab000; // a size that nothing else in a descriptor has, and enough for the variables of sanitizers
   void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE,
@@ -99,7 +99,7 @@ void find_stack_fields(layout &l) noexcept {
     return;
   pthread_attr_t a;
   pthread_t t;
-  probe p{&l, stack, k_bytes};
+  probe p{&fields, stack, k_bytes};
   if (pthread_attr_init(&a) != 0)
     return;
   if (pthread_attr_setstack(&a, stack, k_bytes) == 0 &&
@@ -109,24 +109,26 @@ void find_stack_fields(layout &l) noexcept {
   munmap(stack, k_bytes);
 }
 
-bool find_keys(layout &l) noexcept {
+bool find_keys(layout &fields) noexcept {
   void *const self = thread_pointer();
   const auto *f = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_specific"));
   if (!f)
     return false;
-  l.specific = f->offset;
-  const auto first = at<std::uintptr_t>(self, l.specific) - reinterpret_cast<std::uintptr_t>(self);
-  l.first_keys = first < l.bytes ? first : 0;
-  return l.first_keys != 0;
+  fields.specific = f->offset;
+  const auto first =
+      at<std::uintptr_t>(self, fields.specific) - reinterpret_cast<std::uintptr_t>(self);
+  fields.first_keys = first < fields.bytes ? first : 0;
+  return fields.first_keys != 0;
 }
 
-bool find_robust_list(layout &l) noexcept {
+bool find_robust_list(layout &fields) noexcept {
   char *const self = static_cast<char *>(thread_pointer());
   char *head = nullptr;
   std::size_t bytes = 0;
-  if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0 || head < self || head >= self + l.bytes)
+  if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0 || head < self ||
+      head >= self + fields.bytes)
     return false;
-  l.robust = static_cast<std::size_t>(head - self);
+  fields.robust = static_cast<std::size_t>(head - self);
   return true;
 }
 
@@ -147,7 +149,7 @@ int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
   return meant;
 }
 
-void find_key_destructors(layout &l) noexcept {
+void find_key_destructors(layout &fields) noexcept {
   const auto *keys = static_cast<const char *>(dlsym(RTLD_DEFAULT, "__pthread_keys"));
   const auto *bytes = static_cast<const std::uint32_t *>(
       dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
@@ -157,10 +159,10 @@ void find_key_destructors(layout &l) noexcept {
       static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_seq"));
   if (!keys || !bytes || !destructor || !life)
     return;
-  l.keys = keys;
-  l.key_bytes = *bytes;
-  l.key_destructor = destructor->offset;
-  l.key_life = life->offset;
+  fields.keys = keys;
+  fields.key_bytes = *bytes;
+  fields.key_destructor = destructor->offset;
+  fields.key_life = life->offset;
 }
 
 layout find_layout() noexcept {
@@ -218,24 +220,25 @@ void leave_rseq(void *block) noexcept {
 }
 
 /// Fills in the descriptor as pthread_create() does.
-void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
+void describe_thread(const layout &fields, void *block, void *stack, std::size_t bytes) noexcept {
   void *const self = thread_pointer();
   for (const std::size_t o : k_own_addresses)
-    at<void *>(b, o) = b;
+    at<void *>(block, o) = block;
   for (std::size_t o : k_header_words)
-    at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
-  at<int>(b, k_multiple_threads) = 1;
-  at<void *>(b, l.specific) = static_cast<char *>(b) + l.first_keys;
-  at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
-  at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
-  at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
+    at<std::uintptr_t>(block, o) = at<std::uintptr_t>(self, o);
+  at<int>(block, k_multiple_threads) = 1;
+  at<void *>(block, fields.specific) = static_cast<char *>(block) + fields.first_keys;
+  at<void *>(block, fields.robust) = static_cast<char *>(block) + fields.robust;
+  at<long>(block, fields.robust + 8) = at<long>(self, fields.robust + 8);
+  at<void *>(block, fields.robust - 8) = static_cast<char *>(block) + fields.robust;
   for (const std::size_t o :
-       {l.list, l.list + 8}) // a list of one: fork() takes the caller out of the list of threads
-    at<void *>(b, o) = static_cast<char *>(b) + l.list;
-  at<void *>(b, l.stack) = stack;
-  at<std::size_t>(b, l.stack_bytes) = bytes;
-  leave_rseq(b);
-  announce_to_sanitizer(b);
+       {fields.list,
+        fields.list + 8}) // a list of one: fork() takes the caller out of the list of threads
+    at<void *>(block, o) = static_cast<char *>(block) + fields.list;
+  at<void *>(block, fields.stack) = stack;
+  at<std::size_t>(block, fields.stack_bytes) = bytes;
+  leave_rseq(block);
+  announce_to_sanitizer(block);
 }
 
 } // namespace
@@ -253,37 +256,38 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
   return b;
 }
 
-block_range range_of_block(void *b) noexcept {
+block_range range_of_block(void *block) noexcept {
   const layout &l = known_layout();
   const std::size_t behind = l.bytes;
   std::size_t bytes = behind, alignment = 0;
   if (l.static_info)
     l.static_info(&bytes, &alignment); // with the descriptor
-  return {static_cast<char *>(b) + behind - bytes, bytes};
+  return {static_cast<char *>(block) + behind - bytes, bytes};
 }
 
-int number_of_block(const void *b) noexcept {
-  return at<pid_t>(const_cast<void *>(b), known_layout().tid);
+int number_of_block(const void *block) noexcept {
+  return at<pid_t>(const_cast<void *>(block), known_layout().tid);
 }
 
-bool is_made_block(const void *b) noexcept {
+bool is_made_block(const void *block) noexcept {
   const std::size_t offset = g_number_at.load(std::memory_order_relaxed);
-  return offset != 0 && at<pid_t>(const_cast<void *>(b), offset) > k_beyond_kernel;
+  return offset != 0 && at<pid_t>(const_cast<void *>(block), offset) > k_beyond_kernel;
 }
 
-void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
+void *renew_tls_block(void *block, void *stack, std::size_t bytes) noexcept {
   const layout &l = known_layout();
   if (!l.deallocate || l.own_bytes == 0 || l.own_bytes > k_most_own_bytes)
     return make_tls_block(stack, bytes);
   char own[k_most_own_bytes]; // they refer to the allocator's caches
-  std::memcpy(own, static_cast<char *>(b) + l.own, l.own_bytes);
+  std::memcpy(own, static_cast<char *>(block) + l.own, l.own_bytes);
   l.deallocate(
-      b, false); // frees what the block refers to: memory for variables of libraries loaded later
-  if (!l.allocate(b))
+      block,
+      false); // frees what the block refers to: memory for variables of libraries loaded later
+  if (!l.allocate(block))
     return nullptr;
-  std::memcpy(static_cast<char *>(b) + l.own, own, l.own_bytes);
-  describe_thread(l, b, stack, bytes);
-  return b;
+  std::memcpy(static_cast<char *>(block) + l.own, own, l.own_bytes);
+  describe_thread(l, block, stack, bytes);
+  return block;
 }
 
 key_state state_of_key(unsigned key) noexcept {
@@ -307,12 +311,12 @@ void complete_tls_block() noexcept {
 namespace {
 
 /// Destroys the values of pthread_setspecific(). Returns false if there was nothing to destroy.
-bool end_specific_data(const layout &l) noexcept {
+bool end_specific_data(const layout &fields) noexcept {
   constexpr unsigned k_keys_per_table = 32;
   bool any = false;
   for (unsigned key = 0; key < PTHREAD_KEYS_MAX; ++key) {
     if (key % k_keys_per_table == 0 &&
-        !at<void *>(thread_pointer(), l.specific + key / k_keys_per_table * sizeof(void *))) {
+        !at<void *>(thread_pointer(), fields.specific + key / k_keys_per_table * sizeof(void *))) {
       key += k_keys_per_table - 1;
       continue;
     }
@@ -320,8 +324,8 @@ bool end_specific_data(const layout &l) noexcept {
     if (!value)
       continue;
     pthread_setspecific(key, nullptr);
-    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes +
-                                                                        l.key_destructor)) {
+    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(
+            fields.keys + key * fields.key_bytes + fields.key_destructor)) {
       any = true;
       destroy(value);
     }
@@ -345,7 +349,7 @@ void end_tls_block() noexcept {
 void prepare_tls_blocks() noexcept {}
 void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
 void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
-block_range range_of_block(void *b) noexcept { return {b, 0}; }
+block_range range_of_block(void *block) noexcept { return {block, 0}; }
 int number_of_block(const void *) noexcept { return 0; }
 key_state state_of_key(unsigned) noexcept { return {}; }
 bool is_made_block(const void *) noexcept { return false; }

@@ -283,21 +283,22 @@ void take_signals(thread_record &me) noexcept {
     deliver_pending(me);
 }
 
-void inherit_requests(thread_record &t, const thread_record *creator) noexcept {
+void inherit_requests(thread_record &thread, const thread_record *creator) noexcept {
   const bool of_light = creator && creator->light;
-  t.asks = of_light ? creator->asks : requests();
-  t.asks.has_mask = false;
+  thread.asks = of_light ? creator->asks : requests();
+  thread.asks.has_mask = false;
   if (!of_light)
-    t.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
+    thread.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
 }
 
 namespace {
 
 /// One of those that were sent to the thread; 0: there is none.
-int take_signal(thread_record &t, mask_word wanted, siginfo_t *info) noexcept {
-  while (const mask_word due = t.signals.load(std::memory_order_acquire) & wanted) { // O1
+int take_signal(thread_record &thread, mask_word wanted, siginfo_t *info) noexcept {
+  while (const mask_word due = thread.signals.load(std::memory_order_acquire) & wanted) { // O1
     const int signal = __builtin_ctzll(due) + 1;
-    if (!(t.signals.fetch_and(~bit_of(signal), std::memory_order_acq_rel) & bit_of(signal))) // O1
+    if (!(thread.signals.fetch_and(~bit_of(signal), std::memory_order_acq_rel) &
+          bit_of(signal))) // O1
       continue;
     if (info) {
       *info = {};
@@ -321,14 +322,14 @@ std::int64_t now_ns() noexcept {
 
 /// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread is with it. It is asked for a while at a
 /// time, because a signal that is sent just then interrupts nothing.
-int wait_for_signal(thread_record &t, const sigset_t &set, siginfo_t *info,
+int wait_for_signal(thread_record &thread, const sigset_t &set, siginfo_t *info,
                     const timespec *limit) noexcept {
   constexpr std::int64_t k_while_ns = 10'000'000;
   mask_word wanted = 0;
   std::memcpy(&wanted, &set, sizeof wanted);
   const std::int64_t begin = now_ns();
   for (std::int64_t ns = 0;; ns = k_while_ns) {
-    if (const int signal = take_signal(t, wanted, info))
+    if (const int signal = take_signal(thread, wanted, info))
       return signal;
     if (limit)
       ns = std::clamp<std::int64_t>(limit->tv_sec * k_second + limit->tv_nsec - (now_ns() - begin),
@@ -342,7 +343,7 @@ int wait_for_signal(thread_record &t, const sigset_t &set, siginfo_t *info,
     const bool goes_on = errno == EAGAIN || (errno == EINTR && t_times_asked != asked);
     if (!goes_on || (limit && now_ns() - begin >= limit->tv_sec * k_second + limit->tv_nsec))
       return -1;
-    yield_now(t);
+    yield_now(thread);
   }
 }
 
@@ -358,12 +359,12 @@ thread_record *waits_here() noexcept {
              : nullptr;
 }
 
-/// A change of what `t` has asked for: at once where that is the caller, else when it comes to a worker.
+/// A change of what `thread` has asked for: at once where that is the caller, else when it comes to a worker.
 template <class F>
-void change_requests(thread_record &t, F change) {
+void change_requests(thread_record &thread, F change) {
   begin_binding();
-  if (&t == light_self())
-    in_core(&t, change);
+  if (&thread == light_self())
+    in_core(&thread, change);
   else
     change();
 }
@@ -378,7 +379,7 @@ const std::vector<int> *list_of(std::size_t bytes, const cpu_set_t *set) {
 
 } // namespace
 
-void note_usual_cpus(thread_record &t) {
+void note_usual_cpus(thread_record &thread) {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (syscall(SYS_sched_getaffinity, 0, sizeof set, &set) <= 0)
@@ -388,38 +389,38 @@ void note_usual_cpus(thread_record &t) {
   for (std::size_t i = 0; same && i < all.size(); ++i)
     same = CPU_ISSET(static_cast<std::size_t>(all[i]), &set);
   if (!same)
-    t.asks.usual_cpus = list_of(sizeof set, &set);
+    thread.asks.usual_cpus = list_of(sizeof set, &set);
   if (g_binds)
-    follow_binding(t);
+    follow_binding(thread);
 }
 
 namespace {
 
-int pin(thread_record &t, std::size_t bytes, const cpu_set_t *set) {
+int pin(thread_record &thread, std::size_t bytes, const cpu_set_t *set) {
   int failure = 0;
-  change_requests(t, [&] {
+  change_requests(thread, [&] {
     cpu_set_t before;
     CPU_ZERO(&before);
     const bool known = syscall(SYS_sched_getaffinity, 0, sizeof before, &before) > 0;
     if (syscall(SYS_sched_setaffinity, 0, bytes, set) != 0)
       failure = errno;
     else
-      t.asks.cpus = list_of(bytes, set);
+      thread.asks.cpus = list_of(bytes, set);
     if (known &&
         failure ==
-            0) // this kernel thread may be another thread's; `t` gets its cpus when it follows its requests
+            0) // this kernel thread may be another thread's; `thread` gets its cpus when it follows its requests
       syscall(SYS_sched_setaffinity, 0, sizeof before, &before);
   });
   return failure;
 }
 
-int schedule(thread_record &t, int policy, int priority) {
+int schedule(thread_record &thread, int policy, int priority) {
   policy &= ~SCHED_RESET_ON_FORK; // which the next thread there might not be allowed to take back
   const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
   if (least < 0 || priority < least || priority > most)
     return EINVAL;
   int failure = 0;
-  change_requests(t, [&] {
+  change_requests(thread, [&] {
     sched_param asked{}, before{};
     asked.sched_priority = priority;
     const int policy_before = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
@@ -429,24 +430,24 @@ int schedule(thread_record &t, int policy, int priority) {
       return;
     }
     syscall(SYS_sched_setscheduler, 0, policy_before, &before); // as above
-    t.asks.policy = policy;
-    t.asks.priority = priority;
+    thread.asks.policy = policy;
+    thread.asks.priority = priority;
   });
   return failure;
 }
 
-int scheduling_of(const thread_record &t, int *policy, sched_param *p) noexcept {
-  *policy = t.asks.policy;
-  p->sched_priority = t.asks.priority;
+int scheduling_of(const thread_record &thread, int *policy, sched_param *parameters) noexcept {
+  *policy = thread.asks.policy;
+  parameters->sched_priority = thread.asks.priority;
   if (*policy == 0 &&
-      p->sched_priority == 0) { // the thread has not asked, so it has what workers have
+      parameters->sched_priority == 0) { // the thread has not asked, so it has what workers have
     *policy = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
-    syscall(SYS_sched_getparam, 0, p);
+    syscall(SYS_sched_getparam, 0, parameters);
   }
   return 0;
 }
 
-int send(thread_record &t, int signal) noexcept {
+int send(thread_record &thread, int signal) noexcept {
   constexpr int k_last = 64;
   if (signal < 0 || signal > k_last ||
       (signal >= 32 && signal < SIGRTMIN)) // the signals between are the C library's own
@@ -454,26 +455,26 @@ int send(thread_record &t, int signal) noexcept {
   if (signal == 0)
     return 0;
   thread_record *const me = known(pthread_self());
-  t.signals.fetch_or(bit_of(signal), std::memory_order_acq_rel); // O1
-  if (&t == me) {
-    deliver_pending(t);
+  thread.signals.fetch_or(bit_of(signal), std::memory_order_acq_rel); // O1
+  if (&thread == me) {
+    deliver_pending(thread);
     return 0;
   }
-  begin_binding(); // `t` looks for signals when it comes to a worker
-  t.own_parker.signal(calling_record());
-  t.door_parker.signal(calling_record());
-  if (const int tid =
-          t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
+  begin_binding(); // the thread looks for signals when it comes to a worker
+  thread.own_parker.signal(calling_record());
+  thread.door_parker.signal(calling_record());
+  if (const int tid = thread.light ? static_cast<int>(thread.tid_below)
+                                   : thread.external.tid.load(std::memory_order_relaxed))
     syscall(
         SYS_tgkill, getpid(), tid,
         SIGURG); // a thread that computes yields (preempt.cpp); any other thread takes it for a question of the watcher
   return 0;
 }
 
-int change_mask(thread_record &t, int how, const sigset_t *set, sigset_t *old) noexcept {
+int change_mask(thread_record &thread, int how, const sigset_t *set, sigset_t *old) noexcept {
   if (old) {
     std::memset(old, 0, sizeof *old);
-    std::memcpy(old, &t.asks.mask, sizeof t.asks.mask);
+    std::memcpy(old, &thread.asks.mask, sizeof thread.asks.mask);
   }
   if (!set)
     return 0;
@@ -482,27 +483,27 @@ int change_mask(thread_record &t, int how, const sigset_t *set, sigset_t *old) n
   given &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP) | bit_of(32) | bit_of(33));
   mask_word next = given;
   if (how == SIG_BLOCK)
-    next = t.asks.mask | given;
+    next = thread.asks.mask | given;
   else if (how == SIG_UNBLOCK)
-    next = t.asks.mask & ~given;
+    next = thread.asks.mask & ~given;
   else if (how != SIG_SETMASK)
     return EINVAL;
-  if (next == t.asks.mask)
+  if (next == thread.asks.mask)
     return 0;
-  change_requests(t, [&] {
-    t.asks.mask = next;
-    t.asks.has_mask = true;
+  change_requests(thread, [&] {
+    thread.asks.mask = next;
+    thread.asks.has_mask = true;
   });
-  deliver_pending(t);
+  deliver_pending(thread);
   return 0;
 }
 
 /// Notes that a thread of the program has changed its own requests, and gives them to its kernel
 /// thread.
-void note_request(thread_record &t) noexcept {
+void note_request(thread_record &thread) noexcept {
   begin_binding();
-  if (&t == known(pthread_self()))
-    follow_binding(t);
+  if (&thread == known(pthread_self()))
+    follow_binding(thread);
 }
 
 /// Notes the signal mask of the calling kernel thread, which has changed the mask itself.
@@ -520,19 +521,19 @@ void note_mask() noexcept {
     take_signals(*t);
 }
 
-/// `t` null: no door knows it.
-void note_scheduling(thread_record *t, int policy, int priority) noexcept {
-  if (!t)
+/// `thread` null: no door knows it.
+void note_scheduling(thread_record *thread, int policy, int priority) noexcept {
+  if (!thread)
     return;
-  t->asks.policy = policy;
-  t->asks.priority = priority;
-  note_request(*t);
+  thread->asks.policy = policy;
+  thread->asks.priority = priority;
+  note_request(*thread);
 }
 
-int policy_of(const thread_record &t) noexcept {
+int policy_of(const thread_record &thread) noexcept {
   int policy = 0;
   sched_param p{};
-  scheduling_of(t, &policy, &p);
+  scheduling_of(thread, &policy, &p);
   return policy;
 }
 
@@ -610,16 +611,19 @@ POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *s
   return result_of(failure);
 }
 
-POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
+POSIX_API int pthread_getschedparam(pthread_t handle, int *policy,
+                                    sched_param *parameters) noexcept {
   const thread_record *const t = light(handle);
-  return t ? scheduling_of(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
+  return t ? scheduling_of(*t, policy, parameters)
+           : g_next_pthread_getschedparam(handle, policy, parameters);
 }
-POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
+POSIX_API int pthread_setschedparam(pthread_t handle, int policy,
+                                    const sched_param *parameters) noexcept {
   if (thread_record *const t = light(handle))
-    return schedule(*t, policy, p->sched_priority);
-  const int failure = g_next_pthread_setschedparam(handle, policy, p);
+    return schedule(*t, policy, parameters->sched_priority);
+  const int failure = g_next_pthread_setschedparam(handle, policy, parameters);
   if (failure == 0)
-    note_scheduling(known(handle), policy, p->sched_priority);
+    note_scheduling(known(handle), policy, parameters->sched_priority);
   return failure;
 }
 POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
@@ -638,21 +642,21 @@ POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
         priority);
   return failure;
 }
-POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {
-  if (thread_record *const t = is_own(pid) && p ? light_self() : nullptr)
-    return result_of(schedule(*t, policy, p->sched_priority));
-  const int result = static_cast<int>(syscall(SYS_sched_setscheduler, pid, policy, p));
+POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *parameters) noexcept {
+  if (thread_record *const t = is_own(pid) && parameters ? light_self() : nullptr)
+    return result_of(schedule(*t, policy, parameters->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setscheduler, pid, policy, parameters));
   if (result == 0 && is_own(pid))
-    note_scheduling(known(pthread_self()), policy, p->sched_priority);
+    note_scheduling(known(pthread_self()), policy, parameters->sched_priority);
   return result;
 }
-POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
-  if (thread_record *const t = is_own(pid) && p ? light_self() : nullptr)
-    return result_of(schedule(*t, policy_of(*t), p->sched_priority));
-  const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, p));
+POSIX_API int sched_setparam(pid_t pid, const sched_param *parameters) noexcept {
+  if (thread_record *const t = is_own(pid) && parameters ? light_self() : nullptr)
+    return result_of(schedule(*t, policy_of(*t), parameters->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, parameters));
   if (result == 0 && is_own(pid))
     note_scheduling(known(pthread_self()), static_cast<int>(syscall(SYS_sched_getscheduler, 0)),
-                    p->sched_priority);
+                    parameters->sched_priority);
   return result;
 }
 

@@ -18,16 +18,16 @@ namespace weft_threads {
 void take_signals(thread_record &me) noexcept;
 /// Gives a thread that `creator` makes the requests with which it begins. Null: the creator has no
 /// record.
-void inherit_requests(thread_record &t, const thread_record *creator) noexcept;
+void inherit_requests(thread_record &thread, const thread_record *creator) noexcept;
 /// Notes the cpus that a thread of the program has before it has a record.
-WEFT_THREADS_API void note_usual_cpus(thread_record &t);
+WEFT_THREADS_API void note_usual_cpus(thread_record &thread);
 /// Returns the cpus on which the thread must run; null: any.
-[[nodiscard]] inline const std::vector<int> *cpus_of(const thread_record &t) noexcept {
-  if (const std::vector<int> *const cpus = t.asks.cpus)
+[[nodiscard]] inline const std::vector<int> *cpus_of(const thread_record &thread) noexcept {
+  if (const std::vector<int> *const cpus = thread.asks.cpus)
     return cpus;
-  if (t.place && *t.place)
-    return *t.place;
-  return t.asks.usual_cpus;
+  if (thread.place && *thread.place)
+    return *thread.place;
+  return thread.asks.usual_cpus;
 }
 /// Returns the interned list of these cpus. It is never freed, because a kernel thread remembers
 /// the list that it follows.

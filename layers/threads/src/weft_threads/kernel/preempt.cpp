@@ -128,9 +128,9 @@ void close_code(std::uintptr_t mark) noexcept {
 /// Writes the mask and the alternate stack of this kernel thread into the frame. The kernel
 /// restores them from there when the handler returns, perhaps on another kernel thread than it
 /// interrupted.
-void adopt_kernel_thread(ucontext_t &u) noexcept {
-  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
-  sigaltstack(nullptr, &u.uc_stack);
+void adopt_kernel_thread(ucontext_t &context) noexcept {
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &context.uc_sigmask, k_kernel_mask_bytes);
+  sigaltstack(nullptr, &context.uc_stack);
 }
 
 constexpr std::uintptr_t k_reach = 64; // bytes: the size of a loop that only looks at a variable
@@ -139,13 +139,13 @@ constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
 
 /// Suspends a program's own thread that spins outside all regions, if the watcher has asked for
 /// that. It leaves threads that compute to the kernel.
-void suspend_if_spinning(thread_record &t, std::uintptr_t at) noexcept {
-  const bool same = at - t.spot + k_reach < 2 * k_reach;
-  t.seen_there = same ? t.seen_there + 1 : 1;
+void suspend_if_spinning(thread_record &thread, std::uintptr_t at) noexcept {
+  const bool same = at - thread.spot + k_reach < 2 * k_reach;
+  thread.seen_there = same ? thread.seen_there + 1 : 1;
   if (!same)
-    t.spot = at;
-  if (t.seen_there >= k_looks_to_tell)
-    weft::layer::suspend_if_asked(t.external, k_longest_suspension_ns);
+    thread.spot = at;
+  if (thread.seen_there >= k_looks_to_tell)
+    weft::layer::suspend_if_asked(thread.external, k_longest_suspension_ns);
 }
 
 void on_signal(int number, siginfo_t *, void *p) {

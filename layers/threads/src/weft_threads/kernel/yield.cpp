@@ -19,10 +19,11 @@ using namespace weft_threads;
 namespace {
 
 /// Returns whether the caller is code of a lightweight thread, or of the program in a region. Weft calls sched_yield() as well.
-bool may_yield(const thread_record *t) noexcept {
-  if (!t || spin_locks_held() != 0)
+bool may_yield(const thread_record *thread) noexcept {
+  if (!thread || spin_locks_held() != 0)
     return false;
-  return t->block ? t->block == thread_pointer() : !t->in_weft && takes_part(*t);
+  return thread->block ? thread->block == thread_pointer()
+                       : !thread->in_weft && takes_part(*thread);
 }
 
 constexpr unsigned k_kernel_each = 8; // the thread that sets the flag may wait for a cpu

@@ -23,16 +23,16 @@ inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 template <class T, class Atomic = std::atomic<T>>
 class relaxed_value {
  public:
-  constexpr explicit relaxed_value(T v = T{}) noexcept : m_value(v) {}
+  constexpr explicit relaxed_value(T value = T{}) noexcept : m_value(value) {}
   relaxed_value(const relaxed_value &other) noexcept : m_value(static_cast<T>(other)) {}
   relaxed_value &operator=(const relaxed_value &other) noexcept {
     *this = static_cast<T>(other);
     return *this;
   }
   operator T() const noexcept { return m_value.load(std::memory_order_relaxed); }
-  T operator=(T v) noexcept {
-    m_value.store(v, std::memory_order_relaxed);
-    return v;
+  T operator=(T value) noexcept {
+    m_value.store(value, std::memory_order_relaxed);
+    return value;
   }
 
  private:
@@ -45,16 +45,16 @@ class relaxed_value {
 template <class T, class Atomic = std::atomic<T>>
 class published_value {
  public:
-  constexpr explicit published_value(T v = T{}) noexcept : m_value(v) {}
+  constexpr explicit published_value(T value = T{}) noexcept : m_value(value) {}
   published_value(const published_value &) = delete;
   published_value &operator=(const published_value &) = delete;
   operator T() const noexcept {
     return m_value.load(std::memory_order_acquire);
   } // O8 of barrier_words.hpp
   T operator->() const noexcept { return *this; }
-  T operator=(T v) noexcept {
-    m_value.store(v, std::memory_order_release); // O8 of barrier_words.hpp
-    return v;
+  T operator=(T value) noexcept {
+    m_value.store(value, std::memory_order_release); // O8 of barrier_words.hpp
+    return value;
   }
 
  private:

@@ -39,14 +39,14 @@ class parker_word {
   /// False: the frame continues at once, because a waker has signalled it or `holds` is no longer
   /// true.
   template <class Holds>
-  [[nodiscard]] bool publish(Frame &f, Holds holds) noexcept {
+  [[nodiscard]] bool publish(Frame &suspended, Holds holds) noexcept {
     Frame *expected = nullptr;
-    if (!m_word.compare_exchange_strong(expected, &f, std::memory_order_seq_cst,
+    if (!m_word.compare_exchange_strong(expected, &suspended, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) // O1
       return unless(bug::omp_parker_loses_signal, false, true);
     if (unless(bug::omp_parker_sleeps_blindly, [&] { return holds(); }, true)) // O5
       return true;
-    expected = &f;
+    expected = &suspended;
     return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire,
                                            std::memory_order_relaxed); // I2, O6
   }

@@ -116,10 +116,10 @@ thread_record *take_record(record_is wanted) noexcept {
   return ::new (memory) thread_record;
 }
 
-void put_record(thread_record &t) noexcept {
+void put_record(thread_record &thread) noexcept {
   std::lock_guard lock(g_unused.lock);
-  t.next_free = g_unused.newest;
-  g_unused.newest = &t;
+  thread.next_free = g_unused.newest;
+  g_unused.newest = &thread;
 }
 
 namespace {
@@ -131,9 +131,9 @@ void leave_block() {
     set_thread_pointer(t->carrier);
 }
 
-void count_thread(const thread_record &t, std::size_t by) noexcept {
-  if (t.request.kind)
-    count_of(t.request.kind).threads.fetch_add(by, std::memory_order_relaxed);
+void count_thread(const thread_record &thread, std::size_t by) noexcept {
+  if (thread.request.kind)
+    count_of(thread.request.kind).threads.fetch_add(by, std::memory_order_relaxed);
 }
 
 bool threads_compute() noexcept {
@@ -175,6 +175,8 @@ void register_with_process() {
     prepare_tls_blocks();
     std::atexit(&leave_block);
     weft::layer::outlive_exit(&threads_compute);
+    static constexpr weft::layer::carrier_calls carrier{&is_carried, &park_carried};
+    weft::layer::park_on_carriers(carrier);
     install_preemption();
     return true;
   }();
@@ -213,12 +215,12 @@ void life_of(void *p) {
 
 } // namespace
 
-const char *start_in(thread_record &t, thread_record *creator) noexcept {
+const char *start_in(thread_record &thread, thread_record *creator) noexcept {
   if (sanitizer_forbids_blocks())
     return "the program was built with ThreadSanitizer and Weft was not";
-  t.light = true;
-  inherit_requests(t, creator);
-  count_thread(t, 1);
+  thread.light = true;
+  inherit_requests(thread, creator);
+  count_thread(thread, 1);
   const char *failure = nullptr;
   static char reason[256];
   in_core(creator, [&] {
@@ -226,14 +228,14 @@ const char *start_in(thread_record &t, thread_record *creator) noexcept {
       (void)weft::layer::
           workers(); // started first, so that Weft's handler of exit() runs after this one's
       register_with_process();
-      weft::layer::start_thread(t.request.stack_bytes, &life_of, &t);
+      weft::layer::start_thread(thread.request.stack_bytes, &life_of, &thread, thread.request.runs);
     } catch (const std::exception &e) {
       std::snprintf(reason, sizeof reason, "%s", e.what());
       failure = reason;
     }
   });
   if (failure)
-    count_thread(t, std::size_t{0} - 1);
+    count_thread(thread, std::size_t{0} - 1);
   return failure;
 }
 

@@ -84,6 +84,31 @@ bool keeps_cpu(thread_record &me) noexcept {
 
 } // namespace
 
+bool is_carried() noexcept {
+  const thread_record *const t = running_record();
+  return t && t->block && !runtime_is_gone();
+}
+
+bool park_carried(void (*left)(weft::detail::runnable &, void *), void *context) noexcept {
+  thread_record *const t = this_light_thread(); // perhaps with a task of its own on another stack
+  if (!t || runtime_is_gone())
+    return false;
+  t->pinned = false;
+  bool parked = true;
+  try {
+    in_core(t, [&] {
+      try {
+        weft::layer::park(left, context);
+      } catch (const weft::error &) { // no stack to go on with, or Weft has ended
+        parked = false;
+      }
+    });
+  } catch (...) {
+    fatal("a thread cannot wait in Weft");
+  }
+  return parked;
+}
+
 bool yield_now(thread_record &me) noexcept {
   me.pinned = false;
   const bool owns_kernel_thread = me.is_of_program();

@@ -158,10 +158,10 @@ enum class spin_result { came, fruitless };
 /// wasted when the awaited thread has no cpu, as beside busy processes.
 class adaptive_spin {
  public:
-  adaptive_spin(thread_record &t, int most) noexcept : m_thread(t), m_most(most) {
+  adaptive_spin(thread_record &thread, int most) noexcept : m_thread(thread), m_most(most) {
     const bool tries =
-        t.fruitless_spins == 0 || g_spins_actively || ++t.spins_tried % k_try_each == 0;
-    m_left = tries ? most : most >> t.fruitless_spins;
+        thread.fruitless_spins == 0 || g_spins_actively || ++thread.spins_tried % k_try_each == 0;
+    m_left = tries ? most : most >> thread.fruitless_spins;
   }
   [[nodiscard]] bool goes_on() noexcept {
     if (m_left <= 0)
@@ -222,23 +222,30 @@ enum class record_is { any, fresh };
 [[nodiscard]] WEFT_THREADS_API thread_record *
 take_record(record_is wanted = record_is::any) noexcept;
 /// Puts a record back that no thread uses.
-WEFT_THREADS_API void put_record(thread_record &t) noexcept;
+WEFT_THREADS_API void put_record(thread_record &thread) noexcept;
 /// Starts a thread in a record of take_record(), whose `request` is set. Returns null, or the reason
 /// why it cannot: then the record is still the caller's. `creator` null: the caller is inside Weft
 /// or has no record.
-[[nodiscard]] WEFT_THREADS_API const char *start_in(thread_record &t,
+[[nodiscard]] WEFT_THREADS_API const char *start_in(thread_record &thread,
                                                     thread_record *creator) noexcept;
 
 /// Notes that a thread begins to take part in what workers do, or has ended that: of a thread of the
 /// program, a hint for the watcher.
-inline void take_part(thread_record &t) noexcept {
-  t.external.participation_seq.store(
-      t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+inline void take_part(thread_record &thread) noexcept {
+  thread.external.participation_seq.store(
+      thread.external.participation_seq.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
 }
 /// Returns whether the thread takes part, so that lightweight threads may run in its place.
-[[nodiscard]] inline bool takes_part(const thread_record &t) noexcept {
-  return t.external.participation_seq.load(std::memory_order_relaxed) % 2 != 0;
+[[nodiscard]] inline bool takes_part(const thread_record &thread) noexcept {
+  return thread.external.participation_seq.load(std::memory_order_relaxed) % 2 != 0;
 }
+
+/// Returns whether the caller is a lightweight thread that uses Weft's functions with its own block.
+[[nodiscard]] bool is_carried() noexcept;
+/// Parks such a thread while it waits in Weft: weft::layer::carrier_calls.
+bool park_carried(void (*left)(weft::detail::runnable &self, void *context),
+                  void *context) noexcept;
 
 /// Lets something else that is ready use the cpu. Returns false if the thread has kept its kernel
 /// thread instead.

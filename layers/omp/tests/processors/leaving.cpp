@@ -4,14 +4,14 @@
    they are after the first ones.
    The members of a thread's teams end with the thread, as they do in GCC's runtime: their variables
    are destroyed, and those of the next thread's members have their initial values. */
+#include "../footprint.hpp"
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
-#include <dirent.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -162,41 +162,6 @@ void *live(void *p) {
   return nullptr;
 }
 
-struct footprint {
-  long resident_kib = 0, heap_kib = 0, maps = 0, descriptors = 0, threads = 0;
-};
-
-long entries(const char *folder) {
-  long n = 0;
-  if (DIR *const d = opendir(folder)) {
-    while (readdir(d))
-      ++n;
-    closedir(d);
-  }
-  return n;
-}
-
-footprint look() {
-  footprint f;
-  if (FILE *const file = std::fopen("/proc/self/statm", "r")) {
-    long pages = 0;
-    require(std::fscanf(file, "%*d %ld", &pages) == 1, "statm");
-    std::fclose(file);
-    f.resident_kib = pages * (sysconf(_SC_PAGESIZE) / 1024);
-  }
-  if (FILE *const file = std::fopen("/proc/self/maps", "r")) {
-    for (int c; (c = std::fgetc(file)) != EOF;)
-      f.maps += c == '\n';
-    std::fclose(file);
-  }
-  f.heap_kib = static_cast<long>(mallinfo2().uordblks / 1024);
-  f.descriptors = entries("/proc/self/fd");
-  f.threads = entries("/proc/self/task");
-  std::printf("leaving: resident %ld KiB, heap %ld KiB, maps %ld, descriptors %ld, threads %ld\n",
-              f.resident_kib, f.heap_kib, f.maps, f.descriptors, f.threads);
-  return f;
-}
-
 void live_and_leave(long threads) {
   constexpr int k_at_once = 4;
   for (long begun = 0; begun < threads;) {
@@ -225,14 +190,14 @@ int main(int argc, char **argv) {
           "pthread_key_create");
   live_and_leave(threads /
                  2); // as many threads at once as there ever are: the first ones take memory
-  const footprint before = look();
+  const footprint before = look("leaving");
   live_and_leave(threads);
-  const footprint after = look();
+  const footprint after = look("leaving");
   require(after.resident_kib - before.resident_kib < 3 * 1024,
           "resident memory grows with the threads that have ended");
   require(after.heap_kib - before.heap_kib < 1024,
           "the heap grows with the threads that have ended");
-  require(after.maps - before.maps < 24 && after.descriptors == before.descriptors,
+  require(after.maps - before.maps < 24 && after.files == before.files,
           "mappings, or files, are left by threads that have ended");
   std::puts("leaving: ok");
 }

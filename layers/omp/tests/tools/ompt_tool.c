@@ -96,6 +96,17 @@ static struct state *me(void) {
   return data->ptr;
 }
 
+/// Checks the frames of a task that the code of `creator` runs, and of the task that creates it.
+void tool_checks_frames(void *creator) {
+  if (!get_task_info) // the tool is declined or switched off
+    return;
+  ompt_frame_t *frame = NULL;
+  CHECK(get_task_info(0, NULL, NULL, &frame, NULL, NULL) == 2 && frame &&
+        frame->exit_frame.ptr == creator);
+  CHECK(get_task_info(1, NULL, NULL, &frame, NULL, NULL) == 2 && frame &&
+        frame->enter_frame.ptr == creator);
+}
+
 static void on_thread_begin(ompt_thread_t kind, ompt_data_t *thread) {
   CHECK(!thread->ptr && !t_state);
   CHECK(kind == ompt_thread_initial || kind == ompt_thread_worker || kind == ompt_thread_other);
