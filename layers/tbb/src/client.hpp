@@ -23,7 +23,8 @@ class any_client {
   }
 
  public:
-  any_client(void *object, generation g) noexcept : m_object(object), m_generation(g) {}
+  any_client(void *object, generation interface) noexcept
+      : m_object(object), m_generation(interface) {}
 
   [[nodiscard]] generation is() const noexcept { return m_generation; }
   [[nodiscard]] unsigned max_job_count() const {
@@ -38,11 +39,11 @@ class any_client {
   void acknowledge_close_connection() const {
     call([](auto &c) { c.acknowledge_close_connection(); });
   }
-  void cleanup(abi::job &j) const {
-    call([&](auto &c) { c.cleanup(j); });
+  void cleanup(abi::job &work) const {
+    call([&](auto &c) { c.cleanup(work); });
   }
-  void process(abi::job &j) const {
-    call([&](auto &c) { c.process(j); });
+  void process(abi::job &work) const {
+    call([&](auto &c) { c.process(work); });
   }
 
  private:

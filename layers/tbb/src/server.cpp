@@ -29,7 +29,7 @@ struct server::worker {
 template <class Interface>
 class server::facade final : public Interface {
  public:
-  explicit facade(server &s) noexcept : m_server(s) {}
+  explicit facade(server &owner) noexcept : m_server(owner) {}
   unsigned version() const override { return abi::k_version; }
   void request_close_connection(bool) override { m_server.close(); }
   void yield() override { yield_light_thread(); }
@@ -60,9 +60,9 @@ registry &all() noexcept {
 server::server(any_client client)
     : m_client(client), m_limit(client.max_job_count()),
       m_stack(client.min_stack_size() ? client.min_stack_size() + k_margin : 0) {
-  const auto use = [this](auto *f) {
-    m_facade = f;
-    m_delete_facade = [](void *p) { delete static_cast<decltype(f)>(p); };
+  const auto use = [this](auto *made) {
+    m_facade = made;
+    m_delete_facade = [](void *p) { delete static_cast<decltype(made)>(p); };
   };
   if (client.is() == generation::classic)
     use(new facade<abi::classic::server>(*this));

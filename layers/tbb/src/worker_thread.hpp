@@ -23,7 +23,8 @@ using weft_threads::yield_light_thread;
 [[nodiscard]] inline thread_record *start_light_thread(std::size_t bytes, void (*run)(void *),
                                                        void *argument,
                                                        const char *&reason) noexcept {
-  return weft_threads::start_light_thread({run, argument, nullptr, bytes, "tbb"}, &reason);
+  return weft_threads::start_light_thread(
+      {run, argument, nullptr, bytes, "tbb", weft::layer::client::tbb}, &reason);
 }
 
 } // namespace weft_tbb

@@ -2,30 +2,18 @@
 // ends HOW: how a process ends while TBB's workers work or sleep, and children of fork() that have
 // not ended TBB before. Each prints "ends: ok" when it ends as it should.
 #include "door.hpp"
+#include "sums.hpp"
 
 #include <atomic>
 #include <functional>
 #include <thread>
 
 #include <sys/wait.h>
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
 
 namespace {
-
-long sum_by_tbb(long n) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<long>(0, n, 100), 0L,
-      [](const tbb::blocked_range<long> &r, long s) {
-        for (long i = r.begin(); i < r.end(); ++i)
-          s += i;
-        return s;
-      },
-      std::plus<>());
-}
 
 /// Returns the exit status of a child that runs `body`.
 template <class F>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A little of everything, fast: run_mixed runs it hundreds of times beside busy processes.
 #include "door.hpp"
+#include "sums.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,32 +14,8 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
-#include <tbb/parallel_reduce.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_group.h>
-
-namespace {
-
-long sum_by_openmp(long n) {
-  long sum = 0;
-#pragma omp parallel for num_threads(3) reduction(+ : sum)
-  for (long i = 0; i < n; ++i)
-    sum += i;
-  return sum;
-}
-
-long sum_by_tbb(long n) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<long>(0, n, 50), 0L,
-      [](const tbb::blocked_range<long> &r, long s) {
-        for (long i = r.begin(); i < r.end(); ++i)
-          s += i;
-        return s;
-      },
-      std::plus<>());
-}
-
-} // namespace
 
 int main() {
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
@@ -46,14 +23,14 @@ int main() {
   std::atomic<int> wrong{0};
   std::thread openmp([&] {
     for (int i = 0; i < 20; ++i)
-      wrong += sum_by_openmp(1000) != 1000L * 999 / 2;
+      wrong += sum_by_openmp(1000, 3) != 1000L * 999 / 2;
   });
   for (int i = 0; i < 20; ++i)
-    wrong += sum_by_tbb(5000) != 5000L * 4999 / 2;
+    wrong += sum_by_tbb(5000, 50) != 5000L * 4999 / 2;
   tbb::enumerable_thread_specific<long> local(0L);
   tbb::parallel_for(0, 100, [&](int i) {
     local.local() += i;
-    wrong += sum_by_openmp(100 + i) != (100L + i) * (99 + i) / 2;
+    wrong += sum_by_openmp(100 + i, 3) != (100L + i) * (99 + i) / 2;
     local.local() += i;
   });
   CHECK(local.combine(std::plus<>()) == 2 * 99L * 100 / 2);
@@ -90,7 +67,7 @@ int main() {
   tbb::task_group group;
   std::atomic<int> ran{0};
   for (int i = 0; i < 50; ++i)
-    group.run([&] { ran += sum_by_tbb(100) == 4950; });
+    group.run([&] { ran += sum_by_tbb(100, 50) == 4950; });
   group.wait();
   CHECK(ran == 50);
   openmp.join();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP regions inside of TBB's tasks, TBB inside of OpenMP regions, and both beside each other.
 #include "door.hpp"
+#include "sums.hpp"
 
 #include <atomic>
 #include <functional>
@@ -8,35 +9,10 @@
 #include <vector>
 
 #include <omp.h>
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
-
-namespace {
-
-long sum_by_openmp(long n, int threads) {
-  long sum = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : sum)
-  for (long i = 0; i < n; ++i)
-    sum += i;
-  return sum;
-}
-
-long sum_by_tbb(long n) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<long>(0, n, 100), 0L,
-      [](const tbb::blocked_range<long> &r, long s) {
-        for (long i = r.begin(); i < r.end(); ++i)
-          s += i;
-        return s;
-      },
-      std::plus<>());
-}
-
-} // namespace
 
 int main() {
   const int threads = door::threads_asked();

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TBB inside of Weft's tasks, and Weft's tasks inside of TBB's.
 #include "door.hpp"
+#include "sums.hpp"
 
 #include <atomic>
 #include <functional>
 
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 #include <weft/weft.hpp>
-
-namespace {
-
-long sum_by_tbb(long n) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<long>(0, n, 100), 0L,
-      [](const tbb::blocked_range<long> &r, long s) {
-        for (long i = r.begin(); i < r.end(); ++i)
-          s += i;
-        return s;
-      },
-      std::plus<>());
-}
-
-} // namespace
 
 int main() {
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
