@@ -20,7 +20,7 @@ fn main() {
         return;
     }
     match pkg_config::Config::new()
-        .atleast_version("0.1")
+        .atleast_version("0.2")
         .probe("weft-rayon")
     {
         Ok(found) => found

@@ -20,9 +20,9 @@ namespace weft_alpi {
 
 enum class owner : std::uintptr_t { weft = 0, thread = 1, other_layer = 2 };
 
-inline alpi_task *handle(void *p, owner o) noexcept {
+inline alpi_task *handle(void *p, owner kept) noexcept {
   return reinterpret_cast<alpi_task *>(reinterpret_cast<std::uintptr_t>(p) |
-                                       static_cast<std::uintptr_t>(o));
+                                       static_cast<std::uintptr_t>(kept));
 }
 inline owner owner_of(alpi_task *task) noexcept {
   return static_cast<owner>(reinterpret_cast<std::uintptr_t>(task) & 3);

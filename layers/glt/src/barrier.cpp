@@ -12,9 +12,9 @@ struct barrier {
   static constexpr kind_of_object k_kind{"a barrier", "glt_barrier_create()"};
 
   /// Adds the caller. Returns the waiters that may go on, if the caller is the last to arrive.
-  [[nodiscard]] waiter *arrive(waiter &w) {
+  [[nodiscard]] waiter *arrive(waiter &newcomer) {
     const std::lock_guard here(guard);
-    waiting.add(w);
+    waiting.add(newcomer);
     if (++arrived < needed)
       return nullptr;
     arrived = 0;

@@ -44,7 +44,7 @@ void glt_cond_signal(GLT_cond cond) {
     first = c.waiting.take();
   }
   if (first)
-    in_weft("glt_cond_signal", [first] { weft::layer::unpark(*first->frame); });
+    in_weft("glt_cond_signal", [first] { host::wake(first->place); });
 }
 
 void glt_cond_broadcast(GLT_cond cond) {
@@ -65,11 +65,11 @@ void glt_cond_wait(GLT_cond cond, GLT_mutex mutex_to_give_up) {
     if (!m.is_held_by(self))
       misuse("glt_cond_wait",
              "the caller does not hold the mutex; lock it with glt_mutex_lock() first");
-    auto left = [&c, &m](waiter &w) {
+    auto left = [&c, &m](waiter &waiting) {
       weft_glt::mutex &given_up = m; // the caller's stack may go on after the waiter is added
       {
         const std::lock_guard here(c.guard);
-        c.waiting.add(w);
+        c.waiting.add(waiting);
       }
       given_up.give_up();
     };

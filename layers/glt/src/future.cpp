@@ -14,11 +14,11 @@ struct future {
   static constexpr kind_of_object k_kind{"a future", "glt_future_create()"};
 
   /// Adds a waiter, unless the future is ready.
-  [[nodiscard]] bool add(waiter &w) {
+  [[nodiscard]] bool add(waiter &newcomer) {
     const std::lock_guard here(guard);
     if (ready)
       return false;
-    waiting.add(w);
+    waiting.add(newcomer);
     return true;
   }
 
@@ -60,9 +60,9 @@ void glt_future_free(GLT_future *future_to_free) {
 void glt_future_wait(GLT_future future_to_wait_for, void **value) {
   future &f = object_of<future>("glt_future_wait", number_of(future_to_wait_for));
   in_weft("glt_future_wait", [&] {
-    auto left = [&f](waiter &w) {
-      if (!f.add(w))
-        weft::layer::unpark(*w.frame);
+    auto left = [&f](waiter &waiting) {
+      if (!f.add(waiting))
+        host::wake(waiting.place);
     };
     wait_until_resumed(left);
   });

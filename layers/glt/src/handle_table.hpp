@@ -47,10 +47,10 @@ class handle_table {
   }
 
   /// Gives a slot back; the handle is stale from now on. The caller is the only one to do so.
-  void release(handle h) {
-    const std::uint32_t index = index_of(h);
+  void release(handle name) {
+    const std::uint32_t index = index_of(name);
     slot &s = at(index);
-    s.generation.store(generation_of(h) + 1, std::memory_order_release); // O2
+    s.generation.store(generation_of(name) + 1, std::memory_order_release); // O2
     magazine &mine = magazine_of_thread();
     if (mine.count == k_batch)
       empty(mine);
@@ -58,13 +58,13 @@ class handle_table {
   }
 
   /// Returns the object of a handle, or null if the handle has none.
-  [[nodiscard]] T *find(handle h) const noexcept {
-    const std::uint32_t index = index_of(h);
+  [[nodiscard]] T *find(handle name) const noexcept {
+    const std::uint32_t index = index_of(name);
     if (index >= m_slots.load(std::memory_order_acquire)) // O1; a handle of 0 is beyond all slots
       return nullptr;
     slot &s = at(index);
-    const bool valid = s.generation.load(std::memory_order_acquire) == generation_of(h); // O2
-    return valid && (generation_of(h) & 1) != 0 ? &s.object : nullptr;
+    const bool valid = s.generation.load(std::memory_order_acquire) == generation_of(name); // O2
+    return valid && (generation_of(name) & 1) != 0 ? &s.object : nullptr;
   }
 
   /// Calls f(object, handle) for each slot in use.
@@ -107,9 +107,11 @@ class handle_table {
     }
   };
 
-  static std::uint32_t index_of(handle h) noexcept { return static_cast<std::uint32_t>(h) - 1; }
-  static std::uint32_t generation_of(handle h) noexcept {
-    return static_cast<std::uint32_t>(h >> 32);
+  static std::uint32_t index_of(handle name) noexcept {
+    return static_cast<std::uint32_t>(name) - 1;
+  }
+  static std::uint32_t generation_of(handle name) noexcept {
+    return static_cast<std::uint32_t>(name >> 32);
   }
   [[nodiscard]] slot &at(std::uint32_t index) const noexcept {
     return (*m_blocks[index / k_block])[index % k_block];

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_values.hpp"
 #include "object.hpp"
-#include "unit.hpp"
-
-#include <weft/task_local.hpp>
 
 #include <atomic>
 #include <utility>
@@ -17,14 +14,6 @@ struct key {
   std::atomic<void (*)(void *)> destructor{
       nullptr}; // a hint for owners that end as the key is freed
 };
-
-/// Returns the values of the caller.
-key_values &values_of_caller() {
-  if (unit *const self = this_unit())
-    return self->values;
-  static auto *const others = new weft::task_local<key_values>; // outlives static destructors
-  return others->get();
-}
 
 } // namespace
 

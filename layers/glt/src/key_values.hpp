@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bodies: unit.cpp, over/unit.cpp
 // The values that a ULT, a thread or a task has for keys.
 #pragma once
 
@@ -30,5 +31,8 @@ class key_values {
   };
   std::vector<value_of> m_values;
 };
+
+/// Returns the values of the caller. Bodies: unit.cpp, over/unit.cpp.
+[[nodiscard]] key_values &values_of_caller();
 
 } // namespace weft_glt

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "host.hpp"
 #include "object.hpp"
-
-#include <weft/block.hpp>
-#include <weft/mutex.hpp>
 
 #include <atomic>
 
@@ -15,7 +13,7 @@ struct mutex {
   static constexpr kind_of_object k_kind{"a mutex", "glt_mutex_create()"};
 
   /// Returns what names the caller: its task, or its thread.
-  [[nodiscard]] static const void *caller() { return weft::this_task::self().get(); }
+  [[nodiscard]] static const void *caller() { return host::caller(); }
   /// Says whether the caller holds it. Only the caller itself can have made it so, so the answer is
   /// exact.
   [[nodiscard]] bool is_held_by(const void *task) const noexcept {
@@ -30,7 +28,7 @@ struct mutex {
     lock.unlock();
   }
 
-  weft::mutex lock;
+  host::exclusion lock;
   std::atomic<const void *> holder{nullptr};
 };
 

@@ -16,12 +16,12 @@ namespace weft_glt {
 constexpr handle k_joined = handle{1} << 32;
 
 template <class Handle>
-[[nodiscard]] handle number_of(Handle h) noexcept {
-  return reinterpret_cast<std::uintptr_t>(h);
+[[nodiscard]] handle number_of(Handle handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle);
 }
 template <class Handle>
-[[nodiscard]] Handle handle_of(handle h) noexcept {
-  return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(h));
+[[nodiscard]] Handle handle_of(handle name) noexcept {
+  return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(name));
 }
 
 /// Says which call makes and which frees objects of a type.
@@ -31,15 +31,15 @@ struct kind_of_object {
 };
 
 /// Says why a handle has no object.
-[[noreturn]] void refuse_handle(const char *call, handle h, const kind_of_object &kind) noexcept;
+[[noreturn]] void refuse_handle(const char *call, handle name, const kind_of_object &kind) noexcept;
 
 /// Returns the object of a handle. T::k_kind names the type in messages.
 template <class T>
-[[nodiscard]] T &object_of(const char *call, handle h) noexcept {
+[[nodiscard]] T &object_of(const char *call, handle name) noexcept {
   require_session(call);
-  T *const found = table_of<T>().find(h);
+  T *const found = table_of<T>().find(name);
   if (!found) [[unlikely]]
-    refuse_handle(call, h, T::k_kind);
+    refuse_handle(call, name, T::k_kind);
   return *found;
 }
 

@@ -73,14 +73,14 @@ bool read_value(configuration::variable &to, GLT_sched_config_type type, va_list
   return false;
 }
 
-bool read_all(configuration &c, va_list &arguments) {
+bool read_all(configuration &read, va_list &arguments) {
   for (;;) {
     const auto next = va_arg(arguments, GLT_sched_config_var);
     if (next.idx == -1)
       return true;
     if (next.idx < 0 || next.idx >= k_variables)
       return false;
-    auto &variable = c.variables[static_cast<std::size_t>(next.idx)];
+    auto &variable = read.variables[static_cast<std::size_t>(next.idx)];
     if (!read_value(variable, next.type, arguments))
       return false;
     variable.given = true;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bodies: session.cpp, over/session.cpp
 // The time between glt_init() and glt_finalize(), and the GLT threads during it.
 #pragma once
 
 #include "misuse.hpp"
-
-#include <weft/worker_set.hpp>
 
 #include <atomic>
 
@@ -29,7 +28,5 @@ inline void require_session(const char *call) noexcept {
 void require_thread(const char *call, int number) noexcept;
 
 constexpr int k_any_thread = -1;
-/// Returns the workers that may run a ULT created for a GLT thread, or for any one.
-[[nodiscard]] weft::worker_set workers_for(int thread);
 
 } // namespace weft_glt

@@ -5,6 +5,7 @@
 
 #include <weft/layer/function.hpp>
 #include <weft/layer/task.hpp>
+#include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
 #include <weft/task_local.hpp>
 
@@ -25,33 +26,35 @@ const kind_of_object &names(unit_kind kind) noexcept {
   return kind == unit_kind::tasklet ? k_tasklet : k_ult;
 }
 
-bool is_thread(const unit &u) noexcept {
-  return u.kind.load(std::memory_order_relaxed) == unit_kind::thread;
+bool is_thread(const unit &work) noexcept {
+  return work.kind.load(std::memory_order_relaxed) == unit_kind::thread;
 }
-bool is_of_parent_process(const unit &u) noexcept {
-  return u.kind.load(std::memory_order_relaxed) == unit_kind::of_parent_process;
+bool is_of_parent_process(const unit &work) noexcept {
+  return work.kind.load(std::memory_order_relaxed) == unit_kind::of_parent_process;
 }
-bool is_tasklet(const unit &u) noexcept {
-  return u.kind.load(std::memory_order_relaxed) == unit_kind::tasklet;
+bool is_tasklet(const unit &work) noexcept {
+  return work.kind.load(std::memory_order_relaxed) == unit_kind::tasklet;
 }
 
 /// Makes the caller the claimer. Returns false if there is one.
-bool claim(unit &u) noexcept { return !u.claimed.exchange(true, std::memory_order_acq_rel); } // O2
+bool claim(unit &work) noexcept {
+  return !work.claimed.exchange(true, std::memory_order_acq_rel);
+} // O2
 
 /// Gives a unit whose task has ended back; the claimer calls this. With `t` null the unit has none.
-void give_back(unit &u, weft::detail::task *t) {
+void give_back(unit &work, weft::detail::task *t) {
   if (t)
     weft::detail::task_drop_handle(t);
-  u.kind.store(unit_kind::none, std::memory_order_relaxed);
-  u.task.store(nullptr, std::memory_order_relaxed); // O1: no task yet
-  table_of<unit>().release(u.number);
+  work.kind.store(unit_kind::none, std::memory_order_relaxed);
+  work.task.store(nullptr, std::memory_order_relaxed); // O1: no task yet
+  table_of<unit>().release(work.number);
 }
 
 /// Ends a unit whose function has returned or thrown.
-void end(unit &u) {
-  u.values.end();
-  if (!u.has_handle && claim(u))
-    give_back(u, u.task.load(std::memory_order_relaxed)); // O1: made before the task runs
+void end(unit &work) {
+  work.values.end();
+  if (!work.has_handle && claim(work))
+    give_back(work, work.task.load(std::memory_order_relaxed)); // O1: made before the task runs
 }
 
 void run_unit(void *p) {
@@ -60,6 +63,7 @@ void run_unit(void *p) {
     unit &u;
     ~ending() { end(u); }
   } const at_end{u};
+  const weft::layer::running_for glt(weft::layer::client::glt);
   if (u.cancelled.load(std::memory_order_relaxed))
     return;
   try {
@@ -112,11 +116,11 @@ Handle *allocate(const char *call, int count) noexcept {
   return all;
 }
 
-unit &find_unit(const char *call, handle h, unit_kind kind) noexcept {
+unit &find_unit(const char *call, handle name, unit_kind kind) noexcept {
   require_session(call);
-  unit *const u = table_of<unit>().find(h);
+  unit *const u = table_of<unit>().find(name);
   if (!u)
-    refuse_handle(call, h, names(kind));
+    refuse_handle(call, name, names(kind));
   if (is_of_parent_process(*u))
     misuse(call,
            "%s was created before fork(), and only the parent process runs it; create another "
@@ -130,8 +134,8 @@ unit &find_unit(const char *call, handle h, unit_kind kind) noexcept {
 }
 
 /// Waits for the end of a unit, and gives it back. `verb`: what the caller does to it.
-void wait_and_give_back(const char *call, const char *verb, handle h, unit_kind kind) noexcept {
-  unit &u = find_unit(call, h, kind);
+void wait_and_give_back(const char *call, const char *verb, handle name, unit_kind kind) noexcept {
+  unit &u = find_unit(call, name, kind);
   if (is_thread(u))
     misuse(call,
            "the handle names a thread of the program, which is not %s; pass the handle of "
@@ -168,8 +172,8 @@ void free_unit(const char *call, Handle *unit_to_free, unit_kind kind) noexcept 
   *unit_to_free = Handle{};
 }
 
-void cancel(const char *call, handle h, unit_kind kind) noexcept {
-  unit &u = find_unit(call, h, kind);
+void cancel(const char *call, handle name, unit_kind kind) noexcept {
+  unit &u = find_unit(call, name, kind);
   if (is_thread(u))
     misuse(call,
            "the handle names a thread of the program, which cannot be cancelled; pass the "
@@ -209,6 +213,13 @@ unit *unit_of_this_thread() {
 
 } // namespace
 
+key_values &values_of_caller() {
+  if (unit *const self = this_unit())
+    return self->values;
+  static auto *const others = new weft::task_local<key_values>; // outlives static destructors
+  return others->get();
+}
+
 unit *this_unit() noexcept {
   return static_cast<unit *>(weft::layer::argument_of_running(&run_unit));
 }
@@ -223,17 +234,17 @@ void wait_for_all_units() {
   constexpr std::chrono::microseconds k_look(50);
   for (bool left = true; left;) {
     left = false;
-    table_of<unit>().for_each([&](unit &u, handle) {
-      if (is_thread(u) || is_of_parent_process(u))
+    table_of<unit>().for_each([&](unit &work, handle) {
+      if (is_thread(work) || is_of_parent_process(work))
         return;
       left = true;
-      if (!u.task.load(std::memory_order_acquire) || !claim(u)) // O1
+      if (!work.task.load(std::memory_order_acquire) || !claim(work)) // O1
         return; // it is being created, or another call gives it back
       weft::detail::task *t = nullptr;
-      while (!(t = u.task.load(std::memory_order_acquire))) // O1: I2: it may have been reused
+      while (!(t = work.task.load(std::memory_order_acquire))) // O1: I2: it may have been reused
         weft::this_task::sleep_for(k_look);
       weft::detail::task_wait_done(t);
-      give_back(u, t);
+      give_back(work, t);
     });
     if (left)
       weft::this_task::sleep_for(k_look); // ULTs may have created further ones

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bodies: unit.cpp, session.cpp
 // Work units: ULTs and tasklets. Each is an independent function of Weft. A thread of the program
 // has a unit, too, once it has asked for its handle.
 //
@@ -19,6 +20,7 @@
 #include "key_values.hpp"
 
 #include <weft/detail/core.hpp>
+#include <weft/worker_set.hpp>
 
 #include <atomic>
 
@@ -46,6 +48,9 @@ struct unit {
 
 /// Returns the unit that calls, or null: a thread of the program, or a task that GLT did not make.
 [[nodiscard]] unit *this_unit() noexcept;
+
+/// Returns the workers that may run a ULT created for a GLT thread, or for any one. Body: session.cpp.
+[[nodiscard]] weft::worker_set workers_for(int thread);
 
 /// Waits until no unit is left, and gives all back. Throws weft::error.
 void wait_for_all_units();

@@ -2,8 +2,7 @@
 // Callers that wait for a barrier, a condition variable or a future.
 #pragma once
 
-#include <weft/layer/function.hpp>
-#include <weft/layer/thread.hpp>
+#include "host.hpp"
 
 #include <utility>
 
@@ -11,7 +10,7 @@ namespace weft_glt {
 
 /// Describes a caller that waits; lives on its stack.
 struct waiter {
-  weft::detail::runnable *frame = nullptr;
+  host::sleeper place;
   waiter *next = nullptr;
 };
 
@@ -19,10 +18,10 @@ struct waiter {
 class waiters {
  public:
   [[nodiscard]] bool empty() const noexcept { return !m_first; }
-  void add(waiter &w) noexcept {
-    w.next = nullptr;
-    (m_first ? m_last->next : m_first) = &w;
-    m_last = &w;
+  void add(waiter &waiting) noexcept {
+    waiting.next = nullptr;
+    (m_first ? m_last->next : m_first) = &waiting;
+    m_last = &waiting;
   }
   /// Returns the first waiter, or null.
   [[nodiscard]] waiter *take() noexcept {
@@ -35,11 +34,11 @@ class waiters {
   [[nodiscard]] waiter *take_all() noexcept { return std::exchange(m_first, nullptr); }
 
   /// Lets the waiters of a chain continue. The caller holds no lock.
-  static void resume_all(waiter *w) {
-    while (w) {
-      waiter *const next = w->next; // the waiter's stack may go on at once
-      weft::layer::unpark(*w->frame);
-      w = next;
+  static void resume_all(waiter *waiting) {
+    while (waiting) {
+      waiter *const next = waiting->next; // the waiter's stack may go on at once
+      host::wake(waiting->place);
+      waiting = next;
     }
   }
 
@@ -48,21 +47,12 @@ class waiters {
   waiter *m_last = nullptr;
 };
 
-/// Suspends the caller. `left(waiter)` runs on another stack once the caller may be resumed: it puts
-/// the waiter where a waker finds it.
+/// Suspends the caller. `left(waiter)` runs once the caller may be resumed: it puts the waiter where a
+/// waker finds it.
 template <class Left>
 void wait_until_resumed(Left &left) {
-  struct call {
-    Left &left;
-    waiter self;
-  } c{left, {}};
-  weft::layer::park_blocked(
-      [](weft::detail::runnable &frame, void *p) {
-        auto &c = *static_cast<call *>(p);
-        c.self.frame = &frame;
-        c.left(c.self);
-      },
-      &c);
+  waiter self;
+  host::sleep(self.place, [&] { left(self); });
 }
 
 } // namespace weft_glt

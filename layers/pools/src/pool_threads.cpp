@@ -138,9 +138,9 @@ record *take_record() noexcept {
   return r;
 }
 
-void put_back(record &r) noexcept { // with the lock
-  r.next_free = g_free;
-  g_free = &r;
+void put_back(record &returned) noexcept { // with the lock
+  returned.next_free = g_free;
+  g_free = &returned;
 }
 
 /// Makes the calling thread a pool thread. Without memory the thread is not known.

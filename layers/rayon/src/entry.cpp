@@ -32,6 +32,7 @@ WEFT_EXPORT int weft_rayon_start_thread(void (*run)(void *), void *argument,
   request.argument = argument;
   request.stack_bytes = stack_bytes;
   request.kind = "rayon";
+  request.runs = weft::layer::client::rayon;
   return weft_threads::start_light_thread(request, reason) ? 0 : EAGAIN;
 }
 

@@ -49,23 +49,23 @@ bucket &bucket_of(const std::uint32_t *word) noexcept {
   return g_buckets[(address >> 2) * 0x9e3779b97f4a7c15u >> (64 - k_bits)];
 }
 
-void add(bucket &b, waiter &w) noexcept { // with the lock
-  (b.last ? b.last->next : b.first) = &w;
-  b.last = &w;
+void add(bucket &slot, waiter &waiting) noexcept { // with the lock
+  (slot.last ? slot.last->next : slot.first) = &waiting;
+  slot.last = &waiting;
 }
 
 /// Takes up to `most` waiters for `word` out of the list. The bucket is locked.
-waiter *take(bucket &b, const std::uint32_t *word, long most) noexcept {
+waiter *take(bucket &slot, const std::uint32_t *word, long most) noexcept {
   waiter *taken = nullptr, *last_taken = nullptr, *before = nullptr;
-  for (waiter *w = b.first, *next; w && most > 0; w = next) {
+  for (waiter *w = slot.first, *next; w && most > 0; w = next) {
     next = w->next;
     if (w->word != word) {
       before = w;
       continue;
     }
-    (before ? before->next : b.first) = next;
-    if (b.last == w)
-      b.last = before;
+    (before ? before->next : slot.first) = next;
+    if (slot.last == w)
+      slot.last = before;
     w->next = nullptr;
     (last_taken ? last_taken->next : taken) = w;
     last_taken = w;
