@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The polling service of the process, which makes progress for all transports that await something.
+// It exists only while there are such transports, so a program in which nothing is in flight sleeps.
+#pragma once
+
+#include "weft_net/sync/watch_word.hpp"
+
+#include <weft/service.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace weft_net {
+
+/// Is what the service polls.
+class polled {
+ public:
+  /// Notes that something is awaited, and sees to it that the service looks for it.
+  void begin_wait();
+  /// Notes the same, and leaves it to the caller to call be_watched().
+  void expect_one() noexcept { m_watch.begin(); }
+  void found_one() noexcept { m_watch.end(); }
+  /// Sees to it that the service looks for what is awaited.
+  ///
+  /// Errors. out_of_resources, shut_down: the service could not be made.
+  void be_watched();
+  [[nodiscard]] std::size_t awaited() const noexcept { return m_watch.awaited(); }
+
+ protected:
+  ~polled() = default;
+  /// Leaves the service. No thread polls the object afterwards. Called by the end of the object.
+  void leave() noexcept;
+
+ private:
+  friend class poller;
+  virtual std::size_t poll() noexcept = 0;
+  /// Returns whether a thread wakes when something comes, so that the service may leave the object
+  /// alone although something is awaited.
+  [[nodiscard]] virtual bool is_woken() const noexcept { return false; }
+  watch_word<> m_watch;
+  int m_fruitless = 0; // rounds of the service in which nothing came
+};
+
+class poller {
+ public:
+  static poller &of_process();
+  void add(polled &source);
+  void remove(polled &source) noexcept;
+  /// Returns whether the service exists.
+  [[nodiscard]] bool has_service() noexcept;
+
+ private:
+  enum class service_is { absent, being_made, present };
+  /// Counts rounds that found nothing: the service ends after some, because a service that is made
+  /// again for each operation costs more.
+  static constexpr int k_quiet_rounds = 16;
+  /// Is after how many fruitless rounds an object is left to what wakes it: some milliseconds.
+  static constexpr int k_most_fruitless = 64;
+
+  bool poll();
+  bool end_if_quiet();
+  void make_service();
+
+  std::mutex m_lock;
+  std::vector<polled *> m_list;
+  polled *m_in_poll = nullptr; // of the round that is running: no other thread is in poll()
+  weft::service *m_service = nullptr;
+  service_is m_has_service = service_is::absent;
+  int m_quiet = 0; // rounds; of the service
+};
+
+} // namespace weft_net

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/net/port.hpp>
+
+#include <weft/error.hpp>
+
+#include <dlfcn.h>
+
+namespace weft::inline v0 {
+namespace net {
+
+namespace {
+
+/// Returns the folder of this library, with a slash; "" where the loader does not say.
+std::string own_folder() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void *>(&open_port), &own) == 0 || !own.dli_fname)
+    return "";
+  const std::string path = own.dli_fname;
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+/// Opens the library. It is never closed, because workers may be inside of it at any time.
+void *open_library(const std::string &engine) {
+  const std::string name = "libweft-net-" + engine + ".so";
+  std::string why;
+  for (const std::string &folder : {own_folder(), std::string()}) {
+    if (void *const library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
+      return library;
+    if (why.empty())
+      why = dlerror();
+  }
+  throw error(errc::not_supported,
+              "the engine '" + engine + "' cannot be loaded: " + why +
+                  "; install what is missing, or build Weft with it (`weft info` names the engines "
+                  "of the build)");
+}
+
+} // namespace
+
+std::unique_ptr<port> open_port(const std::string &engine, const port_options &options) {
+  if (engine.empty() || engine.find('/') != std::string::npos)
+    throw error(errc::bad_setting,
+                "'" + engine + "' is no name of an engine; `weft info` has them");
+  void *const library = open_library(engine);
+  auto *const open = reinterpret_cast<open_port_function *>(dlsym(library, "weft_net_open_port"));
+  if (!open)
+    throw error(errc::not_supported, "libweft-net-" + engine +
+                                         ".so is no engine of this Weft: it has no "
+                                         "weft_net_open_port; build both together");
+  return std::unique_ptr<port>(open(options));
+}
+
+} // namespace net
+} // namespace weft::inline v0

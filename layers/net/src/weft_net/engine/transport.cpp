@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/net/transport.hpp>
+
+#include "weft_net/engine/poller.hpp"
+#include "weft_net/engine/setting.hpp"
+#include "weft_net/sync/submissions.hpp"
+
+#include <weft/error.hpp>
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sched.h>
+
+namespace weft::inline v0 {
+namespace net {
+
+namespace {
+
+/// Bounds the rounds of a submitter that is inside: then the items of others wait for the service.
+constexpr int k_most_rounds = 8;
+
+/// Holds the operations of one rank for which the engine has no room, the oldest first.
+class waiting_queue {
+ public:
+  [[nodiscard]] operation *first() const noexcept { return m_first; }
+  void push(operation &op) noexcept {
+    op.next = nullptr;
+    (m_first ? m_last->next : m_first) = &op;
+    m_last = &op;
+  }
+  operation *pop() noexcept { return std::exchange(m_first, m_first->next); }
+  /// Puts back what pop() has returned.
+  void put_back(operation &op) noexcept {
+    op.next = m_first;
+    if (!m_first)
+      m_last = &op;
+    m_first = &op;
+  }
+
+ private:
+  operation *m_first = nullptr, *m_last = nullptr;
+};
+
+} // namespace
+
+struct transport::state final : engine_events, weft_net::polled {
+  state(std::unique_ptr<engine> through, listener &listening)
+      : below(std::move(through)), to(listening), peers(static_cast<std::size_t>(below->size())) {}
+  ~state() = default;
+
+  struct peer {
+    waiting_queue waiting; // of the insider
+    std::atomic<bool> is_lost{false};
+    std::atomic<bool> is_reported{false}; // as lost, from outside
+  };
+
+  // Of the engine, from inside.
+  void end(operation &op, outcome how) noexcept override {
+    ++ended;
+    op.result = how;
+    op.ended(op);
+    found_one();
+  }
+  void expect() noexcept override {
+    expect_one();
+    watch_again();
+  }
+  void watch_again() noexcept {
+    try {
+      be_watched();
+    } catch (const weft::error &) { // what is expected waits for the next thread that comes
+    }
+  }
+  void found() noexcept override { found_one(); }
+  void serve() noexcept override {
+    if (poll() != 0) // more may come: the service is faster
+      watch_again();
+  }
+  [[nodiscard]] bool is_woken() const noexcept override { return below->caps().wakes; }
+  void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override {
+    to.arrived(from, id, payload);
+  }
+  void notified(int from, std::uint32_t id, std::uint64_t count) noexcept override {
+    to.notified(from, id, count);
+  }
+  void lost(int rank) noexcept override {
+    peer &p = peer_of(rank);
+    p.is_lost.store(true, std::memory_order_relaxed);
+    end_waiting(p, outcome::rank_lost);
+    to.lost(rank);
+  }
+
+  peer &peer_of(int rank) noexcept { return peers[static_cast<std::size_t>(rank)]; }
+
+  void end_waiting(peer &other, outcome how) noexcept {
+    while (other.waiting.first()) {
+      --waiting;
+      end(*other.waiting.pop(), how);
+    }
+  }
+
+  void begin_one(operation &op) noexcept {
+    peer &p = peer_of(op.rank);
+    if (p.is_lost.load(std::memory_order_relaxed))
+      return end(op, closing ? outcome::closed : outcome::rank_lost);
+    if (!p.waiting.first() && below->begin(op))
+      return;
+    ++waiting;
+    p.waiting.push(op);
+  }
+
+  void begin_waiting() noexcept {
+    if (waiting == 0)
+      return;
+    for (peer &p : peers)
+      while (p.waiting.first()) {
+        operation &op = *p.waiting.pop(); // begin() may end it
+        if (!below->begin(op)) {
+          p.waiting.put_back(op);
+          break;
+        }
+        --waiting;
+      }
+  }
+
+  /// Hands reports of losses to the engine.
+  void take_reports() noexcept {
+    if (!has_reports.load(std::memory_order_relaxed))
+      return;
+    for (std::size_t r = 0; r < peers.size(); ++r)
+      if (peers[r].is_reported.load(std::memory_order_relaxed) &&
+          !peers[r].is_lost.load(std::memory_order_relaxed))
+        below->lose(static_cast<int>(r));
+  }
+
+  void begin_submitted(operation *op) noexcept {
+    while (op) {
+      operation *const next = op->next;
+      begin_one(*op);
+      op = next;
+    }
+  }
+
+  /// Works inside until nothing more has been submitted, or for some rounds. Returns how much was
+  /// done.
+  std::size_t work_inside(std::size_t budget) noexcept {
+    std::size_t done = 0;
+    for (int round = 0; round != k_most_rounds; ++round) {
+      operation *const submitted = all.take(); // before all else: it acquires
+      const std::size_t before = ended;
+      begin_submitted(submitted);
+      begin_waiting();
+      if (!closing)
+        take_reports();
+      if (!closing)
+        done += below->progress(budget);
+      done += ended - before;
+      if (all.leave())
+        return done;
+    }
+    all.leave_items();
+    return done;
+  }
+
+  /// Goes inside, after a thread of the engine that is there.
+  void enter() noexcept {
+    while (!all.enter())
+      sched_yield();
+  }
+
+  /// Ends everything, with no other thread in a call, but those of the engine.
+  void close() noexcept {
+    if (closing)
+      return;
+    leave();
+    enter();
+    begin_submitted(all.take());
+    for (peer &p : peers)
+      p.is_lost.store(true, std::memory_order_relaxed);
+    closing = true;
+    below->attach(nullptr);
+    for (peer &p : peers)
+      end_waiting(p, outcome::closed);
+    do
+      begin_submitted(all.take());
+    while (!all.leave());
+  }
+
+  std::size_t poll() noexcept override { return all.enter() ? work_inside(batch) : 0; }
+
+  const std::unique_ptr<engine> below;
+  listener &to;
+  const std::size_t batch = weft_net::number_of_setting("net.batch");
+  weft_net::submissions<operation> all;
+  std::vector<peer> peers;
+  std::atomic<bool> has_reports{false};
+  // Of the insider:
+  std::size_t waiting = 0; // operations in the queues
+  std::size_t ended = 0; // operations, ever
+  bool closing = false;
+};
+
+transport::transport(std::unique_ptr<engine> below, listener &to)
+    : m_state(std::make_unique<state>(std::move(below), to)) {
+  m_state->below->attach(m_state.get());
+}
+
+transport::~transport() { close(); }
+void transport::close() noexcept { m_state->close(); }
+
+int transport::rank() const noexcept { return m_state->below->rank(); }
+int transport::size() const noexcept { return m_state->below->size(); }
+const capabilities &transport::caps() const noexcept { return m_state->below->caps(); }
+bool transport::is_lost(int rank) const noexcept {
+  return m_state->peer_of(rank).is_lost.load(std::memory_order_relaxed);
+}
+
+memory_key transport::add_memory(void *begin, std::size_t bytes) {
+  return m_state->below->add_memory(begin, bytes);
+}
+void *transport::add_fresh_memory(std::size_t bytes, memory_key &key) {
+  return m_state->below->add_fresh_memory(bytes, key);
+}
+void transport::remove_memory(const memory_key &key) noexcept {
+  m_state->below->remove_memory(key);
+}
+
+std::string transport::path_to(int rank) {
+  state &s = *m_state;
+  s.enter();
+  std::string path;
+  try {
+    path = s.below->path_to(rank);
+  } catch (...) {
+    s.work_inside(s.batch);
+    throw;
+  }
+  s.work_inside(s.batch);
+  return path;
+}
+
+void transport::report_lost(int rank) noexcept {
+  state &s = *m_state;
+  s.peer_of(rank).is_reported.store(true, std::memory_order_relaxed);
+  s.has_reports.store(true, std::memory_order_relaxed); // for good: no order is needed
+  s.serve(); // or the thread that is inside, or the next one
+}
+
+void transport::submit(operation &op) {
+  if (op.rank < 0 || op.rank >= size())
+    throw error(errc::invalid_argument, "there is no rank " + std::to_string(op.rank) +
+                                            ": the job has " + std::to_string(size()) +
+                                            ", from 0; name one of these");
+  state &s = *m_state;
+  op.result = outcome::pending;
+  s.expect_one();
+  if (s.all.push(op))
+    s.work_inside(s.batch);
+  s.be_watched();
+}
+
+std::size_t transport::progress(std::size_t budget) noexcept {
+  return m_state->all.enter() ? m_state->work_inside(budget) : 0;
+}
+
+void transport::begin_wait() { m_state->begin_wait(); }
+void transport::end_wait() noexcept { m_state->found_one(); }
+std::size_t transport::in_flight() const noexcept { return m_state->awaited(); }
+
+} // namespace net
+} // namespace weft::inline v0

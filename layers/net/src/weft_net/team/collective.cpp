@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective calls, over active messages: a call has a sequence number, which all ranks count, and
+// steps. A message that comes before its receiver is kept.
+#include "weft_net/team/state.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace net {
+namespace detail {
+
+namespace {
+
+constexpr std::uint32_t k_broadcast_step = 1U << 16; // steps of a reduction are below
+
+/// Is a message of the team, which deletes itself.
+struct own_message : operation {
+  std::vector<std::byte> data;
+};
+
+} // namespace
+
+/// Is a collective call that runs: one at a time. A long one has parts, each with a number.
+class team_state::collective {
+ public:
+  collective(team_state &team, const char *name) : m_state(team), m_name(name) {
+    if (team.in_collective.exchange(true))
+      throw error(errc::invalid_argument,
+                  std::string(name) + ": another task of " + team.who() +
+                      " is in a collective call; make these one after the other");
+  }
+  void begin_part() {
+    const std::lock_guard guard(m_state.lock);
+    m_state.check_whole(m_name);
+    ++m_state.sequence;
+  }
+  collective(const collective &) = delete;
+  collective &operator=(const collective &) = delete;
+  ~collective() { m_state.in_collective = false; }
+
+ private:
+  team_state &m_state;
+  const char *const m_name;
+};
+
+void team_state::check_whole(const char *what) const {
+  if (first_lost != any_rank)
+    std::rethrow_exception(loss(first_lost, std::string(what) + " of " + who() + " cannot end"));
+}
+
+void team_state::message_ended(operation &self) noexcept {
+  delete static_cast<own_message *>(&self);
+}
+
+void team_state::send(int to, std::uint64_t number, std::uint32_t step, const void *data,
+                      std::size_t bytes) {
+  auto one = std::make_unique<own_message>();
+  one->data.resize(sizeof number + bytes);
+  std::memcpy(one->data.data(), &number, sizeof number);
+  if (bytes != 0)
+    std::memcpy(one->data.data() + sizeof number, data, bytes);
+  one->what = action::message;
+  one->rank = to;
+  one->id = step;
+  one->local = one->data.data();
+  one->bytes = one->data.size();
+  one->ended = &message_ended;
+  below->submit(*one.release());
+}
+
+void team_state::arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
+  note_arrival();
+  std::uint64_t number = 0;
+  std::memcpy(&number, payload.data(), sizeof number);
+  const message_name name{number, id, from};
+  const auto data = payload.subspan(sizeof number);
+  const std::lock_guard guard(lock);
+  if (receiving && receiving->name == name) {
+    receiving->data.assign(data.begin(), data.end());
+    std::exchange(receiving, nullptr)->come.set();
+  } else {
+    early[name].assign(data.begin(), data.end());
+  }
+}
+
+/// Takes the message if it has come; else registers the receiver.
+bool team_state::take_early(receiver &self, const char *what) {
+  const std::lock_guard guard(lock);
+  const auto found = early.find(self.name);
+  if (found == early.end()) {
+    check_whole(what);
+    receiving = &self;
+    return false;
+  }
+  self.data = std::move(found->second);
+  early.erase(found);
+  return true;
+}
+
+std::vector<std::byte> team_state::receive(const message_name &name, const char *what) {
+  receiver self;
+  self.name = name;
+  self.call = what;
+  below->begin_wait();
+  const auto left = [this, &self] {
+    const std::lock_guard guard(lock);
+    if (receiving == &self)
+      receiving = nullptr;
+    below->end_wait();
+  };
+  try {
+    if (!take_early(self, what))
+      self.come.wait();
+  } catch (...) {
+    left();
+    throw;
+  }
+  left();
+  if (self.failed) {
+    const std::lock_guard guard(lock);
+    check_whole(what);
+  }
+  return std::move(self.data);
+}
+
+/// Dissemination (Hensgen, Finkel and Manber, 1988): in step k, rank r reports to r + 2^k.
+void team_state::barrier() {
+  collective here(*this, "barrier");
+  here.begin_part();
+  std::uint32_t step = 0;
+  for (int distance = 1; distance < ranks; distance *= 2, ++step) {
+    send((own_rank + distance) % ranks, sequence, step, nullptr, 0);
+    receive({sequence, step, (own_rank - distance + ranks) % ranks}, "barrier");
+  }
+}
+
+/// Along a binomial tree to rank 0. A rank holds the values of the ranks behind it, in their order.
+void team_state::reduce(void *values, std::size_t size, std::size_t count,
+                        team::combine_function *combine, void *context, const char *name) {
+  std::uint32_t step = 0;
+  for (int distance = 1; distance < ranks; distance *= 2, ++step) {
+    if (own_rank & distance)
+      return send(own_rank - distance, sequence, step, values, size * count);
+    if (own_rank + distance >= ranks)
+      continue;
+    const auto theirs = receive({sequence, step, own_rank + distance}, name);
+    if (theirs.size() != size * count)
+      throw error(errc::invalid_argument,
+                  std::string(name) + ": rank " + std::to_string(own_rank + distance) + " has " +
+                      std::to_string(theirs.size()) + " bytes, and " + who() + " " +
+                      std::to_string(size * count) + "; all ranks give the same number of values");
+    combine(context, values, theirs.data(), count);
+  }
+}
+
+/// Along a binomial tree from the root.
+void team_state::broadcast(void *values, std::size_t bytes, int root, const char *name) {
+  const int own = (own_rank - root + ranks) % ranks;
+  int distance = 1;
+  while (distance < ranks && (own & distance) == 0)
+    distance *= 2;
+  if (own != 0) {
+    const int from = (own - distance + root) % ranks;
+    const auto theirs = receive({sequence, k_broadcast_step, from}, name);
+    if (theirs.size() != bytes)
+      throw error(errc::invalid_argument,
+                  std::string(name) + ": rank " + std::to_string(from) + " sends " +
+                      std::to_string(theirs.size()) + " bytes, and " + who() + " has room for " +
+                      std::to_string(bytes) + "; all ranks give the same number of values");
+    if (bytes != 0)
+      std::memcpy(values, theirs.data(), bytes);
+  }
+  for (distance /= 2; distance > 0; distance /= 2)
+    if (own + distance < ranks)
+      send((own + distance + root) % ranks, sequence, k_broadcast_step, values, bytes);
+}
+
+void team_state::all_reduce(void *values, std::size_t size, std::size_t count,
+                            team::combine_function *combine, void *context, const char *name) {
+  const std::size_t most =
+      std::max<std::size_t>((below->caps().most_message - sizeof sequence) / size, 1);
+  auto *bytes = static_cast<std::byte *>(values);
+  collective here(*this, name);
+  do {
+    const std::size_t now = std::min(most, count);
+    here.begin_part();
+    reduce(bytes, size, now, combine, context, name);
+    broadcast(bytes, size * now, 0, name);
+    bytes += size * now;
+    count -= now;
+  } while (count != 0);
+}
+
+} // namespace detail
+
+void team::barrier() { m_state->barrier(); }
+
+void team::reduce_all(void *values, std::size_t size, std::size_t count, combine_function *combine,
+                      void *context) {
+  m_state->all_reduce(values, size, count, combine, context, "allreduce");
+}
+
+void team::broadcast_bytes(void *values, std::size_t bytes, int root) {
+  detail::team_state &s = *m_state;
+  static_cast<void>(s.checked(root));
+  const std::size_t most = s.below->caps().most_message - sizeof s.sequence;
+  auto *at = static_cast<std::byte *>(values);
+  detail::team_state::collective here(s, "broadcast");
+  do {
+    const std::size_t now = std::min(most, bytes);
+    here.begin_part();
+    s.broadcast(at, now, root, "broadcast");
+    at += now;
+    bytes -= now;
+  } while (bytes != 0);
+}
+
+} // namespace net
+} // namespace weft::inline v0

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/net/memory.hpp>
+
+#include "weft_net/team/state.hpp"
+
+#include <string>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace net {
+namespace detail {
+
+void throw_outside(const char *what, std::size_t first, std::size_t count, std::size_t size) {
+  throw error(errc::invalid_argument, std::string(what) + " has " + std::to_string(size) +
+                                          " elements; " + std::to_string(count) + " from " +
+                                          std::to_string(first) + " are not among them");
+}
+
+shared_memory::shared_memory(std::shared_ptr<team_state> team, origin which, void *own,
+                             std::size_t bytes)
+    : m_team(std::move(team)), m_own(own), m_bytes(bytes),
+      m_places(static_cast<std::size_t>(m_team->ranks)) {
+  if (which == origin::fresh)
+    m_own = m_team->below->add_fresh_memory(bytes, m_key);
+  if (which == origin::fresh && !m_own) {
+    m_storage = std::make_unique<std::byte[]>(bytes); // zero
+    m_own = m_storage.get();
+  }
+  if (m_key == memory_key{})
+    m_key = m_team->below->add_memory(m_own, bytes);
+  m_places[static_cast<std::size_t>(m_team->own_rank)] = {m_key, bytes};
+  try {
+    // Each place is written by one rank, and zero at the others.
+    m_team->all_reduce(
+        m_places.data(), sizeof(place), m_places.size(),
+        [](void *, void *into, const void *from, std::size_t count) {
+          auto *const left = static_cast<unsigned char *>(into);
+          const auto *const right = static_cast<const unsigned char *>(from);
+          for (std::size_t i = 0; i != count * sizeof(place); ++i)
+            left[i] = static_cast<unsigned char>(left[i] | right[i]);
+        },
+        nullptr, "share memory");
+  } catch (...) {
+    m_team->below->remove_memory(m_key);
+    throw;
+  }
+}
+
+shared_memory::~shared_memory() { m_team->below->remove_memory(m_key); }
+
+const shared_memory::place &shared_memory::at(int rank) const {
+  return m_places[static_cast<std::size_t>(m_team->checked(rank))];
+}
+
+} // namespace detail
+
+std::shared_ptr<detail::shared_memory> team::share_memory(memory which, void *own,
+                                                          std::size_t bytes) {
+  return std::make_shared<detail::shared_memory>(m_state, which, own, bytes);
+}
+
+} // namespace net
+} // namespace weft::inline v0

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft_net/team/state.hpp"
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace net {
+namespace detail {
+
+/// Takes notifications that have come. Returns whether there were enough. With the lock.
+bool team_state::take_notifications(std::uint32_t id, std::uint64_t count) {
+  notification &n = notifications[id];
+  if (!n.waiting.empty() || n.come < count)
+    return false;
+  n.come -= count;
+  return true;
+}
+
+/// Returns the lost rank because of which no notification may come; any_rank if there is none. With
+/// the lock.
+int team_state::missing(int from) const {
+  if (is_gone[static_cast<std::size_t>(own_rank)])
+    return own_rank;
+  if (from == any_rank)
+    return first_lost;
+  return is_gone[static_cast<std::size_t>(from)] ? from : any_rank;
+}
+
+std::exception_ptr team_state::no_notification(int gone, std::uint32_t id) const {
+  return loss(gone,
+              "notification " + std::to_string(id) + " that " + who() + " waits for may not come");
+}
+
+void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
+                        weft_net::completion &&ends) {
+  std::unique_lock guard(lock);
+  if (!take_notifications(id, count)) {
+    guard.unlock();
+    try {
+      below->begin_wait();
+    } catch (...) {
+      ends.cancel();
+      throw;
+    }
+    guard.lock(); // some may have come meanwhile
+    const bool have_come = take_notifications(id, count);
+    const int gone = have_come ? any_rank : missing(from);
+    if (!have_come && gone == any_rank) {
+      notifications[id].waiting.push_back({count, from, std::move(ends)});
+      return;
+    }
+    below->end_wait();
+    if (gone != any_rank) {
+      guard.unlock();
+      return ends.fail(no_notification(gone, id));
+    }
+  }
+  guard.unlock();
+  ends.succeed(0);
+}
+
+void team_state::notified(int, std::uint32_t id, std::uint64_t count) noexcept {
+  note_arrival();
+  std::deque<weft_net::completion> ready;
+  {
+    const std::lock_guard guard(lock);
+    notification &n = notifications[id];
+    n.come += count;
+    while (!n.waiting.empty() && n.come >= n.waiting.front().count) {
+      n.come -= n.waiting.front().count;
+      ready.push_back(std::move(n.waiting.front().ends));
+      n.waiting.pop_front();
+    }
+  }
+  for (auto &ends : ready) {
+    ends.succeed(0);
+    below->end_wait();
+  }
+}
+
+} // namespace detail
+
+void team::expect(std::uint32_t id, std::uint64_t count, int from) {
+  if (from != any_rank)
+    static_cast<void>(m_state->checked(from));
+  m_state->expect(id, count, from, weft_net::completion::of_running_task("expect"));
+}
+
+future<void> team::async_expect(std::uint32_t id, std::uint64_t count, int from) {
+  if (from != any_rank)
+    static_cast<void>(m_state->checked(from));
+  promise<void> p;
+  future<void> result = p.get_future();
+  m_state->expect(id, count, from, weft_net::completion(std::move(p)));
+  return result;
+}
+
+} // namespace net
+} // namespace weft::inline v0

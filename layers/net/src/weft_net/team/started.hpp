@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operation of a team that has been started: its parts, and what ends with it.
+#pragma once
+
+#include "weft_net/sync/credit_count.hpp"
+#include "weft_net/sync/part_count.hpp"
+#include "weft_net/team/completion.hpp"
+
+#include <weft/net/transport.hpp>
+#include <weft/sync/event.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+
+namespace weft_net {
+
+using weft::net::operation;
+
+/// Is a caller that waits for a place in the queue to a rank.
+struct queued_caller {
+  queued_caller *next = nullptr;
+  weft::event has_place;
+};
+using places = credit_count<queued_caller>;
+
+/// Takes a place, and suspends the caller until there is one. `to` makes progress meanwhile, because
+/// operations are in flight.
+///
+/// Errors. no_block where the caller may not wait.
+void take_place(places &of, weft::net::transport &to, int rank);
+/// Gives a place back.
+void return_place(places &of) noexcept;
+
+/// Is what an operation tells, and names in messages.
+class names_of_ranks {
+ public:
+  [[nodiscard]] virtual std::string name_of_rank(int rank) const = 0;
+  [[nodiscard]] virtual int own_number() const noexcept = 0;
+  /// Notes that an operation has ended.
+  virtual void note_end() noexcept = 0;
+
+ protected:
+  ~names_of_ranks() = default;
+};
+
+/// Is one operation, in parts of `chunk` bytes at most. It deletes itself when the last part has
+/// ended.
+class started {
+ public:
+  /// Takes over a place of `of`, and what ends with the operation. `whole` says what to do. If it
+  /// throws, it has taken nothing.
+  started(const operation &whole, std::size_t chunk, places &of, completion &ends,
+          names_of_ranks &names);
+  started(const started &) = delete;
+  started &operator=(const started &) = delete;
+
+  /// Starts all parts. Afterwards the object is the transport's.
+  ///
+  /// Errors. out_of_resources and shut_down; the operation is under way then.
+  void submit(weft::net::transport &to);
+
+ private:
+  struct part : operation {
+    started *whole = nullptr;
+  };
+  ~started() = default;
+  static void part_ended(operation &self) noexcept;
+  void end() noexcept;
+  [[nodiscard]] const part *first_failure() const noexcept;
+
+  places &m_places;
+  completion m_ends;
+  names_of_ranks &m_names;
+  std::size_t m_bytes;
+  weft::net::action m_what;
+  std::size_t m_count;
+  std::unique_ptr<part[]> m_parts;
+  part_count<> m_left;
+};
+
+/// Returns the exception that says how an operation has failed.
+[[nodiscard]] std::exception_ptr failure_of(const operation &op, weft::net::action what,
+                                            std::size_t bytes, const names_of_ranks &names);
+/// Returns the name of an operation, as in the calls.
+[[nodiscard]] const char *name_of(weft::net::action what) noexcept;
+
+} // namespace weft_net

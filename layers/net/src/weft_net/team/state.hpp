@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a team is inside: its transport, the queue to each rank, notifications and collective calls.
+#pragma once
+
+#include "weft_net/team/stall.hpp"
+#include "weft_net/team/started.hpp"
+
+#include <weft/net/team.hpp>
+#include <weft/sync/event.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace net::detail {
+
+struct team_state final : listener, weft_net::names_of_ranks, weft_net::stall_watched {
+  team_state(std::unique_ptr<engine> below, std::vector<std::string> all);
+  ~team_state() = default;
+
+  // ---- operations: team.cpp
+  [[nodiscard]] int checked(int rank) const;
+  [[nodiscard]] std::string who() const { return "rank " + std::to_string(own_rank); }
+  /// Returns the number of a rank, and where it is, if that is known.
+  [[nodiscard]] std::string name_of_rank(int rank) const override {
+    const auto i = static_cast<std::size_t>(rank);
+    return "rank " + std::to_string(rank) + (i < names.size() ? " (" + names[i] + ")" : "");
+  }
+  [[nodiscard]] int own_number() const noexcept override { return own_rank; }
+  void note_end() noexcept override { note_arrival(); }
+
+  // ---- stalls: waits.cpp
+  [[nodiscard]] int own() const noexcept override { return own_rank; }
+  [[nodiscard]] const void *world() const noexcept override { return own_world; }
+  [[nodiscard]] std::string waits() override;
+  /// Starts an operation whose place was taken.
+  void start(const team::request &what, weft_net::completion ends);
+  /// Takes a place in the queue to the rank; checks it.
+  void take_place(int rank);
+
+  // ---- notifications: notifications.cpp
+  void expect(std::uint32_t id, std::uint64_t count, int from, weft_net::completion &&ends);
+  [[nodiscard]] bool take_notifications(std::uint32_t id, std::uint64_t count);
+  [[nodiscard]] int missing(int from) const;
+  [[nodiscard]] std::exception_ptr no_notification(int gone, std::uint32_t id) const;
+
+  // ---- collective calls: collective.cpp
+  class collective;
+  void reduce(void *values, std::size_t size, std::size_t count, team::combine_function *combine,
+              void *context, const char *name);
+  void broadcast(void *values, std::size_t bytes, int root, const char *name);
+  void barrier();
+  void all_reduce(void *values, std::size_t size, std::size_t count,
+                  team::combine_function *combine, void *context, const char *name);
+
+  // ---- of the transport, from inside
+  void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
+  void notified(int from, std::uint32_t id, std::uint64_t count) noexcept override;
+  void lost(int rank) noexcept override;
+
+  /// Ends the transport. What waits fails.
+  void close() noexcept;
+
+  struct expected {
+    std::uint64_t count;
+    int from;
+    weft_net::completion ends;
+  };
+  struct notification {
+    std::uint64_t come = 0;
+    std::deque<expected> waiting;
+  };
+  using message_name = std::tuple<std::uint64_t, std::uint32_t, int>; // sequence, step, sender
+  struct receiver {
+    message_name name;
+    const char *call = ""; // the collective call that waits
+    weft::event come;
+    std::vector<std::byte> data;
+    bool failed = false;
+  };
+
+  /// Throws if a rank is lost. With the lock.
+  void check_whole(const char *what) const;
+  [[nodiscard]] std::exception_ptr loss(int lost, const std::string &what) const;
+  void send(int to, std::uint64_t sequence, std::uint32_t step, const void *data,
+            std::size_t bytes);
+  [[nodiscard]] bool take_early(receiver &self, const char *what);
+  std::vector<std::byte> receive(const message_name &name, const char *what);
+  static void message_ended(operation &self) noexcept;
+
+  std::unique_ptr<transport> below; // the first member that uses others goes first
+  int own_rank = 0, ranks = 1;
+  std::size_t chunk;
+  std::int64_t places = 0; // in the queue to a rank
+  const void *own_world = nullptr;
+  const std::vector<std::string> names; // where ranks are, or none
+  std::deque<weft_net::places> queues; // by rank
+
+  std::mutex lock; // of what follows; held for moments, and never over a wait
+  std::unordered_map<std::uint32_t, notification> notifications;
+  std::map<message_name, std::vector<std::byte>>
+      early; // messages of collective calls that came first
+  receiver *receiving = nullptr;
+  int first_lost = any_rank;
+  std::vector<bool> is_gone; // by rank
+
+  std::atomic<bool> in_collective{false};
+  std::uint64_t sequence = 0; // of the collective calls
+};
+
+} // namespace net::detail
+} // namespace weft::inline v0

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank waits for, for the report of a stall.
+#include "weft_net/team/state.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace weft::inline v0 {
+namespace net::detail {
+
+std::string team_state::waits() {
+  std::string text;
+  const std::lock_guard guard(lock);
+  for (const auto &[id, n] : notifications) {
+    std::uint64_t before = n.come; // of what has come, what is left for a waiter
+    for (const expected &e : n.waiting) {
+      const std::uint64_t come = std::min(before, e.count);
+      before -= come;
+      text +=
+          "waits for notification " + std::to_string(id) + ", of which " + std::to_string(come) +
+          " of " + std::to_string(e.count) + " have come; " +
+          (e.from == any_rank ? "any rank may send it" : "it comes from " + name_of_rank(e.from)) +
+          "\n";
+    }
+  }
+  if (receiving) {
+    const auto &[number, step, from] = receiving->name;
+    text += std::string("waits in ") + receiving->call + ", its collective call " +
+            std::to_string(number) + ", for a message from " + name_of_rank(from) + "; " +
+            std::to_string(early.size()) + " of others have come early\n";
+  }
+  for (int r = 0; r < ranks; ++r) {
+    const std::int64_t left = queues[static_cast<std::size_t>(r)].left();
+    if (left == places)
+      continue;
+    text += "waits for " + std::to_string(places - std::max<std::int64_t>(left, 0)) +
+            " operations to " + name_of_rank(r) + " to end";
+    if (left < 0)
+      text += ", and " + std::to_string(-left) + " tasks for places in the queue to it (net.queue)";
+    text += "\n";
+  }
+  return text;
+}
+
+} // namespace net::detail
+} // namespace weft::inline v0

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where ranks meet: what is let in and what is refused, and what the environment says.
+#include "weft_net/boot/address.hpp"
+#include "weft_net/boot/member.hpp"
+#include "weft_net/boot/place.hpp"
+#include "weft_net/boot/rendezvous.hpp"
+#include "weft_net/boot/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace weft_net;
+
+TEST(boot, the_proof_is_that_of_the_paper) {
+  job_key key{{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
+  std::string bytes;
+  for (char c = 0; c < 15; ++c)
+    bytes += c;
+  EXPECT_EQ(mac_of(key, bytes), 0xa129ca6149be45e5); // appendix A
+  EXPECT_NE(mac_of(key, bytes.substr(1)), mac_of(key, bytes));
+}
+
+TEST(boot, a_key_is_32_digits) {
+  const job_key key = random_key();
+  const std::string text = text_of(key);
+  EXPECT_EQ(text.size(), 32U);
+  EXPECT_EQ(key_of(text).words[0], key.words[0]);
+  EXPECT_EQ(key_of(text).words[1], key.words[1]);
+  for (const std::string &wrong : {std::string(), text.substr(1), text + "0", "x" + text.substr(1)})
+    EXPECT_THROW(static_cast<void>(key_of(wrong)), std::runtime_error) << wrong;
+}
+
+/// Is the place to meet, in a thread.
+class meeting_place : rendezvous::listener {
+ public:
+  meeting_place(int size, const job_key &key)
+      : m_root("127.0.0.1", 0, size, key, *this), m_thread([this] {
+          while (!m_ends)
+            m_root.step(20);
+        }) {}
+  ~meeting_place() override {
+    m_ends = true;
+    m_thread.join();
+  }
+  [[nodiscard]] endpoint at() const { return {"127.0.0.1", std::to_string(m_root.port())}; }
+  [[nodiscard]] std::vector<std::string> events() {
+    const std::lock_guard guard(m_lock);
+    return m_events;
+  }
+  /// Waits until an event holds the text. Returns it; "" after a minute.
+  std::string wait_for(const std::string &part) {
+    for (int i = 0; i < 6000; ++i) {
+      for (const std::string &e : events())
+        if (e.find(part) != std::string::npos)
+          return e;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return "";
+  }
+
+ private:
+  void note(const std::string &what) {
+    const std::lock_guard guard(m_lock);
+    m_events.push_back(what);
+  }
+  void all_joined(const std::vector<member_info> &all) override {
+    note("all " + std::to_string(all.size()));
+  }
+  void lost(int rank, const std::string &why) override {
+    note("lost " + std::to_string(rank) + ": " + why);
+  }
+  void left(int rank) override { note("left " + std::to_string(rank)); }
+  void refused(const std::string &why) override { note("refused " + why); }
+  void stalled(int first, const std::vector<std::string> &reports) override {
+    note(stall_report(first, reports));
+  }
+
+  std::mutex m_lock;
+  std::vector<std::string> m_events;
+  std::atomic<bool> m_ends{false};
+  rendezvous m_root;
+  std::thread m_thread;
+};
+
+member_info info_of(const std::string &address) {
+  member_info made = own_info();
+  made.engine = "test";
+  made.address = address;
+  return made;
+}
+
+/// Is a rank that notes what comes.
+struct test_member : member::listener {
+  test_member(const endpoint &root, int rank, int size, const job_key &key)
+      : self(root, rank, size, key, info_of("address " + std::to_string(rank)), 60) {
+    self.start(*this);
+  }
+  ~test_member() override { self.stop(); }
+  void lost(int rank, const std::string &why) override {
+    const std::lock_guard guard(lock);
+    all.push_back("lost " + std::to_string(rank) + ": " + why);
+  }
+  void root_lost(const std::string &why) override {
+    const std::lock_guard guard(lock);
+    all.push_back("root lost: " + why);
+  }
+  std::string report() override {
+    if (finds_out_as_well)
+      self.send_report("has found out by itself\n");
+    return "waits for the test\nand for nothing else\n";
+  }
+  std::string wait() {
+    for (int i = 0; i < 6000; ++i) {
+      {
+        const std::lock_guard guard(lock);
+        if (!all.empty())
+          return all[0];
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return "";
+  }
+  std::atomic<bool> finds_out_as_well{false};
+  std::mutex lock;
+  std::vector<std::string> all;
+  member self;
+};
+
+using members = std::vector<std::unique_ptr<test_member>>;
+
+members join_all(meeting_place &root, int size, const job_key &key) {
+  std::vector<std::future<std::unique_ptr<test_member>>> joining;
+  for (int r = 0; r < size; ++r)
+    joining.push_back(std::async(std::launch::async, [&root, r, size, &key] {
+      return std::make_unique<test_member>(root.at(), r, size, key);
+    }));
+  members made;
+  for (auto &one : joining)
+    made.push_back(one.get());
+  return made;
+}
+
+TEST(boot, ranks_meet_and_leave) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  auto all = join_all(root, 3, key);
+  for (const auto &one : all) {
+    ASSERT_EQ(one->self.all().size(), 3U);
+    for (std::size_t r = 0; r < 3; ++r)
+      EXPECT_EQ(one->self.all()[r].address, "address " + std::to_string(r));
+    EXPECT_EQ(one->self.all()[0].pid, static_cast<std::uint64_t>(getpid()));
+  }
+  for (int r = 0; r < 3; ++r) {
+    all[static_cast<std::size_t>(r)]->self.leave();
+    EXPECT_NE(root.wait_for("left " + std::to_string(r)), "");
+  }
+  all.clear();
+  for (const std::string &e : root.events())
+    EXPECT_EQ(e.find("lost"), std::string::npos) << e;
+}
+
+TEST(boot, a_rank_that_goes_without_a_word_is_lost_to_the_others) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  auto all = join_all(root, 3, key);
+  all[1].reset();
+  EXPECT_NE(root.wait_for("lost 1").find("the connection"), std::string::npos);
+  EXPECT_EQ(all[0]->wait().substr(0, 6), "lost 1");
+  EXPECT_EQ(all[2]->wait().substr(0, 6), "lost 1");
+}
+
+TEST(boot, the_loss_of_the_place_to_meet_is_told) {
+  const job_key key = random_key();
+  auto root = std::make_unique<meeting_place>(2, key);
+  auto all = join_all(*root, 2, key);
+  root.reset();
+  EXPECT_EQ(all[0]->wait().substr(0, 9), "root lost");
+  EXPECT_EQ(all[1]->wait().substr(0, 9), "root lost");
+}
+
+TEST(boot, one_report_makes_all_report) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  auto all = join_all(root, 3, key);
+  all[1]->self.send_report("waits for rank 2\n");
+  const std::string report = root.wait_for("net.stall");
+  EXPECT_EQ(report, "weft: warning: nothing arrives at rank 1, which waits (net.stall); the ranks "
+                    "wait for this:\n"
+                    "weft: warning:   rank 0 waits for the test\n"
+                    "weft: warning:   rank 0 and for nothing else\n"
+                    "weft: warning:   rank 1 waits for rank 2\n"
+                    "weft: warning:   rank 2 waits for the test\n"
+                    "weft: warning:   rank 2 and for nothing else\n");
+}
+
+TEST(boot, ranks_that_find_out_at_once_make_one_report) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  auto all = join_all(root, 3, key);
+  all[2]->finds_out_as_well = true;
+  const auto reports = [&root] {
+    std::vector<std::string> those;
+    for (const std::string &e : root.events())
+      if (e.find("net.stall") != std::string::npos)
+        those.push_back(e);
+    return those;
+  };
+  for (std::size_t round = 1; round <= 3; ++round) {
+    all[round % 2]->self.send_report("waits for rank 2\n");
+    for (int i = 0; i < 6000 && reports().size() < round; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_EQ(reports().size(), round);
+    const std::string last = reports().back(); // another one of the last round would be of rank 2
+    EXPECT_NE(last.find("nothing arrives at rank " + std::to_string(round % 2)), std::string::npos)
+        << last;
+    EXPECT_NE(last.find("rank 2 waits for the test\n"), std::string::npos) << last;
+  }
+}
+
+std::string why_refused(meeting_place &root, int rank, int size, const job_key &key,
+                        const std::string &engine = "test") {
+  try {
+    member_info info = info_of("x");
+    info.engine = engine;
+    member one(root.at(), rank, size, key, info, 5);
+    return "it was let in";
+  } catch (const std::runtime_error &e) {
+    return e.what();
+  }
+}
+
+/// Is a connection of bytes, good or bad.
+class raw {
+ public:
+  explicit raw(const endpoint &to) : m_line(connect_to(to, 10)) {}
+  ~raw() { close(m_line); }
+  raw(const raw &) = delete;
+  raw &operator=(const raw &) = delete;
+  void send(const std::string &bytes) const {
+    ASSERT_EQ(::send(m_line, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  void finish() const { shutdown(m_line, SHUT_WR); }
+  /// Returns all that comes until the other side closes.
+  [[nodiscard]] std::string rest() const {
+    std::string all;
+    char some[4096];
+    for (ssize_t got; (got = recv(m_line, some, sizeof some, 0)) > 0;)
+      all.append(some, static_cast<std::size_t>(got));
+    return all;
+  }
+  [[nodiscard]] int line() const { return m_line; }
+
+ private:
+  int m_line;
+};
+
+/// Returns the bytes that a rank would send to join, and the hello that they answer.
+std::string bytes_of_join(const std::string &hello_payload, const job_key &key, int rank, int size,
+                          std::string *after = nullptr) {
+  int pair[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  channel self(pair[0], channel::side::rank, key);
+  reader from(hello_payload);
+  job_key theirs;
+  theirs.words[0] = from.number();
+  theirs.words[1] = from.number();
+  const job_key mine = random_key();
+  self.set_numbers(theirs, mine);
+  writer join;
+  join.number(mine.words[0]);
+  join.number(mine.words[1]);
+  join.number(static_cast<std::uint64_t>(rank));
+  join.number(static_cast<std::uint64_t>(size));
+  write_info(join, info_of("raw"));
+  const auto sent = [&] {
+    char some[65536];
+    return std::string(some, static_cast<std::size_t>(recv(pair[1], some, sizeof some, 0)));
+  };
+  self.send(packet_kind::join, join.bytes());
+  std::string bytes = sent();
+  if (after) {
+    self.send(packet_kind::beat);
+    *after = sent();
+  }
+  close(pair[1]);
+  return bytes;
+}
+
+std::string hello_of(const raw &line) {
+  std::string all(24 + 24, '\0'); // head and payload
+  EXPECT_EQ(recv(line.line(), all.data(), all.size(), MSG_WAITALL),
+            static_cast<ssize_t>(all.size()));
+  return all.substr(24);
+}
+
+TEST(boot, who_does_not_belong_to_the_job_is_refused_by_name) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  EXPECT_NE(why_refused(root, 0, 2, random_key()).find("key (net.key)"), std::string::npos);
+  EXPECT_NE(why_refused(root, 0, 3, key).find("says that the job has 3 ranks"), std::string::npos);
+  EXPECT_NE(why_refused(root, 2, 2, key).find("ranks are 0 to 1 (net.rank)"), std::string::npos);
+  // What this connection has sent is read before what comes on a later one.
+  const raw first(root.at());
+  first.send(bytes_of_join(hello_of(first), key, 0, 2));
+  EXPECT_NE(why_refused(root, 0, 2, key).find("has joined already"), std::string::npos);
+  EXPECT_NE(why_refused(root, 1, 2, key, "other").find("has the engine other"), std::string::npos);
+  const test_member second(root.at(), 1, 2, key);
+  EXPECT_EQ(second.self.all().size(), 2U);
+}
+
+TEST(boot, damaged_and_forged_packets_are_refused_and_the_job_goes_on) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  {
+    const raw garbage(root.at());
+    garbage.send("GET / HTTP/1.0\r\n\r\n");
+    EXPECT_NE(garbage.rest().find("no packet of Weft"), std::string::npos);
+  }
+  {
+    const raw cut(root.at());
+    const std::string join = bytes_of_join(hello_of(cut), key, 0, 2);
+    cut.send(join.substr(0, join.size() - 5));
+    cut.finish();
+    EXPECT_NE(cut.rest().find("the connection has ended"), std::string::npos);
+  }
+  {
+    const raw forged(root.at());
+    std::string join = bytes_of_join(hello_of(forged), key, 0, 2);
+    join[join.size() - 1] = static_cast<char>(join[join.size() - 1] ^ 1);
+    forged.send(join);
+    EXPECT_NE(forged.rest().find("does not prove"), std::string::npos);
+  }
+  {
+    const raw huge(root.at());
+    std::string join = bytes_of_join(hello_of(huge), key, 0, 2);
+    join[11] = '\x7f'; // the highest byte of its length
+    huge.send(join);
+    EXPECT_NE(huge.rest().find("is damaged"), std::string::npos);
+  }
+  std::string replayed;
+  {
+    const raw first(root.at());
+    replayed = bytes_of_join(hello_of(first), key, 1, 3); // of the wrong size: refused, but proven
+    first.send(replayed);
+    EXPECT_NE(first.rest().find("says that the job has 3"), std::string::npos);
+    const raw second(root.at());
+    static_cast<void>(hello_of(second));
+    second.send(replayed);
+    EXPECT_NE(second.rest().find("does not prove"), std::string::npos)
+        << "the number of the connection is another one";
+  }
+  auto all = join_all(root, 2, key);
+  EXPECT_EQ(all[0]->self.all().size(), 2U);
+}
+
+TEST(boot, a_packet_that_comes_twice_ends_the_connection_of_its_rank) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  const raw line(root.at());
+  std::string beat;
+  const std::string join = bytes_of_join(hello_of(line), key, 0, 2, &beat);
+  line.send(join);
+  line.send(beat);
+  line.send(beat);
+  EXPECT_NE(root.wait_for("lost 0").find("came twice"), std::string::npos);
+}
+
+TEST(boot, connections_that_never_join_do_not_keep_ranks_out) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  std::vector<std::unique_ptr<raw>> silent;
+  for (int i = 0; i < 40; ++i)
+    silent.push_back(std::make_unique<raw>(root.at()));
+  auto all = join_all(root, 2, key);
+  EXPECT_EQ(all[1]->self.all().size(), 2U);
+}
+
+std::string why_not(const std::function<void()> &call) {
+  try {
+    call();
+    return "it works";
+  } catch (const std::runtime_error &e) {
+    return e.what();
+  }
+}
+
+TEST(boot, each_wrong_address_has_its_message) {
+  const auto has = [](const std::string &text, const std::string &part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(why_not([] { static_cast<void>(endpoint_of("node1")); }), "is no HOST:PORT (net.root)");
+  has(why_not([] { static_cast<void>(endpoint_of("node1:0")); }), "is no port (net.root)");
+  has(why_not([] { static_cast<void>(endpoint_of("node1:70x")); }), "'70x' in 'node1:70x'");
+  has(why_not([] { static_cast<void>(connect_to({"no-such-host.invalid", "1"}, 1)); }),
+      "the host 'no-such-host.invalid' is not known");
+  int port = 0;
+  const int held = listen_on("127.0.0.1", port);
+  EXPECT_GT(port, 0);
+  has(why_not([&port] {
+        int same = port;
+        static_cast<void>(listen_on("127.0.0.1", same));
+      }),
+      "is in use");
+  close(held);
+  has(why_not([&port] { static_cast<void>(connect_to({"127.0.0.1", std::to_string(port)}, 1)); }),
+      "no process listens at 127.0.0.1:" + std::to_string(port));
+  has(why_not([] {
+        int any = 0;
+        static_cast<void>(listen_on("192.0.2.1", any));
+      }),
+      "'192.0.2.1' is no address of this host");
+  EXPECT_EQ(address_of_interface("lo"), "127.0.0.1");
+  EXPECT_EQ(address_of_interface("no-such-interface"), "");
+  EXPECT_TRUE(is_loopback("127.0.0.1") && is_loopback("localhost") && !is_loopback("10.0.0.1"));
+}
+
+// ---- the environment
+
+std::optional<membership> place_in(const std::map<std::string, std::string> &settings,
+                                   const std::map<std::string, std::string> &variables) {
+  return find_membership({[&](const char *name) {
+                            const auto found = settings.find(name);
+                            return found == settings.end() ? std::string() : found->second;
+                          },
+                          [&](const char *name) -> const char * {
+                            const auto found = variables.find(name);
+                            return found == variables.end() ? nullptr : found->second.c_str();
+                          }});
+}
+
+TEST(boot, the_environment_says_which_rank_this_is) {
+  EXPECT_FALSE(place_in({}, {}).has_value());
+  EXPECT_FALSE(place_in({{"size", "4"}}, {}).has_value()) << "ranks of one process";
+  const auto ours = place_in({{"root", "a:1"}, {"rank", "2"}, {"size", "4"}, {"key", "k"}},
+                             {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}});
+  ASSERT_TRUE(ours.has_value());
+  EXPECT_EQ(ours->rank, 2);
+  EXPECT_EQ(ours->size, 4);
+  EXPECT_EQ(ours->meet, meeting::given);
+
+  const auto open_mpi = place_in({}, {{"OMPI_COMM_WORLD_RANK", "1"},
+                                      {"OMPI_COMM_WORLD_SIZE", "3"},
+                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
+                                      {"PMIX_NAMESPACE", "123@1"}});
+  ASSERT_TRUE(open_mpi.has_value());
+  EXPECT_EQ(open_mpi->rank, 1);
+  EXPECT_EQ(open_mpi->meet, meeting::one_host);
+  EXPECT_EQ(open_mpi->launcher, "mpirun (Open MPI)");
+
+  const auto slurm = place_in({}, {{"SLURM_PROCID", "7"},
+                                   {"SLURM_STEP_NUM_TASKS", "8"},
+                                   {"SLURM_STEP_NUM_NODES", "1"},
+                                   {"SLURM_JOB_ID", "9"}});
+  ASSERT_TRUE(slurm.has_value());
+  EXPECT_EQ(slurm->rank, 7);
+  EXPECT_EQ(slurm->meet, meeting::one_host);
+  EXPECT_EQ(slurm->launcher, "srun");
+
+  const auto hydra = place_in({}, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_FD", "9"}});
+  ASSERT_TRUE(hydra.has_value());
+  EXPECT_EQ(hydra->meet, meeting::process_manager);
+  EXPECT_EQ(hydra->pmi, 9);
+
+  const auto rooted = place_in({{"root", "n1:70"}, {"key", "k"}},
+                               {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}});
+  ASSERT_TRUE(rooted.has_value());
+  EXPECT_EQ(rooted->meet, meeting::rank_zero);
+}
+
+TEST(boot, an_environment_that_contradicts_itself_has_its_message) {
+  const auto has = [](const std::string &text, const std::string &part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(why_not([] { static_cast<void>(place_in({{"rank", "1"}, {"size", "2"}}, {})); }),
+      "net.root is not set");
+  has(why_not([] {
+        static_cast<void>(
+            place_in({{"root", "a:1"}, {"rank", "x"}, {"size", "2"}, {"key", "k"}}, {}));
+      }),
+      "net.rank is 'x'");
+  has(why_not([] {
+        static_cast<void>(place_in(
+            {},
+            {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_NUM_NODES", "2"}}));
+      }),
+      "was started by srun on several hosts");
+  has(why_not([] {
+        static_cast<void>(
+            place_in({{"root", "n1:70"}}, {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}}));
+      }),
+      "net.key is not");
+}
+
+/// Is the program that starts ranks, on its side of PMI_FD: as MPICH's.
+void serve_pmi(int line, std::string &stored, std::atomic<int> &arrived, int size) {
+  std::string text;
+  char c;
+  while (read(line, &c, 1) == 1) {
+    if (c != '\n') {
+      text += c;
+      continue;
+    }
+    std::string reply;
+    if (text.starts_with("cmd=init"))
+      reply = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n";
+    else if (text == "cmd=get_my_kvsname")
+      reply = "cmd=my_kvsname kvsname=kvs_1_0\n";
+    else if (text.starts_with("cmd=put kvsname=kvs_1_0 key=weft-net value="))
+      stored = text.substr(43), reply = "cmd=put_result rc=0 msg=success\n";
+    else if (text == "cmd=barrier_in") {
+      for (++arrived; arrived < size;)
+        std::this_thread::yield();
+      reply = "cmd=barrier_out\n";
+    } else if (text == "cmd=get kvsname=kvs_1_0 key=weft-net")
+      reply = "cmd=get_result rc=0 msg=success value=" + stored + "\n";
+    else if (text == "cmd=finalize")
+      reply = "cmd=finalize_ack\n";
+    else
+      reply = "cmd=unknown rc=-1\n";
+    if (write(line, reply.data(), reply.size()) < 0)
+      return;
+    text.clear();
+  }
+}
+
+TEST(boot, a_value_is_shared_by_pmi) {
+  std::string stored;
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> servers;
+  std::vector<std::future<std::string>> ranks;
+  std::vector<int> own;
+  for (int r = 0; r < 2; ++r) {
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    servers.emplace_back([&, line = pair[1]] {
+      serve_pmi(line, stored, arrived, 2);
+      close(line);
+    });
+    own.push_back(pair[0]);
+    ranks.push_back(std::async(std::launch::async, [r, line = pair[0]] {
+      return share_by_pmi(line, r, "10.0.0.1:70/abc" + std::to_string(r));
+    }));
+  }
+  for (auto &one : ranks)
+    EXPECT_EQ(one.get(), "10.0.0.1:70/abc0");
+  for (const int line : own)
+    close(line);
+  for (auto &one : servers)
+    one.join();
+}
+
+TEST(boot, a_value_is_shared_by_a_file) {
+  const std::string job = "test." + std::to_string(getpid());
+  auto other = std::async(std::launch::async, [&job] { return share_by_file(job, 1, "", 30); });
+  EXPECT_EQ(share_by_file(job, 0, "value", 30), "value");
+  EXPECT_EQ(other.get(), "value");
+  end_share_by_file(job);
+  EXPECT_NE(why_not([&job] {
+              static_cast<void>(share_by_file(job, 1, "", 0));
+            }).find("rank 0 has not written"),
+            std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The polling service exists while something is awaited, and only then.
+#include "weft_net/engine/poller.hpp"
+
+#include <weft/weft.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+struct awaiting : weft_net::polled {
+  virtual ~awaiting() { leave(); }
+  std::size_t poll() noexcept override {
+    ++polls;
+    if (to_find == 0)
+      return 0;
+    --to_find;
+    found_one();
+    return 1;
+  }
+  std::atomic<int> polls{0}, to_find{0};
+};
+
+template <class Holds>
+void until(Holds &&holds) {
+  while (!holds())
+    weft::this_task::sleep_for_ns(100'000);
+}
+
+TEST(net_poller, polls_while_something_is_awaited_and_sleeps_after) {
+  weft_net::poller &poller = weft_net::poller::of_process();
+  EXPECT_FALSE(poller.has_service());
+  for (int round = 0; round < 3; ++round) {
+    awaiting one, other;
+    one.begin_wait();
+    until([&] { return one.polls >= 20; });
+    EXPECT_TRUE(poller.has_service());
+    EXPECT_EQ(other.polls, 0) << "it awaits nothing";
+    one.begin_wait();
+    other.begin_wait();
+    EXPECT_EQ(one.awaited(), 2U);
+    one.to_find = 1;
+    until([&] { return one.awaited() == 1; });
+    const int before = one.polls;
+    until([&] { return one.polls > before && other.polls > 0; });
+    one.to_find = 1;
+    other.to_find = 1;
+    until([&] { return !poller.has_service(); });
+    EXPECT_EQ(one.awaited() + other.awaited(), 0U);
+    const int after = one.polls;
+    for (int i = 0; i < 20; ++i)
+      weft::this_task::sleep_for_ns(100'000);
+    EXPECT_EQ(one.polls, after);
+  }
+}
+
+struct woken final : awaiting {
+  [[nodiscard]] bool is_woken() const noexcept override { return true; }
+};
+
+TEST(net_poller, leaves_what_its_engine_wakes) {
+  weft_net::poller &poller = weft_net::poller::of_process();
+  woken one;
+  for (int round = 0; round < 3; ++round) {
+    one.begin_wait();
+    const int before = one.polls;
+    until([&] { return one.polls > before; });
+    until([&] { return !poller.has_service(); });
+    EXPECT_EQ(one.awaited(), 1U);
+    one.to_find = 1; // something comes, and the thread that it wakes has the service back
+    one.be_watched();
+    until([&] { return one.awaited() == 0; });
+  }
+  awaiting other; // not so: the service stays
+  other.begin_wait();
+  until([&] { return other.polls >= 200; });
+  EXPECT_TRUE(poller.has_service());
+  other.to_find = 1;
+  until([&] { return other.awaited() == 0; });
+}
+
+TEST(net_poller, an_object_leaves_while_it_is_awaited) {
+  for (int round = 0; round < 200; ++round) {
+    awaiting one;
+    one.begin_wait();
+    if (round % 2)
+      until([&] { return one.polls > 0; });
+  }
+  until([] { return !weft_net::poller::of_process().has_service(); });
+}
+
+TEST(net_poller, threads_come_and_go) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([] {
+      awaiting own;
+      for (int i = 0; i < 300; ++i) {
+        own.begin_wait();
+        own.to_find = 1;
+        while (own.awaited() != 0)
+          std::this_thread::yield();
+      }
+    });
+  for (auto &t : threads)
+    t.join();
+  until([] { return !weft_net::poller::of_process().has_service(); });
+}
+
+} // namespace

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each engine promises between processes: the ranks of a job run the same steps, each looks at
+// its own memory, and rank 0 says how many looks there were. Started by `weft launch` in the test.
+#include <weft/net.hpp>
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+namespace net = weft::net;
+
+namespace {
+
+long g_looks = 0;
+
+void look(bool is_right, const char *what, int line) {
+  ++g_looks;
+  if (is_right)
+    return;
+  std::fprintf(stderr, "line %d: %s does not hold\n", line, what);
+  std::exit(9);
+}
+#define LOOK(what) look((what), #what, __LINE__)
+
+void puts_and_gets(net::team &team) {
+  const int size = team.size(), own = team.rank();
+  const auto n = static_cast<std::size_t>(size);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{400'000}}) {
+    auto fresh = team.allocate<long>(count * n);
+    std::vector<long> given(count * n, -1);
+    auto shared = team.share(std::span<long>(given));
+    LOOK(std::ranges::count(fresh.local(), 0) == static_cast<long>(count * n));
+    std::vector<long> mine(count);
+    std::iota(mine.begin(), mine.end(), 1'000'000L * own);
+    team.barrier();
+    for (int r = 0; r < size; ++r) {
+      team.async_put(fresh.on(r).subspan(static_cast<std::size_t>(own) * count, count), mine).get();
+      team.async_put(shared.on(r).subspan(static_cast<std::size_t>(own) * count, count), mine)
+          .get();
+      team.async_flush(r).get();
+    }
+    team.barrier();
+    std::vector<long> expected(count), back(count);
+    for (int r = 0; r < size; ++r) {
+      std::iota(expected.begin(), expected.end(), 1'000'000L * r);
+      const std::size_t first = static_cast<std::size_t>(r) * count;
+      LOOK(std::ranges::equal(fresh.local().subspan(first, count), expected));
+      LOOK(std::ranges::equal(std::span(given).subspan(first, count), expected));
+      team.async_get(fresh.on((own + 1) % size).subspan(first, count), back).get();
+      LOOK(back == expected);
+      team.async_get(shared.on((own + 1) % size).subspan(first, count), back).get();
+      LOOK(back == expected);
+    }
+    team.barrier();
+  }
+}
+
+void atomics(net::team &team) {
+  auto counters = team.allocate<long>(2);
+  team.barrier();
+  constexpr long k_rounds = 500;
+  std::vector<weft::future<std::uint64_t>> before;
+  for (long i = 0; i < k_rounds; ++i)
+    before.push_back(team.async_fetch_add(counters.on(0).at(0), 1));
+  std::vector<std::uint64_t> seen;
+  for (auto &one : before)
+    seen.push_back(one.get());
+  std::ranges::sort(seen);
+  LOOK(std::ranges::adjacent_find(seen) == seen.end());
+  for (long i = 0; i < 20;) {
+    const std::uint64_t now = team.async_fetch_add(counters.on(0).at(1), 0).get();
+    i += team.async_compare_swap(counters.on(0).at(1), static_cast<long>(now),
+                                 static_cast<long>(now) + 2)
+                     .get() == now
+             ? 1
+             : 0;
+  }
+  team.barrier();
+  if (team.rank() == 0) {
+    LOOK(counters.local()[0] == k_rounds * team.size());
+    LOOK(counters.local()[1] == 40L * team.size());
+  }
+  team.barrier();
+}
+
+/// Data are there when their notification is, short and long.
+void notifications(net::team &team) {
+  const int next = (team.rank() + 1) % team.size();
+  for (const std::size_t count : {std::size_t{1}, std::size_t{500}, std::size_t{300'000}}) {
+    constexpr int k_rounds = 30;
+    auto inbox = team.allocate<int>(count);
+    std::vector<int> mine(count);
+    for (int i = 1; i <= k_rounds; ++i) {
+      std::ranges::fill(mine, 100 * i + team.rank());
+      team.async_put_notify(inbox.on(next), mine, 7).get();
+      team.wait_notified(7);
+      const int from = (team.rank() + team.size() - 1) % team.size();
+      LOOK(std::ranges::count(inbox.local(), 100 * i + from) == static_cast<long>(count));
+      team.async_notify(from, 8).get(); // it may be written again
+      team.wait_notified(8);
+    }
+    team.barrier();
+  }
+}
+
+/// A put, a fence and a notification: the notification is last, also for long data.
+void fences(net::team &team) {
+  constexpr std::size_t k_count = 50'000;
+  auto inbox = team.allocate<int>(k_count);
+  const int next = (team.rank() + 1) % team.size();
+  std::vector<int> mine(k_count);
+  for (int i = 1; i <= 20; ++i) {
+    std::ranges::fill(mine, i);
+    auto sent = team.async_put(inbox.on(next), mine);
+    team.fence(next);
+    auto told = team.async_notify(next, 9);
+    team.wait_notified(9);
+    LOOK(std::ranges::count(inbox.local(), i) == static_cast<long>(k_count));
+    sent.get();
+    told.get();
+    team.barrier();
+  }
+}
+
+void tasks(net::team &team) {
+  auto inbox = team.allocate<long>(static_cast<std::size_t>(team.size()));
+  long sum = 0;
+  for (int r = 0; r < team.size(); ++r) {
+    long *const own = &inbox.local()[static_cast<std::size_t>(r)];
+    weft::spawn([&team, r] { team.expect(static_cast<std::uint32_t>(100 + r)); }, weft::out(*own));
+    weft::spawn([own, &sum] { sum += *own; }, weft::in(*own), weft::inout(sum));
+  }
+  long mine = team.rank() + 1;
+  for (int r = 0; r < team.size(); ++r)
+    weft::spawn(
+        [&, r] {
+          team.put_notify(inbox.on(r).at(static_cast<std::size_t>(team.rank())),
+                          std::span<const long>(&mine, 1),
+                          static_cast<std::uint32_t>(100 + team.rank()));
+        },
+        weft::in(mine));
+  weft::taskwait();
+  LOOK(sum == team.size() * (team.size() + 1L) / 2);
+  LOOK(team.allreduce(static_cast<long>(team.rank())) == team.size() * (team.size() - 1L) / 2);
+}
+
+/// Random work in epochs, as the oracle of the conformance suite: each cell has one writer in an epoch.
+void oracle(net::team &team) {
+  constexpr std::size_t k_cells = 64, k_counters = 4;
+  const auto size = static_cast<std::size_t>(team.size());
+  auto memory = team.allocate<std::uint64_t>(k_cells + k_counters);
+  std::vector<std::vector<std::uint64_t>> expected(
+      size, std::vector<std::uint64_t>(k_cells + k_counters, 0));
+  std::mt19937_64 draw(42); // the same at all ranks
+  team.barrier();
+  for (int epoch = 0; epoch < 30; ++epoch) {
+    const auto before = expected;
+    std::deque<std::vector<std::uint64_t>> buffers;
+    std::vector<std::function<void()>> checks;
+    std::vector<weft::future<void>> all;
+    for (std::size_t to = 0; to < size; ++to) {
+      for (std::size_t cell = 0; cell < k_cells;) {
+        const std::size_t cells = std::min<std::size_t>(1 + draw() % 9, k_cells - cell);
+        const bool is_own = draw() % size == static_cast<std::size_t>(team.rank());
+        const auto there = memory.on(static_cast<int>(to)).subspan(cell, cells);
+        const std::uint64_t value = draw();
+        if (draw() % 2 == 0) {
+          for (std::size_t i = 0; i < cells; ++i)
+            expected[to][cell + i] = value + i;
+          if (is_own) {
+            auto &data = buffers.emplace_back(cells);
+            std::iota(data.begin(), data.end(), value);
+            all.push_back(team.async_put(there, data));
+          }
+        } else if (is_own) {
+          auto &data = buffers.emplace_back(cells);
+          all.push_back(team.async_get(there, data));
+          checks.emplace_back([&data, &before, to, cell, cells] {
+            LOOK(std::ranges::equal(data, std::span(before[to]).subspan(cell, cells)));
+          });
+        }
+        cell += cells;
+      }
+      for (int i = 0; i < 20; ++i) {
+        const std::size_t counter = k_cells + draw() % k_counters;
+        const std::uint64_t value = draw() % 1000;
+        expected[to][counter] += value;
+        if (draw() % size == static_cast<std::size_t>(team.rank()))
+          static_cast<void>(
+              team.async_fetch_add(memory.on(static_cast<int>(to)).at(counter), value));
+      }
+    }
+    for (auto &one : all)
+      one.get();
+    for (int r = 0; r < team.size(); ++r)
+      team.async_flush(r).get();
+    for (const auto &check : checks)
+      check();
+    team.barrier();
+    LOOK(std::ranges::equal(memory.local(), expected[static_cast<std::size_t>(team.rank())]));
+    team.barrier();
+  }
+}
+
+/// A slow rank: the others flood it, and all arrives.
+void flood(net::team &team) {
+  constexpr std::uint64_t k_each = 3000;
+  team.barrier();
+  if (team.rank() != 0) {
+    std::vector<weft::future<void>> all;
+    for (std::uint64_t i = 0; i < k_each; ++i)
+      all.push_back(team.async_notify(0, 11));
+    for (auto &one : all)
+      one.get();
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    team.wait_notified(11, k_each * static_cast<std::uint64_t>(team.size() - 1));
+    ++g_looks;
+  }
+  team.barrier();
+}
+
+void everything(net::team &team) {
+  puts_and_gets(team);
+  atomics(team);
+  notifications(team);
+  fences(team);
+  tasks(team);
+  oracle(team);
+  flood(team);
+  const long looks = team.allreduce(g_looks);
+  if (team.rank() == 0)
+    std::printf("%d ranks have looked %ld times: all holds\n", team.size(), looks);
+}
+
+/// Rank 1 kills itself; the others put to it until they learn of it, and then go on.
+void loss(net::team &team, bool goes_on) {
+  auto memory = team.allocate<long>(100);
+  team.barrier();
+  if (team.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    kill(getpid(), SIGKILL);
+  }
+  auto expected = team.async_expect(5, 1, 1);
+  const std::vector<long> mine(100, 1);
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    for (;;) {
+      team.async_put(memory.on(1), mine).get();
+      team.async_flush(1).get();
+      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(60))
+        std::exit(8);
+    }
+  } catch (const net::lost_rank &e) {
+    std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
+    LOOK(e.rank() == 1);
+  }
+  try {
+    expected.get();
+    std::exit(7);
+  } catch (const net::lost_rank &e) {
+    std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
+    LOOK(e.rank() == 1);
+  }
+  try {
+    team.barrier();
+    std::exit(6);
+  } catch (const net::lost_rank &e) {
+    std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
+  }
+  if (!goes_on)
+    for (;;) // the job ends it
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+  const int other = team.rank() == 0 ? team.size() - 1 : 0;
+  if (other != team.rank()) {
+    team.async_notify(other, 6).get();
+    team.wait_notified(6, 1, other);
+  }
+  std::printf("rank %d goes on\n", team.rank());
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::string what = argc > 1 ? argv[1] : "everything";
+  try {
+    net::run_ranks([&](net::team &team) {
+      LOOK(argc < 3 || team.size() == std::atoi(argv[2]));
+      if (what == "everything")
+        everything(team);
+      else if (what == "loss" || what == "loss-continue")
+        loss(team, what != "loss");
+      else if (what == "throw" && team.rank() == 1)
+        throw std::runtime_error("rank 1 has enough");
+      else if (what == "exit" && team.rank() == 1)
+        std::_Exit(42);
+      else if (what == "stall" && team.rank() == 0)
+        team.wait_notified(77, 3, 1);
+      else if (what == "stall" && team.rank() == 1) {
+        team.async_notify(0, 77).get();
+        team.wait_notified(78);
+      }
+    });
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 5;
+  }
+  return 0;
+}

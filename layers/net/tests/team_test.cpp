@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs of ranks are promised (weft/net.hpp), with and without faults of the network.
+#include "ranks.hpp"
+
+#include <weft/net.hpp>
+#include <weft/sync.hpp>
+#include <weft/weft.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace net = weft::net;
+using net::run_ranks;
+using net::team;
+using net_test::with;
+
+/// Says what a failure says, and which rank it names.
+struct seen_failure {
+  int rank = -2;
+  weft::errc code{};
+  std::string text;
+};
+
+template <class F>
+seen_failure failure_of(F &&f) {
+  try {
+    f();
+  } catch (const net::lost_rank &e) {
+    return {e.rank(), e.code(), e.what()};
+  } catch (const weft::error &e) {
+    return {-1, e.code(), e.what()};
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+bool has(const seen_failure &f, const std::string &part) {
+  return f.text.find(part) != std::string::npos;
+}
+
+/// Is run with each behaviour of the network.
+class net_team : public testing::TestWithParam<net::inproc_options> {
+ protected:
+  [[nodiscard]] static net::inproc_world world(int ranks) {
+    return net::inproc_world(ranks, GetParam());
+  }
+};
+
+TEST_P(net_team, ranks_know_their_number) {
+  std::array<std::atomic<int>, 5> runs{};
+  run_ranks(world(5), [&](team &t) {
+    EXPECT_EQ(t.size(), 5);
+    EXPECT_STREQ(t.caps().name, "inproc");
+    EXPECT_FALSE(t.is_lost(4));
+    ++runs[static_cast<std::size_t>(t.rank())];
+  });
+  for (auto &n : runs)
+    EXPECT_EQ(n, 1);
+}
+
+TEST_P(net_team, each_rank_writes_to_its_neighbour) {
+  run_ranks(world(4), [](team &t) {
+    auto cells = t.allocate<int>(100);
+    ASSERT_EQ(cells.local().size(), 100U);
+    EXPECT_EQ(std::ranges::count(cells.local(), 0), 100);
+    t.barrier();
+    const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
+    std::vector<int> mine(50);
+    std::iota(mine.begin(), mine.end(), 1000 * t.rank());
+    t.async_put(cells.on(right).subspan(25, 50), mine).get();
+    t.async_flush(right).get();
+    t.barrier();
+    EXPECT_EQ(cells.local()[24], 0);
+    EXPECT_EQ(cells.local()[25], 1000 * left);
+    EXPECT_EQ(cells.local()[74], 1000 * left + 49);
+    EXPECT_EQ(cells.local()[75], 0);
+    std::vector<int> back(2);
+    t.async_get(cells.on(right).subspan(74, 2), back).get();
+    EXPECT_EQ(back, (std::vector<int>{1000 * t.rank() + 49, 0}));
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, ranks_share_arrays_of_their_own) {
+  run_ranks(world(3), [](team &t) {
+    std::vector<double> own(static_cast<std::size_t>(t.rank()) * 10, t.rank());
+    auto shared = t.share(std::span(own));
+    EXPECT_EQ(shared.local().data(), own.data());
+    for (int r = 0; r < 3; ++r)
+      EXPECT_EQ(shared.on(r).size(), static_cast<std::size_t>(r) * 10);
+    double seen = 0;
+    t.async_get(shared.on(2).at(19), std::span(&seen, 1)).get();
+    EXPECT_EQ(seen, 2);
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, a_task_holds_its_accesses_until_the_data_are_there) {
+  run_ranks(world(2), [](team &t) {
+    constexpr int k_rounds = 50;
+    auto cells = t.allocate<int>(k_rounds);
+    for (int i = 0; i < k_rounds; ++i)
+      cells.local()[static_cast<std::size_t>(i)] = 100 * (t.rank() + 1) + i;
+    t.barrier();
+    int buffer = 0, wrong = 0, runs = 0;
+    for (int i = 0; i < k_rounds; ++i) {
+      weft::spawn(
+          [&, i] {
+            t.get(cells.on(1 - t.rank()).at(static_cast<std::size_t>(i)), std::span(&buffer, 1));
+          },
+          weft::out(buffer));
+      weft::spawn(
+          [&, i] {
+            ++runs;
+            wrong += buffer != 100 * (2 - t.rank()) + i;
+            buffer = -1;
+          },
+          weft::inout(buffer), weft::inout(runs));
+    }
+    weft::taskwait();
+    EXPECT_EQ(runs, k_rounds);
+    EXPECT_EQ(wrong, 0);
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, a_task_sends_from_its_data_until_the_put_has_ended) {
+  run_ranks(world(2), [](team &t) {
+    constexpr std::size_t k_rounds = 40;
+    auto cells = t.allocate<std::uint64_t>(k_rounds);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < k_rounds; ++i) {
+      weft::spawn([&, i] { value = 10 * i + static_cast<std::uint64_t>(t.rank()); },
+                  weft::out(value));
+      weft::spawn([&, i] { t.put(cells.on(1 - t.rank()).at(i), std::span(&value, 1)); },
+                  weft::in(value));
+    }
+    weft::taskwait();
+    t.async_flush(1 - t.rank()).get();
+    t.barrier();
+    for (std::size_t i = 0; i < k_rounds; ++i)
+      EXPECT_EQ(cells.local()[i], 10 * i + static_cast<std::uint64_t>(1 - t.rank()));
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, atomic_operations_give_each_number_once) {
+  constexpr int k_each = 100;
+  std::array<std::atomic<int>, 3 * k_each> given{};
+  run_ranks(world(3), [&](team &t) {
+    auto counter = t.allocate<std::int64_t>(2);
+    std::vector<std::int64_t> before(k_each / 2, -1);
+    for (auto &b : before)
+      weft::spawn([&t, &b, &counter] { t.fetch_add(counter.on(0).at(1), 1, &b); });
+    for (int i = 0; i < k_each / 2; ++i)
+      ++given[t.async_fetch_add(counter.on(0).at(1), 1).get()];
+    weft::taskwait();
+    for (const auto b : before)
+      ++given[static_cast<std::size_t>(b)];
+    t.barrier();
+    if (t.rank() == 0) {
+      EXPECT_EQ(counter.local()[1], 3 * k_each);
+    }
+    // A lock of one word: the rank that swaps has it.
+    for (int i = 0; i < 20; ++i) {
+      while (t.async_compare_swap(counter.on(0), 0, 1).get() != 0)
+        weft::taskyield();
+      std::int64_t seen = 0;
+      t.async_get(counter.on(1).at(1), std::span(&seen, 1)).get();
+      ++seen;
+      t.async_put(counter.on(1).at(1), std::span(&seen, 1)).get();
+      t.async_flush(1).get();
+      std::int64_t was = -1;
+      weft::spawn([&] { t.compare_swap(counter.on(0), 1, 0, &was); });
+      weft::taskwait();
+      EXPECT_EQ(was, 1);
+    }
+    t.barrier();
+    if (t.rank() == 1) {
+      EXPECT_EQ(counter.local()[1], 60);
+    }
+    t.barrier();
+  });
+  for (auto &n : given)
+    EXPECT_EQ(n, 1);
+}
+
+TEST_P(net_team, data_are_there_when_their_notification_is) {
+  run_ranks(world(2), [](team &t) {
+    constexpr std::uint32_t k_rounds = 100;
+    auto cells = t.allocate<std::uint32_t>(k_rounds);
+    const int other = 1 - t.rank();
+    std::vector<std::uint32_t> mine(k_rounds);
+    std::iota(mine.begin(), mine.end(), 1U);
+    for (std::uint32_t i = 0; i < k_rounds; ++i)
+      weft::spawn([&, i] { t.put_notify(cells.on(other).at(i), std::span(&mine[i], 1), i); });
+    std::atomic<std::uint32_t> right{0};
+    for (std::uint32_t i = 0; i < k_rounds; i += 2) {
+      weft::spawn([&, i] { t.expect(i); }, weft::out(cells.local()[i]));
+      weft::spawn([&, i] { right += cells.local()[i] == i + 1; }, weft::in(cells.local()[i]));
+    }
+    for (std::uint32_t i = 1; i < k_rounds; i += 2) {
+      t.wait_notified(i, 1, other);
+      right += cells.local()[i] == i + 1;
+    }
+    weft::taskwait();
+    EXPECT_EQ(right, k_rounds);
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, notifications_are_counted_and_taken_in_order) {
+  run_ranks(world(2), [](team &t) {
+    if (t.rank() == 0) {
+      t.async_notify(1, 7, 2).get();
+      t.wait_notified(9);
+      t.async_notify(1, 7, 4).get();
+      std::uint64_t nothing = 0;
+      t.async_put_notify(net::remote_span<std::uint64_t>(1, {}, 0, 0), std::span(&nothing, 0), 7, 1)
+          .get();
+    } else {
+      auto three = t.async_expect(7, 3);
+      auto one = t.async_expect(7, 1);
+      t.async_notify(0, 9).get();
+      three.get();
+      one.get();
+      t.wait_notified(7, 3);
+      auto eighth = t.async_expect(7, 1);
+      EXPECT_FALSE(eighth.is_ready()) << "all seven are taken";
+      t.async_notify(1, 7).get();
+      eighth.get();
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, long_transfers_have_parts) {
+  run_ranks(world(2), [](team &t) {
+    constexpr std::size_t k_count = (3U << 20) + 5; // more than three times net.chunk
+    auto cells = t.allocate<char>(k_count);
+    std::vector<char> mine(k_count), back(k_count);
+    for (std::size_t i = 0; i < k_count; ++i)
+      mine[i] = static_cast<char>(i * 7 + static_cast<std::size_t>(t.rank()));
+    const int other = 1 - t.rank();
+    const auto is_from = [](std::span<const char> data, int rank) {
+      for (std::size_t i = 0; i < data.size(); ++i)
+        if (data[i] != static_cast<char>(i * 7 + static_cast<std::size_t>(rank)))
+          return false;
+      return true;
+    };
+    auto sent = t.async_put_notify(cells.on(other), mine, 1);
+    t.wait_notified(1);
+    EXPECT_TRUE(is_from(cells.local(), other));
+    sent.get();
+    t.async_get(cells.on(other), back).get();
+    EXPECT_TRUE(is_from(back, t.rank()));
+    t.barrier();
+    std::ranges::fill(cells.local(), 0);
+    t.barrier();
+    t.async_put(cells.on(other), mine).get();
+    t.async_flush(other).get();
+    t.barrier();
+    EXPECT_TRUE(is_from(cells.local(), other));
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, no_rank_leaves_a_barrier_before_all_have_come) {
+  for (const int ranks : {1, 2, 3, 5, 8}) {
+    std::atomic<int> come{0};
+    run_ranks(world(ranks), [&](team &t) {
+      for (int i = 1; i <= 30; ++i) {
+        ++come;
+        t.barrier();
+        EXPECT_GE(come, i * ranks);
+        t.barrier();
+      }
+    });
+    EXPECT_EQ(come, 30 * ranks);
+  }
+}
+
+/// Is a function x -> a x + b: composition is associative, and not commutative.
+struct affine {
+  std::int64_t a, b;
+  bool operator==(const affine &) const = default;
+};
+affine then(const affine &first, const affine &second) {
+  return {(first.a * second.a) % 1009, (first.b * second.a + second.b) % 1009};
+}
+
+TEST_P(net_team, an_allreduce_combines_in_the_order_of_the_ranks) {
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    std::vector<affine> expected(1000);
+    const auto value_of = [](int rank, std::size_t i) {
+      return affine{rank + 2, static_cast<std::int64_t>(i % 100) + rank};
+    };
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = value_of(0, i);
+      for (int r = 1; r < ranks; ++r)
+        expected[i] = then(expected[i], value_of(r, i));
+    }
+    run_ranks(world(ranks), [&](team &t) {
+      std::vector<affine> mine(expected.size()); // 16 KB: several messages
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        mine[i] = value_of(t.rank(), i);
+      t.allreduce(std::span(mine), &then);
+      EXPECT_EQ(mine, expected);
+      EXPECT_EQ(t.allreduce(t.rank() + 1), ranks * (ranks + 1) / 2);
+      EXPECT_EQ(t.allreduce(t.rank(), [](int a, int b) { return std::max(a, b); }), ranks - 1);
+      t.allreduce(std::span<int>());
+    });
+  }
+}
+
+TEST_P(net_team, a_broadcast_comes_from_any_root) {
+  run_ranks(world(5), [](team &t) {
+    for (int root = 0; root < 5; ++root) {
+      std::vector<int> values(3000, t.rank());
+      t.broadcast(std::span(values), root);
+      EXPECT_EQ(values, std::vector<int>(3000, root));
+    }
+    t.broadcast(std::span<int>(), 4);
+  });
+}
+
+TEST_P(net_team, a_slow_rank_bounds_what_is_started) {
+  const net::inproc_world here = world(2);
+  run_ranks(here, [&](team &t) {
+    t.barrier();
+    constexpr std::uint64_t k_flood = 3000;
+    if (t.rank() == 0) {
+      here.hold(1, true);
+      std::atomic<std::uint64_t> started{0};
+      weft::spawn([&] {
+        for (std::uint64_t i = 0; i < k_flood; ++i) {
+          t.notify(1, 5);
+          ++started;
+        }
+      });
+      for (int i = 0; i < 500; ++i) // it goes as far as it gets
+        weft::taskyield();
+      const std::uint64_t bound = (GetParam().queue ? GetParam().queue : 256U) + 256U;
+      EXPECT_LE(started, bound) << "the sender is suspended";
+      here.hold(1, false);
+      weft::taskwait();
+      EXPECT_EQ(started, k_flood);
+    } else {
+      t.wait_notified(5, k_flood);
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, threads_of_the_program_use_a_team) {
+  run_ranks(world(2), [](team &t) {
+    auto cells = t.allocate<int>(1);
+    std::atomic<bool> done{false};
+    seen_failure refused;
+    std::thread other([&] {
+      const int value = 40 + t.rank();
+      t.async_put(cells.on(1 - t.rank()), std::span(&value, 1)).get();
+      t.async_flush(1 - t.rank()).get();
+      refused = failure_of([&] { t.flush(0); });
+      done = true;
+    });
+    while (!done)
+      weft::taskyield();
+    other.join();
+    EXPECT_EQ(refused.code, weft::errc::not_a_task);
+    EXPECT_TRUE(has(refused, "async_flush()")) << refused.text;
+    t.barrier();
+    EXPECT_EQ(cells.local()[0], 41 - t.rank());
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, what_waits_for_a_lost_rank_fails_and_names_it) {
+  const net::inproc_world here = world(3);
+  run_ranks(here, [&](team &t) {
+    auto cells = t.allocate<std::uint64_t>(4);
+    t.barrier();
+    if (t.rank() == 2) {
+      t.async_notify(0, 1).get();
+      here.hold(2, true); // it receives nothing more
+      const auto own = failure_of([&] { t.wait_notified(99); });
+      EXPECT_EQ(own.rank, 2) << "the lost rank's own waits end";
+      return;
+    }
+    if (t.rank() == 1) {
+      auto from_alive = t.async_expect(3, 1, 0);
+      const auto barrier = failure_of([&] { t.barrier(); });
+      EXPECT_EQ(barrier.rank, 2);
+      EXPECT_EQ(barrier.code, weft::errc::rank_lost);
+      EXPECT_TRUE(has(barrier, "rank 2 is lost: barrier of rank 1 cannot end")) << barrier.text;
+      from_alive.get(); // what rank 2 is not needed for goes on
+      return;
+    }
+    t.wait_notified(1);
+    std::vector<weft::handle<void>> flood;
+    for (int i = 0; i < 200; ++i)
+      flood.push_back(weft::spawn([&] { t.notify(2, 8); }, weft::tracked));
+    auto from_lost = t.async_expect(4, 1, 2), from_any = t.async_expect(5);
+    auto held = weft::spawn([&] { t.expect(6, 1, 2); }, weft::tracked);
+    weft::task_group all;
+    all.spawn([&] { t.expect(6, 1, 2); });
+    here.lose(2);
+    EXPECT_EQ(failure_of([&] { from_lost.get(); }).rank, 2);
+    const auto any = failure_of([&] { from_any.get(); });
+    EXPECT_EQ(any.rank, 2);
+    EXPECT_TRUE(has(any, "notification 5 that rank 0 waits for")) << any.text;
+    EXPECT_EQ(failure_of([&] { held.get(); }).rank, 2) << "the task fails";
+    EXPECT_EQ(failure_of([&] { all.wait(); }).rank, 2) << "its group does";
+    for (auto &f : flood)
+      try {
+        f.get(); // or it had come into the queue
+      } catch (const net::lost_rank &e) {
+        EXPECT_EQ(e.rank(), 2);
+      }
+    std::uint64_t value = 1;
+    const auto put =
+        failure_of([&] { t.async_put(cells.on(2), std::array<std::uint64_t, 4>{}).get(); });
+    EXPECT_EQ(put.rank, 2);
+    EXPECT_TRUE(has(put, "put of 32 bytes from rank 0 to rank 2")) << put.text;
+    EXPECT_EQ(failure_of([&] { t.async_fetch_add(cells.on(2), 1).get(); }).rank, 2);
+    EXPECT_EQ(failure_of([&] { t.wait_notified(99); }).rank, 2);
+    auto failed =
+        weft::spawn([&] { t.get(cells.on(2).at(0), std::span(&value, 1)); }, weft::tracked);
+    EXPECT_EQ(failure_of([&] { failed.get(); }).rank, 2);
+    EXPECT_EQ(value, 1U);
+    EXPECT_EQ(failure_of([&] { t.barrier(); }).rank, 2);
+    EXPECT_TRUE(t.is_lost(2));
+    EXPECT_FALSE(t.is_lost(1));
+    t.async_put(cells.on(1).at(0), std::span(&value, 1)).get();
+    t.async_notify(1, 3).get();
+  });
+}
+
+TEST_P(net_team, a_rank_that_throws_ends_the_waits_of_the_others) {
+  std::atomic<int> failed{0};
+  try {
+    run_ranks(world(4), [&](team &t) {
+      if (t.rank() == 3)
+        throw std::runtime_error("rank 3 has a problem");
+      const auto seen = failure_of([&] {
+        for (;;)
+          t.barrier();
+      });
+      failed += seen.rank == 3;
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error &e) {
+    EXPECT_STREQ(e.what(), "rank 3 has a problem");
+  }
+  EXPECT_EQ(failed, 3);
+  EXPECT_THROW(run_ranks(world(2),
+                         [](team &t) {
+                           weft::spawn([&t] {
+                             if (t.rank() == 0)
+                               throw 17;
+                           });
+                           weft::task_group none;
+                           none.wait();
+                         }),
+               int);
+}
+
+TEST_P(net_team, a_failed_operation_of_the_ranks_own_task_is_reported) {
+  const net::inproc_world here = world(2);
+  const auto seen = failure_of([&] {
+    run_ranks(here, [&](team &t) {
+      if (t.rank() == 0) {
+        t.barrier();
+        t.expect(1, 1, 1); // rank 1 is lost after the body has ended
+      } else {
+        t.barrier();
+        here.lose(1);
+      }
+    });
+  });
+  EXPECT_EQ(seen.rank, 1);
+}
+
+TEST_P(net_team, wrong_calls_are_refused) {
+  run_ranks(world(2), [](team &t) {
+    auto cells = t.allocate<std::uint64_t>(4);
+    std::array<std::uint64_t, 3> three{};
+    const auto code_of = [](const seen_failure &f) { return f.code; };
+    const auto sizes = failure_of([&] { t.put(cells.on(0), three); });
+    EXPECT_EQ(sizes.code, weft::errc::invalid_argument);
+    EXPECT_TRUE(has(sizes, "4 elements, and the own one 3")) << sizes.text;
+    EXPECT_TRUE(has(failure_of([&] { (void)cells.on(2); }), "no rank 2"));
+    EXPECT_TRUE(has(failure_of([&] { (void)cells.on(0).subspan(3, 2); }), "2 from 3"));
+    EXPECT_EQ(code_of(failure_of([&] { (void)cells.on(0).at(4); })), weft::errc::invalid_argument);
+    EXPECT_TRUE(has(failure_of([&] { t.notify(2, 1); }), "no rank 2"));
+    EXPECT_TRUE(has(failure_of([&] { (void)t.async_notify(-1, 1); }), "no rank -1"));
+    EXPECT_TRUE(has(failure_of([&] { t.wait_notified(1, 1, 2); }), "no rank 2"));
+    EXPECT_TRUE(has(failure_of([&] { t.expect(1, 1, -2); }), "no rank -2"));
+    EXPECT_TRUE(has(failure_of([&] { t.broadcast(std::span(three), 2); }), "no rank 2"));
+    EXPECT_TRUE(has(failure_of([&] { (void)net::shared_array<int>().on(0); }), "empty"));
+    EXPECT_TRUE(net::shared_array<int>().local().empty());
+    EXPECT_EQ(code_of(failure_of([&] { (void)t.is_lost(7); })), weft::errc::invalid_argument);
+    // A task that was refused has no event left.
+    weft::spawn([&] { (void)failure_of([&] { t.flush(9); }); });
+    weft::taskwait();
+    // Memory that is no longer shared.
+    const auto there = cells.on(1 - t.rank()).subspan(0, 3);
+    t.barrier();
+    cells = {};
+    t.barrier();
+    const auto gone = failure_of([&] { t.async_put(there, three).get(); });
+    EXPECT_EQ(gone.code, weft::errc::invalid_argument);
+    EXPECT_TRUE(has(gone, "put of 24 bytes")) << gone.text;
+    t.barrier();
+  });
+}
+
+TEST_P(net_team, two_collective_calls_of_a_rank_at_once_are_refused) {
+  run_ranks(world(2), [](team &t) {
+    if (t.rank() == 0) {
+      weft::event in_barrier;
+      auto inside = weft::spawn(
+          [&] {
+            in_barrier.set();
+            t.barrier();
+          },
+          weft::tracked);
+      in_barrier.wait();
+      for (int i = 0; i < 100; ++i)
+        weft::taskyield(); // until it is in
+      seen_failure second;
+      try {
+        t.barrier();
+        ADD_FAILURE() << "two at once";
+      } catch (const weft::error &e) {
+        second = {-1, e.code(), e.what()};
+      }
+      EXPECT_TRUE(has(second, "barrier: another task of rank 0")) << second.text;
+      t.async_notify(1, 1).get();
+      inside.get();
+    } else {
+      t.wait_notified(1);
+      t.barrier();
+    }
+  });
+}
+
+TEST_P(net_team, arrays_that_do_not_match_are_refused) {
+  const auto seen = failure_of([&] {
+    run_ranks(world(2), [](team &t) {
+      std::vector<int> values(t.rank() == 0 ? 3 : 4);
+      t.allreduce(std::span(values));
+    });
+  });
+  EXPECT_TRUE(has(seen, "all ranks give the same number of values")) << seen.text;
+}
+
+TEST(net_world, wrong_worlds_are_refused) {
+  EXPECT_TRUE(has(failure_of([] { net::inproc_world world(0); }), "0 ranks"));
+  const net::inproc_world world(2);
+  EXPECT_TRUE(has(failure_of([&] { (void)world.make_engine(2); }), "no rank 2"));
+  EXPECT_TRUE(has(failure_of([&] { world.lose(-1); }), "no rank -1"));
+  const auto one = world.make_engine(0);
+  EXPECT_TRUE(
+      has(failure_of([&] { (void)world.make_engine(0); }), "rank 0 of this world has an engine"));
+}
+
+INSTANTIATE_TEST_SUITE_P(networks, net_team,
+                         testing::Values(with(0, 0, false), with(2, 0, false), with(16, 3, false),
+                                         with(16, 3, true)),
+                         [](const auto &info) {
+                           return std::string(info.param.reorder ? "reordered"
+                                              : info.param.delay ? "delayed"
+                                              : info.param.queue ? "narrow"
+                                                                 : "plain");
+                         });
+
+} // namespace
