@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft_mpi/service/caller.hpp"
+
+#include "weft_mpi/service/helpers.hpp"
+#include "weft_mpi/service/message.hpp"
+
+#include <weft/error.hpp>
+#include <weft/layer/function.hpp>
+
+#include <exception>
+
+namespace weft_mpi {
+namespace {
+
+std::atomic<int> g_level{-1};
+
+const char *name_of(int level) noexcept {
+  switch (level) {
+  case MPI_THREAD_SINGLE:
+    return "MPI_THREAD_SINGLE";
+  case MPI_THREAD_FUNNELED:
+    return "MPI_THREAD_FUNNELED";
+  default:
+    return "MPI_THREAD_SERIALIZED";
+  }
+}
+
+/// Says that threads may not call MPI at the same time, and what the call may do then.
+[[gnu::cold]] may without_threads(const char *name, bool in_task, int level) noexcept {
+  int is_main = 0;
+  PMPI_Is_thread_main(&is_main);
+  if (is_main && !in_task)
+    return may::pass;
+  if (!in_task && level == MPI_THREAD_SERIALIZED) {
+    static std::atomic<bool> warned{false};
+    if (!warned.exchange(true))
+      warn(
+          "%s on another thread than the one that initialised MPI: MPI gives MPI_THREAD_SERIALIZED only, so "
+          "the program must see to it that one thread at a time calls MPI; use an MPI that gives "
+          "MPI_THREAD_MULTIPLE",
+          name);
+    return may::pass;
+  }
+  warn(
+      "%s %s is refused: MPI gives %s, and tasks and other threads need MPI_THREAD_MULTIPLE. Call MPI in the "
+      "thread that initialised it, outside of tasks, or use an MPI that gives MPI_THREAD_MULTIPLE",
+      name, in_task ? "in a task" : "on another thread than the one that initialised MPI",
+      name_of(level));
+  return may::not_call;
+}
+
+/// Calls `f`, which may use Weft, whatever of another layer runs here.
+template <class F>
+void in_weft(bool of_other_layer, F &&f) {
+  if (of_other_layer)
+    weft::layer::offered_tasks()->call_in_weft([](void *p) { (*static_cast<F *>(p))(); }, &f);
+  else
+    f();
+}
+
+} // namespace
+
+int thread_level() noexcept {
+  const int known = g_level.load(std::memory_order_relaxed); // each thread finds the same
+  if (known >= 0)
+    return known;
+  int begun = 0, over = 0, level = -1;
+  if (PMPI_Initialized(&begun) != MPI_SUCCESS || !begun || PMPI_Finalized(&over) != MPI_SUCCESS ||
+      over || PMPI_Query_thread(&level) != MPI_SUCCESS)
+    return -1;
+  g_level.store(level, std::memory_order_relaxed);
+  return level;
+}
+
+void forget_thread_level() noexcept { g_level.store(-1, std::memory_order_relaxed); }
+void end_helpers() noexcept { end_helper_threads(); }
+
+caller::caller(const char *name) noexcept : m_name(name) {
+  weft::layer::task_source *const others = weft::layer::offered_tasks();
+  m_other = others ? others->running() : nullptr;
+  const bool in_task = m_other || weft::layer::running_task();
+  const int level = thread_level();
+  if (level == MPI_THREAD_MULTIPLE) [[likely]]
+    m_may = in_task ? may::suspend : may::pass;
+  else if (level >= 0)
+    m_may = without_threads(name, in_task, level);
+}
+
+int caller::refuse() const noexcept {
+  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+bool caller::give_to_helper(void (*run)(void *) noexcept, void *job) noexcept {
+  return run_on_helper(run, job);
+}
+
+void caller::yield() const noexcept {
+  if (!is_task() || m_other)
+    return;
+  try {
+    weft::layer::yield_now();
+  } catch (...) { // the test has been made: that nothing else runs is no error
+  }
+}
+
+void caller::suspended::resume() noexcept {
+  if (!m_other) {
+    weft::layer::unpark(*m_frame);
+    return;
+  }
+  void *const task = m_other; // the object may end with the next line
+  m_resumed.store(true, std::memory_order_release); // O1: pairs with the loop of wait_for
+  weft::layer::offered_tasks()->unblock(task);
+}
+
+/// What is in flight has been announced before, so the service exists when the poller finds it.
+void caller::wait_for(suspended &waiting) const noexcept {
+  service &all = service::of_process();
+  bool announced = false;
+  try {
+    in_weft(m_other != nullptr, [&] { all.announce(1); });
+    announced = true;
+    if (!m_other) {
+      weft::layer::park_blocked(
+          [](weft::detail::runnable &frame, void *p) {
+            auto &self = *static_cast<suspended *>(p);
+            self.m_frame = &frame;
+            service::of_process().add(self);
+          },
+          &waiting);
+      return;
+    }
+  } catch (const std::exception &e) {
+    if (announced)
+      all.withdraw(1);
+    static std::atomic<bool> warned{false};
+    if (!warned.exchange(true))
+      warn("%s holds its worker until it ends, because its task cannot be suspended: %s", m_name,
+           e.what());
+    return;
+  }
+  all.add(waiting);
+  while (!waiting.m_resumed.load(std::memory_order_acquire)) // O1
+    weft::layer::offered_tasks()->block(m_other);
+}
+
+} // namespace weft_mpi

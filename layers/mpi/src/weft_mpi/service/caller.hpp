@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call of MPI finds out about its caller, and how it suspends the caller's task.
+//
+// A task of Weft's is parked, which leaves the tokens of block() and unblock() to the user. A task of
+// another layer (OpenMP) is blocked as that layer offers it (weft/layer/task_source.hpp).
+#pragma once
+
+#include "weft_mpi/service/errors.hpp"
+#include "weft_mpi/service/service.hpp"
+
+#include <weft/layer/task.hpp>
+#include <weft/layer/thread.hpp>
+
+#include <atomic>
+
+namespace weft_mpi {
+
+/// Says what a call of MPI may do.
+enum class may {
+  pass, ///< no task runs here: the call is MPI's own
+  suspend, ///< a task runs here
+  not_call ///< MPI may not be called here, and a message has said so
+};
+
+class caller {
+ public:
+  /// Finds out. `name` is that of the function of MPI, for messages.
+  explicit caller(const char *name) noexcept;
+
+  [[nodiscard]] bool is_task() const noexcept { return m_may == may::suspend; }
+  [[nodiscard]] bool is_refused() const noexcept { return m_may == may::not_call; }
+  [[nodiscard]] const char *name() const noexcept { return m_name; }
+  /// Returns the error of a refused call, which it has told the handler of MPI_COMM_WORLD.
+  [[nodiscard]] int refuse() const noexcept;
+
+  /// Suspends the task until `ended()` holds, which the polling service asks. If that is not possible,
+  /// because there is no stack to go on with, it returns at once: MPI's own wait follows.
+  template <class Ended>
+  void wait_until(Ended &&ended) const noexcept {
+    if (ended())
+      return;
+    struct waiting final : suspended {
+      waiting(const caller &calling, Ended &is_over) noexcept
+          : suspended(calling.m_name, calling.m_other), ended(is_over) {}
+      bool has_ended() noexcept override { return ended(); }
+      Ended &ended;
+    } w(*this, ended);
+    wait_for(w);
+  }
+
+  /// Waits for a request of the library's own, and ends the request as the blocking call on `comm`.
+  [[nodiscard]] int finish(MPI_Comm comm, MPI_Request &request, MPI_Status *status) const noexcept {
+    wait_until([&request] { return is_complete(request); });
+    return weft_mpi::finish(comm, request, status);
+  }
+
+  /// Runs `f()`, which may block in MPI, on a thread of the library, and suspends the task meanwhile.
+  template <class F>
+  int on_helper(F &&f) const noexcept {
+    struct job {
+      F &f;
+      std::atomic<bool> is_over{false};
+      int result = MPI_SUCCESS;
+    } j{f};
+    const auto run = [](void *p) noexcept {
+      auto &own = *static_cast<job *>(p);
+      own.result = own.f();
+      own.is_over.store(true, std::memory_order_release); // O1: after the call's effects
+    };
+    if (!give_to_helper(run, &j))
+      return f();
+    wait_until([&j] { return j.is_over.load(std::memory_order_acquire); }); // O1
+    while (!j.is_over.load(std::memory_order_acquire)) // O1: the task could not be suspended
+      yield_kernel_thread();
+    return j.result;
+  }
+
+  /// Lets other ready work run, for a test that found nothing: a task may test in a loop.
+  void yield() const noexcept;
+
+ private:
+  class suspended : public call {
+   public:
+    suspended(const char *name, void *other) noexcept : call(name), m_other(other) {}
+
+   protected:
+    ~suspended() = default;
+
+   private:
+    friend class caller;
+    void resume() noexcept final;
+
+    void *const m_other;
+    weft::detail::runnable *m_frame = nullptr;
+    std::atomic<bool> m_resumed{false}; // of a task of another layer
+  };
+
+  void wait_for(suspended &waiting) const noexcept;
+  static bool give_to_helper(void (*run)(void *) noexcept, void *job) noexcept;
+
+  const char *const m_name;
+  void *m_other = nullptr; // the task of another layer
+  may m_may = may::pass;
+};
+
+/// Returns the level of threads that MPI has given, or -1 while MPI is not initialised.
+[[nodiscard]] int thread_level() noexcept;
+/// Forgets it: MPI has just been initialised, or is about to end.
+void forget_thread_level() noexcept;
+/// Ends the threads of on_helper(), which are idle. Called before MPI ends.
+void end_helpers() noexcept;
+
+} // namespace weft_mpi

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The polling service of the process: it asks MPI about what tasks wait for. It exists only while
+// something is in flight, so a program that awaits nothing sleeps.
+#pragma once
+
+#include "weft_mpi/service/mpi.hpp"
+#include "weft_mpi/table/in_flight.hpp"
+
+#include <weft/block.hpp>
+#include <weft/layer/task_source.hpp>
+#include <weft/service.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace weft_mpi {
+
+/// Is the task that a request is bound to: one of Weft's, or of a layer that offers its tasks.
+struct bound_task {
+  weft::task_ref task;
+  void *other = nullptr;
+};
+
+/// Is what in_flight needs of MPI.
+struct real_mpi {
+  using request = MPI_Request;
+  using status = MPI_Status;
+  using owner = bound_task;
+  static std::size_t test_some(std::size_t n, MPI_Request *requests, int *indices,
+                               MPI_Status *statuses) noexcept;
+  static void end(const bound_task &owner, const char *name, const MPI_Status &status,
+                  MPI_Status *wanted) noexcept;
+};
+
+class service {
+ public:
+  static service &of_process();
+
+  /// Announces `n` additions, and sees to it that the service exists.
+  ///
+  /// Errors. out_of_resources, shut_down: nothing was announced.
+  void announce(std::size_t n);
+  void withdraw(std::size_t n) noexcept { m_table.withdraw(n); }
+  void add(call &added) noexcept { m_table.add(added); }
+  void add(std::span<const in_flight<real_mpi>::binding> list, const char *name) {
+    m_table.add(list, name);
+  }
+  /// Returns how many calls and bindings are in flight.
+  [[nodiscard]] std::size_t count() noexcept { return m_table.count(); }
+  /// Returns whether the service exists.
+  [[nodiscard]] bool exists() noexcept;
+  /// Calls `visit(name)` for what is in flight, if it can be had without waiting. For a signal handler.
+  /// Returns false if it cannot.
+  template <class Visit>
+  bool try_visit(std::size_t most, Visit &&visit) noexcept {
+    if (!m_inside.try_lock())
+      return false;
+    m_table.try_visit(most, visit);
+    m_inside.unlock();
+    return true;
+  }
+
+ private:
+  enum class service_is { absent, being_made, present };
+  /// Counts rounds that found nothing in flight: the service ends after some, because one that is
+  /// made again for each call costs more.
+  static constexpr int k_quiet_rounds = 16;
+  /// Bounds a round: MPI_Testsome of 256 requests that have not ended takes half a microsecond to two.
+  static constexpr std::size_t k_batch = 256;
+
+  service();
+  bool poll();
+  in_flight<real_mpi>::round poll_once();
+  void make_service();
+  void end_if_quiet();
+
+  in_flight<real_mpi> m_table;
+  spin_lock m_inside; // of the thread that reads or changes the poller's lists
+  const std::uint64_t m_spin_ns;
+  std::uint64_t m_active_ns = 0; // of the service: when something was added or found last
+
+  std::mutex m_lock;
+  weft::service *m_service = nullptr;
+  service_is m_state = service_is::absent;
+  int m_quiet = 0; // of the service
+};
+
+} // namespace weft_mpi

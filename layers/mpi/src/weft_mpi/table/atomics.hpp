@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer's policy for what it takes of common/ (weft_common/atomics.hpp).
+#pragma once
+
+#include <weft_common/atomics.hpp>
+#include <weft_common/spin_lock.hpp>
+
+#include <sched.h>
+
+namespace weft_mpi {
+
+inline void yield_kernel_thread() noexcept { sched_yield(); }
+
+/// Bounds a spin for a lock, which is held for a few instructions: a holder that takes longer has
+/// lost its cpu.
+inline constexpr int k_lock_spins = 64;
+
+using spin_lock =
+    weft_common::spin_lock<weft_common::std_atomics<&yield_kernel_thread, k_lock_spins>>;
+
+} // namespace weft_mpi

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tasks wait for: calls of suspended tasks, and requests that are bound to tasks.
+//
+// Roles       Any thread adds. The poller, one thread at a time, asks MPI and ends what is over.
+// Invariants  I1  What is added is either in the list of additions or in the poller's own lists.
+//             I2  A call or a binding is ended once, by the poller, when it is in neither.
+//             I3  count() is the number of what was announced and has not ended. It is changed
+//                 under the lock, before an addition and after the end.
+// Progress    Blocking: one spin lock, held for a few instructions.
+// Reclamation A call is on the stack of its task, which goes on when the poller resumes it. The
+//             poller frees bindings.
+// Checked by  layers/mpi/tests/in_flight_test.cpp, also under ThreadSanitizer
+#pragma once
+
+#include "weft_mpi/table/atomics.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace weft_mpi {
+
+/// Is a call of a suspended task.
+class call {
+ public:
+  explicit call(const char *name) noexcept : m_name(name) {}
+  call(const call &) = delete;
+  call &operator=(const call &) = delete;
+  [[nodiscard]] const char *name() const noexcept { return m_name; }
+
+ protected:
+  ~call() = default;
+
+ private:
+  template <class Mpi>
+  friend class in_flight;
+  /// Asks MPI whether the call may end.
+  virtual bool has_ended() noexcept = 0;
+  /// Lets the task go on: the last use of the object.
+  virtual void resume() noexcept = 0;
+
+  const char *m_name;
+  call *m_next = nullptr;
+};
+
+/// Holds calls and bindings. `Mpi` has
+///   request, status, owner     types: of MPI, and the task that a request is bound to
+///   test_some(n, requests, indices, statuses) -> found    the completed ones, which are now over
+///   end(owner, name, status of the request, where the user wants it)
+template <class Mpi>
+class in_flight {
+ public:
+  using request = typename Mpi::request;
+  using status = typename Mpi::status;
+  using owner = typename Mpi::owner;
+
+  /// Is a request whose end takes back an event of a task.
+  struct binding {
+    request handle;
+    status *wanted; ///< null: the user wants none
+    owner task;
+  };
+
+  /// Says what one round found, and whether anything is left.
+  struct round {
+    std::size_t ended = 0;
+    bool is_fresh = false; ///< something was added since the last round
+  };
+
+  /// Announces `n` additions. Returns how many were in flight before.
+  std::size_t announce(std::size_t n) noexcept {
+    const std::lock_guard lock(m_lock);
+    return std::exchange(m_count, m_count + n);
+  }
+  /// Takes back what was announced and not added.
+  void withdraw(std::size_t n) noexcept {
+    const std::lock_guard lock(m_lock);
+    m_count -= n;
+  }
+  [[nodiscard]] std::size_t count() noexcept {
+    const std::lock_guard lock(m_lock);
+    return m_count;
+  }
+
+  /// Adds a call, which was announced. The poller may resume it before this function returns.
+  void add(call &added) noexcept {
+    const std::lock_guard lock(m_lock);
+    added.m_next = std::exchange(m_new_calls, &added);
+  }
+  /// Adds bindings, which were announced.
+  ///
+  /// Errors. std::bad_alloc; nothing was added.
+  void add(std::span<const binding> list, const char *name) {
+    auto made = std::make_unique<addition>();
+    made->list.assign(list.begin(), list.end());
+    made->name = name;
+    const std::lock_guard lock(m_lock);
+    made->next = m_new_bindings;
+    m_new_bindings = made.release();
+  }
+
+  /// Asks about `most` calls and `most` bindings. Threads. The poller.
+  round poll(std::size_t most) {
+    round r;
+    r.is_fresh = take_additions();
+    r.ended = poll_calls(most) + poll_bindings(most);
+    if (r.ended != 0)
+      withdraw(r.ended);
+    return r;
+  }
+
+  /// Calls `visit(name)` for what is in flight, at most `most` times, if no other thread is at work
+  /// on the lists of additions. For a signal handler, while the poller is not inside.
+  template <class Visit>
+  void try_visit(std::size_t most, Visit &&visit) noexcept {
+    for (std::size_t i = 0; i < m_calls.size() && most != 0; ++i, --most)
+      visit(m_calls[i]->m_name);
+    for (std::size_t i = 0; i < m_names.size() && most != 0; ++i, --most)
+      visit(m_names[i]);
+    if (!m_lock.try_lock())
+      return;
+    for (call *c = m_new_calls; c && most != 0; c = c->m_next, --most)
+      visit(c->m_name);
+    m_lock.unlock();
+  }
+
+ private:
+  struct addition {
+    addition *next = nullptr;
+    std::vector<binding> list;
+    const char *name = nullptr;
+  };
+
+  bool take_additions() {
+    call *calls;
+    addition *bindings;
+    {
+      const std::lock_guard lock(m_lock);
+      calls = std::exchange(m_new_calls, nullptr);
+      bindings = std::exchange(m_new_bindings, nullptr);
+    }
+    const bool any = calls || bindings;
+    for (; calls; calls = calls->m_next)
+      m_calls.push_back(calls);
+    while (bindings) {
+      const std::unique_ptr<addition> now(std::exchange(bindings, bindings->next));
+      for (const binding &b : now->list) {
+        m_requests.push_back(b.handle);
+        m_ends.push_back({b.wanted, b.task});
+        m_names.push_back(now->name);
+      }
+    }
+    return any;
+  }
+
+  std::size_t poll_calls(std::size_t most) noexcept {
+    std::size_t ended = 0;
+    for (std::size_t looks = std::min(most, m_calls.size()); looks != 0; --looks) {
+      if (m_next_call >= m_calls.size())
+        m_next_call = 0;
+      call *const now = m_calls[m_next_call];
+      if (!now->has_ended()) {
+        ++m_next_call;
+        continue;
+      }
+      m_calls[m_next_call] = m_calls.back();
+      m_calls.pop_back();
+      ++ended;
+      now->resume();
+    }
+    return ended;
+  }
+
+  std::size_t poll_bindings(std::size_t most) {
+    if (m_requests.empty())
+      return 0;
+    if (m_next_binding >= m_requests.size())
+      m_next_binding = 0;
+    const std::size_t first = m_next_binding, n = std::min(most, m_requests.size() - first);
+    m_indices.resize(n);
+    m_statuses.resize(n);
+    const std::size_t found =
+        Mpi::test_some(n, m_requests.data() + first, m_indices.data(), m_statuses.data());
+    for (std::size_t i = 0; i < found; ++i) {
+      const std::size_t at = first + static_cast<std::size_t>(m_indices[i]);
+      Mpi::end(m_ends[at].task, m_names[at], m_statuses[i], m_ends[at].wanted);
+      m_names[at] = nullptr;
+    }
+    m_next_binding = first + n;
+    if (found != 0)
+      forget_ended(first, n, found);
+    return found;
+  }
+
+  /// Fills the places of the ended bindings, which have no name, with the last ones.
+  void forget_ended(std::size_t first, std::size_t n, std::size_t found) noexcept {
+    for (std::size_t at = first + n; at-- > first;) {
+      if (m_names[at])
+        continue;
+      m_requests[at] = m_requests.back();
+      m_ends[at] = m_ends.back();
+      m_names[at] = m_names.back();
+      m_requests.pop_back();
+      m_ends.pop_back();
+      m_names.pop_back();
+    }
+    m_next_binding -= found;
+  }
+
+  struct binding_end {
+    status *wanted;
+    owner task;
+  };
+
+  spin_lock m_lock;
+  std::size_t m_count = 0;
+  call *m_new_calls = nullptr;
+  addition *m_new_bindings = nullptr;
+
+  // Of the poller.
+  std::vector<call *> m_calls;
+  std::size_t m_next_call = 0;
+  std::vector<request> m_requests; // one beside the other, as MPI takes them
+  std::vector<binding_end> m_ends;
+  std::vector<const char *> m_names;
+  std::size_t m_next_binding = 0;
+  std::vector<int> m_indices;
+  std::vector<status> m_statuses;
+};
+
+} // namespace weft_mpi

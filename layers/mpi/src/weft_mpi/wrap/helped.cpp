@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking calls without a non-blocking form: synchronization of one-sided communication, and what
+// makes and ends communicators and windows. In a task they run on a thread of the library.
+#include "weft_mpi/wrap/wrap.hpp"
+
+using namespace weft_mpi;
+
+#define WEFT_HELPED(name, parameters, arguments)                                                   \
+  int MPI_##name parameters {                                                                      \
+    WEFT_ENTER("MPI_" #name)                                                                       \
+    if (!here.is_task())                                                                           \
+      return PMPI_##name arguments;                                                                \
+    return here.on_helper([&]() noexcept { return PMPI_##name arguments; });                       \
+  }
+
+extern "C" {
+
+WEFT_HELPED(Win_fence, (int assert, MPI_Win win), (assert, win))
+WEFT_HELPED(Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win))
+WEFT_HELPED(Win_complete, (MPI_Win win), (win))
+WEFT_HELPED(Win_lock, (int type, int rank, int assert, MPI_Win win), (type, rank, assert, win))
+WEFT_HELPED(Win_lock_all, (int assert, MPI_Win win), (assert, win))
+WEFT_HELPED(Win_unlock, (int rank, MPI_Win win), (rank, win))
+WEFT_HELPED(Win_unlock_all, (MPI_Win win), (win))
+WEFT_HELPED(Win_flush, (int rank, MPI_Win win), (rank, win))
+WEFT_HELPED(Win_flush_all, (MPI_Win win), (win))
+WEFT_HELPED(Win_flush_local, (int rank, MPI_Win win), (rank, win))
+WEFT_HELPED(Win_flush_local_all, (MPI_Win win), (win))
+
+WEFT_HELPED(Win_create,
+            (void *base, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
+            (base, bytes, unit, info, comm, win))
+WEFT_HELPED(Win_allocate,
+            (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+            (bytes, unit, info, comm, base, win))
+WEFT_HELPED(Win_allocate_shared,
+            (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+            (bytes, unit, info, comm, base, win))
+WEFT_HELPED(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
+WEFT_HELPED(Win_free, (MPI_Win * win), (win))
+
+WEFT_HELPED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+WEFT_HELPED(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made))
+WEFT_HELPED(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
+WEFT_HELPED(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made),
+            (comm, group, tag, made))
+WEFT_HELPED(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+            (comm, color, key, made))
+WEFT_HELPED(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+            (comm, type, key, info, made))
+WEFT_HELPED(Comm_free, (MPI_Comm * comm), (comm))
+WEFT_HELPED(Comm_disconnect, (MPI_Comm * comm), (comm))
+WEFT_HELPED(Intercomm_create,
+            (MPI_Comm local, int leader, MPI_Comm peers, int remote_leader, int tag,
+             MPI_Comm *made),
+            (local, leader, peers, remote_leader, tag, made))
+WEFT_HELPED(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
+WEFT_HELPED(Cart_create,
+            (MPI_Comm comm, int count, const int sizes[], const int periods[], int reorder,
+             MPI_Comm *made),
+            (comm, count, sizes, periods, reorder, made))
+WEFT_HELPED(Cart_sub, (MPI_Comm comm, const int remains[], MPI_Comm *made), (comm, remains, made))
+WEFT_HELPED(Graph_create,
+            (MPI_Comm comm, int count, const int index[], const int edges[], int reorder,
+             MPI_Comm *made),
+            (comm, count, index, edges, reorder, made))
+WEFT_HELPED(Dist_graph_create,
+            (MPI_Comm comm, int count, const int sources[], const int degrees[],
+             const int targets[], const int weights[], MPI_Info info, int reorder, MPI_Comm *made),
+            (comm, count, sources, degrees, targets, weights, info, reorder, made))
+WEFT_HELPED(Dist_graph_create_adjacent,
+            (MPI_Comm comm, int in_count, const int sources[], const int source_weights[],
+             int out_count, const int targets[], const int target_weights[], MPI_Info info,
+             int reorder, MPI_Comm *made),
+            (comm, in_count, sources, source_weights, out_count, targets, target_weights, info,
+             reorder, made))
+WEFT_HELPED(Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+            (port, info, root, comm, made))
+WEFT_HELPED(Comm_connect,
+            (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+            (port, info, root, comm, made))
+WEFT_HELPED(Comm_spawn,
+            (const char *command, char *arguments[], int count, MPI_Info info, int root,
+             MPI_Comm comm, MPI_Comm *made, int errors[]),
+            (command, arguments, count, info, root, comm, made, errors))
+WEFT_HELPED(Comm_spawn_multiple,
+            (int count, char *commands[], char **arguments[], const int most[],
+             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *made, int errors[]),
+            (count, commands, arguments, most, infos, root, comm, made, errors))
+WEFT_HELPED(Buffer_detach, (void *buffer, int *bytes), (buffer, bytes))
+
+/// Ends the exposure of a window: MPI has a test for it.
+int MPI_Win_wait(MPI_Win win) {
+  WEFT_ENTER("MPI_Win_wait")
+  if (!here.is_task())
+    return PMPI_Win_wait(win);
+  int flag = 0, error = MPI_SUCCESS;
+  here.wait_until([&] {
+    error = PMPI_Win_test(win, &flag);
+    return error != MPI_SUCCESS || flag;
+  });
+  return error == MPI_SUCCESS && !flag ? PMPI_Win_wait(win) : error;
+}
+
+int MPI_Win_test(MPI_Win win, int *flag) {
+  WEFT_ENTER("MPI_Win_test")
+  const int error = PMPI_Win_test(win, flag);
+  if (error == MPI_SUCCESS && !*flag)
+    here.yield();
+  return error;
+}
+
+} // extern "C"

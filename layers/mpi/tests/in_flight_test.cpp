@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of calls and bindings over requests of the test: each ends once, whatever threads add
+// meanwhile.
+#include "weft_mpi/table/in_flight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using weft_mpi::call;
+using weft_mpi::in_flight;
+
+/// Is an MPI whose requests are numbers: they are complete when the test says so.
+struct fake_mpi {
+  using request = int;
+  struct status {
+    int request = -1;
+  };
+  using owner = std::atomic<int> *; // the events of a task
+
+  static inline std::array<std::atomic<bool>, 20000> complete;
+  static inline std::atomic<int> calls{0}, longest{0};
+
+  static std::size_t test_some(std::size_t n, int *requests, int *indices, status *statuses) {
+    ++calls;
+    longest = std::max(longest.load(), static_cast<int>(n));
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_GE(requests[i], 0) << "a request was asked about after its end";
+      if (!complete[static_cast<std::size_t>(requests[i])])
+        continue;
+      indices[found] = static_cast<int>(i);
+      statuses[found].request = requests[i];
+      requests[i] = -1;
+      ++found;
+    }
+    return found;
+  }
+  static void end(owner events, const char *name, const status &s, status *wanted) {
+    EXPECT_STREQ(name, "bind");
+    if (wanted) {
+      EXPECT_EQ(wanted->request, -1) << "ended twice";
+      *wanted = s;
+    }
+    events->fetch_sub(1);
+  }
+};
+using table = in_flight<fake_mpi>;
+
+struct waiting final : call {
+  explicit waiting(int request) : call("wait"), request(request) {}
+  bool has_ended() noexcept override {
+    return fake_mpi::complete[static_cast<std::size_t>(request)];
+  }
+  void resume() noexcept override { ++resumed; }
+  const int request;
+  std::atomic<int> resumed{0};
+};
+
+void forget_all() {
+  for (auto &c : fake_mpi::complete)
+    c = false;
+  fake_mpi::calls = 0;
+  fake_mpi::longest = 0;
+}
+
+TEST(mpi_in_flight, ends_what_is_complete_and_nothing_else) {
+  forget_all();
+  table all;
+  waiting first(0), second(1);
+  std::atomic<int> events{3};
+  std::array<fake_mpi::status, 3> statuses;
+  EXPECT_EQ(all.announce(2), 0U);
+  all.add(first);
+  all.add(second);
+  EXPECT_EQ(all.announce(3), 2U);
+  const std::array<table::binding, 3> bound = {
+      {{10, &statuses[0], &events}, {11, nullptr, &events}, {12, &statuses[2], &events}}};
+  all.add(bound, "bind");
+  EXPECT_TRUE(all.poll(100).is_fresh);
+  EXPECT_EQ(all.poll(100).ended, 0U);
+  fake_mpi::complete[1] = fake_mpi::complete[10] = fake_mpi::complete[12] = true;
+  const auto round = all.poll(100);
+  EXPECT_EQ(round.ended, 3U);
+  EXPECT_FALSE(round.is_fresh);
+  EXPECT_EQ(second.resumed, 1);
+  EXPECT_EQ(first.resumed, 0);
+  EXPECT_EQ(events, 1);
+  EXPECT_EQ(statuses[0].request, 10);
+  EXPECT_EQ(statuses[2].request, 12);
+  EXPECT_EQ(all.count(), 2U);
+  std::multiset<std::string> names;
+  all.try_visit(10, [&](const char *name) { names.insert(name); });
+  EXPECT_EQ(names, (std::multiset<std::string>{"bind", "wait"}));
+  fake_mpi::complete[0] = fake_mpi::complete[11] = true;
+  EXPECT_EQ(all.poll(100).ended, 2U);
+  EXPECT_EQ(all.count(), 0U);
+  fake_mpi::calls = 0;
+  all.poll(100);
+  EXPECT_EQ(fake_mpi::calls, 0) << "MPI was asked about nothing";
+}
+
+TEST(mpi_in_flight, a_round_has_a_bound_and_reaches_all) {
+  forget_all();
+  table all;
+  constexpr int n = 1000;
+  std::atomic<int> events{n};
+  std::vector<table::binding> bound;
+  for (int i = 0; i < n; ++i)
+    bound.push_back({i, nullptr, &events});
+  all.announce(n);
+  all.add(bound, "bind");
+  all.poll(7);
+  EXPECT_LE(fake_mpi::longest, 7);
+  std::mt19937 random(1);
+  std::vector<int> order(n);
+  for (int i = 0; i < n; ++i)
+    order[static_cast<std::size_t>(i)] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  for (int done = 0; done < n; ++done) {
+    fake_mpi::complete[static_cast<std::size_t>(order[static_cast<std::size_t>(done)])] = true;
+    std::size_t ended = 0;
+    for (int rounds = 0; ended == 0 && rounds <= 2 * n / 7 + 2; ++rounds)
+      ended = all.poll(7).ended;
+    ASSERT_EQ(ended, 1U) << "after " << done;
+  }
+  EXPECT_EQ(events, 0);
+  EXPECT_LE(fake_mpi::longest, 7);
+}
+
+TEST(mpi_in_flight, threads_add_while_the_poller_ends) {
+  forget_all();
+  table all;
+  constexpr int threads = 4, each = 1500;
+  std::atomic<int> events{threads * each / 2}, adding{threads};
+  std::vector<std::unique_ptr<waiting>> calls(threads * each);
+  std::vector<fake_mpi::status> statuses(threads * each);
+  std::vector<std::thread> adders;
+  for (int t = 0; t < threads; ++t)
+    adders.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < each; ++i) {
+        const int request = t * each + i;
+        const auto at = static_cast<std::size_t>(request);
+        all.announce(1);
+        const bool early = random() % 2;
+        if (early)
+          fake_mpi::complete[at] = true;
+        if (i % 2 == 0) {
+          calls[at] = std::make_unique<waiting>(request);
+          all.add(*calls[at]);
+        } else {
+          const table::binding b{request, &statuses[at], &events};
+          all.add({&b, 1}, "bind");
+        }
+        if (!early)
+          fake_mpi::complete[at] = true;
+      }
+      --adding;
+    });
+  while (adding != 0 || all.count() != 0)
+    all.poll(64);
+  for (auto &t : adders)
+    t.join();
+  EXPECT_EQ(events, 0);
+  for (int request = 0; request < threads * each; ++request) {
+    const auto at = static_cast<std::size_t>(request);
+    if (calls[at]) {
+      EXPECT_EQ(calls[at]->resumed, 1);
+    } else {
+      EXPECT_EQ(statuses[at].request, request);
+    }
+  }
+}
+
+} // namespace

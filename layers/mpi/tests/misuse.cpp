@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse, each with its message. The argument says which; the program plays an MPI that gives fewer
+// threads than asked for by standing in for PMPI_Init_thread.
+#include <mpi.h>
+#include <weft/mpi.hpp>
+#include <weft/weft.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+int most_level = MPI_THREAD_MULTIPLE;
+
+bool asked_for(const char *what, const char *argument) { return std::strcmp(what, argument) == 0; }
+
+void *symbol(const char *name) {
+  if (void *const found = dlsym(RTLD_NEXT, name))
+    return found;
+  std::fprintf(stderr, "there is no %s\n", name);
+  _exit(2);
+}
+
+int class_of(int code) {
+  int found = -1;
+  MPI_Error_class(code, &found);
+  return found;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) int PMPI_Init_thread(int *argc, char ***argv,
+                                                                       int level, int *provided) {
+  using function = int(int *, char ***, int, int *);
+  return reinterpret_cast<function *>(symbol("PMPI_Init_thread"))(
+      argc, argv, level < most_level ? level : most_level, provided);
+}
+
+int main(int argc, char **argv) {
+  const char *const what = argc > 1 ? argv[1] : "";
+  if (asked_for(what, "serialized"))
+    most_level = MPI_THREAD_SERIALIZED;
+  if (asked_for(what, "funneled"))
+    most_level = MPI_THREAD_FUNNELED;
+  MPI_Init(&argc, &argv);
+  int x = 0, rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  if (asked_for(what, "finalize")) { // a task still receives
+    weft::spawn([&] { MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE); });
+    weft::taskyield();
+    weft::this_task::sleep_for_ns(50'000'000);
+    MPI_Finalize();
+    return 0;
+  }
+  if (asked_for(what, "terminated")) { // as a launcher ends the other ranks of a failed job
+    weft::spawn([&] { MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE); });
+    weft::spawn([&] {
+      MPI_Request r;
+      MPI_Irecv(&x, 1, MPI_INT, 0, 2, MPI_COMM_SELF, &r);
+      weft::mpi::bind(r);
+    });
+    weft::taskyield();
+    weft::this_task::sleep_for_ns(50'000'000);
+    raise(SIGTERM);
+    return 0;
+  }
+  if (asked_for(what, "serialized") || asked_for(what, "funneled")) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const bool aware = weft::mpi::is_task_aware();
+    // The thread that initialised MPI goes on, outside of tasks.
+    const int outside =
+        MPI_Sendrecv_replace(&x, 1, MPI_INT, rank, 3, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int in_task = -1, on_thread = -1;
+    weft::spawn([&] {
+      in_task =
+          MPI_Sendrecv_replace(&x, 1, MPI_INT, rank, 3, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Request r = MPI_REQUEST_NULL;
+      try {
+        weft::mpi::bind(r);
+        std::printf("bound\n");
+      } catch (const weft::error &e) {
+        std::printf("bind: %s\n", to_string(e.code()));
+      }
+    });
+    weft::taskwait();
+    std::thread([&] {
+      on_thread =
+          MPI_Sendrecv_replace(&x, 1, MPI_INT, rank, 3, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }).join();
+    std::printf("aware %d, outside %d, in a task %s, on a thread %s\n", aware, outside,
+                class_of(in_task) == MPI_ERR_OTHER ? "refused" : "done",
+                class_of(on_thread) == MPI_ERR_OTHER ? "refused" : "done");
+  }
+  MPI_Finalize();
+  return 0;
+}
