@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft_lpf/link.hpp"
+
+#include <weft/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include <sched.h>
+
+namespace weft_lpf {
+
+namespace net = weft::net;
+
+namespace {
+
+constexpr std::uint32_t k_failure = k_streams; // the number of a message about a context
+constexpr std::uint32_t k_first_step = 16; // from here on: messages of step_listener
+constexpr std::uint32_t k_notified = UINT32_MAX;
+constexpr std::size_t k_batch = 64;
+constexpr std::size_t k_most_read = std::size_t{1} << 20; // longer reads are split
+constexpr int k_rounds = 200; // of progress, before a wait sleeps
+
+/// Is in front of each message.
+struct head {
+  superstep of;
+  std::uint64_t total = 0;  // bytes of the stream
+  std::uint64_t offset = 0; // of those that follow
+};
+
+} // namespace
+
+struct link::own_message : net::operation {
+  link *owner = nullptr;
+  std::unique_ptr<std::byte[]> data;
+};
+
+struct link::own_read : net::operation {
+  link *owner = nullptr;
+  superstep of;
+};
+
+link::link(std::unique_ptr<net::engine> below)
+    : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
+      m_lost(static_cast<std::size_t>(below->size())), m_below(std::move(below), *this) {
+  watch();
+}
+
+link::~link() {
+  unwatch();
+  while (m_sending != 0) {
+    m_below.progress(k_batch);
+    sched_yield();
+  }
+  m_below.close();
+}
+
+mail &link::mail_with_lock(const superstep &step) {
+  return m_mail.try_emplace(step, m_lost.size()).first->second;
+}
+
+mail &link::mail_of(const superstep &step) {
+  const std::lock_guard guard(m_lock);
+  return mail_with_lock(step);
+}
+
+void link::drop(const superstep &step) noexcept {
+  const std::lock_guard guard(m_lock);
+  m_mail.erase(step);
+}
+
+void link::submit(net::operation &op) noexcept {
+  try {
+    m_below.submit(op);
+  } catch (const weft::error &) { // there is no polling service: waits poll
+  }
+}
+
+void link::message_ended(net::operation &self) noexcept {
+  const std::unique_ptr<own_message> one(static_cast<own_message *>(&self));
+  one->owner->note_arrival();
+  --one->owner->m_sending;
+}
+
+std::size_t link::send(int to, const superstep &step, stream what,
+                       std::span<const std::byte> bytes) {
+  std::size_t sent = 0, offset = 0;
+  do {
+    const std::size_t part = std::min(m_most_bytes, bytes.size() - offset);
+    const head h{step, bytes.size(), offset};
+    auto one = std::make_unique<own_message>();
+    one->data = std::make_unique_for_overwrite<std::byte[]>(sizeof h + part);
+    std::memcpy(one->data.get(), &h, sizeof h);
+    if (part != 0)
+      std::memcpy(one->data.get() + sizeof h, bytes.data() + offset, part);
+    one->what = net::action::message;
+    one->id = static_cast<std::uint32_t>(what);
+    one->rank = to;
+    one->local = one->data.get();
+    one->bytes = sizeof h + part;
+    one->ended = &message_ended;
+    one->owner = this;
+    ++m_sending;
+    submit(*one.release());
+    offset += part;
+    ++sent;
+  } while (offset != bytes.size());
+  return sent;
+}
+
+void link::read_ended(net::operation &self) noexcept {
+  const std::unique_ptr<own_read> one(static_cast<own_read *>(&self));
+  link &owner = *one->owner;
+  owner.note_arrival();
+  const std::lock_guard guard(owner.m_lock);
+  mail &in = owner.m_mail.find(one->of)->second; // it stays while there are reads
+  --in.reads;
+  if (one->result != net::outcome::done)
+    in.has_failed_read = true;
+  owner.wake();
+}
+
+std::size_t link::read(const superstep &step, int from, const net::memory_key &key,
+                       std::uint64_t offset, void *to, std::size_t bytes) {
+  std::size_t started = 0;
+  for (std::size_t first = 0; first < bytes; first += k_most_read, ++started) {
+    auto one = std::make_unique<own_read>();
+    one->owner = this;
+    one->of = step;
+    one->what = net::action::get;
+    one->rank = from;
+    one->key = key;
+    one->offset = offset + first;
+    one->local = static_cast<std::byte *>(to) + first;
+    one->bytes = std::min(k_most_read, bytes - first);
+    one->ended = &read_ended;
+    {
+      const std::lock_guard guard(m_lock);
+      ++mail_with_lock(step).reads;
+    }
+    submit(*one.release());
+  }
+  return started;
+}
+
+bool link::is_failure(std::uint64_t context, int processes) const {
+  if (m_failed.contains(context))
+    return true;
+  if (!m_has_lost)
+    return false;
+  const auto end = m_lost.begin() + processes;
+  return std::find(m_lost.begin(), end, true) != end;
+}
+
+bool link::has_all(const waiter &waiting) const {
+  if (waiting.what == stream::order)
+    return !m_orders.empty();
+  if (waiting.count == SIZE_MAX)
+    return waiting.in->reads == 0 && !waiting.in->has_failed_read;
+  return waiting.in->whole[static_cast<std::size_t>(waiting.what)] >= waiting.count;
+}
+
+bool link::is_over(const waiter &waiting) const {
+  if (waiting.count == SIZE_MAX)
+    return waiting.in->reads == 0; // also after a failure: they end
+  return has_all(waiting) || is_failure(waiting.context, waiting.processes);
+}
+
+void link::wake() {
+  if (m_waiter && is_over(*m_waiter))
+    std::exchange(m_waiter, nullptr)->is_over.set();
+}
+
+bool link::wait(waiter &waiting) {
+  bool is_polled = false;
+  for (int i = 0; i != k_rounds; ++i) {
+    {
+      const std::lock_guard guard(m_lock);
+      if (is_over(waiting))
+        return has_all(waiting);
+    }
+    m_below.progress(k_batch);
+  }
+  try {
+    m_below.begin_wait();
+    is_polled = true;
+  } catch (const weft::error &) { // this thread polls
+  }
+  {
+    const std::lock_guard guard(m_lock);
+    if (is_over(waiting))
+      waiting.is_over.set();
+    else
+      m_waiter = &waiting;
+  }
+  bool waits = is_polled;
+  while (!waiting.is_over.is_set())
+    try {
+      if (waits) {
+        waiting.is_over.wait();
+      } else {
+        m_below.progress(k_batch);
+        sched_yield();
+      }
+    } catch (const weft::error &) { // the caller may not suspend
+      waits = false;
+    }
+  if (is_polled)
+    m_below.end_wait();
+  const std::lock_guard guard(m_lock); // behind the waker
+  return has_all(waiting);
+}
+
+bool link::wait_for(const superstep &step, int processes, stream what, std::size_t count) {
+  waiter waiting{step.context, processes, &mail_of(step), what, count, {}};
+  return wait(waiting);
+}
+
+std::optional<std::vector<std::byte>> link::wait_for_order() {
+  waiter waiting{0, 1, nullptr, stream::order, 1, {}}; // of process 0 alone
+  if (!wait(waiting))
+    return std::nullopt;
+  const std::lock_guard guard(m_lock);
+  std::vector<std::byte> order = std::move(m_orders.front());
+  m_orders.pop_front();
+  return order;
+}
+
+bool link::wait_for_reads(const superstep &step, int processes) {
+  waiter waiting{step.context, processes, &mail_of(step), stream::requests, SIZE_MAX, {}};
+  return wait(waiting);
+}
+
+void link::fail(std::uint64_t context, int processes) noexcept {
+  {
+    const std::lock_guard guard(m_lock);
+    m_failed.insert(context);
+  }
+  for (int to = 0; to != processes; ++to)
+    if (to != rank())
+      try {
+        send(to, {context, 0}, static_cast<stream>(k_failure), {});
+      } catch (const std::bad_alloc &) { // it learns it when it misses a message: at the end
+      }
+}
+
+std::uint32_t link::tag_of(std::uint64_t context) noexcept {
+  context = (context ^ (context >> 33)) * 0xff51afd7ed558ccdU; // as MurmurHash3 ends
+  return static_cast<std::uint32_t>((context ^ (context >> 33)) & 0x7fffffffU);
+}
+
+void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to) {
+  const std::uint32_t tag = tag_of(context);
+  std::vector<early> before;
+  {
+    const std::lock_guard guard(m_lock);
+    if (!m_listening.try_emplace(tag, listening{context, processes, to}).second)
+      throw std::runtime_error("two contexts have the tag " + std::to_string(tag));
+    const auto found = m_early.find(tag);
+    if (found != m_early.end()) {
+      before = std::move(found->second);
+      m_early.erase(found);
+    }
+  }
+  for (const early &e : before)
+    if (e.id == k_notified)
+      to->has_come(e.from, e.what);
+    else
+      to->message(e.from, e.id, e.payload);
+}
+
+std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, early &&come) {
+  const std::lock_guard guard(m_lock);
+  const auto found = m_listening.find(tag);
+  if (found != m_listening.end())
+    return found->second.to;
+  m_early[tag].push_back(std::move(come));
+  return nullptr;
+}
+
+void link::send_step(int to, std::uint64_t context, std::uint32_t id,
+                     std::span<const std::byte> bytes) {
+  const std::uint32_t tag = tag_of(context);
+  auto one = std::make_unique<own_message>();
+  one->data = std::make_unique_for_overwrite<std::byte[]>(sizeof tag + bytes.size());
+  std::memcpy(one->data.get(), &tag, sizeof tag);
+  std::memcpy(one->data.get() + sizeof tag, bytes.data(), bytes.size());
+  one->what = net::action::message;
+  one->id = k_first_step + id;
+  one->rank = to;
+  one->local = one->data.get();
+  one->bytes = sizeof tag + bytes.size();
+  one->ended = &message_ended;
+  one->owner = this;
+  ++m_sending;
+  submit(*one.release());
+}
+
+void link::forget(std::uint64_t context) noexcept {
+  const std::lock_guard guard(m_lock);
+  const auto found = m_listening.find(tag_of(context));
+  if (found != m_listening.end() && found->second.context == context)
+    m_listening.erase(found);
+  m_early.erase(tag_of(context));
+  m_mail.erase(m_mail.lower_bound({context, 0}), m_mail.upper_bound({context, UINT64_MAX}));
+}
+
+int link::lost_among(int processes) {
+  const std::lock_guard guard(m_lock);
+  const auto end = m_lost.begin() + processes;
+  const auto found = std::find(m_lost.begin(), end, true);
+  return found == end ? -1 : static_cast<int>(found - m_lost.begin());
+}
+
+void link::take(int from, stream what, const superstep &step, std::uint64_t total,
+                std::uint64_t offset, std::span<const std::byte> bytes) {
+  mail &in = mail_with_lock(step);
+  const auto kind = static_cast<std::size_t>(what);
+  mail::letter &l = in.from[kind][static_cast<std::size_t>(from)];
+  if (l.bytes.size() != total)
+    l.bytes.resize(total);
+  if (!bytes.empty())
+    std::memcpy(l.bytes.data() + offset, bytes.data(), bytes.size());
+  l.come += bytes.size();
+  if (l.come != total)
+    return;
+  ++in.whole[kind];
+  if (what == stream::order) {
+    m_orders.push_back(std::move(l.bytes));
+    m_mail.erase(step);
+  }
+}
+
+void link::has_failed(std::uint64_t context) {
+  std::shared_ptr<step_listener> to;
+  {
+    const std::lock_guard guard(m_lock);
+    m_failed.insert(context);
+    const auto found = m_listening.find(tag_of(context));
+    if (found != m_listening.end())
+      to = found->second.to;
+    wake();
+  }
+  if (to)
+    to->failed(-1);
+}
+
+void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
+  note_arrival();
+  if (id >= k_first_step) {
+    std::uint32_t tag;
+    std::memcpy(&tag, payload.data(), sizeof tag);
+    payload = payload.subspan(sizeof tag);
+    id -= k_first_step;
+    try {
+      if (const auto to = listener_of(tag, {from, id, 0, {payload.begin(), payload.end()}}))
+        to->message(from, id, payload);
+    } catch (const std::bad_alloc &) { // it is missed: the report of the stall names it
+    }
+    return;
+  }
+  head h;
+  std::memcpy(&h, payload.data(), sizeof h);
+  try {
+    if (id == k_failure)
+      return has_failed(h.of.context);
+    const std::lock_guard guard(m_lock);
+    if (!m_failed.contains(h.of.context))
+      take(from, static_cast<stream>(id), h.of, h.total, h.offset, payload.subspan(sizeof h));
+    wake();
+  } catch (const std::bad_alloc &) {
+    const std::lock_guard guard(m_lock);
+    m_failed.insert(h.of.context);
+    wake();
+  }
+}
+
+void link::notified(int from, std::uint32_t id, std::uint64_t count) noexcept {
+  note_arrival();
+  try {
+    if (const auto to = listener_of(id, {from, k_notified, count, {}}))
+      to->has_come(from, count);
+  } catch (const std::bad_alloc &) { // as above
+  }
+}
+
+void link::lost(int rank) noexcept {
+  note_arrival();
+  std::vector<std::shared_ptr<step_listener>> all;
+  {
+    const std::lock_guard guard(m_lock);
+    m_lost[static_cast<std::size_t>(rank)] = true;
+    m_has_lost = true;
+    for (const auto &[tag, one] : m_listening)
+      if (rank < one.processes)
+        all.push_back(one.to);
+    wake();
+  }
+  for (const auto &to : all)
+    to->failed(rank);
+}
+
+std::string link::waits() {
+  std::string text;
+  std::vector<std::shared_ptr<step_listener>> all;
+  {
+    const std::lock_guard guard(m_lock);
+    if (m_waiter && m_waiter->in && m_waiter->count == SIZE_MAX)
+      text += "waits in lpf_sync for reads of the memory of others\n";
+    else if (m_waiter && m_waiter->in) {
+      constexpr const char *k_names[] = {"to call it", "to answer gets", "to have read its memory"};
+      const auto kind = static_cast<std::size_t>(m_waiter->what);
+      const auto &letters = m_waiter->in->from[kind];
+      std::string missing;
+      for (int from = 0; from != m_waiter->processes; ++from) {
+        const mail::letter &l = letters[static_cast<std::size_t>(from)];
+        if (from != rank() && (l.bytes.empty() || l.come != l.bytes.size()))
+          missing += (missing.empty() ? "" : ", ") + std::to_string(from);
+      }
+      text += "waits in lpf_sync for processes " + missing + " " + k_names[kind] + ": " +
+              std::to_string(m_waiter->in->whole[kind]) + " of " + std::to_string(m_waiter->count) +
+              " have\n";
+    }
+    for (const auto &[tag, one] : m_listening)
+      all.push_back(one.to);
+  }
+  for (const auto &to : all)
+    to->add_waits(text);
+  return text;
+}
+
+} // namespace weft_lpf

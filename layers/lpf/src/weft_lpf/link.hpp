@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a process reaches the others: streams of bytes that belong to a superstep, reads of memory, and
+// failures.
+#pragma once
+
+#include <weft/net/stall.hpp>
+#include <weft/net/transport.hpp>
+#include <weft/sync/event.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft_lpf {
+
+/// Names a superstep: the context, and the number of the superstep in it.
+struct superstep {
+  std::uint64_t context = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const superstep &, const superstep &) = default;
+};
+
+/// Is what a process sends to another one in a superstep, each at most once. They are also the numbers of
+/// the messages.
+enum class stream : std::uint32_t {
+  requests, ///< puts, and what gets ask for
+  answers, ///< of gets
+  thanks, ///< "I have read your memory": without bytes
+  order, ///< of process 0 to one that waits for orders; it belongs to no superstep
+};
+inline constexpr std::size_t k_streams = 4;
+
+/// Holds what comes in a superstep.
+struct mail {
+  explicit mail(std::size_t ranks) {
+    for (auto &s : from)
+      s.resize(ranks);
+  }
+  struct letter {
+    std::vector<std::byte> bytes;
+    std::size_t come = 0; // bytes
+  };
+  std::vector<letter> from[k_streams]; // by stream and process
+  std::size_t whole[k_streams] = {}; // letters that are complete
+  std::size_t reads = 0; // that are under way
+  bool has_failed_read = false;
+};
+
+/// Takes what arrives for the task-aware part of a context (steps.hpp). No lock of the link is held.
+class step_listener {
+ public:
+  /// Takes a message of a superstep: `what` is as its sender wrote it.
+  virtual void has_come(int from, std::uint64_t what) noexcept = 0;
+  /// Takes what send_step() has sent.
+  virtual void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept = 0;
+  /// Learns that the context has failed. `lost` is the process whose loss it is, or -1.
+  virtual void failed(int lost) noexcept = 0;
+  /// Appends what is waited for, a line each.
+  virtual void add_waits(std::string &text) = 0;
+
+ protected:
+  ~step_listener() = default;
+};
+
+/// Joins one process with the others of its job, and serves all of its contexts.
+///
+/// Threads. One at a time, the process's; what arrives is handled by any thread.
+class link final : weft::net::listener, weft::net::stall_watched {
+ public:
+  /// Errors. Those of net::transport.
+  explicit link(std::unique_ptr<weft::net::engine> below);
+  link(const link &) = delete;
+  link &operator=(const link &) = delete;
+  ~link(); ///< waits until what was sent is on its way
+
+  [[nodiscard]] int rank() const noexcept { return m_below.rank(); }
+  [[nodiscard]] int size() const noexcept { return m_below.size(); }
+  [[nodiscard]] weft::net::transport &below() noexcept { return m_below; }
+
+  /// Returns the place of what comes in a superstep, until drop().
+  [[nodiscard]] mail &mail_of(const superstep &step);
+  void drop(const superstep &step) noexcept;
+
+  /// Sends a stream. Returns the number of messages. Errors. std::bad_alloc.
+  std::size_t send(int to, const superstep &step, stream what, std::span<const std::byte> bytes);
+  /// Starts to read memory of another process, in a superstep, in parts. Returns how many. Errors.
+  /// std::bad_alloc.
+  std::size_t read(const superstep &step, int from, const weft::net::memory_key &key,
+                   std::uint64_t offset, void *to, std::size_t bytes);
+  /// @{ Waits until `count` streams of a kind have come, or until no read is under way. Returns false if the
+  /// context has failed before. `processes` is the number of those that it has.
+  [[nodiscard]] bool wait_for(const superstep &step, int processes, stream what, std::size_t count);
+  [[nodiscard]] bool wait_for_reads(const superstep &step, int processes);
+  /// @}
+
+  /// Waits for an order, and returns it; nothing if process 0 is lost.
+  [[nodiscard]] std::optional<std::vector<std::byte>> wait_for_order();
+  /// Reports that a process is lost, from outside of the engine. Any thread.
+  void report_lost(int which) noexcept { m_below.report_lost(which); }
+
+  // ---- the task-aware part of contexts
+  /// Returns what names a context in notifications.
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t context) noexcept;
+  /// Hands what arrives for a context to `to`, until forget(): also what has come before. Errors.
+  /// std::bad_alloc; std::runtime_error if the tag is taken.
+  void listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to);
+  /// Sends a message of at most most_step_bytes(). Errors. std::bad_alloc.
+  void send_step(int to, std::uint64_t context, std::uint32_t id, std::span<const std::byte> bytes);
+  [[nodiscard]] std::size_t most_step_bytes() const noexcept { return m_most_bytes; }
+  /// Starts an operation of the caller.
+  void start(weft::net::operation &op) noexcept { submit(op); }
+  /// Notes that an operation of start() has ended; inside the engine.
+  void note_end() noexcept { note_arrival(); }
+
+  /// Makes a context fail at all of its processes.
+  void fail(std::uint64_t context, int processes) noexcept;
+  /// Forgets a context that has ended. What still comes for it is dropped if it has failed.
+  void forget(std::uint64_t context) noexcept;
+  /// Returns a process among the first `processes` that is lost; -1 if there is none.
+  [[nodiscard]] int lost_among(int processes);
+
+ private:
+  struct waiter {
+    std::uint64_t context;
+    int processes;
+    const mail *in;
+    stream what;
+    std::size_t count; // of streams; SIZE_MAX: until there are no reads
+    weft::event is_over;
+  };
+  struct own_message;
+  struct own_read;
+  struct listening {
+    std::uint64_t context;
+    int processes;
+    std::shared_ptr<step_listener> to;
+  };
+  struct early {
+    int from;
+    std::uint32_t id; // k_notified: a notification
+    std::uint64_t what;
+    std::vector<std::byte> payload;
+  };
+
+  [[nodiscard]] int own() const noexcept override { return rank(); }
+  [[nodiscard]] const void *world() const noexcept override { return m_world; }
+  [[nodiscard]] std::string waits() override;
+  /// Returns the listener of a tag; null, and `come` is kept for it, if there is none yet.
+  std::shared_ptr<step_listener> listener_of(std::uint32_t tag, early &&come);
+  void has_failed(std::uint64_t context);
+
+  void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
+  void notified(int from, std::uint32_t id, std::uint64_t count) noexcept override;
+  void lost(int rank) noexcept override;
+  static void message_ended(weft::net::operation &self) noexcept;
+  static void read_ended(weft::net::operation &self) noexcept;
+
+  // With the lock:
+  mail &mail_with_lock(const superstep &step);
+  void take(int from, stream what, const superstep &step, std::uint64_t total, std::uint64_t offset,
+            std::span<const std::byte> bytes);
+  [[nodiscard]] bool is_failure(std::uint64_t context, int processes) const;
+  [[nodiscard]] bool has_all(const waiter &waiting) const;
+  [[nodiscard]] bool is_over(const waiter &waiting) const;
+  void wake();
+
+  bool wait(waiter &waiting);
+  void submit(weft::net::operation &op) noexcept;
+
+  const std::size_t m_most_bytes; // of a stream in one message
+  const void *const m_world;
+  std::mutex m_lock;
+  std::map<superstep, mail> m_mail;
+  std::set<std::uint64_t> m_failed; // contexts
+  std::vector<bool> m_lost; // by process
+  bool m_has_lost = false;
+  waiter *m_waiter = nullptr;
+  std::map<std::uint32_t, listening> m_listening; // by tag
+  std::map<std::uint32_t, std::vector<early>> m_early; // by tag
+  std::deque<std::vector<std::byte>> m_orders;
+  std::atomic<std::size_t> m_sending{0}; // messages
+  weft::net::transport m_below; // the last: messages come from its construction on
+};
+
+} // namespace weft_lpf

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft_lpf/machine.hpp"
+
+#include "weft_lpf/processes.hpp"
+
+#include <weft/layer/environment.hpp>
+#include <weft/net/inproc.hpp>
+#include <weft/sync/latch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace weft_lpf {
+
+namespace {
+
+unsigned processes_of_machine() {
+  const std::string size = weft::layer::setting("net.size");
+  const int count = size.empty() ? weft::layer::effective_cpus() : std::stoi(size);
+  return static_cast<unsigned>(std::max(count, 1));
+}
+
+/// Is an SPMD function with its threads. Process 0 is the caller's.
+class threads_of_spmd {
+ public:
+  threads_of_spmd(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args)
+      : m_spmd(spmd), m_args(args) {
+    if (count > 1) {
+      const weft::net::inproc_world world(static_cast<int>(count));
+      for (unsigned pid = 0; pid != count; ++pid)
+        m_links.push_back(std::make_unique<link>(world.make_engine(static_cast<int>(pid))));
+    }
+    for (unsigned pid = 0; pid != count; ++pid)
+      m_contexts.emplace_back(count > 1 ? m_links[pid].get() : nullptr, 1,
+                              place{pid, count, where.all, part_of(where.free, pid, count)});
+  }
+
+  bool run() {
+    const std::size_t others = m_contexts.size() - 1;
+    weft::latch over(static_cast<std::ptrdiff_t>(others));
+    std::vector<std::thread> threads;
+    threads.reserve(others);
+    lpf_args_t rest{};
+    rest.f_symbols = m_args.f_symbols;
+    rest.f_size = m_args.f_size;
+    try {
+      while (threads.size() != others)
+        threads.emplace_back([this, &over, rest, one = &m_contexts[threads.size() + 1]] {
+          end(*one, rest);
+          over.count_down();
+        });
+    } catch (const std::system_error &e) {
+      m_contexts[0].fail("lpf_exec cannot start thread " + std::to_string(threads.size() + 1) +
+                         " of " + std::to_string(others) + ": " + e.what() +
+                         "; ask for fewer processes");
+      m_has_failed = true;
+      over.count_down(static_cast<std::ptrdiff_t>(others - threads.size()));
+    }
+    if (!m_has_failed)
+      end(m_contexts[0], m_args);
+    over.wait(); // a worker may do something else meanwhile; a join would hold it
+    for (std::thread &t : threads)
+      t.join();
+    return !m_has_failed;
+  }
+
+ private:
+  void end(context &one, const lpf_args_t &args) {
+    if (!run_spmd(one, m_spmd, args))
+      m_has_failed = true;
+  }
+
+  const lpf_spmd_t m_spmd;
+  const lpf_args_t m_args;
+  std::vector<std::unique_ptr<link>> m_links;
+  std::deque<context> m_contexts;
+  std::atomic<bool> m_has_failed{false};
+};
+
+// ---- what the machine can do
+
+constexpr std::size_t k_classes = k_size_classes;
+constexpr std::size_t k_sizes[k_classes] = {8, 4096, 262144}; // bytes of a message
+constexpr std::size_t k_least_bytes = 32768; // to each process: enough for the clock
+constexpr int k_rounds = 5;
+
+std::mutex g_machine_lock;
+machine_numbers g_machine;
+std::once_flag g_is_measured;
+
+using clock_type = std::chrono::steady_clock;
+
+double seconds_since(clock_type::time_point begin) {
+  return std::chrono::duration<double>(clock_type::now() - begin).count();
+}
+
+/// Returns the median of some supersteps in which each process sends `count` messages to each.
+double time_of_exchange(context &self, std::size_t from, std::size_t to, std::size_t bytes,
+                        std::size_t count) {
+  double taken[k_rounds];
+  for (double &t : taken) {
+    const auto begin = clock_type::now();
+    for (std::size_t i = 0; i != count; ++i)
+      for (unsigned peer = 0; peer != self.where().processes; ++peer)
+        self.queue(context::direction::put, from, 0, peer, to, self.where().pid * bytes, bytes);
+    static_cast<void>(self.sync(context::ending::superstep));
+    t = seconds_since(begin);
+  }
+  std::sort(std::begin(taken), std::end(taken));
+  return taken[k_rounds / 2];
+}
+
+void measure_spmd(lpf_t ctx, lpf_pid_t pid, lpf_pid_t processes, lpf_args_t) {
+  context &self = *static_cast<context *>(ctx);
+  const std::size_t most = k_sizes[k_classes - 1];
+  std::vector<std::byte> source(most), target(most * processes);
+  const std::size_t from = self.add(slot_kind::local, source.data(), source.size());
+  const std::size_t to = self.add(slot_kind::global, target.data(), target.size());
+  static_cast<void>(self.sync(context::ending::superstep));
+  const double empty = time_of_exchange(self, from, to, 0, 0);
+  double gaps[k_classes];
+  for (std::size_t i = 0; i != k_classes; ++i) {
+    const std::size_t count = std::max<std::size_t>(k_least_bytes / k_sizes[i], 1);
+    gaps[i] = (time_of_exchange(self, from, to, k_sizes[i], count) - empty) /
+              static_cast<double>(k_sizes[i] * count * processes);
+  }
+  if (pid != 0 || self.has_failed())
+    return;
+  constexpr double k_least = 1e-12; // the results are positive, whatever the clock says
+  const std::lock_guard guard(g_machine_lock);
+  g_machine.latency = std::max(empty, k_least);
+  for (std::size_t i = 0; i != k_classes; ++i)
+    g_machine.gap[i] = std::max(gaps[i], k_least);
+}
+
+} // namespace
+
+context &root_context() {
+  static context root(nullptr, 0, [] {
+    const process_job *const job = job_of_process();
+    const unsigned all = job ? job->processes() : processes_of_machine();
+    return place{0, 1, all, all};
+  }());
+  return root;
+}
+
+bool run_in_threads(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {
+  return threads_of_spmd(where, count, spmd, args).run();
+}
+
+bool run_for_root(unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {
+  process_job *const job = job_of_process();
+  return job && count != 1 ? run_in_processes(*job, count, spmd, args)
+                           : run_in_threads(root_context().where(), count, spmd, args);
+}
+
+void measure() {
+  std::call_once(g_is_measured, [] {
+    static_cast<void>(run_for_root(root_context().where().all, &measure_spmd, {}));
+  });
+}
+
+machine_numbers measured() noexcept {
+  const std::lock_guard guard(g_machine_lock);
+  return g_machine;
+}
+
+void set_measured(const machine_numbers &numbers) {
+  std::call_once(g_is_measured, [] {});
+  const std::lock_guard guard(g_machine_lock);
+  g_machine = numbers;
+}
+
+double gap(std::size_t bytes) noexcept {
+  std::size_t i = k_classes - 1;
+  while (i != 0 && bytes < k_sizes[i])
+    --i;
+  return measured().gap[i];
+}
+
+double latency(std::size_t) noexcept { return measured().latency; }
+
+} // namespace weft_lpf

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a process (steps.hpp): they are issued at once, in parts if they are long, and each end is
+// counted in its superstep.
+#include "weft_lpf/steps_records.hpp"
+#include "weft_lpf/sync/halves.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace weft_lpf {
+
+namespace {
+
+const char *name_of_kind(steps::kind what) {
+  switch (what) {
+  case steps::kind::put:
+    return "talpf_put";
+  case steps::kind::get:
+    return "talpf_get";
+  case steps::kind::fetch_add:
+    return "talpf_atomic_fetch_and_add";
+  default:
+    return "talpf_atomic_cmp_and_swp";
+  }
+}
+
+} // namespace
+
+bool steps::issue(const request &asked) {
+  if (m_has_failed)
+    return false;
+  const std::string what = name_of_kind(asked.what);
+  if (asked.pid >= m_where.processes) {
+    fail(what + " names process " + std::to_string(asked.pid) + " of " +
+         std::to_string(m_where.processes));
+    return false;
+  }
+  std::byte *own = nullptr;
+  std::string why;
+  {
+    const std::lock_guard guard(m_slots_lock);
+    const registration *const r = m_slots.find(asked.own_slot);
+    if (r && asked.own_offset <= r->bytes && asked.bytes <= r->bytes - asked.own_offset)
+      own = r->begin + asked.own_offset;
+    else if (asked.bytes != 0)
+      why = what + " of " + who() + ": " + plural(asked.bytes, "byte") + " from " +
+            std::to_string(asked.own_offset) + " are not in slot " +
+            std::to_string(asked.own_slot) + " of " + who() +
+            (r ? ", which has " + plural(r->bytes, "byte") : ", which is not registered");
+  }
+  if (!why.empty()) {
+    fail(why);
+    return false;
+  }
+  auto one = std::make_unique<own_message>();
+  one->owner = shared_from_this();
+  one->asked = asked;
+  one->own = own;
+  one->held = holder_of_task();
+  ++m_in_flight;
+  one->step = m_issued[asked.pid].add();
+  agenda to_do;
+  bool is_ready = false;
+  own_message *const issued = one.release(); // it ends itself, perhaps as soon as it is in a list
+  std::string refusal;
+  try {
+    const std::lock_guard guard(m_lock);
+    if (m_is_broken) {
+      refusal = "the context has failed";
+    } else {
+      issued->in = record_of(issued->step);
+      is_ready =
+          asked.bytes == 0 || (asked.pid == m_where.pid &&
+                               (!m_link || asked.what == kind::put || asked.what == kind::get));
+      if (!is_ready) {
+        const auto [at, is_new] = m_remotes.try_emplace({asked.pid, asked.slot});
+        is_ready = at->second.is_known;
+        if (!is_ready)
+          at->second.waiting.push_back(issued);
+        if (is_new)
+          to_do.letters.push_back({asked.pid, letter_where, bytes_of(std::uint64_t{asked.slot})});
+      }
+    }
+  } catch (const std::bad_alloc &) {
+    refusal = what + " of " + who() + " has no memory for its message";
+  }
+  if (!refusal.empty()) {
+    issued->why = refusal;
+    end_own(issued);
+    return false;
+  }
+  act(to_do);
+  if (is_ready)
+    start(issued);
+  return !m_has_failed;
+}
+
+void steps::copy_own(own_message &one) {
+  const request &asked = one.asked;
+  std::byte *there = nullptr;
+  {
+    const std::lock_guard guard(m_slots_lock);
+    const registration *const r = m_slots.find(asked.slot);
+    const std::size_t limit = !r ? 0 : r->half != 0 ? r->half : r->bytes;
+    if (!r || asked.offset > limit || asked.bytes > limit - asked.offset)
+      one.why = std::string(name_of_kind(asked.what)) + " of " + who() + ": " +
+                plural(asked.bytes, "byte") + " from " + std::to_string(asked.offset) +
+                " are not in slot " + std::to_string(asked.slot) + " of " + who() +
+                (r ? ", which has " + plural(limit, "byte") : ", which is not registered");
+    else if (r->half != 0 && asked.what != kind::put)
+      one.why = std::string(name_of_kind(asked.what)) + " of " + who() + " reads slot " +
+                std::to_string(asked.slot) +
+                ", a double buffer, which takes puts only; register the memory by itself";
+    else
+      there = r->begin + (r->half != 0 ? half_of(one.step) * r->half : 0) + asked.offset;
+  }
+  if (!there)
+    return;
+  if (asked.what == kind::put) {
+    std::memmove(there, one.own, asked.bytes);
+  } else if (asked.what == kind::get) {
+    std::memmove(one.own, there, asked.bytes);
+  } else if (reinterpret_cast<std::uintptr_t>(there) % sizeof(std::uint64_t) != 0) {
+    one.why = std::string(name_of_kind(asked.what)) + " of " + who() + " is not at 8 aligned bytes";
+  } else {
+    auto *const word = reinterpret_cast<std::uint64_t *>(there);
+    std::uint64_t seen = asked.expected;
+    if (asked.what == kind::fetch_add)
+      seen = __atomic_fetch_add(word, asked.value, __ATOMIC_SEQ_CST);
+    else
+      __atomic_compare_exchange_n(word, &seen, asked.value, false, __ATOMIC_SEQ_CST,
+                                  __ATOMIC_SEQ_CST);
+    std::memcpy(one.own, &seen, sizeof seen);
+  }
+}
+
+void steps::submit(net::operation &op) noexcept { m_link->start(op); }
+
+void steps::start(own_message *one) noexcept {
+  const request &asked = one->asked;
+  const bool is_copied =
+      asked.pid == m_where.pid && (!m_link || asked.what == kind::put || asked.what == kind::get);
+  try {
+    if (is_copied) {
+      if (asked.bytes != 0)
+        copy_own(*one);
+      if (one->why.empty())
+        has_come(static_cast<int>(m_where.pid), what_of(one->step, 0));
+      return end_own(one);
+    }
+    slot_place where;
+    if (asked.bytes != 0) {
+      {
+        const std::lock_guard guard(m_lock);
+        const auto found = m_remotes.find({asked.pid, asked.slot});
+        if (found != m_remotes.end())
+          where = found->second.where;
+      }
+      const std::uint64_t limit = where.half != 0 ? where.half : where.bytes;
+      const std::string what = std::string(name_of_kind(asked.what)) + " of " + who();
+      const std::string slot =
+          "slot " + std::to_string(asked.slot) + " of process " + std::to_string(asked.pid);
+      if (where.is_there == 0)
+        one->why = what + " names " + slot +
+                   ", which is not registered; a registration holds from "
+                   "the next sync of all processes";
+      else if (asked.offset > limit || asked.bytes > limit - asked.offset)
+        one->why = what + ": " + plural(asked.bytes, "byte") + " from " +
+                   std::to_string(asked.offset) + " are not in " + slot + ", which has " +
+                   plural(limit, "byte");
+      else if (where.half != 0 && asked.what != kind::put)
+        one->why = what + " reads " + slot +
+                   ", a double buffer, which takes puts only; register the memory by itself";
+    }
+    const std::size_t count = asked.bytes <= m_chunk ? 1 : (asked.bytes + m_chunk - 1) / m_chunk;
+    if (one->why.empty() && count > k_most_parts)
+      one->why = std::string(name_of_kind(asked.what)) + " of " + who() + " has " +
+                 std::to_string(count) + " parts; net.chunk is too small";
+    if (!one->why.empty())
+      return end_own(one);
+    m_is_used[asked.pid] = true;
+    one->parts = std::make_unique<own_message::part[]>(count);
+    one->left = count;
+    const std::uint64_t offset =
+        (where.half != 0 ? half_of(one->step) * where.half : 0) + asked.offset;
+    for (std::size_t i = 0; i != count; ++i) {
+      own_message::part &p = one->parts[i];
+      p.whole = one;
+      p.rank = static_cast<int>(asked.pid);
+      p.key = where.key;
+      p.offset = offset + i * m_chunk;
+      p.local = one->own + i * m_chunk;
+      p.bytes = std::min(m_chunk, asked.bytes - i * m_chunk);
+      p.ended = &part_ended;
+      p.id = m_link->tag_of(m_context);
+      p.value = asked.value;
+      p.expected = asked.expected;
+      switch (asked.what) {
+      case kind::put:
+        p.what = net::action::put_notify;
+        p.count = i + 1 == count ? what_of(one->step, count - 1) : what_of(one->step, 0) | k_part;
+        break;
+      case kind::get:
+        p.what = net::action::get;
+        break;
+      case kind::fetch_add:
+        p.what = net::action::fetch_add;
+        break;
+      case kind::compare_swap:
+        p.what = net::action::compare_swap;
+        break;
+      }
+    }
+    own_message::part *const parts = one->parts.get(); // the end of the last one frees them
+    for (std::size_t i = 0; i != count; ++i)
+      submit(parts[i]);
+  } catch (const std::bad_alloc &) {
+    one->why = std::string(name_of_kind(asked.what)) + " has no memory for its parts";
+    end_own(one);
+  }
+}
+
+void steps::part_ended(net::operation &self) noexcept {
+  auto &p = static_cast<own_message::part &>(self);
+  own_message *const whole = p.whole;
+  if (p.result != net::outcome::done)
+    whole->result = p.result;
+  else if (p.what == net::action::fetch_add || p.what == net::action::compare_swap)
+    std::memcpy(whole->own, &p.value, sizeof p.value);
+  if (--whole->left != 0)
+    return;
+  const std::shared_ptr<steps> owner = whole->owner;
+  owner->m_link->note_end();
+  if (whole->result == net::outcome::done && whole->asked.what != kind::put) {
+    if (auto *const behind = new (std::nothrow) tail) { // the other process counts the message
+      behind->owner = owner;
+      behind->what = net::action::put_notify;
+      behind->rank = p.rank;
+      behind->id = owner->m_link->tag_of(owner->m_context);
+      behind->count = what_of(whole->step, 0);
+      behind->ended = &tail_ended;
+      ++owner->m_in_flight;
+      owner->submit(*behind);
+    } else {
+      whole->why = "a message has no memory for its end";
+    }
+  }
+  owner->end_own(whole);
+}
+
+void steps::tail_ended(net::operation &self) noexcept {
+  const std::unique_ptr<tail> one(static_cast<tail *>(&self));
+  const std::shared_ptr<steps> owner = std::move(one->owner);
+  --owner->m_in_flight;
+}
+
+void steps::end_own(own_message *ended) noexcept {
+  const std::unique_ptr<own_message> one(ended);
+  const std::shared_ptr<steps> self = std::move(one->owner);
+  if (one->why.empty() && one->result != net::outcome::done && one->result != net::outcome::closed)
+    one->why = std::string(name_of_kind(one->asked.what)) + " from " + who() + " to process " +
+               std::to_string(one->asked.pid) +
+               (one->result == net::outcome::rank_lost
+                    ? " has not ended: the process is lost, or has left"
+                    : " names memory that is not registered there any more, or is not aligned");
+  if (!one->why.empty())
+    fail(one->why);
+  const bool good = one->why.empty() && one->result == net::outcome::done;
+  if (one->in) {
+    ++one->in->ended;
+    if (one->in->data.message()) {
+      agenda to_do;
+      {
+        const std::lock_guard guard(m_lock);
+        if (!m_is_broken)
+          have_data(one->in, to_do);
+      }
+      act(to_do);
+    }
+  }
+  release(one->held, good);
+  --m_in_flight;
+}
+
+} // namespace weft_lpf

@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: Apache-2.0
+// A superstep ends in these phases; each is begun by the thread that ends the one before:
+//
+//   open     Messages are issued, and those of others arrive.
+//   counts   talpf_sync has closed it. Each process learns how many messages each other one has sent to it: by
+//            an exchange of ceil(log2 p) messages, from the cache, or from its caller.
+//   data     All of them have arrived, and its own messages have ended.
+//   thanks   Where traffic is one-way, the receiver has acknowledged, unless a barrier follows.
+//   barrier  A dissemination barrier of ceil(log2 p) messages.
+//
+// The exchange is a reduce-scatter whose operands stay apart (Bruck et al., 1997): with the same number of
+// messages a process learns the count of each sender, so that reports can name pairs.
+#include "weft_lpf/steps.hpp"
+
+#include "weft_lpf/report.hpp"
+#include "weft_lpf/steps_records.hpp"
+#include "weft_lpf/sync/halves.hpp"
+
+#include <weft/error.hpp>
+#include <weft/layer/environment.hpp>
+#include <weft/layer/task.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include <sched.h>
+
+namespace weft_lpf {
+
+namespace {
+
+/// Is in front of the letters of a superstep.
+struct step_head {
+  std::uint32_t step = 0;
+  std::uint32_t round = 0;
+  std::uint32_t first = 0; // of the counts that follow
+};
+
+constexpr std::uint32_t k_barrier = 0x80000000U, k_cached = 0x40000000U, k_counted = 0x20000000U;
+constexpr std::size_t k_batch = 64;
+constexpr int k_rounds = 200; // of progress, before a wait sleeps
+
+acknowledge acknowledge_of_setting() {
+  const std::string text = weft::layer::setting("lpf.acknowledge");
+  return text == "all"     ? acknowledge::all
+         : text == "never" ? acknowledge::never
+                           : acknowledge::one_way;
+}
+
+bool checks_of_setting() {
+#ifdef NDEBUG
+  return weft::layer::setting("lpf.check") == "true";
+#else
+  return true; // a build that checks
+#endif
+}
+
+std::size_t size_of_setting(const char *key) {
+  const std::string text = weft::layer::setting(key);
+  std::size_t end = 0;
+  const std::size_t number = std::stoul(text, &end);
+  const std::string unit = text.substr(end);
+  return number << (unit == "KiB" ? 10 : unit == "MiB" ? 20 : unit == "GiB" ? 30 : 0);
+}
+
+} // namespace
+
+steps::steps(link *below, std::uint64_t context, const place &where, slot_table &slots,
+             std::mutex &slots_lock)
+    : m_link(below), m_context(context), m_where(where),
+      m_chunk(below ? size_of_setting("net.chunk") : SIZE_MAX),
+      m_acknowledge(below ? acknowledge_of_setting() : acknowledge::never),
+      m_checks(below && checks_of_setting()), m_slots(slots), m_slots_lock(slots_lock),
+      m_issued(where.processes), m_is_used(where.processes) {}
+
+steps::~steps() = default;
+
+void steps::open() {
+  if (m_link)
+    m_link->listen(m_context, static_cast<int>(m_where.processes), shared_from_this());
+}
+
+unsigned steps::rounds() const noexcept {
+  return static_cast<unsigned>(std::bit_width(m_where.processes - 1));
+}
+
+std::uint32_t steps::now() {
+  const std::lock_guard guard(m_lock);
+  return m_now;
+}
+
+steps::record_ref &steps::record_of(std::uint32_t step) {
+  record_ref &one = m_records[step];
+  if (!one)
+    one = std::make_shared<record>(step, m_where.processes, rounds());
+  return one;
+}
+
+steps::record_ref steps::arriving(std::uint32_t step) {
+  const auto found = m_records.find(step);
+  if (found != m_records.end())
+    return found->second;
+  return step < m_now || m_is_broken ? nullptr : record_of(step);
+}
+
+std::string steps::name_of(const record &one) const {
+  const char *const how = one.how == mode::standard ? "default"
+                          : one.how == mode::cached ? "cached"
+                                                    : "msg";
+  return "talpf_sync " + std::to_string(one.step) + " (" + how + ") of " + who();
+}
+
+// ---- supersteps
+
+bool steps::sync(std::uint32_t attributes) {
+  if (m_has_failed)
+    return false;
+  const std::uint32_t chosen = attributes & (k_cached | k_counted);
+  if (chosen == (k_cached | k_counted) ||
+      (chosen != k_counted && (attributes & ~(k_barrier | k_cached)) != 0)) {
+    fail("talpf_sync of " + who() + " got the attributes " + std::to_string(attributes) +
+         ", which are none of lpf/talpf.h");
+    return false;
+  }
+  if (weft::layer::who_calls() == weft::layer::caller::between)
+    throw weft::error(
+        weft::errc::no_block,
+        "talpf_sync was called where no task runs and none may wait; call it in a task");
+  if (m_link)
+    m_link->below().begin_wait();
+  holder held = holder_of_task();
+  bool is_kept = false; // by the superstep
+  agenda to_do;
+  try {
+    if (!held.is_task)
+      held.thread = std::make_shared<holder::wait>();
+    const std::lock_guard guard(m_lock);
+    if (!m_is_broken) {
+      const record_ref one = record_of(m_now);
+      one->held = held;
+      one->is_watched = m_link != nullptr;
+      is_kept = true;
+      one->how = chosen == k_cached    ? mode::cached
+                 : chosen == k_counted ? mode::counted
+                                       : mode::standard;
+      one->has_barrier = chosen == 0 || (attributes & k_barrier) != 0;
+      one->counted = attributes & (k_counted - 1);
+      one->at = phase::counts;
+      ++m_now;
+      for (unsigned to = 0; to != m_where.processes; ++to) {
+        one->sent[to] = m_issued[to].close(m_now);
+        one->issued += one->sent[to];
+      }
+      if (one->how == mode::standard) {
+        m_cache.reset();
+        begin_counts(one, to_do);
+      } else if (one->how == mode::cached) {
+        one->fills = !m_cache;
+        if (!m_cache)
+          m_cache = std::make_shared<counts_cache>();
+        one->cache = m_cache;
+        if (one->fills || m_checks)
+          begin_counts(one, to_do);
+        else
+          have_counts(one, to_do);
+      } else {
+        know_counts(one, to_do);
+      }
+    }
+  } catch (const std::bad_alloc &) {
+    to_do.failure = "talpf_sync of " + who() + " has no memory";
+  }
+  const std::shared_ptr<holder::wait> own_wait = held.thread;
+  act(to_do);
+  if (!is_kept) {
+    if (m_link)
+      m_link->below().end_wait();
+    release(held, false);
+  }
+  if (!is_kept || !own_wait)
+    return !m_has_failed;
+  for (int i = 0; m_link && i != k_rounds && !own_wait->over.is_set(); ++i)
+    m_link->below().progress(k_batch);
+  bool waits = true;
+  while (!own_wait->over.is_set())
+    try {
+      if (waits) {
+        own_wait->over.wait();
+      } else {
+        m_link->below().progress(k_batch);
+        sched_yield();
+      }
+    } catch (const weft::error &) { // the caller may not suspend
+      waits = false;
+    }
+  return own_wait->good;
+}
+
+void steps::begin_counts(const record_ref &one, agenda &to_do) {
+  const unsigned processes = m_where.processes;
+  one->exchanges = true;
+  one->block.resize(processes);
+  for (unsigned i = 0; i != processes; ++i)
+    one->block[i] = one->sent[(m_where.pid + i) % processes];
+  if (rounds() != 0)
+    send_round(one, to_do);
+  advance_counts(one, to_do);
+}
+
+void steps::send_round(const record_ref &one, agenda &to_do) {
+  const unsigned processes = m_where.processes, bit = 1U << one->round;
+  std::vector<std::uint32_t> counts;
+  for (unsigned i = 0; i != processes; ++i)
+    if ((i & bit) != 0)
+      counts.push_back(one->block[i]);
+  const std::size_t most = (m_link->most_step_bytes() - sizeof(step_head)) / sizeof(counts[0]);
+  for (std::size_t first = 0; first < counts.size(); first += most) {
+    const std::size_t count = std::min(most, counts.size() - first);
+    std::vector<std::byte> bytes =
+        bytes_of(step_head{one->step, one->round, static_cast<std::uint32_t>(first)});
+    bytes.resize(sizeof(step_head) + count * sizeof(counts[0]));
+    std::memcpy(bytes.data() + sizeof(step_head), counts.data() + first, count * sizeof(counts[0]));
+    to_do.letters.push_back({(m_where.pid + bit) % processes, letter_counts, std::move(bytes)});
+  }
+}
+
+void steps::take_counts(std::span<const std::byte> payload, agenda &to_do) {
+  const auto head = value_of<step_head>(payload);
+  const record_ref one = arriving(head.step);
+  if (!one)
+    return;
+  const std::size_t count = (payload.size() - sizeof head) / sizeof(std::uint32_t);
+  std::vector<std::uint32_t> &in = one->in[head.round];
+  in.resize(m_where.processes);
+  std::memcpy(in.data() + head.first, payload.data() + sizeof head, count * sizeof in[0]);
+  one->in_count[head.round] += count;
+  if (one->exchanges && one->at == phase::counts)
+    advance_counts(one, to_do);
+}
+
+void steps::advance_counts(const record_ref &one, agenda &to_do) {
+  const unsigned processes = m_where.processes;
+  for (; one->round != rounds(); ++one->round) {
+    const unsigned bit = 1U << one->round;
+    std::size_t needed = 0;
+    for (unsigned i = 0; i != processes; ++i)
+      needed += (i & bit) != 0;
+    if (one->in_count[one->round] != needed)
+      return;
+    std::size_t next = 0;
+    for (unsigned i = 0; i != processes; ++i)
+      if ((i & bit) != 0)
+        one->block[i] = one->in[one->round][next++];
+    if (one->round + 1 != rounds()) {
+      ++one->round;
+      send_round(one, to_do);
+      --one->round;
+    }
+  }
+  have_counts(one, to_do);
+}
+
+void steps::have_counts(const record_ref &one, agenda &to_do) {
+  const unsigned processes = m_where.processes;
+  if (one->exchanges && one->round != rounds())
+    return;
+  if (one->cache && !one->fills && !one->cache->is_filled)
+    return one->cache->waiting.push_back(one);
+  if (one->exchanges)
+    for (unsigned i = 0; i != processes; ++i)
+      one->expected[(m_where.pid + processes - i) % processes] = one->block[i];
+  else
+    one->expected = one->cache->counts;
+  if (one->cache && one->fills) {
+    one->cache->is_filled = true;
+    one->cache->step = one->step;
+    one->cache->counts = one->expected;
+  } else if (one->cache && one->exchanges) {
+    for (unsigned from = 0; from != processes; ++from)
+      if (one->expected[from] != one->cache->counts[from]) {
+        to_do.failure = name_of(*one) + " uses the counts of talpf_sync " +
+                        std::to_string(one->cache->step) + ": process " + std::to_string(from) +
+                        " has sent " + plural(one->expected[from], "message") + " to process " +
+                        std::to_string(m_where.pid) + ", and " +
+                        std::to_string(one->cache->counts[from]) +
+                        " then; end a superstep with LPF_SYNC_DEFAULT where the pattern changes";
+        return;
+      }
+  }
+  one->knows = true;
+  know_counts(one, to_do);
+  if (one->cache && one->fills)
+    for (const record_ref &waiting : std::exchange(one->cache->waiting, {}))
+      have_counts(waiting, to_do);
+}
+
+void steps::know_counts(const record_ref &one, agenda &to_do) {
+  std::uint64_t all = one->counted;
+  if (one->knows) {
+    all = 0;
+    for (const std::uint32_t n : one->expected)
+      all += n;
+  }
+  one->at = phase::data;
+  if (has_surplus(*one, to_do))
+    return;
+  if (one->knows && !one->has_barrier)
+    send_thanks(one, to_do);
+  if (one->data.close(one->issued + all))
+    have_data(one, to_do);
+}
+
+void steps::send_thanks(const record_ref &one, agenda &to_do) {
+  if (m_acknowledge == acknowledge::never)
+    return;
+  for (unsigned from = 0; from != m_where.processes; ++from) {
+    const std::uint32_t come = one->knows ? one->expected[from] : one->come[from];
+    if (from != m_where.pid &&
+        (m_acknowledge == acknowledge::all ? come != 0 : is_one_way(come, one->sent[from])))
+      to_do.letters.push_back({from, letter_thanks, bytes_of(step_head{one->step, 0, 0})});
+  }
+}
+
+void steps::have_data(const record_ref &one, agenda &to_do) {
+  one->at = phase::thanks;
+  if (one->has_barrier || m_acknowledge == acknowledge::never)
+    return have_thanks(one, to_do);
+  if (!one->knows)
+    send_thanks(one, to_do);
+  std::uint64_t needed = 0;
+  for (unsigned to = 0; to != m_where.processes; ++to)
+    if (to != m_where.pid &&
+        (m_acknowledge == acknowledge::all ? one->sent[to] != 0
+                                           : is_one_way(one->sent[to], one->come[to]))) {
+      one->awaits_thanks[to] = true;
+      ++needed;
+    }
+  if (one->thanks.close(needed))
+    have_thanks(one, to_do);
+}
+
+void steps::have_thanks(const record_ref &one, agenda &to_do) {
+  if (!one->has_barrier || rounds() == 0)
+    return end(one, to_do);
+  one->at = phase::barrier;
+  send_beat(one, to_do);
+  advance_barrier(one, to_do);
+}
+
+void steps::send_beat(const record_ref &one, agenda &to_do) {
+  to_do.letters.push_back({(m_where.pid + (1U << one->beat)) % m_where.processes, letter_beat,
+                           bytes_of(step_head{one->step, one->beat, 0})});
+}
+
+void steps::advance_barrier(const record_ref &one, agenda &to_do) {
+  while ((one->beats >> one->beat & 1) != 0) {
+    if (++one->beat == rounds())
+      return end(one, to_do);
+    send_beat(one, to_do);
+  }
+}
+
+void steps::end(const record_ref &one, agenda &to_do) {
+  to_do.over.push_back(std::move(one->held));
+  to_do.waits_over += one->is_watched;
+  m_records.erase(one->step);
+}
+
+// ---- what arrives
+
+void steps::come_with_lock(const record_ref &one, unsigned from, std::uint64_t what,
+                           agenda &to_do) {
+  const bool is_part = (what & k_part) != 0;
+  one->come[from] += !is_part;
+  one->all_come += !is_part;
+  if (has_surplus(*one, to_do))
+    return;
+  if (is_part ? one->data.part()
+              : one->data.message(static_cast<std::uint32_t>((what & ~k_part) >> 32)))
+    have_data(one, to_do);
+}
+
+/// Returns whether more has come than was expected.
+bool steps::has_surplus(const record &one, agenda &to_do) const {
+  if (one.at == phase::open || one.at == phase::counts)
+    return false;
+  if (!one.knows && one.all_come > one.counted)
+    to_do.failure = name_of(one) + ": " + plural(one.all_come, "message") +
+                    " have come to it, and " + std::to_string(one.counted) +
+                    " were expected; gets and atomic operations of other processes count as well";
+  for (unsigned from = 0; one.knows && from != m_where.processes; ++from)
+    if (one.come[from] > one.expected[from])
+      to_do.failure = name_of(one) + ": process " + std::to_string(from) + " has sent more than " +
+                      plural(one.expected[from], "message") + " to process " +
+                      std::to_string(m_where.pid) +
+                      "; end a superstep with LPF_SYNC_DEFAULT where the pattern changes";
+  return !to_do.failure.empty();
+}
+
+void steps::has_come(int from, std::uint64_t what) noexcept {
+  agenda to_do;
+  try {
+    const std::lock_guard guard(m_lock);
+    const auto step = static_cast<std::uint32_t>(what);
+    if (const record_ref one = arriving(step))
+      come_with_lock(one, static_cast<unsigned>(from), what, to_do);
+    else if (!m_is_broken)
+      to_do.failure = "talpf_sync " + std::to_string(step) + " of " + who() +
+                      " is over, and a message of process " + std::to_string(from) +
+                      " comes behind it; LPF_SYNC_MSG counts the messages of all processes, gets "
+                      "and atomic operations included";
+  } catch (const std::bad_alloc &) {
+    to_do.failure = who() + " has no memory for a superstep";
+  }
+  act(to_do);
+}
+
+void steps::answer_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do) {
+  slot_place place;
+  place.slot = value_of<std::uint64_t>(payload);
+  {
+    const std::lock_guard guard(m_slots_lock);
+    if (registration *const r = m_slots.find(place.slot); r && !m_is_broken) {
+      if (!r->has_key) {
+        r->key = m_link->below().add_memory(r->begin, r->bytes);
+        r->has_key = true;
+      }
+      place.is_there = 1;
+      place.bytes = r->bytes;
+      place.half = r->half;
+      place.key = r->key;
+    }
+  }
+  to_do.letters.push_back({from, letter_here, bytes_of(place)});
+}
+
+void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do) {
+  const auto place = value_of<slot_place>(payload);
+  const auto at = m_remotes.try_emplace({from, place.slot}).first;
+  at->second.is_known = true;
+  at->second.where = place;
+  to_do.found = std::exchange(at->second.waiting, {});
+  if (place.is_there == 0)
+    m_remotes.erase(at); // the messages find that it is not there
+}
+
+void steps::message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
+  const auto sender = static_cast<unsigned>(from);
+  agenda to_do;
+  try {
+    const std::lock_guard guard(m_lock);
+    if (m_is_broken && id != letter_where)
+      return;
+    if (id == letter_counts)
+      take_counts(payload, to_do);
+    else if (id == letter_where)
+      answer_slot(sender, payload, to_do);
+    else if (id == letter_here)
+      take_slot(sender, payload, to_do);
+    else if (const auto head = value_of<step_head>(payload);
+             const record_ref one = arriving(head.step)) {
+      if (id == letter_thanks) {
+        one->thanked[sender] = true;
+        if (one->thanks.message())
+          have_thanks(one, to_do);
+      } else {
+        one->beats |= std::uint64_t{1} << head.round;
+        if (one->at == phase::barrier)
+          advance_barrier(one, to_do);
+      }
+    }
+  } catch (const std::exception &e) {
+    to_do.failure =
+        who() + " cannot take a message of process " + std::to_string(from) + ": " + e.what();
+  }
+  act(to_do);
+}
+
+void steps::act(agenda &to_do) noexcept {
+  for (const agenda::letter &one : to_do.letters)
+    try {
+      m_link->send_step(static_cast<int>(one.to), m_context, one.id, one.bytes);
+    } catch (const std::bad_alloc &) {
+      to_do.failure = who() + " has no memory for a message";
+    }
+  for (own_message *const one : to_do.found)
+    start(one);
+  if (!to_do.failure.empty())
+    fail(to_do.failure);
+  for (; to_do.waits_over != 0; --to_do.waits_over)
+    m_link->below().end_wait();
+  for (const holder &held : to_do.over)
+    release(held, true);
+}
+
+// ---- ends and failures
+
+void steps::release(const holder &held, bool good) noexcept {
+  if (held.thread) {
+    held.thread->good = good;
+    held.thread->over.set();
+  }
+  if (!held.is_task)
+    return;
+  if (!good)
+    weft::layer::fail_task(held.task, failure());
+  weft::decrease_events(held.task);
+}
+
+std::exception_ptr steps::failure() const {
+  if (m_lost >= 0)
+    return std::make_exception_ptr(
+        weft::error(weft::errc::rank_lost, "process " + std::to_string(m_lost) +
+                                               " is lost: the messages and supersteps of " + who() +
+                                               " cannot end"));
+  return std::make_exception_ptr(
+      weft::error(weft::errc::invalid_argument,
+                  "the LPF context of " + who() + " has failed; standard error says why"));
+}
+
+void steps::fail(const std::string &why) noexcept {
+  if (!m_has_failed.exchange(true)) {
+    report(why);
+    if (m_link)
+      m_link->fail(m_context, static_cast<int>(m_where.processes));
+  }
+  fail_all(-1);
+}
+
+void steps::failed(int lost) noexcept {
+  m_has_failed = true;
+  fail_all(lost);
+}
+
+void steps::fail_all(int lost) noexcept {
+  std::map<std::uint32_t, record_ref> records;
+  std::vector<own_message *> waiting;
+  {
+    const std::lock_guard guard(m_lock);
+    if (!m_is_broken)
+      m_lost = lost;
+    m_is_broken = true;
+    hide_memory();
+    records.swap(m_records);
+    for (auto &[name, there] : m_remotes)
+      for (own_message *const one : std::exchange(there.waiting, {})) {
+        one->result = net::outcome::closed;
+        waiting.push_back(one);
+      }
+  }
+  for (own_message *const one : waiting)
+    end_own(one);
+  for (const auto &[step, one] : records) {
+    if (one->at == phase::open)
+      continue;
+    if (one->is_watched)
+      m_link->below().end_wait();
+    if (lost >= 0)
+      report("process " + std::to_string(lost) + " is lost: " + name_of(*one) + " cannot end");
+    release(one->held, false);
+  }
+}
+
+/// Takes memory of the program from the other processes: it may be freed when a failure is known.
+void steps::hide_memory() noexcept {
+  if (m_is_closed || !m_link)
+    return;
+  const std::lock_guard guard(m_slots_lock);
+  m_slots.each([this](registration &one) {
+    if (one.half == 0 && std::exchange(one.has_key, false))
+      m_link->below().remove_memory(one.key);
+  });
+}
+
+bool steps::finish() noexcept {
+  const auto is_over = [this] {
+    if (m_in_flight != 0)
+      return false;
+    const std::lock_guard guard(m_lock);
+    return std::none_of(m_records.begin(), m_records.end(),
+                        [](const auto &r) { return r.second->at != phase::open; });
+  };
+  const auto wait = [this](const auto &is_done) {
+    while (!is_done()) {
+      if (m_link)
+        m_link->below().progress(k_batch);
+      sched_yield();
+    }
+  };
+  wait(is_over);
+  for (unsigned to = 0; m_link && to != m_where.processes; ++to)
+    if (m_is_used[to])
+      if (auto *const behind = new (std::nothrow) tail) {
+        behind->owner = shared_from_this();
+        behind->what = net::action::flush;
+        behind->rank = static_cast<int>(to);
+        behind->ended = &tail_ended;
+        ++m_in_flight;
+        submit(*behind);
+      }
+  wait([this] { return m_in_flight == 0; });
+  return !m_has_failed;
+}
+
+void steps::close() noexcept {
+  const std::lock_guard guard(m_lock);
+  m_is_closed = m_is_broken = true;
+}
+
+void steps::forget_slot(std::size_t slot) noexcept {
+  const std::lock_guard guard(m_lock);
+  std::erase_if(m_remotes,
+                [slot](const auto &r) { return r.first.second == slot && r.second.is_known; });
+}
+
+// ---- reports
+
+void steps::add_waits(std::string &text) {
+  const std::lock_guard guard(m_lock);
+  const unsigned processes = m_where.processes;
+  const auto process = [](unsigned pid) { return "process " + std::to_string(pid); };
+  for (const auto &[step, one] : m_records) {
+    if (one->at == phase::open)
+      continue;
+    const std::string in = "waits in " + name_of(*one) + " for ";
+    if (one->at == phase::counts) {
+      if (one->exchanges && one->round != rounds())
+        text += in + "the counts that " +
+                process((m_where.pid + processes - (1U << one->round) % processes) % processes) +
+                " sends when it has called it\n";
+      else
+        text += in + "the counts of an earlier superstep\n";
+    } else if (one->at == phase::data) {
+      const std::uint64_t ended = one->ended;
+      if (ended < one->issued)
+        text += in + "its own messages, of which " + std::to_string(ended) + " of " +
+                std::to_string(one->issued) + " have ended\n";
+      std::uint64_t come = 0;
+      for (unsigned from = 0; from != processes; ++from) {
+        come += one->come[from];
+        if (one->knows && one->come[from] < one->expected[from])
+          text += in + process(from) + ", of which " + std::to_string(one->come[from]) + " of " +
+                  plural(one->expected[from], "message") + " have come\n";
+      }
+      if (!one->knows && come < one->counted) {
+        text += in + plural(one->counted, "message") + ", of which " + std::to_string(come) +
+                " have come";
+        for (unsigned from = 0; from != processes; ++from)
+          if (one->come[from] != 0)
+            text += ", " + std::to_string(one->come[from]) + " of " + process(from);
+        text += "\n";
+      }
+    } else if (one->at == phase::thanks) {
+      for (unsigned to = 0; to != processes; ++to)
+        if (one->awaits_thanks[to] && !one->thanked[to])
+          text += in + "the acknowledgement of " + process(to) + "\n";
+    } else {
+      text += in + "its barrier, in which " +
+              process((m_where.pid + processes - (1U << one->beat) % processes) % processes) +
+              " is awaited\n";
+    }
+  }
+  for (const auto &[name, there] : m_remotes)
+    if (!there.waiting.empty())
+      text += "waits for " + process(name.first) + " to say where its slot " +
+              std::to_string(name.second) + " is\n";
+}
+
+} // namespace weft_lpf

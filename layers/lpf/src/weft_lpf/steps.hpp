@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task-aware part of a context (lpf/talpf.h): messages that are issued at once, and the ends of their
+// supersteps, of which several may be under way.
+#pragma once
+
+#include "weft_lpf/link.hpp"
+#include "weft_lpf/place.hpp"
+#include "weft_lpf/slot_table.hpp"
+#include "weft_lpf/sync/completion_count.hpp"
+#include "weft_lpf/sync/issue_count.hpp"
+
+#include <lpf/core.h>
+
+#include <weft/block.hpp>
+#include <weft/net/transport.hpp>
+#include <weft/sync/event.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft_lpf {
+
+/// Says which senders wait for an acknowledgement of their receivers, where a superstep ends without a
+/// barrier (lpf.acknowledge).
+enum class acknowledge : std::uint8_t { one_way, all, never };
+
+/// Is what ends with a message or a superstep: an event of a task, or the wait of a thread.
+struct holder {
+  struct wait {
+    weft::event over;
+    bool good = false;
+  };
+  weft::task_ref task{};
+  bool is_task = false;
+  std::shared_ptr<wait> thread;
+};
+
+/// Holds the messages and supersteps of one process in one context.
+///
+/// Threads. Any. No lock is held over a call of the transport, because it may call back.
+class steps final : public step_listener, public std::enable_shared_from_this<steps> {
+ public:
+  /// `below` is null where there is one process. `slots` and `slots_lock` outlive close().
+  steps(link *below, std::uint64_t context, const place &where, slot_table &slots,
+        std::mutex &slots_lock);
+  ~steps();
+  /// Begins to take what arrives, from now on and from before. Errors. std::bad_alloc, std::runtime_error.
+  void open();
+
+  enum class kind : std::uint8_t { put, get, fetch_add, compare_swap };
+  /// Is a message as its caller describes it. For a put, `own` is the source, for the others the target.
+  struct request {
+    kind what = kind::put;
+    std::size_t own_slot = 0, own_offset = 0;
+    unsigned pid = 0;
+    std::size_t slot = 0, offset = 0, bytes = 0;
+    std::uint64_t value = 0, expected = 0;
+  };
+  /// Issues a message; the running task ends behind it. Returns false after a failure. Errors.
+  /// std::bad_alloc.
+  bool issue(const request &asked);
+  /// Ends the superstep: the running task ends behind it, and a thread waits. Returns false after a
+  /// failure. Errors. std::bad_alloc, weft::error.
+  bool sync(std::uint32_t attributes);
+  /// Returns the number of the superstep that messages belong to now.
+  [[nodiscard]] std::uint32_t now();
+  [[nodiscard]] bool has_failed() const noexcept { return m_has_failed; }
+
+  /// Waits until all messages of this process have arrived. Returns false after a failure.
+  bool finish() noexcept;
+  /// Ends all: nothing is listened to any more.
+  void close() noexcept;
+  /// Forgets where slot of other processes are, because it is registered no more.
+  void forget_slot(std::size_t slot) noexcept;
+
+  // ---- of the link
+  void has_come(int from, std::uint64_t what) noexcept override;
+  void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
+  void failed(int lost) noexcept override;
+  void add_waits(std::string &text) override;
+
+ private:
+  enum class mode : std::uint8_t { standard, cached, counted };
+  enum class phase : std::uint8_t { open, counts, data, thanks, barrier };
+  struct record;
+  struct counts_cache;
+  struct own_message;
+  struct remote;
+  using record_ref = std::shared_ptr<record>;
+  /// Collects, with the lock, what is to be done without it.
+  struct agenda {
+    struct letter {
+      unsigned to;
+      std::uint32_t id;
+      std::vector<std::byte> bytes;
+    };
+    std::vector<letter> letters;
+    std::vector<holder> over;
+    std::vector<own_message *> found;
+    std::string failure;
+    std::size_t waits_over = 0;
+  };
+
+  // With the lock:
+  void hide_memory() noexcept;
+  record_ref &record_of(std::uint32_t step);
+  /// Returns the record for what arrives; null if the superstep is over.
+  record_ref arriving(std::uint32_t step);
+  void come_with_lock(const record_ref &one, unsigned from, std::uint64_t what, agenda &to_do);
+  [[nodiscard]] bool has_surplus(const record &one, agenda &to_do) const;
+  void begin_counts(const record_ref &one, agenda &to_do);
+  void send_round(const record_ref &one, agenda &to_do);
+  void advance_counts(const record_ref &one, agenda &to_do);
+  void know_counts(const record_ref &one, agenda &to_do);
+  void have_counts(const record_ref &one, agenda &to_do);
+  void send_thanks(const record_ref &one, agenda &to_do);
+  void have_data(const record_ref &one, agenda &to_do);
+  void have_thanks(const record_ref &one, agenda &to_do);
+  void send_beat(const record_ref &one, agenda &to_do);
+  void advance_barrier(const record_ref &one, agenda &to_do);
+  void end(const record_ref &one, agenda &to_do);
+  void take_counts(std::span<const std::byte> payload, agenda &to_do);
+  void take_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do);
+  void answer_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do);
+  [[nodiscard]] std::string name_of(const record &one) const;
+
+  void act(agenda &to_do) noexcept;
+  void fail(const std::string &why) noexcept;
+  void fail_all(int lost) noexcept;
+  [[nodiscard]] std::exception_ptr failure() const;
+  void release(const holder &held, bool good) noexcept;
+  void end_own(own_message *one) noexcept;
+  void copy_own(own_message &one);
+  void start(own_message *one) noexcept;
+  void submit(weft::net::operation &op) noexcept;
+  static void part_ended(weft::net::operation &self) noexcept;
+  static void tail_ended(weft::net::operation &self) noexcept;
+  [[nodiscard]] unsigned rounds() const noexcept;
+  [[nodiscard]] std::string who() const { return "process " + std::to_string(m_where.pid); }
+
+  link *const m_link;
+  const std::uint64_t m_context;
+  const place m_where;
+  const std::size_t m_chunk;
+  const acknowledge m_acknowledge;
+  const bool m_checks;
+  slot_table &m_slots;
+  std::mutex &m_slots_lock;
+
+  std::deque<issue_count<>> m_issued; // by process
+  std::atomic<std::size_t> m_in_flight{0}; // messages of this process, and what follows them
+  std::atomic<bool> m_has_failed{false};
+  std::atomic<int> m_lost{-1}; // the process whose loss was the failure
+  std::vector<std::atomic<bool>> m_is_used; // by process: messages were sent to it
+
+  std::mutex m_lock; // of what follows
+  std::uint32_t m_now = 1;
+  std::map<std::uint32_t, record_ref> m_records; // of supersteps that are not over
+  std::shared_ptr<counts_cache> m_cache;
+  std::map<std::pair<unsigned, std::size_t>, remote> m_remotes; // by process and slot
+  bool m_is_closed = false, m_is_broken = false;
+};
+
+} // namespace weft_lpf

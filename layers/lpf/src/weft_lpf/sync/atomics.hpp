@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer's policy for lock-free components (weft_common/atomics.hpp). The model checker replaces
+// it by its own (tests/model/lpf_models.cpp).
+#pragma once
+
+#include <weft_common/atomics.hpp>
+
+#include <sched.h>
+
+namespace weft_lpf {
+
+inline void yield_kernel_thread() noexcept { sched_yield(); }
+
+/// Bounds a spin, which lasts for a few instructions: a thread that takes longer has lost its cpu.
+inline constexpr int k_lock_spins = 64;
+
+using real_atomics = weft_common::std_atomics<&yield_kernel_thread, k_lock_spins>;
+
+} // namespace weft_lpf

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of MPI whose processes become those of LPF, twice, all of them and some of them.
+#include <lpf/core.h>
+#include <lpf/mpi.h>
+
+#include <mpi.h>
+
+#include <stdio.h>
+
+const int LPF_MPI_AUTO_INITIALIZE = 0;
+
+static int failed = 0;
+
+static void ring(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  int values[2], expected = (int)((pid + nprocs - 1) % nprocs);
+  lpf_memslot_t slot;
+  values[0] = (int)pid;
+  values[1] = -1;
+  failed |= (int)nprocs != *(const int *)args.input;
+  failed |= lpf_resize_memory_register(ctx, 1) != LPF_SUCCESS;
+  failed |= lpf_resize_message_queue(ctx, 2) != LPF_SUCCESS;
+  failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
+  failed |= lpf_register_global(ctx, values, sizeof values, &slot) != LPF_SUCCESS;
+  failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
+  failed |= lpf_put(ctx, slot, 0, (pid + 1) % nprocs, slot, sizeof(int), sizeof(int),
+                    LPF_MSG_DEFAULT) != LPF_SUCCESS;
+  failed |= lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS;
+  failed |= values[1] != expected;
+}
+
+static void hook(MPI_Comm comm, int size) {
+  lpf_init_t init = LPF_INIT_NONE;
+  lpf_args_t args = LPF_NO_ARGS;
+  args.input = &size;
+  args.input_size = sizeof size;
+  failed |= lpf_mpi_initialize_with_mpicomm(comm, &init) != LPF_SUCCESS;
+  failed |= lpf_hook(init, &ring, args) != LPF_SUCCESS;
+  failed |= lpf_mpi_finalize(init) != LPF_SUCCESS;
+}
+
+int main(int count, char **values) {
+  int rank, size, sum = 0;
+  MPI_Comm half;
+  MPI_Init(&count, &values);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  hook(MPI_COMM_WORLD, size);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  hook(half, rank % 2 == 0 ? (size + 1) / 2 : size / 2);
+  MPI_Comm_free(&half);
+  MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0)
+    printf("%d processes failed\n", sum);
+  MPI_Finalize();
+  return sum != 0;
+}

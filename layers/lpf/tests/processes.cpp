@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of LPF whose processes are those of a job. The first argument says what to do.
+#include <lpf/abort.h>
+#include <lpf/core.h>
+#include <lpf/cost.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <signal.h>
+#include <unistd.h>
+
+extern "C" {
+lpf_err_t lpf_mpi_initialize_over_tcp(const char *server, const char *port, int timeout,
+                                      lpf_pid_t pid, lpf_pid_t nprocs, lpf_init_t *init);
+lpf_err_t lpf_mpi_finalize(lpf_init_t init);
+#ifdef HOOKS
+extern const int LPF_MPI_AUTO_INITIALIZE;
+const int LPF_MPI_AUTO_INITIALIZE = 0;
+#endif
+}
+
+namespace {
+
+/// Is built before main(), at every process.
+const std::vector<int> g_made{4, 5, 6};
+
+void check(bool good, const char *what, int line) {
+  if (good)
+    return;
+  std::fprintf(stderr, "line %d: %s\n", line, what);
+  std::_Exit(3);
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+void some_function() {}
+
+/// Copies by puts and gets, short and long ones, among all processes.
+void copy(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  CHECK(g_made.size() == 3 && g_made[2] == 6);
+  CHECK(args.f_size == 0 || args.f_symbols[0] == &some_function);
+  CHECK((pid == 0) == (args.input_size != 0) || args.input_size == 0);
+  CHECK(lpf_resize_memory_register(ctx, 3) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, 8 * nprocs) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  for (const std::size_t words : {1, 500, 3000, 1 << 18}) {
+    std::vector<std::uint64_t> from(words), put(words * nprocs), got(words * nprocs);
+    for (std::size_t i = 0; i != words; ++i)
+      from[i] = pid * 1000000000ULL + i;
+    lpf_memslot_t source, target, own;
+    CHECK(lpf_register_global(ctx, from.data(), 8 * from.size(), &source) == LPF_SUCCESS);
+    CHECK(lpf_register_global(ctx, put.data(), 8 * put.size(), &target) == LPF_SUCCESS);
+    CHECK(lpf_register_local(ctx, got.data(), 8 * got.size(), &own) == LPF_SUCCESS);
+    CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+    for (int round = 0; round != 3; ++round) {
+      for (lpf_pid_t peer = 0; peer != nprocs; ++peer) {
+        CHECK(lpf_put(ctx, source, 0, peer, target, 8 * pid * words, 8 * words, LPF_MSG_DEFAULT) ==
+              LPF_SUCCESS);
+        CHECK(lpf_get(ctx, peer, source, 0, own, 8 * peer * words, 8 * words, LPF_MSG_DEFAULT) ==
+              LPF_SUCCESS);
+      }
+      CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+      for (std::size_t i = 0; i != put.size(); ++i)
+        CHECK(put[i] == i / words * 1000000000ULL + i % words && got[i] == put[i]);
+      std::fill(put.begin(), put.end(), 0);
+      std::fill(got.begin(), got.end(), 0);
+      CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+    }
+    CHECK(lpf_deregister(ctx, source) == LPF_SUCCESS);
+    CHECK(lpf_deregister(ctx, target) == LPF_SUCCESS);
+    CHECK(lpf_deregister(ctx, own) == LPF_SUCCESS);
+  }
+  lpf_machine_t machine;
+  CHECK(lpf_probe(ctx, &machine) == LPF_SUCCESS);
+  CHECK(machine.p >= nprocs && machine.g(nprocs, 8, LPF_SYNC_DEFAULT) > 0);
+  if (args.output_size != 0)
+    *static_cast<int *>(args.output) = 7;
+}
+
+/// Writes the pid of each process to process 0.
+void tell_pids(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  long own = getpid();
+  lpf_memslot_t from, to;
+  CHECK(lpf_resize_memory_register(ctx, 2) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, nprocs) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, &own, sizeof own, &from) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, args.output, args.output_size, &to) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_put(ctx, from, 0, 0, to, pid * sizeof own, sizeof own, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
+/// Process 1 is killed in a superstep; the others learn it.
+void lose(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  if (pid == 1)
+    raise(SIGKILL);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+  std::printf("process %u knows\n", pid);
+  std::fflush(stdout);
+}
+
+void early(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  if (pid != 1)
+    CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+}
+
+void stop(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  if (pid == 1)
+    static_cast<void>(lpf_abort(ctx));
+  static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+}
+
+void inner(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+void nested(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+  CHECK(lpf_rehook(ctx, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+}
+
+int everything(lpf_pid_t count) {
+  int input = 1, output = 0;
+  const lpf_func_t functions[] = {&some_function};
+  const lpf_args_t args{&input, sizeof input, &output, sizeof output, functions, 1};
+  for (lpf_pid_t n = 1; n <= count; ++n) { // fewer processes than there are, too
+    CHECK(lpf_exec(LPF_ROOT, n, &copy, args) == LPF_SUCCESS);
+    CHECK(output == 7);
+    CHECK(lpf_exec(LPF_ROOT, n, &nested, LPF_NO_ARGS) == LPF_SUCCESS);
+  }
+  std::vector<long> pids(count);
+  lpf_args_t all = LPF_NO_ARGS;
+  all.output = pids.data();
+  all.output_size = pids.size() * sizeof(long);
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &tell_pids, all) == LPF_SUCCESS);
+  for (lpf_pid_t i = 0; i != count; ++i)
+    for (lpf_pid_t j = 0; j != i; ++j)
+      CHECK(pids[i] != 0 && pids[i] != pids[j]);
+  if (count != 1)
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &early, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+  lpf_machine_t machine;
+  CHECK(lpf_probe(LPF_ROOT, &machine) == LPF_SUCCESS);
+  CHECK(machine.p == count && machine.free_p == count);
+  return EXIT_SUCCESS;
+}
+
+/// Is one process of those that meet at a port: started by hand, or by a fork of the test.
+int join(const char *port, lpf_pid_t pid, lpf_pid_t count) {
+  lpf_init_t init = nullptr;
+  if (lpf_mpi_initialize_over_tcp("localhost", port, pid == 9 ? 1500 : 20000, pid == 9 ? 1 : pid,
+                                  count, &init) != LPF_SUCCESS)
+    return 5;
+  for (int round = 0; round != 2; ++round)
+    CHECK(lpf_hook(init, &copy, LPF_NO_ARGS) == LPF_SUCCESS);
+  CHECK(lpf_mpi_finalize(init) == LPF_SUCCESS);
+  return EXIT_SUCCESS;
+}
+
+} // namespace
+
+int main(int count, char **values) {
+  const std::string what = count > 1 ? values[1] : "";
+  const auto number = [&](int i) { return static_cast<lpf_pid_t>(std::atoi(values[i])); };
+  if (what == "everything")
+    return everything(number(2));
+  if (what == "lose")
+    return lpf_exec(LPF_ROOT, LPF_MAX_P, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL ? 0 : 4;
+  if (what == "stop") {
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &stop, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    pause(); // the code is that of the first process that ends, and this one ends with the job
+  }
+  if (what == "main")
+    return std::puts("main") < 0;
+  if (what == "code")
+    std::exit(9);
+  if (what == "join")
+    return join(values[2], number(3), number(4));
+  return 2;
+}
