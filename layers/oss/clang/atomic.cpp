@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "atomic.hpp"
+
+#include <algorithm>
+
+namespace weft_oss {
+
+using namespace clang;
+
+namespace {
+
+/// Returns how tightly a binary operator binds; 0 for any other token.
+int precedence(const Token &token) {
+  switch (token.getKind()) {
+  case tok::star:
+  case tok::slash:
+  case tok::percent:
+    return 10;
+  case tok::plus:
+  case tok::minus:
+    return 9;
+  case tok::lessless:
+  case tok::greatergreater:
+    return 8;
+  case tok::spaceship:
+  case tok::less:
+  case tok::greater:
+  case tok::lessequal:
+  case tok::greaterequal:
+    return 7;
+  case tok::equalequal:
+  case tok::exclaimequal:
+    return 6;
+  case tok::amp:
+    return 5;
+  case tok::caret:
+    return 4;
+  case tok::pipe:
+    return 3;
+  case tok::ampamp:
+  case tok::pipepipe:
+    return 2;
+  case tok::question:
+  case tok::colon:
+  case tok::equal:
+  case tok::comma:
+    return 1;
+  default:
+    return 0;
+  }
+}
+bool is_operation(const Token &token) {
+  return token.isOneOf(tok::plus, tok::minus, tok::star, tok::slash, tok::percent, tok::amp,
+                       tok::pipe, tok::caret, tok::lessless, tok::greatergreater);
+}
+/// Returns the sign of a compound assignment, or nothing.
+const char *compound(const Token &token) {
+  switch (token.getKind()) {
+  case tok::plusequal:
+    return "+";
+  case tok::minusequal:
+    return "-";
+  case tok::starequal:
+    return "*";
+  case tok::slashequal:
+    return "/";
+  case tok::percentequal:
+    return "%";
+  case tok::ampequal:
+    return "&";
+  case tok::pipeequal:
+    return "|";
+  case tok::caretequal:
+    return "^";
+  case tok::lesslessequal:
+    return "<<";
+  case tok::greatergreaterequal:
+    return ">>";
+  default:
+    return nullptr;
+  }
+}
+
+class atomic_parser {
+ public:
+  explicit atomic_parser(Preprocessor &preprocessor) : pp(preprocessor) {}
+
+  std::optional<atomic_statement> run(const pragma &parsed, const tokens &statement) {
+    using enum atomic_statement::form;
+    atomic_statement result{};
+    const bool block = statement[0].is(tok::l_brace);
+    const tokens all =
+        slice(statement, block ? 1 : 0, statement.size() - 1); // without ; or the braces
+    if (parsed.has(clause_id::read)) {
+      result.what = read;
+      if (!block && assignment(all, result.captured, result.object) &&
+          !has_assignment(result.object))
+        return result;
+    } else if (parsed.has(clause_id::write)) {
+      result.what = write;
+      if (!block && assignment(all, result.object, result.operand))
+        return result;
+    } else if (parsed.has(clause_id::capture)) {
+      if (block ? two_statements(all, result) : one_statement(all, result))
+        return result;
+    } else {
+      result.what = update;
+      bool before = false;
+      if (!block && change(all, result, before))
+        return result;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool same(const tokens &a, const tokens &b) const {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [&](const Token &x, const Token &y) {
+             return spelling(pp, x) == spelling(pp, y);
+           });
+  }
+  /// Returns the index of the first `=` that is in no bracket, or the size.
+  static std::size_t equal_sign(const tokens &all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
+        i = closing(all, i);
+      else if (all[i].is(tok::equal))
+        return i;
+    }
+    return all.size();
+  }
+  static bool has_assignment(const tokens &all) {
+    return equal_sign(all) != all.size() ||
+           std::ranges::any_of(all, [](const Token &token) { return compound(token) != nullptr; });
+  }
+  static bool assignment(const tokens &all, tokens &left, tokens &right) {
+    const std::size_t at = equal_sign(all);
+    if (at == 0 || at + 1 >= all.size())
+      return false;
+    left = slice(all, 0, at);
+    right = slice(all, at + 1, all.size());
+    return !has_compound(left);
+  }
+  static bool has_compound(const tokens &all) {
+    return std::ranges::any_of(all, [](const Token &token) { return compound(token) != nullptr; });
+  }
+  /// Returns how loosely the loosest operator binds that is in no bracket; 100 without one.
+  static int loosest(const tokens &all) {
+    int least = 100;
+    bool operand = false; // whether an operand is before
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+        i = closing(all, i);
+        operand = true;
+        continue;
+      }
+      const int binds = precedence(all[i]);
+      if (binds != 0 && operand)
+        least = std::min(least, binds);
+      operand = binds == 0 &&
+                !all[i].isOneOf(tok::exclaim, tok::tilde, tok::coloncolon, tok::period, tok::arrow);
+    }
+    return least;
+  }
+
+  /// x++, ++x, x += e, x = x + e, x = e + x. `before`: the value of the expression is the old one.
+  bool change(const tokens &all, atomic_statement &result, bool &before) const {
+    before = false;
+    if (all.size() < 2)
+      return false;
+    const auto unit = [&](const Token &token) {
+      result.sign = token.is(tok::plusplus) ? "+" : "-";
+      return token.isOneOf(tok::plusplus, tok::minusminus);
+    };
+    if (unit(all[0])) {
+      result.object = slice(all, 1, all.size());
+      return !has_assignment(result.object);
+    }
+    if (unit(all.back())) {
+      result.object = slice(all, 0, all.size() - 1);
+      before = true;
+      return !has_assignment(result.object);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+        i = closing(all, i);
+      } else if (const char *const sign = compound(all[i])) {
+        result.sign = sign;
+        result.object = slice(all, 0, i);
+        result.operand = slice(all, i + 1, all.size());
+        return !result.object.empty() && !result.operand.empty();
+      } else if (all[i].is(tok::equal)) {
+        break;
+      }
+    }
+    tokens value;
+    if (!assignment(all, result.object, value) || value.size() < result.object.size() + 2)
+      return false;
+    const std::size_t n = result.object.size();
+    if (same(slice(value, 0, n), result.object) && is_operation(value[n])) {
+      result.sign = spelling(pp, value[n]);
+      result.operand = slice(value, n + 1, value.size());
+      return loosest(result.operand) > precedence(value[n]);
+    }
+    const std::size_t at = value.size() - n - 1;
+    if (same(slice(value, at + 1, value.size()), result.object) && is_operation(value[at])) {
+      result.sign = spelling(pp, value[at]);
+      result.operand = slice(value, 0, at);
+      result.operand_first = true;
+      return loosest(result.operand) >= precedence(value[at]);
+    }
+    return false;
+  }
+
+  /// v = x++, v = x += e, v = x = x + e
+  bool one_statement(const tokens &all, atomic_statement &result) const {
+    tokens expression;
+    bool before = false;
+    if (!assignment(all, result.captured, expression) || !change(expression, result, before))
+      return false;
+    result.what =
+        before ? atomic_statement::form::capture_old : atomic_statement::form::capture_new;
+    return true;
+  }
+  /// v = x; and a change or a write of x, or a change of x and v = x;
+  bool two_statements(const tokens &all, atomic_statement &result) const {
+    const auto parts = split(all, tok::semi);
+    if (parts.size() != 3 || !parts[2].empty())
+      return false;
+    bool before = false;
+    tokens object;
+    for (const bool first : {true, false}) {
+      result = {};
+      const tokens &kept = parts[first ? 0 : 1], &changes = parts[first ? 1 : 0];
+      if (!assignment(kept, result.captured, object) || has_assignment(object))
+        continue;
+      result.what =
+          first ? atomic_statement::form::capture_old : atomic_statement::form::capture_new;
+      if (change(changes, result, before) && same(object, result.object))
+        return true;
+      result.sign.clear();
+      result.operand_first = false;
+      if (first && assignment(changes, result.object, result.operand) &&
+          same(object, result.object) && !has_assignment(result.operand))
+        return true;
+    }
+    return false;
+  }
+
+  Preprocessor &pp;
+};
+
+} // namespace
+
+std::optional<atomic_statement> parse_atomic(Preprocessor &pp, const pragma &parsed,
+                                             const tokens &statement) {
+  auto result = atomic_parser(pp).run(parsed, statement);
+  if (result)
+    return result;
+  const char *form = "x++, x += value, x = x + value or x = value + x";
+  std::string name = pragma_name(*parsed.directive);
+  if (parsed.has(clause_id::read)) {
+    form = "v = x";
+    name.insert(name.size() - 1, " read");
+  } else if (parsed.has(clause_id::write)) {
+    form = "x = value";
+    name.insert(name.size() - 1, " write");
+  } else if (parsed.has(clause_id::capture)) {
+    form = "v = x++, v = x += value, or { v = x; x = value; } and the like";
+    name.insert(name.size() - 1, " capture");
+  }
+  report_error(pp, statement[0].getLocation(), "the statement of " + name + " must be " + form);
+  return {};
+}
+
+} // namespace weft_oss

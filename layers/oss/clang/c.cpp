@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c.hpp"
+#include "cxx.hpp"
+
+#include <clang/Basic/IdentifierTable.h>
+
+#include <algorithm>
+#include <set>
+
+namespace weft_oss {
+
+using namespace clang;
+
+namespace {
+
+std::map<unsigned, sharing_rules> g_rules;
+std::map<unsigned, std::string> g_functions;
+
+std::string c_name(const Token &token) { return token.getIdentifierInfo()->getName().str(); }
+
+/// Returns a number that no other pragma of the file has.
+unsigned next_number() {
+  static unsigned number = 0;
+  return number++;
+}
+
+/// Returns enum weft_access_mode of a clause.
+std::string c_mode(const item &it) {
+  static constexpr clause_id k_modes[] = {clause_id::in,
+                                          clause_id::out,
+                                          clause_id::inout,
+                                          clause_id::weakin,
+                                          clause_id::weakout,
+                                          clause_id::weakinout,
+                                          clause_id::concurrent,
+                                          clause_id::commutative,
+                                          clause_id::weakconcurrent,
+                                          clause_id::weakcommutative};
+  return std::to_string(std::ranges::find(k_modes, it.mode) - std::begin(k_modes));
+}
+
+bool has_iterators(const pragma &parsed) {
+  return std::ranges::any_of(parsed.items, [](const item &it) { return !it.iterators.empty(); });
+}
+
+class c_writer {
+ public:
+  c_writer(writer &out, const pragma &of)
+      : code(out), parsed(of), place(out.place()), number(std::to_string(next_number())),
+        bytes(orders_items_by_bytes(out)) {}
+
+  /// Writes a task whose statement `body` is; `parameters` are those of a task function.
+  void task(const tokens &body, const std::vector<std::string> &parameters = {}) {
+    code << "{";
+    options();
+    write_list();
+    copies_of_globals(body, parameters);
+    rules(parameters);
+    const bool asks = parsed.has(clause_id::onready);
+    if (asks)
+      code << "int weft_oss_asks_" + number + " = 1;";
+    code << "weft_prepared weft_oss_task_" + number + "; void *const weft_oss_variables_" + number +
+                " = weft_oss_prepare(&weft_oss_task_" + number + ", 0, 0, 0, " +
+                (bytes ? "0" : count()) + ", " +
+                (has_options() ? "&weft_oss_options_" + number : "0") + (asks ? ", 1);" : ", 0);") +
+                " char *weft_oss_free_" + number + " = weft_oss_behind(weft_oss_variables_" +
+                number + ", 0); (void)weft_oss_free_" + number + ";";
+    Token captured;
+    captured.startToken();
+    captured.setKind(tok::annot_pragma_captured);
+    captured.setLocation(place);
+    captured.setAnnotationEndLoc(place);
+    captured.setAnnotationValue(nullptr);
+    code << captured;
+    code << "{";
+    for (const variable &v : parsed.variables)
+      if (v.sharing == clause_id::private_) {
+        code.at(v.name.getLocation());
+        code << "__attribute__((unused)) __typeof__(" + c_name(v.name) + ") " + c_name(v.name) +
+                    ";";
+        code.at(place);
+      }
+    if (asks) {
+      code << "if (weft_oss_asks_" + number + ") { weft_oss_asks_" + number + " = 0; (void)("
+           << parsed.value(clause_id::onready) << "); } else {" << body << "} }";
+    } else {
+      code << body << "}";
+    }
+    code << std::string(bytes ? "weft_oss_submit_regions" : "weft_oss_submit") +
+                "(&weft_oss_task_" + number + ", " + list() + ", " + count() + ");";
+    end_list();
+    for (unsigned i = 0; i < m_open; ++i)
+      code << "}";
+    code << "}";
+  }
+
+  /// Writes a call that gets the items.
+  void call(const char *plain, const char *of_list, const char *of_regions) {
+    if (parsed.items.empty()) {
+      code << std::string(plain) + "();";
+      return;
+    }
+    code << "{";
+    write_list();
+    code << std::string(bytes ? of_regions : of_list) + "(" + list() + ", " + count() + ");";
+    end_list();
+    code << "}";
+  }
+
+ private:
+  [[nodiscard]] bool has_options() const {
+    for (const clause_id id :
+         {clause_id::if_, clause_id::final, clause_id::priority, clause_id::cost, clause_id::label,
+          clause_id::wait, clause_id::onready})
+      if (parsed.has(id))
+        return true;
+    return false;
+  }
+  void value(clause_id id, const char *before, const char *behind, const char *otherwise) {
+    if (parsed.has(id))
+      code << before << parsed.value(id) << behind;
+    else
+      code << otherwise;
+  }
+
+  void options() {
+    if (!has_options())
+      return;
+    code << "weft_spawn_options weft_oss_options_" + number + " = {sizeof(weft_spawn_options), ";
+    value(clause_id::label, "(", "), ", "0, ");
+    value(clause_id::priority, "(int)(", "), ", "0, ");
+    value(clause_id::final, "((", ") ? 1u : 0u) ", "0u ");
+    value(clause_id::if_, "| ((", ") ? 0u : 2u) ", "");
+    code << (parsed.has(clause_id::wait) ? "| 4u, 0, 0, 0, 0, " : ", 0, 0, 0, 0, ");
+    value(clause_id::cost, "(unsigned long)(", ")};", "0};");
+  }
+
+  /// Writes an array, of which sections are parts: with a shape, what the pointer points to.
+  void array(const item &it) {
+    if (it.shape.empty()) {
+      code << "(" << it.shape_free << ")";
+      return;
+    }
+    code << "(*(__typeof__(*(" << it.shape_free << ")) (*)";
+    for (const tokens &extent : it.shape)
+      code << "[" << extent << "]";
+    code << ")(" << it.shape_free << "))";
+  }
+  [[nodiscard]] static std::size_t dimensions(const item &it) {
+    return std::max(it.shape.size(), it.sections.size());
+  }
+  void first_element(const item &it) {
+    array(it);
+    for (std::size_t i = 0; i < dimensions(it); ++i) {
+      if (i >= it.sections.size() || it.sections[i].first.empty())
+        code << "[0]";
+      else
+        code << "[" << it.sections[i].first << "]";
+    }
+  }
+  /// Writes the elements that dimension `i` has.
+  void extent(const item &it, std::size_t i) {
+    const auto row = [&](std::size_t depth) {
+      array(it);
+      for (std::size_t k = 0; k < depth; ++k)
+        code << "[0]";
+    };
+    if (i < it.shape.size()) {
+      code << "(" << it.shape[i] << ")";
+      return;
+    }
+    if (i == 0) { // of a pointer without a shape it is unknown
+      code << "(__builtin_types_compatible_p(__typeof__(";
+      row(0);
+      code << "), __typeof__(&";
+      row(1);
+      code << ")) ? 0x7fffffffffffffffL : ";
+    }
+    code << "(long)(sizeof(";
+    row(i);
+    code << ") / sizeof(";
+    row(i + 1);
+    code << (i == 0 ? ")))" : "))");
+  }
+
+  void part(const item &it, std::size_t i) {
+    code << "weft_oss_part(";
+    extent(it, i);
+    code << ", ";
+    if (i >= it.sections.size()) { // the rest of a shape
+      code << "0, ";
+      extent(it, i);
+      code << ")";
+      return;
+    }
+    const dimension &d = it.sections[i];
+    const auto begin = [&] {
+      if (d.first.empty())
+        code << "0";
+      else
+        code << "(" << d.first << ")";
+    };
+    begin();
+    code << ", ";
+    switch (d.how) {
+    case dimension::form::index:
+      code << "1)";
+      break;
+    case dimension::form::span:
+      code << d.second << ")";
+      break;
+    case dimension::form::range:
+      if (d.second.empty())
+        extent(it, i);
+      else
+        code << "(" << d.second << ") + 1";
+      code << " - ";
+      begin();
+      code << ")";
+      break;
+    }
+  }
+
+  void one(const item &it) {
+    code.at(it.where);
+    const std::size_t n = dimensions(it);
+    if (!bytes) {
+      code << "weft_oss_access(&(";
+      first_element(it);
+      code << "), " + c_mode(it) + ")";
+    } else if (n == 0) {
+      code << "weft_oss_object(&(" << it.shape_free << "), sizeof(" << it.shape_free
+           << "), " + c_mode(it) + ")";
+    } else {
+      code << "weft_oss_region(&";
+      array(it);
+      for (std::size_t i = 0; i < n; ++i)
+        code << "[0]";
+      code << ", sizeof(";
+      array(it);
+      for (std::size_t i = 0; i < n; ++i)
+        code << "[0]";
+      code << "), " + c_mode(it) + ", " + std::to_string(n);
+      for (std::size_t i = 0; i < 3; ++i) {
+        code << ", ";
+        if (i < n)
+          part(it, i);
+        else
+          code << "weft_oss_part(0, 0, 0)";
+      }
+      code << ")";
+    }
+    code.at(place);
+  }
+
+  void iterators(const item &it) {
+    for (const iterator &i : it.iterators) {
+      const std::string v = c_name(i.name), id = number + "_" + std::to_string(m_iterators++);
+      const std::string left = "weft_oss_left_" + id, by = "weft_oss_by_" + id,
+                        all = "weft_oss_all_" + id, at = "weft_oss_at_" + id;
+      switch (i.how) {
+      case iterator::form::span:
+        code << "for (__typeof__((" << i.first << ") + (" << i.second << ") + 0) " + left + " = ("
+             << i.second << "), " + v + " = (" << i.first
+             << "); " + left + " > 0; --" + left + ", " + v + " = " + v + " + (" + left + " > 0))";
+        break;
+      case iterator::form::range:
+        code << "for (__typeof__((" << i.first << ") + (" << i.second << ") + 0) " + by + " = (";
+        step(i);
+        code << "), " + left + " = (__typeof__(" + by + "))weft_oss_values((" << i.first << "), ("
+             << i.second << "), (";
+        step(i);
+        code << ")), " + v + " = (" << i.first
+             << "); " + left + " > 0; --" + left + ", " + v + " = " + v + " + (" + left +
+                    " > 0 ? " + by + " : 0))";
+        break;
+      case iterator::form::list: {
+        const auto values = split(slice(i.first, 1, i.first.size() - 1), tok::comma);
+        code << "for (__typeof__((" << values[0] << ") + 0) " + all + "[] = " << i.first
+             << ", *" + at + " = " + all + "; " + at + " < " + all + " + sizeof(" + all +
+                    ") / sizeof(*" + all + "); ++" + at + ") for (__typeof__(*" + at + ") " + v +
+                    " = *" + at + ", *" + left + " = " + at + "; " + left + "; " + left + " = 0)";
+        break;
+      }
+      }
+    }
+  }
+  void step(const iterator &of) {
+    if (of.step.empty())
+      code << "1";
+    else
+      code << of.step;
+  }
+
+  void write_list() {
+    if (parsed.items.empty())
+      return;
+    if (!has_iterators(parsed)) {
+      code << std::string(bytes ? "const weft_region" : "const weft_access") + " weft_oss_list_" +
+                  number + "[] = {";
+      const char *separator = "";
+      for (const item &it : parsed.items) {
+        code << separator;
+        one(it);
+        separator = ", ";
+      }
+      code << "};";
+      return;
+    }
+    code << "weft_oss_list weft_oss_list_" + number + " = {0, 0, 0};";
+    for (const item &it : parsed.items) {
+      iterators(it);
+      code << std::string(bytes ? "weft_oss_add_region" : "weft_oss_add") + "(&weft_oss_list_" +
+                  number + ", ";
+      one(it);
+      code << ");";
+    }
+  }
+  void end_list() {
+    if (has_iterators(parsed))
+      code << "weft_oss_free(weft_oss_list_" + number + ".all);";
+  }
+  [[nodiscard]] std::string list() const {
+    if (parsed.items.empty())
+      return "0";
+    const std::string name = "weft_oss_list_" + number;
+    return !has_iterators(parsed) ? name
+           : bytes                ? "(const weft_region *)" + name + ".all"
+                                  : "(const weft_access *)" + name + ".all";
+  }
+  /// The number of items that are announced; regions are not.
+  [[nodiscard]] std::string count() const {
+    return has_iterators(parsed) ? "weft_oss_list_" + number + ".count"
+                                 : std::to_string(parsed.items.size()) + "u";
+  }
+
+  /// Gives the task variables of its own for global ones that are copied: capturing copies local ones only.
+  void copies_of_globals(const tokens &body, const std::vector<std::string> &parameters) {
+    std::set<std::string> used;
+    for (const tokens *all : {&body, &parsed.value(clause_id::onready)})
+      for (const Token &t : *all)
+        if (t.is(tok::identifier))
+          used.insert(c_name(t));
+    std::set<std::string> seen(parameters.begin(), parameters.end());
+    const auto copy = [&](const Token &name) {
+      if (!used.contains(c_name(name)) || !names_global_variable(name) ||
+          !seen.insert(c_name(name)).second)
+        return;
+      const std::string of = "weft_oss_global_" + number + "_" + std::to_string(m_open);
+      code << "{ __auto_type " + of + " = &" + c_name(name) + ";";
+      code << "{ __attribute__((unused)) __typeof__(*" + of + ") " + c_name(name) +
+                  "; __builtin_memcpy((void *)&" + c_name(name) + ", (const void *)" + of +
+                  ", sizeof " + c_name(name) + ");";
+      m_open += 2;
+    };
+    for (const variable &v : parsed.variables)
+      if (v.sharing == clause_id::firstprivate)
+        copy(v.name);
+      else
+        seen.insert(c_name(v.name));
+    for (const item &it : parsed.items)
+      if (it.base && it.plain)
+        seen.insert(c_name(*it.base));
+    for (const item &it : parsed.items)
+      if (it.base && !it.plain && names_global_pointer(*it.base))
+        copy(*it.base);
+      else if (it.base && !it.plain)
+        seen.insert(c_name(*it.base));
+    for (const item &it : parsed.items)
+      for (const Token &name : names_beside_base(it))
+        copy(name);
+  }
+
+  void rules(const std::vector<std::string> &parameters) {
+    using enum sharing_rule::as;
+    sharing_rules all;
+    all.by_default = parsed.by_default;
+    all.pragma = pragma_name(*parsed.directive);
+    const auto add = [&](const std::string &name, sharing_rule::as how) {
+      all.named.try_emplace(name, sharing_rule{how, {}, false});
+    };
+    add("weft_oss_asks_" + number, copy);
+    for (const std::string &name : parameters) {
+      sharing_rule rule{copy, {}, false};
+      for (const item &it : parsed.items)
+        if (it.base && c_name(*it.base) == name && !rule.is_item)
+          rule = {copy, it.where, it.plain};
+      all.named.try_emplace(name, rule);
+    }
+    for (const variable &v : parsed.variables)
+      add(c_name(v.name), v.sharing == clause_id::shared ? reference : copy);
+    for (const bool plain : {true, false})
+      for (const item &it : parsed.items)
+        if (it.base && it.plain == plain &&
+            std::ranges::none_of(it.iterators, [&](const iterator &i) {
+              return c_name(i.name) == c_name(*it.base);
+            }))
+          add(c_name(*it.base), plain ? reference : by_type);
+    for (const item &it : parsed.items)
+      for (const Token &name : names_beside_base(it))
+        add(c_name(name), copy);
+    g_rules[static_cast<unsigned>(std::stoul(number))] = std::move(all);
+  }
+
+  writer &code;
+  const pragma &parsed;
+  const SourceLocation place;
+  const std::string number;
+  const bool bytes;
+  unsigned m_iterators = 0;
+  unsigned m_open = 0; // blocks around the task
+};
+
+void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &found) {
+  using enum atomic_statement::form;
+  // __ATOMIC_SEQ_CST and so on: macros are not expanded here.
+  const std::string with = parsed.has(clause_id::seq_cst)   ? "5"
+                           : parsed.has(clause_id::acq_rel) ? "4"
+                           : parsed.has(clause_id::release) ? "3"
+                           : parsed.has(clause_id::acquire) ? "2"
+                                                            : "0";
+  const std::string id = std::to_string(next_number());
+  const std::string at = "weft_oss_at_" + id, old = "weft_oss_old_" + id,
+                    now = "weft_oss_new_" + id, by = "weft_oss_by_" + id;
+  code << "{ _Static_assert(sizeof(" << found.object
+       << ") <= sizeof(long long), \"'#pragma oss atomic' needs an object of at most 8 bytes in "
+          "C\"); __auto_type " +
+              at + " = &("
+       << found.object << "); __typeof__(*" + at + ") ";
+  if (found.what == read) {
+    code << now + "; __atomic_load(" + at + ", &" + now + ", " + with + ");" << found.captured
+         << " = " + now + "; }";
+    return;
+  }
+  if (found.what == write) {
+    code << now + " = (" << found.operand
+         << "); __atomic_store(" + at + ", &" + now + ", " + with + "); }";
+    return;
+  }
+  code << old + ", " + now + "; const __auto_type " + by + " = (";
+  if (found.operand.empty())
+    code << "1";
+  else
+    code << found.operand;
+  code << "); __atomic_load(" + at + ", &" + old + ", 0); do { " + now + " = ";
+  if (found.sign.empty())
+    code << by;
+  else if (found.operand_first)
+    code << by + " " + found.sign + " " + old;
+  else
+    code << old + " " + found.sign + " " + by;
+  code << "; } while (!__atomic_compare_exchange(" + at + ", &" + old + ", &" + now + ", 0, " +
+              with + ", 0));";
+  if (found.what != update)
+    code << found.captured << " = " + (found.what == capture_old ? old : now) + ";";
+  code << "}";
+}
+
+} // namespace
+
+const sharing_rules *rules_of(unsigned number) {
+  const auto found = g_rules.find(number);
+  return found == g_rules.end() ? nullptr : &found->second;
+}
+
+const std::string *task_function(unsigned number) {
+  const auto found = g_functions.find(number);
+  return found == g_functions.end() ? nullptr : &found->second;
+}
+
+bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
+  const auto refuse = [&](SourceLocation where, const std::string &what) {
+    report_error(pp, where,
+                 what + " is not possible in C in this version of Weft; compile the file as C++");
+    return true;
+  };
+  switch (parsed.directive->id) {
+  case directive_id::task_for:
+  case directive_id::taskloop:
+  case directive_id::taskloop_for:
+  case directive_id::taskiter:
+  case directive_id::declare_reduction:
+    return refuse(parsed.where, pragma_name(*parsed.directive));
+  default:
+    break;
+  }
+  for (const item &it : parsed.items)
+    if (!it.operation.empty())
+      return refuse(it.where, "clause " + quoted(row(it.mode).name));
+  return false;
+}
+
+void write_c_function(writer &code, const pragma &parsed, const function_head &head,
+                      const tokens &declaration) {
+  const bool defines = !head.body.empty();
+  if (defines) // what calls itself creates a task, too
+    code << slice(declaration, 0, declaration.size() - head.body.size()) << ";";
+  else
+    code << declaration;
+  const auto list = [&] {
+    const char *separator = "";
+    for (const parameter &p : head.parameters) {
+      code << separator << p.declared;
+      separator = ", ";
+    }
+    code << (head.parameters.empty() ? "void)" : ")");
+  };
+  std::string arguments;
+  std::vector<std::string> parameters;
+  for (const parameter &p : head.parameters) {
+    arguments += (arguments.empty() ? "" : ", ") + p.name;
+    parameters.push_back(p.name);
+  }
+  const unsigned number = next_number();
+  g_functions[number] = c_name(head.name);
+  const std::string caller = "weft_oss_call_" + std::to_string(number);
+  code << "__attribute__((unused)) static void " + caller + "(";
+  list();
+  code << "{ " + c_name(head.name) + "(" + arguments + "); }";
+  code << "__attribute__((unused)) static void weft_oss_spawn_" + std::to_string(number) + "(";
+  list();
+  code << "{";
+  writer body = code.another();
+  body << caller + "(" + arguments + ");";
+  c_writer(code, parsed).task(body.out, parameters);
+  code << "}";
+  if (defines)
+    code << declaration;
+}
+
+void write_c(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *,
+             const atomic_statement *atomic) {
+  switch (parsed.directive->id) {
+  case directive_id::task:
+    return c_writer(code, parsed).task(statement);
+  case directive_id::taskwait:
+    return c_writer(code, parsed)
+        .call("weft_oss_taskwait", "weft_oss_taskwait_on", "weft_oss_taskwait_on_regions");
+  case directive_id::release:
+    return c_writer(code, parsed)
+        .call("weft_oss_release", "weft_oss_release", "weft_oss_release_regions");
+  case directive_id::taskyield:
+    code << "weft_oss_taskyield();";
+    return;
+  case directive_id::critical:
+    code << "{ weft_oss_enter(\"" + parsed.name + "\");" << statement
+         << "weft_oss_leave(\"" + parsed.name + "\"); }";
+    return;
+  case directive_id::atomic:
+    return write_c_atomic(code, parsed, *atomic);
+  case directive_id::lint:
+    code << statement;
+    return;
+  default: // assert; the rest is refused
+    return;
+  }
+}
+
+} // namespace weft_oss

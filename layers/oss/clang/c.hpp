@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What replaces a pragma in C: calls of <weft/oss.h>, and a captured statement for the statement of a task.
+#pragma once
+
+#include "atomic.hpp"
+#include "clauses.hpp"
+#include "functions.hpp"
+#include "loops.hpp"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Frontend/CompilerInstance.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace weft_oss {
+
+/// How a task has a variable that its statement uses.
+struct sharing_rule {
+  enum class as : std::uint8_t {
+    reference, ///< the variable itself
+    copy,
+    by_type ///< a copy of a pointer, anything else itself
+  } how = as::copy;
+  clang::SourceLocation
+      item; ///< of a parameter of a task function: the item whose data it must point to
+  bool is_item = false; ///< the item is the parameter itself
+};
+
+/// What is known of a task's variables before their types are.
+struct sharing_rules {
+  std::map<std::string, sharing_rule, std::less<>> named;
+  defaults by_default = defaults::unspecified;
+  std::string pragma;
+};
+
+/// Writes the code of a pragma; as write_cxx().
+void write_c(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *loops,
+             const atomic_statement *atomic);
+/// Writes a function each of whose calls is a task: the function as it is, and beside it one that spawns a task which
+/// calls the first. The consumer leads what names the first to the second.
+void write_c_function(writer &code, const pragma &parsed, const function_head &head,
+                      const tokens &declaration);
+/// Reports what C cannot have; returns whether there was something.
+bool refuse_in_c(clang::Preprocessor &pp, const pragma &parsed);
+
+/// Returns the rules of a task's variables, or null: by the number that its code has.
+const sharing_rules *rules_of(unsigned number);
+
+/// Returns the name of the function whose calls become those of `weft_oss_spawn_<number>`, or null.
+const std::string *task_function(unsigned number);
+
+/// Returns a consumer that decides by type how each captured variable is kept.
+std::unique_ptr<clang::ASTConsumer> make_capture_consumer(clang::CompilerInstance &compiler);
+
+} // namespace weft_oss

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "functions.hpp"
+
+#include <clang/Basic/IdentifierTable.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+
+namespace weft_oss {
+
+using namespace clang;
+
+namespace {
+
+/// Says where a place in a file is: in a class, in extern "C" { }. Reads the file from its beginning,
+/// because the handler of a pragma cannot ask the parser.
+struct surroundings {
+  bool in_class = false, c_linkage = false;
+};
+surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
+  const SourceManager &sources = pp.getSourceManager();
+  const auto [file, offset] = sources.getDecomposedExpansionLoc(where);
+  const llvm::StringRef text = sources.getBufferData(file);
+  Lexer raw(SourceLocation(), pp.getLangOpts(), text.begin(), text.begin(), text.end());
+  enum class scope : std::uint8_t { other, a_class, c_linkage };
+  std::vector<scope> open;
+  std::vector<std::vector<scope>> conditions; // of #if: each branch begins alike
+  bool has_key = false, after_enum = false, has_linkage = false;
+  int brackets = 0, angles = 0;
+  bool in_template = false;
+  tok::TokenKind last = tok::semi;
+  const auto begin_declaration = [&] {
+    has_key = after_enum = has_linkage = in_template = false;
+    angles = 0;
+  };
+  for (Token token;;) {
+    raw.LexFromRawLexer(token);
+    const auto at = static_cast<unsigned>(raw.getBufferLocation() - text.begin());
+    if (token.is(tok::eof) || at > offset)
+      break;
+    if (token.is(tok::hash) && token.isAtStartOfLine()) {
+      raw.LexFromRawLexer(token);
+      const llvm::StringRef word =
+          token.is(tok::raw_identifier) ? token.getRawIdentifier() : llvm::StringRef();
+      if (word == "if" || word == "ifdef" || word == "ifndef")
+        conditions.push_back(open);
+      else if ((word == "else" || word == "elif") && !conditions.empty())
+        open = conditions.back();
+      else if (word == "endif" && !conditions.empty())
+        conditions.pop_back();
+      raw.setParsingPreprocessorDirective(true); // the rest of the line
+      while (token.isNot(tok::eod) && token.isNot(tok::eof))
+        raw.LexFromRawLexer(token);
+      continue;
+    }
+    switch (token.getKind()) {
+    case tok::l_paren:
+    case tok::l_square:
+      ++brackets;
+      break;
+    case tok::r_paren:
+    case tok::r_square:
+      --brackets;
+      break;
+    case tok::less:
+      angles += in_template ? 1 : 0;
+      break;
+    case tok::greater:
+    case tok::greatergreater:
+      if (in_template && (angles -= token.is(tok::greater) ? 1 : 2) <= 0)
+        in_template = false;
+      break;
+    case tok::semi:
+      if (brackets == 0)
+        begin_declaration();
+      break;
+    case tok::string_literal:
+      has_linkage = true;
+      break;
+    case tok::l_brace:
+      open.push_back(has_key && last != tok::r_paren && last != tok::equal ? scope::a_class
+                     : has_linkage && last == tok::string_literal          ? scope::c_linkage
+                                                                           : scope::other);
+      begin_declaration();
+      break;
+    case tok::r_brace:
+      if (!open.empty())
+        open.pop_back();
+      begin_declaration();
+      break;
+    case tok::raw_identifier: {
+      const llvm::StringRef word = token.getRawIdentifier();
+      if (word == "template")
+        in_template = true;
+      else if (!in_template && brackets == 0 &&
+               (word == "class" || word == "struct" || word == "union"))
+        has_key = !after_enum;
+      after_enum = word == "enum";
+      break;
+    }
+    default:
+      break;
+    }
+    last = token.getKind();
+  }
+  surroundings result;
+  result.in_class = !open.empty() && open.back() == scope::a_class;
+  result.c_linkage = std::ranges::find(open, scope::c_linkage) != open.end();
+  return result;
+}
+
+/// Returns the index behind the `>` that closes the `<` at `open`.
+std::size_t behind_angles(const tokens &all, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < all.size(); ++i) {
+    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
+      i = closing(all, i);
+    else if (all[i].is(tok::less))
+      ++depth;
+    else if (all[i].isOneOf(tok::greater, tok::greatergreater) &&
+             (depth -= all[i].is(tok::greater) ? 1 : 2) <= 0)
+      return i + 1;
+  }
+  return all.size();
+}
+
+/// Returns what lies between commas that are in no bracket, <> included.
+std::vector<tokens> split_declarators(const tokens &all) {
+  std::vector<tokens> parts(1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t end = i + 1;
+    if (all[i].is(tok::comma)) {
+      parts.emplace_back();
+      continue;
+    }
+    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
+      end = std::min(closing(all, i) + 1, all.size());
+    else if (all[i].is(tok::less) && !std::ranges::any_of(parts.back(), [](const Token &token) {
+               return token.is(tok::equal); // of a default argument: a comparison
+             }))
+      end = behind_angles(all, i);
+    for (; i < end; ++i)
+      parts.back().push_back(all[i]);
+    --i;
+  }
+  return parts;
+}
+
+bool is_type_word(const Token &token) { // after which a name may follow
+  return token.isOneOf(tok::identifier, tok::greater, tok::greatergreater, tok::star, tok::amp,
+                       tok::ampamp, tok::kw_void, tok::kw_int, tok::kw_char, tok::kw_bool,
+                       tok::kw_float, tok::kw_double, tok::kw_long, tok::kw_short, tok::kw_signed,
+                       tok::kw_unsigned, tok::kw_auto, tok::kw_const) ||
+         token.isOneOf(tok::kw_volatile, tok::kw_wchar_t, tok::kw_char8_t, tok::kw_char16_t,
+                       tok::kw_char32_t, tok::r_paren);
+}
+
+class function_parser {
+ public:
+  function_parser(Preprocessor &preprocessor, const pragma &of, const tokens &tokens_of,
+                  SourceLocation pragma)
+      : pp(preprocessor), parsed(of), all(tokens_of), name(pragma_name(*of.directive)),
+        m_place(pragma) {}
+
+  std::optional<function_head> run() {
+    for (const clause_id id :
+         {clause_id::shared, clause_id::private_, clause_id::firstprivate, clause_id::default_})
+      if (parsed.has(id))
+        return refuse(m_place, "clause " + quoted(row(id).name) +
+                                   " does not belong to a task on a function: its parameters say "
+                                   "what is copied");
+    std::size_t at = 0;
+    while (at < all.size() && all[at].is(tok::kw_template)) {
+      const std::size_t end = behind_angles(all, at + 1);
+      template_parameters(slice(all, at + 2, end - 1));
+      at = end;
+    }
+    head.templates = slice(all, 0, at);
+    const std::size_t begin = at;
+    std::size_t open = at; // the bracket of the parameters
+    while (open < all.size() && (all[open].isNot(tok::l_paren) || is_attribute(open)))
+      open = all[open].is(tok::l_paren) ? closing(all, open) + 1 : open + 1;
+    if (open + 1 >= all.size() || open == begin)
+      return refuse(all[0].getLocation(), name + " has no statement behind it");
+    const tokens front = slice(all, begin, open);
+    for (const Token &token : front)
+      if (token.is(tok::kw_operator) || token.is(tok::tilde))
+        return refuse(token.getLocation(),
+                      name + " on an operator, a constructor or a destructor is not possible: give "
+                             "a function that returns void");
+    head.name = front.back();
+    if (front.size() > 1 && front[front.size() - 2].is(tok::coloncolon))
+      return refuse(head.name.getLocation(),
+                    name + " on a definition outside of its class or namespace is not possible: "
+                           "write the pragma at the declaration inside");
+    tokens type;
+    for (std::size_t i = 0; i + 1 < front.size(); ++i) {
+      const Token &token = front[i];
+      if (token.isOneOf(tok::kw_virtual, tok::kw_friend))
+        return refuse(token.getLocation(), name + " on a " + spelling(pp, token) +
+                                               " function is not possible: a call may reach "
+                                               "another function");
+      if (token.is(tok::kw_static))
+        head.is_static = true;
+      else if (token.is(tok::string_literal))
+        head.c_linkage = true;
+      else if (token.is(tok::l_square) || token.is(tok::kw___attribute))
+        i = closing(front, token.is(tok::l_square) ? i : i + 1);
+      else if (!token.isOneOf(tok::kw_inline, tok::kw_extern, tok::kw_constexpr))
+        type.push_back(token);
+    }
+    if (type.size() != 1 || type[0].isNot(tok::kw_void))
+      return refuse(head.name.getLocation(),
+                    name + " on a function that returns a value is not possible: nothing would "
+                           "wait for the value; return void, and write through a pointer");
+    const std::size_t close = closing(all, open);
+    if (!parameters(slice(all, open + 1, close)))
+      return {};
+    std::size_t i = close + 1;
+    for (; i < all.size() && all[i].isOneOf(tok::kw_const, tok::kw_volatile, tok::amp, tok::ampamp);
+         ++i)
+      head.qualifiers.push_back(all[i]);
+    const auto body = std::find_if(
+        all.begin() + static_cast<std::ptrdiff_t>(i), all.end(),
+        [](const Token &token) { return token.isOneOf(tok::l_brace, tok::semi, tok::equal); });
+    const auto end = static_cast<std::size_t>(body - all.begin());
+    for (std::size_t k = i; k < end; ++k) {
+      if (all[k].is(tok::kw_requires))
+        head.constraint = slice(all, k, end);
+      if (word(all[k]) == "override" || word(all[k]) == "final")
+        return refuse(all[k].getLocation(), name + " on a virtual function is not possible: a call "
+                                                   "may reach another function");
+    }
+    if (end == all.size() || all[end].is(tok::equal))
+      return refuse(head.name.getLocation(),
+                    name + " on a function without a body of its own is not possible");
+    if (all[end].is(tok::l_brace))
+      head.body = slice(all, end, all.size());
+    // A definition behind the declaration repeats no default argument.
+    head.before_body = without_defaults(head.templates);
+    const tokens rest = slice(all, begin, open + 1);
+    head.before_body.insert(head.before_body.end(), rest.begin(), rest.end());
+    for (std::size_t k = 0; k < head.parameters.size(); ++k) {
+      if (k > 0)
+        head.before_body.push_back(m_commas[k - 1]);
+      const tokens &declared = head.parameters[k].declared;
+      head.before_body.insert(head.before_body.end(), declared.begin(), declared.end());
+    }
+    const tokens behind = slice(all, close, end);
+    head.before_body.insert(head.before_body.end(), behind.begin(), behind.end());
+    const surroundings around = surroundings_of(pp, m_place);
+    head.in_class = around.in_class;
+    head.c_linkage = (head.c_linkage || around.c_linkage) && !head.in_class;
+    return head;
+  }
+
+ private:
+  std::optional<function_head> refuse(SourceLocation where, const std::string &text) {
+    report_error(pp, where, text);
+    return {};
+  }
+  [[nodiscard]] bool is_attribute(std::size_t open) const {
+    return open > 0 && all[open - 1].is(tok::kw___attribute);
+  }
+  void template_parameters(const tokens &list) {
+    head.template_arguments.clear();
+    for (const tokens &part : split_declarators(list)) {
+      std::string found;
+      bool pack = false;
+      for (const Token &token : part) {
+        if (token.is(tok::equal))
+          break;
+        pack = pack || token.is(tok::ellipsis);
+        if (token.is(tok::identifier))
+          found = word(token);
+      }
+      head.template_arguments.push_back(found + (pack ? "..." : ""));
+    }
+  }
+  static tokens without_defaults(const tokens &templates) {
+    tokens result;
+    for (std::size_t i = 0; i < templates.size(); ++i) {
+      if (templates[i].is(tok::equal)) {
+        int depth = 0;
+        while (i + 1 < templates.size() &&
+               !(depth == 0 && templates[i + 1].isOneOf(tok::comma, tok::greater))) {
+          depth += templates[i + 1].is(tok::less) ? 1 : templates[i + 1].is(tok::greater) ? -1 : 0;
+          ++i;
+        }
+        continue;
+      }
+      result.push_back(templates[i]);
+    }
+    return result;
+  }
+
+  bool parameters(const tokens &list) {
+    if (list.empty() || (list.size() == 1 && list[0].is(tok::kw_void)))
+      return true;
+    for (const tokens &part : split_declarators(list)) {
+      parameter p;
+      const auto sign =
+          std::ranges::find_if(part, [](const Token &token) { return token.is(tok::equal); });
+      p.declared.assign(part.begin(), sign);
+      p.by_default.assign(sign, part.end());
+      for (const Token &token : p.declared)
+        if (token.is(tok::ellipsis)) {
+          refuse(token.getLocation(), name + " on a function with any number of arguments is not "
+                                             "possible");
+          return false;
+        }
+      if (!find_name(p)) {
+        refuse(part.empty() ? head.name.getLocation() : part[0].getLocation(),
+               name + " needs the names of the function's parameters");
+        return false;
+      }
+      Token comma;
+      comma.startToken();
+      comma.setKind(tok::comma);
+      comma.setLocation(part[0].getLocation());
+      m_commas.push_back(comma);
+      head.parameters.push_back(std::move(p));
+    }
+    return true;
+  }
+  static bool find_name(parameter &one) {
+    const tokens &declared = one.declared;
+    for (std::size_t i = 0; i + 2 < declared.size(); ++i) // (*name), (&name)
+      if (declared[i].is(tok::l_paren) &&
+          declared[i + 1].isOneOf(tok::star, tok::amp, tok::ampamp)) {
+        std::size_t k = i + 2;
+        while (k < declared.size() && declared[k].isOneOf(tok::star, tok::kw_const))
+          ++k;
+        if (k >= declared.size() || declared[k].isNot(tok::identifier))
+          return false;
+        one.name = word(declared[k]);
+        return true;
+      }
+    std::size_t end = declared.size();
+    for (std::size_t i = 0; i < declared.size(); ++i) // the dimensions of an array
+      if (declared[i].is(tok::l_square) && i > 1) {
+        end = i;
+        break;
+      }
+    if (end < 2 || declared[end - 1].isNot(tok::identifier))
+      return false;
+    const Token &before = declared[end - 2];
+    bool has_type = is_type_word(before) && before.isNot(tok::kw_const);
+    for (std::size_t i = 0; before.is(tok::kw_const) && i + 2 < end; ++i)
+      has_type = has_type || (is_type_word(declared[i]) && declared[i].isNot(tok::kw_const));
+    // struct s: a type without a name
+    if (before.isOneOf(tok::kw_struct, tok::kw_class, tok::kw_union, tok::kw_enum))
+      return false;
+    if (before.is(tok::identifier) || has_type) {
+      one.name = word(declared[end - 1]);
+      return true;
+    }
+    return false;
+  }
+
+  Preprocessor &pp;
+  const pragma &parsed;
+  const tokens &all;
+  const std::string name;
+  const SourceLocation m_place;
+  function_head head;
+  tokens m_commas;
+};
+
+} // namespace
+
+bool declares_function(const tokens &before_bracket) {
+  const tokens &all = before_bracket;
+  if (std::ranges::any_of(all, [](const Token &token) { return token.is(tok::kw_operator); }))
+    return true;
+  if (all.size() < 2 || all.back().isNot(tok::identifier))
+    return false;
+  std::size_t i = all.size() - 1;
+  while (i >= 2 && all[i - 1].is(tok::coloncolon) && all[i - 2].is(tok::identifier))
+    i -= 2;
+  if (i == 0 || all[i - 1].is(tok::coloncolon))
+    return false;
+  if (all[i - 1].is(tok::tilde))
+    return all.size() == 2;
+  return is_type_word(all[i - 1]);
+}
+
+std::optional<function_head> parse_function(Preprocessor &pp, const pragma &parsed,
+                                            const tokens &all, SourceLocation pragma) {
+  return function_parser(pp, parsed, all, pragma).run();
+}
+
+} // namespace weft_oss

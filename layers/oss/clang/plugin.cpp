@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handler of `#pragma oss`: reads the clauses and the statement behind them, and puts code in their place.
+#include "c.hpp"
+#include "cxx.hpp"
+#include "jumps.hpp"
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendPluginRegistry.h>
+#include <clang/Lex/Pragma.h>
+#include <clang/Sema/IdentifierResolver.h>
+#include <clang/Sema/Sema.h>
+
+#include <memory>
+
+namespace weft_oss {
+namespace {
+
+using namespace clang;
+
+CompilerInstance *g_compiler = nullptr; // none while a file is only preprocessed
+
+/// Leaves the compiler as it is; the plugin learns of it.
+class oss_action : public PluginASTAction {
+ protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
+                                                 llvm::StringRef) override {
+    g_compiler = &compiler;
+    if (!compiler.getLangOpts().CPlusPlus)
+      return make_capture_consumer(compiler);
+    return std::make_unique<ASTConsumer>();
+  }
+  bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &) override {
+    return true;
+  }
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+/// Turns warnings off from a pragma to the end of its statement: they are about captures and an attribute,
+/// which are the plugin's.
+class quiet_captures {
+ public:
+  quiet_captures(Preprocessor &preprocessor, SourceLocation pragma, const tokens &statement)
+      : pp(preprocessor), read(statement), m_first(place(pragma)) {
+    DiagnosticsEngine &engine = pp.getDiagnostics();
+    engine.pushMappings(m_first);
+    for (const char *const group : {"unused-lambda-capture", "deprecated-this-capture",
+                                    "gcc-compat", "gnu-auto-type", "sizeof-pointer-div"})
+      engine.setSeverityForGroup(diag::Flavor::WarningOrError, group, diag::Severity::Ignored,
+                                 m_first);
+  }
+  quiet_captures(const quiet_captures &) = delete;
+  quiet_captures &operator=(const quiet_captures &) = delete;
+  ~quiet_captures() {
+    pp.getDiagnostics().popMappings(read.empty() ? m_first : place(read.back().getLocation()));
+  }
+
+ private:
+  [[nodiscard]] SourceLocation place(SourceLocation where) const {
+    return pp.getSourceManager().getExpansionLoc(where);
+  }
+  Preprocessor &pp;
+  const tokens &read;
+  SourceLocation m_first;
+};
+
+class oss_handler : public PragmaHandler {
+ public:
+  oss_handler() : PragmaHandler("oss") {}
+
+  void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &oss) override {
+    tokens line;
+    for (Token t;;) {
+      pp.Lex(t);
+      if (t.isOneOf(tok::eod, tok::eof))
+        break;
+      line.push_back(t);
+    }
+    const bool is_c = !pp.getLangOpts().CPlusPlus;
+    const std::optional<pragma> p = parse(pp, line, oss.getLocation());
+    if (!p || p->directive->how == state::ignored) // the statement, if there is one, runs as it is
+      return;
+    if (is_c && refuse_in_c(pp, *p))
+      return;
+    writer w(pp, oss.getLocation());
+    statement_reader behind(pp);
+    const quiet_captures quiet(pp, oss.getLocation(), behind.read);
+    bool is_function = false;
+    if (p->directive->behind != body::nothing &&
+        !read_statement(pp, *p, behind, oss, is_function)) {
+      put_back(pp, behind.read, behind);
+      return;
+    }
+    if (is_function) {
+      const auto head = parse_function(pp, *p, behind.read, oss.getLocation());
+      if (head)
+        (is_c ? write_c_function : write_function)(w, *p, *head, behind.read);
+      return put_back(pp, head ? w.out : behind.read, behind);
+    }
+    std::optional<loop_nest> loops;
+    std::optional<atomic_statement> atomic;
+    if (p->directive->behind == body::loop) {
+      loops = parse_loops(pp, *p, behind.read);
+      const std::string name = pragma_name(*p->directive);
+      if (!loops || !check_jumps(pp, loops->body, name, /*body_of_loop=*/true))
+        return put_back(pp, behind.read, behind);
+    } else if (p->directive->id == directive_id::atomic) {
+      atomic = parse_atomic(pp, *p, behind.read);
+      if (!atomic)
+        return put_back(pp, behind.read, behind);
+    }
+    if (orders_too_late(*p)) {
+      report_error(pp, p->where,
+                   pragma_name(*p->directive) +
+                       " must come before the dependences of the file, or give -foss-regions");
+      return;
+    }
+    (is_c ? write_c : write_cxx)(w, *p, behind.read, loops ? &*loops : nullptr,
+                                 atomic ? &*atomic : nullptr);
+    put_back(pp, w.out, behind);
+  }
+
+ private:
+  static bool read_statement(Preprocessor &pp, const pragma &parsed, statement_reader &behind,
+                             const Token &oss, bool &is_function) {
+    const std::string name = pragma_name(*parsed.directive);
+    const bool may_be_function = parsed.directive->id == directive_id::task;
+    const bool whole =
+        may_be_function ? behind.statement_or_function(is_function) : behind.statement();
+    if (!whole) {
+      report_error(pp, oss.getLocation(),
+                   behind.at_end() ? "the file ends before the statement of " + name + " does"
+                                   : name + " has no statement behind it");
+      return false;
+    }
+    return is_function || parsed.directive->behind == body::loop ||
+           check_jumps(pp, behind.read, name);
+  }
+
+  static void put_back(Preprocessor &pp, const tokens &all, const statement_reader &behind) {
+    const std::size_t n = all.size() + (behind.looked_ahead() ? 1 : 0);
+    if (n == 0)
+      return;
+    auto array = std::make_unique<Token[]>(n);
+    std::copy(all.begin(), all.end(), array.get());
+    if (behind.looked_ahead())
+      array[n - 1] = behind.ahead();
+    pp.EnterTokenStream(std::move(array), n, /*DisableMacroExpansion=*/true, /*IsReinject=*/true);
+  }
+};
+
+const FrontendPluginRegistry::Add<oss_action> g_action("weft-oss", "OmpSs-2 on Weft");
+const PragmaHandlerRegistry::Add<oss_handler> g_oss("oss", "OmpSs-2 on Weft");
+
+} // namespace
+
+namespace {
+
+/// Returns whether a name may be that of a global variable for which `is_one` holds.
+template <class Is>
+bool names_global(const Token &token, Is is_one) {
+  if (!g_compiler || !g_compiler->hasSema())
+    return false;
+  Sema &sema = g_compiler->getSema();
+  const DeclarationName name(token.getIdentifierInfo());
+  const auto is = [&](const NamedDecl *found) {
+    const auto *const variable = llvm::dyn_cast<VarDecl>(found->getUnderlyingDecl());
+    return variable && variable->hasGlobalStorage() && is_one(*variable);
+  };
+  for (auto i = sema.IdResolver.begin(name); i != sema.IdResolver.end(); ++i)
+    if (is(*i))
+      return true;
+  for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
+    if (llvm::isa<NamespaceDecl>(in) || in->isRecord())
+      for (const NamedDecl *found : in->lookup(name))
+        if (is(found))
+          return true;
+  return false;
+}
+
+} // namespace
+
+bool names_global_variable(const Token &token) {
+  return names_global(token, [](const VarDecl &variable) {
+    return !variable.isConstexpr() &&
+           !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
+  });
+}
+bool names_global_pointer(const Token &token) {
+  return names_global(token,
+                      [](const VarDecl &variable) { return variable.getType()->isPointerType(); });
+}
+
+} // namespace weft_oss

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tokens.hpp"
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+namespace weft_oss {
+
+using namespace clang;
+
+namespace {
+void report(Preprocessor &pp, SourceLocation where, DiagnosticsEngine::Level level,
+            const std::string &text) {
+  DiagnosticsEngine &engine = pp.getDiagnostics();
+  engine.Report(where, level == DiagnosticsEngine::Error
+                           ? engine.getCustomDiagID(DiagnosticsEngine::Error, "%0")
+                       : level == DiagnosticsEngine::Warning
+                           ? engine.getCustomDiagID(DiagnosticsEngine::Warning, "%0")
+                           : engine.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
+      << text;
+}
+} // namespace
+
+void report_error(Preprocessor &pp, SourceLocation where, const std::string &text) {
+  report(pp, where, DiagnosticsEngine::Error, text);
+}
+void report_warning(Preprocessor &pp, SourceLocation where, const std::string &text) {
+  report(pp, where, DiagnosticsEngine::Warning, text);
+}
+void report_note(Preprocessor &pp, SourceLocation where, const std::string &text) {
+  report(pp, where, DiagnosticsEngine::Note, text);
+}
+
+std::string spelling(Preprocessor &pp, const Token &token) {
+  if (token.isAnnotation() || token.isOneOf(tok::eod, tok::eof))
+    return {};
+  return pp.getSpelling(token);
+}
+
+std::size_t closing(const tokens &all, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < all.size(); ++i) {
+    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
+      ++depth;
+    else if (all[i].isOneOf(tok::r_paren, tok::r_square, tok::r_brace) && --depth == 0)
+      return i;
+  }
+  return all.size();
+}
+
+/// Returns whether the file that is being read has no token left. Directives do not count.
+bool statement_reader::file_ends() const {
+  auto *const lexer = static_cast<Lexer *>(pp.getCurrentLexer());
+  if (!lexer || lexer->isPragmaLexer()) // a macro, or _Pragma: the file goes on behind it
+    return false;
+  const llvm::StringRef file = pp.getSourceManager().getBufferData(lexer->getFileID());
+  Lexer raw(SourceLocation(), pp.getLangOpts(), file.begin(), lexer->getBufferLocation(),
+            file.end());
+  for (Token t;;) {
+    raw.LexFromRawLexer(t);
+    while (t.is(tok::hash) && t.isAtStartOfLine()) {
+      raw.LexFromRawLexer(t);
+      if (t.is(tok::raw_identifier) &&
+          (t.getRawIdentifier() == "include" || t.getRawIdentifier() == "include_next"))
+        return false;
+      while (t.isNot(tok::eof) && !t.isAtStartOfLine())
+        raw.LexFromRawLexer(t);
+    }
+    return t.is(tok::eof);
+  }
+}
+
+const Token &statement_reader::peek() {
+  if (m_have || m_end)
+    return m_ahead;
+  if (file_ends()) {
+    m_end = true;
+    m_ahead.startToken();
+    m_ahead.setKind(tok::eof);
+    return m_ahead;
+  }
+  pp.Lex(m_ahead);
+  m_have = true;
+  return m_ahead;
+}
+
+void statement_reader::take() {
+  read.push_back(peek());
+  m_have = false;
+}
+
+bool statement_reader::balanced() {
+  int depth = 0;
+  do {
+    if (peek().is(tok::eof))
+      return false;
+    if (m_ahead.isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
+      ++depth;
+    else if (m_ahead.isOneOf(tok::r_paren, tok::r_square, tok::r_brace))
+      --depth;
+    take();
+  } while (depth > 0);
+  return true;
+}
+
+bool statement_reader::up_to_semicolon() {
+  while (!peek().isOneOf(tok::eof, tok::r_brace)) {
+    if (m_ahead.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+      if (!balanced())
+        return false;
+      continue;
+    }
+    const bool last = m_ahead.is(tok::semi);
+    take();
+    if (last)
+      return true;
+  }
+  return false;
+}
+
+bool statement_reader::statement() {
+  switch (peek().getKind()) {
+  case tok::l_brace:
+    return balanced();
+  case tok::l_square: { // an attribute, or a lambda that is called
+    const std::size_t first = read.size();
+    if (!balanced())
+      return false;
+    return read[first + 1].is(tok::l_square) ? statement() : up_to_semicolon();
+  }
+  case tok::kw_for:
+  case tok::kw_while:
+  case tok::kw_switch:
+    take();
+    return peek().is(tok::l_paren) && balanced() && statement();
+  case tok::kw_if:
+    take();
+    while (!peek().isOneOf(tok::l_paren, tok::l_brace, tok::eof)) // if constexpr, if consteval
+      take();
+    if (m_ahead.is(tok::l_paren) && !balanced())
+      return false;
+    if (!statement())
+      return false;
+    if (peek().isNot(tok::kw_else))
+      return true;
+    take();
+    return statement();
+  case tok::kw_do:
+    take();
+    return statement() && peek().is(tok::kw_while) && up_to_semicolon();
+  case tok::kw_try:
+    take();
+    if (peek().isNot(tok::l_brace) || !balanced())
+      return false;
+    while (peek().is(tok::kw_catch)) {
+      take();
+      if (!balanced() || peek().isNot(tok::l_brace) || !balanced())
+        return false;
+    }
+    return true;
+  default:
+    return up_to_semicolon();
+  }
+}
+
+bool statement_reader::statement_or_function(bool &is_function) {
+  is_function = false;
+  const Token &first = peek();
+  if (!first.isOneOf(tok::identifier, tok::coloncolon, tok::tilde, tok::kw_template, tok::kw_static,
+                     tok::kw_inline, tok::kw_extern, tok::kw_virtual, tok::kw_friend,
+                     tok::kw_constexpr, tok::kw_void, tok::kw_int, tok::kw_char, tok::kw_bool,
+                     tok::kw_float, tok::kw_double) &&
+      !first.isOneOf(tok::kw_long, tok::kw_short, tok::kw_signed, tok::kw_unsigned, tok::kw_auto,
+                     tok::kw_const, tok::kw_struct, tok::kw_class, tok::kw___attribute,
+                     tok::l_square, tok::kw_explicit, tok::kw_operator))
+    return statement();
+  const bool is_template = first.is(tok::kw_template);
+  std::size_t begin = read.size(); // of what is behind attributes and templates
+  while (!peek().isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::equal, tok::eof)) {
+    if (m_ahead.is(tok::l_square)) {
+      const std::size_t at = read.size();
+      if (!balanced())
+        return false;
+      if (at == begin && read[at + 1].isNot(tok::l_square))
+        return up_to_semicolon(); // a lambda that is called
+      if (at == begin && peek().isOneOf(tok::kw_for, tok::kw_while, tok::kw_if, tok::kw_do,
+                                        tok::kw_switch, tok::kw_try))
+        return statement();
+      if (at == begin)
+        begin = read.size();
+      continue;
+    }
+    if (m_ahead.is(tok::l_paren)) {
+      const bool attribute = !read.empty() && read.back().is(tok::kw___attribute);
+      const tokens before(read.begin() + static_cast<std::ptrdiff_t>(begin), read.end());
+      const bool declares = !attribute && (is_template || declares_function(before));
+      if (!balanced())
+        return false;
+      if (attribute) {
+        begin = read.size();
+        continue;
+      }
+      if (!declares)
+        return up_to_semicolon();
+      is_function = true;
+      while (!peek().isOneOf(tok::semi, tok::l_brace, tok::eof)) {
+        if (m_ahead.is(tok::l_paren)) {
+          if (!balanced())
+            return false;
+        } else {
+          take();
+        }
+      }
+      return m_ahead.is(tok::l_brace) ? balanced() : up_to_semicolon();
+    }
+    take();
+  }
+  return up_to_semicolon();
+}
+
+writer &writer::operator<<(std::string_view text) {
+  SourceManager &sources = pp.getSourceManager();
+  // As a system header, so that warnings about the user's code are about the user's tokens.
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()),
+                                                     "<#pragma oss>");
+  const llvm::MemoryBufferRef contents = buffer->getMemBufferRef();
+  const FileID file = sources.createFileID(std::move(buffer), SrcMgr::C_System);
+  // One expansion for all of the text, so that its tokens belong together.
+  const SourceLocation start = sources.getLocForStartOfFile(file);
+  const SourceLocation shown =
+      sources.createExpansionLoc(start, m_place, m_place, static_cast<unsigned>(text.size()));
+  Lexer lexer(file, contents, sources, pp.getLangOpts());
+  for (Token t;;) {
+    lexer.LexFromRawLexer(t);
+    if (t.is(tok::eof))
+      return *this;
+    if (t.is(tok::raw_identifier))
+      pp.LookUpIdentifierInfo(t);
+    t.setLocation(shown.getLocWithOffset(static_cast<SourceLocation::IntTy>(
+        t.getLocation().getRawEncoding() - start.getRawEncoding())));
+    out.push_back(t);
+  }
+}
+
+} // namespace weft_oss

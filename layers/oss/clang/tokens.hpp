@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plugin does with tokens: read the statement behind a pragma, write new text between the user's tokens.
+#pragma once
+
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/Token.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft_oss {
+
+using tokens = std::vector<clang::Token>;
+
+/// Reports an error or a warning in OmpSs-2's words at a token of the user.
+void report_error(clang::Preprocessor &pp, clang::SourceLocation where, const std::string &text);
+void report_warning(clang::Preprocessor &pp, clang::SourceLocation where, const std::string &text);
+void report_note(clang::Preprocessor &pp, clang::SourceLocation where, const std::string &text);
+
+/// Returns how the user has written a token.
+std::string spelling(clang::Preprocessor &pp, const clang::Token &token);
+
+/// Returns the index of the bracket that closes the one at `open`, or the size.
+std::size_t closing(const tokens &all, std::size_t open);
+
+/// Returns whether the tokens in front of a bracket declare a function.
+bool declares_function(const tokens &before_bracket);
+
+/// Reads the statement behind a pragma. Pragmas inside of it arrive compiled, because reading calls
+/// their handlers.
+///
+/// The reader never looks beyond the end of a file, because the lexer that has called the handler
+/// would be gone; and it looks beyond the statement's last token only where an `else` or a `catch`
+/// may follow.
+class statement_reader {
+ public:
+  explicit statement_reader(clang::Preprocessor &preprocessor) : pp(preprocessor) {}
+  /// Returns false if there is no statement; the tokens that were read are in `read` either way.
+  bool statement();
+  /// As statement(), but for a function as well: `is_function` says which of them was read.
+  bool statement_or_function(bool &is_function);
+  tokens read;
+
+  /// @{ The token that was looked at and belongs to what follows.
+  [[nodiscard]] bool looked_ahead() const { return m_have; }
+  [[nodiscard]] const clang::Token &ahead() const { return m_ahead; }
+  /// @}
+  /// Whether the file ends before the statement does.
+  [[nodiscard]] bool at_end() const { return m_end; }
+
+ private:
+  const clang::Token &peek(); // tok::eof at the end of the file
+  [[nodiscard]] bool file_ends() const;
+  void take();
+  bool balanced(); // one bracket and what it encloses
+  bool up_to_semicolon();
+
+  clang::Preprocessor &pp;
+  clang::Token m_ahead;
+  bool m_have = false;
+  bool m_end = false;
+};
+
+/// Collects what replaces a pragma and its statement: text of the plugin, which is
+/// placed where the pragma is, and tokens of the user, which keep their places.
+class writer {
+ public:
+  writer(clang::Preprocessor &preprocessor, clang::SourceLocation pragma)
+      : pp(preprocessor), m_place(pragma) {}
+
+  writer &operator<<(std::string_view text);
+  writer &operator<<(const tokens &of_user) {
+    out.insert(out.end(), of_user.begin(), of_user.end());
+    return *this;
+  }
+  writer &operator<<(const clang::Token &of_user) {
+    out.push_back(of_user);
+    return *this;
+  }
+  /// Places the text that follows at another token of the user.
+  writer &at(clang::SourceLocation where) {
+    m_place = where;
+    return *this;
+  }
+  [[nodiscard]] clang::SourceLocation place() const { return m_place; }
+  /// Returns whether a macro is defined here.
+  [[nodiscard]] bool defines(std::string_view macro) const {
+    return pp.isMacroDefined(llvm::StringRef(macro.data(), macro.size()));
+  }
+  /// Returns a writer of nothing yet at the same place.
+  [[nodiscard]] writer another() const { return {pp, m_place}; }
+  /// Returns how the user has written a token.
+  [[nodiscard]] std::string spelled(const clang::Token &token) const { return spelling(pp, token); }
+  tokens out;
+
+ private:
+  clang::Preprocessor &pp;
+  clang::SourceLocation m_place;
+};
+
+} // namespace weft_oss

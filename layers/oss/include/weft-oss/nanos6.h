@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of Nanos6 that programs with `#pragma oss` make, over Weft's C functions.
+#pragma once
+
+#include <weft.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#elif !defined(_GNU_SOURCE)
+extern int sched_getcpu(void); // of the C library, which declares it with _GNU_SOURCE only
+#endif
+
+// The functions of Nanos6 return no codes: what Weft refuses ends the program with Weft's sentence.
+static inline void weft_oss_require(int code, const char *function) {
+  if (code == 0)
+    return;
+  fprintf(stderr, "weft: %s: %s\n", function, weft_last_error_message());
+  abort();
+}
+
+// Blocking: a task blocks itself, and any thread unblocks it by the context, once for each time.
+static inline void *nanos6_get_current_blocking_context(void) {
+  weft_task *task = NULL;
+  weft_oss_require(weft_task_self(&task), "nanos6_get_current_blocking_context");
+  return task;
+}
+static inline void nanos6_block_current_task(void *blocking_context) {
+  (void)blocking_context;
+  weft_oss_require(weft_task_block(), "nanos6_block_current_task");
+}
+static inline void nanos6_unblock_task(void *blocking_context) {
+  weft_oss_require(weft_task_unblock((weft_task *)blocking_context), "nanos6_unblock_task");
+}
+// Blocks the task for a time in microseconds, and returns how long it was.
+static inline uint64_t nanos6_wait_for(uint64_t time_us) {
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  weft_oss_require(weft_task_sleep_for((int64_t)(time_us * 1000)), "nanos6_wait_for");
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000);
+}
+
+// Events: a task keeps its dependences until its body has ended and its events are taken back.
+static inline void *nanos6_get_current_event_counter(void) {
+  weft_task *task = NULL;
+  weft_oss_require(weft_task_self(&task), "nanos6_get_current_event_counter");
+  return task;
+}
+static inline void nanos6_increase_current_task_event_counter(void *event_counter,
+                                                              unsigned int increment) {
+  (void)event_counter;
+  if (increment)
+    weft_oss_require(weft_task_increase_events(increment),
+                     "nanos6_increase_current_task_event_counter");
+}
+static inline void nanos6_decrease_task_event_counter(void *event_counter, unsigned int decrement) {
+  if (decrement)
+    weft_oss_require(weft_task_decrease_events((weft_task *)event_counter, decrement),
+                     "nanos6_decrease_task_event_counter");
+}
+
+// Spawning: an independent function, and another one behind it and all of its tasks.
+struct weft_oss_function {
+  void (*function)(void *args);
+  void *args;
+};
+static inline int weft_oss_run_function(void *arg) {
+  const struct weft_oss_function what = *(struct weft_oss_function *)arg;
+  free(arg);
+  what.function(what.args);
+  return 0;
+}
+static inline void nanos6_spawn_function(void (*function)(void *), void *args,
+                                         void (*completion_callback)(void *), void *completion_args,
+                                         char const *label) {
+  weft_function_options options = WEFT_FUNCTION_OPTIONS_INIT;
+  struct weft_oss_function *what = (struct weft_oss_function *)malloc(sizeof *what);
+  if (!what) {
+    fputs("weft: nanos6_spawn_function: out of memory\n", stderr);
+    abort();
+  }
+  what->function = function;
+  what->args = args;
+  options.label = label;
+  weft_oss_require(weft_spawn_function(weft_oss_run_function, what, completion_callback,
+                                       completion_args, &options),
+                   "nanos6_spawn_function");
+}
+
+// Polling: a service is called until it returns another number than 0, or is unregistered by the
+// same function and data.
+typedef int (*nanos6_polling_service_t)(void *service_data);
+struct weft_oss_service {
+  nanos6_polling_service_t function;
+  void *data;
+  weft_service *service;
+  struct weft_oss_service *next;
+};
+// One list for all files of the program.
+__attribute__((weak)) struct weft_oss_service *weft_oss_services;
+__attribute__((weak)) pthread_mutex_t weft_oss_services_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Takes a record, or one of a function and data, out of the list. Returns NULL if it is not there.
+static inline struct weft_oss_service *weft_oss_take_service(const struct weft_oss_service *record,
+                                                             nanos6_polling_service_t function,
+                                                             const void *data) {
+  struct weft_oss_service **at, *found;
+  pthread_mutex_lock(&weft_oss_services_lock);
+  for (at = &weft_oss_services; *at; at = &(*at)->next)
+    if (record ? *at == record : (*at)->function == function && (*at)->data == data)
+      break;
+  found = *at;
+  if (found)
+    *at = found->next;
+  pthread_mutex_unlock(&weft_oss_services_lock);
+  return found;
+}
+static inline int weft_oss_poll(void *context) {
+  struct weft_oss_service *record = (struct weft_oss_service *)context;
+  if (!record->function(record->data))
+    return 0;
+  // The thread that takes the record out of the list ends the service.
+  if (weft_oss_take_service(record, NULL, NULL)) {
+    weft_service_destroy(record->service);
+    free(record);
+  }
+  return 1;
+}
+static inline void nanos6_register_polling_service(char const *service_name,
+                                                   nanos6_polling_service_t service_function,
+                                                   void *service_data) {
+  struct weft_oss_service *record = (struct weft_oss_service *)malloc(sizeof *record);
+  int code;
+  if (!record) {
+    fputs("weft: nanos6_register_polling_service: out of memory\n", stderr);
+    abort();
+  }
+  record->function = service_function;
+  record->data = service_data;
+  pthread_mutex_lock(&weft_oss_services_lock); // a first call that ends the service waits for this
+  code = weft_service_create(service_name, WEFT_POLL_POINT_IDLE, 0, weft_oss_poll, record,
+                             &record->service);
+  record->next = weft_oss_services;
+  weft_oss_services = record;
+  pthread_mutex_unlock(&weft_oss_services_lock);
+  weft_oss_require(code, "nanos6_register_polling_service");
+}
+static inline void nanos6_unregister_polling_service(char const *service_name,
+                                                     nanos6_polling_service_t service_function,
+                                                     void *service_data) {
+  struct weft_oss_service *record = weft_oss_take_service(NULL, service_function, service_data);
+  (void)service_name;
+  if (record) {
+    weft_oss_require(weft_service_destroy(record->service), "nanos6_unregister_polling_service");
+    free(record);
+  }
+}
+
+// Locks: the handle begins as NULL.
+static inline void nanos6_user_lock(void **handle, char const *invocation_source) {
+  void *mutex = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
+  (void)invocation_source;
+  if (!mutex) {
+    weft_mutex *fresh = NULL;
+    weft_oss_require(weft_mutex_create(&fresh), "nanos6_user_lock");
+    if (__atomic_compare_exchange_n(handle, &mutex, (void *)fresh, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+      mutex = fresh;
+    else
+      weft_mutex_destroy(fresh);
+  }
+  weft_oss_require(weft_mutex_lock((weft_mutex *)mutex), "nanos6_user_lock");
+}
+static inline void nanos6_user_unlock(void **handle) {
+  weft_oss_require(weft_mutex_unlock((weft_mutex *)__atomic_load_n(handle, __ATOMIC_ACQUIRE)),
+                   "nanos6_user_unlock");
+}
+
+// The machine and the runtime.
+static inline void nanos6_wait_for_full_initialization(void) {
+  weft_oss_require(weft_start(), "nanos6_wait_for_full_initialization");
+}
+static inline unsigned int nanos6_get_num_cpus(void) { return (unsigned int)weft_worker_count(); }
+static inline unsigned int nanos6_get_current_virtual_cpu(void) {
+  const int worker = weft_worker_id();
+  return worker < 0 ? 0 : (unsigned int)worker;
+}
+static inline long nanos6_get_current_system_cpu(void) { return sched_getcpu(); }
+static inline int nanos6_in_final(void) { return weft_task_in_final() > 0; }
+static inline char const *nanos6_get_runtime_version(void) { return weft_version(); }
+
+#ifdef __cplusplus
+}
+#endif

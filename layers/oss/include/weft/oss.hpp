@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the code that stands for `#pragma oss` calls in C++. Programs do not include it: weft-c++ does.
+#pragma once
+
+#include <weft/layer/default_setting.hpp>
+#include <weft/mutex.hpp>
+#include <weft/oss/atomic.hpp>
+#include <weft/oss/function.hpp>
+#include <weft/oss/items.hpp>
+#include <weft/oss/loops.hpp>
+#include <weft/oss/reductions.hpp>
+#include <weft/task.hpp>
+
+#include <new>
+#include <type_traits>
+
+#ifndef _OMPSS_2
+/// Says that `#pragma oss` is compiled.
+#define _OMPSS_2 1
+#endif
+
+namespace weft::inline v0 {
+namespace oss {
+
+namespace detail {
+
+/// Programs of OmpSs-2 expect stacks like those of threads; this is address space, not memory.
+[[gnu::used]] inline const bool k_large_stacks = (layer::set_default("stack.bytes", "8MiB"), true);
+
+} // namespace detail
+
+/// Returns a callable that holds a copy of `object`, array or not, and returns a reference to the copy.
+template <class T>
+[[nodiscard]] auto copied(T &object) {
+  return [object]() mutable -> T & { return object; };
+}
+/// Returns a callable that returns a reference: to a copy of a pointer, to anything else itself.
+template <class T>
+[[nodiscard]] auto copied_if_pointer(T &object) noexcept {
+  if constexpr (std::is_pointer_v<T>)
+    return copied(object);
+  else
+    return [&object]() -> T & { return object; };
+}
+/// Returns a callable that returns a reference to the object.
+template <class T>
+[[nodiscard]] auto referred(T &object) noexcept {
+  return [&object]() -> T & { return object; };
+}
+/// Names the type of a private variable.
+template <class T>
+using own = std::remove_cv_t<std::remove_reference_t<T>>;
+
+/// Returns what a condition says: of anything that converts to bool.
+template <class T>
+[[nodiscard]] bool truth(const T &condition) noexcept {
+  return static_cast<bool>(condition);
+}
+
+/// Spawns a task, as weft::spawn().
+template <class F, class... Clauses>
+void spawn(F &&body, const Clauses &...clauses) {
+  weft::spawn(static_cast<F &&>(body), clauses...);
+}
+
+/// Is a critical section while it lives.
+class critical_section {
+ public:
+  /// Waits until no other section of the name is there.
+  explicit critical_section(const char *name) : m_mutex(weft::v0::detail::critical_mutex(name)) {
+    m_mutex.lock();
+  }
+  critical_section(const critical_section &) = delete;
+  critical_section &operator=(const critical_section &) = delete;
+  ~critical_section() { m_mutex.unlock(); }
+
+ private:
+  mutex &m_mutex;
+};
+
+} // namespace oss
+} // namespace weft::inline v0

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of `#pragma oss`: the operations that it knows, declared ones, and the copies in a task.
+#pragma once
+
+#include <weft/error.hpp>
+#include <weft/oss/items.hpp>
+#include <weft/reduction.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+namespace weft::inline v0 {
+namespace oss {
+
+/// Marks calls that find an operation: by the name of the reduction, and the type of the elements.
+struct known_operation {};
+/// Names an operation; void: there is none for the type.
+template <class Op>
+struct picked {
+  using type = Op; ///< the operation
+};
+
+namespace detail {
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic_v<T>;
+template <class T>
+inline constexpr bool is_whole = std::is_integral_v<T>;
+} // namespace detail
+
+/// @{ Are the operations that OmpSs-2 knows, by the names that the plugin gives to them.
+template <class T>
+  requires detail::is_number<T>
+sum_op weft_oss_reduction_plus(T *, known_operation);
+template <class T>
+  requires detail::is_number<T>
+product_op weft_oss_reduction_times(T *, known_operation);
+template <class T>
+  requires detail::is_number<T>
+minimum_op weft_oss_reduction_min(T *, known_operation);
+template <class T>
+  requires detail::is_number<T>
+maximum_op weft_oss_reduction_max(T *, known_operation);
+template <class T>
+  requires detail::is_whole<T>
+bit_and_op weft_oss_reduction_bit_and(T *, known_operation);
+template <class T>
+  requires detail::is_whole<T>
+bit_or_op weft_oss_reduction_bit_or(T *, known_operation);
+template <class T>
+  requires detail::is_whole<T>
+bit_xor_op weft_oss_reduction_bit_xor(T *, known_operation);
+template <class T>
+  requires detail::is_number<T>
+logical_and_op weft_oss_reduction_and(T *, known_operation);
+template <class T>
+  requires detail::is_number<T>
+logical_or_op weft_oss_reduction_or(T *, known_operation);
+/// @}
+
+namespace detail {
+
+/// Holds for the class that stands for a `declare reduction`.
+template <class Op>
+concept declared_operation = requires { &Op::weft_oss_fill; };
+
+/// Makes and combines copies as a `declare reduction` says. `how` is the object that is reduced.
+template <class T, class Op>
+struct declared_kind {
+  static T *at(void *copy, std::size_t i) { return static_cast<T *>(copy) + i; }
+  static void fill(void *copy, std::size_t count, const void *how) {
+    std::size_t made = 0;
+    try {
+      for (; made != count; ++made)
+        Op::weft_oss_fill(at(copy, made), static_cast<T *>(const_cast<void *>(how))[made]);
+    } catch (...) {
+      destroy(copy, made);
+      throw;
+    }
+  }
+  static void combine(void *into, const void *copy, std::size_t count, const void *) {
+    for (std::size_t i = 0; i != count; ++i)
+      Op::weft_oss_combine(*at(into, i), *at(const_cast<void *>(copy), i));
+  }
+  static void destroy(void *copy, std::size_t count) noexcept {
+    for (std::size_t i = 0; i != count; ++i)
+      at(copy, i)->~T();
+  }
+  static void *keep(const void *how) { return const_cast<void *>(how); }
+  static void drop(void *) noexcept {}
+
+  static constexpr weft::v0::detail::reduction_ops ops{
+      alignof(T), &fill, &combine, std::is_trivially_destructible_v<T> ? nullptr : &destroy,
+      &keep,      &drop, nullptr};
+};
+
+template <class T, class Op>
+struct kind_of {
+  static constexpr const weft::v0::detail::reduction_ops &ops =
+      weft::v0::detail::reduction_kind<T, Op>::ops;
+  static constexpr bool k_declared = false;
+};
+template <class T, declared_operation Op>
+struct kind_of<T, Op> {
+  static constexpr const weft::v0::detail::reduction_ops &ops = declared_kind<T, Op>::ops;
+  static constexpr bool k_declared = true;
+};
+
+} // namespace detail
+
+/// Is what a task does with an item that it reduces: it works on a copy of the item, and finds the
+/// copy by the variable that the item begins with.
+class reduced_place {
+ public:
+  reduced_place(const void *first, std::ptrdiff_t count, std::size_t bytes, bool in_place) noexcept
+      : m_first(first), m_count(count), m_bytes(bytes), m_in_place(in_place) {} ///< of a clause
+
+  /// Returns the variable as if the item were where the copy is: a pointer moves, any other
+  /// variable is a reference.
+  template <class Base>
+  [[nodiscard]] decltype(auto) of(Base &base) const {
+    std::uintptr_t away = 0; // modulo the size of the address space
+    if (!m_in_place && m_count != 0)
+      away = reinterpret_cast<std::uintptr_t>(
+                 weft::v0::detail::reduction_copy(m_first, m_count, m_bytes)) -
+             reinterpret_cast<std::uintptr_t>(m_first);
+    if constexpr (std::is_pointer_v<Base>)
+      return reinterpret_cast<std::remove_cv_t<Base>>(reinterpret_cast<std::uintptr_t>(base) +
+                                                      away);
+    else
+      return *reinterpret_cast<Base *>(reinterpret_cast<std::uintptr_t>(std::addressof(base)) +
+                                       away);
+  }
+
+ private:
+  const void *m_first;
+  std::ptrdiff_t m_count;
+  std::size_t m_bytes;
+  bool m_in_place; // ordered by bytes: the tasks come one after the other, and no loop is shared
+};
+
+/// Is a reduction among the clauses of a task. Without an operation it is no clause: see
+/// is_reduction.
+template <order Order, class T, class Op>
+class reduction_item {
+ public:
+  reduction_item(T *first, std::ptrdiff_t count, access_mode mode) noexcept
+      : m_clause(first, count, detail::kind_of<T, Op>::ops,
+                 detail::kind_of<T, Op>::k_declared ? first : nullptr, mode),
+        m_region{region(first, count), mode},
+        m_place(first, count, sizeof(T), Order == order::by_bytes) {} ///< of `count` elements
+  [[nodiscard]] const auto &clause() const noexcept { ///< for spawn
+    if constexpr (Order == order::by_address)
+      return m_clause;
+    else
+      return m_region;
+  }
+  [[nodiscard]] const reduced_place &place() const noexcept { return m_place; } ///< for the task
+
+ private:
+  reduction_clause<T> m_clause;
+  region_access m_region;
+  reduced_place m_place;
+};
+template <order Order, class T>
+class reduction_item<Order, T, void> {
+ public:
+  reduction_item(T *first, std::ptrdiff_t, access_mode) noexcept
+      : m_access(weft::v0::detail::access_to(*first, access_mode::inout)) {} ///< of nothing
+  [[nodiscard]] const weft::access &clause() const noexcept { return m_access; } ///< an access
+  [[nodiscard]] reduced_place place() const noexcept { return {nullptr, 0, 0, true}; } ///< none
+
+ private:
+  weft::access m_access;
+};
+
+/// Says whether there is an operation for the type of a reduction's item.
+template <class Item>
+inline constexpr bool is_reduction = true;
+template <order Order, class T>
+inline constexpr bool is_reduction<const reduction_item<Order, T, void>> = false;
+
+namespace detail {
+template <class T>
+struct elements {
+  T *first;
+  std::ptrdiff_t count;
+};
+template <class T>
+elements<std::remove_all_extents_t<T>> elements_of(T &object) noexcept {
+  return {reinterpret_cast<std::remove_all_extents_t<T> *>(std::addressof(object)),
+          static_cast<std::ptrdiff_t>(sizeof(T) / sizeof(std::remove_all_extents_t<T>))};
+}
+} // namespace detail
+
+/// @{ Returns the reduction of an item: of an object, or of a part of an array without gaps.
+template <access_mode Mode, order Order, class T, class Pick>
+[[nodiscard]] auto reduce(T &object, Pick) noexcept {
+  static_cast<void>(&detail::k_noted<Order>);
+  const auto all = detail::elements_of(object);
+  using element = std::remove_pointer_t<decltype(all.first)>;
+  using op = typename decltype(Pick{}(static_cast<element *>(nullptr)))::type;
+  return reduction_item<Order, element, op>(all.first, all.count, Mode);
+}
+template <access_mode Mode, order Order, class T, class Pick>
+  requires(!std::is_lvalue_reference_v<T> && !is_array_part<T>)
+reduction_item<Order, int, sum_op> reduce(T &&, Pick)
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgcc-compat"
+    __attribute__((diagnose_if(true,
+                               "an item of a reduction of '#pragma oss' must be an lvalue: an "
+                               "object that has an address",
+                               "error")))
+#pragma clang diagnostic pop
+#endif
+    ;
+template <access_mode Mode, order Order, class T, class Pick>
+[[nodiscard]] auto reduce(const array_part<T> &section, Pick) {
+  const region &part = section.get();
+  static_cast<void>(&detail::k_noted<Order>);
+  std::ptrdiff_t count = 1;
+  bool whole = true; // of the dimensions behind
+  for (unsigned i = part.dimensions(); i-- > 0;) {
+    const auto &d = part.dimension(i);
+    if (!whole && d.count != 1)
+      throw error(errc::invalid_argument,
+                  "an item of a reduction of '#pragma oss' has gaps: name a part of an array whose "
+                  "elements follow each other");
+    count *= d.count;
+    whole = whole && (i == 0 || d.count == d.extent);
+  }
+  using op = typename decltype(Pick{}(static_cast<T *>(nullptr)))::type;
+  return reduction_item<Order, T, op>(const_cast<T *>(static_cast<const T *>(section.first())),
+                                      count, Mode);
+}
+/// @}
+
+} // namespace oss
+} // namespace weft::inline v0

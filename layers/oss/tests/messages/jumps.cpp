@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jumps out of the statement behind a pragma are errors; those inside of it are not.
+int f(int n) {
+#pragma oss task inout(n)
+  return 0; // error 3: 'return' leaves the statement of '#pragma oss task'
+#pragma oss task inout(n)
+  {
+    if (n > 2)
+      return 1; // error 7: 'return' leaves the statement of '#pragma oss task'
+    auto twice = [](int i) { return 2 * i; };
+    struct local {
+      int get() const { return 3; }
+    };
+    n = twice(n) + local{}.get();
+  }
+  for (int i = 0; i < n; ++i) {
+#pragma oss task inout(n)
+    {
+      if (n == 3)
+        break; // error 9: 'break' leaves the statement of '#pragma oss task'
+      if (n == 4)
+        continue; // error 9: 'continue' leaves the statement of '#pragma oss task'
+      for (;;) {
+        if (n == 5)
+          continue;
+        break;
+      }
+      switch (n) {
+      case 6: break;
+      case 7: continue; // error 15: 'continue' leaves the statement of '#pragma oss task'
+      default: ++n;
+      }
+    }
+#pragma oss critical
+    if (n == 8)
+      break; // error 7: 'break' leaves the statement of '#pragma oss critical'
+  }
+#pragma oss task inout(n)
+  {
+    if (n == 9)
+      goto inside;
+    goto outside; // error 5: 'goto' leaves the statement of '#pragma oss task'
+  inside:
+    ++n;
+  }
+outside:;
+#pragma oss task // error 9: '#pragma oss task' has no statement behind it
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: operations, items, declarations.
+struct point {
+  int x;
+};
+void f(int n, int *p, point q, double d) {
+#pragma oss task reduction(n) // error 18: clause 'reduction' needs an operation: reduction(+: x)
+  ++n;
+#pragma oss task reduction(+) // error 18: clause 'reduction' needs an operation: reduction(+: x)
+  ++n;
+#pragma oss task reduction(+ :) // error 18: clause 'reduction' is empty
+  ++n;
+#pragma oss task reduction(% : n) // error 28: the operation of a reduction must be one of + - * & | ^ && || min max, or the name of a declared one
+  ++n;
+#pragma oss task reduction(+ + : n) // error 28: the operation of a reduction must be one of + - * & | ^ && || min max, or the name of a declared one
+  ++n;
+#pragma oss task reduction(sum : n) // error 34: static assertion failed due to requirement '::weft::oss::is_reduction<const weft::oss::reduction_item<weft::oss::order::by_address, int, void>>': #pragma oss: reduction 'sum' is not declared for the type of this item; write '#pragma oss declare reduction(sum : type : combiner)'
+  ++n;
+#pragma oss task reduction(+ : q) // error 32: static assertion failed due to requirement '::weft::oss::is_reduction<const weft::oss::reduction_item<weft::oss::order::by_address, point, void>>': #pragma oss: reduction '+' is not declared for the type of this item; write '#pragma oss declare reduction(+ : type : combiner)'
+  ++q.x;
+#pragma oss task reduction(| : d) // error 32: static assertion failed due to requirement '::weft::oss::is_reduction<const weft::oss::reduction_item<weft::oss::order::by_address, double, void>>': #pragma oss: reduction '|' is not declared for the type of this item; write '#pragma oss declare reduction(| : type : combiner)'
+  ++d;
+#pragma oss task reduction(+ : n) reduction(* : n) // error 49: variable 'n' begins two items of reductions of one task
+  ++n;
+#pragma oss task reduction(+ : {p[i], i = 0; 4}) // error 33: an item of clause 'reduction' has no iterators: name an array section, v[a;n]
+  ++n;
+#pragma oss task reduction(+ : n) firstprivate(n) // error 48: variable 'n' is firstprivate and an item of a dependence, which must be shared
+  ++n;
+#pragma oss task reduction(+ : p[0; 2], p[4; 2]) // error 41: variable 'p' begins two items of reductions of one task
+  ++n;
+#pragma oss task reduction(+ : n + 1) // error 32: an item of a reduction of '#pragma oss' must be an lvalue: an object that has an address
+  ++n;
+#pragma oss task weakreduction(max : absent) // error 38: use of undeclared identifier 'absent'
+  ++n;
+#pragma oss taskwait reduction(+ : n) // error 22: clause 'reduction' does not belong to '#pragma oss taskwait'
+#pragma oss task reduction(+ : n) reduction(+ : *p) in(q)
+  n += *p;
+}
+struct s {
+  int a;
+  void m() {
+#pragma oss task reduction(+ : this->a) // error 32: an item of clause 'reduction' must begin with the name of a variable
+    ++a;
+  }
+};
+#pragma oss declare reduction // error 13: '#pragma oss declare reduction' needs a bracket: it is declare reduction(name : type : combiner)
+#pragma oss declare reduction(sum : int) // error 30: '#pragma oss declare reduction' needs a name, types and a combiner: it is declare reduction(name : type : combiner)
+#pragma oss declare reduction(sum : int : ) // error 30: '#pragma oss declare reduction' needs a name, types and a combiner: it is declare reduction(name : type : combiner)
+#pragma oss declare reduction(sum : : omp_out += omp_in) // error 30: '#pragma oss declare reduction' needs a name, types and a combiner: it is declare reduction(name : type : combiner)
+#pragma oss declare reduction(sum : int, : omp_out += omp_in) // error 30: '#pragma oss declare reduction' has an empty type
+#pragma oss declare reduction(% : int : omp_out += omp_in) // error 31: the operation of a reduction must be one of + - * & | ^ && || min max, or the name of a declared one
+#pragma oss declare reduction(sum : int : omp_out += omp_in // error 30: the bracket of '#pragma oss declare reduction' is not closed
+#pragma oss declare reduction(sum : int : omp_out += omp_in) initializer // error 62: behind the bracket of '#pragma oss declare reduction' only initializer(omp_priv = value) may follow
+#pragma oss declare reduction(sum : int : omp_out += omp_in) initializer() // error 62: behind the bracket of '#pragma oss declare reduction' only initializer(omp_priv = value) may follow
+#pragma oss declare reduction(sum : int : omp_out += omp_in) inital(omp_priv = 0) // error 62: behind the bracket of '#pragma oss declare reduction' only initializer(omp_priv = value) may follow
+#pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out'; did you mean 'weft::out'? // error 50: use of undeclared identifier 'in'
+#pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'

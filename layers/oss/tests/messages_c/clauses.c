@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plugin refuses in C: directives that C cannot have yet, clauses, items, variables.
+struct s {
+  int a;
+};
+int g(void);
+void f(int n, int *p, struct s *q) {
+#pragma oss task for // error 13: '#pragma oss task for' is not possible in C in this version of Weft; compile the file as C++
+  for (int i = 0; i < n; ++i)
+    ;
+#pragma oss taskloop // error 13: '#pragma oss taskloop' is not possible in C in this version of Weft; compile the file as C++
+  for (int i = 0; i < n; ++i)
+    ;
+#pragma oss taskloop for // error 13: '#pragma oss taskloop for' is not possible in C in this version of Weft; compile the file as C++
+  for (int i = 0; i < n; ++i)
+    ;
+#pragma oss taskiter // error 13: '#pragma oss taskiter' is not possible in C in this version of Weft; compile the file as C++
+  for (int i = 0; i < n; ++i)
+    ;
+#pragma oss declare reduction(mine : int : omp_out += omp_in) // error 13: '#pragma oss declare reduction' is not possible in C in this version of Weft; compile the file as C++
+#pragma oss task reduction(+ : n) // error 32: clause 'reduction' is not possible in C in this version of Weft; compile the file as C++
+  ++n;
+#pragma oss task weakreduction(+ : n) // error 36: clause 'weakreduction' is not possible in C in this version of Weft; compile the file as C++
+  ++n;
+#pragma oss task lable("x") // error 18: unknown clause 'lable' of '#pragma oss task'; did you mean 'label'?
+  ++n;
+#pragma oss task in(n + 1) // error 21: cannot take the address of an rvalue of type 'int'
+  ++n;
+#pragma oss task in(g()) // error 21: cannot take the address of an rvalue of type 'int'
+  ++n;
+#pragma oss task in(absent[2]) // error 21: use of undeclared identifier 'absent'
+  ++n;
+#pragma oss task in(q->b) // error 24: no member named 'b' in 'struct s'
+  ++n;
+#pragma oss task in(n)
+  n = absent; // error 7: use of undeclared identifier 'absent'
+#pragma oss task in([]p) // error 21: a shape of clause 'in' needs an extent: [n]p
+  ++n;
+#pragma oss task shared(n) firstprivate(n) // error 41: variable 'n' is both shared and firstprivate
+  ++n;
+#pragma oss task default(none) shared(n)
+  n += *p; // error 9: variable 'p' is in no clause of '#pragma oss task', which has default(none)
+#pragma oss taskwait wait // error 22: clause 'wait' does not belong to '#pragma oss taskwait'
+#pragma oss critical
+  return; // error 3: 'return' leaves the statement of '#pragma oss critical'
+#pragma oss task
+  goto out; // error 3: 'goto' leaves the statement of '#pragma oss task'
+out:;
+  _Alignas(64) int aligned[16];
+#pragma oss task
+  aligned[0] = 1; // error 3: variable 'aligned' has an alignment of 64 bytes, and the copy of a task in C has 16: share it
+#pragma oss task shared(aligned)
+  aligned[0] = 1;
+  long double wide = 0;
+#pragma oss atomic // error 9: static assertion failed due to requirement 'sizeof (wide) <= sizeof(long long)': '#pragma oss atomic' needs an object of at most 8 bytes in C
+  wide += 1;
+#pragma oss lint in(n) // warning 13: '#pragma oss lint' is ignored: it is a note to a checker; the statement behind it runs as it is
+  n += 1;
+#pragma oss atomic read
+  n += 1; // error 3: the statement of '#pragma oss atomic read' must be v = x
+}
