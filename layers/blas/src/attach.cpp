@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs.hpp"
+
+#include <weft/blas.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <mutex>
+#include <omp.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft_blas {
+namespace {
+
+using callback = void (*)(int sync, job_function, int count, std::size_t size, void *jobs,
+                          int argument);
+
+/// Keeps a loaded file open while it lives.
+class loaded_file {
+ public:
+  explicit loaded_file(const char *path) noexcept
+      : m_handle(dlopen(path, RTLD_NOLOAD | RTLD_LAZY)) {}
+  ~loaded_file() {
+    if (m_handle)
+      dlclose(m_handle);
+  }
+  loaded_file(const loaded_file &) = delete;
+  loaded_file &operator=(const loaded_file &) = delete;
+
+  /// Returns a function by the name that OpenBLAS gives it, in any of the spellings of its copies;
+  /// or null.
+  template <class F>
+  [[nodiscard]] F *find(const char *name) const {
+    if (m_handle)
+      for (const char *prefix : {"", "scipy_"})
+        for (const char *suffix : {"", "64_"})
+          if (void *const f = dlsym(m_handle, (std::string(prefix) + name + suffix).c_str()))
+            return reinterpret_cast<F *>(f);
+    return nullptr;
+  }
+
+ private:
+  void *m_handle;
+};
+
+/// Returns how many buffers a copy says it has in its configuration, "... MAX_THREADS=64".
+int buffers_of(const loaded_file &file) {
+  constexpr int k_usual = 64;
+  auto *const config = file.find<char *()>("openblas_get_config");
+  const char *const text = config ? config() : nullptr;
+  const char *const number = text ? std::strstr(text, "MAX_THREADS=") : nullptr;
+  return number ? std::max(1, std::atoi(number + std::strlen("MAX_THREADS="))) : k_usual;
+}
+
+int state_of(const loaded_file &file) {
+  auto *const kind = file.find<int()>("openblas_get_parallel");
+  if (!kind)
+    return WEFT_BLAS_NOT_LOADED;
+  switch (kind()) {
+  case 0:
+    return WEFT_BLAS_SERIAL;
+  case 1:
+    return file.find<void(callback)>("openblas_set_threads_callback_function") ? WEFT_BLAS_LEFT
+                                                                               : WEFT_BLAS_TOO_OLD;
+  default:
+    return WEFT_BLAS_OPENMP;
+  }
+}
+
+void attach(const loaded_file &file) {
+  limit_buffers(buffers_of(file));
+  auto *const threads = file.find<int()>("openblas_get_num_threads");
+  auto *const set_threads = file.find<void(int)>("openblas_set_num_threads");
+  if (threads && set_threads && threads() > omp_get_num_procs())
+    set_threads(omp_get_num_procs());
+  file.find<void(callback)>("openblas_set_threads_callback_function")(&run_jobs);
+}
+
+/// Holds which copies are attached.
+class attached_copies {
+ public:
+  int attach_all() {
+    const std::scoped_lock lock(m_mutex);
+    return attach_under_lock();
+  }
+
+  /// Does not wait for the lock: the thread that has it may wait for the loader, whose lock the
+  /// caller may have.
+  void attach_if_unlocked() {
+    if (t_is_inside)
+      return;
+    t_is_inside = true;
+    if (const std::unique_lock lock(m_mutex, std::try_to_lock); lock)
+      attach_under_lock();
+    t_is_inside = false;
+  }
+
+  int state(const char *path) {
+    const std::scoped_lock lock(m_mutex);
+    const int found = state_of(loaded_file(path));
+    return found == WEFT_BLAS_LEFT && has(path) ? WEFT_BLAS_ATTACHED : found;
+  }
+
+ private:
+  int attach_under_lock() {
+    const bool was_inside = std::exchange(t_is_inside, true);
+    unsigned long long loads = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, std::size_t, void *p) {
+          *static_cast<unsigned long long *>(p) = info->dlpi_adds;
+          return 1;
+        },
+        &loads);
+    if (loads != m_loads)
+      for (const std::string &path : candidates())
+        attach_one(path);
+    m_loads = loads;
+    t_is_inside = was_inside;
+    return static_cast<int>(m_paths.size());
+  }
+  static std::vector<std::string> candidates() {
+    std::vector<std::string> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, std::size_t, void *p) {
+          const char *const name = std::strrchr(info->dlpi_name, '/');
+          if (name && std::strstr(name, "openblas"))
+            static_cast<std::vector<std::string> *>(p)->emplace_back(info->dlpi_name);
+          return 0;
+        },
+        &found);
+    return found;
+  }
+  [[nodiscard]] bool has(const std::string &path) const {
+    return std::find(m_paths.begin(), m_paths.end(), path) != m_paths.end();
+  }
+  void attach_one(const std::string &path) {
+    const loaded_file file(path.c_str());
+    if (has(path) || state_of(file) != WEFT_BLAS_LEFT)
+      return;
+    attach(file);
+    m_paths.push_back(path);
+    // The copy stays loaded: a second one in its place would not be attached.
+    (void)dlopen(path.c_str(), RTLD_NOLOAD | RTLD_LAZY | RTLD_NODELETE);
+  }
+
+  static thread_local bool t_is_inside; // its dlsym() may be a hook's
+  std::mutex m_mutex;
+  unsigned long long m_loads = 0;
+  std::vector<std::string> m_paths;
+};
+
+thread_local bool attached_copies::t_is_inside = false;
+
+attached_copies g_copies;
+
+} // namespace
+} // namespace weft_blas
+
+extern "C" {
+
+int weft_blas_attach(void) { return weft_blas::g_copies.attach_all(); }
+
+void weft_blas_attach_new(void) { weft_blas::g_copies.attach_if_unlocked(); }
+
+int weft_blas_state(const char *file) { return weft_blas::g_copies.state(file); }
+}
