@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The module weftrt._tasks: its types and functions. What users call is in weftrt/_spawn.py. */
+#include "state.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+PyTypeObject *g_task_type, *g_group_type, *g_root_type;
+static PyObject *g_await; /* what `await task` calls */
+static PyObject *g_cancelled_error; /* concurrent.futures.CancelledError */
+
+/* ---- Task ---- */
+
+static int task_traverse(PyObject *self, visitproc visit, void *arg) {
+  Task *const t = (Task *)self;
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(t->function);
+  Py_VISIT(t->arguments);
+  Py_VISIT(t->keywords);
+  Py_VISIT(t->result);
+  Py_VISIT(t->error);
+  Py_VISIT(t->holder);
+  return 0;
+}
+
+static int task_clear(PyObject *self) {
+  Task *const t = (Task *)self;
+  Py_CLEAR(t->result);
+  Py_CLEAR(t->error);
+  return 0;
+}
+
+static void task_dealloc(PyObject *self) {
+  Task *const t = (Task *)self;
+  PyTypeObject *const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  for (int i = 0; i != t->buffer_count; ++i)
+    PyBuffer_Release(&t->buffers[i]);
+  PyMem_Free(t->buffers);
+  if (t->scope)
+    destroy_scope(t->scope, true);
+  free(t->scope);
+  Py_CLEAR(t->function);
+  Py_CLEAR(t->arguments);
+  Py_CLEAR(t->keywords);
+  Py_CLEAR(t->label);
+  Py_CLEAR(t->holder);
+  task_clear(self);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+/* Returns the result of a body that has ended, or null with its exception. */
+static PyObject *outcome_of(Task *t) {
+  if (t->result) {
+    Py_INCREF(t->result);
+    return t->result;
+  }
+  if (t->error) {
+    t->retrieved = true;
+    Py_INCREF((PyObject *)Py_TYPE(t->error));
+    Py_INCREF(t->error);
+    PyErr_Restore((PyObject *)Py_TYPE(t->error), t->error, PyException_GetTraceback(t->error));
+    return NULL;
+  }
+  PyErr_SetNone(g_cancelled_error);
+  return NULL;
+}
+
+/* Waits as long as an optional argument says. Returns whether the body has ended, or raises. */
+static bool wait_as_asked(Task *t, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"timeout", NULL};
+  PyObject *timeout = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O", names, &timeout))
+    return false;
+  double seconds = -1;
+  if (timeout != Py_None) {
+    seconds = PyFloat_AsDouble(timeout);
+    if (seconds == -1.0 && PyErr_Occurred())
+      return false;
+    if (!(seconds > 0))
+      seconds = 0;
+    if (seconds > 1e9)
+      seconds = 1e9;
+  }
+  const int over = wait_for_task(t, seconds);
+  if (over == 0)
+    PyErr_SetString(PyExc_TimeoutError, "the task has not ended in time");
+  return over == 1;
+}
+
+static PyObject *task_result(PyObject *self, PyObject *args, PyObject *keywords) {
+  return wait_as_asked((Task *)self, args, keywords) ? outcome_of((Task *)self) : NULL;
+}
+
+static PyObject *task_exception(PyObject *self, PyObject *args, PyObject *keywords) {
+  Task *const t = (Task *)self;
+  if (!wait_as_asked(t, args, keywords))
+    return NULL;
+  if (!t->result && !t->error)
+    return outcome_of(t);
+  PyObject *const error = t->error ? t->error : Py_None;
+  t->retrieved = true;
+  Py_INCREF(error);
+  return error;
+}
+
+static PyObject *task_done(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  return PyBool_FromLong(((Task *)self)->state == k_over);
+}
+
+static PyObject *task_cancelled(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  return PyBool_FromLong(((Task *)self)->cancelled);
+}
+
+static PyObject *task_cancel(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  return PyBool_FromLong(cancel_task((Task *)self));
+}
+
+static PyObject *task_add_done_callback(PyObject *self, PyObject *function) {
+  Callback *const callback = PyMem_Malloc(sizeof *callback);
+  if (!callback)
+    return PyErr_NoMemory();
+  *callback = (Callback){function, NULL};
+  Py_INCREF(function);
+  if (add_callback((Task *)self, callback))
+    Py_RETURN_NONE;
+  PyMem_Free(callback);
+  PyObject *const called = PyObject_CallFunctionObjArgs(function, self, NULL);
+  if (!called)
+    PyErr_WriteUnraisable(function);
+  Py_XDECREF(called);
+  Py_DECREF(function);
+  Py_RETURN_NONE;
+}
+
+static PyObject *task_await(PyObject *self) {
+  return PyObject_CallFunctionObjArgs(g_await, self, NULL);
+}
+
+static PyObject *task_label(PyObject *self, void *Py_UNUSED(nothing)) {
+  PyObject *const label = ((Task *)self)->label ? ((Task *)self)->label : Py_None;
+  Py_INCREF(label);
+  return label;
+}
+
+static PyObject *task_repr(PyObject *self) {
+  Task *const t = (Task *)self;
+  static const char *const states[] = {"waits for its data", "ready", "runs", "done"};
+  const char *const state = t->state != k_over ? states[t->state]
+                            : t->error         ? "failed"
+                            : t->result        ? "done"
+                                               : "cancelled";
+  return PyUnicode_FromFormat("<weftrt.Task %R: %s>", t->label ? t->label : Py_None, state);
+}
+
+static PyMethodDef g_task_methods[] = {
+    {"result", (PyCFunction)(void (*)(void))task_result, METH_VARARGS | METH_KEYWORDS,
+     "result(timeout=None)\n--\n\nWaits for the body, and returns its result or raises its exception."},
+    {"exception", (PyCFunction)(void (*)(void))task_exception, METH_VARARGS | METH_KEYWORDS,
+     "exception(timeout=None)\n--\n\nWaits for the body, and returns its exception; None if it has returned."},
+    {"done", task_done, METH_NOARGS,
+     "done()\n--\n\nReturns whether the body has ended, or never runs."},
+    {"cancel", task_cancel, METH_NOARGS,
+     "cancel()\n--\n\nKeeps the body from beginning. Returns False where it has begun."},
+    {"cancelled", task_cancelled, METH_NOARGS,
+     "cancelled()\n--\n\nReturns whether cancel() has kept the body from beginning."},
+    {"add_done_callback", task_add_done_callback, METH_O,
+     "add_done_callback(function)\n--\n\nCalls function(task) when the body has ended, on the thread that has run it; at once if it has."},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef g_task_values[] = {
+    {"label", task_label, NULL, "the name in messages; None for none", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot g_task_slots[] = {
+    {Py_tp_doc, "A call that a thread of the runtime makes: what spawn() returns."},
+    {Py_tp_dealloc, task_dealloc},
+    {Py_tp_traverse, task_traverse},
+    {Py_tp_clear, task_clear},
+    {Py_tp_methods, g_task_methods},
+    {Py_tp_getset, g_task_values},
+    {Py_tp_repr, task_repr},
+    {Py_am_await, task_await},
+    {0, NULL}};
+static PyType_Spec g_task_spec = {
+    "weftrt.Task", sizeof(Task), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, g_task_slots};
+
+/* ---- spawn ---- */
+
+static const struct {
+  const char *name;
+  order_mode mode;
+} k_modes[] = {{"reads", ORDER_READS},
+               {"writes", ORDER_WRITES},
+               {"updates", ORDER_UPDATES},
+               {"concurrent", ORDER_CONCURRENT},
+               {"commutative", ORDER_COMMUTATIVE}};
+enum { k_mode_count = sizeof k_modes / sizeof *k_modes };
+
+typedef struct Inputs {
+  RegionList regions;
+  Py_buffer *buffers;
+  int count, room;
+} Inputs;
+
+static int add_buffer(Inputs *inputs, PyObject *data, int mode) {
+  const char *const name = k_modes[mode].name;
+  if (inputs->count == inputs->room) {
+    const int room = inputs->room ? 2 * inputs->room : 4;
+    Py_buffer *const more = PyMem_Realloc(inputs->buffers, (size_t)room * sizeof *more);
+    if (!more) {
+      PyErr_NoMemory();
+      return -1;
+    }
+    inputs->buffers = more;
+    inputs->room = room;
+  }
+  if (!PyObject_CheckBuffer(data)) {
+    PyObject *const type = PyType_GetName(Py_TYPE(data));
+    PyErr_Format(
+        PyExc_TypeError,
+        "spawn(): %s= takes NumPy arrays and other objects with a buffer, or tuples of them, not '%U'",
+        name, type);
+    Py_XDECREF(type);
+    return -1;
+  }
+  Py_buffer *const view = &inputs->buffers[inputs->count];
+  const bool only_reads = k_modes[mode].mode == ORDER_READS;
+  if (PyObject_GetBuffer(data, view, only_reads ? PyBUF_STRIDED_RO : PyBUF_STRIDED) < 0) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyErr_Format(type, "spawn(): %s=: %S%s", name, value,
+                 only_reads ? "" : "; what a task only reads belongs into reads=");
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return -1;
+  }
+  ++inputs->count;
+  return add_regions(&inputs->regions, view, k_modes[mode].mode);
+}
+
+static int add_data(Inputs *inputs, PyObject *data, int mode) {
+  if (data == Py_None)
+    return 0;
+  const bool is_tuple = PyTuple_Check(data);
+  if (!is_tuple && !PyList_Check(data))
+    return add_buffer(inputs, data, mode);
+  const Py_ssize_t size = is_tuple ? PyTuple_Size(data) : PyList_Size(data);
+  for (Py_ssize_t i = 0; i != size; ++i) {
+    PyObject *const one = is_tuple ? PyTuple_GetItem(data, i) : PyList_GetItem(data, i);
+    if (!one || add_buffer(inputs, one, mode) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+static void drop_inputs(Inputs *inputs) {
+  for (int i = 0; i != inputs->count; ++i)
+    PyBuffer_Release(&inputs->buffers[i]);
+  PyMem_Free(inputs->buffers);
+  PyMem_Free(inputs->regions.items);
+  *inputs = (Inputs){0};
+}
+
+/* Takes a keyword that is spawn()'s own. Returns 1 if it is one, 0 if not, -1 with an exception. */
+static int take_keyword(Task *t, Inputs *inputs, PyObject *name, PyObject *value) {
+  for (int i = 0; i != k_mode_count; ++i)
+    if (PyUnicode_CompareWithASCIIString(name, k_modes[i].name) == 0)
+      return add_data(inputs, value, i) < 0 ? -1 : 1;
+  if (PyUnicode_CompareWithASCIIString(name, "label") == 0) {
+    if (value != Py_None && !PyUnicode_Check(value)) {
+      PyErr_SetString(PyExc_TypeError, "spawn(): label= takes a str");
+      return -1;
+    }
+    if (value != Py_None) {
+      Py_INCREF(value);
+      t->label = value;
+    }
+    return 1;
+  }
+  if (PyUnicode_CompareWithASCIIString(name, "blocking") == 0) {
+    const int is_true = PyObject_IsTrue(value);
+    t->blocking = is_true > 0;
+    return is_true < 0 ? -1 : 1;
+  }
+  return 0;
+}
+
+static int take_keywords(Task *t, Inputs *inputs, PyObject *const *values, PyObject *names) {
+  const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i != count; ++i) {
+    PyObject *const name = PyTuple_GetItem(names, i);
+    const int taken = take_keyword(t, inputs, name, values[i]);
+    if (taken < 0)
+      return -1;
+    if (taken)
+      continue;
+    if (!t->keywords && !(t->keywords = PyDict_New()))
+      return -1;
+    if (PyDict_SetItem(t->keywords, name, values[i]) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+static Task *new_task(PyObject *const *args, Py_ssize_t count) {
+  Task *const t = PyObject_GC_New(Task, g_task_type);
+  if (!t)
+    return NULL;
+  const size_t head = offsetof(Task, function);
+  memset((char *)t + head, 0, sizeof *t - head);
+  Py_INCREF(args[0]);
+  t->function = args[0];
+  t->arguments = PyTuple_New(count - 1);
+  if (!t->arguments) {
+    Py_DECREF(t);
+    return NULL;
+  }
+  for (Py_ssize_t i = 1; i != count; ++i) {
+    Py_INCREF(args[i]);
+    PyTuple_SetItem(t->arguments, i - 1, args[i]);
+  }
+  return t;
+}
+
+static PyObject *spawn(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count,
+                       PyObject *names) {
+  if (count < 1 || !PyCallable_Check(args[0])) {
+    PyErr_SetString(PyExc_TypeError, "spawn() takes a callable first, then its arguments");
+    return NULL;
+  }
+  Task *const t = new_task(args, count);
+  if (!t)
+    return NULL;
+  Inputs inputs = {0};
+  if (take_keywords(t, &inputs, args + count, names) < 0) {
+    drop_inputs(&inputs);
+    Py_DECREF(t);
+    return NULL;
+  }
+  t->buffers = inputs.buffers;
+  t->buffer_count = inputs.count;
+  PyObject_GC_Track((PyObject *)t);
+  const int entered = enter_task(t, &inputs.regions);
+  PyMem_Free(inputs.regions.items);
+  if (entered < 0) {
+    Py_DECREF(t);
+    return NULL;
+  }
+  return (PyObject *)t;
+}
+
+static PyObject *taskwait(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  Scope *const scope = current_scope();
+  if (!scope || wait_for_children(scope) < 0)
+    return NULL;
+  for (Group *group = scope->group; group; group = group->outer)
+    if (raise_failures(&group->pool, NULL) < 0)
+      return NULL;
+  if (raise_failures(&scope->own, NULL) < 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+/* ---- Group ---- */
+
+static PyObject *group_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"cancel", NULL};
+  int cancels = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$p:group", names, &cancels))
+    return NULL;
+  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  Group *const group = (Group *)allocate(type, 0);
+  if (group)
+    group->cancels = cancels;
+  return (PyObject *)group;
+}
+
+static void group_dealloc(PyObject *self) {
+  Group *const group = (Group *)self;
+  PyTypeObject *const type = Py_TYPE(self);
+  Scope ended = {.own = group->pool, .holder = self};
+  destroy_scope(&ended, true);
+  Py_CLEAR(group->holder);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  Group *const group = (Group *)self;
+  Scope *const scope = current_scope();
+  if (!scope)
+    return NULL;
+  if (group->scope || group->pool.open > 0) {
+    PyErr_SetString(PyExc_RuntimeError, "the group is in use; make one for each `with`");
+    return NULL;
+  }
+  group->scope = scope;
+  group->outer = scope->group;
+  group->pool.cancelled = false;
+  Py_XDECREF(group->holder);
+  group->holder = scope->holder;
+  Py_INCREF(group->holder);
+  scope->group = group;
+  Py_INCREF(self); /* until the block ends */
+  Py_INCREF(self);
+  return self;
+}
+
+static PyObject *group_exit(PyObject *self, PyObject *args) {
+  Group *const group = (Group *)self;
+  PyObject *const raised = PyTuple_Size(args) > 1 ? PyTuple_GetItem(args, 1) : Py_None;
+  if (!group->scope || group->scope != current_scope() || group->scope->group != group) {
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "a group ends in the body or thread in which it began, behind the groups inside of it");
+    return NULL;
+  }
+  if (raised && raised != Py_None)
+    cancel_pool(&group->pool);
+  const int waited = wait_for_pool(&group->pool);
+  group->scope->group = group->outer;
+  group->scope = NULL;
+  group->outer = NULL;
+  Py_CLEAR(group->holder);
+  const int failed =
+      waited < 0 ? -1 : raise_failures(&group->pool, raised == Py_None ? NULL : raised);
+  Py_DECREF(self);
+  if (failed < 0)
+    return NULL;
+  Py_RETURN_FALSE;
+}
+
+static PyObject *group_cancel(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  cancel_pool(&((Group *)self)->pool);
+  Py_RETURN_NONE;
+}
+
+static PyObject *group_cancelled(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  return PyBool_FromLong(((Group *)self)->pool.cancelled);
+}
+
+static PyMethodDef g_group_methods[] = {
+    {"__enter__", group_enter, METH_NOARGS, NULL},
+    {"__exit__", group_exit, METH_VARARGS, NULL},
+    {"cancel", group_cancel, METH_NOARGS,
+     "cancel()\n--\n\nKeeps tasks of the group that have not begun from running."},
+    {"cancelled", group_cancelled, METH_NOARGS,
+     "cancelled()\n--\n\nReturns whether the group is cancelled, by cancel() or by a task that has raised."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot g_group_slots[] = {
+    {Py_tp_doc,
+     "group(*, cancel=True)\n--\n\nA `with` block whose end waits for the tasks that were spawned in it, and raises the first exception.\n"
+     "cancel: the first exception keeps those from running that have not begun."},
+    {Py_tp_new, group_new},
+    {Py_tp_dealloc, group_dealloc},
+    {Py_tp_methods, g_group_methods},
+    {0, NULL}};
+static PyType_Spec g_group_spec = {"weftrt.group", sizeof(Group), 0, Py_TPFLAGS_DEFAULT,
+                                   g_group_slots};
+
+static void root_dealloc(PyObject *self) {
+  Root *const root = (Root *)self;
+  PyTypeObject *const type = Py_TYPE(self);
+  destroy_scope(&root->scope, root->process == getpid());
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+static PyType_Slot g_root_slots[] = {{Py_tp_dealloc, root_dealloc}, {0, NULL}};
+static PyType_Spec g_root_spec = {"weftrt._tasks.Root", sizeof(Root), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  g_root_slots};
+
+/* ---- the module ---- */
+
+static PyObject *workers(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  return start_tasks() < 0 ? NULL : PyLong_FromLong(task_limit());
+}
+
+static PyObject *this_task(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  PyObject *const task = current_task() ? (PyObject *)current_task() : Py_None;
+  Py_INCREF(task);
+  return task;
+}
+
+static PyObject *leave(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  return PyLong_FromLong(begin_blocking());
+}
+
+static PyObject *come_back(PyObject *Py_UNUSED(self), PyObject *saved) {
+  const long bits = PyLong_AsLong(saved);
+  if (bits == -1 && PyErr_Occurred())
+    return NULL;
+  end_blocking((int)bits);
+  Py_RETURN_NONE;
+}
+
+static PyObject *finish(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  if (finish_tasks() < 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *forget(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+  forget_in_child();
+  Py_RETURN_NONE;
+}
+
+static PyObject *set_helpers(PyObject *Py_UNUSED(self), PyObject *args) {
+  PyObject *start, *await, *error;
+  if (!PyArg_ParseTuple(args, "OOO", &start, &await, &error))
+    return NULL;
+  set_starter(start);
+  Py_INCREF(await);
+  Py_XDECREF(g_await);
+  g_await = await;
+  Py_INCREF(error);
+  Py_XDECREF(g_cancelled_error);
+  g_cancelled_error = error;
+  Py_RETURN_NONE;
+}
+
+/* For tests: the regions of a buffer, as tuples of (first, run, outer count, outer step, inner count, inner step). */
+static PyObject *regions(PyObject *Py_UNUSED(self), PyObject *data) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(data, &view, PyBUF_STRIDED_RO) < 0)
+    return NULL;
+  RegionList list = {0};
+  PyObject *found = add_regions(&list, &view, ORDER_READS) < 0 ? NULL : PyList_New(0);
+  PyBuffer_Release(&view);
+  for (size_t i = 0; found && i != list.count; ++i) {
+    const order_region *const r = &list.items[i];
+    PyObject *const one =
+        Py_BuildValue("(nnnnnn)", (Py_ssize_t)r->first, (Py_ssize_t)r->run, (Py_ssize_t)r->count[0],
+                      (Py_ssize_t)r->step[0], (Py_ssize_t)r->count[1], (Py_ssize_t)r->step[1]);
+    if (!one || PyList_Append(found, one) < 0)
+      Py_CLEAR(found);
+    Py_XDECREF(one);
+  }
+  PyMem_Free(list.items);
+  return found;
+}
+
+static PyMethodDef g_functions[] = {
+    {"spawn", (PyCFunction)(void (*)(void))spawn, METH_FASTCALL | METH_KEYWORDS,
+     "spawn(function, /, *args, reads=None, writes=None, updates=None, concurrent=None, commutative=None, label=None, blocking=False, **kwargs)\n--\n\n"
+     "Lets a thread of the runtime call function(*args, **kwargs), and returns a Task at once.\n\n"
+     "reads, writes, updates: NumPy arrays and other buffers, or tuples of them. The call runs after the siblings before it\n"
+     "that write bytes which it names, and after those that name bytes which it writes; a view is exactly its elements.\n"
+     "concurrent: siblings that name it so may run at the same time. commutative: one at a time, in any order.\n"
+     "blocking: the call may block outside of Weft, so another one may run beside it."},
+    {"taskwait", taskwait, METH_NOARGS,
+     "taskwait()\n--\n\nWaits until all tasks that the caller has spawned, and all below them, have ended. Raises the first exception\n"
+     "of theirs that was not seen yet, with the others as notes."},
+    {"workers", workers, METH_NOARGS, "workers()\n--\n\nReturns how many tasks run at once."},
+    {"current_task", this_task, METH_NOARGS,
+     "current_task()\n--\n\nReturns the task whose body calls; None outside of tasks."},
+    {"leave", leave, METH_NOARGS, NULL},
+    {"come_back", come_back, METH_O, NULL},
+    {"finish", finish, METH_NOARGS, NULL},
+    {"forget", forget, METH_NOARGS, NULL},
+    {"set_helpers", set_helpers, METH_VARARGS, NULL},
+    {"regions", regions, METH_O, NULL},
+    {"run_forever", run_forever, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef g_module = {
+    PyModuleDef_HEAD_INIT, "weftrt._tasks", NULL, -1, g_functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__tasks(void) {
+  g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);
+  g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);
+  g_root_type = (PyTypeObject *)PyType_FromSpec(&g_root_spec);
+  if (!g_task_type || !g_group_type || !g_root_type)
+    return NULL;
+  PyObject *const module = PyModule_Create(&g_module);
+  if (!module || PyModule_AddType(module, g_task_type) < 0 ||
+      PyModule_AddType(module, g_group_type) < 0)
+    return NULL;
+  return module;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the files of _tasks share: tasks, what waits count, and the calls between the files.
+
+   Roles       A creator spawns. A runner is a thread of Python's that runs bodies; a host is a thread that runs them
+               while it waits. A waiter waits for a task, or for all tasks of a pool.
+   Locks       Python's lock (the GIL) guards objects. g_lock of run.c guards what Weft touches as well when it makes a
+               task ready, on a thread without a thread state: the lists, the counts and the states below. Under g_lock
+               no code of Python runs, so it covers no Py_DECREF(), and no thread waits for the GIL.
+   Invariants  I1  While a thread waits, there is a runner that does not wait. So a task that becomes ready is run, also
+                   where the thread that makes it ready cannot start one.
+               I2  A body waits on the stack and the thread on which it began, so its thread state is its own as long as
+                   it lives. Meanwhile it runs tasks of the pool that it waits for, on top of itself, k_deepest at most;
+                   then it sleeps, and another runner takes its slot.
+               I3  No more than g_limit threads have a slot, but for those that come back from a wait. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+
+#include "order.h"
+
+#include <semaphore.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum {
+  k_deepest = 24, /* bodies on top of each other, on one thread */
+  k_most_live = 16384, /* tasks that have not ended, beyond which a creator is held back */
+  k_most_failed = 64 /* tasks that one wait names */
+};
+
+typedef struct Task Task;
+typedef struct Group Group;
+
+typedef struct Waiter {
+  sem_t woken;
+  struct Waiter *next;
+} Waiter;
+
+typedef struct TaskList {
+  Task *first, *last;
+} TaskList;
+
+/* Counts the tasks that one wait waits for. */
+typedef struct Pool {
+  long open; /* tasks that are not complete */
+  TaskList ready; /* those of them that nothing holds, in the order in which they became ready */
+  Waiter *waiter; /* null: no thread waits */
+  Task *failed, *last_failed; /* whose exceptions no wait has raised; references */
+  long failed_count, failed_beyond; /* in that list; beyond what it may hold */
+  bool cancelled;
+} Pool;
+
+/* What spawns: a body or a thread. One thread at a time uses it. */
+typedef struct Scope {
+  Pool own;
+  order_node *order; /* of the children's regions; null before the first */
+  long entered; /* children with regions since `order` was made */
+  Group *group; /* the innermost open one, or null */
+  Task *task; /* whose body it is; null for a thread */
+  PyObject *holder; /* what the scope lives in; not a reference */
+} Scope;
+
+typedef enum task_state { k_waits, k_ready, k_running, k_over } task_state;
+
+typedef struct Callback {
+  PyObject *function;
+  struct Callback *next;
+} Callback;
+
+struct Task {
+  PyObject_HEAD PyObject *function, *arguments, *keywords; /* null when the body has ended */
+  PyObject *result,
+      *error; /* when the body has ended, one of them; neither where it was cancelled */
+  PyObject *label; /* a str; null for none */
+  PyObject *holder; /* of `pool`; null before the task is entered and when it is complete */
+  Py_buffer *buffers; /* kept until the body has ended */
+  int buffer_count;
+  Pool *pool; /* where the task is counted */
+  Scope *scope; /* of its children; null before it needs one */
+  order_node *order; /* null without regions, and when they are given up */
+  Task *next, *previous; /* among all ready tasks */
+  Task *pool_next, *pool_previous; /* among those of the pool */
+  Task *next_failed;
+  Waiter *waiters;
+  Callback *callbacks;
+  unsigned generation; /* of the process: fork() begins a new one */
+  unsigned char state; /* task_state */
+  bool cancelled; /* before its body began */
+  bool retrieved; /* its exception was seen */
+  bool blocking; /* it may block outside of Weft, and takes no slot */
+};
+
+struct Group {
+  PyObject_HEAD Pool pool;
+  Scope *scope; /* in which it is open; null */
+  PyObject *holder; /* of `scope`; a reference */
+  Group *outer;
+  bool cancels; /* the first failure cancels the group */
+};
+
+/* A thread as a creator. */
+typedef struct Root {
+  PyObject_HEAD Scope scope;
+  pid_t process; /* that has made it; a child of fork() clears the other threads */
+} Root;
+
+extern PyTypeObject *g_task_type, *g_group_type, *g_root_type; /* module.c */
+
+/* ---- regions.c ---- */
+
+typedef struct RegionList {
+  order_region *items;
+  size_t count, room;
+} RegionList;
+
+/* Adds the bytes of a buffer. Where they are not runs in two loops, several regions, or a region with more bytes.
+   Returns 0, or -1 with MemoryError. */
+int add_regions(RegionList *list, const Py_buffer *buffer, order_mode mode);
+
+/* ---- run.c ---- */
+
+/* Starts Weft at the first call. Returns 0, or -1 with an exception. `start` begins a thread that calls run_forever(). */
+int start_tasks(void);
+void set_starter(PyObject *start);
+long task_limit(void);
+PyObject *run_forever(PyObject *self, PyObject *nothing);
+
+/* Returns the scope of the body or the thread that calls; null with MemoryError. */
+Scope *current_scope(void);
+Task *current_task(void);
+/* Ends what a scope without open children keeps; a failure that was never raised is reported. */
+void destroy_scope(Scope *scope, bool is_of_this_process);
+
+/* Gives a new task its place behind its siblings. Returns 0, or -1 with an exception; then there is no task. */
+int enter_task(Task *task, const RegionList *regions);
+
+/* Waits for the tasks of a pool, and runs the ready ones meanwhile. Returns 0, or -1 with an exception. */
+int wait_for_pool(Pool *pool);
+/* Waits for the end of a body; `seconds` < 0: without limit. Returns 1 when it has ended, 0 when the time is over, -1
+   with an exception. */
+int wait_for_task(Task *task, double seconds);
+/* Waits as taskwait() does, without raising what tasks have raised. */
+int wait_for_children(Scope *scope);
+/* Raises the first exception of the tasks that no wait has raised, with notes of the others; or adds all to `beside`.
+   Returns 0 where there is none, or they were added; -1 with the exception. */
+int raise_failures(Pool *pool, PyObject *beside);
+
+/* Returns whether the body has not begun and never will. */
+bool cancel_task(Task *task);
+void cancel_pool(Pool *pool);
+/* Adds a call for the end of the body. Returns false where it has ended: then nothing was added. */
+bool add_callback(Task *task, Callback *callback);
+
+/* Begins a time in which the caller may block outside of Weft, and ends it with what begin_blocking() has returned. */
+int begin_blocking(void);
+void end_blocking(int saved);
+
+/* Waits for all tasks of the process and ends the runners. Returns 0, or -1 with an exception. */
+int finish_tasks(void);
+/* In the child of a fork(), of which the caller is the only thread. */
+void forget_in_child(void);

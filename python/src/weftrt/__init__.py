@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weft: one set of worker threads for the OpenMP, TBB and BLAS libraries of a Python program.
+
+    import weftrt
+    weftrt.install()          # first in the program; or: python -m weftrt program.py
+    print(weftrt.doctor())    # which runtimes run on Weft
+    weftrt.spawn(f, a, b, reads=a, updates=b); weftrt.taskwait()    # tasks, from Python 3.11
+"""
+
+import importlib
+
+from weftrt._doctor import Findings, doctor
+from weftrt._install import install
+from weftrt._native_files import version as _version
+
+# What loads the tasks, at the first use: weftrt.install() starts nothing.
+_TASKS = (
+    "Executor",
+    "Task",
+    "blocking",
+    "current_task",
+    "group",
+    "register_joblib",
+    "spawn",
+    "task",
+    "taskwait",
+    "workers",
+)
+
+__all__ = ["Findings", "doctor", "install", *_TASKS]  # noqa: F822
+__version__ = _version()
+
+
+def __getattr__(name):
+    if name not in _TASKS:
+        raise AttributeError(f"module 'weftrt' has no attribute '{name}'")
+    module = "weftrt._joblib" if name == "register_joblib" else "weftrt._spawn"
+    value = globals()[name] = getattr(importlib.import_module(module), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells which parallel runtimes of this process run on Weft."""
+
+import ctypes
+import os
+from typing import NamedTuple, Tuple
+
+from weftrt import _loaded, _native_files, _runtimes
+
+
+class Finding(NamedTuple):
+    """A runtime that the process has loaded."""
+
+    kind: str  # "OpenMP", "TBB", "BLAS", or "pool"
+    state: str  # "live", "idle", "own threads", or "waiting"
+    file: str
+    advice: str  # "" for none
+
+
+class Findings(Tuple[Finding, ...]):
+    """What doctor() has found; str() is a text for people."""
+
+    def __str__(self):
+        if not self:
+            return "weftrt: no parallel runtime is loaded; import the packages first"
+        lines = []
+        for one in self:
+            lines.append(f"{one.kind:7} {one.state:12} {one.file}")
+            if one.advice:
+                lines.append(f"{'':20} {one.advice}")
+        for name, what in _runtimes.VARIABLES.items():
+            if name in os.environ:
+                lines.append(f"{name}={os.environ[name]} limits {what}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _openmp(files):
+    live = _loaded.file_of_global("GOMP_parallel")
+    for path in files:
+        if not _runtimes.name_matches(_runtimes.OPENMP, path):
+            continue
+        if _native_files.is_own(path):
+            yield Finding("OpenMP", "live", path, "")
+        elif live and _native_files.is_own(live) and files.index(live) < files.index(path):
+            yield Finding("OpenMP", "idle", path, "")
+        else:
+            by = _loaded.loader_of(path, files)
+            yield Finding(
+                "OpenMP",
+                "own threads",
+                path,
+                f"{by or 'it'} was loaded before Weft: call weftrt.install() first, or use "
+                "`python -m weftrt`; OMP_NUM_THREADS limits it",
+            )
+
+
+def _tbb(files):
+    own = [path for path in files if os.path.basename(path).startswith("libirml")]
+    for path in files:
+        if not _runtimes.name_matches(_runtimes.TBB, path):
+            continue
+        if own and files.index(own[0]) < files.index(path):
+            yield Finding("TBB", "live", path, "")
+        elif own:
+            yield Finding(
+                "TBB", "waiting", path, "it takes Weft's threads if it has started none before"
+            )
+        else:
+            yield Finding(
+                "TBB", "own threads", path, "call weftrt.install() before its first parallel call"
+            )
+
+
+_BLAS_STATES = {
+    1: ("live", ""),
+    0: ("waiting", "call weftrt.install()"),
+    -1: (
+        "own threads",
+        "it has no threads callback (OpenBLAS 0.3.28 has one): OPENBLAS_NUM_THREADS limits it",
+    ),
+    -2: ("live", "its threads are those of OpenMP"),
+    -3: ("idle", "it has one thread"),
+}
+
+
+def _blas(files):
+    found = [path for path in files if _runtimes.name_matches(_runtimes.BLAS, path)]
+    if not found:
+        return
+    state_of = ctypes.CDLL(str(_native_files.BLAS)).weft_blas_state
+    state_of.argtypes = [ctypes.c_char_p]
+    for path in found:
+        state, advice = _BLAS_STATES[state_of(os.fsencode(path))]
+        yield Finding("BLAS", state, path, advice)
+
+
+def _pools(files):
+    for pool in _runtimes.POOLS:
+        for path in files:
+            if _runtimes.name_matches(pool.pattern, path):
+                limit = f"; {pool.variable} limits it" if pool.variable else ""
+                yield Finding("pool", "own threads", path, f"{pool.name} keeps its threads{limit}")
+                break
+
+
+def doctor():
+    """Returns what this process has loaded of OpenMP, TBB, BLAS and other pools, and whether it
+    runs on Weft. print() shows it.
+
+    States: "live" runs on Weft; "idle" is loaded and not used; "own threads" has threads beside
+    Weft's; "waiting" was loaded before Weft and may run on it or not.
+    """
+    files = _loaded.objects()
+    return Findings(
+        [*_openmp(files), *_tbb(files), *_blas(files), *_pools(files)]
+    )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the libraries and the command that come with this package."""
+
+import ctypes
+import os
+import pathlib
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "_native"
+TOOL = FOLDER / "bin" / "weft"
+OPENMP = FOLDER / "lib" / "weft-omp" / "libgomp.so.1"
+TBB = FOLDER / "lib" / "weft-tbb" / "libirml.so.1"
+
+
+def _own(name):
+    """Returns the library of that name, whose file ends with the number of the binary interface."""
+    found = sorted((FOLDER / "lib").glob(name + ".so.*"))
+    return found[0] if found else FOLDER / "lib" / (name + ".so")
+
+
+BLAS = _own("libweft-blas")
+
+
+def version():
+    """Returns the version of the library, such as "0.2.0"."""
+    library = ctypes.CDLL(str(_own("libweft")))
+    library.weft_version.restype = ctypes.c_char_p
+    return library.weft_version().decode()
+
+
+def is_own(path):
+    """Returns whether a file belongs to this package, or to another installation of Weft."""
+    folder = os.path.dirname(os.path.realpath(path))
+    return os.path.basename(folder) in ("weft-omp", "weft-tbb") or os.path.samefile(
+        folder, FOLDER / "lib"
+    )

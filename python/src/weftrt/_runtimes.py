@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names the parallel runtimes that a Python process may hold, and the variables that limit them."""
+
+import os
+import re
+from typing import NamedTuple
+
+
+class Pool(NamedTuple):
+    """A pool of threads that Weft cannot run: it keeps its threads."""
+
+    name: str
+    pattern: "re.Pattern"  # of the file's name
+    variable: str  # which sets how many threads it has; "" for none
+
+
+OPENMP = re.compile(r"lib(gomp|omp|iomp5)([-.].*)?\.so")
+TBB = re.compile(r"libtbb(12)?([-.].*)?\.so")
+BLAS = re.compile(r"lib(scipy_)?openblas.*\.so")
+
+POOLS = (
+    Pool("polars", re.compile(r"polars.*\.so|_polars_runtime.*\.so"), "POLARS_MAX_THREADS"),
+    Pool("pyarrow", re.compile(r"libarrow\.so"), "OMP_NUM_THREADS"),
+    Pool("onnxruntime", re.compile(r"(lib)?onnxruntime.*\.so"), ""),
+    Pool("TensorFlow", re.compile(r"libtensorflow_cc\.so"), "TF_NUM_INTRAOP_THREADS"),
+    Pool("tokenizers (Rayon)", re.compile(r"tokenizers.*\.so"), "RAYON_NUM_THREADS"),
+    Pool("OpenCV", re.compile(r"cv2.*\.so|libopencv_core.*\.so"), "OPENCV_FOR_THREADS_NUM"),
+    Pool("blosc2", re.compile(r"libblosc2.*\.so|blosc2_ext.*\.so"), "BLOSC_NTHREADS"),
+)
+
+# Variables that limit threads, and what they limit.
+VARIABLES = {
+    "WEFT_WORKERS": "the workers of Weft",
+    "OMP_NUM_THREADS": "teams of OpenMP and, where no other variable says more, OpenBLAS",
+    "OMP_THREAD_LIMIT": "all threads of OpenMP",
+    "OPENBLAS_NUM_THREADS": "jobs of one OpenBLAS call",
+    "MKL_NUM_THREADS": "jobs of one MKL call",
+    "NUMBA_NUM_THREADS": "parts of one numba loop",
+}
+
+
+def name_matches(pattern, path):
+    """Returns whether a file's name is one of the pattern's."""
+    return pattern.match(os.path.basename(path)) is not None

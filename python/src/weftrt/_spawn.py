@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks: calls that the threads of the runtime make, ordered by the arrays that they name."""
+
+import asyncio
+import atexit
+import collections
+import concurrent.futures
+import contextlib
+import functools
+import importlib.machinery
+import importlib.util
+import inspect
+import itertools
+import os
+import sys
+import threading
+
+from weftrt import _native_files
+
+OLDEST = (3, 11)
+
+
+def _load():
+    """Returns the module of the package that holds the tasks."""
+    if sys.version_info < OLDEST:
+        raise ImportError(
+            "weftrt: tasks need Python 3.11 or later, and this is "
+            f"{sys.version_info[0]}.{sys.version_info[1]}; weftrt.install() works with it"
+        )
+    if not getattr(sys, "_is_gil_enabled", lambda: True)() or "t" in getattr(sys, "abiflags", ""):
+        raise ImportError("weftrt: tasks need a Python with a GIL; weftrt.install() works without")
+    path = _native_files.FOLDER / "lib" / "weft-python" / "_tasks.abi3.so"
+    loader = importlib.machinery.ExtensionFileLoader("weftrt._tasks", str(path))
+    spec = importlib.util.spec_from_file_location("weftrt._tasks", str(path), loader=loader)
+    try:
+        module = importlib.util.module_from_spec(spec)
+    except ImportError as error:
+        raise ImportError(
+            f"weftrt: no tasks, because {path} cannot be loaded: {error}; reinstall weft-runtime, "
+            "or build Weft with the headers of Python (python3-dev)"
+        ) from None
+    loader.exec_module(module)
+    sys.modules["weftrt._tasks"] = module
+    return module
+
+
+_tasks = _load()
+_numbers = itertools.count(1)
+
+Task = _tasks.Task
+current_task = _tasks.current_task
+group = _tasks.group
+spawn = _tasks.spawn
+taskwait = _tasks.taskwait
+workers = _tasks.workers
+
+
+def _start_runner():
+    threading.Thread(
+        target=_tasks.run_forever, name=f"weftrt-{next(_numbers)}", daemon=True
+    ).start()
+
+
+def _settle(future, task):
+    if future.done():
+        return
+    if task.cancelled():
+        future.cancel()
+        return
+    error = task.exception()
+    if error is None:
+        future.set_result(task.result())
+    elif isinstance(error, StopIteration):  # a future of asyncio takes none
+        future.set_exception(RuntimeError(f"the task raised {error!r}"))
+    else:
+        future.set_exception(error)
+
+
+def _await(task):
+    """Yields until the task has ended: what `await task` runs."""
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def settle(task):
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
+            loop.call_soon_threadsafe(_settle, future, task)
+
+    task.add_done_callback(settle)
+    return (yield from future)
+
+
+@contextlib.contextmanager
+def blocking():
+    """A time in which the caller may block outside of Weft, as for a lock or a socket: another
+    task may run in its place meanwhile.
+    """
+    saved = _tasks.leave()
+    try:
+        yield
+    finally:
+        _tasks.come_back(saved)
+
+
+_MODES = ("reads", "writes", "updates", "concurrent", "commutative")
+
+
+class _Data:
+    """Finds the arguments of a function that a task names."""
+
+    def __init__(self, function, modes):
+        self._signature = inspect.signature(function)
+        self._names = {}
+        parameters = list(self._signature.parameters)
+        for mode, names in modes.items():
+            self._names[mode] = names.split() if isinstance(names, str) else list(names)
+            for name in self._names[mode]:
+                if name not in parameters:
+                    raise TypeError(
+                        f"task: {mode}= names '{name}', which is no parameter of "
+                        f"{function.__qualname__}{self._signature}"
+                    )
+
+    def of(self, arguments, keywords):
+        bound = self._signature.bind(*arguments, **keywords)
+        bound.apply_defaults()
+        return {
+            mode: tuple(bound.arguments[name] for name in names if bound.arguments[name] is not None)
+            for mode, names in self._names.items()
+        }
+
+
+def task(function=None, /, *, label=None, blocking=False, **modes):
+    """A decorator: a call of the function spawns a task, and returns it.
+
+    reads, writes, updates, concurrent, commutative: names of parameters, "a b" or a list, whose
+    arguments the task uses so; see spawn(). label: the name in messages.
+    """
+    for mode in modes:
+        if mode not in _MODES:
+            raise TypeError(f"task: '{mode}' is none of {', '.join(_MODES)}, label, blocking")
+    if function is None:
+        return lambda function: task(function, label=label, blocking=blocking, **modes)
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(
+            "task: an `async def` function belongs to asyncio, where it can await tasks; "
+            "decorate a plain one"
+        )
+    data = _Data(function, {mode: names for mode, names in modes.items() if names is not None})
+
+    @functools.wraps(function)
+    def call(*arguments, **keywords):
+        return spawn(
+            functools.partial(function, **keywords) if keywords else function,
+            *arguments,
+            label=label or function.__qualname__,
+            blocking=blocking,
+            **data.of(arguments, keywords),
+        )
+
+    return call
+
+
+class _Future(concurrent.futures.Future):
+    """A future whose waits let other tasks run, where a task waits."""
+
+    _task = None
+
+    def _wait(self, timeout):
+        task = self._task
+        if task is not None and not self.done() and current_task() is not None:
+            with contextlib.suppress(BaseException):  # the future has it, too
+                task.exception(timeout)
+
+    def result(self, timeout=None):
+        self._wait(timeout)
+        return super().result(timeout)
+
+    def exception(self, timeout=None):
+        self._wait(timeout)
+        return super().exception(timeout)
+
+
+class Executor(concurrent.futures.ThreadPoolExecutor):
+    """A pool of concurrent.futures whose calls are tasks.
+
+    Without `max_workers` they share the threads of all tasks, as many as Weft has workers: for
+    calls that compute. With it, so many calls run at once, whatever else runs: for calls that block,
+    as those of loop.run_in_executor().
+    """
+
+    _blocks = True  # calls take no slot, where there is a number
+
+    def __init__(self, max_workers=None, thread_name_prefix="", initializer=None, initargs=()):
+        if initializer is not None or initargs:
+            raise TypeError("weftrt.Executor shares its threads with others and initializes none")
+        super().__init__(workers() if max_workers is None else max_workers, thread_name_prefix)
+        self._limit = max_workers
+        self._changed = threading.Condition()
+        self._waiting = collections.deque()  # (future, function, arguments, keywords)
+        self._runs = 0  # tasks that run calls one after the other
+        self._open = set()  # futures that are not done
+        self._is_shut = False
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = _Future()
+        with self._changed:
+            if self._is_shut:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            self._open.add(future)
+            if self._limit is not None:
+                self._waiting.append((future, fn, args, kwargs))
+                if self._runs == self._limit:
+                    return future
+                self._runs += 1
+        if self._limit is None:
+            future.add_done_callback(self._forget)
+            future._task = spawn(_run_call, future, fn, args, kwargs, label="Executor")
+        else:
+            spawn(self._run_calls, label="Executor", blocking=self._blocks)
+        return future
+
+    def _forget(self, future):
+        with self._changed:
+            self._open.discard(future)
+            if not self._open:
+                self._changed.notify_all()
+
+    def _run_calls(self):
+        while True:
+            with self._changed:
+                if not self._waiting:
+                    self._runs -= 1
+                    return
+                call = self._waiting.popleft()
+            _run_call(*call)
+            self._forget(call[0])
+            del call
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        with self._changed:
+            self._is_shut = True
+            open_futures = list(self._open)
+        if cancel_futures:
+            for future in open_futures:
+                future.cancel()
+        if wait:
+            with blocking(), self._changed:
+                while self._open:
+                    self._changed.wait(0.1)
+
+
+def _run_call(future, function, arguments, keywords):
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function(*arguments, **keywords)
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+_tasks.set_helpers(_start_runner, _await, concurrent.futures.CancelledError)
+atexit.register(_tasks.finish)
+os.register_at_fork(after_in_child=_tasks.forget)

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package weftrt in processes of its own, beside plain Python."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from weftrt import __main__ as command
+from weftrt import _native_files, _runtimes
+
+GOMP = os.environ["WEFTRT_TEST_GOMP"]
+BLAS = pathlib.Path(os.environ["WEFTRT_TEST_BLAS"])
+
+
+def run(*words, text="", **variables):
+    """Runs a program, and returns what has become of it."""
+    environment = {name: value for name, value in os.environ.items() if name != "WEFTRT"}
+    environment.update(variables)
+    return subprocess.run(
+        [str(word) for word in words],
+        input=text,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+    )
+
+
+def python(code, **variables):
+    """Runs lines of Python in a process of its own."""
+    return run(sys.executable, "-c", textwrap.dedent(code), **variables)
+
+
+class Programs(unittest.TestCase):
+    """python -m weftrt: the program sees what it sees without."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, code):
+        path = self.folder / name
+        path.write_text(textwrap.dedent(code))
+        return path
+
+    def assert_same(self, *words, **how):
+        plain = run(sys.executable, *words, **how)
+        ours = run(sys.executable, "-m", "weftrt", *words, **how)
+        self.assertEqual(
+            (ours.returncode, ours.stdout, ours.stderr),
+            (plain.returncode, plain.stdout, plain.stderr),
+        )
+        return ours
+
+    def test_a_script_has_its_arguments_streams_and_status(self):
+        script = self.write(
+            "script.py",
+            """
+            import sys
+            print(__name__, __file__, sys.argv, sys.path[0], __spec__, sys.stdin.read())
+            print("to stderr", file=sys.stderr)
+            import helper
+            sys.exit(helper.status)
+            """,
+        )
+        self.write("helper.py", "status = 7")
+        ended = self.assert_same(script, "-x", "--two", "three four", text="a line\n")
+        self.assertEqual(ended.returncode, 7)
+        self.assertIn("three four", ended.stdout)
+
+    def test_a_module_and_a_line_of_code_run_as_well(self):
+        self.write("some.py", "import sys; print(__name__, sys.argv, sys.path[0])")
+        there = {"PYTHONPATH": os.pathsep.join([str(self.folder), os.environ["PYTHONPATH"]])}
+        ended = self.assert_same("-m", "some", "-c", "b", **there)
+        self.assertIn("'-c', 'b'", ended.stdout)
+        ended = self.assert_same("-c", "import sys; print(__name__, sys.argv, sys.path[0])", "-m")
+        self.assertIn("['-c', '-m']", ended.stdout)
+
+    def test_a_folder_with_a_main_runs(self):
+        self.write("__main__.py", "import sys; print(__name__, sys.argv, sys.path[0])")
+        self.assert_same(self.folder, "argument")
+
+    def test_a_script_that_is_not_there_is_reported_as_by_python(self):
+        self.assertEqual(self.assert_same(self.folder / "none.py").returncode, 2)
+
+    def test_objects_of_the_script_travel_to_processes(self):
+        script = self.write(
+            "script.py",
+            """
+            import multiprocessing
+            class Point:
+                def __init__(self, x): self.x = x
+            def double(point): return Point(2 * point.x)
+            if __name__ == "__main__":
+                for way in ("fork", "spawn"):
+                    with multiprocessing.get_context(way).Pool(2) as pool:
+                        print(way, [p.x for p in pool.map(double, map(Point, range(4)))])
+            """,
+        )
+        self.assertIn("spawn [0, 2, 4, 6]", self.assert_same(script).stdout)
+
+    def test_the_program_runs_on_weft_once(self):
+        code = "import weftrt, os; print(weftrt.doctor()); print(os.environ['LD_PRELOAD'])"
+        ended = run(sys.executable, "-m", "weftrt", "-c", code)
+        self.assertRegex(ended.stdout, r"OpenMP +live .*weft-omp/libgomp\.so\.1")
+        self.assertEqual(ended.stdout.count("libirml.so.1"), 1, ended.stdout)
+
+    def test_options_of_the_command_come_first(self):
+        code = "import os; print(os.environ.get('WEFT_WORKERS'), os.environ.get('WEFT_PRESET'))"
+        ended = run(sys.executable, "-m", "weftrt", "--workers", "3", "--", "-c", code)
+        self.assertEqual((ended.stdout, ended.stderr), ("3 None\n", ""))
+        ended = run(sys.executable, "-m", "weftrt", "--set=workers", "-c", "print(1)")
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("--set needs KEY=VALUE", ended.stderr)
+
+    def test_options_with_a_value_are_those_of_the_command(self):
+        ended = run(_native_files.TOOL, "help", "run")
+        usage = ended.stdout.split("\n\n")[0]
+        with_value = set(re.findall(r"(--[a-z-]+) [A-Z]", usage))
+        self.assertEqual(with_value, set(command.WITH_VALUE))
+
+    def test_words_that_are_no_program_are_refused(self):
+        for words in ([], ["-c"], ["-m"], ["--workers", "2"]):
+            ended = run(sys.executable, "-m", "weftrt", *words)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), words)
+            self.assertIn("usage: python -m weftrt", ended.stderr)
+        ended = run(sys.executable, "-m", "weftrt", "-x")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("no program begins with '-x'", ended.stderr)
+        self.assertIn("usage", run(sys.executable, "-m", "weftrt", "--help").stdout)
+
+    def test_the_variable_leaves_a_program_out(self):
+        code = "import weftrt, os; print(weftrt.doctor(), os.environ.get('LD_PRELOAD'))"
+        ended = run(sys.executable, "-m", "weftrt", "-c", code, WEFTRT="0")
+        self.assertEqual(
+            ended.stdout,
+            "weftrt: no parallel runtime is loaded; import the packages first None\n",
+        )
+
+    def test_options_of_the_interpreter_are_kept(self):
+        code = "import sys; print(sys.flags.optimize, sys.warnoptions)"
+        ended = run(sys.executable, "-O", "-W", "error::ImportWarning", "-m", "weftrt", "-c", code)
+        self.assertEqual(ended.stdout, "1 ['error::ImportWarning']\n")
+
+
+class Install(unittest.TestCase):
+    """weftrt.install(), in a process without LD_PRELOAD."""
+
+    def test_takes_the_place_of_copies_that_come_later(self):
+        ended = python(
+            f"""
+            import ctypes, warnings, weftrt
+            warnings.simplefilter("error")
+            weftrt.install()
+            weftrt.install()
+            ctypes.CDLL({GOMP!r})
+            print(weftrt.doctor())
+            """
+        )
+        self.assertRegex(ended.stdout, r"OpenMP +live .*weft-omp/libgomp\.so\.1")
+        self.assertRegex(ended.stdout, r"OpenMP +idle .*libgomp-0000beef")
+        self.assertEqual(ended.stderr, "")
+
+    def test_warns_of_a_copy_that_came_before_and_names_its_package(self):
+        ended = python(
+            f"""
+            import ctypes, weftrt
+            ctypes.CDLL({GOMP!r})
+            weftrt.install()
+            print(weftrt.doctor())
+            """
+        )
+        self.assertRegex(
+            ended.stderr,
+            r"RuntimeWarning: weftrt.install\(\) is too late for .*libgomp-0000beef.*"
+            r", which somebody has loaded,.*python -m weftrt",
+        )
+        self.assertRegex(
+            ended.stdout, r"OpenMP +own threads +.*libgomp-0000beef.*\n +somebody was loaded before"
+        )
+
+    def test_leaves_out_what_is_not_asked_for(self):
+        ended = python(
+            """
+            import weftrt
+            weftrt.install(openmp=False, blas=False)
+            files = open("/proc/self/maps").read()
+            print("libgomp" in files, "libirml" in files, "libweft-blas" in files)
+            """
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("False True False\n", ""))
+
+    def test_does_nothing_where_the_variable_says_so(self):
+        ended = python(
+            "import weftrt; weftrt.install(); print('libgomp' in open('/proc/self/maps').read())",
+            WEFTRT="0",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("False\n", ""))
+
+    def test_names_a_library_that_cannot_be_loaded(self):
+        ended = python(
+            """
+            import weftrt, weftrt._native_files as files
+            files.TBB = "/no/such/libirml.so.1"
+            try:
+                weftrt.install()
+            except ImportError as error:
+                print(error)
+            """
+        )
+        self.assertIn("cannot load /no/such/libirml.so.1", ended.stdout)
+        self.assertIn("weftrt.install(tbb=False)", ended.stdout)
+
+    def test_numba_asks_for_openmp_first_unless_the_user_says_more(self):
+        code = "import weftrt, os; weftrt.install(); print(os.environ['NUMBA_THREADING_LAYER_PRIORITY'])"
+        self.assertEqual(python(code).stdout, "omp tbb workqueue\n")
+        chosen = python(code, NUMBA_THREADING_LAYER_PRIORITY="tbb omp workqueue")
+        self.assertEqual(chosen.stdout, "tbb omp workqueue\n")
+
+    def test_blas_is_attached_when_it_is_there_already(self):
+        ended = python(
+            f"""
+            import ctypes, weftrt
+            for name in ("plain", "old", "openmp", "serial"):
+                ctypes.CDLL({str(BLAS)!r} + "/libopenblas-" + name + ".so")
+            print(weftrt.doctor())
+            weftrt.install()
+            print(weftrt.doctor())
+            """
+        )
+        self.assertRegex(ended.stdout, r"BLAS +waiting +.*plain\.so\n +call weftrt.install\(\)")
+        self.assertRegex(ended.stdout, r"BLAS +live +.*plain\.so\n[^ ]")
+        self.assertRegex(ended.stdout, r"BLAS +own threads +.*old\.so\n.*0\.3\.28")
+        self.assertRegex(ended.stdout, r"BLAS +live +.*openmp\.so\n.*those of OpenMP")
+        self.assertRegex(ended.stdout, r"BLAS +idle +.*serial\.so\n.*one thread")
+
+    def test_blas_is_attached_when_a_module_brings_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder) / "some"
+            package.mkdir()
+            (package / "__init__.py").write_text("")
+            suffix = __import__("importlib.machinery").machinery.EXTENSION_SUFFIXES[0]
+            (package / f"inner{suffix}").symlink_to(BLAS / "libopenblas-plain.so")
+            ended = python(
+                f"""
+                import sys, weftrt
+                weftrt.install()
+                sys.path.insert(0, {folder!r})
+                import importlib.machinery as machinery
+                load = machinery.ExtensionFileLoader.create_module
+                def create(self, spec):  # the library is no module of Python
+                    import ctypes, types
+                    ctypes.CDLL({str(BLAS)!r} + "/libopenblas-plain.so")
+                    return types.ModuleType(spec.name)
+                machinery.ExtensionFileLoader.create_module = create
+                machinery.ExtensionFileLoader.exec_module = lambda self, module: None
+                import some.inner
+                print(weftrt.doctor())
+                """
+            )
+        self.assertRegex(ended.stdout, r"BLAS +live +.*plain\.so", ended.stderr)
+
+
+class Doctor(unittest.TestCase):
+    def test_names_the_variables_that_limit(self):
+        ended = python(
+            f"import ctypes, weftrt; ctypes.CDLL({GOMP!r}); print(weftrt.doctor())",
+            OMP_NUM_THREADS="2",
+        )
+        self.assertIn("OMP_NUM_THREADS=2 limits teams of OpenMP", ended.stdout)
+
+    def test_knows_the_names_of_runtimes(self):
+        known = {
+            _runtimes.OPENMP: "libgomp.so.1 libgomp-e985bcbb.so.1.0.0 libomp.so.5 libiomp5.so",
+            _runtimes.TBB: "libtbb.so.12 libtbb-9c4.so.2 libtbb12.so",
+            _runtimes.BLAS: "libscipy_openblas64_-32a4b2a6.so libopenblas.so.0",
+        }
+        for pattern, names in known.items():
+            for name in names.split():
+                self.assertTrue(_runtimes.name_matches(pattern, "/some/" + name), name)
+        for name in ("libompi.so", "libgompx.so", "libtbbmalloc.so.2", "libblas.so.3"):
+            for pattern in known:
+                self.assertFalse(_runtimes.name_matches(pattern, "/some/" + name), name)
+
+    def test_names_a_pool_that_keeps_its_threads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = pathlib.Path(folder) / "polars.abi3.so"
+            library.write_bytes(pathlib.Path(GOMP).read_bytes())
+            ended = python(f"import ctypes, weftrt; ctypes.CDLL({str(library)!r}); print(weftrt.doctor())")
+        self.assertIn("polars keeps its threads; POLARS_MAX_THREADS limits it", ended.stdout)
+
+
+class Environment(unittest.TestCase):
+    """python -m weftrt enable and disable, in an environment of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        run(sys.executable, "-m", "venv", "--without-pip", self.folder)
+        self.python = self.folder / "bin" / "python"
+        self.packages = next(self.folder.glob("lib/python*/site-packages"))
+        (self.packages / "weftrt").symlink_to(_native_files.FOLDER.parent)
+        info = self.packages / "weft_runtime-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: weft-runtime\nVersion: 1.0\n")
+        self.record = info / "RECORD"
+        self.record.write_text("weftrt/__init__.py,,\nweft_runtime-1.0.dist-info/RECORD,,\n")
+        self.before = self.record.read_text()
+
+    def run_there(self, *words, **variables):
+        return run(self.python, *words, PYTHONPATH="", **variables)
+
+    def is_on_weft(self, **variables):
+        code = "print('weft-omp' in open('/proc/self/maps').read())"
+        ended = self.run_there("-c", code, **variables)
+        self.assertEqual(ended.stderr, "")
+        return ended.stdout == "True\n"
+
+    def test_switches_all_programs_on_and_off(self):
+        self.assertFalse(self.is_on_weft())
+        self.assertIn("run on Weft", self.run_there("-m", "weftrt", "enable").stdout)
+        self.assertTrue(self.is_on_weft())
+        self.assertFalse(self.is_on_weft(WEFTRT="0"))
+        self.assertIn("weftrt.pth,,\n", self.record.read_text())
+        self.run_there("-m", "weftrt", "enable")
+        self.assertEqual(self.record.read_text().count("weftrt.pth"), 1)
+        self.assertIn("run without Weft", self.run_there("-m", "weftrt", "disable").stdout)
+        self.assertFalse(self.is_on_weft())
+        self.assertEqual(self.record.read_text(), self.before)
+        self.assertEqual(list(self.packages.glob("*.pth")), [])
+
+    def test_a_package_that_is_gone_harms_no_program(self):
+        self.run_there("-m", "weftrt", "enable")
+        (self.packages / "weftrt").unlink()
+        self.assertFalse(self.is_on_weft())
+
+    def test_a_program_starts_where_weft_cannot(self):
+        self.run_there("-m", "weftrt", "enable")
+        (self.packages / "weftrt").unlink()
+        (self.packages / "weftrt").mkdir()
+        for file in _native_files.FOLDER.parent.glob("*.py"):
+            (self.packages / "weftrt" / file.name).symlink_to(file)
+        (self.packages / "weftrt" / "__init__.py").unlink()
+        (self.packages / "weftrt" / "__init__.py").write_text("raise OSError('no such library')")
+        ended = self.run_there("-c", "print('starts')")
+        self.assertEqual(ended.stdout, "starts\n")
+
+    def test_a_folder_that_may_not_be_changed_is_named(self):
+        (self.packages / "weftrt.pth").mkdir()
+        ended = self.run_there("-m", "weftrt", "enable")
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, r"cannot change .*weftrt\.pth.*virtual environment")
+
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+@unittest.skipUnless(numpy, "NumPy is not installed")
+class Numpy(unittest.TestCase):
+    CODE = """
+        import numpy, threading, weftrt
+        def multiply():
+            for n in (1, 7, 64, 300):
+                a = numpy.arange(n * n, dtype=float).reshape(n, n) % 13
+                assert numpy.array_equal(a @ a, numpy.einsum("ij,jk->ik", a, a))
+        threads = [threading.Thread(target=multiply) for _ in range(8)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        print("right"); print(weftrt.doctor())
+        """
+
+    def test_products_are_right_in_many_threads(self):
+        code = "import weftrt; weftrt.install()\n" + textwrap.dedent(self.CODE)
+        for ended in (python(code), run(sys.executable, "-m", "weftrt", "-c", code)):
+            self.assertIn("right", ended.stdout, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
