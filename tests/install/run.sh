@@ -19,7 +19,7 @@ done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp -r "$(dirname "$0")/consumer" "$(dirname "$0")/c_project" "$scratch"
+cp -r "$(dirname "$0")/consumer" "$(dirname "$0")/c_project" "$(dirname "$0")/oss_consumer" "$scratch"
 consumer=$scratch/consumer
 version=$(sed -n 's/.*WEFT_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weft/version.hpp")
 cd "$scratch"
@@ -55,8 +55,12 @@ cmake_program() {
   expect "$what" cmake-build/program
   expect "$what, weft::weft-static" cmake-build/program-static
   if [ -e cmake-build/program-alpi ]; then expect "$what, weft::alpi" cmake-build/program-alpi; fi
+  if [ -e cmake-build/program-net ]; then expect "$what, weft::net" cmake-build/program-net; fi
+  if [ -e cmake-build/program-lpf ]; then expect "$what, weft::lpf" cmake-build/program-lpf; fi
   if [ -e cmake-build/program-pstl ]; then expect "$what, weft::pstl" cmake-build/program-pstl; fi
+  if [ -e cmake-build/program-hpx ]; then expect "$what, weft::hpx" cmake-build/program-hpx; fi
   if [ -e cmake-build/program-glt ]; then expect "$what, weft::glt" cmake-build/program-glt; fi
+  case $* in *-DWEFT_P2300=*) expect "$what, weft::execution" cmake-build/program-execution ;; esac
 }
 
 # c_project WHAT OPTIONS...: a project without C++.
@@ -100,15 +104,49 @@ check_refusals() {
   refused "a program without exceptions" "compile without -fno-exceptions" -std=c++20 -fno-exceptions
   if [ -e "$prefix/include/weft.h" ]; then
     echo '#include <weft.h>' >header.cpp
-    "$cxx" -std=c++11 -fno-exceptions -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.cpp || fail "weft.h is not C++11 without exceptions"
+    "$cxx" -std=c++11 -fno-exceptions -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -I"$prefix/include/weft-hpx" header.cpp || fail "weft.h is not C++11 without exceptions"
   fi
 }
 
 package_of() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "${@:2}" "$1"; }
 package() { package_of weft "$@"; }
 
+# oss_program WHAT: programs with pragmas, by the wrapper and by CMake, with each Clang that has a plugin.
+oss_program() {
+  local plugin major
+  for plugin in "$libdir"/weft-oss/weft-oss-*.so; do
+    [ -e "$plugin" ] || return 0
+    major=${plugin##*-}
+    major=${major%.so}
+    "$prefix/bin/weft-c++" --clang "clang++-$major" "$scratch/oss_consumer/program.cpp" -o program
+    expect "$1: weft-c++ with Clang $major" ./program
+    "$prefix/bin/weft-cc" --clang "clang-$major" "$scratch/oss_consumer/program.c" -o program
+    expect "$1: weft-cc with Clang $major" ./program
+    rm -rf cmake-build
+    if ! { cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER="clang++-$major" -DCMAKE_C_COMPILER="clang-$major" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF &&
+      cmake --build cmake-build; } >log 2>&1; then
+      cat log
+      fail "$1: weft_enable_oss with Clang $major does not build"
+    fi
+    expect "$1: weft_enable_oss with Clang $major" cmake-build/program
+    expect "$1: weft_enable_oss in C with Clang $major" cmake-build/c_program
+  done
+  rm -rf cmake-build
+  if cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER=g++ -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >log 2>&1; then
+    fail "$1: weft_enable_oss takes GCC"
+  fi
+  tr -s ' \n' ' ' <log | grep -q "the plugins are for Clang $major.*configure with -DCMAKE_CXX_COMPILER=clang++-$major" || { cat log; fail "$1: weft_enable_oss refuses GCC without the remedy"; }
+  rm -rf cmake-build
+  if cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER="clang++-$major" -DCMAKE_C_COMPILER=gcc -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >log 2>&1; then
+    fail "$1: weft_enable_oss takes GCC for C"
+  fi
+  tr -s ' \n' ' ' <log | grep -q "weft_enable_oss(c_program).*configure with -DCMAKE_C_COMPILER=clang-$major" || { cat log; fail "$1: weft_enable_oss refuses GCC for C without the remedy"; }
+  echo "ok: $1: weft_enable_oss refuses GCC in words"
+}
+
 use_shared() {
-  cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix"
+  oss_program "$1"
+  cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_P2300="$source/tests/unit/execution"
   c_project "$1: find_package of a C project" -DCMAKE_PREFIX_PATH="$prefix"
   readme_lines "$1"
 
@@ -126,8 +164,36 @@ use_shared() {
   echo '#include <alpi/alpi.h>' >header.c
   "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.c || fail "alpi.h is not C99"
 
+  [ -e "$libdir/libweft-net.so" ] || fail "there is no libweft-net.so"
+  "$cxx" -std=c++20 "$consumer/program-net.cpp" $(package_of weft-net --cflags --libs) -o program
+  expect "$1: pkg-config, weft-net" env LD_LIBRARY_PATH="$libdir" ./program
+
+  if [ -e "$libdir/libweft-lpf.so" ]; then
+    "$cxx" -std=c++20 "$consumer/program-lpf.cpp" $(package --cflags) $(package_of weft-lpf --cflags --libs) -o program
+    expect "$1: pkg-config, weft-lpf" env LD_LIBRARY_PATH="$libdir" ./program
+    for header in "$prefix"/include/weft-lpf/lpf/*.h; do
+      case $header in */mpi.h) continue ;; esac
+      echo "#include \"$header\"" >header.c
+      "$cc" -std=c99 -Wall -Wextra -Werror -fsyntax-only $(package_of weft-lpf --cflags) header.c || fail "$header is not C99"
+    done
+  fi
+
+  local mpi
+  for mpi in openmpi mpich; do
+    if ! [ -e "$libdir/libweft-mpi-$mpi.so" ]; then
+      echo "skipped: $1: weft-mpi-$mpi, which is not in this build"
+      continue
+    fi
+    "mpicxx.$mpi" -std=c++20 "$consumer/program-mpi.cpp" $(package_of weft-mpi-$mpi --cflags --libs) -o program
+    expect "$1: pkg-config, weft-mpi-$mpi" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 LD_LIBRARY_PATH="$libdir" ./program
+  done
+
   "$cxx" -std=c++20 "$consumer/program-pstl.cpp" $(package_of weft-pstl --cflags --libs) -o program
   expect "$1: pkg-config, weft-pstl" env LD_LIBRARY_PATH="$libdir" ./program
+
+  "$cxx" -std=c++20 "$consumer/program-execution.cpp" "$prefix/share/weft/execution.cpp" $(package --cflags --libs) \
+    -I"$source/tests/unit/execution" -DWEFT_P2300_HEADER='"p2300_fake.hpp"' -DWEFT_P2300_NAMESPACE=p2300_fake -o program
+  expect "$1: execution.cpp" env LD_LIBRARY_PATH="$libdir" ./program
 
   [ -e "$libdir/libweft-glt.so" ] || fail "there is no libweft-glt.so"
   "$cxx" -std=c++20 "$consumer/program-glt.cpp" $(package_of weft-glt --cflags --libs) -o program
@@ -157,7 +223,7 @@ use_static() {
   fi
 
   # pkg-config cannot choose between libweft.so and libweft.a, so only the latter is left.
-  rm -f "$libdir"/libweft.so* "$libdir"/libweft-alpi.so* "$libdir"/libweft-glt.so*
+  rm -f "$libdir"/libweft.so* "$libdir"/libweft-alpi.so* "$libdir"/libweft-net.so* "$libdir"/libweft-lpf.so* "$libdir"/libweft-mpi-*.so* "$libdir"/libweft-glt.so*
   "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs --static) -o program
   expect "$1: pkg-config --static" ./program
   "$cxx" -std=c++20 -static "$consumer/program.cpp" $(package --cflags --libs --static) -o program
@@ -172,25 +238,44 @@ use_static() {
 
 # The library asks for nothing beyond the C and C++ runtimes, shows nothing but weft, and stays mapped.
 check_library() {
-  local library=$libdir/libweft.so dynamic others
+  local library=$libdir/libweft.so dynamic others abi
   dynamic=$(readelf -dW "$library")
-  grep -q 'SONAME.*\[libweft\.so\.0\]' <<<"$dynamic" || fail "libweft.so is not libweft.so.0"
+  abi=$(grep -E '^[0-9]+$' "$source/abi/version")
+  grep -q "SONAME.*\[libweft\.so\.$abi\]" <<<"$dynamic" || fail "libweft.so is not libweft.so.$abi"
   grep -q NODELETE <<<"$dynamic" || fail "libweft.so may be unmapped under its workers (no -z nodelete)"
   if grep -E 'RPATH|RUNPATH' <<<"$dynamic"; then fail "libweft.so has a search path"; fi
   others=$(sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" |
     grep -vE '^(libc|libm|libpthread|libstdc\+\+|libgcc_s|ld-linux.*|libboost_context)\.so' || true)
   [ -z "$others" ] || fail "libweft.so needs $others"
-  others=$(nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { print $3 }' |
-    grep -vE '^(weft_|_Z(T[ISV])?NK?(S_)?4weft|_ZT[ISV]N4weft)' || true)
-  [ -z "$others" ] || fail "libweft.so exports what is not weft's: $others"
-  echo "ok: what libweft.so needs and exports"
+  echo "ok: what libweft.so needs"
+  "$source/tests/install/exports" "$prefix" || fail "libraries export what they must not, or lack what they must have"
+}
+
+# Prints the options by which a compiler finds an MPI's header, which those of weft-mpi include.
+mpi_headers() {
+  local mpi
+  for mpi in openmpi mpich; do
+    if command -v "mpicc.$mpi" >/dev/null; then
+      "mpicc.$mpi" -show | grep -oE -- '-I[^ ]+' | sed 's/^-I/-isystem/'
+      return
+    fi
+  done
 }
 
 check_headers() {
-  local header
+  local header others
   while read -r header; do
     printf '#include "%s"\n' "$header" >header.cpp
-    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -I"$prefix/include" header.cpp ||
+    others=()
+    if [ "$header" = ./weft/oss.h ]; then # for C alone, and says so
+      "$cc" -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c -I"$prefix/include" header.cpp || fail "$header does not compile as C"
+      continue
+    fi
+    case $header in ./weft/mpi.h* | */lpf/mpi.h) mapfile -t others < <(mpi_headers) ;; esac
+    case $header in */lpf/mpi.h) [ ${#others[@]} -gt 0 ] || continue ;; esac # an MPI is the program's to bring
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -I"$prefix/include" -I"$prefix/include/weft-hpx" \
+      -I"$prefix/include/weft-lpf" \
+      "${others[@]}" header.cpp ||
       fail "$header does not compile on its own"
   done < <(cd "$prefix/include" && find . -name '*.h*' | sort)
   echo "ok: every header compiles on its own"
@@ -224,7 +309,7 @@ use_static moved
 same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
 cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
 cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
-built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libweft-glt*' -o -name 'libgomp*' -o -name 'libirml*' -o -name weft -type f)
+built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libweft-glt*' -o -name 'libweft-net*' -o -name 'libweft-lpf*' -o -name 'libweft-mpi*' -o -name 'libgomp*' -o -name 'libirml*' -o -name weft -type f)
 [ -z "$built" ] || fail "FetchContent builds what was not asked for: $built"
 grep -rqs -e '-O3 -DNDEBUG' cmake-build || fail "FetchContent does not build in Release"
 echo "ok: FetchContent builds the core alone, in Release"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first program of a user of C; prints what is asked of every consumer: "weft 0.1.0: 42".
+// The first program of a user of C; prints what is asked of every consumer: "weft 0.2.0: 42".
 #include <weft.h>
 
 #include <stdio.h>

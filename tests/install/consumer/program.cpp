@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user's first program does; prints what was asked of every consumer: "weft 0.1.0: 42".
+// What a user's first program does; prints what was asked of every consumer: "weft 0.2.0: 42".
 #include <weft/weft.hpp>
 
 #include <cstdio>

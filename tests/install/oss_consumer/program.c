@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <weft.h>
+
+int main(void) {
+  int x = 0, y = 0;
+#pragma oss task out(x)
+  x = 21;
+#pragma oss task in(x) out(y)
+  y = 2 * x;
+#pragma oss taskwait
+  printf("weft %s: %d\n", weft_version(), y);
+  return 0;
+}
