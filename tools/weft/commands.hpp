@@ -20,8 +20,10 @@ inline constexpr int k_no_program = 127;
 int run_info(const words &arguments);
 int run_config(const words &arguments);
 int run_run(const words &arguments);
+int run_launch(const words &arguments);
 int run_list(const words &arguments);
 int run_get(const words &arguments);
+int run_set(const words &arguments);
 int run_top(const words &arguments);
 int run_doctor(const words &arguments);
 int run_trace(const words &arguments);
@@ -31,12 +33,15 @@ int run_dump(const words &arguments);
 int run_gdb(const words &arguments);
 int run_why(const words &arguments);
 int run_diff(const words &arguments);
+int run_completion(const words &arguments);
 
 extern const char k_info_help[];
 extern const char k_config_help[];
 extern const char k_run_help[];
+extern const char k_launch_help[];
 extern const char k_list_help[];
 extern const char k_get_help[];
+extern const char k_set_help[];
 extern const char k_top_help[];
 extern const char k_doctor_help[];
 extern const char k_trace_help[];
@@ -46,8 +51,20 @@ extern const char k_dump_help[];
 extern const char k_gdb_help[];
 extern const char k_why_help[];
 extern const char k_diff_help[];
+extern const char k_completion_help[];
 /// Writes the page, and prints the findings and where the page is.
 int write_report(const std::string &folder, const std::string &output);
+
+/// Describes a command for pages and completions.
+struct command_row {
+  const char *name;
+  const char *help;
+  const char *summary;
+};
+/// Returns all commands, in the order of `weft help`.
+std::vector<command_row> command_rows();
+/// Prints a page of the manual, "weft" or "weft-settings", for troff.
+int print_manual(const std::string &page);
 
 /// Prints "weft: ..." on stderr and returns k_usage.
 int usage_error(const std::string &what);

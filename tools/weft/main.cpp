@@ -42,14 +42,20 @@ int run_version(const words &) {
   return k_ok;
 }
 
-constexpr char k_help_help[] = "usage: weft help [COMMAND]\n";
+constexpr char k_help_help[] =
+    "usage: weft help [COMMAND]\n"
+    "       weft help --man [weft-settings]\n"
+    "\n"
+    "  --man  prints the page weft(1), or weft-settings(5), of the manual, for `man -l`\n";
 constexpr char k_version_help[] = "usage: weft --version\n";
 
 constexpr command k_commands[] = {
     {"run", run_run, k_run_help, "run a program with settings"},
+    {"launch", run_launch, k_launch_help, "start the ranks of a job, on one host or several"},
     {"top", run_top, k_top_help, "watch a running program"},
     {"list", run_list, k_list_help, "show running programs, or the counters of one"},
     {"get", run_get, k_get_help, "print counters of a running program"},
+    {"set", run_set, k_set_help, "change settings of a running program, or show which can change"},
     {"dump", run_dump, k_dump_help, "show which tasks wait, and for what"},
     {"why", run_why, k_why_help, "follow what one task waits for"},
     {"gdb", run_gdb, k_gdb_help, "debug with backtraces of suspended tasks"},
@@ -63,6 +69,7 @@ constexpr command k_commands[] = {
      "tell which OpenMP runtimes and TBBs a program loads, and which Weft serves"},
     {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
     {"info", run_info, k_info_help, "show the machine as Weft sees it"},
+    {"completion", run_completion, k_completion_help, "print the completion of a shell"},
     {"version", run_version, k_version_help, "print the version"},
     {"help", run_help, k_help_help, "explain a command"},
 };
@@ -82,6 +89,8 @@ int unknown_command(const std::string &name) {
 }
 
 int run_help(const words &arguments) {
+  if (!arguments.empty() && arguments[0] == "--man" && arguments.size() <= 2)
+    return print_manual(arguments.size() == 2 ? arguments[1] : "weft");
   if (arguments.size() > 1)
     return usage_error("help explains one command at a time");
   if (!arguments.empty()) {
@@ -93,7 +102,7 @@ int run_help(const words &arguments) {
   }
   std::puts("usage: weft COMMAND [ARGUMENTS]\n");
   for (const auto &c : k_commands)
-    std::printf("  %-8s %s\n", c.name, c.summary);
+    std::printf("  %-10s %s\n", c.name, c.summary);
   std::puts("\n`weft help COMMAND` says more about one of them.");
   return k_ok;
 }
@@ -123,6 +132,13 @@ int dispatch(const words &all) {
 
 } // namespace
 } // namespace weft_tool
+
+std::vector<weft_tool::command_row> weft_tool::command_rows() {
+  std::vector<command_row> rows;
+  for (const auto &c : k_commands)
+    rows.push_back({c.name, c.help, c.summary});
+  return rows;
+}
 
 int main(int argc, char **argv) try {
   const int status = weft_tool::dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -13,12 +13,13 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_config_help[] =
-    "usage: weft config [--json | --markdown]\n"
+    "usage: weft config [--json | --markdown | --knobs]\n"
     "\n"
     "Shows every setting with its value and where that came from. The plain output is itself a valid "
     "weft.toml.\n"
     "  --json      for programs\n"
-    "  --markdown  the page docs/user/settings.md, which depends on no environment\n";
+    "  --markdown  the page docs/user/settings.md, which depends on no environment\n"
+    "  --knobs     the table of docs/user/knobs.md: settings that can change while a program runs (`weft set`)\n";
 
 namespace {
 
@@ -47,29 +48,8 @@ std::string literal(const setting_info &info, const std::string &text) {
                                                                                    : quoted(text);
 }
 
-const char *type_name(setting_type type) {
-  switch (type) {
-  case setting_type::boolean:
-    return "bool";
-  case setting_type::integer:
-    return "int";
-  case setting_type::real:
-    return "real";
-  case setting_type::bytes:
-    return "bytes";
-  case setting_type::duration:
-    return "duration";
-  case setting_type::choice:
-    return "choice";
-  case setting_type::text:
-    return "text";
-  }
-  return "";
-}
-
-const char *name(setting_read read) { return read == setting_read::live ? "live" : "start"; }
-const char *name(setting_stability s) {
-  return s == setting_stability::stable ? "stable" : "experimental";
+const char *name(setting_stability stability) {
+  return stability == setting_stability::stable ? "stable" : "experimental";
 }
 
 void print_toml(const loaded_settings &loaded) {
@@ -77,8 +57,10 @@ void print_toml(const loaded_settings &loaded) {
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
     const auto value = literal(info, setting_text(loaded.values, row));
-    std::printf("\n# %s\n# allowed: %s\n%s = %s  # %s\n", info.doc, describe_allowed(info).c_str(),
-                info.key, value.c_str(), loaded.origin[row].c_str());
+    std::printf("\n# %s\n# allowed: %s\n", info.doc, describe_allowed(info).c_str());
+    if (is_knob(info))
+      std::printf("# can change while the program runs, from the %s on\n", read_text(info.read));
+    std::printf("%s = %s  # %s\n", info.key, value.c_str(), loaded.origin[row].c_str());
   }
 }
 
@@ -91,9 +73,9 @@ void print_json(const loaded_settings &loaded) {
         "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
         row == 0 ? "" : ",", quoted(info.key).c_str(),
         literal(info, setting_text(loaded.values, row)).c_str(), quoted(loaded.origin[row]).c_str(),
-        type_name(info.type), quoted(info.default_text).c_str(),
-        quoted(describe_allowed(info)).c_str(), quoted(info.environment).c_str(), name(info.read),
-        name(info.stability), quoted(info.doc).c_str());
+        type_text(info.type), quoted(info.default_text).c_str(),
+        quoted(describe_allowed(info)).c_str(), quoted(info.environment).c_str(),
+        read_text(info.read), name(info.stability), quoted(info.doc).c_str());
   }
   std::puts("\n  ]\n}");
 }
@@ -112,7 +94,7 @@ A setting is looked for in this order, and a later source wins over an earlier o
 4. the environment: the key `sched.policy` is `WEFT_SCHED_POLICY`. An empty variable counts as none;
 5. the program itself, through the API, before the workers start.
 
-Weft reads a setting when it starts, unless the setting's entry says otherwise.
+Weft reads a setting when it starts. A setting that can change while the program runs says so; [knobs.md](knobs.md) says how.
 
 A value that is not allowed stops the program with a message that names the setting, the value, what is allowed and
 where the value came from; so does a key that is unknown in the file or in the API. An unknown `WEFT_*` variable is
@@ -136,8 +118,8 @@ void print_setting(const setting_info &info) {
               describe_allowed(info).c_str(), info.default_text, info.environment.c_str());
   if (info.alias != nullptr)
     std::printf("- OpenMP's variable of that meaning: `%s`\n", info.alias);
-  if (info.read == setting_read::live)
-    std::puts("- read: while running");
+  if (is_knob(info))
+    std::printf("- can change while the program runs, from the %s on\n", read_text(info.read));
   std::printf("- stability: %s\n", name(info.stability));
 }
 
@@ -148,6 +130,19 @@ void print_markdown() {
   std::puts("\n## Presets\n\n| preset | setting | value |\n| --- | --- | --- |");
   for (const auto &row : preset_table())
     std::printf("| %s | `%s` | %s |\n", row.preset, row.key, row.value);
+}
+
+void print_knobs() {
+  std::puts(
+      "| setting | allowed | steps of a search | a change holds from |\n| --- | --- | --- | --- |");
+  for (const auto &info : setting_table())
+    if (is_knob(info))
+      std::printf(
+          "| [`%s`](settings.md) | %s | %s | the %s |\n", info.key, describe_allowed(info).c_str(),
+          info.limit.in_powers ? "powers of two"
+          : info.type == setting_type::boolean || info.type == setting_type::choice ? "its values"
+                                                                                    : "equal",
+          read_text(info.read));
 }
 
 } // namespace
@@ -161,8 +156,10 @@ int run_config(const words &arguments) {
     return print_json(process_settings()), k_ok;
   if (arguments[0] == "--markdown")
     return print_markdown(), k_ok;
+  if (arguments[0] == "--knobs")
+    return print_knobs(), k_ok;
   return usage_error("config does not know '" + arguments[0] + "'" +
-                     suggestion(arguments[0], {"--json", "--markdown"}));
+                     suggestion(arguments[0], {"--json", "--markdown", "--knobs"}));
 }
 
 } // namespace weft_tool

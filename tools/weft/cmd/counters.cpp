@@ -76,10 +76,10 @@ request parse(const words &arguments, shows how) {
   return q;
 }
 
-int list_programs(output_format f) {
-  std::string out = f == output_format::json  ? "["
-                    : f == output_format::csv ? "pid,program,state,seconds,workers,tasks\n"
-                                              : "";
+int list_programs(output_format how) {
+  std::string out = how == output_format::json  ? "["
+                    : how == output_format::csv ? "pid,program,state,seconds,workers,tasks\n"
+                                                : "";
   bool first = true;
   for (const auto &p : readable_programs()) {
     const reading &r = p.last;
@@ -88,18 +88,18 @@ int list_programs(output_format f) {
                  tasks = value_of(r, parse_counter_name("/threads/count/cumulative"));
     char line[256];
     const char *format =
-        f == output_format::csv ? "%u,%s,%s,%.3f,%u,%.0f\n"
-        : f == output_format::json
+        how == output_format::csv ? "%u,%s,%s,%.3f,%u,%.0f\n"
+        : how == output_format::json
             ? "{\"pid\":%u,\"program\":%s,\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
             : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
-    const std::string name = f == output_format::json  ? json_text(r.program)
-                             : f == output_format::csv ? csv_text(r.program)
-                                                       : r.program;
+    const std::string name = how == output_format::json  ? json_text(r.program)
+                             : how == output_format::csv ? csv_text(r.program)
+                                                         : r.program;
     std::snprintf(line, sizeof line, format, r.pid, name.c_str(), state, seconds, r.workers, tasks);
-    out += (f == output_format::json && !first ? ",\n" : "") + std::string(line);
+    out += (how == output_format::json && !first ? ",\n" : "") + std::string(line);
     first = false;
   }
-  if (f == output_format::json)
+  if (how == output_format::json)
     out += "]\n";
   if (out.empty())
     std::fputs("weft: no program shows counters\n", stderr);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/support/openblas.hpp"
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/programs.hpp"
 #include "tools/weft/support/tbb.hpp"
 
+#include "config/process.hpp"
+#include "observe/shares.hpp"
 #include "os/file.hpp"
 
 #include <algorithm>
@@ -11,6 +14,7 @@
 #include <sstream>
 #include <unistd.h>
 #include <utility>
+#include <weft/error.hpp>
 
 namespace weft_tool {
 
@@ -19,7 +23,8 @@ using namespace weft::rt;
 const char k_doctor_help[] =
     "usage: weft doctor PROGRAM|PID\n"
     "\n"
-    "Shows which OpenMP runtimes and which TBBs a program would load, or a process has loaded, and what `weft run` does with them.\n"
+    "Shows which OpenMP runtimes, TBBs and copies of OpenBLAS a program would load, or a process has loaded, and what `weft run` does with\n"
+    "them. Of an OpenBLAS it shows the version, whether it can give its jobs to Weft, and which variable limits it.\n"
     "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it shows which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
@@ -96,8 +101,54 @@ bool report_tbbs_of_process(long pid) {
   for (const auto &file : found)
     std::printf("%s: %s%s\n", file.c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
                 ours ? "; its threads are Weft's, by libirml.so.1"
-                     : "; it has threads of its own: start the process by `weft run --tbb`");
+                     : "; it has threads of its own: start the process by `weft run`");
   return ours || found.empty();
+}
+
+/// Says where the jobs of a copy of OpenBLAS run. `own`: what to say of one that could give them to
+/// Weft and does not.
+std::string jobs_of(const openblas_copy &copy, bool attached, const char *own) {
+  if (!copy.has_threads)
+    return "it has one thread";
+  if (copy.uses_openmp)
+    return "its threads are those of OpenMP";
+  if (!copy.has_callback)
+    return "it has threads of its own and no threads callback (OpenBLAS 0.3.28 has one)";
+  return attached ? "its jobs are Weft's, by its threads callback" : own;
+}
+
+/// Reports on copies of OpenBLAS. Returns false if one has threads beside Weft's.
+bool report_openblas(const std::vector<openblas_copy> &found,
+                     const std::vector<key_value> &environment, bool attached, const char *own) {
+  bool good = true;
+  for (const openblas_copy &copy : found) {
+    const bool limited = copy.has_threads;
+    good &= !copy.has_threads || copy.uses_openmp || (copy.has_callback && attached);
+    std::printf("%s: OpenBLAS %s; %s%s%s\n", copy.file.c_str(),
+                copy.version.empty() ? "of an unknown version" : copy.version.c_str(),
+                jobs_of(copy, attached, own).c_str(), limited ? "; " : "",
+                limited ? limit_of(copy, environment).c_str() : "");
+  }
+  return good;
+}
+
+/// Returns the environment with which a process was started; nothing where that cannot be read.
+std::vector<key_value> environment_of(long pid) {
+  std::vector<key_value> found;
+  std::istringstream text(read_file("/proc/" + std::to_string(pid) + "/environ").value_or(""));
+  for (std::string one; std::getline(text, one, '\0');)
+    if (const std::size_t equals = one.find('='); equals != std::string::npos)
+      found.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  return found;
+}
+
+bool report_openblas_of_process(long pid) {
+  const auto files = mapped_files(pid);
+  const bool attached = std::any_of(files.begin(), files.end(), [](const std::string &file) {
+    return file.substr(file.rfind('/') + 1).starts_with("libweft-blas.so");
+  });
+  return report_openblas(openblas_of(files), environment_of(pid), attached,
+                         "it has threads of its own: start the process by `weft run`");
 }
 
 int examine_openmp_of_process(long pid) {
@@ -113,16 +164,26 @@ int examine_openmp_of_process(long pid) {
     std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : vendor_of(file),
                 weft   ? ""
                 : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
-                       : "; a running process keeps it: start it by `weft run --openmp`");
+                       : "; a running process keeps it: start it by `weft run`");
   }
   if (others && ours && report_which_computes(pid))
     return k_ok;
   return others ? k_failed : k_ok;
 }
 
+/// Reports for which runtimes the workers of a process have computed since Weft started there.
+void report_shares(long pid) try {
+  const reading all = read_program(pid);
+  if (const std::string text = text_of(shares_of(all, all)); !text.empty())
+    std::printf("Weft's workers: %s\n", text.c_str());
+} catch (const weft::error &) { // the process does not use Weft, or does not show its counters
+}
+
 int examine_process(long pid) {
   const int openmp = examine_openmp_of_process(pid);
-  return report_tbbs_of_process(pid) ? openmp : k_failed;
+  report_shares(pid);
+  const bool tbbs = report_tbbs_of_process(pid), blas = report_openblas_of_process(pid);
+  return tbbs && blas ? openmp : k_failed;
 }
 
 /// Reports on the TBBs that a program loads or holds. Returns false if one keeps its threads.
@@ -159,6 +220,9 @@ int examine_program(const std::string &name) {
     return k_failed;
   }
   const bool tbbs = report_tbbs(now);
+  const bool blas = report_openblas(
+      openblas_of(now.files), process_environment(), !blas_library().empty(),
+      "it keeps its threads, because this installation has no library for OpenBLAS");
   if (openmp_library().empty()) {
     std::printf(
         "this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
@@ -168,15 +232,14 @@ int examine_program(const std::string &name) {
   const loading with = try_loading(file);
   if (now.runtimes.empty())
     std::printf(
-        "%s loads no OpenMP runtime at its start; one that it loads later, under a usual name, is Weft's under `weft run`, and any other under `weft run "
-        "--openmp`\n",
+        "%s loads no OpenMP runtime at its start; one that it loads later is Weft's under `weft run`\n",
         file.c_str());
   for (const auto &runtime : now.runtimes)
     std::printf("%s (%s): %s\n", runtime.c_str(), vendor_of(runtime), fate_of(runtime, with));
   for (const auto &complaint : with.complaints)
     if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
       std::printf("missing: %s\n", complaint.c_str());
-  return !tbbs || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
+  return !tbbs || !blas || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
 }
 
 } // namespace

@@ -87,7 +87,7 @@ std::unique_ptr<task_dump> read_dump(long pid) {
     else if (f[0] == "stack" && f.size() == 3 && known(number(1)))
       c->graph.at(number(1)).stack.push_back(f[2]);
     else if (f[0] == "node" && f.size() == 3)
-      c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 4)),
+      c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 5)),
                    reinterpret_cast<const void *>(++nodes), f[2]);
     else if (f[0] == "edge" && f.size() == 5 && number(1) < nodes && number(2) < nodes)
       c->graph.wait(number(1), number(2), f[4],
@@ -97,12 +97,12 @@ std::unique_ptr<task_dump> read_dump(long pid) {
 }
 
 /// Counts progress as the program itself does (hang_check::progress).
-std::uint64_t progress_of(const reading &r) {
+std::uint64_t progress_of(const reading &numbers) {
   double sum = 1;
   for (const char *name : {"/threads/count/executed", "/threads/count/rounds",
                            "/dependencies/count/without-accesses", "/dependencies/count/waited",
                            "/dependencies/count/free-at-once", "/threads/count/suspended"})
-    if (const double v = value_of(r, parse_counter_name(name)); !std::isnan(v))
+    if (const double v = value_of(numbers, parse_counter_name(name)); !std::isnan(v))
       sum += v;
   return static_cast<std::uint64_t>(sum);
 }
@@ -137,15 +137,15 @@ std::uint64_t ask(long pid) {
 }
 
 /// Finds source lines where the program has not done so itself.
-void find_lines(wait_graph &g) {
+void find_lines(wait_graph &graph) {
   std::vector<std::string *> texts;
   const auto want = [&texts](std::string &text) {
     if (text.ends_with(')'))
       texts.push_back(&text);
   };
-  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
-    want(g.at(n).spawned);
-    for (std::string &f : g.at(n).stack)
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    want(graph.at(n).spawned);
+    for (std::string &f : graph.at(n).stack)
       want(f);
   }
   add_source_lines(texts);
@@ -164,24 +164,24 @@ seen look_at(long pid) {
   return s;
 }
 
-void print_state(const seen &s, long pid) {
-  const auto value = [&s](const char *name) {
-    const double v = value_of(s.now, parse_counter_name(name));
+void print_state(const seen &dump, long pid) {
+  const auto value = [&dump](const char *name) {
+    const double v = value_of(dump.now, parse_counter_name(name));
     return std::isnan(v) ? 0.0 : v;
   };
   std::printf("%s (pid %ld) %s: %.0f tasks in the graph, %.0f ready, %.0f executed\n",
-              s.now.program.c_str(), pid,
-              s.now.ended   ? "has ended"
-              : s.now.alive ? "runs"
-                            : "was killed",
+              dump.now.program.c_str(), pid,
+              dump.now.ended   ? "has ended"
+              : dump.now.alive ? "runs"
+                               : "was killed",
               value("/threads/count/instantaneous/all"),
               value("/threads/count/instantaneous/pending"), value("/threads/count/cumulative"));
 }
 
 /// Prints the tasks that wait for nothing; for many of one name, their number.
-void print_states(const wait_graph &g) {
+void print_states(const wait_graph &graph) {
   std::map<std::string, std::size_t> lines;
-  for (const wait_graph::node &n : g.nodes())
+  for (const wait_graph::node &n : graph.nodes())
     if (!n.state.empty())
       ++lines[wait_graph::text(n) + " " + n.state];
   for (const auto &[text, times] : lines)
@@ -191,17 +191,17 @@ void print_states(const wait_graph &g) {
       std::printf("%s (%zu times)\n", text.c_str(), times);
 }
 
-void print_place(const wait_graph::node &n, const char *before) {
-  std::printf("%s%s%s%s\n", before, wait_graph::text(n).c_str(), n.spawned.empty() ? "" : ", ",
-              n.spawned.c_str());
-  for (const std::string &f : n.stack)
+void print_place(const wait_graph::node &node, const char *before) {
+  std::printf("%s%s%s%s\n", before, wait_graph::text(node).c_str(),
+              node.spawned.empty() ? "" : ", ", node.spawned.c_str());
+  for (const std::string &f : node.stack)
     std::printf("%s  in %s\n", before, f.c_str());
 }
 
 /// Prints where the tasks with a stack are.
-void print_places(const wait_graph &g) {
+void print_places(const wait_graph &graph) {
   bool first = true;
-  for (const wait_graph::node &n : g.nodes()) {
+  for (const wait_graph::node &n : graph.nodes()) {
     if (n.stack.empty())
       continue;
     if (std::exchange(first, false))
@@ -210,17 +210,17 @@ void print_places(const wait_graph &g) {
   }
 }
 
-void print_text(const seen &s) {
-  if (!s.waits) {
+void print_text(const seen &dump) {
+  if (!dump.waits) {
     std::puts(
         "it does not answer (without watcher it cannot), and it has not stood still: no worker has been idle for watch.patience while tasks waited");
     return;
   }
-  for (const std::string &n : s.waits->notes)
+  for (const std::string &n : dump.waits->notes)
     std::printf("%s\n", n.c_str());
-  if (!s.current)
+  if (!dump.current)
     std::puts("it has moved since; when it last stood still:");
-  const wait_graph &g = s.waits->graph;
+  const wait_graph &g = dump.waits->graph;
   print_states(g);
   if (g.edges().empty())
     return;
@@ -232,7 +232,7 @@ void print_text(const seen &s) {
     std::printf("  %s\n", g.text(g.edges()[e]).c_str());
   std::puts(
       !cycle.empty() ? "and behind them:"
-      : s.amid
+      : dump.amid
           ? "these wait:"
           : "no thread is left to do what these wait for, unless a thread outside of Weft does it:");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
@@ -242,28 +242,28 @@ void print_text(const seen &s) {
   print_places(g);
 }
 
-std::string quoted(const std::string &s) {
+std::string quoted(const std::string &text) {
   std::string out = "\"";
-  for (const char c : s)
+  for (const char c : text)
     out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
   return out + '"';
 }
 
-void print_dot(const wait_graph &g) {
+void print_dot(const wait_graph &graph) {
   std::puts("digraph waits {\n  node [shape=box];");
-  for (std::size_t n = 0; n < g.nodes().size(); ++n)
-    std::printf("  n%zu [label=%s];\n", n, quoted(wait_graph::text(g.nodes()[n])).c_str());
-  for (const wait_graph::edge &e : g.edges())
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n)
+    std::printf("  n%zu [label=%s];\n", n, quoted(wait_graph::text(graph.nodes()[n])).c_str());
+  for (const wait_graph::edge &e : graph.edges())
     std::printf("  n%zu -> n%zu [label=%s%s];\n", e.from, e.to, quoted(e.reason).c_str(),
                 e.how == wait_graph::guess ? " style=dashed" : "");
   std::puts("}");
 }
 
-void print_json(const seen &s, long pid) {
+void print_json(const seen &dump, long pid) {
   std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid,
-              quoted(s.now.program).c_str(), s.now.alive ? "true" : "false",
-              s.current ? "true" : "false");
-  const wait_graph none, &g = s.waits ? s.waits->graph : none;
+              quoted(dump.now.program).c_str(), dump.now.alive ? "true" : "false",
+              dump.current ? "true" : "false");
+  const wait_graph none, &g = dump.waits ? dump.waits->graph : none;
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
     std::printf("%s%s", n ? "," : "", quoted(wait_graph::text(g.nodes()[n])).c_str());
   std::printf("],\"places\":[");
@@ -276,8 +276,8 @@ void print_json(const seen &s, long pid) {
     std::printf("]}");
   }
   std::printf("],\"notes\":[");
-  for (std::size_t i = 0; s.waits && i < s.waits->notes.size(); ++i)
-    std::printf("%s%s", i ? "," : "", quoted(s.waits->notes[i]).c_str());
+  for (std::size_t i = 0; dump.waits && i < dump.waits->notes.size(); ++i)
+    std::printf("%s%s", i ? "," : "", quoted(dump.waits->notes[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "",

@@ -2,6 +2,7 @@
 #include "tools/weft/commands.hpp"
 
 #include "atomic/atomic.hpp"
+#include "config/settings.hpp"
 #include "os/file.hpp"
 #include "topo/machine.hpp"
 
@@ -25,9 +26,10 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_info_help[] = "usage: weft info\n"
-                           "\n"
-                           "Shows the CPUs, limits and kernel features that Weft found.\n";
+const char k_info_help[] =
+    "usage: weft info\n"
+    "\n"
+    "Shows the CPUs, limits and kernel features that Weft found, and which settings of a program can change while it runs.\n";
 
 namespace {
 
@@ -84,35 +86,44 @@ bool has_guard_install(std::size_t page_bytes) {
   return works;
 }
 
-void print_cpus(const machine &m) {
+void print_cpus(const machine &host) {
   std::vector<int> allowed;
   std::set<std::pair<int, int>> cores;
   std::set<int> packages;
   std::map<int, std::vector<int>> nodes;
-  for (const auto &entry : m.cpus) {
+  for (const auto &entry : host.cpus) {
     allowed.push_back(entry.cpu);
     cores.insert({entry.package, entry.core});
     packages.insert(entry.package);
     nodes[entry.node].push_back(entry.cpu);
   }
-  line("CPUs online", std::to_string(m.online_cpus));
+  line("CPUs online", std::to_string(host.online_cpus));
   line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " +
                            std::to_string(cores.size()) + " cores, " +
                            std::to_string(packages.size()) + " packages");
   for (const auto &[node, cpus] : nodes)
     line("NUMA node", std::to_string(node) + ": CPUs " + list_text(cpus));
-  line("CPU quota", quota_text(m.quota));
-  line("CPUs effective", std::to_string(m.effective_cpus()));
+  line("CPU quota", quota_text(host.quota));
+  line("CPUs effective", std::to_string(host.effective_cpus()));
 }
 
-void print_kernel(const machine &m) {
+void print_kernel(const machine &host) {
   utsname system;
   if (uname(&system) == 0)
     line("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine);
   line("membarrier", has_membarrier() ? "yes" : "no");
   line("light barrier", g_light_barrier_is_full ? "a full barrier" : "free (membarrier pays)");
-  line("guard pages", has_guard_install(m.page_bytes) ? "MADV_GUARD_INSTALL" : "mprotect");
+  line("guard pages", has_guard_install(host.page_bytes) ? "MADV_GUARD_INSTALL" : "mprotect");
   line("max_map_count", file_text("/proc/sys/vm/max_map_count"));
+}
+
+/// Returns the settings that `weft set` can change.
+std::string knobs_text() {
+  std::string out;
+  for (const auto &info : setting_table())
+    if (is_knob(info))
+      out += (out.empty() ? "" : " ") + std::string(info.key);
+  return out;
 }
 
 } // namespace
@@ -132,6 +143,22 @@ int run_info(const words &arguments) {
   line("memory limit", memory_text(m.memory));
   line("page size", std::to_string(m.page_bytes));
   print_kernel(m);
+#ifdef WEFT_NET_ENGINES
+  line("net", WEFT_NET_ENGINES);
+#else
+  line("net", "not in this build (WEFT_NET=ON)");
+#endif
+#ifdef WEFT_HAS_LPF
+  line("LPF", "lpf/core.h, version 202000; lpf/noc.h, version 202400");
+#else
+  line("LPF", "not in this build (WEFT_LPF=ON, WEFT_NET=ON)");
+#endif
+#ifdef WEFT_MPIS
+  line("MPI", WEFT_MPIS);
+#else
+  line("MPI", "not in this build (WEFT_MPI=ON, and Open MPI or MPICH when Weft is configured)");
+#endif
+  line("can change", knobs_text());
   return k_ok;
 }
 

@@ -32,33 +32,33 @@ struct question {
   std::string folder, error;
 };
 
-bool take_workers(question &q, const std::string &text) {
-  q.workers.clear();
+bool take_workers(question &asked, const std::string &text) {
+  asked.workers.clear();
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const auto n = parse_unsigned(text.substr(at, end - at));
     if (!n || *n == 0 || *n > 65536)
       return false;
-    q.workers.push_back(static_cast<unsigned>(*n));
+    asked.workers.push_back(static_cast<unsigned>(*n));
     at = end + 1;
   }
   return true;
 }
 
-bool take_scale(question &q, const std::string &text) {
+bool take_scale(question &asked, const std::string &text) {
   const auto equals = text.rfind('=');
   char *end = nullptr;
   const double factor =
       equals == std::string::npos ? -1 : std::strtod(text.c_str() + equals + 1, &end);
   if (!(factor >= 0) || *end != '\0')
     return false;
-  q.scales.emplace_back(text.substr(0, equals), factor);
+  asked.scales.emplace_back(text.substr(0, equals), factor);
   return true;
 }
 
-question refused(question q, std::string error) {
-  q.error = std::move(error);
-  return q;
+question refused(question asked, std::string error) {
+  asked.error = std::move(error);
+  return asked;
 }
 
 question read_question(const words &arguments) {
@@ -90,34 +90,35 @@ question read_question(const words &arguments) {
   return q;
 }
 
-double time_on(const trace_graph &g, replay_options o, unsigned workers) {
-  o.workers = workers;
-  return replay(g, o).ns;
+double time_on(const trace_graph &graph, replay_options options, unsigned workers) {
+  options.workers = workers;
+  return replay(graph, options).ns;
 }
 
 double speedup(double one, double ns) { return ns > 0 ? one / ns : 0; }
 
-void print_text(const question &q, const trace_reader &r, const trace_graph &g,
-                const graph_bounds &b, double overhead, const std::vector<double> &times,
+void print_text(const question &asked, const trace_reader &reader, const trace_graph &graph,
+                const graph_bounds &bounds, double overhead, const std::vector<double> &times,
                 double one) {
-  std::printf("measured   %.6f s on %u workers\n", static_cast<double>(g.duration()) / 1e9,
-              r.about().workers);
-  std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", b.work_ns / 1e9,
-              static_cast<unsigned long long>(g.executed), overhead);
-  std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", b.span_ns / 1e9,
-              b.burdened_ns / 1e9, b.span_ns > 0 ? b.work_ns / b.span_ns : 0);
+  std::printf("measured   %.6f s on %u workers\n", static_cast<double>(graph.duration()) / 1e9,
+              reader.about().workers);
+  std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", bounds.work_ns / 1e9,
+              static_cast<unsigned long long>(graph.executed), overhead);
+  std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", bounds.span_ns / 1e9,
+              bounds.burdened_ns / 1e9, bounds.span_ns > 0 ? bounds.work_ns / bounds.span_ns : 0);
   std::printf("%8s %14s %10s\n", "workers", "seconds", "speedup");
   for (std::size_t i = 0; i < times.size(); ++i)
-    std::printf("%8u %14.6f %10.2f\n", q.workers[i], times[i] / 1e9, speedup(one, times[i]));
+    std::printf("%8u %14.6f %10.2f\n", asked.workers[i], times[i] / 1e9, speedup(one, times[i]));
 }
 
-void print_json(const question &q, const trace_reader &r, const trace_graph &g,
-                const graph_bounds &b, const std::vector<double> &times, double one) {
+void print_json(const question &asked, const trace_reader &reader, const trace_graph &graph,
+                const graph_bounds &bounds, const std::vector<double> &times, double one) {
   std::printf(
       "{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[",
-      static_cast<long long>(g.duration()), r.about().workers, b.work_ns, b.span_ns, b.burdened_ns);
+      static_cast<long long>(graph.duration()), reader.about().workers, bounds.work_ns,
+      bounds.span_ns, bounds.burdened_ns);
   for (std::size_t i = 0; i < times.size(); ++i)
-    std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", q.workers[i],
+    std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", asked.workers[i],
                 times[i], speedup(one, times[i]));
   std::puts("]}");
 }

@@ -27,11 +27,11 @@ const char k_diff_help[] =
 
 namespace {
 
-unsigned long long wide(std::uint64_t v) noexcept { return v; }
+unsigned long long wide(std::uint64_t value) noexcept { return value; }
 
-std::string html(const std::string &s) {
+std::string html(const std::string &text) {
   std::string out;
-  for (const char c : s)
+  for (const char c : text)
     out += c == '<'   ? "&lt;"
            : c == '>' ? "&gt;"
            : c == '&' ? "&amp;"
@@ -57,7 +57,7 @@ std::string base64(const std::vector<unsigned char> &bytes) {
 }
 
 /// Encodes a track with four bytes per column: number of the type, and parts of 255.
-std::string track_text(const trace_reader &r, const report_data &d,
+std::string track_text(const trace_reader &reader, const report_data &data,
                        const std::vector<cell> &track) {
   std::vector<unsigned char> bytes;
   std::map<std::uint16_t, unsigned char> numbers;
@@ -65,8 +65,8 @@ std::string track_text(const trace_reader &r, const report_data &d,
   for (const cell &c : track) {
     const auto [at, is_new] = numbers.try_emplace(c.type, 255);
     if (is_new)
-      for (std::size_t t = 0; t < std::min<std::size_t>(d.types.size(), 255); ++t)
-        if (d.types[t].name == r.type_name(c.type))
+      for (std::size_t t = 0; t < std::min<std::size_t>(data.types.size(), 255); ++t)
+        if (data.types[t].name == reader.type_name(c.type))
           at->second = static_cast<unsigned char>(t);
     bytes.insert(bytes.end(), {at->second, share(c.tasks), share(c.idle), share(c.away)});
   }
@@ -81,8 +81,8 @@ std::string numbers(const List &list) {
   return s + "]";
 }
 
-std::string script_text(const std::string &s) {
-  std::string text = escaped(s);
+std::string script_text(const std::string &plain) {
+  std::string text = escaped(plain);
   for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
     text.insert(at + 1, "\\");
   return '"' + text + '"';
@@ -96,36 +96,40 @@ std::string listed(const List &list, Text text_of) {
   return s + "]";
 }
 
-std::string tasks_data(const report_data &d) {
+std::string tasks_data(const report_data &data) {
   std::map<std::string, std::size_t> numbers;
-  for (std::size_t t = 0; t < d.types.size(); ++t)
-    numbers.emplace(d.types[t].name, t);
-  return listed(d.shown, [&](const shown_task &t) {
-    const auto known = numbers.find(t.type);
-    return text("%zu,%zd,%.0f,%.0f,%ld", t.track,
+  for (std::size_t t = 0; t < data.types.size(); ++t)
+    numbers.emplace(data.types[t].name, t);
+  return listed(data.shown, [&](const shown_task &task) {
+    const auto known = numbers.find(task.type);
+    return text("%zu,%zd,%.0f,%.0f,%ld", task.track,
                 known == numbers.end() ? static_cast<std::ptrdiff_t>(-1)
                                        : static_cast<std::ptrdiff_t>(known->second),
-                t.begin_ns, t.ns, t.on_path);
+                task.begin_ns, task.ns, task.on_path);
   });
 }
 
-std::string script_data(const trace_reader &r, const report_data &d) {
+std::string script_data(const trace_reader &reader, const report_data &data) {
   std::string s = "<script>const D={" +
-                  text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns);
-  s += ",types:" + listed(d.types, [](const type_row &t) { return script_text(t.name); });
-  s += ",names:" + listed(d.track_names, script_text);
-  s += ",tracks:" +
-       listed(d.tracks, [&](const auto &track) { return '"' + track_text(r, d, track) + '"'; });
-  s += ",tasks:" + tasks_data(d) + ",edges:" + listed(d.arrows, [](const auto &a) {
+                  text("ns:%.0f,columns:%zu,gap:%.1f", data.duration_ns, data.columns, data.gap_ns);
+  s += ",types:" + listed(data.types, [](const type_row &t) { return script_text(t.name); });
+  s += ",names:" + listed(data.track_names, script_text);
+  s += ",tracks:" + listed(data.tracks, [&](const auto &track) {
+         return '"' + track_text(reader, data, track) + '"';
+       });
+  s += ",tasks:" + tasks_data(data) + ",edges:" + listed(data.arrows, [](const auto &a) {
          return text("[%zu,%zu]", a.first, a.second);
        });
-  s += ",grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") +
-       ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") + ",running:" + numbers(d.running);
-  if (d.has_graph)
-    s += text(",graph:{work:%.0f,span:%.0f,predicted:", d.bounds.work_ns,
-              std::max(d.bounds.span_ns, 1.0)) +
-         listed(d.predicted, [](const auto &p) { return text("[%u,%.0f]", p.first, p.second); }) +
-         "}";
+  s += ",grains:" + numbers(data.grains) +
+       ",live:" + (data.has_creations ? numbers(data.live) : "[]") +
+       ",ready:" + (data.has_graph ? numbers(data.ready) : "[]") +
+       ",running:" + numbers(data.running);
+  if (data.has_graph)
+    s +=
+        text(",graph:{work:%.0f,span:%.0f,predicted:", data.bounds.work_ns,
+             std::max(data.bounds.span_ns, 1.0)) +
+        listed(data.predicted, [](const auto &p) { return text("[%u,%.0f]", p.first, p.second); }) +
+        "}";
   return s + "};</script>\n";
 }
 
@@ -142,21 +146,21 @@ std::string source_link(const std::string &place) {
          "\" title=\"" + html(place) + "\">" + html(place.substr(slash + 1)) + "</a>";
 }
 
-std::string type_table(const report_data &d) {
+std::string type_table(const report_data &data) {
   std::string s =
       "<h2>Task types</h2><div class=scroll tabindex=0 role=region aria-label=\"task types\"><table id=types><tr><th>type<th>spawned at<th>tasks<th>time<th>share<th>mean<th>longest";
-  if (d.has_graph)
+  if (data.has_graph)
     s += "<th>on the critical path<th>path if twice as fast";
   s += "</tr>";
-  for (std::size_t i = 0; i < std::min<std::size_t>(d.types.size(), 40); ++i) {
-    const type_row &t = d.types[i];
+  for (std::size_t i = 0; i < std::min<std::size_t>(data.types.size(), 40); ++i) {
+    const type_row &t = data.types[i];
     s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) +
          html(t.name) + "<td>" + source_link(t.spawn_site) +
          text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(),
-              100 * t.exec_ns / std::max(d.task_ns, 1.0),
+              100 * t.exec_ns / std::max(data.task_ns, 1.0),
               duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(),
               duration(t.longest_ns).c_str());
-    if (d.has_graph)
+    if (data.has_graph)
       s += "<td>" + duration(t.on_path_ns) + "<td>" +
            (t.gain_percent < 0
                 ? std::string("-")
@@ -165,84 +169,106 @@ std::string type_table(const report_data &d) {
     s += "</tr>";
   }
   s += "</table></div>";
-  if (d.has_graph)
+  if (data.has_graph)
     s +=
-        "<p class=soft>Of the critical path of " + duration(d.bounds.span_ns) + ", " +
-        duration(d.own_on_path_ns) +
+        "<p class=soft>Of the critical path of " + duration(data.bounds.span_ns) + ", " +
+        duration(data.own_on_path_ns) +
         " are the program's own code: what it does before, between and after the creation of tasks.</p>";
   return s;
 }
 
-std::string what_if_table(const report_data &d) {
-  if (!d.has_graph)
+std::string what_if_table(const report_data &data) {
+  if (!data.has_graph)
     return "";
-  const auto predicted = [&d](unsigned n) {
+  const auto predicted = [&data](unsigned n) {
     double best = 0;
-    for (const auto &[workers, ns] : d.predicted)
+    for (const auto &[workers, ns] : data.predicted)
       if (workers <= n)
         best = ns;
     return best;
   };
-  const double now = predicted(std::max(d.workers, 1u));
+  const double now = predicted(std::max(data.workers, 1u));
   const auto row = [now](const std::string &what, double ns) {
     return "<tr><td>" + what + "<td>" + duration(ns) +
            text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
   };
   std::string s =
       "<h2>What if</h2><div class=scroll tabindex=0 role=region aria-label=\"what if\"><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
-  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.graph_ns).c_str()),
-           now);
-  s += row("no overhead between tasks", d.no_overhead_ns);
-  for (const auto &[name, ns] : d.faster)
+  s += row(
+      text("%u workers, as recorded (measured: %s)", data.workers, duration(data.graph_ns).c_str()),
+      now);
+  s += row("no overhead between tasks", data.no_overhead_ns);
+  for (const auto &[name, ns] : data.faster)
     s += row("'" + html(name) + "' twice as fast", ns);
-  s += row("twice the workers", predicted(2 * std::max(d.workers, 1u)));
+  s += row("twice the workers", predicted(2 * std::max(data.workers, 1u)));
   s += row("256 workers", predicted(256));
-  s += row("the critical path alone", d.bounds.span_ns);
-  s += row("the critical path with the overhead of each task on it", d.bounds.burdened_ns);
+  s += row("the critical path alone", data.bounds.span_ns);
+  s += row("the critical path with the overhead of each task on it", data.bounds.burdened_ns);
   return s + "</table></div>";
 }
 
-std::string graph_tiles(const report_data &d) {
-  if (!d.has_graph)
+std::string graph_tiles(const report_data &data) {
+  if (!data.has_graph)
     return "";
-  return tile(duration(d.bounds.work_ns), "work: all bodies") +
-         tile(duration(d.bounds.span_ns), "span: the critical path") +
-         tile(duration(d.bounds.burdened_ns), "burdened span: with overheads") +
-         tile(d.bounds.span_ns > 0 ? text("%.1f", d.bounds.work_ns / d.bounds.span_ns) : "-",
+  return tile(duration(data.bounds.work_ns), "work: all bodies") +
+         tile(duration(data.bounds.span_ns), "span: the critical path") +
+         tile(duration(data.bounds.burdened_ns), "burdened span: with overheads") +
+         tile(data.bounds.span_ns > 0 ? text("%.1f", data.bounds.work_ns / data.bounds.span_ns)
+                                      : "-",
               "parallelism: work / span");
 }
 
-std::string page(const trace_reader &r, const report_data &d) {
-  const double all = d.duration_ns * std::max<double>(d.workers, 1);
+/// Returns the runtimes for which the workers computed; empty where only Weft's own tasks ran.
+std::string share_table(const report_data &data) {
+  if (data.shares.empty())
+    return "";
+  double all = 0;
+  for (const time_share &s : data.shares)
+    all += static_cast<double>(s.ns);
+  std::string s =
+      "<h2>Runtimes</h2><div class=scroll tabindex=0 role=region aria-label=\"runtimes\"><table><tr><th>what the workers did<th>time<th>share</tr>";
+  for (const time_share &part : data.shares)
+    if (part.ns != 0)
+      s += "<tr><td>" + html(part.name) + "<td>" + duration(static_cast<double>(part.ns)) +
+           text("<td>%.1f %%</tr>", 100 * static_cast<double>(part.ns) / all);
+  return s +
+         "</table></div><p class=soft>Of all workers, over the whole run, by samples. A lightweight thread of a runtime is no task: the timeline "
+         "shows tasks only.</p>";
+}
+
+std::string page(const trace_reader &reader, const report_data &data) {
+  const double all = data.duration_ns * std::max<double>(data.workers, 1);
   std::string s = k_page_head;
-  s += "<title>" + html(d.program) + " - Weft</title></head><body><main><h1>" + html(d.program) +
-       "</h1><p class=soft>" +
-       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) +
+  s += "<title>" + html(data.program) + " - Weft</title></head><body><main><h1>" +
+       html(data.program) + "</h1><p class=soft>" +
+       text("%u workers, %llu tasks, %llu records", data.workers, wide(data.tasks),
+            wide(data.records)) +
        "</p><dl class=run>";
-  for (const auto &[what, value] : d.about)
+  for (const auto &[what, value] : data.about)
     s += "<dt>" + what + "<dd>" + html(value);
   s += "</dl><ul class=findings>";
-  for (const std::string &f : d.sentences)
+  for (const std::string &f : data.sentences)
     s += "<li>" + html(f) + "</li>";
   s += "</ul>";
-  for (const std::string &w : d.warnings)
+  for (const std::string &w : data.warnings)
     s += "<p class=warn role=note>" + html(w) + "</p>";
-  s += "<div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
-       tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") +
-       tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
-       tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
-       tile(d.has_graph ? text("%llu", wide(d.stolen)) : "-",
-            d.has_graph ? "tasks that another worker took" : "steals: not recorded") +
-       tile(text("%llu", wide(d.discarded)), "records discarded") +
-       tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-",
-            d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
-       graph_tiles(d) + "</div>";
-  for (const std::string &n : d.notes)
+  s += "<div class=tiles>" + tile(duration(data.duration_ns), "from first to last record") +
+       tile(text("%.0f %%", 100 * data.task_ns / all), "of worker time in tasks") +
+       tile(text("%.0f %%", 100 * data.idle_ns / all), "idle") +
+       tile(duration(data.task_ns / std::max<double>(static_cast<double>(data.tasks), 1)),
+            "mean task") +
+       tile(data.has_graph ? text("%llu", wide(data.stolen)) : "-",
+            data.has_graph ? "tasks that another worker took" : "steals: not recorded") +
+       tile(text("%llu", wide(data.discarded)), "records discarded") +
+       tile(data.switches ? text("%.1f %%", 100 * data.away_ns / all) : "-",
+            data.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
+       graph_tiles(data) + "</div>" + share_table(data);
+  for (const std::string &n : data.notes)
     s += "<p class=soft>" + html(n) + "</p>";
   s +=
       "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
       "<button id=every>all types</button>";
-  if (d.has_graph)
+  if (data.has_graph)
     s += "<label><input type=checkbox id=path checked> critical path</label>";
   s +=
       "</div><div id=legend role=group aria-label=\"task types: press one to see it alone\"></div>"
@@ -253,20 +279,20 @@ std::string page(const trace_reader &r, const report_data &d) {
       "idleness, red from above the time off the processor. The charts below show the same time.</p>";
   s +=
       std::string("<h2>Tasks over time</h2>") +
-      (d.has_creations
+      (data.has_creations
            ? "<canvas id=tasks tabindex=0 role=img aria-label=\"Tasks in the graph, and ready ones, over time\"></canvas>"
            : "") +
       "<canvas id=busy tabindex=0 role=img aria-label=\"Workers in tasks over time\"></canvas>";
-  s += type_table(d);
+  s += type_table(data);
   s +=
       "<h2>Grain</h2><div class=pair><canvas id=grain role=img aria-label=\"Tasks by how long they ran\"></canvas>";
   s +=
-      d.has_graph
+      data.has_graph
           ? "<canvas id=law role=img aria-label=\"Efficiency by how long tasks run\"></canvas></div><h2>Speedup</h2><canvas id=speed role=img "
             "aria-label=\"Predicted speedup by workers\"></canvas>"
           : "</div>";
-  s += what_if_table(d);
-  return s + "</main>" + script_data(r, d) + "<script>\n" + k_page_script +
+  s += what_if_table(data);
+  return s + "</main>" + script_data(reader, data) + "<script>\n" + k_page_script +
          "</script></body></html>\n";
 }
 
@@ -315,9 +341,9 @@ int run_diff(const words &given) {
   const report_data a = analyse(first), b = analyse(second);
   end_progress();
   std::printf("%-40s %14s %14s %9s\n", "", "first", "second", "change");
-  const auto row = [](const std::string &name, double x, double y) {
-    std::printf("%-40.40s %14s %14s %9s\n", name.c_str(), duration(x).c_str(), duration(y).c_str(),
-                change(x, y).c_str());
+  const auto row = [](const std::string &name, double one, double other) {
+    std::printf("%-40.40s %14s %14s %9s\n", name.c_str(), duration(one).c_str(),
+                duration(other).c_str(), change(one, other).c_str());
   };
   row("duration", a.duration_ns, b.duration_ns);
   row("in tasks, all workers", a.task_ns, b.task_ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/commands.hpp"
+#include "tools/weft/support/openblas.hpp"
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/seeds.hpp"
 #include "tools/weft/support/tbb.hpp"
@@ -32,22 +33,23 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--tbb] [--no-pools] [--counters NAMES [--interval TIME]] [--exact-time]\n"
-    "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--no-openmp] [--no-tbb] [--no-blas] [--no-pools] [--counters NAMES [--interval TIME]]\n"
+    "                [--exact-time] [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Checks the settings, hands them to the program through its environment and becomes the program.\n"
+    "Checks the settings, hands them to the program through its environment and becomes the program, with every door that is installed:\n"
+    "OpenMP, TBB, OpenBLAS and other libraries' pools run on Weft's workers, or beside them, whether they are loaded at its start or later.\n"
     "  --workers N      the same as --set workers=N\n"
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
-    "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
-    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` shows it); without it, an interpreter\n"
-    "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
-    "  --tbb            gives Weft's threads also to a TBB that is loaded later, as Python's packages do; a program that loads or holds one at its\n"
-    "                   start gets them without this\n"
+    "  --no-openmp      leaves OpenMP runtimes as they are; without it Weft's takes the place of each, whatever its name (`weft doctor PROGRAM`\n"
+    "                   shows it). It leaves OpenBLAS out as well, whose jobs run as teams of OpenMP\n"
+    "  --no-tbb         leaves each TBB its own threads; without it they are Weft's (docs/user/tbb.md)\n"
+    "  --no-blas        leaves each OpenBLAS its own threads; without it its jobs run on Weft, from OpenBLAS 0.3.28 on (docs/user/python.md)\n"
     "  --no-pools       workers do not make room for threads of other libraries' pools; without it they do while such threads compute\n"
-    "                   (docs/user/pools.md). --pools says so where a program or the environment leaves it open, and names what is missing\n"
+    "                   (docs/user/pools.md)\n"
+    "                   --openmp, --tbb, --blas and --pools take back an earlier --no-..., and warn where the library is missing\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -83,12 +85,13 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at,
 }
 
 constexpr std::string_view k_options[] = {
-    "--workers", "--preset",       "--set",      "--locks",    "--openmp",     "--tbb",
-    "--pools",   "--no-pools",     "--counters", "--interval", "--exact-time", "--trace",
-    "--report",  "--hang-timeout", "--seeds",    "--limit"};
+    "--workers",   "--preset",   "--set",          "--locks",    "--openmp",
+    "--no-openmp", "--tbb",      "--no-tbb",       "--blas",     "--no-blas",
+    "--pools",     "--no-pools", "--counters",     "--interval", "--exact-time",
+    "--trace",     "--report",   "--hang-timeout", "--seeds",    "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
-/// Says whether a door is taken. Where the command line is silent, the command decides.
+/// Says whether a door is taken. Where the command line is silent, it is taken if it is installed.
 enum class choice { open, taken, left_out };
 
 struct plan {
@@ -96,27 +99,35 @@ struct plan {
   exploration seeds; ///< .seeds is 0 where none are asked for
   bool has_limit = false;
   bool locks = false;
-  bool openmp = false;
-  bool tbb = false;
+  choice openmp = choice::open;
+  choice tbb = choice::open;
+  choice blas = choice::open;
   choice pools = choice::open;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string error;     ///< "" when the command line is right
 
-  /// Returns the flag that a word without a value sets, or null.
-  bool *flag_of(const std::string &word) {
-    return word == "--locks"    ? &locks
-           : word == "--openmp" ? &openmp
-           : word == "--tbb"    ? &tbb
-                                : nullptr;
-  }
   /// Notes a word that takes a door, or leaves it out. Returns false if it does neither.
   bool chooses(const std::string &word) {
-    const bool takes = word == "--pools";
-    if (!takes && word != "--no-pools")
-      return false;
-    pools = takes ? choice::taken : choice::left_out;
-    return true;
+    for (const auto &[name, door] : {std::pair("openmp", &openmp), std::pair("tbb", &tbb),
+                                     std::pair("blas", &blas), std::pair("pools", &pools)})
+      if (word == std::string("--") + name) {
+        *door = choice::taken;
+        return true;
+      } else if (word == std::string("--no-") + name) {
+        *door = choice::left_out;
+        return true;
+      }
+    return false;
+  }
+  /// Returns the words that leave out what this leaves out.
+  [[nodiscard]] words left_out() const {
+    words found;
+    for (const auto &[word, door] : {std::pair("--no-openmp", openmp), std::pair("--no-tbb", tbb),
+                                     std::pair("--no-blas", blas), std::pair("--no-pools", pools)})
+      if (door == choice::left_out)
+        found.emplace_back(word);
+    return found;
   }
 };
 
@@ -134,22 +145,24 @@ bool parse_limit(const std::string &text, std::chrono::milliseconds &limit) {
   return true;
 }
 
-bool has(const plan &p, std::string_view key) {
-  return std::any_of(p.values.begin(), p.values.end(),
+bool has(const plan &made, std::string_view key) {
+  return std::any_of(made.values.begin(), made.values.end(),
                      [&](const key_value &v) { return v.first == key; });
 }
 
-void check_plan(plan &p, std::size_t words) {
-  if (p.program >= words)
-    p.error = "run needs a program";
-  else if (has(p, "counters.interval") && !has(p, "counters.print"))
-    p.error = "--interval goes with --counters";
-  else if (p.has_limit && p.seeds.seeds == 0)
-    p.error = "--limit goes with --seeds";
-  else if (p.seeds.seeds != 0 && !p.report.empty())
-    p.error = "--report is of one run; leave --seeds out";
-  else if (p.seeds.seeds != 0 && has(p, "sched.seed"))
-    p.error = "--seeds chooses sched.seed itself; leave one of them out";
+void check_plan(plan &made, std::size_t words) {
+  if (made.program >= words)
+    made.error = "run needs a program";
+  else if (has(made, "counters.interval") && !has(made, "counters.print"))
+    made.error = "--interval goes with --counters";
+  else if (made.has_limit && made.seeds.seeds == 0)
+    made.error = "--limit goes with --seeds";
+  else if (made.openmp == choice::left_out && made.blas == choice::taken)
+    made.error = "--blas needs Weft's OpenMP, whose teams run its jobs; leave --no-openmp out";
+  else if (made.seeds.seeds != 0 && !made.report.empty())
+    made.error = "--report is of one run; leave --seeds out";
+  else if (made.seeds.seeds != 0 && has(made, "sched.seed"))
+    made.error = "--seeds chooses sched.seed itself; leave one of them out";
 }
 
 plan read_plan(const words &arguments) {
@@ -160,8 +173,8 @@ plan read_plan(const words &arguments) {
       ++at;
       break;
     }
-    if (bool *const flag = p.flag_of(arguments[at])) {
-      *flag = true;
+    if (arguments[at] == "--locks") {
+      p.locks = true;
       ++at;
     } else if (p.chooses(arguments[at])) {
       ++at;
@@ -253,27 +266,6 @@ void watch_locks() {
   preload_own("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
 }
 
-/// Returns whether the file is an interpreter, or a script of one, whose packages bring runtimes of
-/// their own. Other programs get no additional library: those with a sanitizer refuse to start with
-/// one.
-bool loads_packages(const std::string &file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string line(256, '\0');
-  in.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(line.starts_with("#!") ? std::min(line.find('\n'), line.size()) : 0);
-  for (const std::string &text : {line, file}) // "#!/usr/bin/env python3 -u", "/usr/bin/python3"
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find_first_of("/ ", at), text.size());
-      const std::string_view word(text.data() + at, end - at);
-      const bool is_last = end == text.size() || text[end] == ' ';
-      if (is_last && (word.starts_with("python") || word.starts_with("pypy") ||
-                      word.starts_with("julia") || word.starts_with("octave")))
-        return true;
-      at = end + 1;
-    }
-  return false;
-}
-
 void warn_without(const char *option, const char *what, const char *library) {
   std::fprintf(stderr,
                "weft: warning: %s: this installation has no library for %s (%s beside libweft)\n",
@@ -324,41 +316,79 @@ void watch_pools(choice pools, program_file &file) {
   file.preloads = true;
 }
 
-/// Replaces OpenMP runtimes by Weft's, and gives TBB Weft's threads. A program that loads one gets
-/// Weft's, whatever its name; other programs get Weft's where they ask for one by a usual name.
-void replace_runtimes(const plan &p, program_file &file) {
-  if (p.openmp && openmp_library().empty())
-    warn_without("--openmp", "OpenMP", "weft-omp/libgomp.so.1");
-  if (p.tbb && tbb_library().empty())
-    warn_without("--tbb", "TBB", "weft-tbb/libirml.so.1");
-  if (file.path.empty() || (openmp_library().empty() && tbb_library().empty()))
+/// Returns whether TBB gets a budget of threads (tbb.budget).
+bool gives_budget() {
+  settings_input input;
+  input.environment = process_environment();
+  return load_settings(input).values.tbb_budget;
+}
+
+/// Returns why no door can be opened for a program; "" if they can. A process has one Weft, which is
+/// the one that the doors are made for.
+std::string other_weft_of(const program_file &file) {
+  const std::string ours = own_library(WEFT_SONAME);
+  if (const std::string theirs = loaded_library(file.starts, "libweft.so.");
+      !theirs.empty() && !same_file(theirs, ours))
+    return "it loads " + theirs + ", and this command is for " + ours +
+           "; use the command beside its own";
+  if (holds_weft(file.starts.files.front()))
+    return "Weft is linked into it; link it with libweft.so, or use --set, which needs no door";
+  return "";
+}
+
+/// Returns whether the command takes a door. Warns where the command line asks for one that is not
+/// installed.
+bool takes(choice door, const std::string &library, const char *option, const char *what,
+           const char *place) {
+  if (door == choice::taken && library.empty())
+    warn_without(option, what, place);
+  return door != choice::left_out && !library.empty();
+}
+
+/// Opens the doors: OpenMP runtimes are Weft's, whatever their names, and TBB and OpenBLAS get Weft's
+/// threads. A program with ThreadSanitizer, which cannot follow those threads, gets OpenMP alone, and
+/// that if it loads a runtime at its start.
+void open_doors(const plan &made, program_file &file) {
+  bool openmp = takes(made.openmp, openmp_library(), "--openmp", "OpenMP", "weft-omp/libgomp.so.1");
+  bool tbb = takes(made.tbb, tbb_library(), "--tbb", "TBB", "weft-tbb/libirml.so.1");
+  bool blas = takes(made.blas, blas_library(), "--blas", "OpenBLAS", "libweft-blas-loads.so");
+  blas &= openmp; // its jobs are teams of OpenMP
+  if (file.path.empty() || !file.starts.is_dynamic || !(openmp || tbb || blas))
     return;
-  const bool openmp = p.openmp || !file.starts.runtimes.empty();
-  const bool has_tbb = !tbbs_of(file.starts.files).empty();
-  const bool tbb = file.thread.empty() && (p.tbb || has_tbb);
-  if ((p.tbb || has_tbb) && !tbb)
-    std::fputs(
-        "weft: note: this program is built with ThreadSanitizer, which cannot follow Weft's threads: TBB keeps threads of its own\n",
-        stderr);
-  use_openmp_library(openmp);
-  if (tbb)
-    use_tbb_library();
-  if (!(openmp && tbb) && loads_packages(file.path)) {
-    if (!openmp)
-      preload_own("libweft-stayed.so");
-    if (!tbb)
-      preload_own("libweft-stayed-tbb.so");
+  if (const std::string reason = other_weft_of(file); !reason.empty()) {
+    const bool asks =
+        made.openmp == choice::taken || made.tbb == choice::taken || made.blas == choice::taken;
+    if (asks || (openmp && !file.starts.runtimes.empty()) ||
+        (tbb && !tbbs_of(file.starts.files).empty()))
+      std::fprintf(stderr,
+                   "weft: warning: %s runs without Weft's doors for OpenMP, TBB and OpenBLAS: %s\n",
+                   file.path.c_str(), reason.c_str());
+    return;
   }
+  if (!file.thread.empty()) {
+    if (tbb && (made.tbb == choice::taken || !tbbs_of(file.starts.files).empty()))
+      std::fputs(
+          "weft: note: this program is built with ThreadSanitizer, which cannot follow Weft's threads: TBB keeps threads of its own\n",
+          stderr);
+    tbb = blas = false;
+    openmp &= made.openmp == choice::taken || !file.starts.runtimes.empty();
+  }
+  if (openmp)
+    use_openmp_library(true);
+  if (tbb)
+    use_tbb_library(gives_budget());
+  if (blas)
+    put_first("LD_PRELOAD", blas_library());
   file.preloads |= openmp || tbb;
 }
 
 /// Sets what the loader adds to the program.
-void prepare(const plan &p, const std::string &program) {
+void prepare(const plan &made, const std::string &program) {
   program_file file = look_at(program);
-  watch_pools(p.pools, file);
-  if (p.locks)
+  watch_pools(made.pools, file);
+  if (made.locks)
     watch_locks();
-  replace_runtimes(p, file);
+  open_doors(made, file);
   if (!file.address.empty() && file.preloads)
     put_first("LD_PRELOAD", file.address); // it ends a program in which it is not the first
 }
@@ -399,8 +429,7 @@ constexpr leftover_kind k_scratches{
 /// Creates a folder for a trace that is read and removed.
 class scratch_folder {
  public:
-  scratch_folder()
-      : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
+  scratch_folder() : m_list(list_path("reports"), k_scratches) {
     std::string name = std::string(k_scratch) + "XXXXXX";
     if (!mkdtemp(name.data()))
       throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s",
@@ -428,7 +457,7 @@ class scratch_folder {
 };
 
 /// Runs the program, then writes the page. Returns the program's status.
-int run_and_report(const plan &p, char **argv) {
+int run_and_report(const plan &made, char **argv) {
   settings_input input;
   input.environment = process_environment();
   const loaded_settings chosen = load_settings(input);
@@ -457,7 +486,7 @@ int run_and_report(const plan &p, char **argv) {
   if (const auto place = folder.find("%p"); place != std::string::npos)
     folder.replace(place, 2, std::to_string(child));
   try {
-    write_report(folder, p.report);
+    write_report(folder, made.report);
   } catch (const weft::error &e) {
     std::fprintf(stderr, "weft: no report: %s\n", e.what());
   }
@@ -466,15 +495,15 @@ int run_and_report(const plan &p, char **argv) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int run_seeds(plan &p, const words &arguments) {
-  check_seeds(p.values);
-  p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program),
-                         arguments.end());
-  for (const auto &[key, value] : p.values)
-    p.seeds.options.insert(p.seeds.options.end(), {"--set", key + "=" + value});
-  if (p.pools == choice::left_out)
-    p.seeds.options.emplace_back("--no-pools");
-  return explore_seeds(p.seeds);
+int run_seeds(plan &made, const words &arguments) {
+  check_seeds(made.values);
+  made.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(made.program),
+                            arguments.end());
+  for (const auto &[key, value] : made.values)
+    made.seeds.options.insert(made.seeds.options.end(), {"--set", key + "=" + value});
+  for (const std::string &word : made.left_out())
+    made.seeds.options.push_back(word);
+  return explore_seeds(made.seeds);
 }
 
 } // namespace

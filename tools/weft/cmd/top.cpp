@@ -25,9 +25,9 @@ using namespace weft::rt;
 const char k_top_help[] =
     "usage: weft top [--every TIME] [--once] [--json] [PID]\n"
     "\n"
-    "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, task types, how long\n"
-    "tasks run, steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it. On a\n"
-    "terminal in colours, unless NO_COLOR is set.\n"
+    "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, the share of each\n"
+    "runtime, task types, how long tasks run, steals, idleness and its reason. Without PID: the only program, or the one that\n"
+    "started last. q ends it. On a terminal in colours, unless NO_COLOR is set.\n"
     "  --every TIME  the interval that is shown (1s)\n"
     "  --once        one interval\n"
     "  --json        a line of JSON for each\n"
@@ -133,32 +133,32 @@ std::string choose_program() {
   return path;
 }
 
-int watch(const program &p, const request &q) {
+int watch(const program &watched, const request &asked) {
   const screen s;
   const bool colours = shows_colours();
   const auto text_of = [&](const reading &now, const reading &spent,
                            const std::set<unsigned> &asleep, std::size_t lines) {
     const std::string text =
-        q.json ? top_json(now, spent, asleep) : top_text(now, spent, asleep, lines);
-    return colours && !q.json ? coloured(text) : text;
+        asked.json ? top_json(now, spent, asleep) : top_text(now, spent, asleep, lines);
+    return colours && !asked.json ? coloured(text) : text;
   };
-  reading last = p.read();
+  reading last = watched.read();
   if (!last.alive) { // all that there is to see
     std::fputs(text_of(last, last, {}, k_all_lines).c_str(), stdout);
     return k_ok;
   }
   for (std::uint64_t next = now_ns();;) {
-    next += q.every_ns;
+    next += asked.every_ns;
     if (s.wait(next))
       return k_ok;
     std::set<unsigned> asleep = sleeping_workers(last.pid);
-    reading now = p.read();
+    reading now = watched.read();
     // Before and after: an idle worker sleeps as well.
     const std::set<unsigned> still = sleeping_workers(last.pid);
     std::erase_if(asleep, [&still](unsigned id) { return !still.contains(id); });
     const reading spent = difference(now, last);
     s.show(text_of(now, spent, asleep, s.is() ? s.lines() : k_all_lines));
-    if (q.once || now.ended || !now.alive)
+    if (asked.once || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);
   }

@@ -4,6 +4,7 @@
 #include "tools/weft/support/idle_reason.hpp"
 
 #include "observe/format.hpp"
+#include "observe/shares.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,32 +16,38 @@ using namespace weft::rt;
 
 namespace {
 
-double value(const reading &r, const char *name) { return value_of(r, parse_counter_name(name)); }
-double of_worker(const reading &r, unsigned id, const char *base) {
-  return value_of(r, parse_counter_name(name_of_worker(base, id)));
+double value(const reading &numbers, const char *name) {
+  return value_of(numbers, parse_counter_name(name));
+}
+double of_worker(const reading &numbers, unsigned id, const char *base) {
+  return value_of(numbers, parse_counter_name(name_of_worker(base, id)));
 }
 
-const char *word_of(block_kind k) {
-  return k == block_kind::worker ? "worker" : k == block_kind::spare ? "spare" : "thread";
+const char *word_of(block_kind kind) {
+  return kind == block_kind::worker ? "worker" : kind == block_kind::spare ? "spare" : "thread";
 }
 /// Returns the state of a slot. `blocked`: its task sleeps in the kernel.
-const char *state_of(const reading::slot &s, const std::set<unsigned> &asleep) {
-  return !s.present ? "outside" : s.idle ? "idle" : asleep.contains(s.id) ? "blocked" : "busy";
+const char *state_of(const reading::slot &slot, const std::set<unsigned> &asleep) {
+  return !slot.present              ? "outside"
+         : slot.idle                ? "idle"
+         : asleep.contains(slot.id) ? "blocked"
+                                    : "busy";
 }
 
 /// Returns "1.2k", "3.4M", and "-" for NaN.
-std::string short_number(double v) {
-  if (std::isnan(v))
+std::string short_number(double value) {
+  if (std::isnan(value))
     return "-";
   const char *unit = "";
   for (const char *next : {"k", "M", "G", "T"})
-    if (std::fabs(v) >= 10'000) {
-      v /= 1000;
+    if (std::fabs(value) >= 10'000) {
+      value /= 1000;
       unit = next;
     }
   char text[32];
-  std::snprintf(text, sizeof text, std::fabs(v) < 100 && v != std::floor(v) ? "%.1f%s" : "%.0f%s",
-                v, unit);
+  std::snprintf(text, sizeof text,
+                std::fabs(value) < 100 && value != std::floor(value) ? "%.1f%s" : "%.0f%s", value,
+                unit);
   return text;
 }
 
@@ -109,6 +116,12 @@ std::string manager_line(const reading &now, const reading &spent) {
          " of tasks that are to enter the graph\n";
 }
 
+/// Returns the line about runtimes; empty where only Weft's own tasks have run.
+std::string share_line(const reading &now, const reading &spent) {
+  const std::string text = text_of(shares_of(now, spent));
+  return text.empty() ? text : "shares  " + text + "\n";
+}
+
 std::string summary(const reading &now, const reading &spent) {
   const double all = value(spent, "/threads/time/overall"),
                exec = value(spent, "/threads/time/cumulative"),
@@ -144,7 +157,8 @@ std::string summary(const reading &now, const reading &spent) {
                 short_number(value(now, "/memory/resident")).c_str(),
                 short_number(value(now, "/memory/tasks")).c_str());
   const std::string reason = now.alive && !now.ended ? why_idle(now, spent).text : "";
-  return text + (reason.empty() ? reason : "idle    " + reason + "\n") + manager_line(now, spent);
+  return text + (reason.empty() ? reason : "idle    " + reason + "\n") + share_line(now, spent) +
+         manager_line(now, spent);
 }
 
 std::string worker_lines(const reading &now, const reading &spent, const std::set<unsigned> &asleep,
@@ -224,6 +238,17 @@ std::string types_as_json(const reading &spent) {
     out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) +
            ",\"tasks\":" + json_number(t.tasks) + ",\"mean_ns\":" + json_number(t.mean_ns) +
            ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
+  return out;
+}
+
+std::string shares_as_json(const std::vector<time_share> &shares) {
+  double all = 0;
+  for (const time_share &s : shares)
+    all += static_cast<double>(s.ns);
+  std::string out;
+  for (const time_share &s : shares)
+    out += (out.empty() ? "" : ",") + json_text(s.name) + ":" +
+           json_number(share(static_cast<double>(s.ns), all));
   return out;
 }
 
@@ -334,7 +359,8 @@ std::string top_json(const reading &now, const reading &spent, const std::set<un
     out += (first ? "" : ",") + json_text(r.about.name) + ":" + json_number(r.total);
     first = false;
   }
-  out += "},\"types\":[" + types_as_json(spent) + "]";
+  out += "},\"shares\":{" + shares_as_json(shares_of(now, spent)) + "}";
+  out += ",\"types\":[" + types_as_json(spent) + "]";
   out += std::string(",\"idle_reason\":\"") + why_idle(now, spent).word + "\",\"grains\":[";
   const auto sums = grains(spent);
   for (std::size_t i = 0; i < sums.size(); ++i)

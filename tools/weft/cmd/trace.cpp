@@ -29,65 +29,67 @@ const char k_trace_help[] =
 
 namespace {
 
-unsigned long long wide(std::uint64_t v) noexcept { return v; }
+unsigned long long wide(std::uint64_t value) noexcept { return value; }
 
-void print_types(const trace_checker &c, trace_level level) {
+void print_types(const trace_checker &checker, trace_level level) {
   std::printf("%-40s %12s %12s %12s\n", "type", "created", "executed", "live");
-  for (const auto &[name, t] : c.types)
+  for (const auto &[name, t] : checker.types)
     std::printf("%-40.40s %12llu %12llu %12llu\n", name.c_str(), wide(t.created),
                 wide(t.executed + t.rounds), level >= trace_level::tasks ? wide(t.live) : 0ULL);
 }
 
-int info(trace_reader &r) {
+int info(trace_reader &reader) {
   static constexpr const char *k_levels[] = {"off", "switch", "task", "graph", "runtime"};
-  trace_checker c(r);
+  trace_checker c(reader);
   c.run();
-  const trace_description &d = r.about();
+  const trace_description &d = reader.about();
   std::printf("program    %s (pid %ld), %u workers\nlevel      %s, %s\n", d.program.c_str(), d.pid,
               d.workers, k_levels[static_cast<int>(d.level)],
               d.mode == trace_mode::flight ? "flight recorder" : "written as it ran");
   std::printf("duration   %.6f s\nrecords    %llu, %llu discarded\n",
-              static_cast<double>(c.last_ns) / 1e9, wide(r.records()), wide(r.discarded()));
+              static_cast<double>(c.last_ns) / 1e9, wide(reader.records()),
+              wide(reader.discarded()));
   if (!d.kernel.empty())
     std::printf("kernel     %s\n", d.kernel.c_str());
   for (std::size_t e = 0; e < static_cast<std::size_t>(trace_event::limit); ++e)
     if (c.events[e])
       std::printf("  %-12s %llu\n", event_name(static_cast<trace_event>(e)), wide(c.events[e]));
   print_types(c, d.level);
-  for (const std::string &t : r.troubles())
+  for (const std::string &t : reader.troubles())
     std::printf("note: %s\n", t.c_str());
   return k_ok;
 }
 
-int check(trace_reader &r) {
-  trace_checker c(r);
+int check(trace_reader &reader) {
+  trace_checker c(reader);
   c.run();
   end_progress();
   for (const std::string &s : c.sentences)
     std::printf("fault: %s\n", s.c_str());
-  for (const std::string &t : r.troubles())
+  for (const std::string &t : reader.troubles())
     std::printf("note: %s\n", t.c_str());
   if (c.faults) {
-    std::printf("%llu faults in %llu records\n", wide(c.faults), wide(r.records()));
+    std::printf("%llu faults in %llu records\n", wide(c.faults), wide(reader.records()));
     return k_failed;
   }
   const type_tally &a = c.all;
-  if (r.about().level >= trace_level::tasks)
-    print_types(c, r.about().level);
+  if (reader.about().level >= trace_level::tasks)
+    print_types(c, reader.about().level);
   if (!c.complete()) {
     std::printf(
         "sound as far as it goes: %llu records of %llu; %llu tasks created and %llu executed in it\n",
-        wide(r.records()), wide(r.records() + r.discarded()), wide(a.created), wide(a.executed));
+        wide(reader.records()), wide(reader.records() + reader.discarded()), wide(a.created),
+        wide(a.executed));
     return k_ok;
   }
-  if (r.about().level >= trace_level::tasks)
+  if (reader.about().level >= trace_level::tasks)
     std::printf("sound: %llu records; %llu tasks created = %llu executed + %llu live%s\n",
-                wide(r.records()), wide(a.created - a.recorded - a.abandoned),
+                wide(reader.records()), wide(a.created - a.recorded - a.abandoned),
                 wide(a.executed - a.reruns), wide(a.live),
                 c.has_counters ? ", as the counters say" : "");
   else
-    std::printf("sound: %llu records; %llu tasks executed%s\n", wide(r.records()), wide(a.executed),
-                c.has_counters ? ", as the counters say" : "");
+    std::printf("sound: %llu records; %llu tasks executed%s\n", wide(reader.records()),
+                wide(a.executed), c.has_counters ? ", as the counters say" : "");
   return k_ok;
 }
 

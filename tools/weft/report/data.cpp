@@ -31,23 +31,23 @@ std::size_t grain_bucket(double ns) noexcept {
                                k_grain_buckets - 1);
 }
 
-std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
-  const double at = (static_cast<double>(ns) - d.begin_ns) / d.duration_ns;
+std::size_t sample_of(const report_data &data, std::int64_t ns) noexcept {
+  const double at = (static_cast<double>(ns) - data.begin_ns) / data.duration_ns;
   return static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
 }
 
 /// Adds up the slices of a trace.
 class collector {
  public:
-  collector(trace_reader &r, report_data &d) : m_reader(r), m_data(d) {}
+  collector(trace_reader &reader, report_data &data) : m_reader(reader), m_data(data) {}
   void run();
 
  private:
   void find_bounds();
-  void use(const slice &s);
-  void count(const trace_item &i);
-  void fill(const slice &s);
-  void add_running(const slice &s);
+  void use(const slice &part);
+  void count(const trace_item &item);
+  void fill(const slice &part);
+  void add_running(const slice &part);
   void finish_cells();
   void finish_types();
 
@@ -73,64 +73,64 @@ void collector::find_bounds() {
   m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(last - first, 1));
 }
 
-void collector::fill(const slice &s) {
-  if (m_cells.size() <= s.slot)
-    m_cells.resize(s.slot + 1, std::vector<raw_cell>(m_data.columns));
+void collector::fill(const slice &shown) {
+  if (m_cells.size() <= shown.slot)
+    m_cells.resize(shown.slot + 1, std::vector<raw_cell>(m_data.columns));
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
-  const double from = static_cast<double>(s.begin - m_first),
-               to = static_cast<double>(s.end - m_first);
+  const double from = static_cast<double>(shown.begin - m_first),
+               to = static_cast<double>(shown.end - m_first);
   for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width);
        c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
     const double part = std::min(to, static_cast<double>(c + 1) * width) -
                         std::max(from, static_cast<double>(c) * width);
-    raw_cell &cell = m_cells[s.slot][c];
-    if (s.what == slice::idle)
+    raw_cell &cell = m_cells[shown.slot][c];
+    if (shown.what == slice::idle)
       cell.idle += part;
-    else if (s.what == slice::away)
+    else if (shown.what == slice::away)
       cell.away += part;
     else {
       cell.tasks += part;
       if (part >= cell.most) {
         cell.most = part;
-        cell.type = s.type;
+        cell.type = shown.type;
       }
     }
   }
 }
 
 /// Adds the mean number of workers in tasks to each sample.
-void collector::add_running(const slice &s) {
+void collector::add_running(const slice &part) {
   const double width = m_data.duration_ns / static_cast<double>(k_samples);
-  const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width,
-               to = static_cast<double>(s.end - m_first) / width;
+  const double from = std::max(static_cast<double>(part.begin - m_first), 0.0) / width,
+               to = static_cast<double>(part.end - m_first) / width;
   for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to;
        ++at)
     m_data.running[at] +=
         std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
 }
 
-void collector::use(const slice &s) {
-  const double ns = static_cast<double>(s.end - s.begin);
-  if (s.what == slice::body) {
-    if (m_is_own[s.type % k_trace_types])
+void collector::use(const slice &part) {
+  const double ns = static_cast<double>(part.end - part.begin);
+  if (part.what == slice::body) {
+    if (m_is_own[part.type % k_trace_types])
       return;
-    fill(s);
-    add_running(s);
+    fill(part);
+    add_running(part);
     m_data.task_ns += ns;
-    type_row &row = m_types[s.type % k_trace_types];
+    type_row &row = m_types[part.type % k_trace_types];
     row.exec_ns += ns;
     double whole = ns;
-    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(s.task);
+    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(part.task);
         before != m_exec.end()) {
       whole += before->second;
-      if (s.ends_task)
+      if (part.ends_task)
         m_exec.erase(before);
       else
         before->second = whole;
-    } else if (!s.ends_task) {
-      m_exec[s.task] = ns;
+    } else if (!part.ends_task) {
+      m_exec[part.task] = ns;
     }
-    if (!s.ends_task)
+    if (!part.ends_task)
       return;
     ++row.tasks;
     ++m_data.tasks;
@@ -138,18 +138,19 @@ void collector::use(const slice &s) {
     ++m_data.grains[grain_bucket(whole)];
     return;
   }
-  fill(s);
-  (s.what == slice::idle ? m_data.idle_ns : m_data.away_ns) += ns;
-  m_data.switches += s.what == slice::away;
+  fill(part);
+  (part.what == slice::idle ? m_data.idle_ns : m_data.away_ns) += ns;
+  m_data.switches += part.what == slice::away;
 }
 
-void collector::count(const trace_item &i) {
-  if (static_cast<trace_event>(i.record->event) == trace_event::root && i.slot < k_trace_types) {
-    m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), i.slot + 1));
-    m_is_thread[i.slot] = true;
+void collector::count(const trace_item &item) {
+  if (static_cast<trace_event>(item.record->event) == trace_event::root &&
+      item.slot < k_trace_types) {
+    m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), item.slot + 1));
+    m_is_thread[item.slot] = true;
   }
-  if (const int more = m_live.take(*i.record))
-    m_data.live[sample_of(m_data, m_reader.ns(i.record->time))] += more;
+  if (const int more = m_live.take(*item.record))
+    m_data.live[sample_of(m_data, m_reader.ns(item.record->time))] += more;
 }
 
 void collector::finish_cells() {
@@ -212,11 +213,11 @@ void collector::run() {
 
 /// Explains why workers were idle: nothing was ready while a task ran (of which type?), the tail
 /// after the last task became ready, before the first task, after the last.
-void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &d) {
+void explain_idleness(const trace_graph &graph, const trace_reader &reader, report_data &data) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
-  std::int64_t last_ready = g.first, first_begin = g.last;
-  for (std::uint32_t t = 0; t < g.tasks.size(); ++t) {
-    const graph_task &x = g.tasks[t];
+  std::int64_t last_ready = graph.first, first_begin = graph.last;
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
+    const graph_task &x = graph.tasks[t];
     if (x.is_root || x.is_join || x.begun < 0)
       continue;
     last_ready = std::max(last_ready, x.ready);
@@ -225,149 +226,150 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
       by_end.emplace_back(x.ended, t);
   }
   std::sort(by_end.begin(), by_end.end());
-  const std::int64_t last_end = by_end.empty() ? g.last : by_end.back().first;
-  const double width = d.duration_ns / static_cast<double>(d.columns);
-  for (const auto &track : d.tracks)
-    for (std::size_t c = 0; c < d.columns; ++c) {
+  const std::int64_t last_end = by_end.empty() ? graph.last : by_end.back().first;
+  const double width = data.duration_ns / static_cast<double>(data.columns);
+  for (const auto &track : data.tracks)
+    for (std::size_t c = 0; c < data.columns; ++c) {
       const double ns = static_cast<double>(track[c].idle) * width;
       if (ns <= 0)
         continue;
       const auto now =
-          static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
-      d.idle.ns += ns;
+          static_cast<std::int64_t>(data.begin_ns + (static_cast<double>(c) + 0.5) * width);
+      data.idle.ns += ns;
       if (now < first_begin) {
-        d.idle.start += ns;
+        data.idle.start += ns;
         continue;
       }
       if (now > last_end) {
-        d.idle.after += ns;
+        data.idle.after += ns;
         continue;
       }
-      (now > last_ready ? d.idle.tail : d.idle.no_ready) += ns;
+      (now > last_ready ? data.idle.tail : data.idle.no_ready) += ns;
       // The task that runs at that time and ends next: what comes next waits for it.
       int looks = 0;
       auto next = std::lower_bound(by_end.begin(), by_end.end(), std::pair{now, std::uint32_t{0}});
-      while (next != by_end.end() && g.tasks[next->second].begun > now && ++looks < k_looks)
+      while (next != by_end.end() && graph.tasks[next->second].begun > now && ++looks < k_looks)
         ++next;
       const bool runs = next != by_end.end() && looks < k_looks;
-      d.idle.behind[runs ? r.type_name(g.tasks[next->second].type) : "main"] += ns;
+      data.idle.behind[runs ? reader.type_name(graph.tasks[next->second].type) : "main"] += ns;
     }
 }
 
 /// Adds the ready tasks over time, and how many were taken by another worker than the one that made
 /// them ready.
-void add_ready(const trace_graph &g, report_data &d) {
+void add_ready(const trace_graph &graph, report_data &data) {
   std::array<double, k_samples> changes{};
-  for (const graph_task &t : g.tasks) {
+  for (const graph_task &t : graph.tasks) {
     if (t.is_root || t.is_join || t.ready < 0 || t.begun < 0)
       continue;
-    ++changes[sample_of(d, t.ready)];
-    --changes[sample_of(d, t.begun)];
-    d.stolen += t.ready_slot != t.slot;
+    ++changes[sample_of(data, t.ready)];
+    --changes[sample_of(data, t.begun)];
+    data.stolen += t.ready_slot != t.slot;
   }
   double ready = 0;
   for (std::size_t s = 0; s < k_samples; ++s)
-    d.ready[s] = ready += changes[s];
+    data.ready[s] = ready += changes[s];
 }
 
 /// Computes how much shorter the critical path would be if a type took half as long. A type that is
 /// not on the path changes nothing. For types that there is no time to replay, the bound is half of
 /// their time on the path.
-void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
+void add_gains(const trace_graph &graph, const trace_reader &reader, report_data &data) {
   std::vector<type_row *> rows;
-  for (type_row &row : d.types)
+  for (type_row &row : data.types)
     rows.push_back(&row);
   std::sort(rows.begin(), rows.end(),
             [](auto *a, auto *b) { return a->on_path_ns > b->on_path_ns; });
   std::size_t left = std::clamp<std::size_t>(
-      k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_most_gains);
+      k_most_replayed / std::max<std::size_t>(graph.tasks.size(), 1), 1, k_most_gains);
   for (type_row *row : rows) {
     replay_options faster;
-    if (d.bounds.span_ns <= 0 || !scale_type(r, row->name, 0.5, faster.scale))
+    if (data.bounds.span_ns <= 0 || !scale_type(reader, row->name, 0.5, faster.scale))
       continue;
     row->gain_is_bound = row->on_path_ns > 0 && left == 0;
     if (row->on_path_ns <= 0 || left == 0) {
-      row->gain_percent = 50 * row->on_path_ns / d.bounds.span_ns;
+      row->gain_percent = 50 * row->on_path_ns / data.bounds.span_ns;
       continue;
     }
     --left;
-    row->gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+    row->gain_percent = 100 * (1 - replay(graph, faster).ns / data.bounds.span_ns);
   }
 }
 
 /// Predicts the whole run if a type took half as long, for the most expensive types.
-void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
+void add_faster(const trace_graph &graph, const trace_reader &reader, report_data &data) {
   const std::size_t most = std::clamp<std::size_t>(
-      k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
-  for (std::size_t i = 0; i < d.types.size() && i < most; ++i) {
-    replay_options timed = measured_costs(g);
-    timed.workers = std::max(d.workers, 1u);
-    if (scale_type(r, d.types[i].name, 0.5, timed.scale))
-      d.faster.emplace_back(d.types[i].name, replay(g, timed).ns);
+      k_most_replayed / std::max<std::size_t>(graph.tasks.size(), 1), 1, k_what_ifs);
+  for (std::size_t i = 0; i < data.types.size() && i < most; ++i) {
+    replay_options timed = measured_costs(graph);
+    timed.workers = std::max(data.workers, 1u);
+    if (scale_type(reader, data.types[i].name, 0.5, timed.scale))
+      data.faster.emplace_back(data.types[i].name, replay(graph, timed).ns);
   }
 }
 
 /// Adds the tasks that the user can choose in the timeline, with the arrows between them.
-void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
+void add_shown(const trace_graph &graph, const trace_reader &reader, report_data &data) {
   constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000; // 1.5 MB in the file
-  std::vector<long> on_path(g.tasks.size(), -1);
-  for (std::size_t i = 0; i < d.bounds.path.size(); ++i) // from its end
-    on_path[d.bounds.path[i].task] = static_cast<long>(d.bounds.path.size() - 1 - i);
+  std::vector<long> on_path(graph.tasks.size(), -1);
+  for (std::size_t i = 0; i < data.bounds.path.size(); ++i) // from its end
+    on_path[data.bounds.path[i].task] = static_cast<long>(data.bounds.path.size() - 1 - i);
   std::vector<std::uint32_t> wanted;
-  for (std::uint32_t t = 0; t < g.tasks.size(); ++t)
-    if (const graph_task &x = g.tasks[t];
-        !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.tracks.size())
+  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t)
+    if (const graph_task &x = graph.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 &&
+                                              x.ended >= x.begun && x.slot < data.tracks.size())
       wanted.push_back(t);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) >
-           std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);
+    return std::pair(on_path[a] >= 0, graph.tasks[a].ended - graph.tasks[a].begun) >
+           std::pair(on_path[b] >= 0, graph.tasks[b].ended - graph.tasks[b].begun);
   };
   if (wanted.size() > k_most) {
     std::nth_element(wanted.begin(), wanted.begin() + k_most, wanted.end(), before);
     wanted.resize(k_most);
-    d.notes.push_back(
-        "Of " + std::to_string(d.tasks) +
+    data.notes.push_back(
+        "Of " + std::to_string(data.tasks) +
         " tasks those of the critical path and the longest can be chosen in the timeline, " +
         std::to_string(k_most) + " in all.");
   }
-  std::vector<std::size_t> place(g.tasks.size(), SIZE_MAX);
+  std::vector<std::size_t> place(graph.tasks.size(), SIZE_MAX);
   for (const std::uint32_t t : wanted) {
-    place[t] = d.shown.size();
-    const graph_task &x = g.tasks[t];
-    d.shown.push_back({x.slot, r.type_name(x.type), static_cast<double>(x.begun) - d.begin_ns,
-                       static_cast<double>(x.ended - x.begun), on_path[t]});
+    place[t] = data.shown.size();
+    const graph_task &x = graph.tasks[t];
+    data.shown.push_back({x.slot, reader.type_name(x.type),
+                          static_cast<double>(x.begun) - data.begin_ns,
+                          static_cast<double>(x.ended - x.begun), on_path[t]});
   }
   for (const std::uint32_t t : wanted)
-    for (std::uint32_t e = 0; e < g.tasks[t].edges && d.arrows.size() < k_most_arrows; ++e)
-      if (const std::size_t to = place[g.edges[g.tasks[t].first_edge + e]]; to != SIZE_MAX)
-        d.arrows.emplace_back(place[t], to);
+    for (std::uint32_t e = 0; e < graph.tasks[t].edges && data.arrows.size() < k_most_arrows; ++e)
+      if (const std::size_t to = place[graph.edges[graph.tasks[t].first_edge + e]]; to != SIZE_MAX)
+        data.arrows.emplace_back(place[t], to);
 }
 
-void use_graph(trace_reader &r, report_data &d) {
-  const trace_graph g(r);
-  d.has_graph = true;
-  d.gap_ns = static_cast<double>(g.overhead);
-  d.graph_ns = static_cast<double>(g.duration());
+void use_graph(trace_reader &reader, report_data &data) {
+  const trace_graph g(reader);
+  data.has_graph = true;
+  data.gap_ns = static_cast<double>(g.overhead);
+  data.graph_ns = static_cast<double>(g.duration());
   replay_options o = measured_costs(g);
-  d.bounds = bounds_of(g, o);
-  explain_idleness(g, r, d);
-  add_shown(g, r, d);
-  add_ready(g, d);
+  data.bounds = bounds_of(g, o);
+  explain_idleness(g, reader, data);
+  add_shown(g, reader, data);
+  add_ready(g, data);
   std::map<std::string, double> on_path;
-  for (const path_step &s : d.bounds.path) {
-    on_path[r.type_name(g.tasks[s.task].type)] += s.ns;
-    d.own_on_path_ns += g.tasks[s.task].is_root ? s.ns : 0;
+  for (const path_step &s : data.bounds.path) {
+    on_path[reader.type_name(g.tasks[s.task].type)] += s.ns;
+    data.own_on_path_ns += g.tasks[s.task].is_root ? s.ns : 0;
   }
   for (o.workers = 1; o.workers <= 256; o.workers *= 2)
-    d.predicted.emplace_back(o.workers, replay(g, o).ns);
+    data.predicted.emplace_back(o.workers, replay(g, o).ns);
   replay_options bare = o;
   bare.overhead_ns = 0;
-  bare.workers = std::max(d.workers, 1u);
-  d.no_overhead_ns = replay(g, bare).ns;
-  for (type_row &row : d.types)
+  bare.workers = std::max(data.workers, 1u);
+  data.no_overhead_ns = replay(g, bare).ns;
+  for (type_row &row : data.types)
     row.on_path_ns = on_path[row.name];
-  add_gains(g, r, d);
-  add_faster(g, r, d);
+  add_gains(g, reader, data);
+  add_faster(g, reader, data);
 }
 
 } // namespace
@@ -384,10 +386,10 @@ std::string date_of(std::uint64_t realtime_ns) {
              : "";
 }
 
-void add_head(const trace_description &about, report_data &d) {
-  const auto add = [&d](const char *what, const std::string &text) {
+void add_head(const trace_description &about, report_data &data) {
+  const auto add = [&data](const char *what, const std::string &text) {
     if (!text.empty())
-      d.about.emplace_back(what, text);
+      data.about.emplace_back(what, text);
   };
   add("command", about.command);
   add("machine", about.machine);
@@ -397,29 +399,29 @@ void add_head(const trace_description &about, report_data &d) {
   add("settings", about.settings.empty() && !about.machine.empty() ? "defaults" : about.settings);
 }
 
-void add_warnings(const trace_reader &r, report_data &d) {
-  if (d.switches == 0 && r.about().kernel.empty())
-    d.warnings.emplace_back(
+void add_warnings(const trace_reader &reader, report_data &data) {
+  if (data.switches == 0 && reader.about().kernel.empty())
+    data.warnings.emplace_back(
         "What the kernel took from bodies is not recorded: while another program had the processor, a body seems to run. With "
         "trace.kernel=true the page shows it.");
-  const auto slash = r.about().load.find(' ');
-  const double load = std::strtod(r.about().load.substr(0, slash).c_str(), nullptr),
-               cores = std::strtod(r.about().cores.c_str(), nullptr);
+  const auto slash = reader.about().load.find(' ');
+  const double load = std::strtod(reader.about().load.substr(0, slash).c_str(), nullptr),
+               cores = std::strtod(reader.about().cores.c_str(), nullptr);
   if (cores > 0 && load > cores / 2)
-    d.warnings.push_back("The machine was busy when the run began (load " +
-                         r.about().load.substr(0, slash) + " on " +
-                         std::to_string(std::lround(cores)) +
-                         " cores): times are longer than on a quiet one.");
+    data.warnings.push_back("The machine was busy when the run began (load " +
+                            reader.about().load.substr(0, slash) + " on " +
+                            std::to_string(std::lround(cores)) +
+                            " cores): times are longer than on a quiet one.");
 }
 
-void add_places(const trace_description &about, report_data &d) {
+void add_places(const trace_description &about, report_data &data) {
   std::map<std::string, std::string> spawn_sites;
   std::vector<std::string *> texts;
   for (const auto &[type, site] : about.spawn_sites)
     if (type < about.types.size())
       texts.push_back(&(spawn_sites[about.types[type]] = site));
   add_source_lines(texts);
-  for (type_row &row : d.types)
+  for (type_row &row : data.types)
     if (const auto found = spawn_sites.find(row.name); found != spawn_sites.end())
       if (const auto at = found->second.rfind(") at "); at != std::string::npos)
         row.spawn_site = found->second.substr(at + 5);
@@ -427,25 +429,27 @@ void add_places(const trace_description &about, report_data &d) {
 
 } // namespace
 
-report_data analyse(trace_reader &r) {
+report_data analyse(trace_reader &reader) {
   report_data d;
-  d.program = r.about().program;
-  add_head(r.about(), d);
-  d.workers = r.about().workers;
-  d.records = r.records();
-  d.discarded = r.discarded();
-  d.notes = r.troubles();
-  d.columns =
-      std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
-  collector(r, d).run();
-  add_warnings(r, d);
-  add_places(r.about(), d);
-  d.has_creations = r.about().level >= trace_level::tasks;
-  if (r.about().level >= trace_level::graph && r.discarded() == 0)
-    use_graph(r, d);
+  d.program = reader.about().program;
+  add_head(reader.about(), d);
+  for (const auto &[name, ns] : reader.about().shares)
+    d.shares.push_back({name, ns});
+  d.workers = reader.about().workers;
+  d.records = reader.records();
+  d.discarded = reader.discarded();
+  d.notes = reader.troubles();
+  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(reader.slots().size(), 1),
+                                      128, 65536);
+  collector(reader, d).run();
+  add_warnings(reader, d);
+  add_places(reader.about(), d);
+  d.has_creations = reader.about().level >= trace_level::tasks;
+  if (reader.about().level >= trace_level::graph && reader.discarded() == 0)
+    use_graph(reader, d);
   else
     d.notes.push_back(
-        r.discarded()
+        reader.discarded()
             ? "Without critical path and predictions, because records are missing: a larger trace.buffer keeps more of them."
             : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
   d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);

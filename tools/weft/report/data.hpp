@@ -5,6 +5,8 @@
 #include "tools/weft/trace/analysis.hpp"
 #include "tools/weft/trace/export/export.hpp"
 
+#include "observe/shares.hpp"
+
 #include <array>
 #include <map>
 
@@ -50,6 +52,7 @@ struct shown_task {
 
 struct report_data {
   std::string program;
+  std::vector<weft::rt::time_share> shares; // of the workers' time in the run, by runtime
   std::vector<std::pair<std::string, std::string>>
       about; // of the run: command, machine, date and so on
   unsigned workers = 0;
@@ -78,6 +81,6 @@ struct report_data {
   std::vector<std::string> sentences;
 };
 
-[[nodiscard]] report_data analyse(trace_reader &r);
+[[nodiscard]] report_data analyse(trace_reader &reader);
 
 } // namespace weft_tool

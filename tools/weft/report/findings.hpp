@@ -7,6 +7,6 @@
 namespace weft_tool {
 
 /// Returns sentences for the head of the report, beginning with the largest loss and its cause.
-[[nodiscard]] std::vector<std::string> findings(const report_data &d);
+[[nodiscard]] std::vector<std::string> findings(const report_data &data);
 
 } // namespace weft_tool

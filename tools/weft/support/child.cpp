@@ -93,13 +93,13 @@ int end_group(pid_t child) {
 
 } // namespace
 
-std::string text_of(const outcome &o, std::chrono::milliseconds limit) {
+std::string text_of(const outcome &result, std::chrono::milliseconds limit) {
   char text[96];
-  switch (o.how) {
+  switch (result.how) {
   case ending::exited:
-    return "exit code " + std::to_string(o.number);
+    return "exit code " + std::to_string(result.number);
   case ending::signalled:
-    return "signal " + std::to_string(o.number) + " (" + strsignal(o.number) + ")";
+    return "signal " + std::to_string(result.number) + " (" + strsignal(result.number) + ")";
   case ending::out_of_time:
     std::snprintf(text, sizeof text, "no end within %g s",
                   static_cast<double>(limit.count()) / 1000);
@@ -107,7 +107,7 @@ std::string text_of(const outcome &o, std::chrono::milliseconds limit) {
   case ending::too_talkative:
     return "more than 64 MiB of output";
   case ending::not_started:
-    return std::strerror(o.number);
+    return std::strerror(result.number);
   }
   return "";
 }
@@ -132,7 +132,7 @@ void watcher::leave(int child, int signal) const {
   _exit(128 + signal);
 }
 
-void watcher::wait(int child, outcome &o, int out, int err) const {
+void watcher::wait(int child, outcome &result, int out, int err) const {
   const auto end = std::chrono::steady_clock::now() + m_limit;
   while (!has_ended(child)) {
     const timespec tick{0, std::chrono::nanoseconds(k_look).count()};
@@ -140,17 +140,17 @@ void watcher::wait(int child, outcome &o, int out, int err) const {
     if (signal > 0 && signal != SIGCHLD)
       leave(child, signal);
     if (std::chrono::steady_clock::now() > end)
-      o.how = ending::out_of_time;
+      result.how = ending::out_of_time;
     else if (size_of(out) > k_most_output || size_of(err) > k_most_output)
-      o.how = ending::too_talkative;
+      result.how = ending::too_talkative;
     else
       continue;
     end_group(child);
     return;
   }
   const int status = end_group(child);
-  o.how = WIFEXITED(status) ? ending::exited : ending::signalled;
-  o.number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+  result.how = WIFEXITED(status) ? ending::exited : ending::signalled;
+  result.number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 }
 
 outcome watcher::run(const words &program) const {

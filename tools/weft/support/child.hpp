@@ -23,7 +23,7 @@ struct outcome {
 };
 
 /// Returns "exit code 1", "signal 6 (Aborted)" or "no end within 60 s".
-std::string text_of(const outcome &o, std::chrono::milliseconds limit);
+std::string text_of(const outcome &result, std::chrono::milliseconds limit);
 
 /// Runs programs in process groups of their own; a signal that ends the tool ends the program with it.
 class watcher {
@@ -38,7 +38,7 @@ class watcher {
   outcome run(const words &program) const;
 
  private:
-  void wait(int child, outcome &o, int out, int err) const;
+  void wait(int child, outcome &result, int out, int err) const;
   [[noreturn]] void leave(int child, int signal) const;
 
   std::chrono::milliseconds m_limit;

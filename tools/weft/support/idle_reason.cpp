@@ -16,8 +16,8 @@ namespace {
 
 constexpr double k_worth_saying = 0.05; // of the time in Weft
 
-double value(const reading &r, const char *name) {
-  const double v = value_of(r, parse_counter_name(name));
+double value(const reading &numbers, const char *name) {
+  const double v = value_of(numbers, parse_counter_name(name));
   return std::isnan(v) ? 0 : v;
 }
 

@@ -60,8 +60,8 @@ std::string file_of(const std::string &line) {
   return arrow == "=>" ? file : name;
 }
 
-void read_trace(const outcome &o, loading &into) {
-  std::istringstream text(o.output + "\n" + o.complaints);
+void read_trace(const outcome &result, loading &into) {
+  std::istringstream text(result.output + "\n" + result.complaints);
   for (std::string line; std::getline(text, line);) {
     if (line.find("undefined symbol") != std::string::npos ||
         line.find("not found") != std::string::npos)

@@ -25,7 +25,7 @@ class output_file {
     text.copy(m_buffer.get() + m_used, text.size());
     m_used += text.size();
   }
-  void put(char c) { put(std::string_view(&c, 1)); }
+  void put(char character) { put(std::string_view(&character, 1)); }
   void number(std::uint64_t n);
   void number(std::int64_t n);
   /// Writes a time in microseconds, with three digits behind the point.

@@ -28,21 +28,30 @@ reading program::read() const {
                       owner_lives(m_segment) ? program_state::running : program_state::gone);
 }
 
-std::vector<readable> readable_programs() {
-  std::vector<readable> found;
-  DIR *const folder = opendir(segment_folder().c_str());
+namespace {
+
+void add_programs(std::vector<readable> &found, const std::string &place) {
+  DIR *const folder = opendir(place.c_str());
   if (!folder)
-    return found;
+    return;
   while (const dirent *e = readdir(folder)) {
     const std::string name = e->d_name;
     if (!name.starts_with("weft.") || !parse_unsigned(std::string_view(name).substr(5)))
       continue;
     try {
-      found.push_back({segment_folder() + name, program(segment_folder() + name).read()});
+      found.push_back({place + name, program(place + name).read()});
     } catch (const weft::error &) { // of another user, or just ended
     }
   }
   closedir(folder);
+}
+
+} // namespace
+
+std::vector<readable> readable_programs() {
+  std::vector<readable> found;
+  for (const std::string &folder : segment_folders())
+    add_programs(found, folder);
   std::sort(found.begin(), found.end(), [](const readable &a, const readable &b) {
     return std::tuple(!a.last.alive, a.last.pid) < std::tuple(!b.last.alive, b.last.pid);
   });

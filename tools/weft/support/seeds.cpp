@@ -133,16 +133,16 @@ class explorer {
 
  private:
   /// Reports on a program that fails in every order: its status and the end of its output.
-  int own_status(const outcome &o) const {
-    if (o.how == ending::exited && o.number == 0)
+  int own_status(const outcome &result) const {
+    if (result.how == ending::exited && result.number == 0)
       return k_ok;
-    std::printf("weft: all of them failed: %s\n", text_of(o, m_what.limit).c_str());
-    const words lines = lines_of(o.complaints);
+    std::printf("weft: all of them failed: %s\n", text_of(result, m_what.limit).c_str());
+    const words lines = lines_of(result.complaints);
     if (!lines.empty()) {
       std::printf("  standard error ends with:\n");
       print_lines(' ', lines, lines.size() > k_lines_shown ? lines.size() - k_lines_shown : 0);
     }
-    return o.how == ending::exited ? o.number : 128 + o.number;
+    return result.how == ending::exited ? result.number : 128 + result.number;
   }
 
   /// Runs the tasks in the order of creation, as far as accesses and waits allow it.

@@ -62,6 +62,11 @@ bool holds_tbb(const std::string &file) {
   return is_tbb(file) || (contains(file, "libirml.so.1") && contains(file, "__RML_open_factory"));
 }
 
+bool holds_weft(const std::string &file) {
+  // A message of every spawn; a program that is linked with libweft.so has it not.
+  return contains(file, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
+}
+
 std::vector<std::string> tbbs_of(const std::vector<std::string> &files) {
   std::vector<std::string> found;
   std::copy_if(files.begin(), files.end(), std::back_inserter(found), &holds_tbb);
@@ -92,8 +97,11 @@ bool is_weft_tbb(const std::string &file) {
   return same_file(file, tbb_library()) || file.find("/weft-tbb/lib") != std::string::npos;
 }
 
-void use_tbb_library() {
+void use_tbb_library(bool with_budget) {
   if (const std::string library = tbb_library(); !library.empty())
+    put_first("LD_PRELOAD", library);
+  if (const std::string library = own_library("weft-tbb/libtcm.so.1");
+      with_budget && !library.empty())
     put_first("LD_PRELOAD", library);
 }
 

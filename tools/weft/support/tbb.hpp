@@ -13,6 +13,10 @@ namespace weft_tool {
 ///
 /// Cost. Reads all of the file.
 [[nodiscard]] bool holds_tbb(const std::string &file);
+/// Returns whether Weft is linked into a file statically.
+///
+/// Cost. As holds_tbb().
+[[nodiscard]] bool holds_weft(const std::string &file);
 /// Returns the files that hold a TBB.
 [[nodiscard]] std::vector<std::string> tbbs_of(const std::vector<std::string> &files);
 /// Returns the files of programs and libraries in a process's memory. Throws weft::error where that
@@ -24,7 +28,7 @@ namespace weft_tool {
 /// Returns whether a file is that library, of this build or of another.
 [[nodiscard]] bool is_weft_tbb(const std::string &file);
 /// Sets the environment of the programs that this process becomes or starts, so that each TBB takes
-/// its threads from Weft.
-void use_tbb_library();
+/// its threads from Weft. `with_budget`: and asks Weft how many its arenas may have.
+void use_tbb_library(bool with_budget);
 
 } // namespace weft_tool

@@ -10,17 +10,17 @@ namespace weft_tool {
 
 /// Returns the costs of running tasks that the trace shows, and usual ones where it shows too
 /// little.
-[[nodiscard]] replay_options measured_costs(const trace_graph &g);
+[[nodiscard]] replay_options measured_costs(const trace_graph &graph);
 
 struct graph_bounds {
   double work_ns = 0, span_ns = 0,
          burdened_ns = 0; // burdened: with the overhead of each task on the way
   std::vector<path_step> path;
 };
-[[nodiscard]] graph_bounds bounds_of(const trace_graph &g, const replay_options &o);
+[[nodiscard]] graph_bounds bounds_of(const trace_graph &graph, const replay_options &options);
 
 /// Scales the bodies of a type; returns false when no type has that name.
-bool scale_type(const trace_reader &r, const std::string &name, double factor,
+bool scale_type(const trace_reader &reader, const std::string &name, double factor,
                 std::vector<double> &scale);
 
 } // namespace weft_tool

@@ -13,105 +13,105 @@ constexpr std::size_t k_sentences = 20;
 // first.
 constexpr std::int64_t k_slack_ns = 10'000;
 
-void add(type_tally &sum, const type_tally &t) noexcept {
-  sum.created += t.created;
-  sum.executed += t.executed;
-  sum.reruns += t.reruns;
-  sum.rounds += t.rounds;
-  sum.recorded += t.recorded;
-  sum.abandoned += t.abandoned;
-  sum.live += t.live;
+void add(type_tally &sum, const type_tally &tally) noexcept {
+  sum.created += tally.created;
+  sum.executed += tally.executed;
+  sum.reruns += tally.reruns;
+  sum.rounds += tally.rounds;
+  sum.recorded += tally.recorded;
+  sum.abandoned += tally.abandoned;
+  sum.live += tally.live;
 }
 
 } // namespace
 
-void trace_checker::fault(const trace_record &r, const char *what) {
+void trace_checker::fault(const trace_record &record, const char *what) {
   if (++faults > k_sentences)
     return;
   char line[256];
   std::snprintf(line, sizeof line, "%.9f s: %s of task %u: %s",
-                static_cast<double>(m_reader.ns(r.time)) / 1e9,
-                event_name(static_cast<trace_event>(r.event)), r.task, what);
+                static_cast<double>(m_reader.ns(record.time)) / 1e9,
+                event_name(static_cast<trace_event>(record.event)), record.task, what);
   sentences.emplace_back(line);
 }
 
-bool trace_checker::is_close(const trace_record &r, const state &s) const noexcept {
-  return std::llabs(m_reader.ns(r.time) - m_reader.ns(s.last)) <= k_slack_ns;
+bool trace_checker::is_close(const trace_record &record, const state &own) const noexcept {
+  return std::llabs(m_reader.ns(record.time) - m_reader.ns(own.last)) <= k_slack_ns;
 }
 
-void trace_checker::create(const trace_record &r, state &s) {
-  if (s.created && !s.ended && !s.recorded && complete())
-    fault(r, "it was created before and has not ended");
-  if (s.early && !is_close(r, s))
-    fault(r, "it ran before it was created");
-  const bool early = s.early;
+void trace_checker::create(const trace_record &record, state &own) {
+  if (own.created && !own.ended && !own.recorded && complete())
+    fault(record, "it was created before and has not ended");
+  if (own.early && !is_close(record, own))
+    fault(record, "it ran before it was created");
+  const bool early = own.early;
   if (!early)
-    s = {};
-  s.early = false;
-  s.created = 1;
-  s.type = r.type % k_trace_types;
-  s.recorded = (r.a & k_created_for_rounds) != 0;
-  ++tally(s).created;
-  tally(s).recorded += s.recorded;
+    own = {};
+  own.early = false;
+  own.created = 1;
+  own.type = record.type % k_trace_types;
+  own.recorded = (record.a & k_created_for_rounds) != 0;
+  ++tally(own).created;
+  tally(own).recorded += own.recorded;
 }
 
-void trace_checker::begin(const trace_record &r, state &s) {
+void trace_checker::begin(const trace_record &record, state &own) {
   const bool knows = m_reader.about().level >= trace_level::tasks;
-  if (r.b & k_branch)
-    s.implicit = true;
-  if (!s.created && !s.implicit && knows)
-    s.early = true;
-  if (s.type == 0)
-    s.type = r.type % k_trace_types;
-  if (knows && s.ended && !s.recorded && complete())
-    fault(r, "its body has run already");
-  if (++s.running > 1 && complete() && !is_close(r, s))
-    fault(r, "it is running already");
-  if (!knows && !(r.b & k_branch)) {
-    ++(r.b & k_round ? tally(s).rounds : tally(s).executed);
-    s.running = 0;
+  if (record.b & k_branch)
+    own.implicit = true;
+  if (!own.created && !own.implicit && knows)
+    own.early = true;
+  if (own.type == 0)
+    own.type = record.type % k_trace_types;
+  if (knows && own.ended && !own.recorded && complete())
+    fault(record, "its body has run already");
+  if (++own.running > 1 && complete() && !is_close(record, own))
+    fault(record, "it is running already");
+  if (!knows && !(record.b & k_branch)) {
+    ++(record.b & k_round ? tally(own).rounds : tally(own).executed);
+    own.running = 0;
   }
 }
 
-void trace_checker::end(const trace_record &r, state &s) {
+void trace_checker::end(const trace_record &record, state &own) {
   if (m_reader.about().level < trace_level::tasks)
     return;
-  if (--s.running < 0 && complete() && !is_close(r, s))
-    fault(r, "it was not running");
-  if (s.away != 0 && complete() && !is_close(r, s))
-    fault(r, "it was suspended");
-  if (s.implicit)
+  if (--own.running < 0 && complete() && !is_close(record, own))
+    fault(record, "it was not running");
+  if (own.away != 0 && complete() && !is_close(record, own))
+    fault(record, "it was suspended");
+  if (own.implicit)
     return;
-  type_tally &t = tally(s);
-  if (r.a & k_round) {
+  type_tally &t = tally(own);
+  if (record.a & k_round) {
     ++t.rounds;
     return;
   }
   ++t.executed;
-  t.reruns += (r.a & k_again) != 0;
-  s.ended = !(r.a & k_again);
+  t.reruns += (record.a & k_again) != 0;
+  own.ended = !(record.a & k_again);
 }
 
-void trace_checker::suspend(const trace_record &r, state &s) {
+void trace_checker::suspend(const trace_record &record, state &own) {
   ++suspended;
-  if (++s.away > 1 && complete() && !is_close(r, s))
-    fault(r, "it is suspended already");
+  if (++own.away > 1 && complete() && !is_close(record, own))
+    fault(record, "it is suspended already");
 }
 
-void trace_checker::resume(const trace_record &r, state &s) {
-  if (--s.away < 0 && complete() && !is_close(r, s))
-    fault(r, "it was not suspended");
+void trace_checker::resume(const trace_record &record, state &own) {
+  if (--own.away < 0 && complete() && !is_close(record, own))
+    fault(record, "it was not suspended");
 }
 
-void trace_checker::make_ready(const trace_record &r, state &s) {
-  if (!s.created && complete())
-    s.early = true;
-  if (s.ended && !s.recorded && complete())
-    fault(r, "it has ended");
+void trace_checker::make_ready(const trace_record &record, state &own) {
+  if (!own.created && complete())
+    own.early = true;
+  if (own.ended && !own.recorded && complete())
+    fault(record, "it has ended");
 }
 
-void trace_checker::take(const trace_item &i) {
-  const trace_record &r = *i.record;
+void trace_checker::take(const trace_item &item) {
+  const trace_record &r = *item.record;
   ++events[r.event];
   last_ns = std::max(last_ns, m_reader.ns(r.time));
   const auto e = static_cast<trace_event>(r.event);
@@ -179,12 +179,12 @@ void trace_checker::compare_with_counters() {
 }
 
 /// Checks the state in which the last record of a task leaves it.
-void trace_checker::look_at_the_end(std::uint32_t id, const state &s) {
-  tally(s).live += s.created && !s.ended && !s.recorded;
-  if (!s.early || !complete() || m_reader.about().state != trace_description::exact)
+void trace_checker::look_at_the_end(std::uint32_t id, const state &own) {
+  tally(own).live += own.created && !own.ended && !own.recorded;
+  if (!own.early || !complete() || m_reader.about().state != trace_description::exact)
     return;
   trace_record r{};
-  r.time = s.last;
+  r.time = own.last;
   r.task = id;
   fault(r, "it was never created");
 }

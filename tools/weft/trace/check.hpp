@@ -20,7 +20,7 @@ struct type_tally {
 
 class trace_checker {
  public:
-  explicit trace_checker(trace_reader &r) : m_reader(r) {}
+  explicit trace_checker(trace_reader &reader) : m_reader(reader) {}
   void run();
 
   std::map<std::string, type_tally> types;
@@ -45,19 +45,19 @@ class trace_checker {
     bool early = false;               // an event came before its creation
     bool implicit = false;
   };
-  void take(const trace_item &i);
-  void begin(const trace_record &r, state &s);
-  void end(const trace_record &r, state &s);
-  void create(const trace_record &r, state &s);
-  void suspend(const trace_record &r, state &s);
-  void resume(const trace_record &r, state &s);
-  void make_ready(const trace_record &r, state &s);
-  void look_at_the_end(std::uint32_t id, const state &s);
+  void take(const trace_item &item);
+  void begin(const trace_record &record, state &own);
+  void end(const trace_record &record, state &own);
+  void create(const trace_record &record, state &own);
+  void suspend(const trace_record &record, state &own);
+  void resume(const trace_record &record, state &own);
+  void make_ready(const trace_record &record, state &own);
+  void look_at_the_end(std::uint32_t id, const state &own);
   void add_up();
   void compare_with_counters();
-  void fault(const trace_record &r, const char *what);
-  [[nodiscard]] bool is_close(const trace_record &r, const state &s) const noexcept;
-  type_tally &tally(const state &s) { return m_tallies[s.type]; }
+  void fault(const trace_record &record, const char *what);
+  [[nodiscard]] bool is_close(const trace_record &record, const state &own) const noexcept;
+  type_tally &tally(const state &own) { return m_tallies[own.type]; }
 
   trace_reader &m_reader;
   std::vector<type_tally> m_tallies; // by number of the type

@@ -23,17 +23,18 @@ namespace {
 
 class packet_writer {
  public:
-  packet_writer(const std::string &path, const trace_description &d, unsigned slot, bool kernel)
+  packet_writer(const std::string &path, const trace_description &description, unsigned slot,
+                bool kernel)
       : m_path(path), m_file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    std::memcpy(m_head.uuid, d.uuid, sizeof m_head.uuid);
+    std::memcpy(m_head.uuid, description.uuid, sizeof m_head.uuid);
     m_head.worker = slot;
     m_head.kind = kernel;
   }
   packet_writer(const packet_writer &) = delete;
   packet_writer &operator=(const packet_writer &) = delete;
   ~packet_writer() { close(m_file); }
-  void put(const trace_record &r) {
-    m_records.push_back(r);
+  void put(const trace_record &record) {
+    m_records.push_back(record);
     if (m_records.size() == k_packet_records)
       flush();
   }
@@ -124,12 +125,12 @@ cut_request read_request(const words &arguments) {
 }
 
 /// Copies the records between two times.
-void copy_records(trace_reader &r, const std::string &output, std::uint64_t from, std::uint64_t to,
-                  bool whole) {
+void copy_records(trace_reader &reader, const std::string &output, std::uint64_t from,
+                  std::uint64_t to, bool whole) {
   std::map<std::pair<unsigned, bool>, packet_writer> writers;
-  r.rewind("copying");
+  reader.rewind("copying");
   trace_item i;
-  while (r.next(i)) {
+  while (reader.next(i)) {
     const auto e = static_cast<trace_event>(i.record->event);
     const bool kernel = is_of_kernel(e);
     if (i.record->time < from || i.record->time > to || (e == trace_event::counted && !whole))
@@ -139,7 +140,7 @@ void copy_records(trace_reader &r, const std::string &output, std::uint64_t from
       found = writers
                   .try_emplace({i.slot, kernel},
                                kernel ? kernel_path(output, i.slot) : stream_path(output, i.slot),
-                               r.about(), i.slot, kernel)
+                               reader.about(), i.slot, kernel)
                   .first;
     found->second.put(*i.record);
   }

@@ -125,19 +125,20 @@ void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t
   }
 }
 
-void trace_graph::begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
-  const std::uint32_t t = index_of(x.task);
+void trace_graph::begin_root(worker &w, const trace_record &record, std::int64_t now,
+                             unsigned slot) {
+  const std::uint32_t t = index_of(record.task);
   tasks[t].is_root = true;
   tasks[t].slot = static_cast<std::uint16_t>(slot);
-  tasks[t].type = x.type;
+  tasks[t].type = record.type;
   tasks[t].begun = now;
   w.stack.assign(1, {t});
 }
 
-void trace_graph::create(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
-  const std::uint32_t t = index_of(x.task), id = static_cast<std::uint32_t>(x.a);
+void trace_graph::create(worker &w, const trace_record &record, std::int64_t now, unsigned slot) {
+  const std::uint32_t t = index_of(record.task), id = static_cast<std::uint32_t>(record.a);
   const std::uint32_t parent = id ? index_of(id) : k_nobody;
-  tasks[t].type = x.type;
+  tasks[t].type = record.type;
   tasks[t].parent = parent;
   if (!tasks[t].has_ready_event) { // until those before it are known
     tasks[t].ready = now;
@@ -146,17 +147,18 @@ void trace_graph::create(worker &w, const trace_record &x, std::int64_t now, uns
   act(w, t);
 }
 
-void trace_graph::make_ready(graph_task &t, std::int64_t now, unsigned slot) {
-  t.ready = now;
-  t.ready_slot = static_cast<std::uint16_t>(slot);
-  t.has_ready_event = true;
+void trace_graph::make_ready(graph_task &task, std::int64_t now, unsigned slot) {
+  task.ready = now;
+  task.ready_slot = static_cast<std::uint16_t>(slot);
+  task.has_ready_event = true;
 }
 
-void trace_graph::begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
-  const std::uint32_t t = index_of(x.task);
+void trace_graph::begin_body(worker &w, const trace_record &record, std::int64_t now,
+                             unsigned slot) {
+  const std::uint32_t t = index_of(record.task);
   tasks[t].begun = now;
   tasks[t].slot = static_cast<std::uint16_t>(slot);
-  tasks[t].type = x.type;
+  tasks[t].type = record.type;
   if (const std::int64_t gap = now - w.free_since; w.free_since >= 0 && gap < k_longest_gap) {
     ++m_gaps;
     m_gap_ns += gap;
@@ -178,26 +180,26 @@ void trace_graph::end_body(worker &w, std::int64_t now) {
   w.free_since = w.stack.empty() ? now : -1;
 }
 
-void trace_graph::take(trace_reader &r, const trace_item &i) {
-  const trace_record &x = *i.record;
+void trace_graph::take(trace_reader &reader, const trace_item &item) {
+  const trace_record &x = *item.record;
   const auto e = static_cast<trace_event>(x.event);
   if (e == trace_event::counted || is_of_kernel(e))
     return;
-  const std::int64_t now = r.ns(x.time);
+  const std::int64_t now = reader.ns(x.time);
   // Idle workers have these events after the last task, too.
   if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep &&
       e != trace_event::wake)
     last = std::max(last, now);
-  if (m_workers.size() <= i.slot)
-    m_workers.resize(i.slot + 1);
-  advance(m_workers[i.slot], now);
-  worker &w = m_workers[i.slot];
+  if (m_workers.size() <= item.slot)
+    m_workers.resize(item.slot + 1);
+  advance(m_workers[item.slot], now);
+  worker &w = m_workers[item.slot];
   switch (e) {
   case trace_event::root:
-    begin_root(w, x, now, i.slot);
+    begin_root(w, x, now, item.slot);
     break;
   case trace_event::create:
-    create(w, x, now, i.slot);
+    create(w, x, now, item.slot);
     break;
   case trace_event::access:
     if (x.b & k_by_bytes)
@@ -206,10 +208,10 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
       add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
     break;
   case trace_event::ready:
-    make_ready(tasks[index_of(x.task)], now, i.slot);
+    make_ready(tasks[index_of(x.task)], now, item.slot);
     break;
   case trace_event::begin:
-    begin_body(w, x, now, i.slot);
+    begin_body(w, x, now, item.slot);
     break;
   case trace_event::end:
     end_body(w, now);
@@ -255,15 +257,15 @@ void trace_graph::store_actions() {
   std::vector<logged>().swap(m_log);
 }
 
-trace_graph::trace_graph(trace_reader &r) {
-  if (r.about().level < trace_level::graph)
+trace_graph::trace_graph(trace_reader &reader) {
+  if (reader.about().level < trace_level::graph)
     throw_error(
         weft::errc::invalid_argument,
         "the trace is of a level that does not hold the graph of tasks; write one with trace.level=graph");
-  r.rewind("reading the graph");
+  reader.rewind("reading the graph");
   trace_item i;
-  while (r.next(i))
-    take(r, i);
+  while (reader.next(i))
+    take(reader, i);
   link_all();
   m_chains.clear();
   std::vector<access_entry>().swap(m_accesses);

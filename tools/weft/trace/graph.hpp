@@ -37,7 +37,7 @@ struct graph_task {
 class trace_graph {
  public:
   /// Reads the graph. Throws weft::error where the trace is of a lower level.
-  explicit trace_graph(trace_reader &r);
+  explicit trace_graph(trace_reader &reader);
 
   std::vector<graph_task> tasks;
   std::vector<action> actions; // of a task in a row
@@ -86,16 +86,16 @@ class trace_graph {
     bool operator==(const place &) const = default;
   };
   struct place_hash {
-    std::size_t operator()(const place &p) const noexcept {
+    std::size_t operator()(const place &at) const noexcept {
       return static_cast<std::size_t>(
-          (p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
+          (at.address ^ (std::uint64_t{at.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
     }
   };
-  void take(trace_reader &r, const trace_item &i);
-  void begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
-  void create(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
-  static void make_ready(graph_task &t, std::int64_t now, unsigned slot);
-  void begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  void take(trace_reader &reader, const trace_item &item);
+  void begin_root(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
+  void create(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
+  static void make_ready(graph_task &task, std::int64_t now, unsigned slot);
+  void begin_body(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
   void end_body(worker &w, std::int64_t now);
   std::uint32_t index_of(std::uint32_t id);
   void advance(worker &w, std::int64_t now);
@@ -104,8 +104,8 @@ class trace_graph {
   static void cut(segments &all, std::uint64_t at);
   void add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes);
   void link_all();
-  void link_chain(std::uint64_t address, const chain &c);
-  void link_bytes(std::uint64_t low, const segment &s);
+  void link_chain(std::uint64_t address, const chain &link);
+  void link_bytes(std::uint64_t low, const segment &area);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
              std::vector<std::uint32_t> &out) const;

@@ -34,12 +34,12 @@ void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end
         exits(child, std::max(low, part->first), std::min(end, part->second.end), out);
 }
 
-void trace_graph::link_bytes(std::uint64_t low, const segment &s) {
-  for (std::size_t i = 1; i < s.groups.size(); ++i) {
+void trace_graph::link_bytes(std::uint64_t low, const segment &area) {
+  for (std::size_t i = 1; i < area.groups.size(); ++i) {
     m_before.clear();
-    for (const std::uint32_t t : s.groups[i - 1].members)
-      exits(t, low, s.end, m_before);
-    link(m_before, s.groups[i].members);
+    for (const std::uint32_t t : area.groups[i - 1].members)
+      exits(t, low, area.end, m_before);
+    link(m_before, area.groups[i].members);
   }
 }
 
@@ -61,7 +61,7 @@ void trace_graph::link(const std::vector<std::uint32_t> &before,
         m_edges.emplace_back(b, a);
 }
 
-void trace_graph::link_chain(std::uint64_t address, const chain &c) {
+void trace_graph::link_chain(std::uint64_t address, const chain &listed) {
   m_before.clear();
   m_after.clear();
   bool is_first = true;
@@ -74,7 +74,7 @@ void trace_graph::link_chain(std::uint64_t address, const chain &c) {
       exits(t, address, address + 1, m_before);
     m_after.clear();
   };
-  for (std::uint32_t e = c.first; e != k_nobody; e = m_accesses[e].next) {
+  for (std::uint32_t e = listed.first; e != k_nobody; e = m_accesses[e].next) {
     if (m_accesses[e].begins_group)
       close();
     m_after.push_back(m_accesses[e].task);

@@ -42,19 +42,22 @@ trace_record end_of(std::uint64_t task_and_type, std::uint64_t time) noexcept {
           0};
 }
 
-/// Returns the number of records that `r` stands for; 0: for itself.
-unsigned split(const trace_record &r, trace_record (&parts)[2]) noexcept {
-  const auto e = static_cast<trace_event>(r.event);
+/// Returns the number of records that `record` stands for; 0: for itself.
+unsigned split(const trace_record &record, trace_record (&parts)[2]) noexcept {
+  const auto e = static_cast<trace_event>(record.event);
   if (e == trace_event::next) {
-    parts[0] = end_of(r.a, std::min(r.b, r.time));
-    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::begin), r.type, r.task, 0, 0};
+    parts[0] = end_of(record.a, std::min(record.b, record.time));
+    parts[1] = {record.time, static_cast<std::uint16_t>(trace_event::begin),
+                record.type, record.task,
+                0,           0};
     return 2;
   }
   if (e == trace_event::create_one) {
-    parts[0] = {r.time, static_cast<std::uint16_t>(trace_event::create), r.type,
-                r.task, (r.b & UINT32_MAX) | std::uint64_t{1} << 32,     0};
-    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::access),  0, r.task,
-                r.a,    (r.b >> 32 & (k_one_bytes - 1)) | r.b >> 56 << 32};
+    parts[0] = {record.time, static_cast<std::uint16_t>(trace_event::create),  record.type,
+                record.task, (record.b & UINT32_MAX) | std::uint64_t{1} << 32, 0};
+    parts[1] = {record.time, static_cast<std::uint16_t>(trace_event::access),
+                0,           record.task,
+                record.a,    (record.b >> 32 & (k_one_bytes - 1)) | record.b >> 56 << 32};
     return 2;
   }
   return 0;
@@ -79,7 +82,7 @@ trace_reader::mapping trace_reader::map(const std::string &path) {
   return m;
 }
 
-void trace_reader::read_stream(stream &s, const std::string &path) {
+void trace_reader::read_stream(stream &source, const std::string &path) {
   const mapping m = map(path);
   std::size_t at = 0;
   while (at + k_packet_head <= m.bytes) {
@@ -92,10 +95,10 @@ void trace_reader::read_stream(stream &s, const std::string &path) {
     const auto *begin = reinterpret_cast<const trace_record *>(m.base + at + k_packet_head);
     const auto *end =
         end_of_valid(begin, begin + (there - k_packet_head) / sizeof(trace_record), h.begin);
-    s.packets.push_back({begin, end, h.number});
-    s.discarded = std::max(s.discarded, h.discarded);
+    source.packets.push_back({begin, end, h.number});
+    source.discarded = std::max(source.discarded, h.discarded);
     if (there < content) {
-      s.packets.back().end = end;
+      source.packets.back().end = end;
       break;
     }
     at += whole;
@@ -106,7 +109,7 @@ void trace_reader::read_stream(stream &s, const std::string &path) {
                          " bytes; what follows is missing");
 }
 
-void trace_reader::read_ring(stream &s, const std::string &path) {
+void trace_reader::read_ring(stream &source, const std::string &path) {
   const mapping m = map(path);
   ring_header h{};
   if (m.bytes < k_ring_head)
@@ -116,7 +119,8 @@ void trace_reader::read_ring(stream &s, const std::string &path) {
       m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
     return;
   const std::uint64_t oldest = h.head >= h.packets ? h.head - h.packets + 1 : 0;
-  const std::uint64_t from = std::max(oldest, s.packets.empty() ? 0 : s.packets.back().number + 1);
+  const std::uint64_t from =
+      std::max(oldest, source.packets.empty() ? 0 : source.packets.back().number + 1);
   for (std::uint64_t n = from; n <= h.head; ++n) {
     const char *const at = m.base + k_ring_head + n % h.packets * k_packet_bytes;
     packet_header p;
@@ -126,13 +130,13 @@ void trace_reader::read_ring(stream &s, const std::string &path) {
     const auto *begin = reinterpret_cast<const trace_record *>(at + k_packet_head);
     const std::uint64_t used =
         n == h.head ? std::min<std::uint64_t>(h.used, k_packet_records) : k_packet_records;
-    s.packets.push_back({begin, end_of_valid(begin, begin + used, p.begin), n});
+    source.packets.push_back({begin, end_of_valid(begin, begin + used, p.begin), n});
   }
-  s.discarded = std::max(s.discarded, h.discarded);
+  source.discarded = std::max(source.discarded, h.discarded);
   if (h.ended == 0)
     return;
-  s.last = std::make_unique<trace_record>(end_of(h.ended_task, h.ended));
-  s.packets.push_back({s.last.get(), s.last.get() + 1, h.head + 1});
+  source.last = std::make_unique<trace_record>(end_of(h.ended_task, h.ended));
+  source.packets.push_back({source.last.get(), source.last.get() + 1, h.head + 1});
 }
 
 void trace_reader::find_streams() {
@@ -236,15 +240,15 @@ trace_reader::span trace_reader::bounds() const noexcept {
   return last == 0 ? span{0, 0} : span{ns(first), ns(last)};
 }
 
-void trace_reader::settle(stream &s) noexcept {
-  while (s.at < s.packets.size() && s.next == s.packets[s.at].end)
-    s.next = ++s.at < s.packets.size() ? s.packets[s.at].begin : nullptr;
+void trace_reader::settle(stream &source) noexcept {
+  while (source.at < source.packets.size() && source.next == source.packets[source.at].end)
+    source.next = ++source.at < source.packets.size() ? source.packets[source.at].begin : nullptr;
 }
 
-void trace_reader::look(stream &s) noexcept {
-  s.part = 0;
-  s.count = split(*s.next, s.parts);
-  s.time = s.count ? s.parts[0].time : s.next->time;
+void trace_reader::look(stream &source) noexcept {
+  source.part = 0;
+  source.count = split(*source.next, source.parts);
+  source.time = source.count ? source.parts[0].time : source.next->time;
 }
 
 void trace_reader::rewind(const char *what) {

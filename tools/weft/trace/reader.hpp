@@ -81,11 +81,11 @@ class trace_reader {
     std::size_t bytes = 0;
   };
   void find_streams();
-  void read_stream(stream &s, const std::string &path);
-  void read_ring(stream &s, const std::string &path);
+  void read_stream(stream &source, const std::string &path);
+  void read_ring(stream &source, const std::string &path);
   mapping map(const std::string &path);
-  static void settle(stream &s) noexcept;
-  static void look(stream &s) noexcept;
+  static void settle(stream &source) noexcept;
+  static void look(stream &source) noexcept;
   void sink(std::size_t at) noexcept;
 
   std::string m_folder;

@@ -34,8 +34,8 @@ struct sim_event {
   double when;
   std::uint32_t task;
   unsigned worker;
-  bool operator>(const sim_event &o) const noexcept {
-    return when != o.when ? when > o.when : task > o.task;
+  bool operator>(const sim_event &other) const noexcept {
+    return when != other.when ? when > other.when : task > other.task;
   }
 };
 
@@ -47,27 +47,28 @@ struct simulated_worker {
 
 class simulation {
  public:
-  simulation(const trace_graph &g, const replay_options &o)
-      : m_graph(g), m_options(o), m_tasks(g.tasks.size()), m_workers(o.workers) {}
+  simulation(const trace_graph &graph, const replay_options &options)
+      : m_graph(graph), m_options(options), m_tasks(graph.tasks.size()),
+        m_workers(options.workers) {}
   replayed run();
 
  private:
-  [[nodiscard]] double scale_of(const graph_task &t) const noexcept {
-    return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0;
+  [[nodiscard]] double scale_of(const graph_task &task) const noexcept {
+    return task.type < m_options.scale.size() ? m_options.scale[task.type] : 1.0;
   }
-  void release(std::uint32_t t, std::uint32_t cause);
-  void make_ready(std::uint32_t t, std::uint32_t cause);
-  void start(std::uint32_t t, unsigned worker, double extra);
+  void release(std::uint32_t task, std::uint32_t cause);
+  void make_ready(std::uint32_t task, std::uint32_t cause);
+  void start(std::uint32_t task, unsigned worker, double extra);
   void start_ready();
   void look(unsigned worker);
   [[nodiscard]] std::uint32_t steal(unsigned thief);
   void wake(unsigned worker);
   void begin();
-  void go_on(std::uint32_t t, unsigned worker, double extra);
-  void act(const sim_event &h);
-  void end(std::uint32_t t);
-  void complete(std::uint32_t t, std::uint32_t cause);
-  void notify_successors(std::uint32_t t, std::uint32_t cause);
+  void go_on(std::uint32_t task, unsigned worker, double extra);
+  void act(const sim_event &event);
+  void end(std::uint32_t task);
+  void complete(std::uint32_t task, std::uint32_t cause);
+  void notify_successors(std::uint32_t task, std::uint32_t cause);
 
   const trace_graph &m_graph;
   const replay_options &m_options;
@@ -86,20 +87,20 @@ class simulation {
   std::uint32_t m_last_step = k_nobody;
 };
 
-void simulation::make_ready(std::uint32_t t, std::uint32_t cause) {
-  m_tasks[t].cause = cause;
+void simulation::make_ready(std::uint32_t task, std::uint32_t cause) {
+  m_tasks[task].cause = cause;
   if (m_workers.empty())
-    return m_ready.push_back(t);
-  if (m_graph.tasks[t].is_root) {
-    const auto home = static_cast<unsigned>(m_graph.tasks[t].slot % m_workers.size());
-    m_workers[home].frames.push_back(t);
+    return m_ready.push_back(task);
+  if (m_graph.tasks[task].is_root) {
+    const auto home = static_cast<unsigned>(m_graph.tasks[task].slot % m_workers.size());
+    m_workers[home].frames.push_back(task);
     return wake(home);
   }
   if (m_ending && m_successor == k_nobody) {
-    m_successor = t;
+    m_successor = task;
     return;
   }
-  m_workers[m_at].ready.push_back(t);
+  m_workers[m_at].ready.push_back(task);
   ++m_listed;
   if (!m_idle.empty())
     wake(m_idle.back());
@@ -112,40 +113,40 @@ void simulation::wake(unsigned worker) {
   m_events.push({m_now + m_options.wake_ns, k_nobody, worker});
 }
 
-void simulation::release(std::uint32_t t, std::uint32_t cause) {
-  simulated &s = m_tasks[t];
+void simulation::release(std::uint32_t task, std::uint32_t cause) {
+  simulated &s = m_tasks[task];
   if (--s.holding != 0)
     return;
-  if (!m_graph.tasks[t].is_join)
-    return make_ready(t, cause);
+  if (!m_graph.tasks[task].is_join)
+    return make_ready(task, cause);
   s.ended = true;
-  notify_successors(t, cause);
+  notify_successors(task, cause);
 }
 
-void simulation::notify_successors(std::uint32_t t, std::uint32_t cause) {
-  const graph_task &g = m_graph.tasks[t];
+void simulation::notify_successors(std::uint32_t task, std::uint32_t cause) {
+  const graph_task &g = m_graph.tasks[task];
   for (std::uint32_t e = 0; e < g.edges; ++e)
     release(m_graph.edges[g.first_edge + e], cause);
 }
 
 /// Lets the task compute up to its next action.
-void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
-  const graph_task &g = m_graph.tasks[t];
-  simulated &s = m_tasks[t];
+void simulation::go_on(std::uint32_t task, unsigned worker, double extra) {
+  const graph_task &g = m_graph.tasks[task];
+  simulated &s = m_tasks[task];
   const double ns =
       s.at < g.actions
           ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g)
           : 0;
   if (m_options.workers == 0) {
-    m_steps.push_back({t, s.cause, static_cast<float>(ns)});
+    m_steps.push_back({task, s.cause, static_cast<float>(ns)});
     s.cause = static_cast<std::uint32_t>(m_steps.size() - 1);
   }
-  m_events.push({m_now + ns + extra, t, worker});
+  m_events.push({m_now + ns + extra, task, worker});
 }
 
-void simulation::start(std::uint32_t t, unsigned worker, double extra) {
-  const bool fresh = m_tasks[t].at == 0 && !m_graph.tasks[t].is_root;
-  go_on(t, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns + extra);
+void simulation::start(std::uint32_t task, unsigned worker, double extra) {
+  const bool fresh = m_tasks[task].at == 0 && !m_graph.tasks[task].is_root;
+  go_on(task, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns + extra);
 }
 
 void simulation::start_ready() {
@@ -185,9 +186,9 @@ void simulation::look(unsigned worker) {
   m_idle.push_back(worker);
 }
 
-void simulation::complete(std::uint32_t t, std::uint32_t cause) {
+void simulation::complete(std::uint32_t task, std::uint32_t cause) {
   for (;;) {
-    const std::uint32_t parent = m_graph.tasks[t].parent;
+    const std::uint32_t parent = m_graph.tasks[task].parent;
     if (parent == k_nobody)
       return;
     simulated &p = m_tasks[parent];
@@ -199,53 +200,53 @@ void simulation::complete(std::uint32_t t, std::uint32_t cause) {
     }
     if (!p.ended)
       return;
-    t = parent;
+    task = parent;
   }
 }
 
-void simulation::end(std::uint32_t t) {
-  simulated &s = m_tasks[t];
+void simulation::end(std::uint32_t task) {
+  simulated &s = m_tasks[task];
   s.ended = true;
   m_last_step = s.cause;
   m_ending = true;
-  notify_successors(t, s.cause);
+  notify_successors(task, s.cause);
   if (s.children == 0)
-    complete(t, s.cause);
+    complete(task, s.cause);
   m_ending = false;
 }
 
-void simulation::act(const sim_event &h) {
-  m_at = h.worker;
-  if (h.task == k_nobody)
-    return look(h.worker);
-  const graph_task &g = m_graph.tasks[h.task];
-  simulated &s = m_tasks[h.task];
+void simulation::act(const sim_event &event) {
+  m_at = event.worker;
+  if (event.task == k_nobody)
+    return look(event.worker);
+  const graph_task &g = m_graph.tasks[event.task];
+  simulated &s = m_tasks[event.task];
   const std::uint32_t what =
       s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
   ++s.at;
   if (what < action::k_waits) {
     ++s.children;
     release(what, s.cause);
-    return go_on(h.task, h.worker, 0);
+    return go_on(event.task, event.worker, 0);
   }
   if (what == action::k_waits && s.children == 0)
-    return go_on(h.task, h.worker, 0);
+    return go_on(event.task, event.worker, 0);
   if (what == action::k_waits)
     s.waits = true;
   else
-    end(h.task);
+    end(event.task);
   if (m_workers.empty())
     return;
   if (const std::uint32_t t = std::exchange(m_successor, k_nobody);
-      t != k_nobody && m_workers[h.worker].frames.empty())
-    return start(t, h.worker, 0);
+      t != k_nobody && m_workers[event.worker].frames.empty())
+    return start(t, event.worker, 0);
   else if (t != k_nobody) { // the thread's own frame goes first
-    m_workers[h.worker].ready.push_back(t);
+    m_workers[event.worker].ready.push_back(t);
     ++m_listed;
     if (!m_idle.empty())
       wake(m_idle.back());
   }
-  look(h.worker);
+  look(event.worker);
 }
 
 /// Begins: the program's threads continue with what they ran; all other workers have nothing.
@@ -292,6 +293,8 @@ replayed simulation::run() {
 
 } // namespace
 
-replayed replay(const trace_graph &g, const replay_options &o) { return simulation(g, o).run(); }
+replayed replay(const trace_graph &graph, const replay_options &options) {
+  return simulation(graph, options).run();
+}
 
 } // namespace weft_tool

@@ -30,6 +30,6 @@ struct replayed {
   std::vector<path_step> path; // the longest chain, from its end, only without a number of workers
 };
 
-[[nodiscard]] replayed replay(const trace_graph &g, const replay_options &o);
+[[nodiscard]] replayed replay(const trace_graph &graph, const replay_options &options);
 
 } // namespace weft_tool

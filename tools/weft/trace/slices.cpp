@@ -25,67 +25,67 @@ void slice_builder::close(worker &w, unsigned slot, std::int64_t now, body what)
   w.since = now;
 }
 
-void slice_builder::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
-  if (implied() && r.a == 0 && !w.running.empty()) { // the body before has ended
+void slice_builder::begin(worker &w, unsigned slot, const trace_record &record, std::int64_t now) {
+  if (implied() && record.a == 0 && !w.running.empty()) { // the body before has ended
     close(w, slot, now, body::over);
     w.running.pop_back();
   }
   close(w, slot, now, body::goes_on);
-  w.running.push_back(r.task);
+  w.running.push_back(record.task);
   w.since = now;
 }
 
-void slice_builder::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+void slice_builder::resume(worker &w, unsigned slot, const trace_record &record, std::int64_t now) {
   if (implied() && !w.running.empty())
     close(w, slot, now, body::over);
-  if (auto below = m_suspended.extract(r.task); !below.empty())
+  if (auto below = m_suspended.extract(record.task); !below.empty())
     w.running = std::move(below.mapped());
   else
-    w.running.assign(1, r.task);
+    w.running.assign(1, record.task);
   w.since = now;
 }
 
-void slice_builder::take(const trace_item &i) {
-  const trace_record &r = *i.record;
+void slice_builder::take(const trace_item &item) {
+  const trace_record &r = *item.record;
   const std::int64_t now = m_reader.ns(r.time);
   const auto e = static_cast<trace_event>(r.event);
   if (e == trace_event::counted)
     return;
   m_last = std::max(m_last, now);
-  worker &w = at(i.slot);
+  worker &w = at(item.slot);
   if (r.type)
     m_types.put(r.task, r.type);
   switch (e) {
   case trace_event::begin:
-    begin(w, i.slot, r, now);
+    begin(w, item.slot, r, now);
     break;
   case trace_event::root:
     w.running.assign(1, r.task);
     w.since = now;
     break;
   case trace_event::end:
-    close(w, i.slot, now, body::over);
+    close(w, item.slot, now, body::over);
     if (!w.running.empty())
       w.running.pop_back();
     m_types.take(r.task);
     break;
   case trace_event::suspend:
-    close(w, i.slot, now, body::goes_on);
+    close(w, item.slot, now, body::goes_on);
     m_suspended[r.task] = std::exchange(w.running, {});
     break;
   case trace_event::resume:
-    resume(w, i.slot, r, now);
+    resume(w, item.slot, r, now);
     break;
   case trace_event::idle:
     if (implied() && w.running.size() == 1) {
-      close(w, i.slot, now, body::over);
+      close(w, item.slot, now, body::over);
       w.running.clear();
     }
     w.idle_since = now;
     break;
   case trace_event::busy:
     if (w.idle_since >= 0)
-      m_use({slice::idle, i.slot, 0, 0, w.idle_since, now, false});
+      m_use({slice::idle, item.slot, 0, 0, w.idle_since, now, false});
     w.idle_since = -1;
     break;
   case trace_event::switched_out:
@@ -93,7 +93,7 @@ void slice_builder::take(const trace_item &i) {
     break;
   case trace_event::switched_in:
     if (w.away_since >= 0)
-      m_use({slice::away, i.slot, 0, 0, w.away_since, now, false});
+      m_use({slice::away, item.slot, 0, 0, w.away_since, now, false});
     w.away_since = -1;
     break;
   default:

@@ -27,9 +27,9 @@ struct slice {
 /// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
 class slice_builder {
  public:
-  explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use)
-      : m_reader(r), m_use(std::move(use)) {}
-  void take(const trace_item &i);
+  explicit slice_builder(const trace_reader &reader, std::function<void(const slice &)> use)
+      : m_reader(reader), m_use(std::move(use)) {}
+  void take(const trace_item &item);
   /// Ends all open slices at the end of the trace.
   void finish();
   /// Ends all open slices and begins new ones, so that a caller that sorts slices by their begins
@@ -47,8 +47,8 @@ class slice_builder {
   [[nodiscard]] bool implied() const noexcept {
     return m_reader.about().level < trace_level::tasks;
   }
-  void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
-  void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
+  void begin(worker &w, unsigned slot, const trace_record &record, std::int64_t now);
+  void resume(worker &w, unsigned slot, const trace_record &record, std::int64_t now);
   /// Says why a slice of a body ends: the body is over, or it goes on later.
   enum class body { over, goes_on };
   void close(worker &w, unsigned slot, std::int64_t now, body what);
@@ -67,15 +67,15 @@ class slice_builder {
 class live_tasks {
  public:
   /// Returns how many more there are after a record.
-  int take(const trace_record &x) {
-    const auto e = static_cast<trace_event>(x.event);
-    if (e == trace_event::create && (x.a & k_created_for_rounds) == 0) {
-      m_created.put(x.task, 1);
+  int take(const trace_record &record) {
+    const auto e = static_cast<trace_event>(record.event);
+    if (e == trace_event::create && (record.a & k_created_for_rounds) == 0) {
+      m_created.put(record.task, 1);
       return ++m_tasks, 1;
     }
-    const bool ends =
-        (e == trace_event::end && (x.a & (k_again | k_round)) == 0) || e == trace_event::abandon;
-    if (!ends || m_created.take(x.task) == 0)
+    const bool ends = (e == trace_event::end && (record.a & (k_again | k_round)) == 0) ||
+                      e == trace_event::abandon;
+    if (!ends || m_created.take(record.task) == 0)
       return 0;
     return --m_tasks, -1;
   }

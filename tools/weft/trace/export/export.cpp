@@ -22,24 +22,24 @@ std::string escaped(const std::string &text) {
 namespace {
 
 template <class Use>
-void for_each_slice(trace_reader &r, const char *what, Use use) {
-  r.rewind(what);
-  slice_builder all(r, use);
+void for_each_slice(trace_reader &reader, const char *what, Use use) {
+  reader.rewind(what);
+  slice_builder all(reader, use);
   trace_item i;
-  while (r.next(i))
+  while (reader.next(i))
     all.take(i);
   all.finish();
 }
 
 } // namespace
 
-void export_chrome(trace_reader &r, output_file &out) {
-  const long pid = r.about().pid;
+void export_chrome(trace_reader &reader, output_file &out) {
+  const long pid = reader.about().pid;
   out.print("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"discarded\":%llu},\"traceEvents\":[\n",
-            static_cast<unsigned long long>(r.discarded()));
+            static_cast<unsigned long long>(reader.discarded()));
   out.print("{\"ph\":\"M\",\"pid\":%ld,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", pid,
-            escaped(r.about().program).c_str());
-  for (const unsigned slot : r.slots())
+            escaped(reader.about().program).c_str());
+  for (const unsigned slot : reader.slots())
     if (slot < 9999)
       out.print(
           ",\n{\"ph\":\"M\",\"pid\":%ld,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
@@ -49,36 +49,37 @@ void export_chrome(trace_reader &r, output_file &out) {
   static constexpr std::string_view k_rest[] = {"", ",\"cat\":\"idle\",\"name\":\"idle\"}",
                                                 ",\"cat\":\"kernel\",\"name\":\"off cpu\"}"};
   std::vector<std::string> tasks;
-  for (std::size_t i = 0; i < std::max<std::size_t>(r.about().types.size(), 1); ++i)
+  for (std::size_t i = 0; i < std::max<std::size_t>(reader.about().types.size(), 1); ++i)
     tasks.push_back(",\"cat\":\"task\",\"name\":\"" +
-                    escaped(r.type_name(static_cast<std::uint16_t>(i))) + "\",\"args\":{\"task\":");
-  for_each_slice(r, "writing JSON", [&](const slice &s) {
+                    escaped(reader.type_name(static_cast<std::uint16_t>(i))) +
+                    "\",\"args\":{\"task\":");
+  for_each_slice(reader, "writing JSON", [&](const slice &part) {
     out.put(head);
-    out.number(std::uint64_t{s.slot});
+    out.number(std::uint64_t{part.slot});
     out.put(",\"ts\":");
-    out.microseconds(s.begin);
+    out.microseconds(part.begin);
     out.put(",\"dur\":");
-    out.microseconds(s.end - s.begin);
-    if (s.what != slice::body)
-      return out.put(k_rest[s.what]);
-    out.put(tasks[s.type < tasks.size() ? s.type : 0]);
-    out.number(std::uint64_t{s.task});
+    out.microseconds(part.end - part.begin);
+    if (part.what != slice::body)
+      return out.put(k_rest[part.what]);
+    out.put(tasks[part.type < tasks.size() ? part.type : 0]);
+    out.number(std::uint64_t{part.task});
     out.put("}}");
   });
   out.put("\n]}\n");
 }
 
-void export_csv(trace_reader &r, output_file &out) {
+void export_csv(trace_reader &reader, output_file &out) {
   std::vector<std::string> names{""};
   for (std::size_t i = 1; i < k_trace_types; ++i) {
-    names.push_back(csv_text(r.type_name(static_cast<std::uint16_t>(i))));
+    names.push_back(csv_text(reader.type_name(static_cast<std::uint16_t>(i))));
   }
   out.put("ns,worker,event,task,type,a,b\n");
-  r.rewind("writing CSV");
+  reader.rewind("writing CSV");
   trace_item i;
-  while (r.next(i)) {
+  while (reader.next(i)) {
     const trace_record &x = *i.record;
-    out.number(r.ns(x.time));
+    out.number(reader.ns(x.time));
     out.put(',');
     out.number(std::uint64_t{i.slot});
     out.put(',');

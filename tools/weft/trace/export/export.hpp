@@ -11,12 +11,12 @@
 namespace weft_tool {
 
 int run_trace_export(const words &arguments);
-void export_chrome(trace_reader &r, output_file &out);
-void export_perfetto(trace_reader &r, output_file &out);
-void export_csv(trace_reader &r, output_file &out);
-void export_dot(trace_reader &r, output_file &out);
+void export_chrome(trace_reader &reader, output_file &out);
+void export_perfetto(trace_reader &reader, output_file &out);
+void export_csv(trace_reader &reader, output_file &out);
+void export_dot(trace_reader &reader, output_file &out);
 /// Writes path.prv, path.pcf and path.row.
-void export_paraver(trace_reader &r, const std::string &path);
+void export_paraver(trace_reader &reader, const std::string &path);
 
 /// Escapes a text for JSON and Graphviz.
 [[nodiscard]] std::string escaped(const std::string &text);

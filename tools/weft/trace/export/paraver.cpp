@@ -15,12 +15,12 @@ constexpr unsigned k_type_of_task = 6400000, k_type_of_id = 6400001;
 /// then known.
 class sorter {
  public:
-  sorter(trace_reader &r, output_file &out)
-      : m_out(out), m_all(r, [this](const slice &s) { take(s); }) {}
-  void run(trace_reader &r) {
-    r.rewind("writing for Paraver");
+  sorter(trace_reader &reader, output_file &out)
+      : m_out(out), m_all(reader, [this](const slice &s) { take(s); }) {}
+  void run(trace_reader &reader) {
+    reader.rewind("writing for Paraver");
     trace_item i;
-    while (r.next(i)) {
+    while (reader.next(i)) {
       m_all.take(i);
       if (m_pending.size() >= k_most_pending) {
         m_all.cut();
@@ -37,14 +37,14 @@ class sorter {
     unsigned thread, value;
     std::uint32_t task, order; // order: of those at one time
   };
-  void take(const slice &s) {
+  void take(const slice &part) {
     static constexpr unsigned k_states[] = {state_running, state_idle, state_away};
-    const std::int64_t begin = std::max<std::int64_t>(s.begin, 0);
-    put({begin, s.end, s.slot + 1, k_states[s.what], 0, 0});
-    if (s.what != slice::body)
+    const std::int64_t begin = std::max<std::int64_t>(part.begin, 0);
+    put({begin, part.end, part.slot + 1, k_states[part.what], 0, 0});
+    if (part.what != slice::body)
       return;
-    put({begin, -1, s.slot + 1, s.type, s.task, 0});
-    put({s.end, -1, s.slot + 1, 0, 0, 0});
+    put({begin, -1, part.slot + 1, part.type, part.task, 0});
+    put({part.end, -1, part.slot + 1, 0, 0, 0});
   }
   void write() {
     std::sort(m_pending.begin(), m_pending.end(), [](const line &a, const line &b) {
@@ -67,9 +67,9 @@ class sorter {
     }
     m_pending.clear();
   }
-  void put(line l) {
-    l.order = static_cast<std::uint32_t>(m_pending.size());
-    m_pending.push_back(l);
+  void put(line text) {
+    text.order = static_cast<std::uint32_t>(m_pending.size());
+    m_pending.push_back(text);
   }
   void put(std::string_view text, std::uint64_t n) {
     m_out.put(text);
@@ -81,22 +81,22 @@ class sorter {
   slice_builder m_all;
 };
 
-unsigned threads_of(const trace_reader &r) {
+unsigned threads_of(const trace_reader &reader) {
   unsigned threads = 1;
-  for (const unsigned slot : r.slots())
+  for (const unsigned slot : reader.slots())
     if (slot < 9999)
       threads = std::max(threads, slot + 1);
   return threads;
 }
 
-void write_pcf(const trace_reader &r, output_file &out) {
+void write_pcf(const trace_reader &reader, output_file &out) {
   out.put(
       "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n0    Idle\n1    Running\n2    Taken off the CPU\n\n"
       "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,0,174}\n\n");
   out.print("EVENT_TYPE\n0    %u    Task type\nVALUES\n0      none\n", k_type_of_task);
-  for (std::size_t i = 1; i < r.about().types.size(); ++i)
-    if (!r.about().types[i].empty())
-      out.print("%zu      %s\n", i, r.about().types[i].c_str());
+  for (std::size_t i = 1; i < reader.about().types.size(); ++i)
+    if (!reader.about().types[i].empty())
+      out.print("%zu      %s\n", i, reader.about().types[i].c_str());
   out.print("\nEVENT_TYPE\n0    %u    Task number\n", k_type_of_id);
 }
 
@@ -110,13 +110,13 @@ void write_row(unsigned threads, output_file &out) {
 
 } // namespace
 
-void export_paraver(trace_reader &r, const std::string &path) {
+void export_paraver(trace_reader &reader, const std::string &path) {
   output_file prv(path + ".prv"), pcf(path + ".pcf"), row(path + ".row");
-  const unsigned threads = threads_of(r);
+  const unsigned threads = threads_of(reader);
   prv.print("#Paraver (01/01/2000 at 00:00):%lld_ns:1(%u):1:1(%u:1)\n",
-            static_cast<long long>(r.bounds().last), threads, threads);
-  sorter(r, prv).run(r);
-  write_pcf(r, pcf);
+            static_cast<long long>(reader.bounds().last), threads, threads);
+  sorter(reader, prv).run(reader);
+  write_pcf(reader, pcf);
   write_row(threads, row);
   for (output_file *f : {&prv, &pcf, &row})
     f->finish();

@@ -23,15 +23,15 @@ class message {
     m_bytes += value;
     return *this;
   }
-  message &part(unsigned field, const message &m) { return text(field, m.m_bytes); }
+  message &part(unsigned field, const message &sent) { return text(field, sent.m_bytes); }
   void clear() noexcept { m_bytes.clear(); }
   [[nodiscard]] const std::string &bytes() const noexcept { return m_bytes; }
 
  private:
-  void varint(std::uint64_t v) {
-    for (; v >= 0x80; v >>= 7)
-      m_bytes += static_cast<char>(v | 0x80);
-    m_bytes += static_cast<char>(v);
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7)
+      m_bytes += static_cast<char>(value | 0x80);
+    m_bytes += static_cast<char>(value);
   }
   std::string m_bytes;
 };
@@ -69,9 +69,9 @@ enum : std::uint64_t {
 
 class perfetto_writer {
  public:
-  perfetto_writer(const trace_reader &r, output_file &out) : m_reader(r), m_out(out) {}
+  perfetto_writer(const trace_reader &reader, output_file &out) : m_reader(reader), m_out(out) {}
   void begin();
-  void put(const slice &s);
+  void put(const slice &part);
   void put_graph(std::int64_t ns, std::int64_t tasks);
 
  private:
@@ -152,22 +152,22 @@ void perfetto_writer::event(std::int64_t ns, const message &event) {
   emit(m_packet);
 }
 
-void perfetto_writer::put(const slice &s) {
-  const std::uint64_t name = s.what == slice::body   ? std::uint64_t{s.type}
-                             : s.what == slice::idle ? std::uint64_t{name_idle}
-                                                     : name_away;
+void perfetto_writer::put(const slice &part) {
+  const std::uint64_t name = part.what == slice::body   ? std::uint64_t{part.type}
+                             : part.what == slice::idle ? std::uint64_t{name_idle}
+                                                        : name_away;
   const std::uint64_t track =
-      s.slot + (s.what == slice::away ? std::uint64_t{first_of_kernel}
-                                      : first_track); // its slices overlap with bodies
+      part.slot + (part.what == slice::away ? std::uint64_t{first_of_kernel}
+                                            : first_track); // its slices overlap with bodies
   m_event.clear();
   m_event.number(f_type, slice_begin).number(f_track, track).number(f_name_iid, name + 1);
-  if (s.what == slice::body) {
+  if (part.what == slice::body) {
     m_annotation.clear();
-    m_event.part(f_annotations, m_annotation.number(1, annotation_task).number(3, s.task));
+    m_event.part(f_annotations, m_annotation.number(1, annotation_task).number(3, part.task));
   }
-  event(s.begin, m_event);
+  event(part.begin, m_event);
   m_event.clear();
-  event(s.end, m_event.number(f_type, slice_end).number(f_track, track));
+  event(part.end, m_event.number(f_type, slice_end).number(f_track, track));
 }
 
 void perfetto_writer::put_graph(std::int64_t ns, std::int64_t tasks) {
@@ -179,27 +179,27 @@ void perfetto_writer::put_graph(std::int64_t ns, std::int64_t tasks) {
 
 } // namespace
 
-void export_perfetto(trace_reader &r, output_file &out) {
+void export_perfetto(trace_reader &reader, output_file &out) {
   constexpr std::int64_t k_looks = 10'000; // at the tasks in the graph
-  perfetto_writer to(r, out);
+  perfetto_writer to(reader, out);
   to.begin();
-  const auto [first, last] = r.bounds();
+  const auto [first, last] = reader.bounds();
   const std::int64_t between = (last - first) / k_looks;
   std::int64_t next = first;
   live_tasks live;
-  r.rewind("writing for Perfetto");
-  slice_builder all(r, [&to](const slice &s) { to.put(s); });
+  reader.rewind("writing for Perfetto");
+  slice_builder all(reader, [&to](const slice &s) { to.put(s); });
   trace_item i;
-  while (r.next(i)) {
+  while (reader.next(i)) {
     all.take(i);
-    const std::int64_t now = r.ns(i.record->time);
+    const std::int64_t now = reader.ns(i.record->time);
     if (live.take(*i.record) == 0 || now < next)
       continue;
     to.put_graph(now, live.tasks());
     next = now + between;
   }
   all.finish();
-  if (r.about().level >= trace_level::tasks)
+  if (reader.about().level >= trace_level::tasks)
     to.put_graph(last, live.tasks());
 }
 
