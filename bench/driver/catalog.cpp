@@ -136,7 +136,10 @@ void add_glto(std::vector<experiment> &to, size s) {
                                     "bin/weft-glto-openmp",
                                     {deep, "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp"}},
                                    {"libgomp", "bin/weft-glto-openmp", {deep}},
-                                   {"libiomp5", "peers/bin/glto-libiomp5", {deep}}};
+                                   {"libiomp5", "peers/bin/glto-libiomp5", {deep}},
+                                   {"glt-argobots", "bin/weft-glto-glt-argobots", {}},
+                                   {"glt-qthreads", "bin/weft-glto-glt-qthreads", {}},
+                                   {"glt-massivethreads", "bin/weft-glto-glt-massivethreads", {}}};
   struct workload {
     const char *name;
     long count, quick_count; // rounds, steps, iterations; of uts the tree's size
@@ -210,6 +213,67 @@ void add_futures(std::vector<experiment> &to, size s) {
                     s == size::full ? w.count : w.quick_count, 0, w.is_small ? few : many});
 }
 
+/// Adds what one operation of a future, or of a synchronization object, costs (bench/futures/rows).
+void add_rows(std::vector<experiment> &to, size s) {
+  const auto program = [](const char *library) {
+    return contender{library, std::string("bin/weft-rows-") + library, {}};
+  };
+  const contender boost_thread = program("boost-thread"), boost_fiber = program("boost-fiber"),
+                  standard = program("std");
+  struct row {
+    const char *name;
+    int workers;
+    long count, quick_count;
+    std::vector<contender> peers;
+  };
+  for (const row &r : {row{"set-get", 1, 1'000'000, 10'000, {standard, boost_thread, boost_fiber}},
+                       row{"async-get", 1, 100'000, 1000, {standard, boost_thread, boost_fiber}},
+                       row{"async-stolen", 2, 10'000, 500, {standard, boost_thread}},
+                       row{"then-chain", 1, 1000, 200, {boost_thread}},
+                       row{"when-all", 1, 1000, 200, {boost_thread}},
+                       row{"mutex", 1, 1'000'000, 10'000, {standard, boost_thread, boost_fiber}},
+                       row{"latch", 1, 1'000'000, 10'000, {standard, boost_thread}},
+                       row{"channel", 1, 1'000'000, 10'000, {boost_thread, boost_fiber}},
+                       row{"yield", 1, 1'000'000, 10'000, {boost_fiber}}}) {
+    std::vector<contender> all{program("weft")};
+    all.insert(all.end(), r.peers.begin(), r.peers.end());
+    to.push_back({"rows", r.name, r.name, r.workers, s == size::full ? r.count : r.quick_count, 0,
+                  std::move(all)});
+  }
+  for (const char *name : {"coroutine-child", "coroutine-suspend", "coroutine-turns"})
+    to.push_back({"rows", name, name, 1, s == size::full ? 1'000'000 : 10'000, 0, {weft()}});
+}
+
+/// Adds algorithms of the standard over elements (bench/algorithms).
+void add_algorithms(std::vector<experiment> &to, size s) {
+  const auto program = [](const char *library) {
+    return contender{library, std::string("bin/weft-algorithms-") + library, {}};
+  };
+  const std::string passive = "OMP_WAIT_POLICY=passive";
+  const std::string on_weft = "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp";
+  const std::vector<contender> all{
+      program("serial"),
+      program("weft"),
+      program("weft-pstl"),
+      program("tbb"),
+      {"gnu-parallel", "bin/weft-algorithms-gnu-parallel", {passive}},
+      {"onedpl", "peers/bin/algorithms-onedpl", {passive}},
+      {"onedpl on weft-omp", "peers/bin/algorithms-onedpl", {on_weft}}};
+  std::vector<contender> with_rayon = all;
+  with_rayon.push_back({"rayon", "peers/bin/rayon", {}}); // it has no scan
+  struct elements {
+    const char *name;
+    long count;
+  };
+  for (const char *workload : {"for_each", "reduce", "scan", "find", "sort"})
+    for (const elements &n : {elements{"1e2", 100}, elements{"1e3", 1000}, elements{"1e4", 10'000},
+                              elements{"1e5", 100'000}, elements{"1e6", 1'000'000},
+                              elements{"1e7", 10'000'000}, elements{"1e8", 100'000'000}})
+      if (s == size::full || n.count <= 100'000)
+        to.push_back(
+            {"algorithms", std::string(workload) + "-" + n.name, workload, 2, n.count, 0, all});
+}
+
 } // namespace
 
 std::vector<experiment> catalog(size s) {
@@ -220,6 +284,8 @@ std::vector<experiment> catalog(size s) {
   add_policies(all, s);
   add_glto(all, s);
   add_futures(all, s);
+  add_rows(all, s);
+  add_algorithms(all, s);
   return all;
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <sstream>
+#include "arguments.hpp"
 
 namespace bench {
 
@@ -31,72 +29,31 @@ weft-bench pools [OPTION...]     workers beside the threads of other pools; weft
 bench/peers/install fetches and compiles the peers.
 )";
 
-[[noreturn]] void refuse(const std::string &what) {
-  std::fprintf(stderr, "weft-bench: %s; see --help\n", what.c_str());
-  std::exit(2);
-}
-
-std::vector<std::string> split(const std::string &list) {
-  std::vector<std::string> parts;
-  std::istringstream from(list);
-  for (std::string part; std::getline(from, part, ',');)
-    parts.push_back(part);
-  return parts;
-}
-
-int positive(const std::string &option, const std::string &text) {
-  char *end = nullptr;
-  const long n = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end || n < 1 || n > 1024)
-    refuse(option + " wants a number from 1 to 1024, not '" + text + "'");
-  return static_cast<int>(n);
-}
-
 } // namespace
 
-options parse_options(int argc, char **argv) {
+options parse_options(const std::vector<std::string> &arguments) {
+  using mode = options::mode;
   options o;
-  bool runs_given = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    const auto value = [&]() -> std::string {
-      if (i + 1 == argc)
-        refuse(name + " wants a value");
-      return argv[++i];
-    };
-    if (name == "--help") {
-      std::fputs(k_help, stdout);
-      std::exit(0);
-    } else if (name == "--only") {
-      o.only = split(value());
-    } else if (name == "--peers") {
-      o.peers = split(value());
-    } else if (name == "--workers") {
-      o.workers = positive(name, value());
-    } else if (name == "--runs") {
-      o.runs = positive(name, value());
-      runs_given = true;
-    } else if (name == "--quick") {
-      o.quick = true;
-    } else if (name == "--json") {
-      o.json = value();
-    } else if (name == "--markdown") {
-      o.output = form::markdown;
-    } else if (name == "--list") {
-      o.what = options::mode::list;
-    } else if (name == "--instructions") {
-      o.what = options::mode::instructions;
-    } else if (name == "--memory") {
-      o.what = options::mode::memory;
-    } else if (name == "--beside") {
-      o.what = options::mode::beside;
-      o.busy = positive(name, value());
-    } else {
-      refuse("unknown option '" + name + "'");
-    }
-  }
-  if (o.quick && !runs_given)
-    o.runs = 3;
+  o.runs = 0;
+  option_table table("weft-bench", k_help);
+  table.list("--only", o.only)
+      .list("--peers", o.peers)
+      .number("--workers", o.workers, 1024)
+      .number("--runs", o.runs, 1024)
+      .flag("--quick", [&] { o.quick = true; })
+      .value("--json", o.json)
+      .flag("--markdown", [&] { o.output = form::markdown; })
+      .flag("--list", [&] { o.what = mode::list; })
+      .flag("--instructions", [&] { o.what = mode::instructions; })
+      .flag("--memory", [&] { o.what = mode::memory; })
+      .value("--beside",
+             [&](const std::string &text) {
+               o.what = mode::beside;
+               o.busy = static_cast<int>(whole_number("--beside", text, 1024));
+             })
+      .parse(arguments);
+  if (o.runs == 0)
+    o.runs = o.quick ? 3 : 9;
   return o;
 }
 

@@ -21,7 +21,7 @@ struct options {
   int busy = 4; // processes of --beside
 };
 
-/// Reads the options. Ends the program with a message for unknown ones, and after --help.
-[[nodiscard]] options parse_options(int argc, char **argv);
+/// Reads the options. Ends the program after --help; runtime_error names what is wrong.
+[[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
 
 } // namespace bench

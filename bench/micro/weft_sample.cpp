@@ -2,7 +2,10 @@
 // The workloads in Weft. Settings come from the environment, the number of workers from the command line.
 #include "../peers/sample.hpp"
 
+#include <weft.h>
+#include <weft/coro.hpp>
 #include <weft/future.hpp>
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
@@ -30,6 +33,23 @@ void chain(long n, long body) {
   static char x;
   for (long i = 0; i < n; ++i)
     weft::spawn([body] { work(body); }, weft::inout(x));
+  weft::taskwait();
+}
+
+/// Spawns the same by the C interface in two steps.
+void c_chain(long n, long body) {
+  static char x;
+  for (long i = 0; i < n; ++i) {
+    weft_prepared task;
+    const auto run = [](void *arg) {
+      work(*static_cast<long *>(arg));
+      return 0;
+    };
+    sample::require(!weft_task_prepare(&task, run, sizeof body, 1, nullptr), "prepare");
+    *static_cast<long *>(task.arg) = body;
+    const weft_access access = weft_inout(&x);
+    sample::require(!weft_task_submit(&task, &access, 1), "submit");
+  }
   weft::taskwait();
 }
 
@@ -66,6 +86,55 @@ void concurrently(long n, long body) {
   for (long i = 0; i < n; ++i)
     weft::spawn([body] { work(body); }, weft::concurrent(x));
   weft::taskwait();
+}
+
+weft::task<long> ready_child(long n) { co_return n; }
+
+/// Awaits children that are ready, in one coroutine.
+void coroutine_child(long n) {
+  const auto parent = [](long rounds) -> weft::task<long> {
+    long sum = 0;
+    for (long i = 0; i < rounds; ++i)
+      sum += co_await ready_child(1);
+    co_return sum;
+  };
+  sample::require(parent(n).get() == n, "coroutine-child");
+}
+
+/// Leaves the coroutine, which goes on at once at the end of the worker's queue.
+struct leaves : weft::detail::coro_awaiter {
+  static constexpr bool await_ready() noexcept { return false; }
+  template <class Handle>
+  void await_suspend(Handle h) {
+    begin_wait(h);
+    end_wait(
+        h,
+        [](void *self) noexcept { weft::detail::coro_go_on(static_cast<leaves *>(self)->goes_on); },
+        this);
+  }
+  static void await_resume() noexcept {}
+};
+void coroutine_suspend(long n) {
+  const auto leaver = [](long rounds) -> weft::task<long> {
+    for (long i = 0; i < rounds; ++i)
+      co_await leaves();
+    co_return rounds;
+  };
+  sample::require(leaver(n).get() == n, "coroutine-suspend");
+}
+
+/// Lets two coroutines wait for each other in turns: n waits in all.
+void coroutine_turns(long n) {
+  weft::binary_semaphore turns[2]{weft::binary_semaphore(1), weft::binary_semaphore(0)};
+  const auto player = [&](long rounds, int me) -> weft::task<long> {
+    for (long i = 0; i < rounds; ++i) {
+      co_await turns[me].async_acquire();
+      turns[1 - me].release();
+    }
+    co_return rounds;
+  };
+  weft::future<long> other = weft::async(player(n / 2, 1));
+  sample::require(player(n / 2, 0).get() + other.get() == n, "coroutine-turns");
 }
 
 void commuting(long n, long body) {
@@ -186,6 +255,18 @@ void then_chain(long n) {
       f = f.then([](long v) { return v + 1; });
     p.set_value(0);
     sample::require(f.get() == n, "then-chain");
+  });
+}
+
+/// Combines `n` copies of a future that is not ready.
+void when_all(long n) {
+  in_task([n] {
+    weft::promise<long> p;
+    const weft::shared_future<long> f = p.get_future();
+    std::vector<weft::shared_future<long>> inputs(static_cast<std::size_t>(n), f);
+    weft::future<std::vector<weft::shared_future<long>>> all = weft::when_all(std::move(inputs));
+    p.set_value(0);
+    sample::require(all.get().size() == static_cast<std::size_t>(n), "when-all");
   });
 }
 
@@ -357,6 +438,8 @@ double measure(const sample::request &r) {
     chain(sample::k_warm_up, 0);
     return per_task(n, [&] { chain(r.count, r.body_ns); });
   }
+  if (r.workload == "c-chain")
+    return per_task(n, [&] { c_chain(r.count, r.body_ns); });
   if (r.workload == "region-chain")
     return per_task(n, [&] { region_chain(r.count, 1, r.body_ns); });
   if (r.workload == "region-tiles")
@@ -381,6 +464,12 @@ double measure(const sample::request &r) {
   }
   if (r.workload == "wavefront")
     return per_task(n * sample::k_side * sample::k_side, [&] { wavefront(r.count, r.body_ns); });
+  if (r.workload == "coroutine-child")
+    return per_task(n, [&] { coroutine_child(r.count); });
+  if (r.workload == "coroutine-turns")
+    return per_task(n, [&] { coroutine_turns(r.count); });
+  if (r.workload == "coroutine-suspend")
+    return per_task(n, [&] { coroutine_suspend(r.count); });
   if (r.workload == "group-spawn")
     return per_task(n, [&] { group_spawn(r.count, r.body_ns); });
   if (r.workload == "async-get")
@@ -389,6 +478,8 @@ double measure(const sample::request &r) {
     return per_task(n, [&] { set_get(r.count); });
   if (r.workload == "then-chain")
     return per_task(n, [&] { then_chain(r.count); });
+  if (r.workload == "when-all")
+    return per_task(n, [&] { when_all(r.count); });
   if (r.workload == "fib-spawn")
     return fib_ns(fib_spawn, r.count);
   if (r.workload == "fib-join")

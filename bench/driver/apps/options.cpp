@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps.hpp"
 
+#include "../arguments.hpp"
 #include "subjects.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <map>
 #include <stdexcept>
 
 namespace bench::apps {
@@ -33,15 +30,6 @@ Writes samples.csv and instructions.csv, then NAME.csv and NAME.svg for each app
 Instructions are counted by callgrind. bench/peers/install fetches the peers.
 )";
 
-long whole_number(const std::string &option, const std::string &text, long most) {
-  char *end = nullptr;
-  const long n = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
-                             ", not '" + text + "'");
-  return n;
-}
-
 void check_series(const std::vector<std::string> &names) {
   std::string known;
   for (const series &s : all_series())
@@ -57,49 +45,21 @@ void check_series(const std::vector<std::string> &names) {
 options parse_options(const std::vector<std::string> &arguments) {
   using mode = options::mode;
   options o;
-  const std::map<std::string, mode> modes{{"--coarse", mode::coarse},
-                                          {"--count", mode::count},
-                                          {"--report", mode::report},
-                                          {"--list", mode::list}};
-  const std::map<std::string, std::function<void(const std::string &, const std::string &)>> valued{
-      {"--only", [&](auto &, auto &text) { o.only = split(text); }},
-      {"--series", [&](auto &, auto &text) { o.series = split(text); }},
-      {"--tiles",
-       [&](auto &name, auto &text) {
-         for (const std::string &tile : split(text))
-           o.tiles.push_back(whole_number(name, tile, 1L << 40));
-       }},
-      {"--runs",
-       [&](auto &name, auto &text) { o.runs = static_cast<int>(whole_number(name, text, 1000)); }},
-      {"--reps",
-       [&](auto &name, auto &text) { o.reps = static_cast<int>(whole_number(name, text, 1000)); }},
-      {"--workers",
-       [&](auto &name, auto &text) {
-         o.workers = static_cast<int>(whole_number(name, text, 1024));
-       }},
-      {"--budget",
-       [&](auto &name, auto &text) {
-         o.budget_s = static_cast<double>(whole_number(name, text, 1000000));
-       }},
-      {"--out", [&](auto &, auto &text) { o.out = text; }},
-  };
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string &name = arguments[i];
-    if (name == "--help") {
-      std::fputs(k_help, stdout);
-      std::exit(0);
-    } else if (name == "--fresh") {
-      o.fresh = true;
-    } else if (const auto m = modes.find(name); m != modes.end()) {
-      o.what = m->second;
-    } else if (const auto v = valued.find(name); v != valued.end()) {
-      if (++i == arguments.size())
-        throw std::runtime_error(name + " wants a value");
-      v->second(name, arguments[i]);
-    } else {
-      throw std::runtime_error("unknown option '" + name + "'; see weft-bench apps --help");
-    }
-  }
+  option_table table("weft-bench apps", k_help);
+  table.list("--only", o.only)
+      .list("--series", o.series)
+      .numbers("--tiles", o.tiles, 1L << 40)
+      .number("--runs", o.runs, 1000)
+      .number("--reps", o.reps, 1000)
+      .number("--workers", o.workers, 1024)
+      .number("--budget", o.budget_s, 1'000'000)
+      .value("--out", o.out)
+      .flag("--fresh", [&] { o.fresh = true; })
+      .flag("--coarse", [&] { o.what = mode::coarse; })
+      .flag("--count", [&] { o.what = mode::count; })
+      .flag("--report", [&] { o.what = mode::report; })
+      .flag("--list", [&] { o.what = mode::list; })
+      .parse(arguments);
   check_series(o.series);
   if (o.fresh && (o.what == mode::report || o.what == mode::list))
     throw std::runtime_error("--fresh forgets what --report and --list would show; drop one");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record.hpp"
 
+#include "../arguments.hpp"
 #include "subjects.hpp"
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "subjects.hpp"
 
+#include "../arguments.hpp"
 #include "../process.hpp"
 
 #include <algorithm>
@@ -25,14 +26,6 @@ const std::vector<series> &all_series() {
       {"threads", "threads", {}, variant},
   };
   return all;
-}
-
-std::vector<std::string> split(const std::string &list, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream from(list);
-  for (std::string part; std::getline(from, part, separator);)
-    parts.push_back(part);
-  return parts;
 }
 
 std::string field(const std::string &line, const std::string &name) {

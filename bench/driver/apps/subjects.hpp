@@ -38,7 +38,5 @@ struct series {
 [[nodiscard]] subject parse_description(const std::string &line);
 /// Returns the value of `name` in a line of name=value; empty when the line lacks it.
 [[nodiscard]] std::string field(const std::string &line, const std::string &name);
-/// Reads numbers such as "1,2,3".
-[[nodiscard]] std::vector<std::string> split(const std::string &list, char separator = ',');
 
 } // namespace bench::apps

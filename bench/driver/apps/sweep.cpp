@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep.hpp"
 
+#include "../arguments.hpp"
 #include "../process.hpp"
 #include "../results.hpp"
 

@@ -28,8 +28,9 @@ const std::vector<program> &all_programs() {
 const std::vector<contender> &all_contenders() {
   static const std::vector<contender> all{
       {"serial", "weft-inncabs-serial"},
-      {"weft", "weft-inncabs-weft"},
+      {"weft", "weft-inncabs-weft", "", "async,deferred,optional,fork"},
       {"weft-group", "weft-inncabs-weft-group"},
+      {"hpx", "weft-inncabs-hpx", "", "async,deferred,optional,fork"},
       {"std", "weft-inncabs-std", "", "async,deferred,optional"},
       {"tbb", "weft-inncabs-tbb"},
       {"libgomp", "weft-inncabs-openmp"},

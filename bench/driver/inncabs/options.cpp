@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inncabs.hpp"
 
+#include "../arguments.hpp"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -28,23 +27,6 @@ constexpr const char *k_help =
   --pictures FOLDER              writes times.svg and overhead.svg
   --list                         names programs and runtimes
 )";
-
-std::vector<std::string> split(const std::string &list) {
-  std::vector<std::string> parts;
-  std::istringstream from(list);
-  for (std::string part; std::getline(from, part, ',');)
-    parts.push_back(part);
-  return parts;
-}
-
-long whole_number(const std::string &option, const std::string &text, long least, long most) {
-  char *end = nullptr;
-  const long n = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end || n < least || n > most)
-    throw std::runtime_error(option + " wants a number from " + std::to_string(least) + " to " +
-                             std::to_string(most) + ", not '" + text + "'");
-  return n;
-}
 
 template <class All>
 std::vector<std::string> names(const std::string &list, const All &all, const char *kind) {
@@ -81,55 +63,30 @@ std::vector<int> usual_workers() {
 options parse_options(const std::vector<std::string> &arguments) {
   options o;
   o.workers = usual_workers();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string &name = arguments[i];
-    const auto value = [&]() -> const std::string & {
-      if (i + 1 == arguments.size())
-        throw std::runtime_error(name + " wants a value");
-      return arguments[++i];
-    };
-    if (name == "--help") {
-      std::fputs(k_help, stdout);
-      std::exit(0);
-    } else if (name == "--only") {
-      o.only = names(value(), all_programs(), "program");
-    } else if (name == "--runtimes") {
-      o.runtimes = names(value(), all_contenders(), "runtime");
-    } else if (name == "--workers") {
-      o.workers.clear();
-      for (const std::string &n : split(value()))
-        o.workers.push_back(static_cast<int>(whole_number(name, n, 1, 1024)));
-      if (o.workers.empty())
-        throw std::runtime_error("--workers wants a number");
-    } else if (name == "--samples") { // two that count: an interval needs them
-      o.samples = static_cast<int>(whole_number(name, value(), 3, 10'000));
-    } else if (name == "--launch") {
-      o.launch = value();
-      if (std::none_of(all_contenders().begin(), all_contenders().end(), [&](const contender &c) {
-            const std::vector<std::string> has = split(c.launches);
-            return std::find(has.begin(), has.end(), o.launch) != has.end();
-          }))
-        throw std::runtime_error("no runtime here has the launch policy '" + o.launch + "'");
-    } else if (name == "--size") {
-      o.sizes = sizes_of(value());
-    } else if (name == "--limit") {
-      o.limit_s = static_cast<int>(whole_number(name, value(), 1, 100'000));
-    } else if (name == "--threads") {
-      o.threads = whole_number(name, value(), 1, 1'000'000);
-    } else if (name == "--record") {
-      o.record = value();
-    } else if (name == "--report") {
-      o.measure = false;
-    } else if (name == "--page") {
-      o.page = value();
-    } else if (name == "--pictures") {
-      o.pictures = value();
-    } else if (name == "--list") {
-      o.list = true;
-    } else {
-      throw std::runtime_error("unknown option '" + name + "'; see weft-bench inncabs --help");
-    }
-  }
+  const auto choose_launch = [&](const std::string &text) {
+    o.launch = text;
+    if (std::none_of(all_contenders().begin(), all_contenders().end(), [&](const contender &c) {
+          const std::vector<std::string> has = split(c.launches);
+          return std::find(has.begin(), has.end(), o.launch) != has.end();
+        }))
+      throw std::runtime_error("no runtime here has the launch policy '" + o.launch + "'");
+  };
+  option_table table("weft-bench inncabs", k_help);
+  table.value("--only", [&](auto &text) { o.only = names(text, all_programs(), "program"); })
+      .value("--runtimes",
+             [&](auto &text) { o.runtimes = names(text, all_contenders(), "runtime"); })
+      .numbers("--workers", o.workers, 1024)
+      .number("--samples", o.samples, 10'000, 3) // two that count: an interval needs them
+      .value("--launch", choose_launch)
+      .value("--size", [&](auto &text) { o.sizes = sizes_of(text); })
+      .number("--limit", o.limit_s, 100'000)
+      .number("--threads", o.threads, 1'000'000)
+      .value("--record", o.record)
+      .flag("--report", [&] { o.measure = false; })
+      .value("--page", o.page)
+      .value("--pictures", o.pictures)
+      .flag("--list", [&] { o.list = true; })
+      .parse(arguments);
   return o;
 }
 

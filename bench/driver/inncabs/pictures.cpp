@@ -13,9 +13,9 @@ namespace {
 
 std::string colour_of(const std::string &runtime) {
   static constexpr const char *k_colours[][2] = {
-      {"weft", "#1b1b3a"},       {"weft-group", "#1f77b4"}, {"std", "#d62728"},
-      {"tbb", "#2e8b57"},        {"libgomp", "#e08214"},    {"weft-omp", "#7a5195"},
-      {"boost-fiber", "#b8860b"}};
+      {"weft", "#1b1b3a"},        {"weft-group", "#1f77b4"}, {"std", "#d62728"},
+      {"tbb", "#2e8b57"},         {"libgomp", "#e08214"},    {"weft-omp", "#7a5195"},
+      {"boost-fiber", "#b8860b"}, {"hpx", "#17becf"}};
   for (const auto &[name, colour] : k_colours)
     if (runtime == name)
       return colour;

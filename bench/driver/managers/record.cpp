@@ -2,6 +2,7 @@
 #include "record.hpp"
 
 #include "../apps/subjects.hpp"
+#include "../arguments.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +20,7 @@ constexpr const char *k_head =
     "study;app;grain;mode;parameter;workers;run;tasks;seconds;body_ns;creator_ns;nested_ns;new_ns;end_ns";
 
 sample to_sample(const std::string &line) {
-  const std::vector<std::string> c = apps::split(line, k_between);
+  const std::vector<std::string> c = split(line, k_between);
   return {c.at(0),
           c.at(1),
           c.at(2),

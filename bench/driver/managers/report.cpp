@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include "../apps/subjects.hpp"
+#include "../arguments.hpp"
 #include "../results.hpp"
 #include "prediction.hpp"
 
@@ -145,7 +146,7 @@ bool draw(const std::string &file, const std::string &title, const std::string &
   std::vector<std::vector<double>> rows;
   while (std::getline(from, line)) {
     rows.emplace_back();
-    for (const std::string &cell : apps::split(line))
+    for (const std::string &cell : split(line))
       rows.back().push_back(std::stod(cell));
   }
   const std::size_t step = rows.size() / k_most_points + 1;

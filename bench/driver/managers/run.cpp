@@ -2,6 +2,7 @@
 #include "managers.hpp"
 
 #include "../apps/subjects.hpp"
+#include "../arguments.hpp"
 #include "../process.hpp"
 #include "report.hpp"
 
@@ -36,7 +37,7 @@ std::vector<std::string> command_of(const trial &t, const options &o, const std:
 
 double least(const std::string &list) {
   double best = 1e300;
-  for (const std::string &one : apps::split(list))
+  for (const std::string &one : split(list))
     best = std::min(best, std::stod(one));
   return best;
 }
@@ -44,7 +45,7 @@ double least(const std::string &list) {
 /// Returns the fastest repetition.
 void read_observed(const std::string &output, sample &to) {
   to.seconds = 1e300;
-  for (const std::string &line : apps::split(output, '\n')) {
+  for (const std::string &line : split(output, '\n')) {
     const std::string seconds = apps::field(line, "seconds");
     if (seconds.empty() || std::stod(seconds) >= to.seconds)
       continue;

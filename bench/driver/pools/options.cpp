@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pools.hpp"
 
-#include <cstdio>
-#include <cstdlib>
+#include "../arguments.hpp"
+
 #include <stdexcept>
 
 namespace bench::pools {
@@ -18,43 +18,17 @@ constexpr const char *k_help =
 Processor time, medians over pairs of neighbouring runs; times as quantiles. Exit status 1 when a bound is missed.
 )";
 
-long number(const std::string &option, const std::string &text, long most) {
-  char *end = nullptr;
-  const long n = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end || n < 1 || n > most)
-    throw std::runtime_error(option + " wants a number from 1 to " + std::to_string(most) +
-                             ", not '" + text + "'");
-  return n;
-}
-
 } // namespace
 
 options parse_options(const std::vector<std::string> &arguments) {
   options o;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string &name = arguments[i];
-    const auto value = [&] {
-      if (++i == arguments.size())
-        throw std::runtime_error(name + " wants a value");
-      return arguments[i];
-    };
-    if (name == "--help") {
-      std::fputs(k_help, stdout);
-      std::exit(0);
-    } else if (name == "--runs") {
-      o.runs = static_cast<int>(number(name, value(), 1000));
-    } else if (name == "--tasks") {
-      o.tasks = number(name, value(), 100'000'000);
-    } else if (name == "--reactions") {
-      o.reactions = static_cast<int>(number(name, value(), 10'000));
-    } else if (name == "--costs") {
-      o.times = false;
-    } else if (name == "--times") {
-      o.costs = false;
-    } else {
-      throw std::runtime_error("unknown option '" + name + "'; see weft-bench pools --help");
-    }
-  }
+  option_table table("weft-bench pools", k_help);
+  table.number("--runs", o.runs, 1000)
+      .number("--tasks", o.tasks, 100'000'000)
+      .number("--reactions", o.reactions, 10'000)
+      .flag("--costs", [&] { o.times = false; })
+      .flag("--times", [&] { o.costs = false; })
+      .parse(arguments);
   if (!o.times && !o.costs)
     throw std::runtime_error("--times and --costs leave nothing to measure; drop one");
   return o;

@@ -3,13 +3,28 @@
 #pragma once
 
 #include "launch.hpp"
-#include "slot.hpp"
+#include "scoped.hpp"
 
 #include <omp.h>
 
 namespace inncabs {
 
-struct openmp_tasks {
+namespace detail {
+
+struct openmp_calls {
+  template <class F>
+  void run(F f) {
+#pragma omp task firstprivate(f)
+    f();
+  }
+  void wait() {
+#pragma omp taskwait
+  }
+};
+
+} // namespace detail
+
+struct openmp_tasks : scoped<detail::openmp_calls> {
   static constexpr const char *k_name = "openmp";
 
   class mutex {
@@ -23,48 +38,6 @@ struct openmp_tasks {
 
    private:
     omp_lock_t m_lock;
-  };
-
-  struct scope;
-
-  template <class T>
-  class future {
-   public:
-    template <class F>
-    future(scope &here, F f) : m_scope(here) {
-      here.open = true;
-      slot<T> *const to = &m_value;
-#pragma omp task firstprivate(to, f)
-      to->fill(f);
-    }
-    future(const future &) = delete;
-    future &operator=(const future &) = delete;
-    T get() {
-      m_scope.wait();
-      return m_value.take();
-    }
-
-   private:
-    scope &m_scope;
-    slot<T> m_value;
-  };
-
-  struct scope {
-    bool open = false; // calls have been made since the last wait
-
-    template <class F, class... Arguments>
-    auto async(F f, Arguments... arguments) {
-      return future<std::invoke_result_t<F, Arguments...>>(
-          *this, [f, ... arguments = std::move(arguments)]() mutable {
-            return f(std::move(arguments)...);
-          });
-    }
-    void wait() {
-      if (open) {
-#pragma omp taskwait
-      }
-      open = false;
-    }
   };
 
   class runtime {

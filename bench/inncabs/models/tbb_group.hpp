@@ -3,7 +3,7 @@
 #pragma once
 
 #include "launch.hpp"
-#include "slot.hpp"
+#include "scoped.hpp"
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/mutex.h>
@@ -12,52 +12,26 @@
 
 namespace inncabs {
 
-struct tbb_group {
+namespace detail {
+
+/// Runs what the model calls in a group. A group's callable is const; the call moves its arguments.
+struct tbb_calls {
+  tbb::task_group group;
+  template <class F>
+  void run(F f) {
+    group.run([f = std::move(f)] {
+      F once = f;
+      once();
+    });
+  }
+  void wait() { group.wait(); }
+};
+
+} // namespace detail
+
+struct tbb_group : scoped<detail::tbb_calls> {
   static constexpr const char *k_name = "tbb";
   using mutex = tbb::mutex;
-
-  struct scope;
-
-  template <class T>
-  class future {
-   public:
-    template <class F>
-    future(scope &here, F f) : m_scope(here) {
-      here.open = true;
-      here.group.run([this, f = std::move(f)] {
-        F once = f; // the callable is const, and its arguments are moved from
-        m_value.fill(once);
-      });
-    }
-    future(const future &) = delete;
-    future &operator=(const future &) = delete;
-    T get() {
-      m_scope.wait();
-      return m_value.take();
-    }
-
-   private:
-    scope &m_scope;
-    mutable slot<T> m_value;
-  };
-
-  struct scope {
-    tbb::task_group group;
-    bool open = false; // calls have been made since the last wait
-
-    template <class F, class... Arguments>
-    auto async(F f, Arguments... arguments) {
-      return future<std::invoke_result_t<F, Arguments...>>(
-          *this, [f, ... arguments = std::move(arguments)]() mutable {
-            return f(std::move(arguments)...);
-          });
-    }
-    void wait() {
-      if (open)
-        group.wait();
-      open = false;
-    }
-  };
 
   class runtime {
    public:
