@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench clean format lint
+.PHONY: all configure demo test test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -58,10 +58,12 @@ conformance-libgomp: configure
 	$(compile) --target weft-omp
 	$(conformance)/libgomp $(BUILD)/lib/weft-omp --jobs $(JOBS) $(if $(THREADS),--threads $(THREADS)) --page docs/user/openmp.md $(RUN)
 
-# GCC's tests of the parallel algorithms on Weft's backend.
+# GCC's tests of the parallel algorithms on Weft's backend, and of threads, locks and futures over Weft's names; Boost.Thread's of futures.
 conformance-std: configure
 	$(compile) --target weft
-	tests/pstl/conformance $(BUILD)/lib --jobs $(JOBS) --page docs/user/pstl.md $(RUN)
+	tests/std/conformance pstl $(BUILD)/lib --jobs $(JOBS) --page docs/user/pstl.md $(RUN)
+	tests/std/conformance threads $(BUILD)/lib --jobs $(JOBS) --page docs/user/synchronization.md $(RUN)
+	tests/std/conformance boost $(BUILD)/lib --jobs $(JOBS) --page docs/user/futures.md $(RUN)
 
 # libgomp's programs compiled with ThreadSanitizer, on the preset's build.
 conformance-tsan:
@@ -92,6 +94,27 @@ short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable
 docs:
 	tools/docs/build $(BUILD)/docs
 
+# The wheel of the Python package weftrt, in build/wheel (docs/user/python.md).
+wheel:
+	python/wheel $(BUILD)/wheel
+
+# Debian's packages, in build/packages/deb; the archive of the sources, in build/dist, and one of headers and the static library
+# (docs/user/packages.md).
+packages:
+	@tools/check/prerequisites packages
+	packaging/deb $(BUILD)/packages
+dist:
+	packaging/dist $(BUILD)/dist
+static-archive:
+	packaging/static $(BUILD)/dist
+# The packages on a bare system, lintian, the interface against its dumps, the archives.
+test-packages: packages
+	tests/packages/run $(BUILD)/packages/deb .
+	abi/compare $(BUILD)/packages/lib
+	tests/packages/dist . $(or $(CXX),c++)
+	$(MAKE) --no-print-directory static-archive
+	tests/packages/static $(BUILD)/dist . $(or $(CXX),c++)
+
 bench: configure
 	$(compile) --target weft_programs
 	bench/peers/install $(BUILD)/peers
@@ -105,6 +128,7 @@ oldest = gcc-11 clang-14
 test-full:
 	@tools/check/prerequisites full
 	@$(MAKE) --no-print-directory -j WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
+	@if tools/check/prerequisites packages >/dev/null; then $(MAKE) --no-print-directory test-packages; else echo "test-full: the packages are left out: $$(tools/check/prerequisites packages)"; fi
 	@echo "test-full: all parts passed"
 
 ifdef WHOLE
@@ -149,6 +173,7 @@ lint:
 	tools/check/homes
 	tools/check/prose
 	tools/check/words
+	tools/check/parameters
 	tools/check/commits
 	tools/check/snippets
 	tools/check/readme
