@@ -200,8 +200,12 @@ static void ready() {
   CHECK(y == 6 && at == 5);
   CHECK(asked == 0 && at == -1);
   go = true;
-#pragma oss task in(x)shared(event)
+  // No dependence orders this task behind onready: a reader of x too may begin before it.
+#pragma oss task shared(event, asked)
   {
+    while (asked == 0) {
+#pragma oss taskyield
+    }
     weft::decrease_events(event);
   }
 #pragma oss taskwait
