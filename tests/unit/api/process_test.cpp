@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <thread>
@@ -87,6 +88,8 @@ TEST(exit, waits_for_tasks_that_nobody_waited_for) {
 void leave_two_tasks() {
   static int x = 0;
   static const int errors = memfd_create("errors", MFD_CLOEXEC);
+  // Else two threads that warn at once may write to the same place of such a file.
+  ASSERT_EQ(fcntl(errors, F_SETFL, O_APPEND), 0);
   ASSERT_EQ(dup2(errors, STDERR_FILENO), STDERR_FILENO);
   weft::spawn([] { test::dawdle(); }, weft::out(x), weft::label("early"));
   weft::spawn(
