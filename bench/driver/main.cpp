@@ -12,6 +12,7 @@
 #include "process.hpp"
 #include "results.hpp"
 #include "sampler.hpp"
+#include "stencil/stencil.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -130,6 +131,8 @@ int main(int argc, char **argv) {
       return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "pools")
       return bench::pools::run(bench::pools::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "stencil")
+      return bench::stencil::run(bench::stencil::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options({argv + 1, argv + argc}));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';
