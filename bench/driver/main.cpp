@@ -133,6 +133,9 @@ int main(int argc, char **argv) {
       return bench::pools::run(bench::pools::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "stencil")
       return bench::stencil::run(bench::stencil::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "repartition")
+      return bench::stencil::run_repartition(
+          bench::stencil::parse_repartition({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options({argv + 1, argv + argc}));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';

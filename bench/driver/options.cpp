@@ -25,6 +25,7 @@ weft-bench managers [OPTION...]  measures the modes of managers; weft-bench mana
 weft-bench cliffs [OPTION...]    each construct over sizes; weft-bench cliffs --help
 weft-bench inncabs [OPTION...]   the INNCABS programs beside std::async; weft-bench inncabs --help
 weft-bench stencil [OPTION...]   heat on a ring over sizes of partitions; weft-bench stencil --help
+weft-bench repartition [OPTION...]   searches for such a size; weft-bench repartition --help
 weft-bench observe [OPTION...]   what counters and traces cost; weft-bench observe --help
 weft-bench pools [OPTION...]     workers beside the threads of other pools; weft-bench pools --help
 bench/peers/install fetches and compiles the peers.

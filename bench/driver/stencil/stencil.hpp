@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft-bench stencil`: the study of partition sizes of P. Grubel's thesis, chapter 5, with
-// bench/stencil_1d (docs/benchmarks/stencil.md).
+// `weft-bench stencil` and `weft-bench repartition`: the studies of partition sizes of P. Grubel's
+// thesis, chapters 5 and 7, with bench/stencil_1d (docs/benchmarks/stencil.md).
 #pragma once
 
 #include <string>
@@ -17,12 +17,16 @@ struct options {
   long least = 160;              // points of a partition
   std::string record; // what was measured; empty: bench/stencil.txt in the build folder
   bool fresh = false; // begins the record anew
+  std::string picture;         // file of the searches' paths
   bool measure = true; // else the tables of the record alone
 };
 
 /// Reads the options. Throws std::runtime_error with a message that names the option; --help ends
 /// the program.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
+/// Reads those of `weft-bench repartition`: one number of workers, three runs of each size, and
+/// partitions from 1000 points up to one per worker.
+[[nodiscard]] options parse_repartition(const std::vector<std::string> &arguments);
 
 /// Returns the sizes of partitions that make up the ring, from `least` to `most`, ascending.
 [[nodiscard]] std::vector<long> sizes(long points, long least, long most);
@@ -30,5 +34,6 @@ struct options {
 /// Measures what the record does not have yet, and writes the tables. Returns the exit status: 1
 /// when a result was wrong or a program failed.
 int run(const options &o);
+int run_repartition(const options &o);
 
 } // namespace bench::stencil
