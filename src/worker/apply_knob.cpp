@@ -24,7 +24,7 @@ constexpr char k_without_watcher[] =
     "watch.hang = off); change one of these two";
 
 void apply_throttle(runtime &rt, const settings &now) {
-  rt.producers.set_limits(now.throttle_bytes, now.throttle_soft * rt.workers);
+  rt.producers.follow(throttle_policy_of(now.throttle_policy), now, rt.workers);
 }
 
 } // namespace
@@ -60,6 +60,8 @@ void apply_knob(setting_index which, const settings &now) {
   case setting_index::manage_backlog:
     rt.manage.change(now);
     return static_cast<void>(rt.idle.notify_one()); // a worker that was turned away may sleep
+  case setting_index::throttle_policy:
+  case setting_index::throttle_tasks:
   case setting_index::throttle_bytes:
   case setting_index::throttle_soft:
     return apply_throttle(rt, now);

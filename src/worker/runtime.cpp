@@ -168,7 +168,10 @@ void start_watcher(runtime &rt) {
         std::strerror(e));
 }
 
-void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
+void live_bytes_hook(std::int64_t live) {
+  throttle &producers = the_runtime().producers;
+  producers.level_changed(producers.level(live));
+}
 
 std::atomic<bool (*)()> g_threads_compute{
     nullptr}; // not null: a layer's, whose programs may use the layer in destructors
@@ -438,7 +441,7 @@ runtime::runtime()
       workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
       max_spares(allowed_spares(cfg)), slot_limit(k_thread_slots + max_spares),
       ready(make_policy(cfg, this_machine(), workers, slot_limit)), idle(slot_limit + 1),
-      apart(max_spares == 0), producers(cfg.throttle_bytes, cfg.throttle_soft * workers),
+      apart(max_spares == 0), producers(throttle_policy_of(cfg.throttle_policy), cfg, workers),
       clock(&adopt_timer), manage(cfg, this_machine(), workers, slot_limit),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(in_ns(cfg.spin_us)), successor_odds(odds_of(cfg.sched_immediate_successor)),

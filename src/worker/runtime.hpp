@@ -76,29 +76,26 @@ struct alignas(128) worker : thread_context {
 struct throttled_world {
   using item = runnable;
   using queue = intrusive_queue<runnable>;
-  static std::int64_t live_bytes() noexcept;
+  static std::int64_t level() noexcept;
   static void wake_one() noexcept;
   static void make_ready(runnable &producer);
 };
 
-/// Holds producers back while too much task memory is alive: above `soft` the producers whose
-/// worker has other work, above `limit` all. Its state is a counter (g_live_bytes in mem/slab.hpp).
+/// Holds producers back while too much is alive, by a policy: above its lower mark the producers
+/// whose worker has other work, above its limit all.
 class throttle : public throttle_core<real_atomics, throttled_world> {
  public:
-  /// Makes a throttle. A limit of 0 holds no producer; a soft limit of 0 means that there is none.
-  throttle(std::uint64_t limit, std::uint64_t soft) noexcept
-      : throttle_core({}, static_cast<std::int64_t>(limit), lowest_of(limit, soft)) {}
-  /// Changes the limits while tasks run.
-  void set_limits(std::uint64_t limit, std::uint64_t soft) {
-    throttle_core::set_limits(static_cast<std::int64_t>(limit), lowest_of(limit, soft));
-  }
-  /// Suspends the caller until the live memory is at the low mark, or until nothing else can run.
+  throttle(const throttle_policy &policy, const settings &now, unsigned workers)
+      : throttle_core({}, policy.marks(now, workers)), m_policy(&policy) {}
+  /// Changes the policy or its marks while tasks run.
+  void follow(const throttle_policy &policy, const settings &now, unsigned workers);
+  /// Returns what the policy compares with its marks.
+  [[nodiscard]] std::int64_t level(std::int64_t live) const;
+  /// Suspends the caller until the level is at the low mark, or until nothing else can run.
   void hold_back(worker &w);
 
  private:
-  static std::int64_t lowest_of(std::uint64_t limit, std::uint64_t soft) noexcept {
-    return static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit);
-  }
+  std::atomic<const throttle_policy *> m_policy;
 };
 
 class runtime {

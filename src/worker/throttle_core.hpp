@@ -6,15 +6,16 @@
 //             counter is at the low mark by then, it releases all held producers, itself included;
 //             otherwise it wakes one worker.
 //             Accountant: a thread that has changed the counter of live memory; it calls
-//             live_bytes_changed.
+//             level_changed.
 //             Idle worker: it finds nothing to run and calls release_all, which raises the hints
 //             and releases all producers. When it has announced that it sleeps, it calls holds_any
 //             once more; if a producer is held, it cancels the sleep and begins again.
 //             Any thread: over and holds_any, which are hints; set_limits.
-// Words       The counter (the world's): bytes of live tasks. m_any: a producer is held. m_held,
-//             under m_lock: the held producers. Written under m_lock: m_limit, the limit of the
-//             settings (k_off: no producer is held), and m_lowest, where m_alarm begins. The low
-//             mark, low(): three quarters of m_lowest.
+// Words       The counter (the world's level): bytes of live tasks, or what else a policy counts
+//             (worker/throttle_policy.hpp). m_any: a producer is held. m_held, under m_lock: the
+//             held producers. Written under m_lock: m_limit, the limit of the settings (k_no_limit:
+//             no producer is held), m_lowest, where m_alarm begins, m_margin, and m_each: each
+//             creator checks. The low mark, low(): three quarters of m_lowest.
 //             Hints, where an old value costs one spawn more or less:
 //               m_now    the limit in force: m_limit, or more since a hold or a release near it;
 //                        back at m_limit when the counter is at the low mark
@@ -25,7 +26,9 @@
 //             I2  m_any says, under m_lock, whether m_held has a producer.
 //             I3  If the counter is at the low mark or below, no producer stays behind in m_held:
 //                 the accountant that brought it there sees m_any, or the producer sees the counter
-//                 (O1). The one that sees the other's store releases all producers.
+//                 (O1). The one that sees the other's store releases all producers. This holds for
+//                 a level that is one counter. Where a policy adds several, and some change without
+//                 a report, a producer stays until the next report, the next check, or I4.
 //             I4  No producer stays behind while all workers sleep: a worker that announces that it
 //                 sleeps sees m_any and cancels, or the producer sees the sleeper and wakes it (the
 //                 eventcount's barriers). The worker then calls release_all.
@@ -44,6 +47,7 @@
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
+#include "worker/throttle_policy.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -52,22 +56,22 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Decides which producers wait. World has: `item`, `queue` (a movable FIFO of items), live_bytes()
-/// with seq_cst, wake_one(), make_ready(item &).
+/// Decides which producers wait. World has: `item`, `queue` (a movable FIFO of items), level() with
+/// seq_cst, wake_one(), make_ready(item &).
 template <class P, class World>
 class throttle_core {
  public:
   using item = typename World::item;
 
-  /// Makes a throttle. A limit of 0 holds no producer.
-  throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept
-      : m_world(world), m_limit(limit ? limit : k_off), m_lowest(limit ? lowest : k_off) {}
+  throttle_core(World world, const throttle_marks &marks) noexcept
+      : m_world(world), m_limit(marks.limit), m_lowest(marks.lowest), m_margin(marks.margin),
+        m_each(marks.checks_each_spawn), m_over(marks.checks_each_spawn) {}
 
   [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); }
   [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); }
 
   /// Reacts to a batch that changed the counter to `live`.
-  void live_bytes_changed(std::int64_t live) {
+  void level_changed(std::int64_t live) {
     if (live <= low()) { // always, without a limit
       reset();
       if (unless(bug::throttle_forgets_producers, m_any.load(std::memory_order_seq_cst))) // O1
@@ -86,7 +90,7 @@ class throttle_core {
     m_held.push_back(&producer);
     m_any.store(true, order_unless(bug::throttle_hold_relaxed, std::memory_order_seq_cst)); // O1
     m_lock.unlock();
-    if (m_world.live_bytes() <= low()) { // O1
+    if (m_world.level() <= low()) { // O1
       reset();
       return resume_all();
     }
@@ -94,14 +98,17 @@ class throttle_core {
            [&] { m_world.wake_one(); }); // a worker that found nothing just before releases it
   }
 
-  /// Changes the limits; a limit of 0 holds no producer. All held producers go on: those that must
-  /// wait under the new limits are held again.
-  void set_limits(std::int64_t limit, std::int64_t lowest) {
+  /// Changes the marks. All held producers go on: those that must wait under the new marks are held
+  /// again.
+  void set_limits(const throttle_marks &marks) {
     m_lock.lock();
-    m_limit.store(limit ? limit : k_off, std::memory_order_relaxed);
-    m_lowest.store(limit ? lowest : k_off, std::memory_order_relaxed);
+    m_limit.store(marks.limit, std::memory_order_relaxed);
+    m_lowest.store(marks.lowest, std::memory_order_relaxed);
+    m_margin.store(marks.margin, std::memory_order_relaxed);
+    m_each.store(marks.checks_each_spawn, std::memory_order_relaxed);
     reset();
-    m_over.store(limit != 0, std::memory_order_relaxed); // the next creator checks
+    m_over.store(marks.limit != throttle_marks::k_no_limit,
+                 std::memory_order_relaxed); // the next creator checks
     typename World::queue held =
         unless(bug::throttle_limits_keep_producers, [&] { return take_held(); }); // I5
     m_lock.unlock();
@@ -114,7 +121,7 @@ class throttle_core {
   bool release_all() {
     if (!unless(bug::throttle_keeps_producers, m_any.load(std::memory_order_relaxed)))
       return false;
-    const std::int64_t live = m_world.live_bytes();
+    const std::int64_t live = m_world.level();
     if (live > limit())
       m_now.store(live + limit() / 4, std::memory_order_relaxed);
     raise_alarm(live);
@@ -129,14 +136,18 @@ class throttle_core {
   [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept {
     return live > m_now.load(std::memory_order_relaxed);
   }
-  void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
+  [[nodiscard]] bool checks_each_spawn() const noexcept {
+    return m_each.load(std::memory_order_relaxed);
+  }
+  void be_quiet() noexcept { m_over.store(checks_each_spawn(), std::memory_order_relaxed); }
   /// Raises the limit, above any mark, for producers that are not held yet. A held producer keeps a
   /// stack, so each must be worth it. Tasks that end as fast as they are made hold no further
   /// producer.
   void raise_limit(std::int64_t live) noexcept {
-    if (is_beyond(live + k_margin))
-      m_now.store(live + k_margin, std::memory_order_relaxed);
-    m_alarm.store(live + k_margin, std::memory_order_relaxed);
+    const std::int64_t room = live + m_margin.load(std::memory_order_relaxed);
+    if (is_beyond(room))
+      m_now.store(room, std::memory_order_relaxed);
+    m_alarm.store(room, std::memory_order_relaxed);
     be_quiet();
   }
   void raise_alarm(std::int64_t live) noexcept {
@@ -146,12 +157,6 @@ class throttle_core {
   }
 
  private:
-  static constexpr std::int64_t k_margin =
-      16
-      << 10; // bytes of tasks that are made before one more producer is held: as much as its stack takes
-
-  static constexpr std::int64_t k_off = std::int64_t{1} << 60; // more than all memory
-
   [[nodiscard]] std::int64_t limit() const noexcept {
     return m_limit.load(std::memory_order_relaxed);
   }
@@ -179,13 +184,15 @@ class throttle_core {
   }
 
   [[no_unique_address]] World m_world;
-  typename P::template atomic<std::int64_t> m_limit; // k_off: none
+  typename P::template atomic<std::int64_t> m_limit; // k_no_limit: none
   typename P::template atomic<std::int64_t> m_lowest; // the lower of the two marks
+  typename P::template atomic<std::int64_t> m_margin;
+  typename P::template atomic<bool> m_each; // a creator checks at each spawn
   typename P::template atomic<std::int64_t> m_now{
       limit()}; // the limit in force: raised when producers were released above it
   typename P::template atomic<std::int64_t> m_alarm{
       lowest()}; // above it a producer checks whether it must be held
-  typename P::template atomic<bool> m_over{false};
+  typename P::template atomic<bool> m_over;
   typename P::template atomic<bool> m_any{false};
   spin_lock<P> m_lock;
   typename World::queue m_held; // guarded by m_lock

@@ -79,6 +79,8 @@ const std::pair<const char *, const char *> k_values[] = {
     {"WEFT_SPIN_US", "1ms"},
     {"WEFT_THROTTLE_BYTES", "64KiB"},
     {"WEFT_THROTTLE_BYTES", "off"},
+    {"WEFT_THROTTLE_POLICY", "none"},
+    {"WEFT_THROTTLE_POLICY", "tasks"},
     {"WEFT_POLL_PERIOD", "1us"},
     {"WEFT_JOIN_DEQUE", "8"},
     {"WEFT_GROUP_EXCEPTIONS", "collect_all"},
@@ -164,6 +166,14 @@ TEST(every_setting, of_the_managers_runs) {
       text += name + '=' + value + ' ';
     EXPECT_TRUE(end.exited(0)) << text << ": " << end;
     EXPECT_FALSE(end.printed("weft: warning: ")) << text << ": " << end;
+  }
+}
+
+TEST(every_setting, of_the_throttle_runs) {
+  for (const char *tasks : {"16", "1024", "off"}) {
+    const auto end = with({{"WEFT_THROTTLE_POLICY", "tasks"}, {"WEFT_THROTTLE_TASKS", tasks}});
+    EXPECT_TRUE(end.exited(0)) << tasks << ": " << end;
+    EXPECT_FALSE(end.printed("weft: warning: ")) << tasks << ": " << end;
   }
 }
 

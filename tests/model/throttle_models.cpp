@@ -45,7 +45,7 @@ struct model_world {
   using queue = frame_queue;
   model_atomic<std::int64_t> &live;
   eventcount<P> &idle;
-  std::int64_t live_bytes() const { return live.load(seq_cst); }
+  std::int64_t level() const { return live.load(seq_cst); }
   void wake_one() const { idle.notify_one(); }
   static void make_ready(model_frame &f) { weft_model::make_ready(f); }
 };
@@ -54,14 +54,14 @@ struct throttle_base {
   static constexpr std::int64_t k_limit = 8, k_full = 12, k_batch = 8;
   model_atomic<std::int64_t> live{k_full};
   eventcount<P> idle{1};
-  throttle_core<P, model_world> throttle{{live, idle}, k_limit, k_limit};
+  throttle_core<P, model_world> throttle{{live, idle}, {.limit = k_limit, .lowest = k_limit}};
   void be_held() {
     suspend([this](model_frame &f) {
       throttle.hold(f);
       return true; // the thread that releases it, perhaps the waiter itself, makes it ready
     });
   }
-  void free_batch() { throttle.live_bytes_changed(live.fetch_sub(k_batch, seq_cst) - k_batch); }
+  void free_batch() { throttle.level_changed(live.fetch_sub(k_batch, seq_cst) - k_batch); }
 };
 
 /// Frees the memory that the creator waits for; no worker is idle to release it.
@@ -131,7 +131,7 @@ struct throttle_limits_rise : throttle_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0)
-      return throttle.set_limits(4 * k_full, 4 * k_full);
+      return throttle.set_limits({.limit = 4 * k_full, .lowest = 4 * k_full});
     be_held();
   }
   void check() { expect(!throttle.holds_any(), "no creator is held under limits of before"); }
@@ -143,7 +143,7 @@ struct throttle_turned_off : throttle_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0)
-      return throttle.set_limits(0, 0);
+      return throttle.set_limits({});
     be_held();
   }
   void check() { expect(!throttle.holds_any(), "no creator is held without a limit"); }

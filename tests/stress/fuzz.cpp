@@ -275,7 +275,7 @@ int run_everywhere(const options &o) {
   const double share = o.seconds / static_cast<double>(all.size());
   std::printf("%zu configurations of %.1f s, which cover every pair\n", all.size(), share);
   std::printf(
-      "build      workers    policy     deps       successor  throttle   soft       spin       allocator  seed  "
+      "build      workers    policy     deps       successor  throttle   tasks      bytes      soft       spin       allocator  seed  "
       "     programs\n");
   int explained = 0;
   for (std::size_t i = 0; i != all.size(); ++i) {

@@ -31,6 +31,8 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
           {"deps.system", {"wait-free", "locks", "regions"}},
           {"sched.immediate_successor", {"1", "0", "0.5"}},
+          {"throttle.policy", {"bytes", "tasks", "none"}},
+          {"throttle.tasks", {"2048", "16"}},
           {"throttle.bytes", {"16MiB", "64KiB"}},
           {"throttle.soft", {"512KiB", "64KiB"}},
           {"spin.us", {"20us", "0us"}},

@@ -21,19 +21,19 @@ struct world {
   using item = producer;
   using queue = intrusive_queue<producer>;
   std::int64_t *live;
-  [[nodiscard]] std::int64_t live_bytes() const { return *live; }
+  [[nodiscard]] std::int64_t level() const { return *live; }
   static void wake_one() {}
   static void make_ready(producer &p) { ++p.times_released; }
 };
 
 struct marks : throttle_core<real_atomics, world> {
-  explicit marks(std::int64_t &live, std::int64_t limit = 16 << 20,
-                 std::int64_t lowest = 512 * k_kib)
-      : throttle_core({&live}, limit, lowest), now(live) {}
+  explicit marks(std::int64_t &live,
+                 const throttle_marks &at = {.limit = 16 << 20, .lowest = 512 * k_kib})
+      : throttle_core({&live}, at), now(live) {}
   using throttle_core::is_alarming;
   using throttle_core::is_beyond;
   std::int64_t &now;
-  void become(std::int64_t live) { live_bytes_changed(now = live); }
+  void become(std::int64_t live) { level_changed(now = live); }
   void hold_back(producer &p) {
     raise_limit(now);
     hold(p);
@@ -46,7 +46,7 @@ TEST(throttle_marks, new_limits_let_the_held_go_on_and_hold_again) {
   producer first;
   m.become(600 * k_kib);
   m.hold_back(first);
-  m.set_limits(8 << 20, 64 * k_kib);
+  m.set_limits({.limit = 8 << 20, .lowest = 64 * k_kib});
   EXPECT_EQ(first.times_released, 1) << "it may be held again";
   EXPECT_FALSE(m.holds_any());
   EXPECT_TRUE(m.over()) << "the next creator checks";
@@ -62,7 +62,7 @@ TEST(throttle_marks, off_holds_none_and_on_again_holds) {
   producer first, second;
   m.become(600 * k_kib);
   m.hold_back(first);
-  m.set_limits(0, 0);
+  m.set_limits({});
   EXPECT_EQ(first.times_released, 1);
   EXPECT_FALSE(m.over());
   m.become(std::int64_t{1} << 40);
@@ -71,7 +71,7 @@ TEST(throttle_marks, off_holds_none_and_on_again_holds) {
   EXPECT_FALSE(m.is_beyond(std::int64_t{1} << 40));
   m.hold_back(second); // it was on its way when the throttle was turned off
   EXPECT_EQ(second.times_released, 1);
-  m.set_limits(1 << 20, 1 << 20);
+  m.set_limits({.limit = 1 << 20, .lowest = 1 << 20});
   EXPECT_TRUE(m.over());
   EXPECT_TRUE(m.is_beyond(std::int64_t{1} << 40));
 }
@@ -148,11 +148,43 @@ TEST(throttle_marks, the_alarm_follows_memory_down) {
   EXPECT_TRUE(m.is_alarming(512 * k_kib + 1));
 }
 
-TEST(throttle_marks, a_limit_of_zero_holds_nobody) {
+TEST(throttle_marks, without_a_limit_nobody_is_held) {
   std::int64_t live = 0;
-  marks m(live, 0, 0);
+  marks m(live, {});
   m.become(std::int64_t{1} << 40);
   EXPECT_FALSE(m.over());
+}
+
+TEST(throttle_marks, the_margin_is_the_policys) {
+  std::int64_t live = 0;
+  marks m(live, {.limit = 100, .lowest = 100, .margin = 10});
+  producer first, second;
+  m.become(101);
+  m.hold_back(first);
+  EXPECT_FALSE(m.is_beyond(111));
+  EXPECT_TRUE(m.is_beyond(112));
+  m.set_limits({.limit = 100, .lowest = 100, .margin = 20});
+  m.hold_back(second);
+  EXPECT_FALSE(m.is_beyond(121));
+  EXPECT_TRUE(m.is_beyond(122));
+}
+
+TEST(throttle_marks, each_creator_checks_where_the_policy_asks_for_it) {
+  std::int64_t live = 0;
+  marks m(live, {.limit = 100, .lowest = 100, .margin = 10, .checks_each_spawn = true});
+  producer first;
+  EXPECT_TRUE(m.over()) << "from the first spawn on";
+  m.become(1);
+  EXPECT_TRUE(m.over());
+  m.become(101);
+  m.hold_back(first);
+  EXPECT_TRUE(m.over()) << "also where there is room";
+  m.set_limits({.limit = 100, .lowest = 100});
+  m.become(1);
+  EXPECT_FALSE(m.over());
+  m.set_limits({.limit = 100, .lowest = 100, .checks_each_spawn = true});
+  m.become(1);
+  EXPECT_TRUE(m.over());
 }
 
 } // namespace
