@@ -715,6 +715,33 @@ running:[1,1*124,1.01575,2*94,1.47244,1*2,1.37795,2*46,1.86614,1*47,0.110236,0*3
 )");
 }
 
+TEST_F(exact, a_page_lists_what_tuning_has_decided) {
+  made_trace t(weft::rt::trace_level::switches, {"main", "one", "loop: tile = 64 <8", "loop: end"});
+  t.put(1'000, on::begin, 7, 2).put(9'000, on::end, 7);
+  weft(t, {"report", "-o", out("page.html")});
+  EXPECT_EQ(text_of(out("page.html")).find("<h2>Tuning"), std::string::npos);
+  t.put(3'000, on::decided, 0, 3, 925).put(5'000, on::decided, 0, 4, 1'000);
+  weft(t, {"report", "-o", out("page.html")});
+  const std::string page = text_of(out("page.html"));
+  EXPECT_NE(page.find("Tuning has decided 2 times; last, after 4.0 us: loop: end."),
+            std::string::npos)
+      << page;
+  EXPECT_NE(page.find("<tr><td>2.0 us<td>loop: tile = 64 &lt;8<td>92.5 % of the default's</tr>"
+                      "<tr><td>4.0 us<td>loop: end<td>100.0 % of the default's</tr>"),
+            std::string::npos)
+      << page;
+  EXPECT_EQ(page.find("The newest 64 of"), std::string::npos);
+  for (std::uint64_t at = 0; at != 62; ++at)
+    t.put(6'000 + at, on::decided, 0, 4, 1'000);
+  weft(t, {"report", "-o", out("page.html")});
+  EXPECT_EQ(text_of(out("page.html")).find("The newest 64 of"), std::string::npos);
+  t.put(7'000, on::decided, 0, 4, 1'000);
+  weft(t, {"report", "-o", out("page.html")});
+  const std::string longer = text_of(out("page.html"));
+  EXPECT_NE(longer.find("The newest 64 of 65 decisions."), std::string::npos);
+  EXPECT_EQ(longer.find("tile = 64"), std::string::npos) << "the oldest is left out";
+}
+
 TEST_F(exact, a_page_of_many_tracks_has_fewer_columns) {
   auto t = many_ways();
   for (unsigned slot = 2; slot != 12; ++slot)

@@ -236,6 +236,25 @@ std::string share_table(const report_data &data) {
          "shows tasks only.</p>";
 }
 
+/// Returns what sessions have decided, the newest last; empty where nothing was.
+std::string decision_table(const report_data &data) {
+  constexpr std::size_t k_most = 64; // as weft::tune::decisions()
+  if (data.decisions.empty())
+    return "";
+  std::string s =
+      "<h2>Tuning</h2><div class=scroll tabindex=0 role=region aria-label=\"decisions of tuning\"><table><tr><th>after<th>decision<th>cost of the last trial</tr>";
+  const std::size_t all = data.decisions.size();
+  for (std::size_t i = all > k_most ? all - k_most : 0; i < all; ++i) {
+    const tuning_decision &made = data.decisions[i];
+    s += "<tr><td>" + duration(made.after_ns) + "<td>" + html(made.what) +
+         text("<td>%.1f %% of the default's</tr>", 100 * made.of_default);
+  }
+  s += "</table></div>";
+  if (all > k_most)
+    s += text("<p class=soft>The newest %zu of %zu decisions.</p>", k_most, all);
+  return s;
+}
+
 std::string page(const trace_reader &reader, const report_data &data) {
   const double all = data.duration_ns * std::max<double>(data.workers, 1);
   std::string s = k_page_head;
@@ -292,6 +311,7 @@ std::string page(const trace_reader &reader, const report_data &data) {
             "aria-label=\"Predicted speedup by workers\"></canvas>"
           : "</div>";
   s += what_if_table(data);
+  s += decision_table(data);
   return s + "</main>" + script_data(reader, data) + "<script>\n" + k_page_script +
          "</script></body></html>\n";
 }

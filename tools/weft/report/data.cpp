@@ -149,6 +149,10 @@ void collector::count(const trace_item &item) {
     m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), item.slot + 1));
     m_is_thread[item.slot] = true;
   }
+  if (static_cast<trace_event>(item.record->event) == trace_event::decided)
+    m_data.decisions.push_back({static_cast<double>(m_reader.ns(item.record->time) - m_first),
+                                m_reader.type_name(item.record->type),
+                                static_cast<double>(item.record->a) / 1000});
   if (const int more = m_live.take(*item.record))
     m_data.live[sample_of(m_data, m_reader.ns(item.record->time))] += more;
 }

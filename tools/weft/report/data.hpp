@@ -50,6 +50,13 @@ struct shown_task {
   long on_path = -1; // number of tasks before it on the critical path
 };
 
+/// Is one decision of a session that tunes knobs.
+struct tuning_decision {
+  double after_ns; // since the trace began
+  std::string what; // the site and the sentence
+  double of_default; // cost of the last trial; 1: as much as the default's
+};
+
 struct report_data {
   std::string program;
   std::vector<weft::rt::time_share> shares; // of the workers' time in the run, by runtime
@@ -78,6 +85,7 @@ struct report_data {
   std::vector<std::pair<unsigned, double>> predicted; // workers, ns
   double no_overhead_ns = 0;
   std::vector<std::pair<std::string, double>> faster; // a type twice as fast, on as many workers
+  std::vector<tuning_decision> decisions; // the oldest first
   std::vector<std::string> sentences;
 };
 

@@ -103,6 +103,10 @@ std::vector<std::string> findings(const report_data &data) {
           text("If '%s' took half as long, the critical path would be %.0f %% shorter.",
                best->name.c_str(), best->gain_percent));
   }
+  if (!data.decisions.empty())
+    sentences.push_back(
+        text("Tuning has decided %zu times; last, after %s: %s.", data.decisions.size(),
+             duration(data.decisions.back().after_ns).c_str(), data.decisions.back().what.c_str()));
   if (data.discarded)
     sentences.push_back(text("%llu of %llu records were discarded: what follows is of the rest.",
                              static_cast<unsigned long long>(data.discarded),
