@@ -145,8 +145,9 @@ void write_sizes(std::ostream &to, const std::map<long, std::vector<metrics>> &b
   to << "| points | time, ms | idle rate, % | task, us | overhead, ns | TM, ms | WT, ms | "
         "creation, ms | accesses | misses |\n"
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-  for (const auto &[size, runs] : by_size) {
-    const auto of = [&, &runs = runs](double metrics::*value) {
+  for (const auto &entry : by_size) {
+    const std::vector<metrics> &runs = entry.second;
+    const auto of = [&](double metrics::*value) {
       std::vector<double> values;
       for (const metrics &m : runs)
         values.push_back(m.*value);
@@ -157,8 +158,9 @@ void write_sizes(std::ostream &to, const std::map<long, std::vector<metrics>> &b
     };
     const summary time = summarize(of(&metrics::time)),
                   wait = summarize(of(&metrics::wait_per_core));
-    to << "| " << size << " | " << shown(time.mean / 1e6, 1) << " ± " << shown(time.half / 1e6, 1)
-       << " | " << shown(100 * harmonic_mean(of(&metrics::idle_rate)), 1) << " | "
+    to << "| " << entry.first << " | " << shown(time.mean / 1e6, 1) << " ± "
+       << shown(time.half / 1e6, 1) << " | "
+       << shown(100 * harmonic_mean(of(&metrics::idle_rate)), 1) << " | "
        << mean(&metrics::duration, 1e3, 2) << " | " << mean(&metrics::overhead, 1, 0) << " | "
        << mean(&metrics::management, 1e6, 1) << " | " << shown(wait.mean / 1e6, 1)
        << (std::isnan(wait.mean) ? "" : " ± " + shown(wait.half / 1e6, 1)) << " | "
