@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/wait/claim_word.hpp and waiter_list.hpp. One thread begins a task, its block is freed
-// once, and a waiter is either fired or taken back. `begin`, `end` and `drop` are images of the code
+// Models of src/task/wait/claim_word.hpp, waiter_list.hpp and hand_over.hpp. One thread begins a task, its
+// block is freed once, and a waiter is either fired or taken back. `begin`, `end` and `drop` are images of the code
 // around the words.
 #include "checker/models.hpp"
 
 #include "task/countdown.hpp"
 #include "task/wait/claim_word.hpp"
+#include "task/wait/hand_over.hpp"
 #include "task/wait/waiter_list.hpp"
 
 namespace {
@@ -313,5 +314,59 @@ struct waiters_unlocked {
   }
 };
 const fails<waiters_unlocked> f3{"waiters_that_leave_without_the_lock", "data race"};
+
+// --- one waiter for several ends
+
+/// Waits for the inputs one by one. The creator and the signallers of the inputs hand it on.
+struct model_all : model_node {
+  waiters::word ends[3]{nullptr, nullptr, nullptr};
+  model_var<std::size_t> passed_over{0};
+  std::size_t inputs = 0;
+};
+struct model_inputs {
+  static std::size_t count(const model_all &all) { return all.inputs; }
+  static std::size_t passed(const model_all &all) { return all.passed_over.get(); }
+  static void pass(model_all &all, std::size_t n) { all.passed_over.set(n); }
+  static waiters::word &end_of(model_all &all, std::size_t at) { return all.ends[at]; }
+};
+
+/// Counts an input after the node has been attached to it, when it may be another thread's.
+bool count_too_late(model_all &all) {
+  for (std::size_t at = all.passed_over.get(); at < all.inputs; ++at)
+    if (waiters::attach(all.ends[at], all)) {
+      all.passed_over.set(at + 1);
+      return true;
+    }
+  return false;
+}
+
+template <int Inputs, bool (*Attach)(model_all &)>
+struct handed_over {
+  static constexpr int threads = 1 + Inputs;
+  model_all all;
+  model_var<int> results[Inputs];
+  model_atomic<int> ended{0};
+  handed_over() { all.inputs = Inputs; }
+  void go_on() {
+    if (Attach(all))
+      return;
+    expect(ended.fetch_add(1, relaxed) == 0, "the whole ends once");
+    for (model_var<int> &result : results)
+      expect(result.get() == 1, "the whole ends behind all inputs, and sees what they did");
+  }
+  void run(int t) {
+    if (t == 0)
+      return go_on();
+    results[t - 1].set(1);
+    if (waiters::raise(all.ends[t - 1], token()))
+      go_on();
+  }
+  void check() { expect(ended.load(relaxed) == 1, "the whole ends"); }
+};
+const passes<handed_over<1, &attach_to_next<waiters, model_inputs, model_all>>> h1{"hand_over_one"};
+const passes<handed_over<2, &attach_to_next<waiters, model_inputs, model_all>>> h2{"hand_over_two"};
+const passes<handed_over<3, &attach_to_next<waiters, model_inputs, model_all>>> h3{
+    "hand_over_three"};
+const fails<handed_over<2, &count_too_late>> f4{"hand_over_that_counts_too_late", "data race"};
 
 } // namespace

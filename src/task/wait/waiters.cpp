@@ -2,7 +2,7 @@
 #include "task/wait/waiters.hpp"
 
 #include "task/ready.hpp"
-#include "task/wait/signal_word.hpp"
+#include "task/wait/hand_over.hpp"
 
 #include <weft/detail/future.hpp>
 
@@ -18,15 +18,19 @@ WEFT_INLINE void fire_all(waiter *waiting, firing &all) noexcept {
   }
 }
 
+struct inputs_in_turn {
+  static std::size_t count(const detail::all_inputs &all) noexcept { return all.inputs.count; }
+  static std::size_t passed(const detail::all_inputs &all) noexcept { return all.passed; }
+  static void pass(detail::all_inputs &all, std::size_t n) noexcept { all.passed = n; }
+  static std::atomic<void *> &end_of(const detail::all_inputs &all, std::size_t at) noexcept {
+    return all.inputs.first[at]->done_word;
+  }
+};
+
 } // namespace
 
 bool attach_to_next(detail::all_inputs &all) noexcept {
-  while (all.passed != all.inputs.count) {
-    std::atomic<void *> &end = all.inputs.first[all.passed++]->done_word;
-    if (!is_raised(end, k_done) && task_waiters::attach(end, all))
-      return true;
-  }
-  return false;
+  return attach_to_next<task_waiters, inputs_in_turn>(all);
 }
 
 void fire_input(waiter *self, firing &all) noexcept {
