@@ -167,15 +167,29 @@ struct common_entry {
   std::uint32_t link; // to be delivered; 0: it was delivered
 };
 
+/// Tells how the accesses of a task are entered: by its creator, before it hands out a handle, or by the
+/// manager of a task that was posted.
+enum class entered_by { creator, manager };
+
+/// Adds a reference for each access of a task.
+template <entered_by Who>
+WEFT_INLINE void add_references_of_accesses(task &t, std::uint32_t count) noexcept {
+  if (Who == entered_by::manager)
+    add_references(t, count);
+  else
+    t.references.store(t.references.load(std::memory_order_relaxed) + count,
+                       std::memory_order_relaxed); // O5
+}
+
 /// Does what enter_accesses() does for a task with one strong access, `a`, to an address that is
 /// known and not the parent's.
+template <entered_by Who = entered_by::creator>
 WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kind,
                                       data_access *&last) noexcept {
   data_access *const before = std::exchange(last, &a);
   task *const task_before = before ? before->task : nullptr;
   t.extent = 1;
-  t.references.store(t.references.load(std::memory_order_relaxed) + 1,
-                     std::memory_order_relaxed); // O5
+  add_references_of_accesses<Who>(t, 1);
   // O1: acquire: once released, its deliverers touch it no more, and their data is visible
   if (!before || is_released(before->flags.load(std::memory_order_acquire))) {
     a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4

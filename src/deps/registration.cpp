@@ -204,6 +204,7 @@ namespace {
 
 /// Enters the named accesses of `t`, at least one and of no other `kinds`. Throws std::bad_alloc
 /// before anything is linked.
+template <entered_by Who>
 WEFT_INLINE bool enter_named(task &t, domain &home, std::uint32_t kinds) {
   const std::uint32_t count = t.extent;
   home.reserve(count);
@@ -216,9 +217,7 @@ WEFT_INLINE bool enter_named(task &t, domain &home, std::uint32_t kinds) {
     find_cohorts(t, home);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
-  // O5: likewise; each access that ends takes one away
-  t.references.store(t.references.load(std::memory_order_relaxed) + count,
-                     std::memory_order_relaxed);
+  add_references_of_accesses<Who>(t, count); // O5: likewise; each access that ends takes one away
   ready_list none; // entering can satisfy no task but this one
   mailbox box(none, &t);
   std::uint32_t satisfied = 0;
@@ -286,7 +285,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   }
   if ((sends_messages() || d.is_hidden()) && leave_to_managers(t, d, all.kinds)) [[unlikely]]
     return false;
-  return enter_named(t, d, all.kinds);
+  return enter_named<entered_by::creator>(t, d, all.kinds);
 }
 
 bool enter_posted(task &t) {
@@ -294,11 +293,11 @@ bool enter_posted(task &t) {
   data_access &only = t.accesses()[0];
   const std::uint32_t kind = kind_of(only);
   if (t.extent != 1 || kind & k_weak || mailbox::needs_general_path_without_messages())
-    return enter_named(t, d, k_weak);
+    return enter_named<entered_by::manager>(t, d, k_weak);
   data_access **const last = d.find_slot(only.address);
   if (!last || !domain::is_plain(*last))
-    return enter_named(t, d, k_weak);
-  const auto [behind, before, link] = enter_common(t, only, kind, *last);
+    return enter_named<entered_by::manager>(t, d, k_weak);
+  const auto [behind, before, link] = enter_common<entered_by::manager>(t, only, kind, *last);
   if (behind)
     return link && continue_entering(t, *behind, *before, link);
   if (before)

@@ -199,6 +199,14 @@ inline heap *own_heap() noexcept {
   return e ? e->memory : nullptr;
 }
 
+/// Adds references to a task that only the caller knows, but for threads that have a handle: these
+/// copy and drop handles meanwhile.
+inline void add_references(task &t, std::uint32_t n) noexcept {
+  if (unless(bug::handles_ignored, t.has(detail::k_tracked)))
+    t.references.fetch_add(n, std::memory_order_relaxed); // O2 of countdown.hpp
+  else
+    t.references.store(t.references.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
 /// Drops `n` references; the last one frees the block. Any thread.
 inline void drop_references(task &t, std::uint32_t n) noexcept {
   if (take_away(t.references, unless(bug::task_freed_early, n, n + 1)))

@@ -121,8 +121,7 @@ void run_in_place(task &self) {
 void run_in_final(task &self) {
   self.set(detail::k_final);
   self.set(detail::k_undeferred); // its end signals the creator
-  self.references.store(self.references.load(std::memory_order_relaxed) + 1,
-                        std::memory_order_relaxed); // O1: not shared yet
+  add_references(self, 1); // a deferred task has handles
   call_onready(self);
   run_in_place(self);
   wait_until_done(self, exhausted::goes_on);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Futures, promises, continuations and combinations of futures.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
@@ -697,6 +698,63 @@ TEST(post_function, runs_without_a_future) {
   for (int i = 0; i != 20; ++i)
     weft::post([&] { ++ran; });
   EXPECT_TRUE(test::eventually([&] { return ran == 20; }));
+}
+
+/// Counts the results that are alive.
+struct counted {
+  static inline std::atomic<int> s_alive{0};
+  counted() { ++s_alive; }
+  counted(const counted &) { ++s_alive; }
+  counted(counted &&) noexcept { ++s_alive; }
+  ~counted() { --s_alive; }
+};
+
+void copy_often(const weft::shared_future<counted> &original) {
+  for (int i = 0; i != 8; ++i) {
+    const weft::shared_future<counted> one = original, other = one; // dropped at once
+    EXPECT_TRUE(other.valid());
+  }
+}
+
+TEST(future, copies_count_while_a_manager_enters_accesses) {
+  const auto end = test::in_process({{"WEFT_MANAGE_MODE", "central"}, {"WEFT_WORKERS", "3"}}, [] {
+    constexpr int k_rows = 64;
+    int rows[k_rows] = {};
+    for (int round = 0; round != test::scaled(1500, 50); ++round) {
+      std::vector<weft::shared_future<counted>> all;
+      for (int &row : rows) {
+        all.push_back(weft::future<counted>(
+                          weft::spawn([] { return counted(); }, weft::inout(row), weft::tracked))
+                          .share());
+        copy_often(all.back());
+      }
+      weft::taskwait();
+      EXPECT_EQ(counted::s_alive, k_rows);
+    }
+    EXPECT_EQ(counted::s_alive, 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(future, copies_count_while_a_final_task_begins_a_deferred_one) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    for (int round = 0; round != test::scaled(20000, 2000); ++round) {
+      {
+        const auto deferred = weft::async(weft::launch::deferred, [] { return counted(); }).share();
+        std::atomic<bool> is_over{false};
+        weft::spawn([&] { deferred.wait(), is_over = true; }, weft::final(true));
+        for (int i = 1; !is_over; ++i) {
+          copy_often(deferred);
+          if (i % 1000 == 0)
+            weft::taskyield(); // the task may have no other worker
+        }
+        weft::taskwait();
+        EXPECT_EQ(counted::s_alive, 1);
+      }
+      EXPECT_EQ(counted::s_alive, 0);
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace
