@@ -44,7 +44,8 @@ class WEFT_API inproc_world {
   ///
   /// Errors. invalid_argument for a rank that does not exist.
   void lose(int rank) const;
-  /// Stops a rank from making progress, or lets it go on: for tests of slow receivers.
+  /// Stops a rank from making progress, or lets it go on: for tests of slow receivers. A call of
+  /// progress that is under way comes to its end.
   ///
   /// Errors. invalid_argument for a rank that does not exist.
   void hold(int rank, bool held) const;
