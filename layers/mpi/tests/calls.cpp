@@ -274,6 +274,31 @@ void waitsome() {
       [] { answer(17, 171); });
 }
 
+/// Lets the message come at any moment of the wait: while the wait looks for what is active, too.
+void messages_at_any_moment() {
+  constexpr int k_rounds = 300, k_any = 20, k_some = 21;
+  if (rank == 1)
+    for (int i = 0; i < 2 * k_rounds; ++i) {
+      PMPI_Recv(nullptr, 0, MPI_INT, 0, k_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      answer(i % 2 == 0 ? k_any : k_some, i);
+    }
+  if (rank != 0)
+    return;
+  weft::spawn([] {
+    for (int i = 0; i < 2 * k_rounds; ++i) {
+      three t(i % 2 == 0 ? k_any : k_some);
+      PMPI_Send(nullptr, 0, MPI_INT, 1, k_go, MPI_COMM_WORLD);
+      int index[3] = {-1, -1, -1}, found = 1;
+      if (i % 2 == 0)
+        MPI_Waitany(3, t.r, index, MPI_STATUS_IGNORE);
+      else
+        MPI_Waitsome(3, t.r, &found, index, MPI_STATUSES_IGNORE);
+      CHECK(found == 1 && index[0] == 2 && t.x[2] == i);
+    }
+  });
+  weft::taskwait();
+}
+
 /// Tests in a loop: each test that finds nothing lets other work run.
 void tests() {
   suspends(
@@ -398,6 +423,7 @@ constexpr test k_tests[] = {
     {"waitall", 2, &waitall},
     {"waitany", 2, &waitany},
     {"waitsome", 2, &waitsome},
+    {"messages_at_any_moment", 2, &messages_at_any_moment},
     {"tests", 2, &tests},
     {"persistent", 2, &persistent},
     {"more_tasks_than_workers", 2, &more_tasks_than_workers},

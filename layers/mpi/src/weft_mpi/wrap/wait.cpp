@@ -10,14 +10,19 @@ using namespace weft_mpi;
 
 namespace {
 
-/// Suspends the task until a request that is active has completed. Requests that are complete now
-/// are inactive: MPI has just been asked for a completed one, and found none.
-void wait_for_any(const caller &here, int count, const MPI_Request *requests) {
-  std::vector<MPI_Request> active;
-  active.reserve(static_cast<std::size_t>(count));
+/// Returns the requests that are incomplete now. Of the others MPI, if it is asked afterwards, finds one
+/// that has completed; if it finds none, they are inactive.
+std::vector<MPI_Request> incomplete_of(int count, const MPI_Request *requests) {
+  std::vector<MPI_Request> found;
+  found.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     if (!is_complete(requests[i]))
-      active.push_back(requests[i]);
+      found.push_back(requests[i]);
+  return found;
+}
+
+/// Suspends the task until one of these requests has completed.
+void wait_for_any(const caller &here, const std::vector<MPI_Request> &active) {
   here.wait_until([&active] {
     for (MPI_Request r : active)
       if (is_complete(r))
@@ -59,13 +64,16 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
   WEFT_ENTER("MPI_Waitany")
   if (!here.is_task() || !requests || count <= 0)
     return PMPI_Waitany(count, requests, index, status);
-  for (;;) {
+  std::vector<MPI_Request> active;
+  for (bool first = true;; first = false) {
     int flag = 0;
     const int error = PMPI_Testany(count, requests, index, &flag, status);
     if (error != MPI_SUCCESS || flag)
       return error;
     try {
-      wait_for_any(here, count, requests);
+      if (!first)
+        wait_for_any(here, active);
+      active = incomplete_of(count, requests); // then MPI is asked again
     } catch (const std::bad_alloc &) {
       return PMPI_Waitany(count, requests, index, status);
     }
@@ -77,12 +85,15 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[],
   WEFT_ENTER("MPI_Waitsome")
   if (!here.is_task() || !requests || count <= 0)
     return PMPI_Waitsome(count, requests, found, indices, statuses);
-  for (;;) {
+  std::vector<MPI_Request> active;
+  for (bool first = true;; first = false) {
     const int error = PMPI_Testsome(count, requests, found, indices, statuses);
     if (error != MPI_SUCCESS || *found != 0)
       return error;
     try {
-      wait_for_any(here, count, requests);
+      if (!first)
+        wait_for_any(here, active);
+      active = incomplete_of(count, requests); // then MPI is asked again
     } catch (const std::bad_alloc &) {
       return PMPI_Waitsome(count, requests, found, indices, statuses);
     }
