@@ -121,7 +121,7 @@ struct state_body {
       self->result.destroy();
   }
   static constexpr body_ops ops{nullptr, nullptr, is_trivial_result<T> ? nullptr : &destroy_result,
-                                true, 0};
+                                !is_trivial_result<T>, 0};
 };
 template <>
 struct state_body<void> {
@@ -129,7 +129,7 @@ struct state_body<void> {
 };
 template <class Body>
 inline constexpr body_ops k_state_ops{
-    nullptr,      nullptr, Body::ops.destroy_result, Body::ops.destroy_result != nullptr,
+    nullptr,      nullptr, Body::ops.destroy_result, (Body::ops.traits.flags & k_destroys) != 0,
     sizeof(Body), nullptr, Body::ops.inputs};
 
 /// Creates the state of a T.
