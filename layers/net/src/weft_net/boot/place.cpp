@@ -176,8 +176,10 @@ std::string share_by_pmi(int descriptor, int rank, const std::string &value) {
   write_line(descriptor, "cmd=barrier_in\n");
   static_cast<void>(answer(descriptor, "barrier_out", "rc"));
   write_line(descriptor, "cmd=get kvsname=" + space + " key=weft-net\n");
-  // Not finalized: then MPI_Init of the program could not use the descriptor any more.
-  return answer(descriptor, "get_result", "value");
+  std::string shared = answer(descriptor, "get_result", "value");
+  write_line(descriptor, "cmd=finalize\n");
+  static_cast<void>(answer(descriptor, "finalize_ack", "rc"));
+  return shared;
 }
 
 namespace {
