@@ -188,9 +188,10 @@ static inline void nanos6_wait_for_full_initialization(void) {
   weft_oss_require(weft_start(), "nanos6_wait_for_full_initialization");
 }
 static inline unsigned int nanos6_get_num_cpus(void) { return (unsigned int)weft_worker_count(); }
+// A spare worker, which stands in for a blocked one, counts as one of the cpus, too.
 static inline unsigned int nanos6_get_current_virtual_cpu(void) {
   const int worker = weft_worker_id();
-  return worker < 0 ? 0 : (unsigned int)worker;
+  return worker < 0 ? 0 : (unsigned int)worker % nanos6_get_num_cpus();
 }
 static inline long nanos6_get_current_system_cpu(void) { return sched_getcpu(); }
 static inline int nanos6_in_final(void) { return weft_task_in_final() > 0; }
