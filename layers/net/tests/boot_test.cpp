@@ -3,6 +3,7 @@
 #include "weft_net/boot/address.hpp"
 #include "weft_net/boot/member.hpp"
 #include "weft_net/boot/place.hpp"
+#include "weft_net/boot/pmi.hpp"
 #include "weft_net/boot/rendezvous.hpp"
 #include "weft_net/boot/report.hpp"
 

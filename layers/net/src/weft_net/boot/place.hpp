@@ -37,9 +37,8 @@ struct environment_reader {
 /// text for people, where the environment contradicts itself or leaves something out.
 [[nodiscard]] std::optional<membership> find_membership(const environment_reader &from);
 
-/// Publishes `value` at rank 0, and returns it at all ranks. Throws std::runtime_error.
-[[nodiscard]] std::string share_by_pmi(int descriptor, int rank, const std::string &value);
-/// Does the same by a file in the user's own folder under /dev/shm; the ranks ask for some seconds.
+/// Publishes `value` at rank 0, and returns it at all ranks, by a file in the user's own folder under
+/// /dev/shm; the ranks ask for some seconds. Throws std::runtime_error.
 [[nodiscard]] std::string share_by_file(const std::string &job, int rank, const std::string &value,
                                         int seconds);
 /// Removes the file.

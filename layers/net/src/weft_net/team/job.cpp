@@ -7,6 +7,7 @@
 
 #include "weft_net/boot/member.hpp"
 #include "weft_net/boot/place.hpp"
+#include "weft_net/boot/pmi.hpp"
 #include "weft_net/boot/report.hpp"
 #include "weft_net/team/rank_task.hpp"
 #include "weft_net/team/stall.hpp"
