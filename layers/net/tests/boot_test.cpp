@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -19,7 +21,15 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+// Is MPI's, as the process finds it: a variable says whether MPI is initialized.
+int g_is_mpi_initialized = 0;
+extern "C" int MPI_Initialized(int *is_initialized) {
+  *is_initialized = g_is_mpi_initialized;
+  return 0;
+}
 
 namespace {
 
@@ -528,8 +538,6 @@ void serve_pmi(int line, std::string &stored, std::atomic<int> &arrived, int siz
       reply = "cmd=barrier_out\n";
     } else if (text == "cmd=get kvsname=kvs_1_0 key=weft-net")
       reply = "cmd=get_result rc=0 msg=success value=" + stored + "\n";
-    else if (text == "cmd=finalize")
-      reply = "cmd=finalize_ack\n";
     else
       reply = "cmd=unknown rc=-1\n";
     if (write(line, reply.data(), reply.size()) < 0)
@@ -558,10 +566,112 @@ TEST(boot, a_value_is_shared_by_pmi) {
   }
   for (auto &one : ranks)
     EXPECT_EQ(one.get(), "10.0.0.1:70/abc0");
-  for (const int line : own)
+  for (const int line : own) { // a library of MPI begins on the same line afterwards
+    ASSERT_EQ(write(line, "cmd=init\n", 9), 9);
+    char answered[8] = {};
+    ASSERT_EQ(read(line, answered, 7), 7);
+    EXPECT_STREQ(answered, "cmd=res");
     close(line);
+  }
   for (auto &one : servers)
     one.join();
+}
+
+/// Runs `rank` in a process that has a line to the process manager, and returns what comes there. The
+/// process manager answers unless it is silent.
+std::string line_of_a_process(const std::function<void(int)> &rank, bool is_silent = false) {
+  int pair[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pair[1]);
+    rank(pair[0]);
+    std::exit(0);
+  }
+  close(pair[0]);
+  std::string all;
+  char c;
+  while (read(pair[1], &c, 1) == 1) {
+    all += c;
+    if (c == '\n' && !is_silent && write(pair[1], "cmd=finalize_ack\n", 17) != 17)
+      break;
+  }
+  close(pair[1]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  return all;
+}
+
+TEST(boot, the_line_to_the_process_manager_is_finalized_at_exit) {
+  EXPECT_EQ(line_of_a_process([](int line) { finalize_pmi_at_exit(line); }), "cmd=finalize\n");
+  EXPECT_EQ(line_of_a_process([](int line) { finalize_pmi_at_exit(line); }, true),
+            "cmd=finalize\n"); // and the process ends although no answer comes
+  EXPECT_EQ(line_of_a_process([](int line) {
+              finalize_pmi_at_exit(line);
+              finalize_pmi();
+              _exit(0);
+            }),
+            "cmd=finalize\n");
+  EXPECT_EQ(line_of_a_process([](int) {}), "");
+}
+
+TEST(boot, the_line_to_the_process_manager_is_left_to_mpi) {
+  EXPECT_EQ(line_of_a_process([](int line) {
+              finalize_pmi_at_exit(line);
+              g_is_mpi_initialized = 1;
+            }),
+            "");
+}
+
+TEST(boot, a_child_of_fork_leaves_the_line_to_the_process_manager) {
+  EXPECT_EQ(line_of_a_process([](int line) {
+              finalize_pmi_at_exit(line);
+              const pid_t child = fork();
+              if (child == 0)
+                std::exit(0);
+              waitpid(child, nullptr, 0);
+              static_cast<void>(!write(line, "parent\n", 7));
+              char answered[17];
+              static_cast<void>(!read(line, answered, sizeof answered));
+            }),
+            "parent\ncmd=finalize\n");
+}
+
+TEST(boot, a_closed_line_to_the_process_manager_harms_no_exit) {
+  EXPECT_EQ(line_of_a_process([](int line) {
+              finalize_pmi_at_exit(line);
+              close(line);
+            }),
+            "");
+  // The number is another socket's by now, which receives nothing.
+  EXPECT_EQ(line_of_a_process([](int line) {
+              finalize_pmi_at_exit(line);
+              int other[2];
+              static_cast<void>(!socketpair(AF_UNIX, SOCK_STREAM, 0, other));
+              dup2(other[0], line);
+              finalize_pmi();
+              char c;
+              if (recv(other[1], &c, 1, MSG_DONTWAIT) >= 0)
+                _exit(3);
+            }),
+            "");
+  // The process manager has gone: no SIGPIPE ends the process.
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pair[1]);
+    finalize_pmi_at_exit(pair[0]);
+    char c;
+    static_cast<void>(!read(pair[0], &c, 1)); // until the other side is closed
+    std::exit(0);
+  }
+  close(pair[0]);
+  close(pair[1]);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
 }
 
 TEST(boot, a_value_is_shared_by_a_file) {

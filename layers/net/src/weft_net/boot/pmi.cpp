@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft_net/boot/pmi.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
+#include <dlfcn.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft_net {
@@ -57,10 +63,59 @@ std::string share_by_pmi(int descriptor, int rank, const std::string &value) {
   write_line(descriptor, "cmd=barrier_in\n");
   static_cast<void>(answer(descriptor, "barrier_out", "rc"));
   write_line(descriptor, "cmd=get kvsname=" + space + " key=weft-net\n");
-  std::string shared = answer(descriptor, "get_result", "value");
-  write_line(descriptor, "cmd=finalize\n");
-  static_cast<void>(answer(descriptor, "finalize_ack", "rc"));
-  return shared;
+  return answer(descriptor, "get_result", "value");
+}
+
+namespace {
+
+/// Is the line of this process, which exit() finalizes.
+struct kept_line {
+  int descriptor;
+  pid_t process;
+  dev_t device;
+  ino_t inode; ///< of the socket: the number of the descriptor may be another file's later
+};
+kept_line g_line{};
+std::atomic<bool> g_is_open{false};
+
+constexpr int k_answer_ms = 2000;
+
+bool is_mpi_initialized() noexcept {
+  void *const found = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+  if (!found)
+    return false;
+  int is_initialized = 0;
+  return reinterpret_cast<int (*)(int *)>(found)(&is_initialized) == 0 && is_initialized != 0;
+}
+
+} // namespace
+
+void finalize_pmi_at_exit(int descriptor) {
+  struct stat now{};
+  if (fstat(descriptor, &now) != 0)
+    return; // share_by_pmi says so
+  g_line = {descriptor, getpid(), now.st_dev, now.st_ino};
+  g_is_open.store(true);
+  static_cast<void>(std::atexit([] { finalize_pmi(); }));
+}
+
+void finalize_pmi() noexcept {
+  if (!g_is_open.exchange(false))
+    return;
+  const kept_line line = g_line;
+  struct stat now{};
+  if (line.process != getpid() || fstat(line.descriptor, &now) != 0 || now.st_dev != line.device ||
+      now.st_ino != line.inode || is_mpi_initialized())
+    return;
+  constexpr char k_text[] = "cmd=finalize\n";
+  if (send(line.descriptor, k_text, sizeof k_text - 1, MSG_NOSIGNAL) < 0)
+    return; // the process manager has gone
+  // It answers, and takes a process that is gone by then for a failed one.
+  pollfd answer_of{line.descriptor, POLLIN, 0};
+  char taken = 0;
+  while (taken != '\n' && poll(&answer_of, 1, k_answer_ms) > 0 &&
+         recv(line.descriptor, &taken, 1, MSG_DONTWAIT) == 1)
+    ;
 }
 
 } // namespace weft_net

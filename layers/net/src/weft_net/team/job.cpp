@@ -247,6 +247,8 @@ void job::meet(const meeting_options &options) {
   }
   const std::string own = m_membership.root + "/" + weft_net::text_of(key);
   if (m_membership.meet == meeting::process_manager || m_membership.meet == meeting::one_host) {
+    if (m_membership.pmi >= 0)
+      weft_net::finalize_pmi_at_exit(m_membership.pmi);
     const std::string shared =
         options.share ? options.share(own)
         : m_membership.meet == meeting::one_host
@@ -371,6 +373,7 @@ void job::end_soon(const std::string &why) {
       return;
     print("rank " + std::to_string(m_membership.rank) + " ends, because " + why +
           "; net.loss=continue goes on without it");
+    weft_net::finalize_pmi(); // or the line may get lost
     _exit(k_lost_exit);
   });
 }
