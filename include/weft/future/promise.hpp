@@ -96,24 +96,30 @@ class promise : public detail::promise_base {
   ///
   /// Errors. future_error no_state, future_already_retrieved.
   [[nodiscard]] future<T> get_future() { return future<T>(this->take_future()); }
-  /// Sets the value. What its construction throws leaves the promise as it was.
+  /// Sets the value: of anything that makes a T, also of a list in braces, as std's promise does.
+  /// What its construction throws leaves the promise as it was.
   ///
   /// Errors. future_error no_state, promise_already_satisfied.
-  template <class... Args>
-    requires(std::is_void_v<T> ? sizeof...(Args) == 0 : sizeof...(Args) == 1)
-  void set_value(Args &&...args) {
+  template <class From = T>
+    requires(!std::is_void_v<From>)
+  void set_value(From &&value) {
     detail::task *const t = this->begin();
-    if constexpr (!std::is_void_v<T>) {
-      auto *const body = static_cast<detail::state_body<T> *>(detail::storage(t));
-      auto make = [&]() -> T { return (static_cast<Args &&>(args), ...); };
-      try {
-        body->result.make(make);
-      } catch (...) {
-        detail::state_give_up(t);
-        throw;
-      }
-      body->has_result = true;
+    auto *const body = static_cast<detail::state_body<T> *>(detail::storage(t));
+    auto make = [&]() -> T { return static_cast<From &&>(value); };
+    try {
+      body->result.make(make);
+    } catch (...) {
+      detail::state_give_up(t);
+      throw;
     }
+    body->has_result = true;
+    this->finish();
+  }
+  /// Sets the result of a promise of nothing. Errors. As above.
+  void set_value()
+    requires(std::is_void_v<T>)
+  {
+    this->begin();
     this->finish();
   }
   /// Exchanges two promises.

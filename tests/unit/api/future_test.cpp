@@ -302,6 +302,33 @@ TEST(promise, is_kept_once) {
   EXPECT_EQ(code_of([&] { p.set_value(2); }), std::future_errc::no_state); // NOLINT: on purpose
 }
 
+TEST(promise, takes_what_makes_a_value) {
+  weft::promise<std::pair<int, std::string>> pair;
+  pair.set_value({1, "one"});
+  EXPECT_EQ(pair.get_future().get(), std::pair(1, std::string("one")));
+  weft::promise<std::vector<int>> list;
+  list.set_value({1, 2, 3});
+  EXPECT_EQ(list.get_future().get(), (std::vector{1, 2, 3}));
+  weft::promise<std::string> text;
+  text.set_value("text"); // no string is made for the call
+  EXPECT_EQ(text.get_future().get(), "text");
+  weft::promise<std::unique_ptr<int>> moved;
+  auto one = std::make_unique<int>(1);
+  moved.set_value(std::move(one));
+  EXPECT_EQ(*moved.get_future().get(), 1);
+  const std::string kept = "kept";
+  weft::promise<std::string> copied;
+  copied.set_value(kept);
+  EXPECT_EQ(copied.get_future().get(), kept);
+  int object = 1;
+  weft::promise<int &> reference;
+  reference.set_value(object);
+  EXPECT_EQ(&reference.get_future().get(), &object);
+  weft::promise<void> nothing;
+  nothing.set_value();
+  nothing.get_future().get();
+}
+
 TEST(promise, broken_says_so) {
   weft::future<int> f;
   {
