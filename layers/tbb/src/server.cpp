@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <thread>
 #include <utility>
+
+#include <pthread.h>
 
 namespace weft_tbb {
 
@@ -45,6 +49,7 @@ class server::facade final : public Interface {
 namespace {
 
 constexpr std::size_t k_margin = std::size_t{64} << 10; // of a stack, for what is below TBB
+constexpr unsigned k_rounds_before_fork = 1000; // of 0.1 ms, and longer on a busy machine
 
 struct registry {
   std::mutex lock;
@@ -54,6 +59,9 @@ registry &all() noexcept {
   static registry *const r = new registry; // never destroyed: TBB may end after this library
   return *r;
 }
+
+// When the library is loaded: it is loaded before TBB has threads.
+[[maybe_unused]] const int g_fork_waits = pthread_atfork(&server::before_fork, nullptr, nullptr);
 
 } // namespace
 
@@ -138,6 +146,10 @@ bool server::start_one() noexcept {
           worker *const me = static_cast<worker *>(p);
           me->owner.work(*me);
         },
+        [](void *p) {
+          worker *const me = static_cast<worker *>(p);
+          me->owner.leave(*me);
+        },
         w, reason);
   if (!w || !w->thread) {
     if (!m_warned && !runtime_is_gone())
@@ -176,7 +188,6 @@ void server::work(worker &me) noexcept {
     start_some();
   }
   m_client.cleanup(job);
-  leave(me);
 }
 
 server::next server::after_work(worker &me) noexcept {
@@ -197,6 +208,8 @@ server::next server::after_work(worker &me) noexcept {
   return then;
 }
 
+/// Ends a thread. The destructors of its variables, TBB's own among them, have run: the thread that ends TBB
+/// may unload it next, or fork.
 void server::leave(worker &me) noexcept {
   weft::detail::runnable *closer = nullptr;
   bool is_last = false;
@@ -275,6 +288,22 @@ void server::finish() noexcept {
   const any_client client = m_client;
   delete this;
   client.acknowledge_close_connection();
+}
+
+/// Waits until no thread works for a client, because such a thread may hold a lock of TBB's, which
+/// the child would find taken for ever: threads look for work for a while after a loop has ended.
+/// Gives up where TBB has work for long. The child of a task or of a lightweight thread is none
+/// that may use TBB, so these do not wait.
+void server::before_fork() noexcept {
+  if (runtime_is_gone() || this_light_thread() || layer::own_stack().low)
+    return;
+  for (unsigned round = 0; round < k_rounds_before_fork && any_works(); ++round) {
+    try {
+      layer::yield_now(); // the caller may be the only worker
+    } catch (const std::exception &) { // no stack for others: they have workers of their own
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
 }
 
 void server::forget_all() noexcept {

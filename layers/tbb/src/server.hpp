@@ -25,6 +25,8 @@ class server final {
 
   /// Returns whether a thread of any server is at work for its client.
   [[nodiscard]] static bool any_works() noexcept;
+  /// Prepares for a fork(): waits until TBB is at rest, for 0.1 s at least.
+  static void before_fork() noexcept;
 
  private:
   struct worker;
@@ -59,7 +61,7 @@ class server final {
   std::mutex m_lock; // protects all that follows
   int m_demand = 0; // what TBB wants; changes that come in another order may make it negative
   unsigned m_working = 0; // threads that are at work for the client, or on their way
-  unsigned m_live = 0; // threads that have started and not left
+  unsigned m_live = 0; // threads that have started and not ended
   unsigned m_life = 0; // children of fork() so far: a thread of another life is the parent's
   worker *m_workers = nullptr, *m_idle = nullptr;
   bool m_closing = false, m_warned = false;

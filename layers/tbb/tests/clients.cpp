@@ -10,6 +10,9 @@
 #include <thread>
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
 
 namespace abi = weft_tbb::abi;
 
@@ -196,6 +199,69 @@ void limits_and_ends() {
   }
 }
 
+/// Threads have ended when a connection has, destructors of their variables included.
+void ends_behind_destructors() {
+  static std::atomic<unsigned> destroyed{0};
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    CHECK(pthread_key_create(&made, [](void *) {
+            for (int i = 0; i < 20; ++i)
+              sched_yield();
+            ++destroyed;
+          }) == 0);
+    return made;
+  }();
+  for (int round = 0; round < 20; ++round) {
+    destroyed = 0;
+    connection<abi::one::server, tbb::detail::r1::thread_dispatcher> c;
+    c.h.in_process = [](history &h) { pthread_setspecific(key, &h); };
+    c.server().adjust_job_count_estimate(4);
+    wait_until([&] { return c.h.calls > 10; });
+    c.server().request_close_connection(false);
+    CHECK(c.h.acknowledged == 1 && destroyed != 0 && destroyed <= c.h.made);
+    const unsigned then = destroyed;
+    usleep(1000);
+    CHECK(destroyed == then);
+  }
+}
+
+template <class F>
+int in_a_child(F &&body) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0)
+    _exit(body());
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+/// A fork waits for threads that are about to rest, and not for ever for threads that are not.
+void forks() {
+  static std::atomic<bool> goes_on{false};
+  connection<abi::one::server, tbb::detail::r1::thread_dispatcher> c;
+  history &h = c.h;
+  for (int round = 0; round < 20; ++round) {
+    goes_on = true;
+    h.in_process = [](history &) {
+      while (goes_on)
+        sched_yield();
+      for (int i = 0; i < 20; ++i)
+        sched_yield();
+    };
+    c.server().adjust_job_count_estimate(2);
+    wait_until([&] { return h.at_work == 2; });
+    c.server().adjust_job_count_estimate(-2);
+    if (round == 0)
+      CHECK(in_a_child([&] { return h.at_work == 2 ? 7 : 1; }) == 7);
+    goes_on = false;
+    CHECK(in_a_child([&] { return h.at_work == 0 ? 7 : 1; }) == 7);
+  }
+  c.server().request_close_connection(false);
+  CHECK(h.acknowledged == 1);
+}
+
 /// Threads whose stacks no machine has: TBB goes on without them, and one line says so.
 void refused_threads() {
   char name[] = "/tmp/weft-clients-XXXXXX";
@@ -248,6 +314,8 @@ int main(int argc, char **argv) {
   limits_and_ends<abi::one::server, tbb::detail::r1::thread_dispatcher>();
   life_of_a_connection<abi::classic::server, tbb::internal::market>();
   limits_and_ends<abi::classic::server, tbb::internal::market>();
+  ends_behind_destructors();
+  forks();
   refused_threads();
   without_types<abi::one::server>(argv[1]);
   without_types<abi::classic::server>(argv[2]);
