@@ -94,6 +94,30 @@ static void tasks_in_two_steps(void) {
   EXPECT(weft_taskwait(NULL) == 0 && x == 8);
 }
 
+static int add_each(const weft_range *chunk, void *p) {
+  long *const *const sum = p;
+  for (int64_t i = chunk->first; i < chunk->limit; i += chunk->step)
+    __atomic_fetch_add(*sum, i, __ATOMIC_RELAXED);
+  return 0;
+}
+static void copy_argument(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+
+static void loops_in_two_steps(void) {
+  long sum = 0;
+  const weft_range range = {0, 11, 1};
+  const weft_access list[] = {weft_inout(&sum)};
+  weft_prepared loop;
+  uint64_t chunks = 0;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(weft_taskfor_prepare(&loop, range, add_each, sizeof(long *), (uint64_t)i,
+                                i ? copy_argument : NULL, 1, NULL) == 0);
+    *(long **)loop.arg = &sum;
+    EXPECT(weft_task_submit(&loop, list, 1) == 0);
+  }
+  EXPECT(weft_taskwait(NULL) == 0 && sum == 165);
+  EXPECT(weft_taskloop_chunks(3, NULL, &chunks) == 0 && chunks == 3);
+}
+
 struct race {
   int x, y, released, refused;
 };
@@ -684,6 +708,7 @@ int main(void) {
   settings_come_first();
   accesses_order_tasks();
   tasks_in_two_steps();
+  loops_in_two_steps();
   a_task_releases_early();
   functions_run_in_their_stream();
   regions_order_tasks_where_they_overlap();

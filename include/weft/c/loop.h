@@ -68,6 +68,16 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
                            const weft_loop_options *loop, const weft_spawn_options *options,
                            int *code);
 
+// Writes to `chunks` into how many chunks weft_taskloop() cuts a loop of so many iterations: with
+// grain_size all but the last have that many, otherwise the first ones may have one more than the
+// others.
+//
+// Threads. Any; starts the runtime.
+// Blocks. Never.
+// Errors. As weft_taskloop(), of `loop`; INVALID_ARGUMENT (NULL).
+WEFT_API int weft_taskloop_chunks(uint64_t iterations, const weft_loop_options *loop,
+                                  uint64_t *chunks);
+
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8
 // chunks per worker); workers with nothing else to do take chunks of it. The task has the accesses
 // of the list, once. options->flags may hold WEFT_TASK_NOGROUP. Where reductions are in place, among
@@ -86,6 +96,27 @@ WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const v
                                   size_t arg_bytes, uint64_t grain_size, const weft_region *regions,
                                   size_t region_count, const weft_access *list, size_t list_count,
                                   const weft_spawn_options *options, weft_handle **handle);
+
+// Creates a task as weft_taskfor(), in the first of two steps; the second one is weft_task_submit()
+// or weft_task_submit_regions(), and weft_task_discard() frees it (<weft/c/task.h>). Nothing waits
+// for the loop, whatever its accesses are.
+//
+// With copy() each worker that takes part has an argument of its own: copy() makes it of the one in
+// `prepared`, which no body gets, in `bytes` bytes at `to` that are aligned to 16. A worker may use
+// one for several chunks, and another worker later. All of them live until the task and all of its
+// descendants are complete. Without copy() all workers share one argument.
+//
+// Cost. With copy() a lock, and for each worker an allocation of arg_bytes.
+// Ownership. As weft_task_prepare().
+// Threads. As weft_task_prepare(). Several workers call body() and copy() at once.
+// Blocks. Never.
+// Errors. As weft_task_prepare(); INVALID_ARGUMENT (a step of 0, copy() without arg_bytes). Without
+// memory for a copy the task fails.
+// Undefined. Waiting between the two steps, and in copy().
+WEFT_API int weft_taskfor_prepare(weft_prepared *prepared, weft_range range, weft_loop_body body,
+                                  size_t arg_bytes, uint64_t grain_size,
+                                  void (*copy)(void *to, const void *from, size_t bytes),
+                                  size_t count, const weft_spawn_options *options);
 
 // Spawns one task that calls record() once, keeps the tasks that record() spawns instead of running
 // them, and then runs them all `count` times. With more() they run while more() returns another

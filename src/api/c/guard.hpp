@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No exception leaves a C function: guarded() turns every exception into a code, and keeps its text
 // for weft_last_error_message().
-// Bodies: error.cpp, reduction.cpp, task.cpp
+// Bodies: error.cpp, loop.cpp, reduction.cpp, task.cpp
 #pragma once
 
 #include "base/error.hpp"
@@ -68,6 +68,11 @@ inline void require(const void *pointer, const char *function, const char *param
 /// Reads what the caller of weft_spawn() knows of the options, and refuses what this version does not know.
 [[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from,
                                                      unsigned more_flags = 0);
+
+/// Returns the options in the form of the core.
+[[nodiscard]] detail::spawn_options core_options(const weft_spawn_options &from) noexcept;
+/// Lets one worker at a time run the chunks of a prepared loop where reductions are in place; `t` may be another task.
+void note_reduction(detail::task &t) noexcept;
 
 template <class Body>
 void require_body(Body *body, const char *function) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops of C: their tasks are tasks of weft_spawn() whose argument begins with a head that these
-// functions add.
+// functions add. Prepared loops have a body of their own.
 #include "api/c/guard.hpp"
 
+#include "task/task.hpp"
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -80,41 +84,133 @@ int run_chunk(void *p) {
   return this_task::cancelled() ? 0 : self->head.body(&self->head.chunk, self->get());
 }
 
-void call_taskfor(with_argument<taskfor_head> &whole, std::uint64_t first, std::uint64_t count) {
-  const weft_range chunk = part_of(whole.head.range, first, count);
-  if (const int code = whole.head.body(&chunk, whole.get()))
+void call_chunk(const taskfor_head &head, void *arg, std::uint64_t first, std::uint64_t count) {
+  const weft_range chunk = part_of(head.range, first, count);
+  if (const int code = head.body(&chunk, arg))
     throw_body_failed(code);
 }
 
-int run_taskfor(void *p) {
-  auto *self = static_cast<with_argument<taskfor_head> *>(p);
-  const bool alone = self->head.reduces && detail::reduces_in_place();
-  if (self->head.grain == 0) {
+/// Runs all chunks. Loop has `head`, and `call(use)`, which calls `use` with the argument of one worker.
+template <class Loop>
+void share(Loop &loop) {
+  const taskfor_head &head = loop.head;
+  const bool alone = head.reduces && detail::reduces_in_place();
+  if (head.grain == 0) {
     detail::loop_request request;
-    request.size = range_of(self->head.range).size();
+    request.size = range_of(head.range).size();
     request.participate = [](void *p, detail::loop_blocks &blocks) {
-      auto *whole = static_cast<with_argument<taskfor_head> *>(p);
-      for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
-        call_taskfor(*whole, first, count);
+      auto *whole = static_cast<Loop *>(p);
+      whole->call([&](void *arg) {
+        for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+          call_chunk(whole->head, arg, first, count);
+      });
     };
-    request.context = self;
-    request.site = &detail::site_of_function(reinterpret_cast<const void *>(self->head.body));
+    request.context = &loop;
+    request.site = &detail::site_of_function(reinterpret_cast<const void *>(head.body));
     request.body = detail::loop_body::may_wait;
     request.participants = alone ? 1 : 0;
     detail::run_loop(request);
-    return 0;
+    return;
   }
   detail::loop_options options;
-  options.grain = self->head.grain;
-  options.has_grain = options.grain != 0;
+  options.grain = head.grain;
+  options.has_grain = true;
   detail::share_chunks(
-      detail::plan_shared(range_of(self->head.range).size(), options),
-      [](void *q, std::uint64_t first, std::uint64_t count) {
-        call_taskfor(*static_cast<with_argument<taskfor_head> *>(q), first, count);
+      detail::plan_shared(range_of(head.range).size(), options),
+      [](void *p, std::uint64_t first, std::uint64_t count) {
+        auto *whole = static_cast<Loop *>(p);
+        whole->call([&](void *arg) { call_chunk(whole->head, arg, first, count); });
       },
-      self, alone);
+      &loop, alone);
+}
+
+struct spawned_taskfor : with_argument<taskfor_head> {
+  template <class Use>
+  void call(const Use &use) {
+    use(this->get());
+  }
+};
+
+int run_taskfor(void *p) {
+  share(*static_cast<spawned_taskfor *>(p));
   return 0;
 }
+
+struct free_deleter {
+  void operator()(void *p) const noexcept { std::free(p); }
+};
+using heap_argument = std::unique_ptr<void, free_deleter>;
+
+heap_argument room_for(std::size_t bytes) {
+  if (bytes == 0)
+    return nullptr;
+  heap_argument room(std::malloc(bytes));
+  if (!room)
+    throw_error(errc::out_of_resources,
+                "weft_taskfor_prepare: no memory for the argument (%zu bytes)", bytes);
+  return room;
+}
+
+/// Holds a loop whose argument the caller fills, and the copies of its workers.
+class prepared_loop {
+ public:
+  taskfor_head head;
+
+  prepared_loop(const taskfor_head &of, std::size_t bytes,
+                void (*how)(void *, const void *, std::size_t))
+      : head(of), m_bytes(bytes), m_copy(how), m_argument(room_for(bytes)) {}
+  [[nodiscard]] void *argument() const noexcept { return m_argument.get(); }
+
+  template <class Use>
+  void call(const Use &use) {
+    if (!m_copy)
+      return use(argument());
+    const returned mine{this, take()};
+    use(mine.copy);
+  }
+
+ private:
+  struct returned {
+    prepared_loop *loop;
+    void *copy;
+    returned(prepared_loop *of, void *taken) noexcept : loop(of), copy(taken) {}
+    returned(const returned &) = delete;
+    returned &operator=(const returned &) = delete;
+    ~returned() {
+      loop->m_mutex.lock();
+      loop->m_free.push_back(copy); // within the capacity
+      loop->m_mutex.unlock();
+    }
+  };
+  void *take() {
+    {
+      const std::scoped_lock lock(m_mutex);
+      if (!m_free.empty()) {
+        void *const free = m_free.back();
+        m_free.pop_back();
+        return free;
+      }
+    }
+    heap_argument fresh = room_for(m_bytes);
+    m_copy(fresh.get(), argument(), m_bytes);
+    const std::scoped_lock lock(m_mutex);
+    m_free.reserve(m_all.size() + 1);
+    return m_all.emplace_back(std::move(fresh)).get();
+  }
+
+  std::size_t m_bytes;
+  void (*m_copy)(void *to, const void *from, std::size_t bytes);
+  heap_argument m_argument;
+  mutex m_mutex;
+  std::vector<heap_argument> m_all;
+  std::vector<void *> m_free;
+};
+
+prepared_loop *&loop_of(void *storage) noexcept { return *static_cast<prepared_loop **>(storage); }
+
+constexpr detail::body_ops k_prepared_ops{[](void *storage) { share(*loop_of(storage)); },
+                                          [](void *storage) noexcept { delete loop_of(storage); },
+                                          nullptr, true, sizeof(prepared_loop *)};
 
 int run_taskiter(void *p) {
   using self_type = with_argument<taskiter_head>;
@@ -161,6 +257,13 @@ weft_loop_options known_options(const weft_loop_options *from) {
   return known;
 }
 
+detail::loop_options cut_by(const weft_loop_options &loop) noexcept {
+  detail::loop_options cut;
+  cut.has_grain = (cut.grain = loop.grain_size) != 0;
+  cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
+  return cut;
+}
+
 /// Writes the accesses of the chunk's task into `list`.
 template <class Named>
 std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const weft_range &chunk,
@@ -200,10 +303,7 @@ int spawn(const named &accesses, weft_body run, closure<Head> &task,
 
 void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
                   const weft_loop_options &loop, const weft_spawn_options &options) {
-  detail::loop_options cut;
-  cut.has_grain = (cut.grain = loop.grain_size) != 0;
-  cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
-  const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut);
+  const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut_by(loop));
   if (const std::size_t most = std::max(loop.most_accesses, loop.most_regions);
       most > detail::k_most_accesses)
     detail::refuse_accesses(most);
@@ -255,10 +355,53 @@ int spawn_loop(const char *function, weft_body run, const Head &head, const void
 }
 
 } // namespace
+
+void note_reduction(detail::task &t) noexcept {
+  if (t.ops == &k_prepared_ops)
+    loop_of(detail::storage(&t))->head.reduces = true;
+}
+
 } // namespace rt
 } // namespace weft::inline v0
 
 using namespace weft::rt;
+
+int weft_taskloop_chunks(uint64_t iterations, const weft_loop_options *loop, uint64_t *chunks) {
+  return guarded([&] {
+    require(chunks, "weft_taskloop_chunks", "chunks");
+    *chunks = 0;
+    *chunks = weft::detail::plan_chunks(iterations, cut_by(known_options(loop))).chunks;
+  });
+}
+
+int weft_taskfor_prepare(weft_prepared *prepared, weft_range range, weft_loop_body body,
+                         size_t arg_bytes, uint64_t grain_size,
+                         void (*copy)(void *to, const void *from, size_t bytes), size_t count,
+                         const weft_spawn_options *options) {
+  return guarded([&] {
+    require(prepared, "weft_taskfor_prepare", "prepared");
+    *prepared = {};
+    require_body(body, "weft_taskfor_prepare");
+    (void)range_of(range);
+    if (copy && arg_bytes == 0)
+      throw_error(weft::errc::invalid_argument,
+                  "weft_taskfor_prepare: there is a function that copies the argument, but no "
+                  "argument; give its bytes, or leave the function NULL");
+    if (count > weft::detail::k_most_accesses)
+      weft::detail::refuse_accesses(count);
+    weft_spawn_options known = known_spawn_options(options, WEFT_TASK_NOGROUP);
+    known.flags &= ~unsigned{WEFT_TASK_NOGROUP};
+    auto loop = std::make_unique<prepared_loop>(taskfor_head{body, range, grain_size, false},
+                                                arg_bytes, copy);
+    void *const arg = loop->argument();
+    if (known.onready && !known.onready_context)
+      known.onready_context = arg;
+    weft::detail::task *const t =
+        weft::detail::task_create_with(k_prepared_ops, count, core_options(known));
+    loop_of(weft::detail::storage(t)) = loop.release();
+    *prepared = {arg, t, count};
+  });
+}
 
 int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
                   const weft_loop_options *loop, const weft_spawn_options *options, int *code) {

@@ -75,6 +75,7 @@ class access_list {
   access_list(const access_list &) = delete;
   access_list &operator=(const access_list &) = delete;
   [[nodiscard]] std::span<const access> span() const noexcept { return {m_first, m_count}; }
+  [[nodiscard]] bool reduces() const noexcept { return !m_reductions.empty(); }
 
  private:
   static bool is_reduction(const access &a) noexcept {
@@ -128,19 +129,6 @@ std::vector<region_access> region_list(const weft_region *regions, std::size_t c
                static_cast<access_mode>(from.mode)};
   }
   return list;
-}
-
-detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
-  detail::spawn_options to;
-  to.label = from.label;
-  to.group = from.group ? &from.group->group : nullptr;
-  to.onready = from.onready;
-  to.onready_context = from.onready_context;
-  to.stack_bytes = from.stack_bytes;
-  to.cost = from.cost;
-  to.priority = from.priority;
-  to.flags = static_cast<std::uint8_t>(from.flags);
-  return to;
 }
 
 struct free_deleter {
@@ -205,6 +193,19 @@ void discard(detail::task *t) noexcept {
 }
 
 } // namespace
+
+detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
+  detail::spawn_options to;
+  to.label = from.label;
+  to.group = from.group ? &from.group->group : nullptr;
+  to.onready = from.onready;
+  to.onready_context = from.onready_context;
+  to.stack_bytes = from.stack_bytes;
+  to.cost = from.cost;
+  to.priority = from.priority;
+  to.flags = static_cast<std::uint8_t>(from.flags);
+  return to;
+}
 
 weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags) {
   weft_spawn_options known = WEFT_SPAWN_OPTIONS_INIT;
@@ -302,6 +303,8 @@ WEFT_NOINLINE int submit_list(weft_prepared *prepared, const weft_access *list, 
     weft::detail::task *const t = take_prepared(prepared, count, "weft_task_submit");
     const access_list accesses =
         read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit"); });
+    if (accesses.reduces())
+      note_reduction(*t);
     weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
   });
 }
@@ -370,6 +373,8 @@ int weft_task_submit_regions(weft_prepared *prepared, const weft_region *regions
     weft::detail::task *const t = take_prepared(prepared, count, "weft_task_submit_regions");
     const access_list accesses =
         read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit_regions"); });
+    if (accesses.reduces())
+      note_reduction(*t);
     const std::vector<weft::region_access> parts = read_or_discard(
         t, [&] { return region_list(regions, region_count, "weft_task_submit_regions"); });
     weft::detail::submission s;

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops in two steps, whose workers may have arguments of their own, and how many chunks a loop has.
+#include <weft.h>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace {
+
+constexpr int k_n = 60;
+
+/// Is an argument that points into itself. Its workers change it, so no two may use one at once.
+struct owned {
+  int *at; // `here` of this one
+  int here;
+  std::atomic<int> *runs; // of the test: how often each iteration ran
+  std::atomic<int> *wrong;
+  std::atomic<int> *copies;
+
+  void check() const {
+    if (at != &here)
+      ++*wrong;
+  }
+  static int run(const weft_range *chunk, void *arg) {
+    auto *const self = static_cast<owned *>(arg);
+    self->check();
+    for (std::int64_t i = chunk->first; i != chunk->limit; i += chunk->step) {
+      const int before = *self->at;
+      *self->at = before + 1;
+      if (i % 7 == 0)
+        weft_task_sleep_for(20'000); // another worker runs a chunk meanwhile
+      else
+        weft_taskyield();
+      if (*self->at != before + 1)
+        ++*self->wrong;
+      ++self->runs[i];
+    }
+    // A descendant of the task may use the argument, which lives as long as the task.
+    return weft_spawn(
+        [](void *p) {
+          static_cast<owned *>(p)->check();
+          return 0;
+        },
+        self, 0, nullptr, 0, nullptr, nullptr);
+  }
+  static void copy(void *to, const void *from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    auto *const made = static_cast<owned *>(to);
+    made->at = &made->here;
+    ++*made->copies;
+  }
+};
+
+TEST(c_prepared_loop, runs_each_iteration_once_with_arguments_of_its_workers) {
+  std::atomic<int> runs[k_n] = {}, wrong = 0, copies = 0;
+  int x = 0;
+  const weft_access inout = weft_inout(&x);
+  const weft_region part = weft_region_span(&x, sizeof x, 0, 1, WEFT_INOUT);
+  for (const bool by_region : {false, true})
+    for (const std::uint64_t grain : {0, 1, 7, 1000})
+      for (const std::size_t bytes : {sizeof(owned), std::size_t{5000}}) {
+        copies = 0;
+        weft_prepared loop;
+        ASSERT_EQ(weft_taskfor_prepare(&loop, {0, k_n, 1}, &owned::run, bytes, grain, &owned::copy,
+                                       by_region ? 0 : 1, nullptr),
+                  0);
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(loop.arg) % 16, 0U);
+        auto *const arg = ::new (loop.arg) owned{nullptr, 5, runs, &wrong, &copies};
+        arg->at = &arg->here;
+        ASSERT_EQ(by_region ? weft_task_submit_regions(&loop, &part, 1, nullptr, 0)
+                            : weft_task_submit(&loop, &inout, 1),
+                  0);
+        EXPECT_EQ(loop.task, nullptr);
+        ASSERT_EQ(weft_taskwait(nullptr), 0);
+        EXPECT_GE(copies, 1);
+        EXPECT_LE(copies, grain == 1000 ? 1 : k_n);
+        for (auto &ran : runs)
+          EXPECT_EQ(ran.exchange(0), 1);
+      }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(c_prepared_loop, shares_its_argument_without_copies_and_is_ordered) {
+  struct shared {
+    std::atomic<int> *sum;
+    int last;
+    static int run(const weft_range *chunk, void *arg) {
+      auto *const self = static_cast<shared *>(arg);
+      for (std::int64_t i = chunk->first; i > chunk->limit; i += chunk->step) {
+        if (*self->sum < self->last)
+          return 1; // the loop before has not ended
+        *self->sum += static_cast<int>(i);
+      }
+      return 0;
+    }
+  };
+  std::atomic<int> sum = 0;
+  const weft_access inout = weft_inout(&sum);
+  int expected = 0;
+  for (int round = 0; round < 30; ++round) {
+    weft_prepared loop;
+    ASSERT_EQ(weft_taskfor_prepare(&loop, {20, 0, -2}, &shared::run, sizeof(shared), 1 + round % 3,
+                                   nullptr, 1, nullptr),
+              0);
+    *static_cast<shared *>(loop.arg) = {&sum, expected};
+    ASSERT_EQ(weft_task_submit(&loop, &inout, 1), 0);
+    expected += 110;
+  }
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(sum, expected);
+}
+
+TEST(c_prepared_loop, waits_for_nothing_without_accesses) {
+  static std::atomic<bool> open;
+  static std::atomic<int> done;
+  open = false, done = 0;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  for (const unsigned flags : {0U, unsigned{WEFT_TASK_NOGROUP}}) {
+    options.flags = flags;
+    weft_prepared loop;
+    ASSERT_EQ(weft_taskfor_prepare(
+                  &loop, {0, 8, 1},
+                  [](const weft_range *chunk, void *arg) {
+                    while (!open)
+                      weft_taskyield();
+                    done += arg ? 1000 : static_cast<int>(chunk->limit - chunk->first);
+                    return 0;
+                  },
+                  0, 0, nullptr, 0, &options),
+              0);
+    EXPECT_EQ(loop.arg, nullptr);
+    ASSERT_EQ(weft_task_submit(&loop, nullptr, 0), 0);
+  }
+  EXPECT_EQ(done, 0);
+  open = true;
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(done, 16);
+}
+
+TEST(c_prepared_loop, is_ready_before_its_argument_is_copied) {
+  struct asked {
+    int ready;
+    std::atomic<int> *good;
+  };
+  std::atomic<int> good = 0;
+  int other = 0;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.onready = [](void *context) { ++*static_cast<int *>(context); };
+  for (const bool own : {true, false}) {
+    options.onready_context = own ? nullptr : &other;
+    weft_prepared loop;
+    ASSERT_EQ(
+        weft_taskfor_prepare(
+            &loop, {0, 4, 1},
+            [](const weft_range *, void *arg) {
+              const auto *const a = static_cast<asked *>(arg);
+              *a->good += a->ready;
+              return 0;
+            },
+            sizeof(asked), 1,
+            [](void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }, 0,
+            &options),
+        0);
+    *static_cast<asked *>(loop.arg) = {0, &good};
+    ASSERT_EQ(weft_task_submit(&loop, nullptr, 0), 0);
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+  }
+  EXPECT_EQ(good, 4);
+  EXPECT_EQ(other, 1);
+}
+
+TEST(c_prepared_loop, fails_with_its_body_and_skips_the_rest) {
+  static std::atomic<int> began;
+  for (const std::uint64_t grain : {0, 1}) {
+    began = 0;
+    weft_prepared loop;
+    ASSERT_EQ(
+        weft_taskfor_prepare(
+            &loop, {0, 100'000, 1},
+            [](const weft_range *, void *) {
+              ++began;
+              return 9;
+            },
+            8, grain,
+            [](void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }, 0,
+            nullptr),
+        0);
+    ASSERT_EQ(weft_task_submit(&loop, nullptr, 0), 0);
+    int code = 0;
+    EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, 9);
+    EXPECT_LE(began, 2 * weft_worker_count());
+  }
+}
+
+TEST(c_prepared_loop, adds_up_in_one_worker_where_reductions_are_in_place) {
+  struct summed {
+    std::int64_t *sum;
+    std::atomic<int> *inside, *met;
+    static int add(const weft_range *chunk, void *arg) {
+      const auto *const self = static_cast<summed *>(arg);
+      void *mine = nullptr;
+      if (const int status = weft_reduction_local(self->sum, sizeof *self->sum, &mine))
+        return status;
+      const bool in_place = mine == self->sum;
+      if (in_place && ++*self->inside > 1)
+        ++*self->met;
+      for (std::int64_t i = chunk->first; i < chunk->limit; ++i) {
+        weft_task_sleep_for(10'000);
+        *static_cast<std::int64_t *>(mine) += i;
+      }
+      if (in_place)
+        --*self->inside;
+      return 0;
+    }
+  };
+  for (const bool among_regions : {false, true}) {
+    std::int64_t sum = 0, other[2] = {};
+    std::atomic<int> inside = 0, met = 0;
+    weft_reduction r;
+    ASSERT_EQ(weft_reduction_builtin(&r, &sum, 1, WEFT_INT64, WEFT_SUM), 0);
+    const weft_access reduces = weft_reduce(&r);
+    const weft_region part = weft_region_span(other, sizeof other[0], 0, 2, WEFT_OUT);
+    for (const std::uint64_t grain : {0, 1}) {
+      weft_prepared loop;
+      ASSERT_EQ(weft_taskfor_prepare(&loop, {1, 21, 1}, &summed::add, sizeof(summed), grain,
+                                     nullptr, 1, nullptr),
+                0);
+      *static_cast<summed *>(loop.arg) = {&sum, &inside, &met};
+      ASSERT_EQ(among_regions ? weft_task_submit_regions(&loop, &part, 1, &reduces, 1)
+                              : weft_task_submit(&loop, &reduces, 1),
+                0);
+    }
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(sum, 420);
+    EXPECT_EQ(met, 0) << "two workers added to the object itself";
+  }
+}
+
+TEST(c_prepared_loop, that_is_discarded_or_refused_never_runs) {
+  std::atomic<int> runs[4] = {}, wrong = 0, copies = 0;
+  const auto prepare = [&](weft_prepared &loop) {
+    ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 4, 1}, &owned::run, sizeof(owned), 1, &owned::copy, 1,
+                                   nullptr),
+              0);
+    ::new (loop.arg) owned{nullptr, 0, runs, &wrong, &copies};
+  };
+  weft_prepared loop;
+  prepare(loop);
+  EXPECT_EQ(weft_task_discard(&loop), 0);
+  prepare(loop);
+  EXPECT_EQ(weft_task_submit(&loop, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(loop.task, nullptr);
+
+  const auto refused = [&](const weft_range &range, weft_loop_body body, std::size_t bytes,
+                           decltype(&owned::copy) copy, const weft_spawn_options *options) {
+    EXPECT_EQ(weft_taskfor_prepare(&loop, range, body, bytes, 1, copy, 0, options),
+              WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(loop.arg, nullptr);
+    EXPECT_EQ(loop.task, nullptr);
+    return std::string(weft_last_error_message());
+  };
+  EXPECT_EQ(refused({0, 4, 1}, nullptr, 8, nullptr, nullptr),
+            "weft_taskfor_prepare: the function to call is NULL");
+  EXPECT_EQ(refused({0, 4, 0}, &owned::run, 8, nullptr, nullptr),
+            "the step of a range is 0; give a positive or a negative one");
+  EXPECT_EQ(refused({0, 4, 1}, &owned::run, 0, &owned::copy, nullptr),
+            "weft_taskfor_prepare: there is a function that copies the argument, but no argument; "
+            "give its bytes, or leave the function NULL");
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.flags = 64;
+  EXPECT_NE(refused({0, 4, 1}, &owned::run, 8, nullptr, &options).find("0x40"), std::string::npos);
+  EXPECT_EQ(weft_taskfor_prepare(nullptr, {0, 4, 1}, &owned::run, 8, 1, nullptr, 0, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(copies, 0);
+}
+
+TEST(c_loop_chunks, are_those_of_a_taskloop) {
+  static std::atomic<std::uint64_t> tasks;
+  const auto chunks = [](std::uint64_t n, const weft_loop_options *loop) {
+    std::uint64_t count = 77;
+    EXPECT_EQ(weft_taskloop_chunks(n, loop, &count), 0);
+    tasks = 0;
+    weft_loop_options waiting = WEFT_LOOP_OPTIONS_INIT;
+    if (!loop)
+      loop = &waiting;
+    EXPECT_EQ(weft_taskloop(
+                  {0, static_cast<std::int64_t>(n), 1},
+                  [](const weft_range *, void *) { return ++tasks, 0; }, nullptr, 0, loop, nullptr,
+                  nullptr),
+              0);
+    EXPECT_EQ(tasks, count);
+    return count;
+  };
+  const auto most = 8 * static_cast<std::uint64_t>(weft_worker_count());
+  EXPECT_EQ(chunks(0, nullptr), 0U);
+  EXPECT_EQ(chunks(3, nullptr), 3U);
+  EXPECT_EQ(chunks(100'000, nullptr), most);
+  weft_loop_options loop = WEFT_LOOP_OPTIONS_INIT;
+  loop.grain_size = 7;
+  EXPECT_EQ(chunks(50, &loop), 8U);
+  loop.grain_size = 0;
+  loop.num_tasks = 5;
+  EXPECT_EQ(chunks(50, &loop), 5U);
+  std::uint64_t count = 77;
+  loop.grain_size = 1;
+  EXPECT_EQ(weft_taskloop_chunks(50, &loop, &count), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(weft_taskloop_chunks(50, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_STREQ(weft_last_error_message(),
+               "weft_taskloop_chunks: 'chunks' is NULL; it must point to an object");
+}
+
+} // namespace
