@@ -45,13 +45,15 @@ bool has_iterators(const pragma &parsed) {
 
 class c_writer {
  public:
-  c_writer(writer &out, const pragma &of)
-      : code(out), parsed(of), place(out.place()), number(std::to_string(next_number())),
-        bytes(orders_items_by_bytes(out)) {}
+  c_writer(writer &out, const pragma &of, const loop_nest *nest = nullptr)
+      : code(out), parsed(of), loops(nest), place(out.place()),
+        number(std::to_string(next_number())), bytes(orders_items_by_bytes(out)) {}
 
   /// Writes a task whose statement `body` is; `parameters` are those of a task function.
   void task(const tokens &body, const std::vector<std::string> &parameters = {}) {
     code << "{";
+    if (loops)
+      write_chunks();
     options();
     write_list();
     copies_of_globals(body, parameters);
@@ -60,11 +62,16 @@ class c_writer {
     if (asks)
       code << "int weft_oss_asks_" + number + " = 1;";
     code << "weft_prepared weft_oss_task_" + number + "; void *const weft_oss_variables_" + number +
-                " = weft_oss_prepare(&weft_oss_task_" + number + ", 0, 0, 0, " +
+                (shares() ? " = weft_oss_prepare_loop(&weft_oss_task_" + number +
+                                ", 0, 0, 0, 0, &" + chunk() + ", weft_oss_size_" + number + ", "
+                          : " = weft_oss_prepare(&weft_oss_task_" + number + ", 0, 0, 0, ") +
                 (bytes ? "0" : count()) + ", " +
                 (has_options() ? "&weft_oss_options_" + number : "0") + (asks ? ", 1);" : ", 0);") +
                 " char *weft_oss_free_" + number + " = weft_oss_behind(weft_oss_variables_" +
                 number + ", 0); (void)weft_oss_free_" + number + ";";
+    if (shares())
+      code << chunk() + ".behind = (unsigned long long)(weft_oss_free_" + number +
+                  " - (char *)weft_oss_variables_" + number + ");";
     Token captured;
     captured.startToken();
     captured.setKind(tok::annot_pragma_captured);
@@ -73,6 +80,8 @@ class c_writer {
     captured.setAnnotationValue(nullptr);
     code << captured;
     code << "{";
+    if (shares()) // the first variable that is captured: the workers write their chunks there
+      code << "(void)&" + chunk() + ";";
     for (const variable &v : parsed.variables)
       if (v.sharing == clause_id::private_) {
         code.at(v.name.getLocation());
@@ -82,16 +91,19 @@ class c_writer {
       }
     if (asks) {
       code << "if (weft_oss_asks_" + number + ") { weft_oss_asks_" + number + " = 0; (void)("
-           << parsed.value(clause_id::onready) << "); } else {" << body << "} }";
+           << parsed.value(clause_id::onready) << "); } else {";
+      write_body(body);
+      code << "} }";
     } else {
-      code << body << "}";
+      write_body(body);
+      code << "}";
     }
     code << std::string(bytes ? "weft_oss_submit_regions" : "weft_oss_submit") +
                 "(&weft_oss_task_" + number + ", " + list() + ", " + count() + ");";
     end_list();
     for (unsigned i = 0; i < m_open; ++i)
       code << "}";
-    code << "}";
+    code << (loops ? "} }" : "}");
   }
 
   /// Writes a call that gets the items.
@@ -116,6 +128,129 @@ class c_writer {
         return true;
     return false;
   }
+  [[nodiscard]] bool shares() const {
+    return parsed.directive->id == directive_id::task_for ||
+           parsed.directive->id == directive_id::taskloop_for;
+  }
+  [[nodiscard]] std::string chunk() const { return "weft_oss_chunk_" + number; }
+  [[nodiscard]] std::string axes() const { return "weft_oss_axes_" + number; }
+  [[nodiscard]] std::string depth() const { return std::to_string(loops->heads.size()); }
+  [[nodiscard]] std::string type_of(std::size_t loop) const {
+    return "weft_oss_index_" + number + "_" + std::to_string(loop);
+  }
+  /// Returns the bits of a number, and whether it has a sign: macros are not expanded here.
+  static std::string bits_of(const std::string &name) {
+    return "(unsigned long long)" + name + ", (__typeof__(" + name + "))-1 < (__typeof__(" + name +
+           "))1";
+  }
+
+  /// Writes a value of the user's as a variable.
+  void write_value(const std::string &name, const tokens &value) {
+    code.at(value[0].getLocation());
+    code << "const __typeof__((" << value << ") + 0) " + name + " = (" << value << ");";
+    code.at(place);
+  }
+  static std::string is_integer(const std::string &name) {
+    return "__builtin_classify_type(" + name + " + 0) == 1 && sizeof(" + name + ") <= 8";
+  }
+
+  /// Writes the axes of the loops and the beginning of the loop over their chunks.
+  void write_chunks() {
+    std::string all;
+    for (std::size_t i = 0; i < loops->heads.size(); ++i) {
+      const loop_head &h = loops->heads[i];
+      const std::string id = number + "_" + std::to_string(i), first = "weft_oss_first_" + id,
+                        limit = "weft_oss_limit_" + id, step = "weft_oss_by_" + id;
+      code.at(h.name.getLocation());
+      // Without qualifiers, as each value is.
+      code << "typedef __attribute__((unused)) __typeof__((";
+      if (h.type.empty())
+        code << "__typeof__(" + c_name(h.name) + ")";
+      else if (h.type.size() == 1 && h.type[0].isOneOf(tok::kw_auto, tok::kw___auto_type))
+        code << "__typeof__(" << h.first << ")";
+      else
+        code << h.type;
+      code << ")0) " + type_of(i) + "; const " + type_of(i) + " " + first + " = " << h.first << ";";
+      write_value(limit, h.limit);
+      if (h.step.empty())
+        code << "const int " + step + " = 1;";
+      else
+        write_value(step, h.step);
+      code.at(h.name.getLocation());
+      code << "weft_oss_loop_counts(" + is_integer(first) + " && " + is_integer(limit) + " && " +
+                  is_integer(step) + ");";
+      code.at(place);
+      all += (i ? ", " : "") + ("weft_oss_axis_of(" + bits_of(first) + ", " + bits_of(limit)) +
+             ", weft_oss_" + h.relation + ", " + bits_of(step) + (h.down ? ", 1)" : ", 0)");
+    }
+    code << "weft_oss_axis " + axes() + "[] = {" + all + "};";
+    write_count(clause_id::grainsize, "weft_oss_grain_" + number);
+    write_count(clause_id::chunksize, "weft_oss_size_" + number);
+    const std::string cut = "weft_oss_cut_" + number, k = "weft_oss_k_" + number;
+    code << "const weft_oss_cut " + cut + " = " +
+                (parsed.directive->id == directive_id::task_for ? "weft_oss_cut_never("
+                 : parsed.has(clause_id::grainsize)             ? "weft_oss_cut_by("
+                                                                : "weft_oss_cut_default(") +
+                "weft_oss_size(" + axes() + ", " + depth() + ")" +
+                (parsed.has(clause_id::grainsize) ? ", weft_oss_grain_" + number + ");" : ");");
+    code << "for (unsigned long long " + k + " = 0; " + k + " < " + cut + ".chunks; ++" + k +
+                ") { weft_oss_chunk " + chunk() + " = weft_oss_chunk_of(&" + cut + ", " + k + ");";
+  }
+  /// Writes the number of iterations that a clause gives; without it 0.
+  void write_count(clause_id id, const std::string &name) {
+    if (!parsed.has(id)) {
+      if (id == clause_id::chunksize && shares())
+        code << "const unsigned long long " + name + " = 0;";
+      return;
+    }
+    const std::string clause(row(id).name), given = name + "_given";
+    write_value(given, parsed.value(id));
+    code.at(parsed.value(id)[0].getLocation());
+    code << "weft_oss_clause_counts(" + is_integer(given) + ");";
+    code.at(place);
+    code << "const unsigned long long " + name + " = weft_oss_positive(" + bits_of(given) +
+                ", \"the " + clause + " of a '" +
+                (id == clause_id::grainsize ? "#pragma oss taskloop" : "#pragma oss task for") +
+                "' is not positive\");";
+  }
+
+  /// Declares the variables of the loops at a corner of the chunk.
+  void variables_at(const char *corner) {
+    for (std::size_t i = 0; i < loops->heads.size(); ++i)
+      code << "__attribute__((unused)) " + type_of(i) + " " + c_name(loops->heads[i].name) +
+                  " = (" + type_of(i) + ")weft_oss_at(" + axes() + ", " + depth() + ", &" +
+                  chunk() + ", " + std::to_string(i) + ", weft_oss_" + corner + ");";
+  }
+
+  /// Writes the statement, or the loop over the iterations of a chunk.
+  void write_body(const tokens &body) {
+    if (!loops) {
+      code << body;
+      return;
+    }
+    const loop_head &h = loops->heads[0];
+    const std::string at = "weft_oss_at_" + number, end = "weft_oss_end_" + number;
+    if (loops->heads.size() == 1 && h.step.empty()) {
+      const auto value = [&](const std::string &position) {
+        return "(" + type_of(0) + ")weft_oss_value(" + axes() + ", " + position + ")";
+      };
+      code << "for (" + type_of(0) + " " + c_name(h.name) + " = " + value(chunk() + ".first") +
+                  ", " + end + " = " + value(chunk() + ".first + " + chunk() + ".count") + "; " +
+                  c_name(h.name) + " != " + end + "; " + (h.down ? "--" : "++") + c_name(h.name) +
+                  ") {"
+           << body << "}";
+      return;
+    }
+    code << "for (weft_oss_place " + at + " = weft_oss_place_of(" + axes() + ", " + depth() +
+                ", &" + chunk() + "); " + at + ".left; weft_oss_step(&" + at + ", " + axes() +
+                ", " + depth() + ")) {";
+    for (std::size_t i = 0; i < loops->heads.size(); ++i)
+      code << "__attribute__((unused)) " + type_of(i) + " " + c_name(loops->heads[i].name) +
+                  " = (" + type_of(i) + ")weft_oss_value(&" + axes() + "[" + std::to_string(i) +
+                  "], " + at + ".at[" + std::to_string(i) + "]);";
+    code << body << "}";
+  }
+
   void value(clause_id id, const char *before, const char *behind, const char *otherwise) {
     if (parsed.has(id))
       code << before << parsed.value(id) << behind;
@@ -295,6 +430,8 @@ class c_writer {
   void write_list() {
     if (parsed.items.empty())
       return;
+    if (!has_iterators(parsed) && loops)
+      return items_of_chunk();
     if (!has_iterators(parsed)) {
       code << std::string(bytes ? "const weft_region" : "const weft_access") + " weft_oss_list_" +
                   number + "[] = {";
@@ -307,13 +444,53 @@ class c_writer {
       code << "};";
       return;
     }
-    code << "weft_oss_list weft_oss_list_" + number + " = {0, 0, 0};";
+    const std::string all = "weft_oss_list_" + number;
+    code << "weft_oss_list " + all + " = {0, 0, 0};";
     for (const item &it : parsed.items) {
-      iterators(it);
-      code << std::string(bytes ? "weft_oss_add_region" : "weft_oss_add") + "(&weft_oss_list_" +
-                  number + ", ";
-      one(it);
-      code << ");";
+      if (!loops) {
+        add(it, all);
+        continue;
+      }
+      const std::string low = "weft_oss_low_" + number, high = "weft_oss_high_" + number;
+      code << "{";
+      if (bytes)
+        code << "weft_oss_list " + low + " = {0, 0, 0}, " + high + " = {0, 0, 0};";
+      code << "{";
+      variables_at(bytes ? "low" : "front");
+      add(it, bytes ? low : all);
+      code << "}";
+      if (bytes) {
+        code << "{";
+        variables_at("high");
+        add(it, high);
+        code << "} weft_oss_add_hulls(&" + all + ", &" + low + ", &" + high + ");";
+      }
+      code << "}";
+    }
+  }
+  void add(const item &it, const std::string &list) {
+    iterators(it);
+    code << std::string(bytes ? "weft_oss_add_region" : "weft_oss_add") + "(&" + list + ", ";
+    one(it);
+    code << ");";
+  }
+  /// Writes the items of a chunk: by address those of its first iteration, by bytes all between those of its
+  /// outermost iterations.
+  void items_of_chunk() {
+    const std::string all = "weft_oss_list_" + number;
+    code << std::string(bytes ? "weft_region " : "weft_access ") + all + "[" + count() + "];";
+    for (std::size_t i = 0; i < parsed.items.size(); ++i) {
+      const std::string to = all + "[" + std::to_string(i) + "]";
+      const auto write = [&](const char *corner, const std::string &before, const char *behind) {
+        code << "{";
+        variables_at(corner);
+        code << to + " = " + before;
+        one(parsed.items[i]);
+        code << behind;
+      };
+      write(bytes ? "low" : "front", "", "; }");
+      if (bytes)
+        write("high", "weft_oss_hull(" + to + ", ", "); }");
     }
   }
   void end_list() {
@@ -342,6 +519,9 @@ class c_writer {
         if (t.is(tok::identifier))
           used.insert(c_name(t));
     std::set<std::string> seen(parameters.begin(), parameters.end());
+    if (loops)
+      for (const loop_head &h : loops->heads)
+        seen.insert(c_name(h.name));
     const auto copy = [&](const Token &name) {
       if (!used.contains(c_name(name)) || !names_global_variable(name) ||
           !seen.insert(c_name(name)).second)
@@ -379,7 +559,8 @@ class c_writer {
     const auto add = [&](const std::string &name, sharing_rule::as how) {
       all.named.try_emplace(name, sharing_rule{how, {}, false});
     };
-    add("weft_oss_asks_" + number, copy);
+    for (const std::string &own : {"weft_oss_asks_" + number, axes(), chunk()})
+      add(own, copy);
     for (const std::string &name : parameters) {
       sharing_rule rule{copy, {}, false};
       for (const item &it : parsed.items)
@@ -404,6 +585,7 @@ class c_writer {
 
   writer &code;
   const pragma &parsed;
+  const loop_nest *const loops;
   const SourceLocation place;
   const std::string number;
   const bool bytes;
@@ -475,9 +657,6 @@ bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
     return true;
   };
   switch (parsed.directive->id) {
-  case directive_id::task_for:
-  case directive_id::taskloop:
-  case directive_id::taskloop_for:
   case directive_id::taskiter:
   case directive_id::declare_reduction:
     return refuse(parsed.where, pragma_name(*parsed.directive));
@@ -528,9 +707,13 @@ void write_c_function(writer &code, const pragma &parsed, const function_head &h
     code << declaration;
 }
 
-void write_c(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *,
+void write_c(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *loops,
              const atomic_statement *atomic) {
   switch (parsed.directive->id) {
+  case directive_id::taskloop:
+  case directive_id::task_for:
+  case directive_id::taskloop_for:
+    return c_writer(code, parsed, loops).task(loops->body);
   case directive_id::task:
     return c_writer(code, parsed).task(statement);
   case directive_id::taskwait:

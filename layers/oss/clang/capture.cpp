@@ -6,6 +6,7 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/RecordLayout.h>
 #include <clang/AST/Stmt.h>
 #include <clang/Sema/Sema.h>
 #include <llvm/IR/Attributes.h>
@@ -16,6 +17,7 @@
 #include <llvm/Passes/PassPlugin.h>
 
 #include <utility>
+#include <vector>
 
 namespace weft_oss {
 
@@ -25,6 +27,7 @@ namespace {
 
 constexpr llvm::StringRef k_task_name = "weft_oss_task_";
 constexpr llvm::StringRef k_prepare_name = "weft_oss_prepare";
+constexpr llvm::StringRef k_prepare_loop_name = "weft_oss_prepare_loop";
 constexpr llvm::StringRef k_behind_name = "weft_oss_behind";
 constexpr unsigned k_alignment = 16; // of a task's variables
 
@@ -71,7 +74,7 @@ class task_reader {
             if (auto *const call =
                     llvm::dyn_cast<CallExpr>(variable->getInit()->IgnoreParenImpCasts()))
               if (const FunctionDecl *const f = call->getDirectCallee()) {
-                if (f->getName() == k_prepare_name)
+                if (f->getName() == k_prepare_name || f->getName() == k_prepare_loop_name)
                   prepare = call;
                 if (f->getName() == k_behind_name) {
                   behind = call;
@@ -101,6 +104,7 @@ class task_reader {
     auto init = captured.capture_init_begin();
     auto field = captured.getCapturedRecordDecl()->field_begin();
     Expr *extra = nullptr;
+    std::vector<std::pair<CallExpr *, const FieldDecl *>> kept;
     for (const CapturedStmt::Capture &c : captured.captures()) {
       FieldDecl &at = **field++;
       Expr *&value = *init++;
@@ -127,7 +131,8 @@ class task_reader {
       if (how == reference)
         continue;
       if (context.getAsVariableArrayType(type)) {
-        extra = keep(value, type, extra, free);
+        if (CallExpr *const call = keep(value, type, extra, free))
+          kept.emplace_back(call, &at);
         continue;
       }
       if (context.getDeclAlign(&variable).getQuantity() > k_alignment) {
@@ -142,6 +147,11 @@ class task_reader {
                                          value, nullptr, VK_PRValue, FPOptionsOverride());
     }
     if (extra) {
+      // Only now the places of the fields are known.
+      const ASTRecordLayout &layout = context.getASTRecordLayout(captured.getCapturedRecordDecl());
+      for (const auto &[call, at] : kept)
+        call->setArg(3, number(layout.getFieldOffset(at->getFieldIndex()) / context.getCharWidth(),
+                               call->getExprLoc()));
       prepare.setArg(3, extra);
       // The arrays are behind the other variables.
       behind.setArg(1, size_of_variables(captured));
@@ -161,23 +171,25 @@ class task_reader {
                                                   object->getExprLoc(), object->getExprLoc());
   }
 
-  /// Turns the array that a capture refers to into a copy of it, and returns the bytes of all such arrays.
-  Expr *keep(Expr *&value, QualType type, Expr *extra, VarDecl &free) {
+  Expr *number(std::uint64_t n, SourceLocation where) {
+    return IntegerLiteral::Create(
+        context, llvm::APInt(static_cast<unsigned>(context.getTypeSize(context.getSizeType())), n),
+        context.getSizeType(), where);
+  }
+
+  /// Turns the array that a capture refers to into a copy of it, and adds its bytes to those of all such arrays.
+  /// Returns the call, whose last argument is to be the place of the capture, or null after an error.
+  CallExpr *keep(Expr *&value, QualType type, Expr *&extra, VarDecl &free) {
     const SourceLocation where = value->getExprLoc();
     Expr *const array = value;
-    const auto number = [&](unsigned n) -> Expr * {
-      return IntegerLiteral::Create(
-          context,
-          llvm::APInt(static_cast<unsigned>(context.getTypeSize(context.getSizeType())), n),
-          context.getSizeType(), where);
-    };
     const auto operation = [&](Expr *a, BinaryOperatorKind which, Expr *b) -> Expr * {
       return BinaryOperator::Create(context, a, b, which, context.getSizeType(), VK_PRValue,
                                     OK_Ordinary, where, FPOptionsOverride());
     };
-    Expr *const rounded =
-        operation(operation(operation(size_of(array), BO_Add, number(15)), BO_Div, number(16)),
-                  BO_Mul, number(16));
+    // With what is in front of it, in whole units of 16 bytes.
+    Expr *const rounded = operation(
+        operation(operation(size_of(array), BO_Add, number(31, where)), BO_Div, number(16, where)),
+        BO_Mul, number(16, where));
     const auto address = [&](Expr *of, QualType pointee) -> Expr * {
       return UnaryOperator::Create(context, of, UO_AddrOf, context.getPointerType(pointee),
                                    VK_PRValue, OK_Ordinary, where, /*CanOverflow=*/false,
@@ -194,7 +206,7 @@ class task_reader {
     FunctionDecl *const copy = function("weft_oss_keep");
     if (!copy) {
       error(where, "'#pragma oss' in C needs <weft/oss.h> in front: compile with weft-cc");
-      return extra;
+      return nullptr;
     }
     Expr *const callee = ImplicitCastExpr::Create(
         context, context.getPointerType(copy->getType()), CK_FunctionToPointerDecay,
@@ -202,13 +214,15 @@ class task_reader {
                             copy->getType(), VK_LValue),
         nullptr, VK_PRValue, FPOptionsOverride());
     sema.MarkFunctionReferenced(where, copy);
-    Expr *const call = CallExpr::Create(context, callee, {place, from, size_of(array)},
-                                        context.VoidPtrTy, VK_PRValue, where, FPOptionsOverride());
+    CallExpr *const call =
+        CallExpr::Create(context, callee, {place, from, size_of(array), number(0, where)},
+                         context.VoidPtrTy, VK_PRValue, where, FPOptionsOverride());
     Expr *const typed = ImplicitCastExpr::Create(context, context.getPointerType(type), CK_BitCast,
                                                  call, nullptr, VK_PRValue, FPOptionsOverride());
     value = UnaryOperator::Create(context, typed, UO_Deref, type, VK_LValue, OK_Ordinary, where,
                                   false, FPOptionsOverride());
-    return extra ? operation(extra, BO_Add, rounded) : rounded;
+    extra = extra ? operation(extra, BO_Add, rounded) : rounded;
+    return call;
   }
 
   FunctionDecl *function(llvm::StringRef name) {
@@ -286,7 +300,7 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
         if (!call || !call->getCalledFunction())
           continue;
         const llvm::StringRef name = call->getCalledFunction()->getName();
-        if (name == k_prepare_name) {
+        if (name == k_prepare_name || name == k_prepare_loop_name) {
           prepare = call;
         } else if (prepare && name.starts_with("__captured_stmt")) {
           found.emplace_back(prepare, call);
@@ -298,24 +312,58 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
     return !found.empty();
   }
 
-  static void spawn(llvm::Module &module, llvm::CallBase &prepare, llvm::CallBase &body) {
+  static llvm::Function *make(llvm::Module &module, llvm::Function &statement,
+                              llvm::ArrayRef<llvm::Type *> arguments, llvm::StringRef name) {
     llvm::LLVMContext &context = module.getContext();
+    auto *const made = llvm::Function::Create(
+        llvm::FunctionType::get(llvm::Type::getInt32Ty(context), arguments, false),
+        llvm::GlobalValue::InternalLinkage, name + statement.getName(), module);
+    made->setAttributes(llvm::AttributeList().addFnAttributes(
+        context, llvm::AttrBuilder(context, statement.getAttributes().getFnAttrs())));
+    return made;
+  }
+  /// Writes the call of the statement with its variables. A body returns 0: the task has not failed.
+  static void finish(llvm::IRBuilder<> &in, llvm::Function &statement, llvm::Value *variables) {
+    in.CreateCall(&statement, {variables});
+    in.CreateRet(in.getInt32(0));
+  }
+
+  static llvm::Function *body_of(llvm::Module &module, llvm::Function &statement) {
+    llvm::Function *const run =
+        make(module, statement, {statement.getArg(0)->getType()}, "weft_oss_run.");
+    llvm::IRBuilder<> in(llvm::BasicBlock::Create(module.getContext(), "", run));
+    finish(in, statement, run->getArg(0));
+    return run;
+  }
+
+  /// Returns a weft_loop_body, which writes the chunk into the variables: the chunk is the first of them.
+  static llvm::Function *body_of_chunk(llvm::Module &module, llvm::Function &statement) {
+    llvm::Type *const pointer = statement.getArg(0)->getType();
+    llvm::Function *const run = make(module, statement, {pointer, pointer}, "weft_oss_share.");
+    llvm::IRBuilder<> in(llvm::BasicBlock::Create(module.getContext(), "", run));
+    llvm::Type *const word = in.getInt64Ty();
+    const auto at = [&](unsigned argument, unsigned i) {
+      return in.CreateConstGEP1_32(word, run->getArg(argument), i);
+    };
+    llvm::Value *const first = in.CreateLoad(word, at(0, 0));
+    llvm::Value *const limit = in.CreateLoad(word, at(0, 1));
+    in.CreateStore(first, at(1, 0));
+    in.CreateStore(in.CreateSub(limit, first), at(1, 1));
+    finish(in, statement, run->getArg(1));
+    return run;
+  }
+
+  static void spawn(llvm::Module &module, llvm::CallBase &prepare, llvm::CallBase &body) {
     llvm::Function *const statement = body.getCalledFunction();
     auto *const variables =
         llvm::cast<llvm::AllocaInst>(body.getArgOperand(0)->stripPointerCasts());
     const std::uint64_t bytes =
         module.getDataLayout().getTypeAllocSize(variables->getAllocatedType()).getFixedValue();
-    // A body returns 0: the task has not failed.
-    auto *const type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
-                                               {statement->getArg(0)->getType()}, false);
-    auto *const run = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                             "weft_oss_run." + statement->getName(), module);
-    run->setAttributes(llvm::AttributeList().addFnAttributes(
-        context, llvm::AttrBuilder(context, statement->getAttributes().getFnAttrs())));
-    llvm::IRBuilder<> in(llvm::BasicBlock::Create(context, "", run));
-    in.CreateCall(statement, {run->getArg(0)});
-    in.CreateRet(in.getInt32(0));
-    prepare.setArgOperand(1, run);
+    const bool shares = prepare.getCalledFunction()->getName() == k_prepare_loop_name;
+    llvm::Function *const run = body_of(module, *statement);
+    prepare.setArgOperand(1, shares ? body_of_chunk(module, *statement) : run);
+    if (shares)
+      prepare.setArgOperand(4, run);
     prepare.setArgOperand(2, llvm::ConstantInt::get(prepare.getArgOperand(2)->getType(), bytes));
     variables->replaceAllUsesWith(&prepare);
     variables->eraseFromParent();

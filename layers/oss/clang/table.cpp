@@ -270,8 +270,7 @@ std::string reference_page() {
       "values of a list |\n"
       "| `{m[i][j], i=0;n, j=i:n-1}` | several iterators; a later one may use an earlier one |\n"
       "\n## C\n\n"
-      "`weft-cc` compiles all of this but `task for`, `taskloop`, `taskloop for`, `taskiter`, "
-      "`declare reduction`, and the clauses `reduction` and `weakreduction`: messages refuse them.\n"
+      "`weft-cc` compiles all of this but `taskiter`, `declare reduction`, and the clauses `reduction` and `weakreduction`: messages refuse them.\n"
       "`atomic` takes objects of at most 8 bytes.\n";
   return page;
 }

@@ -5,15 +5,6 @@ struct s {
 };
 int g(void);
 void f(int n, int *p, struct s *q) {
-#pragma oss task for // error 13: '#pragma oss task for' is not possible in C in this version of Weft; compile the file as C++
-  for (int i = 0; i < n; ++i)
-    ;
-#pragma oss taskloop // error 13: '#pragma oss taskloop' is not possible in C in this version of Weft; compile the file as C++
-  for (int i = 0; i < n; ++i)
-    ;
-#pragma oss taskloop for // error 13: '#pragma oss taskloop for' is not possible in C in this version of Weft; compile the file as C++
-  for (int i = 0; i < n; ++i)
-    ;
 #pragma oss taskiter // error 13: '#pragma oss taskiter' is not possible in C in this version of Weft; compile the file as C++
   for (int i = 0; i < n; ++i)
     ;
