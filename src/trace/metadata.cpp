@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 namespace weft::inline v0 {
@@ -45,7 +46,10 @@ constexpr char k_packets[] =
 
 /// Returns the type with which a word of a payload is printed: addresses in hexadecimal.
 const char *word_type(const std::string &name) {
-  return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64";
+  return name == "target" || name == "address" || name == "group" || name == "what" ||
+                 name == "message"
+             ? "x64"
+             : "u64";
 }
 
 std::string clock_text(const trace_clock &clock) {
@@ -162,6 +166,11 @@ std::string own_description(const trace_description &description) {
       wide(description.clock.ticks), wide(description.clock.monotonic_ns),
       wide(description.clock.realtime_ns), wide(description.first_ticks),
       wide(description.discarded), k_states[description.state]);
+  if (const trace_place &place = description.place; place.size != 0)
+    s += "rank " + std::to_string(place.rank) + "\nranks " + std::to_string(place.size) + "\njob " +
+         one_line(place.job) + "\nhost " + one_line(place.host) + "\noffset " +
+         std::to_string(place.offset_ns) + "\nuncertain " + std::to_string(place.uncertain_ns) +
+         "\n";
   if (!description.kernel.empty())
     s += "kernel " + description.kernel + "\n";
   for (const auto &[key, value] : {std::pair("command", &description.command),
@@ -205,6 +214,26 @@ void take_share(trace_description &description, std::string_view value) {
     description.shares.emplace_back(value.substr(space + 1), *ns);
 }
 
+/// Takes a line about the place in a job.
+bool take_place_in_job(trace_place &place, std::string_view key, std::string_view value,
+                       std::uint64_t number) {
+  if (key == "rank")
+    place.rank = static_cast<int>(number);
+  else if (key == "ranks")
+    place.size = static_cast<int>(number);
+  else if (key == "job")
+    place.job = value;
+  else if (key == "host")
+    place.host = value;
+  else if (key == "offset")
+    place.offset_ns = std::strtoll(std::string(value).c_str(), nullptr, 10);
+  else if (key == "uncertain")
+    place.uncertain_ns = number;
+  else
+    return false;
+  return true;
+}
+
 void take_uuid(trace_description &description, std::string_view value) {
   std::size_t n = 0;
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
@@ -225,6 +254,8 @@ trace_description parse_description(const std::string &all) {
     const std::string_view key = line.substr(0, space),
                            value = space == std::string_view::npos ? "" : line.substr(space + 1);
     const std::uint64_t n = parse_unsigned(value).value_or(0);
+    if (take_place_in_job(d.place, key, value, n))
+      return;
     if (key == "program")
       d.program = value;
     else if (key == "command")

@@ -32,6 +32,7 @@ struct trace_description {
       spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
   std::vector<std::pair<std::string, std::uint64_t>>
       shares; // of the workers' time, in ns, by runtime; empty: only tasks of Weft's ran
+  trace_place place; // in a job of ranks
   std::string kernel; // what the trace contains of the kernel, in words; empty: trace.kernel is off
   std::vector<std::string> types; // by number; "": none
 };

@@ -38,6 +38,12 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///             force)
 ///   decided   a session has given its knobs other values: the type's name says which, `ratio` is the
 ///             cost of the last trial in thousandths of the default's
+///   send      an operation to another rank begins, which the type names: `message` (word_of_message)
+///             has the ranks and the number of the notification, `size` (size_of_message) bytes and
+///             the number of the operation
+///   landed    the operation of this number has ended, at the time `at`: the record may come later
+///   arrived   a notification or message has come from another rank, at the time `at`
+///   awaits    the running task waits for `count` notifications
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
@@ -63,7 +69,11 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(replaced, switches, next_pid, state)                                                           \
   X(next, tasks, before, ended)                                                                    \
   X(create_one, graph, address, rest)                                                              \
-  X(decided, switches, ratio, unused)
+  X(decided, switches, ratio, unused)                                                              \
+  X(send, tasks, message, size)                                                                    \
+  X(landed, tasks, message, at)                                                                    \
+  X(arrived, tasks, message, at)                                                                   \
+  X(awaits, tasks, message, count)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -91,6 +101,19 @@ inline constexpr std::uint64_t k_one_bytes = std::uint64_t{1} << 24; // fewer
 [[nodiscard]] constexpr std::uint64_t rest_of_one(std::uint32_t parent, std::uint64_t bytes,
                                                   std::uint8_t mode) noexcept {
   return parent | bytes << 32 | std::uint64_t{mode} << 56;
+}
+// The words of messages between ranks: the number of a notification (of `landed`: of the operation) in
+// the low half, then the own rank and the other one, of which the last number stands for any.
+inline constexpr std::uint32_t k_message_numbers = (1u << 24) - 1; // of operations
+inline constexpr std::uint64_t k_message_bytes = (std::uint64_t{1} << 40) - 1;
+[[nodiscard]] constexpr std::uint64_t word_of_message(std::uint16_t own, std::uint16_t peer,
+                                                      std::uint32_t low) noexcept {
+  return low | std::uint64_t{own} << 32 | std::uint64_t{peer} << 48;
+}
+[[nodiscard]] constexpr std::uint64_t size_of_message(std::uint64_t bytes,
+                                                      std::uint32_t number) noexcept {
+  return (bytes < k_message_bytes ? bytes : k_message_bytes) |
+         std::uint64_t{number & k_message_numbers} << 40;
 }
 enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
 

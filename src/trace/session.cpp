@@ -59,6 +59,7 @@ struct session {
   std::uint64_t lost = 0; // records that could not be written
   unsigned described = 0;
   std::uint64_t described_ns = 0;
+  const trace_place *described_place = nullptr;
   std::atomic<bool> warned{false};
   thread flusher;
   trace_in_progress in_progress;
@@ -66,6 +67,7 @@ struct session {
 
 std::atomic<session *> g_session{nullptr}; // never freed: workers may come late
 std::atomic<std::uint32_t> g_ids{0};
+std::atomic<const trace_place *> g_place{nullptr}; // never freed: the flusher may be reading
 
 session *the_session() noexcept {
   return g_session.load(std::memory_order_acquire);
@@ -81,6 +83,9 @@ void describe(session &current) {
   current.described = known_types();
   current.described_ns = now_ns();
   current.what.types = type_names(type_table());
+  current.described_place = g_place.load(std::memory_order_acquire); // O4: what it points to
+  if (current.described_place)
+    current.what.place = *current.described_place;
   if (std::string seen = seen_of_kernel(); !seen.empty())
     current.what.kernel = std::move(seen);
   if (!replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) ||
@@ -136,7 +141,8 @@ void flush(void *p) noexcept {
   while (!s.stopping.load(std::memory_order_acquire)) // O3: pairs with end_trace
     try {
       const std::uint32_t seen = s.signal.load(std::memory_order_relaxed);
-      if (known_types() != s.described && now_ns() - s.described_ns > k_describe_ns)
+      if ((known_types() != s.described && now_ns() - s.described_ns > k_describe_ns) ||
+          g_place.load(std::memory_order_relaxed) != s.described_place)
         describe(s);
       if (drain(s))
         continue;
@@ -286,6 +292,13 @@ void begin(session &current) noexcept {
 std::uint32_t reserve_task_ids(std::uint32_t n) noexcept {
   return g_ids.fetch_add(n, std::memory_order_relaxed);
 } // names only
+
+void set_place_of_trace(const trace_place &place) {
+  const auto *const fresh = new trace_place(place);
+  static std::atomic<const trace_place *> former{nullptr}; // keeps one reachable, for leak checkers
+  former.store(g_place.exchange(fresh, std::memory_order_acq_rel), // O4
+               std::memory_order_relaxed);
+}
 
 void packet_is_full() noexcept {
   session *const s = the_session();

@@ -51,6 +51,16 @@ void end_trace(const std::vector<slot_counts> &counts,
 /// Leaves the parent's trace alone, in the child of a fork().
 void forget_trace_in_child() noexcept;
 
+/// Is the place of the process in a job of ranks; see weft/layer/trace.hpp.
+struct trace_place {
+  int rank = 0, size = 0; // 0: in none
+  std::string job, host;
+  std::int64_t offset_ns = 0;
+  std::uint64_t uncertain_ns = 0;
+};
+/// Writes the place into the description, soon. Any thread. Throws std::bad_alloc.
+void set_place_of_trace(const trace_place &place);
+
 struct trace_totals {
   std::uint64_t records = 0, discarded = 0;
 };

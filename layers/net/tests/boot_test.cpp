@@ -193,6 +193,48 @@ TEST(boot, a_rank_that_goes_without_a_word_is_lost_to_the_others) {
   EXPECT_EQ(all[2]->wait().substr(0, 6), "lost 1");
 }
 
+TEST(boot, a_clock_is_compared_with_that_of_the_place_to_meet) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  auto elsewhere = std::async(std::launch::async, [&] {
+    member_info info = info_of("a");
+    info.system = "another one";
+    member one(root.at(), 0, 2, key, info, 60);
+    const auto offset = one.measure_clock(60);
+    // The clocks are one in truth: it lies within what is uncertain, and each of the eight was asked.
+    EXPECT_GT(offset.uncertain_ns, 0U);
+    EXPECT_LE(static_cast<std::uint64_t>(std::llabs(offset.ns)), offset.uncertain_ns);
+    one.leave();
+  });
+  member here(root.at(), 1, 2, key, info_of("b"), 60);
+  const auto none = here.measure_clock(60);
+  EXPECT_EQ(none.ns, 0);
+  EXPECT_EQ(none.uncertain_ns, 0U);
+  here.leave();
+  elsewhere.get();
+}
+
+TEST(boot, a_loss_while_clocks_are_compared_is_told_when_the_rank_listens) {
+  const job_key key = random_key();
+  meeting_place root(2, key);
+  auto other = std::async(std::launch::async, [&] {
+    member(root.at(), 1, 2, key, info_of("b"), 60); // goes at once
+  });
+  struct : member::listener {
+    void lost(int rank, const std::string &) override { is_lost.set_value(rank); }
+    void root_lost(const std::string &) override {}
+    std::string report() override { return ""; }
+    std::promise<int> is_lost;
+  } listens;
+  member one(root.at(), 0, 2, key, info_of("a"), 60);
+  other.get();
+  EXPECT_NE(root.wait_for("lost 1"), "");
+  static_cast<void>(one.measure_clock(60));
+  one.start(listens);
+  EXPECT_EQ(listens.is_lost.get_future().get(), 1);
+  one.leave();
+}
+
 TEST(boot, the_loss_of_the_place_to_meet_is_told) {
   const job_key key = random_key();
   auto root = std::make_unique<meeting_place>(2, key);

@@ -27,6 +27,7 @@ enum class packet_kind : std::uint32_t {
   ask, ///< of the root: tell what you wait for
   report, ///< of a rank that was asked: what it waits for
   stalled, ///< of a rank: what it waits for while nothing arrives; makes all others report
+  clock, ///< of a rank: what is the time?; of the root: the time, and the system whose clock that is
 };
 
 struct packet {

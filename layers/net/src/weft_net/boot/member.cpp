@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft_net/boot/member.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft_net {
@@ -19,16 +19,14 @@ member_info own_info() {
   member_info made;
   made.host = own_host();
   made.pid = static_cast<std::uint64_t>(getpid());
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), made.system);
-  struct stat network{};
-  if (stat("/proc/self/ns/net", &network) == 0) // namespaces stand for hosts
-    made.system += "." + std::to_string(network.st_ino);
+  made.system = own_system();
   return made;
 }
 
 member::member(const endpoint &root, int rank, int size, const job_key &key, const member_info &own,
                int seconds)
-    : m_rank(rank), m_wire(connect_to(root, seconds), channel::side::rank, key) {
+    : m_rank(rank), m_system(own.system),
+      m_wire(connect_to(root, seconds), channel::side::rank, key) {
   const packet hello = wait_for_packet(seconds, "an answer of the process that the ranks meet at");
   if (hello.kind != packet_kind::hello)
     throw channel_error("the process at " + root.host + ":" + root.port +
@@ -37,7 +35,7 @@ member::member(const endpoint &root, int rank, int size, const job_key &key, con
   job_key theirs;
   theirs.words[0] = from.number();
   theirs.words[1] = from.number();
-  if (from.number() != 1)
+  if (from.number() != 2)
     throw channel_error(
         "the process that the ranks meet at is of another version of Weft; build all "
         "with the same");
@@ -86,6 +84,33 @@ packet member::wait_for_packet(int seconds, const std::string &what) {
   }
 }
 
+member::clock_offset member::measure_clock(int seconds) {
+  constexpr int k_rounds = 8;
+  clock_offset best;
+  for (int round = 0; round != k_rounds; ++round) {
+    const std::uint64_t before = realtime_ns();
+    m_wire.send(packet_kind::clock);
+    packet answer{packet_kind::beat, ""};
+    for (;;) {
+      answer = wait_for_packet(seconds, "the time at the process that the ranks meet at");
+      if (answer.kind == packet_kind::clock)
+        break;
+      if (answer.kind != packet_kind::beat)
+        m_early.push_back(std::move(answer));
+    }
+    const std::uint64_t after = realtime_ns();
+    reader from(answer.payload);
+    const std::uint64_t there = from.number();
+    if (from.text() == m_system)
+      return {};
+    // It was read between the two: the shortest way is the most exact.
+    const std::uint64_t half = after > before ? (after - before) / 2 : 0;
+    if (round == 0 || half < best.uncertain_ns)
+      best = {static_cast<std::int64_t>(there - (before + half)), std::max<std::uint64_t>(half, 1)};
+  }
+  return best;
+}
+
 member::~member() { stop(); }
 
 void member::start(listener &to) {
@@ -101,6 +126,8 @@ void member::run(listener &to) noexcept {
   pthread_setname_np(pthread_self(), "weft-net-job");
   auto last_beat = std::chrono::steady_clock::now();
   try {
+    for (const packet &early : std::exchange(m_early, {}))
+      take(to, early);
     while (!m_ends) {
       pollfd waits[2] = {{m_wire.descriptor(), POLLIN, 0}, {m_stops, POLLIN, 0}};
       poll(waits, 2, 1000);
@@ -116,22 +143,25 @@ void member::run(listener &to) noexcept {
       } catch (const channel_error &) {
         ended = std::current_exception();
       }
-      while (const auto p = m_wire.next()) {
-        if (p->kind == packet_kind::lost) {
-          reader from(p->payload);
-          const auto rank = static_cast<int>(from.number());
-          if (rank >= 0 && static_cast<std::size_t>(rank) < m_all.size())
-            to.lost(rank, from.text());
-        } else if (p->kind == packet_kind::ask) {
-          send(packet_kind::report, to.report());
-        }
-      }
+      while (const auto p = m_wire.next())
+        take(to, *p);
       if (ended)
         std::rethrow_exception(ended);
     }
   } catch (const std::exception &e) {
     if (!m_ends)
       to.root_lost(e.what());
+  }
+}
+
+void member::take(listener &to, const packet &received) {
+  if (received.kind == packet_kind::lost) {
+    reader from(received.payload);
+    const auto rank = static_cast<int>(from.number());
+    if (rank >= 0 && static_cast<std::size_t>(rank) < m_all.size())
+      to.lost(rank, from.text());
+  } else if (received.kind == packet_kind::ask) {
+    send(packet_kind::report, to.report());
   }
 }
 

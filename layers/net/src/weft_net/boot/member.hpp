@@ -34,6 +34,13 @@ class member {
   ~member(); ///< without leave(): the others take it for lost
 
   [[nodiscard]] const std::vector<member_info> &all() const noexcept { return m_all; }
+  /// Says how far the system's clock is from that of the process that the ranks meet at.
+  struct clock_offset {
+    std::int64_t ns = 0; ///< to add to the own time
+    std::uint64_t uncertain_ns = 0; ///< it may be off by so much; 0: it is the same clock
+  };
+  /// Measures that, before start(). Errors. channel_error.
+  [[nodiscard]] clock_offset measure_clock(int seconds);
   /// Begins to listen.
   void start(listener &to);
   /// Has all ranks report. Any thread.
@@ -46,11 +53,14 @@ class member {
  private:
   packet wait_for_packet(int seconds, const std::string &what);
   void run(listener &to) noexcept;
+  void take(listener &to, const packet &received);
   void send(packet_kind kind, const std::string &text) noexcept;
 
   const int m_rank;
+  const std::string m_system;
   channel m_wire;
   std::vector<member_info> m_all;
+  std::vector<packet> m_early; // that came before start()
   std::mutex m_lock; // of sending
   std::atomic<bool> m_ends{false};
   int m_stops = -1;

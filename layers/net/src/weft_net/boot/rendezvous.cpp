@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <fstream>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -13,6 +15,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft_net {
@@ -26,7 +29,7 @@ constexpr auto k_most_time_to_join =
     std::chrono::seconds(10); // of a connection that has not joined
 constexpr auto k_most_report = std::chrono::milliseconds(1500);
 constexpr std::size_t k_most_unjoined = 64;
-constexpr std::uint64_t k_version = 1;
+constexpr std::uint64_t k_version = 2;
 
 std::string text_of(const sockaddr_in &from) {
   char text[INET_ADDRSTRLEN] = "";
@@ -35,6 +38,22 @@ std::string text_of(const sockaddr_in &from) {
 }
 
 } // namespace
+
+std::uint64_t realtime_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::string own_system() {
+  std::string made;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), made);
+  struct stat network{};
+  if (stat("/proc/self/ns/net", &network) == 0)
+    made += "." + std::to_string(network.st_ino);
+  return made;
+}
 
 void write_info(writer &to, const member_info &info) {
   to.text(info.host);
@@ -227,6 +246,12 @@ void rendezvous::take(connection &joining, const packet &received) {
     return take_report(rank, received.payload);
   case packet_kind::beat:
     return;
+  case packet_kind::clock: {
+    writer now;
+    now.number(realtime_ns());
+    now.text(own_system());
+    return tell(joining, packet_kind::clock, now.bytes());
+  }
   default:
     throw channel_error("a rank sends a packet that it may not send");
   }

@@ -23,6 +23,10 @@ struct member_info {
   std::string engine;
   std::string address; ///< of the engine's port
 };
+/// Returns the time of the system's clock (CLOCK_REALTIME).
+[[nodiscard]] std::uint64_t realtime_ns() noexcept;
+/// Names the running kernel, and the network namespace: these stand for hosts.
+[[nodiscard]] std::string own_system();
 void write_info(writer &to, const member_info &info);
 [[nodiscard]] member_info read_info(reader &from);
 

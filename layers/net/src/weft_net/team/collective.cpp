@@ -68,11 +68,15 @@ void team_state::send(int to, std::uint64_t number, std::uint32_t step, const vo
   one->local = one->data.data();
   one->bytes = one->data.size();
   one->ended = &message_ended;
+  if (weft::layer::traces_messages()) [[unlikely]]
+    trace.note(weft::layer::message_step::sent, to, 0, 0, bytes, "message");
   below->submit(*one.release());
 }
 
 void team_state::arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
   note_arrival();
+  if (weft::layer::traces_messages()) [[unlikely]]
+    trace.note(weft::layer::message_step::arrived, from, 0, 0, 0, "message");
   std::uint64_t number = 0;
   std::memcpy(&number, payload.data(), sizeof number);
   const message_name name{number, id, from};

@@ -14,6 +14,8 @@
 
 #include <weft/error.hpp>
 #include <weft/layer/environment.hpp>
+#include <weft/layer/trace.hpp>
+#include <weft/runtime.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -70,6 +72,13 @@ std::pair<std::string, std::size_t> hosts_of(const std::vector<member_info> &all
     ++hosts;
   }
   return {text, hosts};
+}
+
+std::string places_of(const std::vector<member_info> &all) {
+  std::string text;
+  for (const member_info &one : all)
+    text += place_of(one) + " ";
+  return text;
 }
 
 /// Is the rendezvous in rank 0, where another program has started the ranks.
@@ -172,6 +181,7 @@ class job final : weft_net::member::listener {
   void meet(const meeting_options &options);
   void check_hosts() const;
   void print_start() const;
+  void describe_trace();
   [[nodiscard]] std::vector<std::string> names() const;
 
   // Of the thread that listens:
@@ -285,6 +295,23 @@ std::vector<std::string> job::names() const {
   return made;
 }
 
+/// Says in the trace of this process, if it writes one, which rank it is, and how its clock differs.
+void job::describe_trace() {
+  weft::start();
+  if (!layer::traces_messages())
+    return;
+  const auto offset = m_member->measure_clock(k_meeting_seconds);
+  const auto &all = m_member->all();
+  std::uint64_t name = 0xcbf29ce484222325; // of all processes of the job: FNV-1a
+  for (const char c : hosts_of(all).first + ", " + places_of(all))
+    name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(name));
+  layer::describe_trace_place({m_membership.rank, m_membership.size, text,
+                               all[static_cast<std::size_t>(m_membership.rank)].host, offset.ns,
+                               offset.uncertain_ns});
+}
+
 /// Prints the line that says where ranks are, and by what they reach each other.
 void job::print_start() const {
   const auto &all = m_member->all();
@@ -305,6 +332,7 @@ void job::print_start() const {
 
 void job::run(const std::function<void(team &)> &rank) {
   m_team = std::make_unique<team>(connect(), names());
+  describe_trace();
   m_member->start(*this);
   weft_net::stall_watch::of_process().set_sink(
       [this](const std::string &text) { m_member->send_report(text); });

@@ -33,6 +33,8 @@ std::exception_ptr team_state::no_notification(int gone, std::uint32_t id) const
 
 void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
                         weft_net::completion &&ends) {
+  if (weft::layer::traces_messages()) [[unlikely]]
+    trace.note(weft::layer::message_step::awaited, from, id, 0, count, "notification");
   std::unique_lock guard(lock);
   if (!take_notifications(id, count)) {
     guard.unlock();
@@ -59,8 +61,10 @@ void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
   ends.succeed(0);
 }
 
-void team_state::notified(int, std::uint32_t id, std::uint64_t count) noexcept {
+void team_state::notified(int from, std::uint32_t id, std::uint64_t count) noexcept {
   note_arrival();
+  if (weft::layer::traces_messages()) [[unlikely]]
+    trace.note(weft::layer::message_step::arrived, from, id, 0, 0, "notification");
   std::deque<weft_net::completion> ready;
   {
     const std::lock_guard guard(lock);

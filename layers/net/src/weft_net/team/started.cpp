@@ -115,7 +115,7 @@ void started::end() noexcept {
     error = failure_of(*failed, m_what, m_bytes, m_names);
   const std::uint64_t value = m_parts[0].value;
   places &of = m_places;
-  m_names.note_end();
+  m_names.note_end(m_parts[0].rank, m_what, m_trace_number);
   delete this;
   return_place(of);
   if (error)

@@ -38,8 +38,8 @@ class names_of_ranks {
  public:
   [[nodiscard]] virtual std::string name_of_rank(int rank) const = 0;
   [[nodiscard]] virtual int own_number() const noexcept = 0;
-  /// Notes that an operation has ended.
-  virtual void note_end() noexcept = 0;
+  /// Notes that an operation to a rank has ended. `number` is its number in the trace; 0: none.
+  virtual void note_end(int rank, weft::net::action what, std::uint32_t number) noexcept = 0;
 
  protected:
   ~names_of_ranks() = default;
@@ -56,6 +56,8 @@ class started {
   started(const started &) = delete;
   started &operator=(const started &) = delete;
 
+  /// Gives the operation a number in the trace, which note_end() gets.
+  void set_trace_number(std::uint32_t number) noexcept { m_trace_number = number; }
   /// Starts all parts. Afterwards the object is the transport's.
   ///
   /// Errors. out_of_resources and shut_down; the operation is under way then.
@@ -74,6 +76,7 @@ class started {
   completion m_ends;
   names_of_ranks &m_names;
   std::size_t m_bytes;
+  std::uint32_t m_trace_number = 0;
   weft::net::action m_what;
   std::size_t m_count;
   std::unique_ptr<part[]> m_parts;

@@ -4,6 +4,7 @@
 
 #include "weft_net/team/stall.hpp"
 #include "weft_net/team/started.hpp"
+#include "weft_net/team/trace.hpp"
 
 #include <weft/net/team.hpp>
 #include <weft/sync/event.hpp>
@@ -36,7 +37,11 @@ struct team_state final : listener, weft_net::names_of_ranks, weft_net::stall_wa
     return "rank " + std::to_string(rank) + (i < names.size() ? " (" + names[i] + ")" : "");
   }
   [[nodiscard]] int own_number() const noexcept override { return own_rank; }
-  void note_end() noexcept override { note_arrival(); }
+  void note_end(int rank, action what, std::uint32_t number) noexcept override {
+    note_arrival();
+    if (number != 0)
+      trace.note(weft::layer::message_step::landed, rank, 0, number, 0, weft_net::name_of(what));
+  }
 
   // ---- stalls: waits.cpp
   [[nodiscard]] int own() const noexcept override { return own_rank; }
@@ -99,6 +104,7 @@ struct team_state final : listener, weft_net::names_of_ranks, weft_net::stall_wa
 
   std::unique_ptr<transport> below; // the first member that uses others goes first
   int own_rank = 0, ranks = 1;
+  weft_net::message_trace trace;
   std::size_t chunk;
   std::int64_t places = 0; // in the queue to a rank
   const void *own_world = nullptr;

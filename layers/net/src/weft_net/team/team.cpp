@@ -21,6 +21,7 @@ team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string>
     : chunk(weft_net::number_of_setting("net.chunk")), names(std::move(all)) {
   own_rank = through->rank();
   ranks = through->size();
+  trace.set_own(own_rank);
   is_gone.resize(static_cast<std::size_t>(ranks));
   places = static_cast<std::int64_t>(weft_net::number_of_setting("net.queue"));
   own_world = through->world();
@@ -65,6 +66,9 @@ void team_state::start(const team::request &what, weft_net::completion ends) {
                 std::string("no memory for a ") + weft_net::name_of(what.what) + " to rank " +
                     std::to_string(what.rank) + "; wait for earlier operations first");
   }
+  if (weft::layer::traces_messages()) [[unlikely]]
+    one->set_trace_number(
+        trace.note_start(what.rank, what.id, what.bytes, weft_net::name_of(what.what)));
   one->submit(*below);
 }
 
@@ -104,6 +108,7 @@ std::exception_ptr team_state::loss(int lost, const std::string &what) const {
 void team_state::close() noexcept {
   unwatch();
   below->close();
+  trace.settle();
   std::vector<weft_net::completion> waiting;
   {
     const std::lock_guard guard(lock);
