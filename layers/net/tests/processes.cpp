@@ -249,6 +249,33 @@ void everything(net::team &team) {
     std::printf("%d ranks have looked %ld times: all holds\n", team.size(), looks);
 }
 
+/// Has messages of all kinds for a trace. Rank 1 computes until a notification has come, so that no
+/// worker takes it.
+void traced(net::team &team) {
+  const int next = (team.rank() + 1) % team.size();
+  auto flag = team.allocate<long>(1);
+  auto memory = team.allocate<long>(100);
+  std::vector<long> mine(100, 1);
+  team.barrier();
+  if (team.rank() == 0)
+    team.async_put_notify(flag.on(1), std::vector<long>{1}, 9).get();
+  if (team.rank() == 1) {
+    if (team.caps().wakes)
+      while (std::atomic_ref(flag.local()[0]).load() == 0)
+        ;
+    team.wait_notified(9);
+  }
+  team.async_put(memory.on(next), mine).get();
+  team.async_get(memory.on(next), mine).get();
+  for (int i = 0; i < 3; ++i)
+    team.async_notify(next, 4'000'000'000, 2).get();
+  weft::spawn([&] { team.expect(4'000'000'000, 6); });
+  weft::taskwait();
+  static_cast<void>(team.allreduce(1L));
+  std::thread([&] { team.async_notify(next, 11).get(); }).join();
+  team.wait_notified(11);
+}
+
 /// Rank 1 kills itself; the others put to it until they learn of it, and then go on.
 void loss(net::team &team, bool goes_on) {
   auto memory = team.allocate<long>(100);
@@ -304,6 +331,8 @@ int main(int argc, char **argv) {
       LOOK(argc < 3 || team.size() == std::atoi(argv[2]));
       if (what == "everything")
         everything(team);
+      else if (what == "traced")
+        traced(team);
       else if (what == "loss" || what == "loss-continue")
         loss(team, what != "loss");
       else if (what == "throw" && team.rank() == 1)

@@ -15,7 +15,7 @@ using namespace weft::rt;
 const char k_trace_help[] =
     "usage: weft trace info FOLDER\n"
     "       weft trace check FOLDER\n"
-    "       weft trace export --format perfetto|chrome|paraver|dot|csv [--output FILE] FOLDER\n"
+    "       weft trace export --format perfetto|chrome|paraver|dot|csv [--output FILE] FOLDER...\n"
     "       weft trace cut [--from TIME] [--to TIME] --output FOLDER FOLDER\n"
     "\n"
     "`weft run --trace -- PROGRAM` writes a trace, in the Common Trace Format: babeltrace2 FOLDER reads it.\n"
@@ -23,6 +23,7 @@ const char k_trace_help[] =
     "  check   replays it: what no task can do, and where it differs from the counters\n"
     "  export  perfetto: for ui.perfetto.dev; chrome: JSON, for chrome://tracing and others; paraver: FILE.prv, .pcf and .row;\n"
     "          dot: the graph of tasks, for Graphviz; csv: a line per record\n"
+    "          perfetto and chrome take the traces of several ranks of a job at once: one picture, with the messages between them\n"
     "  cut     a trace of its own of the records between two times (100ms, 2s), whole even where the program was killed\n"
     "With --progress each of them shows how far it is, as it does at a terminal. Interrupted, they leave no half file.\n"
     "Exit status: 1 when the trace cannot be read, or is not sound; 2 for a bad command line.\n";
@@ -49,6 +50,12 @@ int info(trace_reader &reader) {
   std::printf("duration   %.6f s\nrecords    %llu, %llu discarded\n",
               static_cast<double>(c.last_ns) / 1e9, wide(reader.records()),
               wide(reader.discarded()));
+  if (d.place.size != 0)
+    std::printf(
+        "rank       %d of %d on %s, job %s; clock %+.3f us from the job's, within %.3f us\n",
+        d.place.rank, d.place.size, d.place.host.c_str(), d.place.job.c_str(),
+        static_cast<double>(-d.place.offset_ns) / 1e3,
+        static_cast<double>(d.place.uncertain_ns) / 1e3);
   if (!d.kernel.empty())
     std::printf("kernel     %s\n", d.kernel.c_str());
   for (std::size_t e = 0; e < static_cast<std::size_t>(trace_event::limit); ++e)

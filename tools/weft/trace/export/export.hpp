@@ -5,14 +5,16 @@
 
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/output_file.hpp"
-#include "tools/weft/trace/reader.hpp"
+#include "tools/weft/trace/rank_traces.hpp"
 #include "tools/weft/trace/slices.hpp"
 
 namespace weft_tool {
 
 int run_trace_export(const words &arguments);
-void export_chrome(trace_reader &reader, output_file &out);
-void export_perfetto(trace_reader &reader, output_file &out);
+// Of one trace, or of the ranks of a job:
+void export_chrome(rank_traces &traces, output_file &out);
+void export_perfetto(rank_traces &traces, output_file &out);
+// Of one:
 void export_csv(trace_reader &reader, output_file &out);
 void export_dot(trace_reader &reader, output_file &out);
 /// Writes path.prv, path.pcf and path.row.

@@ -5,6 +5,9 @@
 #include "tools/weft/trace/export/export.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
 
 namespace weft_tool {
 namespace {
@@ -21,6 +24,12 @@ class message {
     varint(field << 3 | 2);
     varint(value.size());
     m_bytes += value;
+    return *this;
+  }
+  message &fixed(unsigned field, std::uint64_t value) {
+    varint(field << 3 | 1);
+    for (int byte = 0; byte != 8; ++byte, value >>= 8)
+      m_bytes += static_cast<char>(value & 0xff);
     return *this;
   }
   message &part(unsigned field, const message &sent) { return text(field, sent.m_bytes); }
@@ -51,15 +60,20 @@ enum : unsigned {
   f_type = 9,
   f_name_iid = 10,
   f_track = 11,
-  f_counter_value = 30
+  f_name = 23,
+  f_counter_value = 30,
+  f_flow = 47,
+  f_last_of_flow = 48
 }; // TrackEvent
-enum : std::uint64_t { slice_begin = 1, slice_end = 2, counter = 4 }; // its type
+enum : std::uint64_t { slice_begin = 1, slice_end = 2, instant = 3, counter = 4 }; // its type
 enum : std::uint64_t { state_cleared = 1, needs_state = 2 };
 enum : std::uint64_t {
   track_of_process = 1,
   track_of_graph = 2,
   first_track = 16,
-  first_of_kernel = 1 << 16
+  first_of_kernel = 1 << 16,
+  first_of_messages = 1 << 17, // of a rank
+  tracks_of_trace = 1 << 20
 }; // ours
 enum : std::uint64_t {
   name_idle = k_trace_types,
@@ -69,8 +83,11 @@ enum : std::uint64_t {
 
 class perfetto_writer {
  public:
-  perfetto_writer(const trace_reader &reader, output_file &out) : m_reader(reader), m_out(out) {}
+  perfetto_writer(rank_traces &traces, std::size_t index, output_file &out)
+      : m_traces(traces), m_reader(traces.at(index)), m_index(index), m_out(out) {}
   void begin();
+  void describe_messages_of(std::uint16_t rank);
+  void put(const message_mark &mark);
   void put(const slice &part);
   void put_graph(std::int64_t ns, std::int64_t tasks);
 
@@ -78,9 +95,17 @@ class perfetto_writer {
   void emit(message &packet);
   void describe_tracks();
   void name_types();
+  void describe(const message &track);
   void event(std::int64_t ns, const message &event);
+  /// Returns the number of a track of this trace among those of all.
+  [[nodiscard]] std::uint64_t track(std::uint64_t own) const noexcept {
+    return m_index * tracks_of_trace + own;
+  }
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return m_index + 1; }
 
+  rank_traces &m_traces;
   const trace_reader &m_reader;
+  const std::size_t m_index;
   output_file &m_out;
   message m_event, m_annotation, m_packet, m_whole;
 };
@@ -91,20 +116,29 @@ void perfetto_writer::emit(message &packet) {
   m_out.put(m_whole.part(f_packet, packet).bytes());
 }
 
+void perfetto_writer::describe(const message &track) {
+  message packet;
+  emit(packet.number(f_sequence, sequence()).part(f_descriptor, track));
+}
+
 void perfetto_writer::describe_tracks() {
-  const auto describe = [this](message &track) {
-    emit(message().number(f_sequence, 1).part(f_descriptor, track));
-  };
   message process, graph;
-  process.number(1, static_cast<std::uint64_t>(m_reader.about().pid))
-      .text(6, m_reader.about().program);
+  // Two hosts may use one pid.
+  const trace_description &about = m_reader.about();
+  process
+      .number(1,
+              static_cast<std::uint64_t>(m_traces.count() == 1 ? about.pid : about.place.rank + 1))
+      .text(6, m_traces.name_of(m_index));
   describe(message()
-               .number(1, track_of_process)
+               .number(1, track(track_of_process))
                .part(3, process)
                .number(11, 3)); // child tracks in the order of their ranks
-  const auto describe_track = [&](std::uint64_t track, const std::string &name,
-                                  std::uint64_t rank) {
-    describe(message().number(1, track).text(2, name).number(5, track_of_process).number(12, rank));
+  const auto describe_track = [&](std::uint64_t own, const std::string &name, std::uint64_t order) {
+    describe(message()
+                 .number(1, track(own))
+                 .text(2, name)
+                 .number(5, track(track_of_process))
+                 .number(12, order));
   };
   for (const unsigned slot : m_reader.slots()) {
     if (slot >= 9999) // no worker's
@@ -116,9 +150,9 @@ void perfetto_writer::describe_tracks() {
   }
   if (m_reader.about().level >= trace_level::tasks)
     describe(message()
-                 .number(1, track_of_graph)
+                 .number(1, track(track_of_graph))
                  .text(2, "tasks in the graph")
-                 .number(5, track_of_process)
+                 .number(5, track(track_of_process))
                  .part(8, graph.number(3, 2)));
 }
 
@@ -135,7 +169,10 @@ void perfetto_writer::name_types() {
   name(name_idle + 1, "idle");
   name(name_away + 1, "off cpu");
   names.part(3, message().number(1, annotation_task).text(2, "task"));
-  emit(message().number(f_sequence, 1).number(f_flags, state_cleared).part(f_interned, names));
+  emit(message()
+           .number(f_sequence, sequence())
+           .number(f_flags, state_cleared)
+           .part(f_interned, names));
 }
 
 void perfetto_writer::begin() {
@@ -146,7 +183,7 @@ void perfetto_writer::begin() {
 void perfetto_writer::event(std::int64_t ns, const message &event) {
   m_packet.clear();
   m_packet.number(f_timestamp, static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)))
-      .number(f_sequence, 1)
+      .number(f_sequence, sequence())
       .number(f_flags, needs_state)
       .part(f_track_event, event);
   emit(m_packet);
@@ -156,32 +193,49 @@ void perfetto_writer::put(const slice &part) {
   const std::uint64_t name = part.what == slice::body   ? std::uint64_t{part.type}
                              : part.what == slice::idle ? std::uint64_t{name_idle}
                                                         : name_away;
-  const std::uint64_t track =
+  const std::uint64_t own =
       part.slot + (part.what == slice::away ? std::uint64_t{first_of_kernel}
                                             : first_track); // its slices overlap with bodies
   m_event.clear();
-  m_event.number(f_type, slice_begin).number(f_track, track).number(f_name_iid, name + 1);
+  m_event.number(f_type, slice_begin).number(f_track, track(own)).number(f_name_iid, name + 1);
   if (part.what == slice::body) {
     m_annotation.clear();
     m_event.part(f_annotations, m_annotation.number(1, annotation_task).number(3, part.task));
   }
-  event(part.begin, m_event);
+  const std::int64_t shift = m_traces.shift(m_index);
+  event(part.begin + shift, m_event);
   m_event.clear();
-  event(part.end, m_event.number(f_type, slice_end).number(f_track, track));
+  event(part.end + shift, m_event.number(f_type, slice_end).number(f_track, track(own)));
 }
 
 void perfetto_writer::put_graph(std::int64_t ns, std::int64_t tasks) {
   m_event.clear();
-  event(ns, m_event.number(f_type, counter)
-                .number(f_track, track_of_graph)
-                .number(f_counter_value, static_cast<std::uint64_t>(tasks)));
+  event(ns + m_traces.shift(m_index),
+        m_event.number(f_type, counter)
+            .number(f_track, track(track_of_graph))
+            .number(f_counter_value, static_cast<std::uint64_t>(tasks)));
 }
 
-} // namespace
+void perfetto_writer::describe_messages_of(std::uint16_t rank) {
+  describe(message()
+               .number(1, track(first_of_messages + rank))
+               .text(2, "messages of rank " + std::to_string(rank))
+               .number(5, track(track_of_process))
+               .number(12, first_of_messages + rank));
+}
 
-void export_perfetto(trace_reader &reader, output_file &out) {
+void perfetto_writer::put(const message_mark &mark) {
+  m_event.clear();
+  m_event.number(f_type, instant)
+      .number(f_track, track(first_of_messages + mark.own))
+      .text(f_name, m_traces.text(mark));
+  if (mark.flow != 0)
+    m_event.fixed(mark.what == trace_event::send ? f_flow : f_last_of_flow, mark.flow);
+  event(mark.ns, m_event);
+}
+
+void export_tasks(trace_reader &reader, perfetto_writer &to) {
   constexpr std::int64_t k_looks = 10'000; // at the tasks in the graph
-  perfetto_writer to(reader, out);
   to.begin();
   const auto [first, last] = reader.bounds();
   const std::int64_t between = (last - first) / k_looks;
@@ -201,6 +255,21 @@ void export_perfetto(trace_reader &reader, output_file &out) {
   all.finish();
   if (reader.about().level >= trace_level::tasks)
     to.put_graph(last, live.tasks());
+}
+
+} // namespace
+
+void export_perfetto(rank_traces &traces, output_file &out) {
+  std::deque<perfetto_writer> writers;
+  for (std::size_t i = 0; i != traces.count(); ++i)
+    export_tasks(traces.at(i), writers.emplace_back(traces, i, out));
+  std::set<std::pair<std::uint32_t, std::uint16_t>> described;
+  for (const message_mark &mark : traces.read_messages()) {
+    perfetto_writer &to = writers[mark.trace];
+    if (described.emplace(mark.trace, mark.own).second)
+      to.describe_messages_of(mark.own);
+    to.put(mark);
+  }
 }
 
 } // namespace weft_tool

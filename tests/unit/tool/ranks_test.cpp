@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of ranks side by side: clocks that differ, messages whose ends belong together, and folders that do not.
+#include "support/fake_tree.hpp"
+#include "support/made_trace.hpp"
+#include "support/process.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using on = weft::rt::trace_event;
+using test::made_trace;
+using weft::rt::size_of_message;
+using weft::rt::trace_level;
+using weft::rt::word_of_message;
+
+enum : std::uint16_t { k_put = 1, k_put_notify, k_notification, k_message };
+
+/// A trace of a rank whose own clock is at `realtime` when it begins, and `offset` from the job's.
+made_trace of_rank(int rank, std::uint64_t realtime, std::int64_t offset) {
+  made_trace made(trace_level::tasks, {"put", "put_notify", "notification", "message"});
+  made.about.pid = 70; // of both, on two hosts
+  made.about.clock.realtime_ns = realtime;
+  made.about.place = {rank,   2,
+                      "j0b",  "node" + std::to_string(rank),
+                      offset, offset == 0 ? std::uint64_t{0} : std::uint64_t{1500}};
+  return made;
+}
+
+class rank_traces : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto program = test::program_path(), tests = program.substr(0, program.rfind('/'));
+    m_weft = tests.substr(0, tests.rfind('/')) + "/bin/weft";
+    if (access(m_weft.c_str(), X_OK) != 0)
+      GTEST_SKIP() << m_weft << " was not built (WEFT_TOOLS is OFF)";
+  }
+  test::ending weft(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), m_weft);
+    return test::run(arguments, {{"WEFT_CONFIG", ""}});
+  }
+  test::ending export_both(made_trace &zero, made_trace &one, const std::string &format) {
+    zero.write(m_zero.root());
+    one.write(m_one.root());
+    return weft({"trace", "export", "-f", format, "-o", m_out.root() + "/out", m_zero.root(),
+                 m_one.root()});
+  }
+  std::string exported() {
+    std::ifstream in(m_out.root() + "/out", std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static std::size_t count(const std::string &text, const std::string &part) {
+    std::size_t n = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++n;
+    return n;
+  }
+
+  test::fake_tree m_zero, m_one, m_out;
+  std::string m_weft;
+};
+
+/// Rank 0 sends at 2 us, and rank 1, which began 1 us later, gets it at 4 us of the job.
+struct pair_of_ranks {
+  made_trace zero = of_rank(0, 1'000'000, 0), one = of_rank(1, 5'000'000, -3'999'000);
+  pair_of_ranks() {
+    zero.put(2'000, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(800, 3))
+        .put(9'000, on::landed, 0, k_put_notify, word_of_message(0, 1, 3), 2'500);
+    one.put(1'000, on::awaits, 0, k_notification, word_of_message(1, UINT16_MAX, 7), 2)
+        .put(8'000, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 3'000);
+  }
+};
+
+} // namespace
+
+TEST_F(rank_traces, messages_are_linked_over_aligned_clocks) {
+  pair_of_ranks both;
+  const auto end = export_both(both.zero, both.one, "chrome");
+  EXPECT_TRUE(end.exited(0) && end.printed("clocks of different hosts agree to 2 us")) << end;
+  const std::string text = exported();
+  for (
+      const char *part :
+      {R"x("pid":0,"name":"process_name","args":{"name":"rank 0 of 2: made (pid 70 on node0)"})x",
+       R"x("pid":1,"name":"process_name","args":{"name":"rank 1 of 2: made (pid 70 on node1)"})x",
+       R"x("pid":0,"tid":20000,"name":"thread_name","args":{"name":"messages of rank 0"})x",
+       R"x("pid":1,"tid":20001,"name":"thread_name","args":{"name":"messages of rank 1"})x",
+       R"x("name":"put_notify 7 to rank 1: 800 bytes, 0.500 us","pid":0,"tid":20000,"ts":2.000})x",
+       R"x("name":"notification 7 from rank 0","pid":1,"tid":20001,"ts":4.000})x",
+       R"x("name":"waits for 2 of notification 7 from any rank","pid":1,"tid":20001,"ts":2.000})x",
+       R"x({"ph":"s","cat":"message","name":"message","id":1,"pid":0,"tid":20000,"ts":2.000})x",
+       R"x({"ph":"f","bp":"e","cat":"message","name":"message","id":1,"pid":1,"tid":20001,"ts":4.000})x"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST_F(rank_traces, perfetto_gets_tracks_and_flows_of_all_ranks) {
+  pair_of_ranks both;
+  ASSERT_TRUE(export_both(both.zero, both.one, "perfetto").exited(0));
+  const std::string text = exported();
+  for (const char *part : {"rank 0 of 2: made (pid 70 on node0)", "messages of rank 1",
+                           "put_notify 7 to rank 1: 800 bytes, 0.500 us"})
+    EXPECT_EQ(count(text, part), 1U) << part;
+  using namespace std::string_literals;
+  EXPECT_EQ(count(text, "\xf9\x02\x01\0\0\0\0\0\0\0"s), 1U); // flow_ids: 1
+  EXPECT_EQ(count(text, "\x81\x03\x01\0\0\0\0\0\0\0"s), 1U); // terminating_flow_ids: 1
+}
+
+TEST_F(rank_traces, only_ends_of_one_message_are_linked) {
+  auto zero = of_rank(0, 0, 0), one = of_rank(1, 0, 0);
+  zero.put(1'000, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(0, 1))
+      .put(2'000, on::send, 0, k_put_notify, word_of_message(0, 1, 8), size_of_message(0, 2))
+      .put(3'000, on::send, 0, k_put, word_of_message(0, 1, 0), size_of_message(64, 3))
+      .put(4'000, on::send, 0, k_message, word_of_message(0, 1, 0), size_of_message(5, 0))
+      .put(5'000, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(0, 4))
+      .put(6'000, on::landed, 0, k_put, word_of_message(0, 1, 3), 5'000);
+  one.put(2'500, on::arrived, 0, k_notification, word_of_message(1, 0, 8), 2'500)
+      .put(3'500, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 3'500)
+      .put(4'500, on::arrived, 0, k_message, word_of_message(1, 0, 0), 4'500)
+      .put(5'500, on::arrived, 0, k_notification, word_of_message(1, 0, 9), 5'500);
+  ASSERT_TRUE(export_both(zero, one, "chrome").exited(0));
+  const std::string text = exported();
+  EXPECT_EQ(count(text, R"x({"ph":"s")x"), 3U)
+      << text; // the put, and the second 7, have no other end
+  EXPECT_EQ(count(text, R"x({"ph":"f")x"), 3U) << text; // nor has 9
+  for (const char *part : {R"x("id":1,"pid":0,"tid":20000,"ts":2.000})x",
+                           R"x("id":1,"pid":1,"tid":20001,"ts":2.500})x",
+                           R"x("id":2,"pid":0,"tid":20000,"ts":1.000})x",
+                           R"x("id":2,"pid":1,"tid":20001,"ts":3.500})x",
+                           R"x("id":3,"pid":0,"tid":20000,"ts":4.000})x",
+                           R"x("id":3,"pid":1,"tid":20001,"ts":4.500})x",
+                           R"x("name":"put to rank 1: 64 bytes, 2.000 us")x",
+                           R"x("name":"put_notify 7 to rank 1","pid")x",
+                           R"x("name":"message to rank 1: 5 bytes","pid")x",
+                           R"x("name":"message from rank 0","pid")x"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST_F(rank_traces, ranks_of_one_process_are_told_apart) {
+  made_trace both(trace_level::tasks, {"put", "put_notify", "notification", "message"});
+  both.put(1'000, on::send, 4, k_put_notify, word_of_message(0, 1, 7), size_of_message(0, 1))
+      .put(2'000, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 2'000);
+  both.write(m_zero.root());
+  const auto end = weft({"trace", "export", "-f", "chrome", m_zero.root()});
+  EXPECT_TRUE(end.exited(0) &&
+              end.printed(R"x("pid":1,"name":"process_name","args":{"name":"made"})x") &&
+              end.printed(R"x("id":1,"pid":1,"tid":20000,"ts":1.000})x") &&
+              end.printed(R"x("id":1,"pid":1,"tid":20001,"ts":2.000})x"))
+      << end;
+  EXPECT_TRUE(weft({"trace", "check", m_zero.root()}).exited(0));
+}
+
+TEST_F(rank_traces, what_does_not_belong_together_is_refused) {
+  pair_of_ranks both;
+  both.one.about.place.job = "other";
+  auto end = export_both(both.zero, both.one, "chrome");
+  EXPECT_TRUE(end.exited(1) && end.printed("are traces of different jobs; give those of one"))
+      << end;
+  both.one.about.place.job = "j0b";
+  both.one.about.place.rank = 0;
+  end = export_both(both.zero, both.one, "chrome");
+  EXPECT_TRUE(end.exited(1) && end.printed("are both of rank 0; give one of them")) << end;
+  both.one.about.place = {};
+  end = export_both(both.zero, both.one, "chrome");
+  EXPECT_TRUE(end.exited(1) && end.printed("is the trace of no rank of a job; give it alone"))
+      << end;
+  end = export_both(both.zero, both.one, "csv");
+  EXPECT_TRUE(end.exited(2) && end.printed("trace export --format csv takes one trace")) << end;
+}
+
+TEST_F(rank_traces, what_may_be_wrong_is_said) {
+  pair_of_ranks both;
+  both.one.discarded = 5;
+  auto end = export_both(both.zero, both.one, "chrome");
+  EXPECT_TRUE(end.printed("rank 1 has discarded records: messages may be linked wrongly")) << end;
+  end = weft({"trace", "info", m_one.root()});
+  EXPECT_TRUE(end.printed(
+      "rank       1 of 2 on node1, job j0b; clock +3999.000 us from the job's, within 1.500 us\n"))
+      << end;
+}
