@@ -27,6 +27,15 @@ void run_awaited(task &awaited);
 /// Runs one ready item on top of a waiting frame whose worker has no stack to go on with, or
 /// yields.
 void get_by();
+/// Prepares a suspension whose thread sleeps with the frame (wait.policy): the caller suspends at once,
+/// with a left_function that calls nap(). Returns false if the thread is needed, because no spare could
+/// work in its place, or is the program's: then nothing is prepared.
+[[nodiscard]] bool prepare_nap() noexcept;
+/// Calls `publish(left, context)`, which may make the frame ready, and sleeps until that has been done,
+/// or until the thread is needed. In the first case the thread goes on with the frame; in the second
+/// the frame is suspended as any other.
+void nap(thread_context &here, frame &left, void (*publish)(frame &left, void *context),
+         void *context);
 /// Waits as long as an observer reads all tasks. A worker calls it before it begins a body, between
 /// arm_safepoint() and disarm_safepoint().
 void stop_at_safepoint() noexcept;

@@ -17,6 +17,8 @@ runnable *pick(thread_context &e);
 void enqueue_resumed(thread_context *here, runnable &item);
 /// Wakes the home thread, whose own_frame has been set.
 void wake(thread_context &home);
+/// Makes a frame ready for which the home thread sleeps, or has slept (worker/nap.hpp).
+void end_nap(thread_context &home, frame &suspended);
 /// Waits on the thread's own stack until its frame is ready, if the thread has left its loop for that
 /// (carried_bed.hpp).
 void wait_on_own_stack(thread_context &e, frame &suspended) noexcept;

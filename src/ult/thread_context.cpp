@@ -283,6 +283,8 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 
 void make_ready(frame &suspended) {
   if (thread_context *home = suspended.home) {
+    if (suspended.flags & detail::k_naps) [[unlikely]]
+      return end_nap(*home, suspended);
     home->own_frame.put(suspended);
     if (unless(bug::own_frame_wakes_nobody, home != this_thread_context()))
       wake(*home);

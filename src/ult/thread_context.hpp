@@ -49,12 +49,15 @@ struct wait_reason {
 
 namespace detail {
 
+/// A flag of a frame whose home thread sleeps with it (worker/nap.hpp).
+inline constexpr std::uint8_t k_naps = 1;
+
 /// Describes a suspended stack. Lives on that stack, inside suspend().
 struct frame : runnable {
   rt::context state;
   rt::exception_state exceptions;
   rt::thread_context *home =
-      nullptr; // of a thread's own stack: the only thread that may continue it
+      nullptr; // of a thread's own stack: the only thread that may continue it; with k_naps the one that slept
   rt::stack *pool_stack = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;

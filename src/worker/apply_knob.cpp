@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "services/dispatcher.hpp"
+#include "task/wait/wait_policy.hpp"
 #include "tune/knobs.hpp"
 #include "tune/loop_block.hpp"
 #include "tune/mailbox.hpp"
@@ -32,6 +33,7 @@ void apply_throttle(runtime &rt, const settings &now) {
 void begin_knobs(runtime &rt) {
   open_knobs(rt.cfg, &apply_knob);
   apply_knob(setting_index::loop_block, rt.cfg); // loops run before the start, too
+  apply_knob(setting_index::wait_policy, rt.cfg);
   if (needs_watcher(rt, rt.cfg))
     warn(k_without_watcher, rt.cfg.sched_workers);
   if (rt.watch.has_thread())
@@ -65,6 +67,8 @@ void apply_knob(setting_index which, const settings &now) {
   case setting_index::throttle_bytes:
   case setting_index::throttle_soft:
     return apply_throttle(rt, now);
+  case setting_index::wait_policy:
+    return follow_wait_policy(wait_policy_of(now.wait_policy));
   case setting_index::poll_slow:
     return set_slow_call_ns(in_ns(now.poll_slow));
   case setting_index::loop_block:

@@ -212,7 +212,9 @@ void wake(thread_context &home) {
   if (runnable *const parked = w.bed.claim()) [[unlikely]]
     return unless(bug::carried_wakes_nobody, [&] { make_ready(static_cast<frame &>(*parked)); });
   const unsigned id = w.id;
-  if (!rt.idle.notify_worker(id) && !rt.apart.wake(id) && can_preempt()) [[unlikely]]
+  // leave(): O1 of nap.hpp, after the barrier of notify_worker
+  if (!rt.idle.notify_worker(id) && !rt.apart.wake(id) && !w.nap.leave() && can_preempt())
+      [[unlikely]]
     rt.watch.look_soon(); // the watcher may have to ask the thread there to let go
 }
 
@@ -265,6 +267,8 @@ runnable *pick(thread_context &e) {
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);
   if (runnable *kept = std::exchange(w.handoff, nullptr)) {
+    if (kept == &g_nothing)
+      return nullptr;
     if (std::exchange(w.forks, false))
       return kept;
     enqueue(&w, *kept, origin::fresh);

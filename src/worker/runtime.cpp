@@ -505,6 +505,7 @@ void stop_runtime() {
           memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
   unless(bug::stop_wakes_nobody, [&] { rt.idle.notify_all(); });
   rt.apart.wake_all();
+  end_naps(rt);
   // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about
   // to end.
   if ((w && !orderly) || threads_compute()) {

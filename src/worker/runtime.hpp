@@ -23,6 +23,7 @@
 #include "worker/adoption.hpp"
 #include "worker/carried_bed.hpp"
 #include "worker/loop.hpp"
+#include "worker/nap.hpp"
 #include "worker/sleep_apart.hpp"
 #include "worker/spares.hpp"
 #include "worker/step_back.hpp"
@@ -55,6 +56,7 @@ struct alignas(128) worker : thread_context {
   bool is_carried = false; // its thread is a lightweight one that parks: see carried_bed.hpp
   bool leaves_loop = false; // the thread goes back to its own stack, to park there
   carried_bed<runnable> bed; // of such a thread
+  nap_word<frame> nap; // the frame with which the thread sleeps
   bool forks = false; // the frame that it leaves lets `handoff` go first, whatever else is ready
   std::atomic<bool> keeps_time{false}; // its thread is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
@@ -131,6 +133,7 @@ class runtime {
   hang_check hangs;
   sleep_gate<> gate; // passed by a worker that ends its sleep
   worker_room room;
+  std::atomic<unsigned> naps{0}; // threads that sleep with a frame; a hint
   std::uint64_t sampled_ns = 0; // when the workers were sampled last; see publish/runtimes.hpp
   std::atomic<bool> serves_others{
       false}; // at the last sample a worker did something for another runtime
@@ -211,11 +214,12 @@ inline void enqueue(worker *here, runnable &item, origin from) {
   if (unless(bug::enqueue_wakes_nobody, rt.idle.has_sleepers()))
     rt.idle.choose_any();
 }
-/// Wakes the first of these workers that sleeps.
-inline void wake_first_of(runtime &rt, const std::vector<unsigned> &ids) noexcept {
+/// Wakes the first of these workers that sleeps. Returns whether one slept.
+inline bool wake_first_of(runtime &rt, const std::vector<unsigned> &ids) noexcept {
   for (const unsigned id : ids)
     if (rt.idle.notify_worker(id))
-      return;
+      return true;
+  return false;
 }
 /// Confines a frame that is about to be enqueued: it goes on where its task may run.
 inline void confine_frame(frame &suspended) noexcept {

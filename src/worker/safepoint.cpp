@@ -42,7 +42,8 @@ bool is_active(runtime &rt, unsigned slot) noexcept {
     return false;
   if (has_seat(*w) && w->seat.is() == spare_seat<>::parked)
     return false;
-  return !(rt.idle.announced(slot) || rt.apart.announced(slot) || w->bed.is_parked()) ||
+  return !(rt.idle.announced(slot) || rt.apart.announced(slot) || w->bed.is_parked() ||
+           w->nap.is_asleep()) ||
          w->own_frame.full();
 }
 

@@ -105,7 +105,13 @@ void flush_child_count_now(worker &w) {
 void wake_one_of(unsigned set) noexcept {
   runtime &rt = the_runtime();
   const std::vector<unsigned> &ids = rt.confined.workers_of(set);
-  unless(bug::set_wakes_nobody, [&] { wake_first_of(rt, ids); });
+  unless(bug::set_wakes_nobody, [&] {
+    if (wake_first_of(rt, ids))
+      return;
+    for (const unsigned id : ids) // a worker that sleeps with a frame may not have known of the set
+      if (worker *const each = rt.slots[id].load(std::memory_order_acquire)) // O2
+        each->nap.leave();
+  });
 }
 
 runnable *take_shared_first(worker &w) {

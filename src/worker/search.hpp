@@ -18,6 +18,9 @@ inline runnable *own_frame(worker &w) noexcept {
   return w.own_frame.take();
 }
 
+/// Means no work in worker::handoff: the worker is about to sleep with the frame that it leaves.
+[[gnu::visibility("hidden")]] extern runnable g_nothing;
+
 /// Returns what the policy, or a set that the worker belongs to, has for the worker; or null.
 [[nodiscard]] runnable *take_ready(worker &w);
 

@@ -106,6 +106,7 @@ bool spare_pool::add_spare() {
   if (add_one())
     return true;
   m_runtime.apart.let_help();
+  unless(bug::spareless_naps_go_on, [&] { end_naps(m_runtime); });
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "task/poll_hook.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/signal_word.hpp"
+#include "task/wait/wait_policy.hpp"
 #include "task/wait/waiters.hpp"
 #include "trace/session.hpp"
 
@@ -102,29 +103,57 @@ class traced_wait {
   const void *m_what;
 };
 
+/// Settles the scope for a frame that has been left.
+void settle_after(frame &suspended, void *of) {
+  const scope at = *static_cast<const scope *>(
+      of); // the frame, and *of with it, may go on as soon as the scope is settled
+  at.waiter = &suspended;
+  if (at.word.settle(at.owned)) {
+    at.waiter = nullptr;
+    make_ready(suspended);
+  }
+}
+
+void settle_and_work(thread_context &, frame &suspended, void *of) { settle_after(suspended, of); }
+void settle_and_nap(thread_context &here, frame &suspended, void *of) {
+  nap(here, suspended, &settle_after, of);
+}
+
+/// Waits as wait_in() does, by a policy other than help.
+WEFT_COLD void wait_by_policy(const scope &within, const lineage &waited_for, exhausted how,
+                              wait_reason why) {
+  for (std::uint32_t helped = 0; !within.word.done(within.owned);) {
+    const wait_policy &policy = wait_policy_in_use();
+    if (policy.helps(helped) && help(waited_for, within.word, within.owned)) {
+      ++helped;
+      continue;
+    }
+    if (has_managers() && apply_messages(*this_thread_context(), poll_point::taskwait))
+      continue;
+    const left_function leave =
+        policy.sleeps() && prepare_nap() ? &settle_and_nap : &settle_and_work;
+    if (try_suspend(leave, const_cast<scope *>(&within), how, why))
+      break;
+  }
+}
+
 WEFT_NOINLINE void wait_in(const scope &within, const lineage &waited_for, exhausted how) {
   const traced_wait traced(waited_for);
   const hosting host;
   const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root}
                                           : wait_reason{waits_for::group, waited_for.group};
-  poll_services(poll_point::taskwait);
+  if (const std::uint32_t here = services_at(poll_point::taskwait)) [[unlikely]] {
+    if (here != k_has_wait_policy)
+      poll_services_now(poll_point::taskwait);
+    if (here & k_has_wait_policy)
+      return wait_by_policy(within, waited_for, how, why);
+  }
   while (!within.word.done(within.owned)) {
     if (help(waited_for, within.word, within.owned))
       continue;
     if (has_managers() && apply_messages(*this_thread_context(), poll_point::taskwait)) [[unlikely]]
       continue;
-    const bool waited = try_suspend(
-        [](thread_context &, frame &suspended, void *p) {
-          const scope at = *static_cast<const scope *>(
-              p); // the frame, and *p with it, may go on as soon as the scope is settled
-          at.waiter = &suspended;
-          if (at.word.settle(at.owned)) {
-            at.waiter = nullptr;
-            make_ready(suspended);
-          }
-        },
-        const_cast<scope *>(&within), how, why);
-    if (waited)
+    if (try_suspend(&settle_and_work, const_cast<scope *>(&within), how, why))
       break;
   }
 }

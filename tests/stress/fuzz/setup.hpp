@@ -31,6 +31,7 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
           {"deps.system", {"wait-free", "locks", "regions"}},
           {"sched.immediate_successor", {"1", "0", "0.5"}},
+          {"wait.policy", {"help", "suspend", "sleep"}},
           {"throttle.policy", {"bytes", "tasks", "none"}},
           {"throttle.tasks", {"2048", "16"}},
           {"throttle.bytes", {"16MiB", "64KiB"}},
