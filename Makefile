@@ -160,8 +160,10 @@ cross: full-aarch64
 # Random programs: ten minutes over policies, systems of dependencies, workers and builds; in test-full beside the tests, as the builds are.
 FUZZ_SECONDS ?= 600
 full-fuzz: full-build-gcc full-build-tsan full-build-asan
-	WEFT_WATCH_HANG=abort $(nice) build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
+	WEFT_WATCH_HANG=abort $(nice) build/gcc/tests/weft_stress_fuzz --seconds $$(($(FUZZ_SECONDS) * 9 / 10)) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
+	! [ -e build/gcc/lib/weft-oss/weft-oss-19.so ] || $(nice) layers/oss/tests/fuzz build/gcc/oss-fuzz build/gcc/bin/weft-cc build/gcc/bin/weft-c++ \
+	  clang++-19 --languages c --seconds $$(($(FUZZ_SECONDS) / 10))
 
 sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
 CLANG_FORMAT ?= $(shell command -v clang-format-19 || echo clang-format)
