@@ -94,24 +94,31 @@ WEFT_OSS_COLD void weft_oss_refuse(const char *why) {
   weft_oss_abort();
 }
 
+#ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgcc-compat"
+#define WEFT_OSS_REFUSES(condition, sentence)                                                      \
+  __attribute__((diagnose_if(condition, sentence, "error")))
+#else
+#define WEFT_OSS_REFUSES(condition, sentence)
+#endif
 /* Refuse what does not count with integers, where the program is compiled. */
 WEFT_OSS_LOCAL inline void weft_oss_loop_counts(int with_integers)
-    __attribute__((diagnose_if(!with_integers,
-                               "the variable of a loop of '#pragma oss', its limit and its step "
-                               "must be integers",
-                               "error"))) {
+    WEFT_OSS_REFUSES(!with_integers,
+                     "the variable of a loop of '#pragma oss', its limit and its step must be "
+                     "integers") {
   (void)with_integers;
 }
 WEFT_OSS_LOCAL inline void weft_oss_clause_counts(int with_integers)
-    __attribute__((diagnose_if(!with_integers,
-                               "grainsize, chunksize, unroll and update of '#pragma oss' count "
-                               "iterations: the expression must be an integer",
-                               "error"))) {
+    WEFT_OSS_REFUSES(!with_integers,
+                     "grainsize, chunksize, unroll and update of '#pragma oss' count iterations: "
+                     "the expression must be an integer") {
   (void)with_integers;
 }
+#undef WEFT_OSS_REFUSES
+#ifdef __clang__
 #pragma clang diagnostic pop
+#endif
 
 /* Holds what one loop counts through: values modulo 2^64, so none beyond the limit is computed. */
 typedef struct weft_oss_axis {
