@@ -108,7 +108,9 @@ foreach(run IN ITEMS "suspend stealing 1 direct" "suspend central 8 direct" "sus
   list(GET words 2 workers)
   list(GET words 3 mode)
   set(filter "-every_setting.*${weft_not_of_${waits}}")
+  set(backlog)
   if(NOT mode STREQUAL "direct")
+    set(backlog ";WEFT_MANAGE_BACKLOG=0")
     string(APPEND filter ":*manager*:${weft_not_of_managers}${weft_not_of_${mode}}")
   endif()
   foreach(program weft_unit_api weft_conformance)
@@ -120,7 +122,7 @@ foreach(run IN ITEMS "suspend stealing 1 direct" "suspend central 8 direct" "sus
       endif()
       weft_add_test(${name} ${label} 600 ${program} --gtest_filter=${filter})
       set_tests_properties(${name} PROPERTIES ENVIRONMENT
-        "${weft_test_environment};WEFT_WAIT_POLICY=${waits};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_MANAGE_MODE=${mode};WEFT_MANAGE_BACKLOG=0")
+        "${weft_test_environment};WEFT_WAIT_POLICY=${waits};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_MANAGE_MODE=${mode}${backlog}")
     endif()
   endforeach()
 endforeach()
