@@ -2,6 +2,7 @@
 #include "diagnose/task_dump.hpp"
 
 #include "diagnose/live_tasks.hpp"
+#include "diagnose/outside.hpp"
 #include "services/dispatcher.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
@@ -15,6 +16,7 @@
 #include <weft/detail/coro.hpp>
 #include <weft/detail/lock_word.hpp>
 #include <weft/detail/sync_words.hpp>
+#include <weft/layer/outside_wait.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +75,8 @@ class task_dump {
       if (t->group)
         m_below[&t->group->internals()].push_back(t);
     }
+    for (layer::outside_wait &wait : all_outside_waits())
+      m_outside[wait.waiter].push_back(std::move(wait));
     for (frame *f : m_all.frames)
       m_stacks.emplace(f->pool_stack ? static_cast<const char *>(f->pool_stack->low)
                                      : f->home->thread_stack_low,
@@ -185,6 +189,19 @@ class task_dump {
   std::size_t outside() {
     return m_graph.add(node_kind::outside, this, "a thread outside of Weft");
   }
+  /// Adds what layers know of the wait of `waiter`, a task, a promise or an event, in which `t` is.
+  /// Returns whether they know anything.
+  bool waits_outside(task &t, const void *waiter) {
+    const auto found = m_outside.find(waiter);
+    if (found == m_outside.end())
+      return false;
+    for (const layer::outside_wait &wait : found->second) {
+      const auto owner = m_owners.emplace(wait.owner).first; // its address names the node
+      m_graph.wait(node(t), m_graph.add(node_kind::outside, &*owner, wait.owner),
+                   "waits for " + wait.what);
+    }
+    return true;
+  }
   std::size_t owner_of_promise() {
     return m_graph.add(node_kind::outside, &m_graph, "the code that has the promise");
   }
@@ -257,7 +274,9 @@ class task_dump {
     case waits_for::barrier:
       return m_graph.wait(node(t), outside(), "waits at a barrier, where can only arrive");
     case waits_for::event:
-      return m_graph.wait(node(t), outside(), "waits for a weft::event, which can only be set by");
+      if (!waits_outside(t, target))
+        m_graph.wait(node(t), outside(), "waits for a weft::event, which can only be set by");
+      return;
     case waits_for::mutex:
       return lock(t, *static_cast<const detail::shared_lock_state<> *>(target));
     case waits_for::notification:
@@ -362,7 +381,8 @@ class task_dump {
     if (x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
     } else if (m_all.pending.count(&t)) {
-      m_graph.wait(node(t), outside(), reason_of_pending(t));
+      if (!waits_outside(t, &t))
+        m_graph.wait(node(t), outside(), reason_of_pending(t));
     } else if (has_ended(t)) {
       wait_for_children(t, t);
     } else if (auto it = m_frame_below.find(&t); it != m_frame_below.end()) {
@@ -390,7 +410,8 @@ class task_dump {
     if (any ? awaits_known(t, "waits for one of several:", wait_graph::guess)
             : awaits_known(t, "waits for"))
       return;
-    m_graph.wait(node(t), owner_of_promise(), "can only be made ready by");
+    if (!waits_outside(t, &t))
+      m_graph.wait(node(t), owner_of_promise(), "can only be made ready by");
   }
 
   /// Says whether tasks that wait may be on the stack of `t`, below it: their frames run other
@@ -450,6 +471,8 @@ class task_dump {
 
   const live_tasks m_all;
   wait_graph m_graph;
+  std::unordered_map<const void *, std::vector<layer::outside_wait>> m_outside; // by waiter
+  std::set<std::string> m_owners; // of what they wait for
   std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
   std::unordered_map<const task *, task *>
       m_frame_below; // the one descendant that is suspended; null: several

@@ -249,6 +249,20 @@ void everything(net::team &team) {
     std::printf("%d ranks have looked %ld times: all holds\n", team.size(), looks);
 }
 
+/// Waits in each way for what no rank sends, for `weft why`.
+void stuck(net::team &team) {
+  if (team.rank() != 0)
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+  team.async_notify(0, 77).get();
+  weft::spawn([&] { team.expect(77, 3, 1); }, weft::label("tied"));
+  weft::spawn([&] { team.wait_notified(78); }, weft::label("suspended"));
+  weft::spawn([&] { team.barrier(); }, weft::label("meets"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  weft::taskwait();
+}
+
 /// Has messages of all kinds for a trace. Rank 1 computes until a notification has come, so that no
 /// worker takes it.
 void traced(net::team &team) {
@@ -333,6 +347,8 @@ int main(int argc, char **argv) {
         everything(team);
       else if (what == "traced")
         traced(team);
+      else if (what == "stuck")
+        stuck(team);
       else if (what == "loss" || what == "loss-continue")
         loss(team, what != "loss");
       else if (what == "throw" && team.rank() == 1)

@@ -2,6 +2,7 @@
 #include "weft_net/team/completion.hpp"
 
 #include <weft/error.hpp>
+#include <weft/layer/outside_wait.hpp>
 #include <weft/layer/task.hpp>
 
 #include <cstring>
@@ -43,6 +44,17 @@ void completion::fail(std::exception_ptr error) noexcept {
   } else if (auto *const number = std::get_if<weft::promise<std::uint64_t>>(&m_ends)) {
     number->set_exception(std::move(error));
   }
+}
+
+const void *completion::waiter() const noexcept {
+  using weft::layer::waiter_of;
+  if (const auto *const held = std::get_if<event_of_task>(&m_ends))
+    return waiter_of(held->task);
+  if (const auto *const nothing = std::get_if<weft::promise<void>>(&m_ends))
+    return waiter_of(*nothing);
+  if (const auto *const number = std::get_if<weft::promise<std::uint64_t>>(&m_ends))
+    return waiter_of(*number);
+  return nullptr;
 }
 
 void completion::cancel() noexcept {

@@ -28,6 +28,8 @@ class completion {
   template <class T>
   explicit completion(weft::promise<T> &&promised) : m_ends(std::move(promised)) {}
 
+  /// Names what waits for it, for outside_waits; null: nothing.
+  [[nodiscard]] const void *waiter() const noexcept;
   /// Ends it. Each is called once, or neither; by any thread.
   void succeed(std::uint64_t value) noexcept;
   void fail(std::exception_ptr error) noexcept;

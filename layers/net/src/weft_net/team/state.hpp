@@ -6,6 +6,7 @@
 #include "weft_net/team/started.hpp"
 #include "weft_net/team/trace.hpp"
 
+#include <weft/layer/outside_wait.hpp>
 #include <weft/net/team.hpp>
 #include <weft/sync/event.hpp>
 
@@ -24,7 +25,10 @@
 namespace weft::inline v0 {
 namespace net::detail {
 
-struct team_state final : listener, weft_net::names_of_ranks, weft_net::stall_watched {
+struct team_state final : listener,
+                          weft_net::names_of_ranks,
+                          weft_net::stall_watched,
+                          layer::outside_waits {
   team_state(std::unique_ptr<engine> below, std::vector<std::string> all);
   ~team_state() = default;
 
@@ -47,6 +51,7 @@ struct team_state final : listener, weft_net::names_of_ranks, weft_net::stall_wa
   [[nodiscard]] int own() const noexcept override { return own_rank; }
   [[nodiscard]] const void *world() const noexcept override { return own_world; }
   [[nodiscard]] std::string waits() override;
+  void list_waits(std::vector<layer::outside_wait> &to) override;
   /// Starts an operation whose place was taken.
   void start(const team::request &what, weft_net::completion ends);
   /// Takes a place in the queue to the rank; checks it.

@@ -28,6 +28,7 @@ team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string>
   for (int r = 0; r < ranks; ++r)
     queues.emplace_back(places);
   below = std::make_unique<transport>(std::move(through), *this);
+  announce();
   watch();
 }
 
@@ -107,6 +108,7 @@ std::exception_ptr team_state::loss(int lost, const std::string &what) const {
 
 void team_state::close() noexcept {
   unwatch();
+  withdraw();
   below->close();
   trace.settle();
   std::vector<weft_net::completion> waiting;

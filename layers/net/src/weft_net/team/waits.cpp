@@ -3,7 +3,9 @@
 #include "weft_net/team/state.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace net::detail {
@@ -40,6 +42,31 @@ std::string team_state::waits() {
     text += "\n";
   }
   return text;
+}
+
+void team_state::list_waits(std::vector<layer::outside_wait> &to) {
+  const std::unique_lock guard(lock, std::try_to_lock); // its owner may stand still
+  if (!guard)
+    return;
+  for (const auto &[id, n] : notifications) {
+    std::uint64_t before = n.come;
+    for (const expected &e : n.waiting) {
+      const std::uint64_t come = std::min(before, e.count);
+      before -= come;
+      to.push_back({e.ends.waiter(),
+                    "notification " + std::to_string(id) + " at " + who() + ", of which " +
+                        std::to_string(come) + " of " + std::to_string(e.count) +
+                        " have come, from",
+                    e.from == any_rank ? "any rank of the team" : name_of_rank(e.from)});
+    }
+  }
+  if (receiving) {
+    const auto &[number, step, from] = receiving->name;
+    to.push_back({layer::waiter_of(receiving->come),
+                  std::string(receiving->call) + ", collective call " + std::to_string(number) +
+                      " of " + who() + ", to get a message from",
+                  name_of_rank(from)});
+  }
 }
 
 } // namespace net::detail

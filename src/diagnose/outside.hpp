@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers know about waits for something outside of the process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace layer {
+struct outside_wait;
+}
+namespace rt {
+
+using list_outside = void(void *source, std::vector<layer::outside_wait> &to);
+
+/// Adds a source of waits. Throws std::bad_alloc.
+void add_outside_waits(void *source, list_outside *list);
+/// Removes it; no thread is in its list afterwards.
+void remove_outside_waits(const void *source) noexcept;
+/// Asks all sources. A source that is being added or removed hides all of them.
+[[nodiscard]] std::vector<layer::outside_wait> all_outside_waits();
+
+} // namespace rt
+} // namespace weft::inline v0
