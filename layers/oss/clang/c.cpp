@@ -5,7 +5,9 @@
 #include <clang/Basic/IdentifierTable.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
+#include <utility>
 
 namespace weft_oss {
 
@@ -15,6 +17,7 @@ namespace {
 
 std::map<unsigned, sharing_rules> g_rules;
 std::map<unsigned, std::string> g_functions;
+std::map<unsigned, declared_reduction> g_reductions;
 
 std::string c_name(const Token &token) { return token.getIdentifierInfo()->getName().str(); }
 
@@ -36,6 +39,8 @@ std::string c_mode(const item &it) {
                                           clause_id::commutative,
                                           clause_id::weakconcurrent,
                                           clause_id::weakcommutative};
+  if (is_reduction(it)) // by bytes the tasks run one after the other
+    return "2";
   return std::to_string(std::ranges::find(k_modes, it.mode) - std::begin(k_modes));
 }
 
@@ -55,20 +60,33 @@ class c_writer {
     if (loops)
       write_chunks();
     options();
+    write_reductions();
     write_list();
     copies_of_globals(body, parameters);
     rules(parameters);
     const bool asks = parsed.has(clause_id::onready);
+    // By bytes there are no copies: one worker gets all iterations.
+    const bool alone = bytes && std::ranges::any_of(m_reduced, [](const item *it) {
+                         return it->mode == clause_id::reduction;
+                       });
+    if (shares() && alone)
+      code << "(void)weft_oss_size_" + number + ";";
     if (asks)
       code << "int weft_oss_asks_" + number + " = 1;";
     code << "weft_prepared weft_oss_task_" + number + "; void *const weft_oss_variables_" + number +
                 (shares() ? " = weft_oss_prepare_loop(&weft_oss_task_" + number +
-                                ", 0, 0, 0, 0, &" + chunk() + ", weft_oss_size_" + number + ", "
+                                ", 0, 0, 0, 0, &" + chunk() + ", " +
+                                (alone ? chunk() + ".count" : "weft_oss_size_" + number) + ", "
                           : " = weft_oss_prepare(&weft_oss_task_" + number + ", 0, 0, 0, ") +
                 (bytes ? "0" : count()) + ", " +
                 (has_options() ? "&weft_oss_options_" + number : "0") + (asks ? ", 1);" : ", 0);") +
                 " char *weft_oss_free_" + number + " = weft_oss_behind(weft_oss_variables_" +
                 number + ", 0); (void)weft_oss_free_" + number + ";";
+    for (std::size_t i = 0; copies() && i < m_reduced.size(); ++i) {
+      const std::string place_of = "weft_oss_place_" + number + "_" + std::to_string(i);
+      code << "weft_oss_bytes " + place_of + " = 0;" + moves() + "[" + std::to_string(i) +
+                  "].place = " + place_of + ";";
+    }
     if (shares())
       code << chunk() + ".behind = (unsigned long long)(weft_oss_free_" + number +
                   " - (char *)weft_oss_variables_" + number + ");";
@@ -224,6 +242,8 @@ class c_writer {
 
   /// Writes the statement, or the loop over the iterations of a chunk.
   void write_body(const tokens &body) {
+    if (copies())
+      code << "weft_oss_enter_copies(" + moves() + ", " + std::to_string(m_reduced.size()) + ");";
     if (!loops) {
       code << body;
       return;
@@ -249,6 +269,51 @@ class c_writer {
                   " = (" + type_of(i) + ")weft_oss_value(&" + axes() + "[" + std::to_string(i) +
                   "], " + at + ".at[" + std::to_string(i) + "]);";
     code << body << "}";
+  }
+
+  [[nodiscard]] std::string moves() const { return "weft_oss_moves_" + number; }
+  [[nodiscard]] std::string reductions() const { return "weft_oss_reductions_" + number; }
+  /// Returns whether the task has copies of items.
+  [[nodiscard]] bool copies() const { return !bytes && !m_reduced.empty(); }
+
+  /// Writes what the items of reductions are. The consumer knows their types.
+  void write_reductions() {
+    for (const item &it : parsed.items)
+      if (is_reduction(it))
+        m_reduced.push_back(&it);
+    if (m_reduced.empty())
+      return;
+    const std::string size = "[" + std::to_string(m_reduced.size()) + "]";
+    code << "weft_reduction " + reductions() + size + "; weft_oss_move " + moves() + size + ";";
+    for (std::size_t i = 0; i < m_reduced.size(); ++i) {
+      const item &it = *m_reduced[i];
+      const std::string index = std::to_string(i), at = "[" + index + "]";
+      code << "{";
+      if (loops)
+        variables_at("front");
+      code.at(it.where);
+      code << "weft_oss_reduce(&" + reductions() + at + ", &" + moves() + at + ", &(";
+      first_element(it);
+      code << "), ";
+      const std::size_t n = dimensions(it);
+      if (n > 0) {
+        code << "weft_oss_elements(" + std::to_string(n);
+        for (std::size_t k = 0; k < 3; ++k) {
+          code << ", ";
+          if (k < n)
+            part(it, k);
+          else
+            code << "weft_oss_part(1, 0, 1)";
+        }
+        code << ") * ";
+      }
+      code << "sizeof(";
+      first_element(it);
+      code << "), " + number + ", " + index + ", 1, 0, 0); }";
+      code.at(place);
+    }
+    code << "{"; // the consumer meets the task behind the calls
+    ++m_open;
   }
 
   void value(clause_id id, const char *before, const char *behind, const char *otherwise) {
@@ -359,7 +424,11 @@ class c_writer {
   void one(const item &it) {
     code.at(it.where);
     const std::size_t n = dimensions(it);
-    if (!bytes) {
+    if (!bytes && is_reduction(it)) {
+      code << "weft_oss_access(&" + reductions() + "[" +
+                  std::to_string(std::ranges::find(m_reduced, &it) - m_reduced.begin()) + "], " +
+                  (it.mode == clause_id::reduction ? "10)" : "11)");
+    } else if (!bytes) {
       code << "weft_oss_access(&(";
       first_element(it);
       code << "), " + c_mode(it) + ")";
@@ -533,6 +602,15 @@ class c_writer {
                   ", sizeof " + c_name(name) + ");";
       m_open += 2;
     };
+    // Only the name is needed of these: the capture leads to what the item begins with.
+    for (const item *it : m_reduced)
+      if (is_copied(*it) && used.contains(c_name(*it->base)) && names_global_variable(*it->base) &&
+          seen.insert(c_name(*it->base)).second) {
+        const std::string name = c_name(*it->base);
+        code << "{ __attribute__((unused)) __typeof__(" + name + ") " + name + ";";
+        m_stand_ins.insert(name);
+        ++m_open;
+      }
     for (const variable &v : parsed.variables)
       if (v.sharing == clause_id::firstprivate)
         copy(v.name);
@@ -551,6 +629,11 @@ class c_writer {
         copy(name);
   }
 
+  /// Returns whether the task works on a copy of an item; below a weak reduction its children do.
+  [[nodiscard]] bool is_copied(const item &it) const {
+    return copies() && it.mode == clause_id::reduction;
+  }
+
   void rules(const std::vector<std::string> &parameters) {
     using enum sharing_rule::as;
     sharing_rules all;
@@ -559,7 +642,7 @@ class c_writer {
     const auto add = [&](const std::string &name, sharing_rule::as how) {
       all.named.try_emplace(name, sharing_rule{how, {}, false});
     };
-    for (const std::string &own : {"weft_oss_asks_" + number, axes(), chunk()})
+    for (const std::string &own : {"weft_oss_asks_" + number, axes(), chunk(), moves()})
       add(own, copy);
     for (const std::string &name : parameters) {
       sharing_rule rule{copy, {}, false};
@@ -580,6 +663,17 @@ class c_writer {
     for (const item &it : parsed.items)
       for (const Token &name : names_beside_base(it))
         add(c_name(name), copy);
+    for (std::size_t i = 0; i < m_reduced.size(); ++i) {
+      const item &it = *m_reduced[i];
+      const std::string base = c_name(*it.base);
+      all.reduced.push_back({it.operation, it.spelled, base, it.where});
+      if (const auto found = all.named.find(base); found != all.named.end() && is_copied(it)) {
+        found->second.reduction = static_cast<int>(i);
+        if (!found->second.item.isValid())
+          found->second.how = it.plain ? reference : by_type;
+        found->second.is_stand_in = m_stand_ins.contains(base);
+      }
+    }
     g_rules[static_cast<unsigned>(std::stoul(number))] = std::move(all);
   }
 
@@ -591,7 +685,82 @@ class c_writer {
   const bool bytes;
   unsigned m_iterators = 0;
   unsigned m_open = 0; // blocks around the task
+  std::vector<const item *> m_reduced; // of all reductions
+  std::set<std::string> m_stand_ins; // local variables for global ones
 };
+
+/// Writes tokens in which names are other expressions.
+void replace_names(writer &code, const tokens &all,
+                   std::initializer_list<std::pair<const char *, const char *>> names) {
+  const SourceLocation place = code.place();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool member = i > 0 && all[i - 1].isOneOf(tok::period, tok::arrow);
+    const auto found = std::ranges::find_if(names, [&](const auto &name) {
+      return all[i].is(tok::identifier) && !member && c_name(all[i]) == name.first;
+    });
+    if (found == names.end()) {
+      code << all[i];
+      continue;
+    }
+    code.at(all[i].getLocation());
+    code << found->second;
+    code.at(place);
+  }
+}
+
+/// Writes the two functions of a `declare reduction` for each of its types. The consumer gives them names of
+/// operation and type, so that two files share them.
+void write_c_declaration(writer &code, const pragma &parsed) {
+  const declaration &d = parsed.declared;
+  const SourceLocation place = code.place();
+  std::string text;
+  for (const tokens *all : {&d.combiner, &d.start})
+    for (const Token &t : *all)
+      text += code.spelled(t) + " ";
+  for (const tokens &type : d.types) {
+    const unsigned number = next_number();
+    const std::string id = std::to_string(number), of = "weft_oss_type_" + id;
+    g_reductions[number] = {d.name, text, type[0].getLocation()};
+    // A member of a structure: for an incomplete type there is one error.
+    const std::string element = "weft_oss_element_" + id;
+    code.at(type[0].getLocation());
+    code << "typedef __typeof__(" << type
+         << ") " + of + "; typedef struct { " + of + " value; } " + element + ";";
+    code.at(place);
+    code << "__attribute__((unused)) static void weft_oss_start_" + id +
+                "(void *weft_oss_copy, weft_oss_bytes weft_oss_count, void *weft_oss_first) { " +
+                element + " *weft_oss_priv = (" + element +
+                " *)weft_oss_copy; __attribute__((unused)) const " + element +
+                " *weft_oss_orig = (" + element +
+                " *)weft_oss_first; for (; weft_oss_count > 0; --weft_oss_count, "
+                "++weft_oss_priv, ++weft_oss_orig) {";
+    if (d.start.empty()) {
+      code << "__builtin_memset((void *)weft_oss_priv, 0, sizeof *weft_oss_priv);";
+    } else if (d.start.size() > 1 && d.start[0].is(tok::identifier) &&
+               c_name(d.start[0]) == "omp_priv" && d.start[1].is(tok::equal)) {
+      code << of << " ";
+      replace_names(code, d.start, {{"omp_orig", "(weft_oss_orig->value)"}});
+      code << "; weft_oss_priv->value = omp_priv;";
+    } else {
+      code << "__builtin_memset((void *)weft_oss_priv, 0, sizeof *weft_oss_priv);";
+      replace_names(
+          code, d.start,
+          {{"omp_orig", "(weft_oss_orig->value)"}, {"omp_priv", "(weft_oss_priv->value)"}});
+      code << ";";
+    }
+    code << "} } __attribute__((unused)) static void weft_oss_combine_" + id +
+                "(void *weft_oss_into, const void *weft_oss_copy, weft_oss_bytes weft_oss_count, "
+                "__attribute__((unused)) void *weft_oss_context) { " +
+                element + " *weft_oss_out = (" + element +
+                " *)weft_oss_into; __attribute__((unused)) " + element + " *weft_oss_in = (" +
+                element +
+                " *)weft_oss_copy; for (; weft_oss_count > 0; --weft_oss_count, "
+                "++weft_oss_out, ++weft_oss_in) {";
+    replace_names(code, d.combiner,
+                  {{"omp_out", "(weft_oss_out->value)"}, {"omp_in", "(weft_oss_in->value)"}});
+    code << "; } }";
+  }
+}
 
 void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &found) {
   using enum atomic_statement::form;
@@ -650,6 +819,11 @@ const std::string *task_function(unsigned number) {
   return found == g_functions.end() ? nullptr : &found->second;
 }
 
+const declared_reduction *reduction_declared_by(unsigned number) {
+  const auto found = g_reductions.find(number);
+  return found == g_reductions.end() ? nullptr : &found->second;
+}
+
 bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
   const auto refuse = [&](SourceLocation where, const std::string &what) {
     report_error(pp, where,
@@ -658,15 +832,16 @@ bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
   };
   switch (parsed.directive->id) {
   case directive_id::taskiter:
-  case directive_id::declare_reduction:
     return refuse(parsed.where, pragma_name(*parsed.directive));
+  case directive_id::declare_reduction:
+    if (!is_in_function(pp, parsed.where))
+      return false;
+    report_error(pp, parsed.where,
+                 pragma_name(*parsed.directive) + " must be outside of functions in C");
+    return true;
   default:
-    break;
+    return false;
   }
-  for (const item &it : parsed.items)
-    if (!it.operation.empty())
-      return refuse(it.where, "clause " + quoted(row(it.mode).name));
-  return false;
 }
 
 void write_c_function(writer &code, const pragma &parsed, const function_head &head,
@@ -734,6 +909,8 @@ void write_c(writer &code, const pragma &parsed, const tokens &statement, const 
   case directive_id::lint:
     code << statement;
     return;
+  case directive_id::declare_reduction:
+    return write_c_declaration(code, parsed);
   default: // assert; the rest is refused
     return;
   }

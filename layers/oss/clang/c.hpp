@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace weft_oss {
 
@@ -26,6 +27,23 @@ struct sharing_rule {
   clang::SourceLocation
       item; ///< of a parameter of a task function: the item whose data it must point to
   bool is_item = false; ///< the item is the parameter itself
+  int reduction = -1; ///< the item of a reduction that begins with it: the task has a copy of that
+  bool is_stand_in = false; ///< a local variable of the name that a global one has
+};
+
+/// An item of a reduction.
+struct reduced_item {
+  std::string operation; ///< plus, and, a declared name
+  std::string spelled; ///< that as the user has written it
+  std::string base; ///< the name that the item begins with
+  clang::SourceLocation where;
+};
+
+/// What a `declare reduction` says for one type.
+struct declared_reduction {
+  std::string operation;
+  std::string text; ///< the combiner and the initializer
+  clang::SourceLocation where;
 };
 
 /// What is known of a task's variables before their types are.
@@ -33,6 +51,7 @@ struct sharing_rules {
   std::map<std::string, sharing_rule, std::less<>> named;
   defaults by_default = defaults::unspecified;
   std::string pragma;
+  std::vector<reduced_item> reduced;
 };
 
 /// Writes the code of a pragma; as write_cxx().
@@ -44,6 +63,9 @@ void write_c_function(writer &code, const pragma &parsed, const function_head &h
                       const tokens &declaration);
 /// Reports what C cannot have; returns whether there was something.
 bool refuse_in_c(clang::Preprocessor &pp, const pragma &parsed);
+
+/// Returns the reduction that `weft_oss_start_<number>` and `weft_oss_combine_<number>` belong to, or null.
+const declared_reduction *reduction_declared_by(unsigned number);
 
 /// Returns the rules of a task's variables, or null: by the number that its code has.
 const sharing_rules *rules_of(unsigned number);

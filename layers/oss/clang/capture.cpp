@@ -5,10 +5,12 @@
 #include "c.hpp"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/RecordLayout.h>
 #include <clang/AST/Stmt.h>
 #include <clang/Sema/Sema.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Attributes.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
@@ -29,22 +31,110 @@ constexpr llvm::StringRef k_task_name = "weft_oss_task_";
 constexpr llvm::StringRef k_prepare_name = "weft_oss_prepare";
 constexpr llvm::StringRef k_prepare_loop_name = "weft_oss_prepare_loop";
 constexpr llvm::StringRef k_behind_name = "weft_oss_behind";
+constexpr llvm::StringRef k_reduce_name = "weft_oss_reduce";
+constexpr llvm::StringRef k_place_name = "weft_oss_place_";
+constexpr llvm::StringRef k_reduction_name =
+    "weft_oss_reduction_"; // of functions that all files share
 constexpr unsigned k_alignment = 16; // of a task's variables
 
 /// Functions whose calls are tasks, and what spawns these: the last pragma counts.
 using task_functions = std::map<const FunctionDecl *, FunctionDecl *>;
 
+/// A `declare reduction`, by type.
+struct known_reduction {
+  std::string operation;
+  QualType type;
+  FunctionDecl *start;
+  FunctionDecl *combine;
+};
+using known_reductions = std::vector<known_reduction>;
+
+FunctionDecl *function(ASTContext &context, llvm::StringRef name) {
+  for (NamedDecl *found : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+    if (auto *const f = llvm::dyn_cast<FunctionDecl>(found))
+      return f;
+  return nullptr;
+}
+
+QualType without_qualifiers(ASTContext &context, QualType type) {
+  return context.getCanonicalType(type).getUnqualifiedType();
+}
+
+/// Returns how <weft/oss/reductions.h> calls a type, or nothing.
+std::string name_of_number(QualType type) {
+  if (const auto *const complex = type->getAs<ComplexType>()) {
+    const std::string part = name_of_number(complex->getElementType());
+    return part == "float" || part == "double" || part == "ldouble" ? "c" + part : "";
+  }
+  if (const auto *const listed = type->getAs<EnumType>())
+    return name_of_number(listed->getDecl()->getIntegerType().getCanonicalType());
+  const auto *const number = type->getAs<BuiltinType>();
+  if (!number)
+    return {};
+  switch (number->getKind()) {
+  case BuiltinType::Bool:
+    return "truth"; // no macro may have the name
+  case BuiltinType::Char_S:
+  case BuiltinType::Char_U:
+    return "char";
+  case BuiltinType::SChar:
+    return "schar";
+  case BuiltinType::UChar:
+    return "uchar";
+  case BuiltinType::Short:
+    return "short";
+  case BuiltinType::UShort:
+    return "ushort";
+  case BuiltinType::Int:
+    return "int";
+  case BuiltinType::UInt:
+    return "uint";
+  case BuiltinType::Long:
+    return "long";
+  case BuiltinType::ULong:
+    return "ulong";
+  case BuiltinType::LongLong:
+    return "llong";
+  case BuiltinType::ULongLong:
+    return "ullong";
+  case BuiltinType::Float:
+    return "float";
+  case BuiltinType::Double:
+    return "double";
+  case BuiltinType::LongDouble:
+    return "ldouble";
+  default:
+    return {};
+  }
+}
+
+/// Returns what the copies of a known operation begin with, or nothing.
+std::string start_of(llvm::StringRef operation) {
+  static constexpr std::pair<const char *, const char *> k_starts[] = {
+      {"plus", "zero"},    {"times", "one"},    {"min", "most"},
+      {"max", "least"},    {"bit_and", "ones"}, {"bit_or", "zero"},
+      {"bit_xor", "zero"}, {"and", "one"},      {"or", "zero"}};
+  for (const auto &[known, start] : k_starts)
+    if (operation == known)
+      return start;
+  return {};
+}
+
 /// Looks for the tasks of a function, the outer ones first. No RecursiveASTVisitor: that takes longer to compile than the rest of the plugin.
 class task_reader {
  public:
-  task_reader(CompilerInstance &of, const task_functions &all)
-      : compiler(of), context(of.getASTContext()), sema(of.getSema()), functions(all) {}
+  task_reader(CompilerInstance &of, const task_functions &all, const known_reductions &declared)
+      : compiler(of), context(of.getASTContext()), sema(of.getSema()), functions(all),
+        reductions(declared) {}
 
   void walk(Stmt *statement) {
     if (!statement)
       return;
     if (auto *const block = llvm::dyn_cast<CompoundStmt>(statement))
       look(block);
+    if (auto *const call = llvm::dyn_cast<CallExpr>(statement))
+      if (const FunctionDecl *const f = call->getDirectCallee(); f && f->getName() == k_reduce_name)
+        reduce(*call);
     if (auto *const name = llvm::dyn_cast<DeclRefExpr>(statement))
       if (const auto *const f = llvm::dyn_cast<FunctionDecl>(name->getDecl()))
         if (const auto found = functions.find(f->getCanonicalDecl()); found != functions.end())
@@ -62,6 +152,7 @@ class task_reader {
     const VarDecl *task = nullptr;
     CallExpr *prepare = nullptr, *behind = nullptr;
     VarDecl *free = nullptr;
+    std::vector<VarDecl *> places; // of the pointers that lead to what is reduced
     for (Stmt *one : block->body()) {
       if (auto *const declared = llvm::dyn_cast<DeclStmt>(one)) {
         for (Decl *d : declared->decls()) {
@@ -70,6 +161,8 @@ class task_reader {
             continue;
           if (variable->getName().starts_with(k_task_name))
             task = variable;
+          if (variable->getName().starts_with(k_place_name))
+            places.push_back(variable);
           if (variable->hasInit())
             if (auto *const call =
                     llvm::dyn_cast<CallExpr>(variable->getInit()->IgnoreParenImpCasts()))
@@ -87,8 +180,9 @@ class task_reader {
         unsigned number = 0;
         if (!task->getName().drop_front(k_task_name.size()).getAsInteger(10, number))
           if (const sharing_rules *const rules = rules_of(number))
-            decide(*captured, *rules, *prepare, *behind, *free);
+            decide(*captured, number, *rules, *prepare, *behind, *free, places);
         task = nullptr;
+        places.clear();
       }
     }
   }
@@ -99,18 +193,85 @@ class task_reader {
 
   [[nodiscard]] static bool is_pointer(QualType type) { return type->isPointerType(); }
 
-  void decide(CapturedStmt &captured, const sharing_rules &rules, CallExpr &prepare,
-              CallExpr &behind, VarDecl &free) {
+  /// Writes the functions of an item of a reduction into the call that fills it.
+  void reduce(CallExpr &call) {
+    const auto value = [&](unsigned argument) {
+      return static_cast<unsigned>(
+          call.getArg(argument)->EvaluateKnownConstInt(context).getZExtValue());
+    };
+    const unsigned task_number = value(4), index = value(5);
+    const sharing_rules *const rules = rules_of(task_number);
+    if (!rules || index >= rules->reduced.size())
+      return;
+    const reduced_item &item = rules->reduced[index];
+    Expr *const address = call.getArg(2)->IgnoreParenImpCasts();
+    if (!address->getType()->isPointerType()) // after an error
+      return;
+    m_bases[{task_number, index}] = base(address, item.base);
+    const QualType type = without_qualifiers(
+        context, context.getBaseElementType(address->getType()->getPointeeType()));
+    FunctionDecl *start = nullptr, *combine = nullptr;
+    for (const known_reduction &known : reductions)
+      if (known.operation == item.operation && context.hasSameType(known.type, type)) {
+        start = known.start;
+        combine = known.combine;
+      }
+    if (const std::string first = start_of(item.operation), name = name_of_number(type);
+        !combine && !first.empty() && !name.empty()) {
+      start = function(context, k_reduction_name.str() + first + "_" + name);
+      combine = function(context, k_reduction_name.str() + item.operation + "_" + name);
+    }
+    if (!start || !combine) {
+      const std::string of = type.getAsString(context.getPrintingPolicy());
+      error(item.where, "reduction '" + item.spelled + "' is not declared for type '" + of +
+                            "'; write '#pragma oss declare reduction(" + item.spelled + " : " + of +
+                            " : combiner)'");
+      return;
+    }
+    const SourceLocation where = call.getExprLoc();
+    call.setArg(
+        6,
+        number(static_cast<std::uint64_t>(context.getTypeSizeInChars(type).getQuantity()), where));
+    call.setArg(7, pointer_to(*start, where));
+    call.setArg(8, pointer_to(*combine, where));
+  }
+
+  /// Returns the first use of a variable.
+  static Expr *base(Stmt *of, llvm::StringRef name) {
+    if (auto *const use = llvm::dyn_cast<DeclRefExpr>(of);
+        use && llvm::isa<VarDecl>(use->getDecl()) && use->getDecl()->getName() == name)
+      return use;
+    for (Stmt *inner : of->children())
+      if (inner)
+        if (Expr *const found = base(inner, name))
+          return found;
+    return nullptr;
+  }
+
+  Expr *pointer_to(FunctionDecl &f, SourceLocation where) {
+    sema.MarkFunctionReferenced(where, &f);
+    return ImplicitCastExpr::Create(
+        context, context.getPointerType(f.getType()), CK_FunctionToPointerDecay,
+        DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(), &f, false, where,
+                            f.getType(), VK_LValue),
+        nullptr, VK_PRValue, FPOptionsOverride());
+  }
+
+  void decide(CapturedStmt &captured, unsigned task_number, const sharing_rules &rules,
+              CallExpr &prepare, CallExpr &behind, VarDecl &free,
+              const std::vector<VarDecl *> &places) {
     auto init = captured.capture_init_begin();
     auto field = captured.getCapturedRecordDecl()->field_begin();
     Expr *extra = nullptr;
     std::vector<std::pair<CallExpr *, const FieldDecl *>> kept;
+    std::vector<std::pair<VarDecl *, const FieldDecl *>> reduced;
+    const FieldDecl *moves = nullptr;
     for (const CapturedStmt::Capture &c : captured.captures()) {
       FieldDecl &at = **field++;
       Expr *&value = *init++;
       if (!c.capturesVariable())
         continue; // the extent of an array: a value
-      const VarDecl &variable = *c.getCapturedVar();
+      VarDecl &variable = *c.getCapturedVar();
       const QualType type = variable.getType();
       const std::string name = variable.getName().str();
       using enum sharing_rule::as;
@@ -123,6 +284,17 @@ class task_reader {
                                         name + "' is a copy");
         if (how == by_type)
           how = is_pointer(type) ? copy : reference;
+        if (const int index = found->second.reduction;
+            index >= 0 && static_cast<std::size_t>(index) < places.size()) {
+          reduced.emplace_back(places[static_cast<std::size_t>(index)], &at);
+          if (found->second.is_stand_in && m_bases[{task_number, index}]) {
+            value = m_bases[{task_number, index}];
+            if (!type->isVariablyModifiedType())
+              variable.setStorageClass(SC_Extern); // no code uses it: without memory
+          }
+        }
+        if (llvm::StringRef(name).starts_with("weft_oss_moves_"))
+          moves = &at;
       } else if (rules.by_default == defaults::none &&
                  !llvm::StringRef(name).starts_with("weft_oss_")) {
         error(c.getLocation(), "variable '" + name + "' is in no clause of " + rules.pragma +
@@ -146,12 +318,18 @@ class task_reader {
         value = ImplicitCastExpr::Create(context, type.getUnqualifiedType(), CK_LValueToRValue,
                                          value, nullptr, VK_PRValue, FPOptionsOverride());
     }
+    // Only now the places of the fields are known.
+    const auto place = [&](const FieldDecl &of) {
+      return context.getASTRecordLayout(captured.getCapturedRecordDecl())
+                 .getFieldOffset(of.getFieldIndex()) /
+             context.getCharWidth();
+    };
+    for (const auto &[variable, at] : reduced)
+      if (moves)
+        variable->setInit(number(place(*at) - place(*moves), variable->getLocation()));
     if (extra) {
-      // Only now the places of the fields are known.
-      const ASTRecordLayout &layout = context.getASTRecordLayout(captured.getCapturedRecordDecl());
       for (const auto &[call, at] : kept)
-        call->setArg(3, number(layout.getFieldOffset(at->getFieldIndex()) / context.getCharWidth(),
-                               call->getExprLoc()));
+        call->setArg(3, number(place(*at), call->getExprLoc()));
       prepare.setArg(3, extra);
       // The arrays are behind the other variables.
       behind.setArg(1, size_of_variables(captured));
@@ -203,20 +381,14 @@ class task_reader {
     Expr *const from = ImplicitCastExpr::Create(
         context, context.getPointerType(context.VoidTy.withConst()), CK_BitCast,
         address(array, type), nullptr, VK_PRValue, FPOptionsOverride());
-    FunctionDecl *const copy = function("weft_oss_keep");
+    FunctionDecl *const copy = function(context, "weft_oss_keep");
     if (!copy) {
       error(where, "'#pragma oss' in C needs <weft/oss.h> in front: compile with weft-cc");
       return nullptr;
     }
-    Expr *const callee = ImplicitCastExpr::Create(
-        context, context.getPointerType(copy->getType()), CK_FunctionToPointerDecay,
-        DeclRefExpr::Create(context, NestedNameSpecifierLoc(), SourceLocation(), copy, false, where,
-                            copy->getType(), VK_LValue),
-        nullptr, VK_PRValue, FPOptionsOverride());
-    sema.MarkFunctionReferenced(where, copy);
-    CallExpr *const call =
-        CallExpr::Create(context, callee, {place, from, size_of(array), number(0, where)},
-                         context.VoidPtrTy, VK_PRValue, where, FPOptionsOverride());
+    CallExpr *const call = CallExpr::Create(
+        context, pointer_to(*copy, where), {place, from, size_of(array), number(0, where)},
+        context.VoidPtrTy, VK_PRValue, where, FPOptionsOverride());
     Expr *const typed = ImplicitCastExpr::Create(context, context.getPointerType(type), CK_BitCast,
                                                  call, nullptr, VK_PRValue, FPOptionsOverride());
     value = UnaryOperator::Create(context, typed, UO_Deref, type, VK_LValue, OK_Ordinary, where,
@@ -225,17 +397,12 @@ class task_reader {
     return call;
   }
 
-  FunctionDecl *function(llvm::StringRef name) {
-    for (NamedDecl *found : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
-      if (auto *const f = llvm::dyn_cast<FunctionDecl>(found))
-        return f;
-    return nullptr;
-  }
-
   CompilerInstance &compiler;
   ASTContext &context;
   Sema &sema;
   const task_functions &functions;
+  const known_reductions &reductions;
+  std::map<std::pair<unsigned, unsigned>, Expr *> m_bases; // of items, by task and item
 };
 
 class capture_consumer : public ASTConsumer {
@@ -244,7 +411,7 @@ class capture_consumer : public ASTConsumer {
   // NOLINTNEXTLINE: the name is Clang's
   bool HandleTopLevelDecl(DeclGroupRef group) override {
     for (Decl *d : group) {
-      task_reader tasks(compiler, m_functions);
+      task_reader tasks(compiler, m_functions, m_reductions);
       if (auto *const variable = llvm::dyn_cast<VarDecl>(d)) {
         tasks.walk(variable->getInit());
         continue;
@@ -257,6 +424,11 @@ class capture_consumer : public ASTConsumer {
       if (llvm::StringRef name = f->getName();
           name.consume_front("weft_oss_spawn_") && !name.getAsInteger(10, number))
         note(number, *f);
+      else if (name.consume_front("weft_oss_start_") && !name.getAsInteger(10, number))
+        share(number, *f, "start");
+      else if (name.consume_front("weft_oss_combine_") && !name.getAsInteger(10, number) &&
+               share(number, *f, "combine"))
+        note_reduction(number, *f);
     }
     return true;
   }
@@ -273,8 +445,52 @@ class capture_consumer : public ASTConsumer {
         m_functions[f->getCanonicalDecl()] = &spawns;
   }
 
+  /// Returns the type that a `declare reduction` is for.
+  QualType type_of(unsigned number) {
+    ASTContext &context = compiler.getASTContext();
+    for (const NamedDecl *found : context.getTranslationUnitDecl()->lookup(
+             &context.Idents.get("weft_oss_type_" + std::to_string(number))))
+      if (const auto *const type = llvm::dyn_cast<TypedefNameDecl>(found))
+        return without_qualifiers(context, type->getUnderlyingType());
+    return {};
+  }
+
+  /// Names a function of a `declare reduction` by what it does and to which members, so that files which mean
+  /// different types by one name do not share it. Returns whether there is such a declaration.
+  bool share(unsigned number, FunctionDecl &f, const std::string &role) {
+    const declared_reduction *const declared = reduction_declared_by(number);
+    const QualType type = type_of(number);
+    if (!declared || type.isNull())
+      return false;
+    ASTContext &context = compiler.getASTContext();
+    std::string members;
+    context.getObjCEncodingForType(type, members);
+    std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (const char c : members + " " + declared->text)
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    f.addAttr(AsmLabelAttr::CreateImplicit(context,
+                                           k_reduction_name.str() + role + "." +
+                                               declared->operation + "." + llvm::utohexstr(hash),
+                                           /*IsLiteralLabel=*/true));
+    return true;
+  }
+
+  void note_reduction(unsigned number, FunctionDecl &combine) {
+    const declared_reduction &declared = *reduction_declared_by(number);
+    ASTContext &context = compiler.getASTContext();
+    const QualType type = type_of(number);
+    for (const known_reduction &known : m_reductions)
+      if (known.operation == declared.operation && context.hasSameType(known.type, type))
+        report_error(compiler.getPreprocessor(), declared.where,
+                     "this reduction is declared already for type '" +
+                         type.getAsString(context.getPrintingPolicy()) + "'");
+    if (FunctionDecl *const start = function(context, "weft_oss_start_" + std::to_string(number)))
+      m_reductions.push_back({declared.operation, type, start, &combine});
+  }
+
   CompilerInstance &compiler;
   task_functions m_functions;
+  known_reductions m_reductions;
 };
 
 /// Turns the call of each captured statement of a task into the task's body.
@@ -283,14 +499,26 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
   // NOLINTNEXTLINE: the name is LLVM's
   static llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     bool changed = false;
-    for (llvm::Function &f : module)
+    for (llvm::Function &f : module) {
       changed |= run_on(module, f);
+      changed |= share(module, f);
+    }
     return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
   // NOLINTNEXTLINE: the name is LLVM's
   static bool isRequired() { return true; }
 
  private:
+  /// Lets the files of a program have one function of a reduction: by its address it is known.
+  static bool share(llvm::Module &module, llvm::Function &f) {
+    if (!f.hasInternalLinkage() || !f.getName().starts_with(k_reduction_name))
+      return false;
+    f.setLinkage(llvm::GlobalValue::LinkOnceODRLinkage);
+    f.setComdat(module.getOrInsertComdat(f.getName()));
+    f.setDSOLocal(false);
+    return true;
+  }
+
   static bool run_on(llvm::Module &module, llvm::Function &f) {
     std::vector<std::pair<llvm::CallBase *, llvm::CallBase *>> found;
     llvm::CallBase *prepare = nullptr;

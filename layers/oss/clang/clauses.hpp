@@ -39,6 +39,8 @@ struct item {
   bool plain = false;               ///< nothing but that variable
 };
 
+inline bool is_reduction(const item &it) { return !it.operation.empty(); }
+
 struct variable {
   clang::Token name;
   clause_id sharing; ///< shared, private_ or firstprivate

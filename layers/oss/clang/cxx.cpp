@@ -31,7 +31,6 @@ std::string order_of(const writer &code) {
                                      : "::weft::oss::order::by_address";
 }
 
-bool is_reduction(const item &it) { return !it.operation.empty(); }
 bool is_weak(const item &it) { return row(it.mode).name.starts_with("weak"); }
 
 std::string mode_name(const item &it, bool strong) {

@@ -13,10 +13,10 @@ using namespace clang;
 
 namespace {
 
-/// Says where a place in a file is: in a class, in extern "C" { }. Reads the file from its beginning,
-/// because the handler of a pragma cannot ask the parser.
+/// Says where a place in a file is: in a class, in extern "C" { }, in other braces. Reads the file from its
+/// beginning, because the handler of a pragma cannot ask the parser.
 struct surroundings {
-  bool in_class = false, c_linkage = false;
+  bool in_class = false, c_linkage = false, in_braces = false;
 };
 surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
   const SourceManager &sources = pp.getSourceManager();
@@ -107,6 +107,7 @@ surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
   surroundings result;
   result.in_class = !open.empty() && open.back() == scope::a_class;
   result.c_linkage = std::ranges::find(open, scope::c_linkage) != open.end();
+  result.in_braces = std::ranges::find(open, scope::other) != open.end();
   return result;
 }
 
@@ -235,6 +236,14 @@ class function_parser {
     if (end == all.size() || all[end].is(tok::equal))
       return refuse(head.name.getLocation(),
                     name + " on a function without a body of its own is not possible");
+    for (const item &it : parsed.items)
+      if (it.mode == clause_id::reduction && it.base &&
+          std::ranges::none_of(head.parameters, [&](const parameter &p) {
+            return p.name == it.base->getIdentifierInfo()->getName();
+          }))
+        return refuse(it.where, "an item of a reduction of a task function must begin with a "
+                                "parameter: the function would not find the copy of '" +
+                                    it.base->getIdentifierInfo()->getName().str() + "'");
     if (all[end].is(tok::l_brace))
       head.body = slice(all, end, all.size());
     // A definition behind the declaration repeats no default argument.
@@ -389,6 +398,10 @@ bool declares_function(const tokens &before_bracket) {
 std::optional<function_head> parse_function(Preprocessor &pp, const pragma &parsed,
                                             const tokens &all, SourceLocation pragma) {
   return function_parser(pp, parsed, all, pragma).run();
+}
+
+bool is_in_function(Preprocessor &pp, SourceLocation where) {
+  return surroundings_of(pp, where).in_braces;
 }
 
 } // namespace weft_oss

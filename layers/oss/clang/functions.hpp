@@ -35,4 +35,7 @@ struct function_head {
 std::optional<function_head> parse_function(clang::Preprocessor &pp, const pragma &parsed,
                                             const tokens &all, clang::SourceLocation pragma);
 
+/// Returns whether a place in a file of C is in a function.
+bool is_in_function(clang::Preprocessor &pp, clang::SourceLocation where);
+
 } // namespace weft_oss

@@ -448,6 +448,8 @@ WEFT_OSS_LOCAL inline long long weft_oss_values(long long first, long long last,
   return 0;
 }
 
+#include <weft/oss/reductions.h>
+
 /* Gives tasks the stacks that programs of OmpSs-2 expect, below file, environment and program. */
 __attribute__((constructor, unused)) static void weft_oss_begin(void) {
   weft_oss_default("stack.bytes", "8MiB");

@@ -8,11 +8,6 @@ void f(int n, int *p, struct s *q) {
 #pragma oss taskiter // error 13: '#pragma oss taskiter' is not possible in C in this version of Weft; compile the file as C++
   for (int i = 0; i < n; ++i)
     ;
-#pragma oss declare reduction(mine : int : omp_out += omp_in) // error 13: '#pragma oss declare reduction' is not possible in C in this version of Weft; compile the file as C++
-#pragma oss task reduction(+ : n) // error 32: clause 'reduction' is not possible in C in this version of Weft; compile the file as C++
-  ++n;
-#pragma oss task weakreduction(+ : n) // error 36: clause 'weakreduction' is not possible in C in this version of Weft; compile the file as C++
-  ++n;
 #pragma oss task lable("x") // error 18: unknown clause 'lable' of '#pragma oss task'; did you mean 'label'?
   ++n;
 #pragma oss task in(n + 1) // error 21: cannot take the address of an rvalue of type 'int'

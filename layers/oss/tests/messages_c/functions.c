@@ -21,8 +21,6 @@ void unnamed(int *); // error 14: '#pragma oss task' needs the names of the func
 void any(int n, ...); // error 17: '#pragma oss task' on a function with any number of arguments is not possible
 #pragma oss task shared(p) // error 9: clause 'shared' does not belong to a task on a function: its parameters say what is copied
 void sharing(int *p);
-#pragma oss task reduction(+ : *p) // error 32: clause 'reduction' is not possible in C in this version of Weft; compile the file as C++
-void reduces(int *p);
 #pragma oss task inout(*p)
 static inline void defined(int *p) { absent_name(p); } // error 38: call to undeclared function 'absent_name'; ISO C99 and later do not support implicit function declarations
 void use(int *p) {

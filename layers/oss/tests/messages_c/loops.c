@@ -86,7 +86,4 @@ void f(int n, double d, int *v, struct s x) {
 #pragma oss taskloop default(none) inout(m[i])
   for (int i = 0; i < n; ++i)
     m[i] = n; // error 12: variable 'n' is in no clause of '#pragma oss taskloop', which has default(none)
-#pragma oss taskloop reduction(+ : n) // error 36: clause 'reduction' is not possible in C in this version of Weft; compile the file as C++
-  for (int i = 0; i < 8; ++i)
-    ++n;
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions in C: operations, items, declarations.
+struct point {
+  int x;
+};
+void f(int n, int *p, struct point q, double d, double _Complex c) {
+#pragma oss task reduction(n) // error 18: clause 'reduction' needs an operation: reduction(+: x)
+  ++n;
+#pragma oss task reduction(% : n) // error 28: the operation of a reduction must be one of + - * & | ^ && || min max, or the name of a declared one
+  ++n;
+#pragma oss task reduction(sum : n) // error 34: reduction 'sum' is not declared for type 'int'; write '#pragma oss declare reduction(sum : int : combiner)'
+  ++n;
+#pragma oss task reduction(one : n) // error 34: reduction 'one' is not declared for type 'int'; write '#pragma oss declare reduction(one : int : combiner)'
+  ++n;
+#pragma oss task reduction(+ : q) // error 32: reduction '+' is not declared for type 'struct point'; write '#pragma oss declare reduction(+ : struct point : combiner)'
+  ++q.x;
+#pragma oss task in(n) reduction(| : d) // error 38: reduction '|' is not declared for type 'double'; write '#pragma oss declare reduction(| : double : combiner)'
+  ++d;
+#pragma oss task weakreduction(max : c) // error 38: reduction 'max' is not declared for type '_Complex double'; write '#pragma oss declare reduction(max : _Complex double : combiner)'
+  ++n;
+#pragma oss task reduction(+ : p) // error 32: reduction '+' is not declared for type 'int *'; write '#pragma oss declare reduction(+ : int * : combiner)'
+  ++p;
+#pragma oss task reduction(+ : n) reduction(* : n) // error 49: variable 'n' begins two items of reductions of one task
+  ++n;
+#pragma oss task reduction(+ : {p[i], i = 0; 4}) // error 33: an item of clause 'reduction' has no iterators: name an array section, v[a;n]
+  ++n;
+#pragma oss task reduction(+ : n) firstprivate(n) // error 48: variable 'n' is firstprivate and an item of a dependence, which must be shared
+  ++n;
+#pragma oss task reduction(+ : n + 1) // error 32: cannot take the address of an rvalue of type 'int'
+  ++n;
+#pragma oss task weakreduction(max : absent) // error 38: use of undeclared identifier 'absent'
+  ++n;
+#pragma oss taskwait reduction(+ : n) // error 22: clause 'reduction' does not belong to '#pragma oss taskwait'
+#pragma oss declare reduction(inner : int : omp_out += omp_in) // error 13: '#pragma oss declare reduction' must be outside of functions in C
+#pragma oss task reduction(+ : n) reduction(+ : *p) in(q)
+  n += *p;
+#pragma oss task reduction(+ : n) default(none)
+  n += *p; // error 9: variable 'p' is in no clause of '#pragma oss task', which has default(none)
+}
+int total;
+#pragma oss task reduction(+ : count) // error 32: an item of a task function must be what a pointer among its parameters refers to, and 'count' is a copy
+void g(int count);
+#pragma oss task reduction(+ : total) // error 32: an item of a reduction of a task function must begin with a parameter: the function would not find the copy of 'total'
+void h(int count);
+#pragma oss task weakreduction(+ : total)
+void k(int count);
+#pragma oss declare reduction // error 13: '#pragma oss declare reduction' needs a bracket: it is declare reduction(name : type : combiner)
+#pragma oss declare reduction(sum : int, : omp_out += omp_in) // error 30: '#pragma oss declare reduction' has an empty type
+#pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out' // error 50: use of undeclared identifier 'in'
+#pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'
+#pragma oss declare reduction(product : int : omp_out *= omp_in) // error 41: this reduction is declared already for type 'int'
+#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_17' (aka 'struct nothing')
