@@ -3,6 +3,7 @@
 // They take numbers of elements, and functions that treat a block of them.
 #pragma once
 
+#include <weft/detail/chunk_range.hpp>
 #include <weft/detail/run_loop.hpp>
 #include <weft/join.hpp>
 
@@ -11,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -55,20 +57,30 @@ loop_request request_for(const loop_control &control, std::uint64_t size, loop_s
   return r;
 }
 
-/// Lets participants call body(blocks) until all of [0, size) has been treated.
+/// Says whether the caller treats [0, size) by itself, as one block, without looking at a clock.
+template <class Tag>
+bool is_one_block(const loop_control &control, std::uint64_t size) noexcept {
+  return control.grain == 0 && !control.one_block_each && runs_blindly(site_of<Tag>, size);
+}
+
+/// Lets participants call body(blocks) until all of [0, size) has been treated, in blocks that are
+/// timed.
+template <class Tag, class Body>
+void run_timed_blocks(const loop_control &control, std::uint64_t size, Body &body) {
+  if (size != 0)
+    run_loop(request_for(control, size, site_of<Tag>, body));
+}
+/// Does the same, or calls it for all at once here.
 template <class Tag, class Body>
 void run_blocks(const loop_control &control, std::uint64_t size, Body &body) {
-  if (size == 0)
-    return;
-  loop_site &site = site_of<Tag>;
-  if (control.grain == 0 && !control.one_block_each && runs_blindly(site, size)) {
+  if (size != 0 && is_one_block<Tag>(control, size)) {
     with_errors(control, [&] {
       one_block all(size);
       body(all);
     });
     return;
   }
-  run_loop(request_for(control, size, site, body));
+  run_timed_blocks<Tag>(control, size, body);
 }
 
 // ---- for -------------------------------------------------------------------------------------------
@@ -146,6 +158,8 @@ class reduced_runs {
 template <class Tag, class T, class Make, class Extend, class Combine>
 std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, Make make,
                                Extend extend, Combine combine) {
+  if (size != 0 && is_one_block<Tag>(control, size))
+    return with_errors(control, [&] { return std::optional<T>(make(std::uint64_t{0}, size)); });
   reduced_runs<T> runs;
   auto body = [&](auto &blocks) {
     std::uint64_t first = 0, count = 0;
@@ -159,7 +173,7 @@ std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, 
       runs.add(begin, std::move(value));
     }
   };
-  run_blocks<Tag>(control, size, body);
+  run_timed_blocks<Tag>(control, size, body);
   return runs.combine(combine);
 }
 
@@ -169,6 +183,8 @@ std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, 
 /// block, the least there that matches, or first + count.
 template <class Tag, class Look>
 std::uint64_t find_block(const loop_control &control, std::uint64_t size, Look look) {
+  if (size != 0 && is_one_block<Tag>(control, size))
+    return with_errors(control, [&]() -> std::uint64_t { return look(std::uint64_t{0}, size); });
   std::atomic<std::uint64_t> bound{size};
   auto body = [&](auto &blocks) {
     for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
@@ -185,7 +201,7 @@ std::uint64_t find_block(const loop_control &control, std::uint64_t size, Look l
       blocks.skip();
     }
   };
-  run_blocks<Tag>(control, size, body);
+  run_timed_blocks<Tag>(control, size, body);
   return bound.load(std::memory_order_relaxed);
 }
 
@@ -198,12 +214,18 @@ struct pieces {
     return size / count * i + std::min<std::uint64_t>(i, size % count);
   }
 };
-inline constexpr std::uint64_t k_pieces_per_worker = 4;
+inline constexpr std::uint64_t k_pieces_per_worker = 4, k_scan_pieces_per_worker = 16;
+
+/// Returns how many participants there are at most.
+inline std::uint64_t participants_of(const loop_control &control) {
+  return control.participants != 0 ? control.participants : loop_workers();
+}
 
 /// Cuts as the policy says; without a grain into pieces of at least `least` elements.
-inline pieces cut(const loop_control &control, std::uint64_t size, std::uint64_t least) {
-  const std::uint64_t workers = control.participants != 0 ? control.participants : loop_workers();
-  std::uint64_t n = k_pieces_per_worker * workers;
+inline pieces cut(const loop_control &control, std::uint64_t size, std::uint64_t least,
+                  std::uint64_t per_worker = k_pieces_per_worker) {
+  const std::uint64_t workers = participants_of(control);
+  std::uint64_t n = per_worker * workers;
   if (control.one_block_each)
     n = workers;
   else if (control.grain != 0)
@@ -216,63 +238,119 @@ inline constexpr std::uint64_t k_least_piece = 1024;
 
 // ---- scan ------------------------------------------------------------------------------------------
 
+/// Shares the pieces of a scan: one participant scans from the front on, the others reduce from the
+/// back on, half of what is left at a time, until they meet. So a helper that comes late leaves the
+/// scanner more to do, and no piece is treated twice that one participant could have scanned.
+class scan_front {
+ public:
+  scan_front(std::uint64_t count, std::uint64_t participants)
+      : m_ranges(static_cast<std::size_t>(participants) + 1) {
+    m_ranges.back().range.put(0, static_cast<std::uint32_t>(count));
+  }
+
+  /// Takes part as number `me`: scan(i) for pieces from the first one on, reduce(i) for others.
+  template <class Scan, class Reduce>
+  void take_part(std::uint64_t me, Scan scan, Reduce reduce) {
+    const stop_at_exception watch(m_failed);
+    std::uint32_t piece = 0;
+    if (!m_has_scanner.exchange(true, std::memory_order_relaxed)) // the end of the loop orders
+      while (goes_on() && m_ranges.back().range.take(piece)) {
+        scan(piece);
+        ++m_scanned;
+      }
+    const auto range_of = [this](unsigned i) -> basic_chunk_range<> & { return m_ranges[i].range; };
+    const auto members = static_cast<unsigned>(m_ranges.size()), self = static_cast<unsigned>(me);
+    while (goes_on() && (range_of(self).take(piece) || steal_half(members, self, range_of, piece)))
+      reduce(piece);
+  }
+
+  /// Returns how many pieces were scanned; those behind them were reduced.
+  [[nodiscard]] std::uint64_t scanned() const noexcept { return m_scanned; }
+
+ private:
+  struct alignas(64) apart {
+    basic_chunk_range<> range;
+  };
+  struct stop_at_exception {
+    explicit stop_at_exception(std::atomic<bool> &flag) noexcept : failed(flag) {}
+    ~stop_at_exception() {
+      if (std::uncaught_exceptions() > before)
+        failed.store(true, std::memory_order_relaxed);
+    }
+    std::atomic<bool> &failed;
+    int before = std::uncaught_exceptions();
+  };
+  [[nodiscard]] bool goes_on() const noexcept { return !m_failed.load(std::memory_order_relaxed); }
+
+  std::vector<apart> m_ranges; // the last one is the scanner's
+  std::atomic<bool> m_has_scanner{false}, m_failed{false};
+  std::uint64_t m_scanned = 0;
+};
+
 /// Scans [0, size) in order: serial(first, count) where the caller is alone, which keeps the running
-/// value in `carry`; then the rest in two passes: make(first, count) gives the value of a piece,
-/// write(first, count, value) scans a piece behind `value`. combine(a, b) need not commute.
-/// `carry` is empty where nothing comes before the first element; write() and serial() take that.
+/// value in `carry`. Of the rest a tail, as long as what one participant scans, waits for the second
+/// pass; in the first one serial() scans from the front and make(first, count) gives the values of
+/// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
+/// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
+/// write() and serial() take that. The first exception ends the scan, whatever the policy.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                  Serial serial, Make make, Write write, Combine combine) {
-  loop_site &site = site_of<Tag>;
-  const bool chooses = control.grain == 0 && !control.one_block_each;
   if (size == 0)
     return;
-  std::uint64_t done = 0;
-  if (chooses && runs_blindly(site, size)) {
+  if (is_one_block<Tag>(control, size)) {
     with_errors(control, [&] { serial(std::uint64_t{0}, size); });
     return;
   }
-  if (chooses) {
+  std::uint64_t done = 0;
+  if (control.grain == 0 && !control.one_block_each) {
     auto alone = [&](auto &blocks) {
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
         serial(first, count);
     };
-    done = run_alone(request_for(control, size, site, alone));
+    done = run_alone(request_for(control, size, site_of<Tag>, alone));
   }
   if (done == size)
     return;
-  // The first piece is scanned at once, and the last one is not reduced.
-  const pieces p = cut(control, size - done, k_least_piece);
+  const std::uint64_t participants = participants_of(control);
+  const std::uint64_t tail = (size - done) / (participants + 1);
+  const pieces p = cut(control, size - done - tail, k_least_piece, k_scan_pieces_per_worker);
   const auto first_of = [&](std::uint64_t i) { return done + p.bound(i); };
   const auto count_of_piece = [&](std::uint64_t i) { return p.bound(i + 1) - p.bound(i); };
   std::vector<std::optional<T>> before(p.count);
-  for_pieces(control, p.count > 1 ? p.count - 1 : 1, [&](std::uint64_t i) {
-    if (i == 0)
-      serial(first_of(0), count_of_piece(0));
-    else
-      before[i].emplace(make(first_of(i), count_of_piece(i)));
+  scan_front front(p.count, participants);
+  for_pieces(control, participants, [&](std::uint64_t me) {
+    front.take_part(
+        me, [&](std::uint64_t i) { serial(first_of(i), count_of_piece(i)); },
+        [&](std::uint64_t i) { before[i].emplace(make(first_of(i), count_of_piece(i))); });
   });
-  if (p.count == 1)
-    return;
+  const std::uint64_t scanned = front.scanned(), left = p.count - scanned;
   with_errors(control, [&] {
-    for (std::uint64_t i = 1; i < p.count; ++i) { // from values of pieces to values before them
+    for (std::uint64_t i = scanned; i < p.count;
+         ++i) { // from values of pieces to values before them
       std::optional<T> own(std::move(before[i]));
-      if (carry)
-        before[i].emplace(*carry);
-      else
-        before[i].reset();
-      if (i + 1 == p.count)
-        break;
       if (!carry) {
+        before[i].reset();
         carry.emplace(std::move(*own));
-      } else {
-        T next(combine(*carry, std::move(*own)));
-        carry.emplace(std::move(next));
+        continue;
       }
+      before[i].emplace(*carry);
+      T next(combine(*carry, std::move(*own)));
+      carry.emplace(std::move(next));
     }
+    if (left == 0 && tail != 0)
+      serial(size - tail, tail);
   });
-  for_pieces(control, p.count - 1, [&](std::uint64_t i) {
-    write(first_of(i + 1), count_of_piece(i + 1), std::move(before[i + 1]));
+  if (left == 0)
+    return;
+  const std::uint64_t tails = tail != 0 ? 1 : 0; // it comes first, because it takes longest
+  for_pieces(control, tails + left, [&](std::uint64_t n) {
+    if (n < tails) {
+      write(size - tail, tail, std::move(carry));
+      return;
+    }
+    const std::uint64_t i = scanned + n - tails;
+    write(first_of(i), count_of_piece(i), std::move(before[i]));
   });
 }
 
