@@ -270,8 +270,8 @@ void add_algorithms(std::vector<experiment> &to, size s) {
                               elements{"1e5", 100'000}, elements{"1e6", 1'000'000},
                               elements{"1e7", 10'000'000}, elements{"1e8", 100'000'000}})
       if (s == size::full || n.count <= 100'000)
-        to.push_back(
-            {"algorithms", std::string(workload) + "-" + n.name, workload, 2, n.count, 0, all});
+        to.push_back({"algorithms", std::string(workload) + "-" + n.name, workload, 2, n.count, 0,
+                      std::string(workload) == "scan" ? all : with_rayon});
 }
 
 } // namespace
