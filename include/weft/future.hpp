@@ -7,7 +7,10 @@
 #include <weft/future/dataflow.hpp>
 #include <weft/future/future.hpp>
 #include <weft/future/promise.hpp>
+#include <weft/future/wait.hpp>
 #include <weft/future/when.hpp>
+
+#include <type_traits>
 
 namespace weft::inline v0 {
 
@@ -16,6 +19,13 @@ namespace weft::inline v0 {
 template <plain_callable F>
 void post(F &&f) {
   spawn_function(static_cast<F &&>(f));
+}
+
+/// Runs a call as a task, and returns its result: async(f, args...).get().
+template <class F, class... Args>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, launch>)
+decltype(auto) sync(F &&f, Args &&...args) {
+  return weft::async(launch::async, static_cast<F &&>(f), static_cast<Args &&>(args)...).get();
 }
 
 } // namespace weft::inline v0

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -182,6 +183,25 @@ template <class... Futures>
 concept futures_only = (is_future<std::remove_cvref_t<Futures>> && ...);
 template <class Iterator>
 concept iterates_futures = is_future<typename std::iterator_traits<Iterator>::value_type>;
+/// Is a range of futures that is no vector: an array, a span, a list. As a vector does, it says by
+/// std::move that futures are taken out of it.
+template <class R>
+concept futures_in_range =
+    !is_future<std::remove_cvref_t<R>> && !is_future_range<std::remove_cvref_t<R>> &&
+    std::ranges::input_range<R> && is_future<std::ranges::range_value_t<R>> &&
+    (!std::is_lvalue_reference_v<R> || std::ranges::view<std::remove_cvref_t<R>> ||
+     std::is_copy_constructible_v<std::ranges::range_value_t<R>>);
+template <class R>
+auto gather_range(R &&range) {
+  auto first = std::ranges::begin(range);
+  std::vector<std::ranges::range_value_t<R>> all;
+  for (const auto last = std::ranges::end(range); first != last; ++first)
+    if constexpr (std::is_copy_constructible_v<std::ranges::range_value_t<R>>)
+      all.push_back(*first);
+    else
+      all.push_back(std::move(*first));
+  return all;
+}
 
 } // namespace detail
 
@@ -206,6 +226,11 @@ template <class Iterator>
   requires detail::iterates_futures<Iterator>
 auto when_all(Iterator first, Iterator last) {
   return detail::all_of(detail::gather(first, last));
+}
+template <class R>
+  requires detail::futures_in_range<R>
+auto when_all(R &&futures) {
+  return detail::all_of(detail::gather_range(static_cast<R &&>(futures)));
 }
 template <class Iterator>
   requires detail::iterates_futures<Iterator>
@@ -248,8 +273,28 @@ auto when_any(Iterator first, Iterator last) {
 }
 template <class Iterator>
   requires detail::iterates_futures<Iterator>
+auto when_any(cancel_rest_t, Iterator first, Iterator last) {
+  return detail::any_of(true, detail::gather(first, last));
+}
+template <class R>
+  requires detail::futures_in_range<R>
+auto when_any(R &&futures) {
+  return detail::any_of(false, detail::gather_range(static_cast<R &&>(futures)));
+}
+template <class R>
+  requires detail::futures_in_range<R>
+auto when_any(cancel_rest_t, R &&futures) {
+  return detail::any_of(true, detail::gather_range(static_cast<R &&>(futures)));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
 auto when_any_n(Iterator first, std::size_t n) {
   return detail::any_of(false, detail::gather_n(first, n));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_any_n(cancel_rest_t, Iterator first, std::size_t n) {
+  return detail::any_of(true, detail::gather_n(first, n));
 }
 /// @}
 
@@ -277,10 +322,36 @@ template <class Iterator>
 auto when_some(std::size_t n, Iterator first, Iterator last) {
   return detail::some_of(n, false, detail::gather(first, last));
 }
+template <class... Futures>
+  requires detail::futures_only<Futures...>
+auto when_some(cancel_rest_t, std::size_t n, Futures &&...futures) {
+  return detail::some_of(
+      n, true, std::tuple<std::remove_cvref_t<Futures>...>(static_cast<Futures &&>(futures)...));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_some(cancel_rest_t, std::size_t n, Iterator first, Iterator last) {
+  return detail::some_of(n, true, detail::gather(first, last));
+}
+template <class R>
+  requires detail::futures_in_range<R>
+auto when_some(std::size_t n, R &&futures) {
+  return detail::some_of(n, false, detail::gather_range(static_cast<R &&>(futures)));
+}
+template <class R>
+  requires detail::futures_in_range<R>
+auto when_some(cancel_rest_t, std::size_t n, R &&futures) {
+  return detail::some_of(n, true, detail::gather_range(static_cast<R &&>(futures)));
+}
 template <class Iterator>
   requires detail::iterates_futures<Iterator>
 auto when_some_n(std::size_t n, Iterator first, std::size_t count) {
   return detail::some_of(n, false, detail::gather_n(first, count));
+}
+template <class Iterator>
+  requires detail::iterates_futures<Iterator>
+auto when_some_n(cancel_rest_t, std::size_t n, Iterator first, std::size_t count) {
+  return detail::some_of(n, true, detail::gather_n(first, count));
 }
 /// @}
 
@@ -395,6 +466,11 @@ template <class F, class Iterator>
   requires detail::iterates_futures<Iterator>
 future<void> when_each(F &&f, Iterator first, Iterator last) {
   return detail::each_of(static_cast<F &&>(f), detail::gather(first, last));
+}
+template <class F, class R>
+  requires detail::futures_in_range<R>
+future<void> when_each(F &&f, R &&futures) {
+  return detail::each_of(static_cast<F &&>(f), detail::gather_range(static_cast<R &&>(futures)));
 }
 template <class F, class Iterator>
   requires detail::iterates_futures<Iterator>

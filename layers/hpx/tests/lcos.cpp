@@ -95,6 +95,11 @@ void futures() {
   auto [first, second] =
       hpx::split_future(hpx::make_ready_future(std::make_tuple(1, std::string("b"))));
   CHECK(first.get() == 1 && second.get() == "b");
+  std::vector<hpx::future<int>> parts =
+      hpx::split_future(hpx::make_ready_future(std::vector<int>{4, 5}), 2);
+  hpx::wait_some_n(2, parts.begin(), 2);
+  hpx::wait_any_n(parts.begin(), 2);
+  CHECK(parts[0].get() == 4 && parts[1].get() == 5);
   int calls = 0;
   std::vector<hpx::future<void>> voids(3);
   for (auto &v : voids)

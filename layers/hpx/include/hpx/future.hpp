@@ -3,7 +3,6 @@
 #pragma once
 
 #include <hpx/config.hpp>
-#include <hpx/detail/wait_some.hpp>
 #include <weft/future.hpp>
 #include <weft/task.hpp>
 
@@ -67,6 +66,7 @@ inline constexpr bool is_launch = std::is_same_v<std::decay_t<F>, launch>;
 // ---- tasks
 
 using weft::async;
+using weft::sync;
 
 /// Runs a call as a task for which the caller does not wait.
 template <class F, class... Args>
@@ -84,11 +84,6 @@ template <class F, class... Args>
 void apply(F &&f, Args &&...args) {
   hpx::post(static_cast<F &&>(f), static_cast<Args &&>(args)...);
 }
-template <class F, class... Args>
-decltype(auto) sync(F &&f, Args &&...args) {
-  return weft::async(launch::async, static_cast<F &&>(f), static_cast<Args &&>(args)...).get();
-}
-
 // Objects, so that a call without `hpx::` does not find Weft's function of that name, too.
 
 namespace detail {
@@ -176,80 +171,15 @@ using weft::when_all_n;
 using weft::when_any_n;
 using weft::when_some_n;
 
-namespace detail {
+using weft::split_future;
+using weft::wait_all;
+using weft::wait_all_n;
+using weft::wait_any;
+using weft::wait_any_n;
+using weft::wait_each_n;
+using weft::wait_some;
+using weft::wait_some_n;
 
-template <class F, class A>
-void for_each_future(F &f, const A &given) {
-  if constexpr (requires { given.is_ready(); })
-    f(given);
-  else
-    for (const auto &each : given)
-      f(each);
-}
-template <class T>
-concept iterator_of_futures = requires(T t) { (*t).is_ready(); };
-
-/// Throws the first exception of futures that are ready; they keep it.
-template <class A>
-void throw_first(const A &given) {
-  const auto look = [](const auto &each) {
-    if (each.valid() && each.has_exception())
-      if (std::exception_ptr e =
-              weft::detail::task_exception(weft::detail::future_access::state(each)))
-        std::rethrow_exception(std::move(e));
-  };
-  for_each_future(look, given);
-}
-
-} // namespace detail
-
-/// Waits for all; then throws the first exception among them.
-template <class... Args>
-  requires(!(sizeof...(Args) == 2 && (detail::iterator_of_futures<std::decay_t<Args>> && ...)))
-void wait_all(const Args &...args) {
-  const auto wait = [](const auto &each) {
-    if (each.valid())
-      each.wait();
-  };
-  (detail::for_each_future(wait, args), ...);
-  (detail::throw_first(args), ...);
-}
-template <detail::iterator_of_futures It>
-void wait_all(It first, It last) {
-  for (It i = first; i != last; ++i)
-    (*i).wait();
-  for (It i = first; i != last; ++i)
-    detail::throw_first(*i);
-}
-template <detail::iterator_of_futures It>
-void wait_all_n(It first, std::size_t n) {
-  hpx::wait_all(first, std::next(first, static_cast<std::ptrdiff_t>(n)));
-}
-
-/// Waits until `n` of the futures are ready.
-template <class... Args>
-  requires(!(sizeof...(Args) == 2 && (detail::iterator_of_futures<std::decay_t<Args>> && ...)))
-void wait_some(std::size_t n, const Args &...args) {
-  std::vector<weft::detail::task *> states;
-  const auto add = [&](const auto &each) {
-    if (each.valid())
-      states.push_back(weft::detail::future_access::state(each));
-  };
-  (detail::for_each_future(add, args), ...);
-  detail::wait_some_of(n, states);
-}
-template <detail::iterator_of_futures It>
-void wait_some(std::size_t n, It first, It last) {
-  std::vector<weft::detail::task *> states;
-  for (; first != last; ++first)
-    if ((*first).valid())
-      states.push_back(weft::detail::future_access::state(*first));
-  detail::wait_some_of(n, states);
-}
-template <class... Args>
-void wait_any(const Args &...args) {
-  hpx::wait_some(1, args...);
-}
 /// Calls `f` with each future, or its number and it, when it is ready.
 template <class F, class... Args>
 void wait_each(F &&f, Args &&...args) {
@@ -275,16 +205,6 @@ auto unwrapped(F &&f) {
 }
 using weft::unwrapping;
 } // namespace util
-
-/// Makes futures of the elements of a future of a tuple.
-template <class... T>
-std::tuple<future<T>...> split_future(future<std::tuple<T...>> &&whole) {
-  const shared_future<std::tuple<T...>> all = std::move(whole).share();
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::tuple<future<T>...>(shared_future<std::tuple<T...>>(all).then(
-        [](const shared_future<std::tuple<T...>> &ready) { return std::get<I>(ready.get()); })...);
-  }(std::index_sequence_for<T...>());
-}
 
 namespace lcos {
 using hpx::dataflow;

@@ -3,11 +3,17 @@
 #include "in_task.hpp"
 
 #include <weft/future.hpp>
+#include <weft/stop.hpp>
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <list>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -223,6 +229,173 @@ TEST(when_each_forms, call_in_the_order_of_the_ends) {
     }
     each.get();
     EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
+  });
+}
+
+template <class Futures>
+concept gathers = requires(Futures &&all) { weft::when_all(static_cast<Futures &&>(all)); };
+static_assert(gathers<std::array<weft::future<int>, 2>>);
+static_assert(!gathers<std::array<weft::future<int>, 2> &>); // moved: it has to say so
+static_assert(gathers<std::array<weft::shared_future<int>, 2> &>); // copied
+static_assert(gathers<std::span<weft::future<int>> &>);
+static_assert(!gathers<std::array<int, 2>>);
+
+TEST(combinations, take_every_range) {
+  in_task([] {
+    const auto array = [] {
+      return std::array{weft::async([] { return 0; }), weft::async([] { return 1; })};
+    };
+    expect_numbers(weft::when_all(array()).get(), 2);
+    auto kept = array();
+    expect_numbers(weft::when_all(std::span(kept)).get(), 2);
+    EXPECT_FALSE(kept[0].valid());
+    auto shared = shared_numbers(3);
+    const std::list<weft::shared_future<int>> list(shared.begin(), shared.end());
+    expect_numbers(weft::when_all(list).get(), 3);
+    expect_numbers(weft::when_all(list | std::views::take(2)).get(), 2);
+    expect_one_of(weft::when_any(array()).get(), 2);
+    EXPECT_EQ(weft::when_some(2, array()).get().indices.size(), 2U);
+    EXPECT_TRUE(weft::when_all(std::array<weft::future<int>, 0>()).get().empty());
+    int sum = 0;
+    weft::when_each(
+        [&](std::size_t i, weft::future<int> f) { sum += static_cast<int>(i) + f.get(); }, array())
+        .get();
+    EXPECT_EQ(sum, 2);
+  });
+}
+
+/// Expects that choose(one that is ready, one that waits) asks the second one to stop.
+template <class Choose>
+void expect_stops_rest(Choose choose) {
+  in_task([&] {
+    weft::event begun;
+    std::array<weft::future<bool>, 2> all{weft::make_ready_future(true), weft::async([&] {
+                                            begun.set();
+                                            const auto stop = weft::this_task::stop_token();
+                                            weft::event never;
+                                            return !never.wait(stop);
+                                          })};
+    begun.wait();
+    auto chosen = choose(all);
+    EXPECT_TRUE(chosen.futures[0].is_ready());
+    EXPECT_TRUE(chosen.futures[1].get());
+  });
+}
+
+TEST(combinations, cancel_the_rest_in_each_form) {
+  using weft::cancel_rest;
+  expect_stops_rest(
+      [](auto &all) { return weft::when_any(cancel_rest, all.begin(), all.end()).get(); });
+  expect_stops_rest([](auto &all) { return weft::when_any(cancel_rest, std::move(all)).get(); });
+  expect_stops_rest([](auto &all) { return weft::when_any_n(cancel_rest, all.begin(), 2).get(); });
+  expect_stops_rest(
+      [](auto &all) { return weft::when_some(cancel_rest, 1, all.begin(), all.end()).get(); });
+  expect_stops_rest(
+      [](auto &all) { return weft::when_some(cancel_rest, 1, std::move(all)).get(); });
+  expect_stops_rest(
+      [](auto &all) { return weft::when_some_n(cancel_rest, 1, all.begin(), 2).get(); });
+  in_task([] {
+    auto [indices, futures] =
+        weft::when_some(cancel_rest, 2, weft::make_ready_future(1), weft::make_ready_future(2))
+            .get();
+    EXPECT_EQ(indices.size(), 2U);
+    EXPECT_EQ(std::get<1>(futures).get(), 2);
+  });
+}
+
+TEST(waits, for_all_keep_the_futures_and_throw_the_first_exception) {
+  in_task([] {
+    auto some = numbers(4);
+    weft::wait_all(some);
+    expect_numbers(some, 4);
+    some = numbers(4);
+    weft::wait_all_n(some.begin(), 2);
+    EXPECT_TRUE(some[1].is_ready());
+    (void)some[0].get(); // one without a state is passed over
+    weft::wait_all(some.begin(), some.end());
+    EXPECT_TRUE(some[3].is_ready());
+    weft::future<int> lazy = weft::async(weft::launch::deferred, [] { return 7; });
+    weft::future<int> bad = weft::async([]() -> int { throw std::out_of_range("bad"); });
+    EXPECT_THROW(weft::wait_all(some, bad, lazy), std::out_of_range);
+    EXPECT_EQ(lazy.get(), 7);
+    EXPECT_THROW(bad.get(), std::out_of_range); // it stayed there
+    weft::wait_all();
+  });
+}
+
+TEST(waits, for_some_and_any_count_those_that_are_ready) {
+  in_task([] {
+    weft::promise<int> never, soon;
+    std::vector<weft::future<int>> some;
+    some.push_back(never.get_future());
+    some.push_back(soon.get_future());
+    some.push_back(weft::make_exceptional_future<int>(std::logic_error("kept")));
+    weft::wait_any(some); // no exception of theirs
+    weft::wait_any(some[0], some[2]);
+    weft::wait_any(some.begin(), some.end());
+    weft::wait_any_n(some.begin() + 2, 1);
+    auto keeper = weft::async([&] { soon.set_value(3); });
+    weft::wait_some(2, some);
+    EXPECT_TRUE(some[1].is_ready());
+    EXPECT_FALSE(some[0].is_ready());
+    weft::wait_some(2, some.begin(), some.end());
+    weft::wait_some_n(5, some.begin() + 1, 2); // no more than there are
+    weft::wait_some(0, some[0]);
+    weft::future<int> lazy = weft::async(weft::launch::deferred, [] { return 7; });
+    weft::wait_any(some[0], lazy); // started by the wait
+    EXPECT_TRUE(lazy.is_ready());
+    EXPECT_THROW(some[2].get(), std::logic_error);
+    never.set_value(1);
+    keeper.get();
+  });
+}
+
+TEST(waits, leave_nothing_behind_at_futures_that_stay) {
+  in_task([] {
+    weft::promise<int> kept;
+    weft::future<int> stays = kept.get_future();
+    for (int i = 0; i != 1000; ++i)
+      weft::wait_any(stays, weft::async([] { return 1; }));
+    kept.set_value(5);
+    EXPECT_EQ(stays.get(), 5);
+  });
+}
+
+TEST(waits, for_each_call_with_all) {
+  in_task([] {
+    int sum = 0;
+    weft::wait_each([&](weft::future<int> f) { sum += f.get(); }, numbers(5));
+    EXPECT_EQ(sum, 10);
+    auto some = numbers(5);
+    weft::wait_each_n([&](weft::future<int> f) { sum += f.get(); }, some.begin(), 3);
+    EXPECT_EQ(sum, 13);
+    EXPECT_THROW(weft::wait_each([](weft::future<int>) { throw 1; }, numbers(1)), int);
+  });
+}
+
+TEST(split_future, gives_each_part_a_future) {
+  in_task([] {
+    auto [number, text] =
+        weft::split_future(weft::async([] { return std::tuple(1, std::string("b")); }));
+    EXPECT_EQ(number.get(), 1);
+    EXPECT_EQ(text.get(), "b");
+    auto parts = weft::split_future(weft::make_ready_future(std::vector<int>{0, 1}), 3);
+    ASSERT_EQ(parts.size(), 3U);
+    EXPECT_EQ(parts[0].get(), 0);
+    EXPECT_EQ(parts[1].get(), 1);
+    EXPECT_THROW(parts[2].get(), std::out_of_range);
+    auto bad = weft::split_future(
+        weft::make_exceptional_future<std::vector<int>>(std::logic_error("whole")), 2);
+    EXPECT_THROW(bad[0].get(), std::logic_error);
+    EXPECT_THROW(bad[1].get(), std::logic_error);
+    EXPECT_TRUE(weft::split_future(weft::make_ready_future(std::vector<int>()), 0).empty());
+  });
+}
+
+TEST(sync, returns_what_the_task_returned) {
+  in_task([] {
+    EXPECT_EQ(weft::sync([](int a, int b) { return a * b; }, 6, 7), 42);
+    EXPECT_THROW(weft::sync([] { throw std::runtime_error("in it"); }), std::runtime_error);
   });
 }
 
