@@ -66,6 +66,25 @@ const char *reason_of_pending(const task &t) noexcept {
   return "is blocked and can only be unblocked by";
 }
 
+/// Looks for an address among the words of a suspended stack, which other tools watch.
+__attribute__((no_sanitize("address", "thread"), noinline)) bool
+has_on_stack(const frame &suspended, const void *wanted) noexcept {
+  const char *const low = suspended.pool_stack
+                              ? static_cast<const char *>(suspended.pool_stack->low)
+                              : suspended.home->thread_stack_low;
+  const char *const end = low + (suspended.pool_stack ? suspended.pool_stack->bytes
+                                                      : suspended.home->thread_stack_bytes);
+  const auto *const own = reinterpret_cast<const char *>(&suspended); // it is near the stack's top
+  const auto *const saved = static_cast<const char *>(suspended.state.sp); // the registers
+  const char *const from = saved >= low && saved < own ? saved : own;
+  if (from < low || from >= end)
+    return false;
+  for (const char *p = from; p + sizeof(void *) <= end; p += sizeof(void *))
+    if (*reinterpret_cast<const void *const volatile *>(p) == wanted)
+      return true;
+  return false;
+}
+
 class task_dump {
  public:
   explicit task_dump(runtime &rt, walked when = walked::at_rest) : m_all(rt, when) {
@@ -429,12 +448,12 @@ class task_dump {
   void lock(task &waiter, const Lock &word) {
     const std::size_t mutex = m_graph.add(node_kind::mutex, &word, hexadecimal(&word));
     m_graph.wait(node(waiter), mutex, "waits for");
-    if (const std::uint64_t readers = readers_of(word))
-      return m_graph.wait(mutex, outside(),
-                          "is held for reading, " + std::to_string(readers) +
-                              (readers == 1 ? " time" : " times") +
-                              ", by tasks that are not known, so perhaps only to be unlocked by");
     auto [it, first] = m_holders.try_emplace(&word, nullptr);
+    if (const std::uint64_t readers = readers_of(word)) {
+      if (first)
+        held_for_reading(mutex, &word, readers);
+      return;
+    }
     if (first)
       it->second = frame_at(holder_of(word));
     if (task *const known = it->second ? nullptr : task_at(holder_of(word)))
@@ -448,6 +467,24 @@ class task_dump {
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
   }
 
+  /// Names the tasks that may be the readers: they wait for something else, and have the address of
+  /// the mutex on their stacks, as a std::shared_lock has it. The mutex itself only counts them.
+  void held_for_reading(std::size_t mutex, const void *word, std::uint64_t readers) {
+    const std::string held =
+        "is held for reading, " + std::to_string(readers) + (readers == 1 ? " time" : " times");
+    bool any = false;
+    for (frame *f : m_all.frames)
+      if (f->why.target != word && has_on_stack(*f, word)) {
+        m_graph.wait(
+            mutex, node(*f->current),
+            held + (others_stand_below(*f->current) ? ", perhaps on the stack of" : ", perhaps by"),
+            wait_graph::guess);
+        any = true;
+      }
+    if (!any)
+      m_graph.wait(mutex, outside(),
+                   held + ", by tasks that are not known, so perhaps only to be unlocked by");
+  }
   /// Returns an address on the stack of the lock's holder.
   static const void *holder_of(const detail::lock_word<> &word) noexcept;
   /// Returns what names the writer that holds the lock.

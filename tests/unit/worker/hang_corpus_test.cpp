@@ -16,8 +16,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <ostream>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -446,6 +448,23 @@ void writer_behind_readers() {
   weft::taskwait();
 }
 
+void readers_that_wait() {
+  static weft::event never;
+  static std::atomic<int> have{0};
+  const auto m = std::make_shared<weft::shared_mutex>(); // its address is no constant
+  for (const char *name : {"one reader", "other reader"})
+    weft::spawn(
+        [m] {
+          const std::shared_lock guard(*m);
+          ++have;
+          never.wait();
+        },
+        weft::label(name));
+  must(test::eventually([] { return have == 2; }));
+  weft::spawn([m] { m->lock(); }, weft::label("writer"));
+  weft::taskwait();
+}
+
 template <class Mutex>
 void coroutines_in_opposite_order() {
   static Mutex a, b;
@@ -697,6 +716,11 @@ const sick_program k_sick[] = {
      why::nobody_left,
      &writer_behind_readers,
      {"task 'writer' waits for mutex", "is held for reading, 2 times"}},
+    {"a_writer_behind_readers_that_wait",
+     why::nobody_left,
+     &readers_that_wait,
+     {"task 'writer' waits for mutex", "is held for reading, 2 times, perhaps by task 'one reader'",
+      "is held for reading, 2 times, perhaps by task 'other reader'"}},
     {"coroutines_with_mutexes_in_opposite_order",
      why::circle,
      &coroutines_in_opposite_order<weft::mutex>,
