@@ -118,6 +118,39 @@ const passes<ranges_once<2, 2, 6, 2>> r6{"chunk_range_blocks_of_two"};
 const passes<ranges_once<2, 1, 7, 3>> r7{"chunk_range_blocks_alone"};
 const passes<ranges_once<3, 3, 6, 2>> r8{"chunk_range_blocks_three_participants"};
 
+/// Scans (weft/detail/skeletons.hpp, scan_front): the first participant takes from the front of a
+/// range of its own, and then helps the others, which take from the back.
+template <unsigned Participants, std::uint32_t Chunks>
+struct scanned_once {
+  static constexpr int threads = static_cast<int>(Participants);
+  basic_chunk_range<P> ranges[Participants + 1];
+  std::uint32_t scanned = 0;
+  int reduced[Participants][Chunks] = {};
+  scanned_once() { ranges[Participants].put(0, Chunks); }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    const auto range_of = [this](unsigned i) -> auto & { return ranges[i]; };
+    std::uint32_t chunk = 0;
+    if (me == 0)
+      while (ranges[Participants].take(chunk)) {
+        expect(chunk == scanned, "the scanner's chunks have no gap");
+        ++scanned;
+      }
+    while (ranges[me].take(chunk) || steal_half(Participants + 1, me, range_of, chunk))
+      ++reduced[t][chunk];
+  }
+  void check() {
+    for (std::uint32_t chunk = 0; chunk < Chunks; ++chunk) {
+      int all = chunk < scanned ? 1 : 0;
+      for (const auto &mine : reduced)
+        all += mine[chunk];
+      expect(all == 1, "every chunk is scanned or reduced, once");
+    }
+  }
+};
+const passes<scanned_once<2, 4>> s1{"chunk_range_scan_two_participants"};
+const passes<scanned_once<3, 2>> s2{"chunk_range_scan_three_participants"};
+
 /// Takes the largest loop: a participant that asks again and again at its end gets nothing more.
 struct end_of_range {
   static constexpr int threads = 2;
