@@ -7,7 +7,10 @@
 
 namespace app::backend {
 
-const char *const name = "weft";
+#ifndef WEFT_APP_BACKEND
+#define WEFT_APP_BACKEND "weft"
+#endif
+const char *const name = WEFT_APP_BACKEND;
 
 void inside(int workers, const std::function<void()> &body) {
   weft::configure("workers", std::to_string(workers).c_str());

@@ -60,16 +60,18 @@ int run(const options &o) {
     forget(folder);
   record all(folder);
   sweep work(o, all);
-  if (o.what != mode::report)
+  if (o.what != mode::report && o.what != mode::pragmas)
     work.count(subjects);
-  if (o.what == mode::sweep || o.what == mode::coarse)
+  if (o.what == mode::sweep || o.what == mode::coarse || o.what == mode::pragmas)
     work.measure(subjects);
   for (const subject &s : subjects)
     write_files(all, s, o.workers);
-  if (o.what != mode::count)
+  if (o.what == mode::pragmas)
+    write_pragma_table(std::cout, all, subjects, o.workers);
+  else if (o.what != mode::count)
     write_tables(std::cout, all, subjects, o.workers);
   for (const std::string &name : work.absent())
-    std::cerr << name << " is absent (bench/peers/install fetches peers)\n";
+    std::cerr << name << " is absent (bench/peers/install fetches peers, and the target weft_apps_clang builds what --pragmas compares)\n";
   for (const std::string &failure : work.failures())
     std::cerr << failure << '\n';
   std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "")

@@ -9,11 +9,11 @@
 namespace bench::apps {
 
 struct options {
-  enum class mode { sweep, coarse, count, report, list } what = mode::sweep;
+  enum class mode { sweep, coarse, pragmas, count, report, list } what = mode::sweep;
   std::vector<std::string> only;   // applications; empty: all
   std::vector<std::string> series; // empty: all that are there
   std::vector<long> tiles;         // empty: those of the application
-  int runs = 0;                    // 0: 3 of a sweep, 15 at coarse size
+  int runs = 0;                    // 0: 3 of a sweep, 15 of pairs
   int reps = 3;                    // of one process
   int workers = 2;
   double budget_s = 0; // 0: until all is done

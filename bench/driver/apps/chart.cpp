@@ -28,6 +28,8 @@ constexpr style k_styles[] = {
     {"libomp", "#b8860b", ""},
     {"threads", "#888888", "2 3"},
     {"weft:taskfor", "#1b1b3a", "2 3"},
+    {"weft:clang", "#1b1b3a", "8 3"},
+    {"oss", "#2e8b57", "8 3"},
 };
 
 const style &style_of(const std::string &series) {

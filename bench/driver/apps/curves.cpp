@@ -116,7 +116,6 @@ ratio interval(std::vector<double> ratios) {
 }
 
 std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile, int workers) {
-  const std::map<int, double> own = times(r, s, tile, workers, "weft");
   std::map<int, double> best;
   std::string name;
   for (const series &one : all_series())
@@ -127,14 +126,20 @@ std::optional<ratio> against_best_peer(const record &r, const subject &s, long t
         name = one.name;
       }
     }
+  return against(r, s, tile, workers, "weft", name);
+}
+
+std::optional<ratio> against(const record &r, const subject &s, long tile, int workers,
+                             const std::string &own, const std::string &other) {
+  const std::map<int, double> theirs = times(r, s, tile, workers, other);
   std::vector<double> ratios;
-  for (const auto &[run, time] : own)
-    if (const auto pair = best.find(run); pair != best.end())
+  for (const auto &[run, time] : times(r, s, tile, workers, own))
+    if (const auto pair = theirs.find(run); pair != theirs.end())
       ratios.push_back(time / pair->second);
   if (ratios.empty())
     return std::nullopt;
   ratio found = interval(ratios);
-  found.other = name;
+  found.other = other;
   return found;
 }
 

@@ -16,18 +16,20 @@ constexpr const char *k_help =
   --only NAME,...                applications
   --series NAME,...              curves
   --tiles N,...                  instead of the tiles of each application
-  --runs N                       interleaved runs (default 3; 15 with --coarse)
+  --runs N                       interleaved runs (default 3; 15 with --coarse and --pragmas)
   --reps N                       timed repetitions in each run, of which the median counts (default 3)
   --workers N                    default 2
   --budget SECONDS               stop then; the same command goes on where it stopped
   --out FOLDER                   default bench/granularity in the build folder
   --fresh                        forget what the folder holds
   --coarse                       instead of the sweep: Weft and its peers in pairs, at each application's coarse size
+  --pragmas                      instead of the sweep: #pragma oss and the C++ API by the same Clang in pairs, at the finest and the coarse size
   --count                        only count instructions, which needs no quiet machine
   --report                       measure nothing; pictures and tables of what is there
   --list                         applications and series
 Writes samples.csv and instructions.csv, then NAME.csv and NAME.svg for each application, and tables on the output.
 Instructions are counted by callgrind. bench/peers/install fetches the peers.
+The target weft_apps_clang builds what --pragmas compares.
 )";
 
 void check_series(const std::vector<std::string> &names) {
@@ -56,6 +58,7 @@ options parse_options(const std::vector<std::string> &arguments) {
       .value("--out", o.out)
       .flag("--fresh", [&] { o.fresh = true; })
       .flag("--coarse", [&] { o.what = mode::coarse; })
+      .flag("--pragmas", [&] { o.what = mode::pragmas; })
       .flag("--count", [&] { o.what = mode::count; })
       .flag("--report", [&] { o.what = mode::report; })
       .flag("--list", [&] { o.what = mode::list; })
@@ -64,7 +67,7 @@ options parse_options(const std::vector<std::string> &arguments) {
   if (o.fresh && (o.what == mode::report || o.what == mode::list))
     throw std::runtime_error("--fresh forgets what --report and --list would show; drop one");
   if (!o.runs)
-    o.runs = o.what == mode::coarse ? 15 : 3;
+    o.runs = o.what == mode::coarse || o.what == mode::pragmas ? 15 : 3;
   return o;
 }
 

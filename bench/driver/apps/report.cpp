@@ -5,6 +5,7 @@
 #include "chart.hpp"
 #include "curves.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <ostream>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double k_wanted_efficiency = 0.85; // of Weft, where the best peer has one half
 constexpr double k_wanted_ratio = 4;         // of the half points
+constexpr double k_wanted_coarse_pragma = 1.02, k_wanted_fine_pragma = 1.15; // over the C++ API
 
 std::string shown(const char *format, double v) {
   char text[64];
@@ -133,6 +135,11 @@ void write_coarse_table(std::ostream &to, const record &r, const std::vector<sub
          << " |\n";
 }
 
+/// Says how an interval lies to a bound.
+const char *verdict(const ratio &found, double bound) {
+  return found.low > bound ? "missed" : found.high <= bound ? "met" : "open";
+}
+
 /// Returns the time over that of the other series at the same tile; empty where one is missing.
 std::string time_ratio(const curve *c, const point &other) {
   const point *own = c ? at(*c, other.tile) : nullptr;
@@ -174,6 +181,24 @@ void write_files(const record &r, const subject &s, int workers) {
               "size " + std::to_string(s.size) + ", " + std::to_string(workers) + " workers, " +
                   cpu_model(),
               all);
+}
+
+void write_pragma_table(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                        int workers) {
+  to << cpu_model() << ", " << std::thread::hardware_concurrency() << " CPUs\n\n"
+     << "### Time of `#pragma oss` over that of the C++ API by the same Clang, " << workers
+     << " workers\n\n"
+     << "| application | tile | pairs | median | 95 % interval | bound | |\n"
+     << "| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const subject &s : subjects)
+    for (const long tile : {*std::min_element(s.sweep.begin(), s.sweep.end()), s.coarse})
+      if (const auto found = against(r, s, tile, workers, "oss", "weft:clang")) {
+        const double bound = tile == s.coarse ? k_wanted_coarse_pragma : k_wanted_fine_pragma;
+        to << "| " << s.name << " | " << tile << " | " << found->pairs << " | "
+           << shown("%.3f", found->median) << " | " << shown("%.3f", found->low) << " to "
+           << shown("%.3f", found->high) << " | " << shown("%.2f", bound) << " | "
+           << verdict(*found, bound) << " |\n";
+      }
 }
 
 void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects,

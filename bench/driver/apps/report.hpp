@@ -15,5 +15,8 @@ void write_files(const record &r, const subject &s, int workers);
 /// the coarse size.
 void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects,
                   int workers);
+/// Writes Markdown: `#pragma oss` over the C++ API, at the finest and the coarse size.
+void write_pragma_table(std::ostream &to, const record &r, const std::vector<subject> &subjects,
+                        int workers);
 
 } // namespace bench::apps

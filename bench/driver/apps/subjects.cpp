@@ -23,6 +23,8 @@ const std::vector<series> &all_series() {
       {"libiomp5", "libiomp5", {}, peer},
       {"libomp", "libomp", {}, peer},
       {"weft:taskfor", "taskfor", {}, variant},
+      {"weft:clang", "clang", {}, variant},
+      {"oss", "oss", {}, variant},
       {"threads", "threads", {}, variant},
   };
   return all;

@@ -68,6 +68,8 @@ bool sweep::over() const {
 std::vector<long> sweep::tiles(const subject &s) const {
   if (!m_options.tiles.empty())
     return m_options.tiles;
+  if (m_options.what == options::mode::pragmas)
+    return {*std::min_element(s.sweep.begin(), s.sweep.end()), s.coarse};
   return m_options.what == options::mode::coarse ? std::vector<long>{s.coarse} : s.sweep;
 }
 
@@ -78,12 +80,15 @@ std::vector<series> sweep::present(const subject &s) {
   for (const series &one : all_series()) {
     const bool named = listed(m_options.series, one.name);
     const bool paired = one.what == series::kind::weft || one.what == series::kind::peer;
-    const bool default_choice = m_options.what != options::mode::coarse || paired;
+    const bool compared = one.name == "weft:clang" || one.name == "oss";
+    const bool default_choice = m_options.what == options::mode::pragmas  ? compared
+                                : m_options.what == options::mode::coarse ? paired
+                                                                          : one.name != "weft:clang";
     if (m_options.series.empty() ? !default_choice : !named)
       continue;
     if (std::filesystem::exists(program(s.name, one.backend)))
       found.push_back(one);
-    else if (one.what != series::kind::variant)
+    else if (one.what != series::kind::variant || m_options.what == options::mode::pragmas)
       m_absent.insert(one.name);
   }
   return found;
@@ -150,7 +155,7 @@ void sweep::measure_tile(const subject &s, long tile, int run) {
 bool sweep::is_hopeless(sample like) const {
   like.run = 1;
   const sample *first = m_record.find(like);
-  return first && first->serial_s / (first->wall_s * first->workers) < k_hopeless;
+  return m_options.what != options::mode::pragmas && first && first->serial_s / (first->wall_s * first->workers) < k_hopeless;
 }
 
 void sweep::take(const subject &s, const series &which, sample &like) {

@@ -64,6 +64,7 @@ TEST(apps_options, defaults_depend_on_the_mode) {
   EXPECT_EQ(parse_options({}).runs, 3);
   EXPECT_EQ(parse_options({"--coarse"}).runs, 15);
   EXPECT_EQ(parse_options({"--coarse", "--runs", "7"}).runs, 7);
+  EXPECT_EQ(parse_options({"--pragmas"}).runs, 15);
   const options o = parse_options({"--only", "dot,matmul", "--tiles", "8,16", "--budget", "60"});
   EXPECT_EQ(o.only, (std::vector<std::string>{"dot", "matmul"}));
   EXPECT_EQ(o.tiles, (std::vector<long>{8, 16}));
@@ -216,6 +217,30 @@ TEST(apps_report, times_are_compared_with_threads_tile_by_tile) {
   std::ostringstream text;
   write_tables(text, r, {k_subject}, 2);
   EXPECT_TRUE(has(text.str(), "| 10 | 1.50 |  |\n| 100 |  | 1.25 |\n")) << text.str();
+}
+
+TEST(apps_report, pragmas_are_compared_with_the_same_compiler_at_the_finest_and_the_coarse_tile) {
+  const scratch folder;
+  record r(folder.path());
+  for (const int run : {1, 2, 3, 4, 5, 6}) {
+    r.add(sample_of("weft:clang", 1, run, 2));
+    r.add(sample_of("oss", 1, run, 2.4));
+    r.add(sample_of("weft:clang", 10, run, 1));
+    r.add(sample_of("oss", 10, run, 9)); // neither the finest nor the coarse one
+    r.add(sample_of("weft:clang", 100, run, 1));
+    r.add(sample_of("oss", 100, run, run == 1 ? 0.5 : 1.015));
+    r.add(sample_of("weft", 100, run, 3));
+  }
+  std::ostringstream text;
+  write_pragma_table(text, r, {k_subject}, 2);
+  EXPECT_TRUE(has(text.str(), "| toy | 1 | 6 | 1.200 | 1.200 to 1.200 | 1.15 | missed |\n"
+                              "| toy | 100 | 6 | 1.015 | 0.500 to 1.015 | 1.02 | met |\n"))
+      << text.str();
+  r.add(sample_of("weft:clang", 100, 7, 1));
+  r.add(sample_of("oss", 100, 7, 1.5));
+  text.str("");
+  write_pragma_table(text, r, {k_subject}, 2);
+  EXPECT_TRUE(has(text.str(), "0.500 to 1.500 | 1.02 | open |")) << text.str();
 }
 
 TEST(apps_report, each_application_gets_a_table_and_a_picture_of_every_point) {
