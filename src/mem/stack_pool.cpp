@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -28,9 +29,10 @@ constexpr std::size_t k_warm_pages =
 // 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2
 // MiB of them.
 constexpr std::size_t k_shared_warm = 256;
+constexpr std::size_t k_usual_bytes = 96 << 10;
 
-std::size_t g_bytes = 96 << 10;
-std::atomic<bool> g_warned_unguarded{false};
+std::size_t g_bytes = k_usual_bytes;
+std::atomic<bool> g_warned_unguarded{false}, g_warned_smaller{false};
 
 std::size_t page() noexcept {
   static std::atomic<std::size_t> known{0}; // needs no guard: a signal handler may call this
@@ -51,6 +53,8 @@ struct shared_stacks {
   stack *sized = nullptr; // free stacks of a size of their own
   char *fresh = nullptr;
   std::size_t fresh_count = 0;
+  std::size_t fresh_bytes = 0; // of each of them
+  std::size_t large_bytes = 0; // of all that have been mapped of more than the usual size
 };
 shared_stacks g_shared;
 std::mutex g_map_mutex; // held while a mapping is made, which is too long for the spin lock
@@ -155,17 +159,45 @@ void cool(stack &which) noexcept {
     madvise(reinterpret_cast<void *>(low), end - low - k_warm_pages * page(), MADV_DONTNEED);
 }
 
-/// Cuts a stack that no task has used yet. Makes a mapping when there is none, and smaller ones
-/// where space is scarce.
+/// Returns how many bytes of stacks of more than the usual size there may be: half of the address space
+/// where that is limited, because the program's memory needs the rest.
+std::size_t large_stacks_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return SIZE_MAX;
+  return static_cast<std::size_t>(limit.rlim_cur / 2);
+}
+
+/// Maps as many stacks as a mapping has, or fewer where space is scarce. The caller has the mutex.
+bool map_fresh(std::size_t bytes) noexcept {
+  const std::size_t limit = bytes > k_usual_bytes ? large_stacks_limit() : SIZE_MAX;
+  for (std::size_t n = k_stacks_per_mapping; n > 0; n /= 8) {
+    if (limit != SIZE_MAX && g_shared.large_bytes + n * bytes > limit)
+      continue;
+    g_shared.fresh = map_stacks(n, bytes);
+    if (!g_shared.fresh)
+      continue;
+    g_shared.fresh_count = n;
+    g_shared.fresh_bytes = bytes;
+    g_shared.large_bytes += bytes > k_usual_bytes ? n * bytes : 0;
+    return true;
+  }
+  return false;
+}
+
+/// Cuts a stack that no task has used yet. Makes a mapping when there is none. Without address space for
+/// large stacks it is one of the usual size.
 stack *fresh_stack() noexcept {
   std::unique_lock lock(g_map_mutex);
-  for (std::size_t n = k_stacks_per_mapping; g_shared.fresh_count == 0; n /= 8) {
-    if (n == 0)
+  if (g_shared.fresh_count == 0 && !map_fresh(g_bytes)) {
+    if (g_bytes <= k_usual_bytes || !map_fresh(k_usual_bytes))
       return nullptr;
-    g_shared.fresh = map_stacks(n, g_bytes);
-    g_shared.fresh_count = g_shared.fresh ? n : 0;
+    warn_once(g_warned_smaller,
+              "no address space for more task stacks of %zu KiB (RLIMIT_AS, ulimit -v); further ones have "
+              "%zu KiB; raise the limit, or set stack.bytes to what tasks need",
+              g_bytes >> 10, k_usual_bytes >> 10);
   }
-  const std::size_t bytes = g_bytes;
+  const std::size_t bytes = g_shared.fresh_bytes;
   char *low = g_shared.fresh;
   g_shared.fresh += bytes;
   --g_shared.fresh_count;

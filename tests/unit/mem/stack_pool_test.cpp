@@ -342,6 +342,42 @@ TEST(stack_pool_death_test, no_address_space_gives_null) {
   EXPECT_EXIT(acquire_without_address_space(), testing::ExitedWithCode(0), "");
 }
 
+/// Large stacks take half of the address space at most; further ones have the usual size.
+void acquire_in_limited_space() {
+  const rlimit limit{std::size_t{4} << 30, std::size_t{4} << 30};
+  setrlimit(RLIMIT_AS, &limit);
+  weft::rt::configure_stacks(8 << 20, 0);
+  stack_cache cache;
+  std::size_t large = 0;
+  std::vector<stack *> all(2'000);
+  for (stack *&s : all) {
+    s = cache.acquire();
+    if (!s)
+      _exit(1);
+    const std::size_t bytes = s->bytes + page() + 64;
+    if (bytes == 8 << 20)
+      ++large;
+    else if (bytes != 96 << 10)
+      _exit(2);
+    const auto guard = find_guard(low_of(s) - 1);
+    if (guard.low + page() != low_of(s) || guard.stack_bytes != bytes)
+      _exit(3);
+    *low_of(s) = 1;
+  }
+  if (large != 256 || std::set<stack *>(all.begin(), all.end()).size() != all.size())
+    _exit(4);
+  for (stack *s : all)
+    cache.release(s);
+  _exit(cache.acquire() ? 0 : 5);
+}
+
+TEST(stack_pool_death_test, large_stacks_leave_half_of_a_limited_address_space) {
+  test::use_a_process_for_each_death();
+  EXPECT_EXIT(
+      acquire_in_limited_space(), testing::ExitedWithCode(0),
+      "^weft: warning: no address space for more task stacks of 8192 KiB \\(RLIMIT_AS[^\n]*\n$");
+}
+
 #endif
 
 } // namespace
