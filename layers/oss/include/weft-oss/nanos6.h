@@ -5,7 +5,6 @@
 #include <weft.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@
 
 #ifdef __cplusplus
 extern "C" {
-#elif !defined(_GNU_SOURCE)
-extern int sched_getcpu(void); // of the C library, which declares it with _GNU_SOURCE only
 #endif
 
 // The functions of Nanos6 return no codes: what Weft refuses ends the program with Weft's sentence.
@@ -77,21 +74,80 @@ static inline int weft_oss_run_function(void *arg) {
   what.function(what.args);
   return 0;
 }
-static inline void nanos6_spawn_function(void (*function)(void *), void *args,
-                                         void (*completion_callback)(void *), void *completion_args,
-                                         char const *label) {
+static inline void weft_oss_spawn(void (*function)(void *), void *args,
+                                  void (*completion_callback)(void *), void *completion_args,
+                                  char const *label, weft_stream *stream, char const *caller) {
   weft_function_options options = WEFT_FUNCTION_OPTIONS_INIT;
   struct weft_oss_function *what = (struct weft_oss_function *)malloc(sizeof *what);
   if (!what) {
-    fputs("weft: nanos6_spawn_function: out of memory\n", stderr);
+    fprintf(stderr, "weft: %s: out of memory\n", caller);
     abort();
   }
   what->function = function;
   what->args = args;
   options.label = label;
+  options.stream = stream;
   weft_oss_require(weft_spawn_function(weft_oss_run_function, what, completion_callback,
                                        completion_args, &options),
-                   "nanos6_spawn_function");
+                   caller);
+}
+static inline void nanos6_spawn_function(void (*function)(void *), void *args,
+                                         void (*completion_callback)(void *), void *completion_args,
+                                         char const *label) {
+  weft_oss_spawn(function, args, completion_callback, completion_args, label, NULL,
+                 "nanos6_spawn_function");
+}
+
+// Streams: functions with one number run one after another, in the order of the calls.
+struct weft_oss_stream {
+  size_t number;
+  weft_stream *stream;
+  struct weft_oss_stream *next;
+};
+// One list for all files of the program; streams stay in it to its end.
+__attribute__((weak)) struct weft_oss_stream *weft_oss_streams;
+__attribute__((weak)) pthread_mutex_t weft_oss_streams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Returns the record of a number; NULL if there is none and `make` is 0.
+static inline struct weft_oss_stream *weft_oss_find_stream(size_t number, int make) {
+  struct weft_oss_stream *at;
+  int code = 0;
+  pthread_mutex_lock(&weft_oss_streams_lock);
+  for (at = weft_oss_streams; at && at->number != number; at = at->next)
+    ;
+  if (!at && make) {
+    at = (struct weft_oss_stream *)malloc(sizeof *at);
+    if (!at) {
+      fputs("weft: nanos6_stream_spawn_function: out of memory\n", stderr);
+      abort();
+    }
+    at->number = number;
+    at->next = weft_oss_streams;
+    code = weft_stream_create("nanos6 stream", &at->stream);
+    weft_oss_streams = at;
+  }
+  pthread_mutex_unlock(&weft_oss_streams_lock);
+  weft_oss_require(code, "nanos6_stream_spawn_function");
+  return at;
+}
+static inline void nanos6_stream_spawn_function(void (*function)(void *), void *args,
+                                                void (*callback)(void *), void *callback_args,
+                                                char const *label, size_t stream_id) {
+  weft_oss_spawn(function, args, callback, callback_args, label,
+                 weft_oss_find_stream(stream_id, 1)->stream, "nanos6_stream_spawn_function");
+}
+static inline void nanos6_stream_synchronize(size_t stream_id) {
+  struct weft_oss_stream *const found = weft_oss_find_stream(stream_id, 0);
+  if (found)
+    weft_oss_require(weft_stream_wait(found->stream), "nanos6_stream_synchronize");
+}
+static inline void nanos6_stream_synchronize_all(void) {
+  struct weft_oss_stream *at;
+  pthread_mutex_lock(&weft_oss_streams_lock);
+  at = weft_oss_streams; // records that come later are put in front of it
+  pthread_mutex_unlock(&weft_oss_streams_lock);
+  for (; at; at = at->next)
+    weft_oss_require(weft_stream_wait(at->stream), "nanos6_stream_synchronize_all");
 }
 
 // Polling: a service is called until it returns another number than 0, or is unregistered by the
@@ -183,20 +239,28 @@ static inline void nanos6_user_unlock(void **handle) {
                    "nanos6_user_unlock");
 }
 
-// The machine and the runtime.
+// The runtime.
 static inline void nanos6_wait_for_full_initialization(void) {
   weft_oss_require(weft_start(), "nanos6_wait_for_full_initialization");
 }
-static inline unsigned int nanos6_get_num_cpus(void) { return (unsigned int)weft_worker_count(); }
-// A spare worker, which stands in for a blocked one, counts as one of the cpus, too.
-static inline unsigned int nanos6_get_current_virtual_cpu(void) {
-  const int worker = weft_worker_id();
-  return worker < 0 ? 0 : (unsigned int)worker % nanos6_get_num_cpus();
+// Returns NULL, or why the runtime cannot start.
+static inline char const *nanos6_library_mode_init(void) {
+  return weft_start() ? weft_last_error_message() : NULL;
 }
-static inline long nanos6_get_current_system_cpu(void) { return sched_getcpu(); }
+static inline void nanos6_init(void) { weft_oss_require(weft_start(), "nanos6_init"); }
+static inline void nanos6_shutdown(void) { weft_oss_require(weft_shutdown(), "nanos6_shutdown"); }
+static inline void nanos6_taskwait(char const *invocation_source) {
+  (void)invocation_source;
+  weft_oss_require(weft_taskwait(NULL), "nanos6_taskwait");
+}
+static inline void nanos6_yield(void) { weft_oss_require(weft_taskyield(), "nanos6_yield"); }
 static inline int nanos6_in_final(void) { return weft_task_in_final() > 0; }
+static inline int nanos6_in_serial_context(void) { return weft_task_in_final() > 0; }
 static inline char const *nanos6_get_runtime_version(void) { return weft_version(); }
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "nanos6/cpus.h"
+#include "nanos6/numa.h"
