@@ -92,6 +92,12 @@ class oss_handler : public PragmaHandler {
       put_back(pp, behind.read, behind);
       return;
     }
+    if (is_function && pp.isMacroDefined("WEFT_OSS_GCC")) {
+      report_error(pp, oss.getLocation(),
+                   "a task function needs Clang: compile this file without --gcc, or write the "
+                   "pragma in front of the calls");
+      return put_back(pp, behind.read, behind);
+    }
     if (is_function) {
       const auto head = parse_function(pp, *p, behind.read, oss.getLocation());
       if (head)
