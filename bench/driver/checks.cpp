@@ -68,6 +68,8 @@ int check_instructions() {
       {"C, prepare and submit", "c-chain", 100'000, 200'000, 100'000, 434},
       {"C, by hand for Clang", "by-hand", 100'000, 200'000, 100'000, 430, "weft-oss-sample"},
       {"C, a task of #pragma oss", "pragma", 100'000, 200'000, 100'000, 471, "weft-oss-sample"},
+      {"C++, a task of #pragma oss", "pragma", 100'000, 200'000, 100'000, 332,
+       "weft-oss-sample-cxx"},
       {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 118},
       {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 251},
       {"coroutine, a ready child", "coroutine-child", 100'000, 200'000, 100'000, 161},
