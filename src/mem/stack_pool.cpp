@@ -192,10 +192,11 @@ stack *fresh_stack() noexcept {
   if (g_shared.fresh_count == 0 && !map_fresh(g_bytes)) {
     if (g_bytes <= k_usual_bytes || !map_fresh(k_usual_bytes))
       return nullptr;
-    warn_once(g_warned_smaller,
-              "no address space for more task stacks of %zu KiB (RLIMIT_AS, ulimit -v); further ones have "
-              "%zu KiB; raise the limit, or set stack.bytes to what tasks need",
-              g_bytes >> 10, k_usual_bytes >> 10);
+    warn_once(
+        g_warned_smaller,
+        "no address space for more task stacks of %zu KiB (RLIMIT_AS, ulimit -v); further ones have "
+        "%zu KiB; raise the limit, or set stack.bytes to what tasks need",
+        g_bytes >> 10, k_usual_bytes >> 10);
   }
   const std::size_t bytes = g_shared.fresh_bytes;
   char *low = g_shared.fresh;

@@ -3,7 +3,7 @@
 
 void dot::run_tasks() {
   for (long b = 0; b < blocks(); ++b) {
-#pragma oss task in(x(b), y(b)) reduction(+ : m_sum) label("multiply")
+#pragma oss task in(x(b), y(b))reduction(+ : m_sum) label("multiply")
     m_sum += multiply(b);
   }
 #pragma oss taskwait

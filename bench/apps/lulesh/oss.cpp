@@ -5,7 +5,8 @@
 
 namespace {
 
-#pragma oss declare reduction(least : sedov::limits : omp_out = combine(omp_out, omp_in)) initializer(omp_priv = sedov::limits())
+#pragma oss declare reduction(least : sedov::limits : omp_out = combine(omp_out, omp_in))          \
+    initializer(omp_priv = sedov::limits())
 
 void create_step(sedov::domain &d) {
   sedov::limits &limits = d.least;
@@ -13,17 +14,17 @@ void create_step(sedov::domain &d) {
   advance_clock(d, std::exchange(limits, {}));
   for (sedov::block &b : d.blocks) {
 #pragma oss task in({d.blocks[b.upper[n]].nodes_access, n = 0; b.upper.size()})                    \
-    in(b.state_access) out(b.forces_access) label("forces")
+    in(b.state_access)out(b.forces_access) label("forces")
     compute_forces(d, b);
   }
   for (sedov::block &b : d.blocks) {
-#pragma oss task in({d.blocks[b.lower[n]].forces_access, n = 0; b.lower.size()}) in(d.now)         \
-    inout(b.nodes_access) label("nodes")
+#pragma oss task in({d.blocks[b.lower[n]].forces_access, n = 0; b.lower.size()})                   \
+    in(d.now)inout(b.nodes_access) label("nodes")
     move_nodes(d, b);
   }
   for (sedov::block &b : d.blocks) {
 #pragma oss task in({d.blocks[b.upper[n]].nodes_access, n = 0; b.upper.size()})                    \
-    in(d.now, b.state_access) out(b.motion_access) label("motion")
+    in(d.now, b.state_access)out(b.motion_access) label("motion")
     compute_motion(d, b);
   }
   for (sedov::block &b : d.blocks) {

@@ -6,14 +6,14 @@
 void nbody::create_attraction() {
   for (long i = 0; i < m_blocks; ++i)
     for (long j = 0; j < m_blocks; ++j) {
-#pragma oss task in(place(i), place(j)) inout(acceleration(i)) label("attract")
+#pragma oss task in(place(i), place(j))inout(acceleration(i)) label("attract")
       attract(i, j);
     }
 }
 
 void nbody::create_motion() {
   for (long i = 0; i < m_blocks; ++i) {
-#pragma oss task in(acceleration(i)) inout(place(i)) label("move")
+#pragma oss task in(acceleration(i))inout(place(i)) label("move")
     move(i);
   }
 }
@@ -25,12 +25,14 @@ void nbody::run_tasks() {
       create_motion();
       continue;
     }
-#pragma oss task weakin({place(i), i = 0; m_blocks}) weakinout({acceleration(i), i = 0; m_blocks}) label("phase")
+#pragma oss task weakin({place(i), i = 0; m_blocks}) weakinout({acceleration(i), i = 0; m_blocks}) \
+    label("phase")
     {
       begin_phase();
       create_attraction();
     }
-#pragma oss task weakin({acceleration(i), i = 0; m_blocks}) weakinout({place(i), i = 0; m_blocks}) label("phase")
+#pragma oss task weakin({acceleration(i), i = 0; m_blocks}) weakinout({place(i), i = 0; m_blocks}) \
+    label("phase")
     {
       begin_phase();
       create_motion();

@@ -13,19 +13,19 @@ struct sparselu::tasks {
   void row(long k, long j) {
     sparselu &all = s;
     double *const diagonal = s.at(k, k), *const right = s.at(k, j);
-#pragma oss task in(*diagonal) inout(*right) shared(all) label("row")
+#pragma oss task in(*diagonal)inout(*right) shared(all) label("row")
     all.solve_row(diagonal, right);
   }
   void column(long i, long k) {
     sparselu &all = s;
     double *const diagonal = s.at(k, k), *const below = s.at(i, k);
-#pragma oss task in(*diagonal) inout(*below) shared(all) label("column")
+#pragma oss task in(*diagonal)inout(*below) shared(all) label("column")
     all.solve_column(diagonal, below);
   }
   void update(long i, long j, long k, bool fresh) {
     sparselu &all = s;
     double *const below = s.at(i, k), *const right = s.at(k, j), *const inner = s.at(i, j);
-#pragma oss task in(*below, *right) inout(*inner) shared(all) label("update")
+#pragma oss task in(*below, *right)inout(*inner) shared(all) label("update")
     all.update(below, right, inner, fresh);
   }
 };

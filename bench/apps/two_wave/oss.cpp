@@ -7,7 +7,7 @@ void two_wave::run_tasks() {
     first(i);
   }
   for (long i = 0; i < tasks(); ++i) {
-#pragma oss task in(a(i)) out(b(i)) label("second")
+#pragma oss task in(a(i))out(b(i)) label("second")
     second(i);
   }
 #pragma oss taskwait

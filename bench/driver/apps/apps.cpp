@@ -71,7 +71,9 @@ int run(const options &o) {
   else if (o.what != mode::count)
     write_tables(std::cout, all, subjects, o.workers);
   for (const std::string &name : work.absent())
-    std::cerr << name << " is absent (bench/peers/install fetches peers, and the target weft_apps_clang builds what --pragmas compares)\n";
+    std::cerr
+        << name
+        << " is absent (bench/peers/install fetches peers, and the target weft_apps_clang builds what --pragmas compares)\n";
   for (const std::string &failure : work.failures())
     std::cerr << failure << '\n';
   std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "")

@@ -47,8 +47,9 @@ struct ratio {
 [[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile,
                                                      int workers);
 /// Compares two series at one tile; returns nothing without pairs.
-[[nodiscard]] std::optional<ratio> against(const record &r, const subject &s, long tile, int workers,
-                                           const std::string &own, const std::string &other);
+[[nodiscard]] std::optional<ratio> against(const record &r, const subject &s, long tile,
+                                           int workers, const std::string &own,
+                                           const std::string &other);
 /// Returns the interval of the median from order statistics: the whole range below six values.
 [[nodiscard]] ratio interval(std::vector<double> ratios);
 

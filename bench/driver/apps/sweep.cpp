@@ -81,9 +81,10 @@ std::vector<series> sweep::present(const subject &s) {
     const bool named = listed(m_options.series, one.name);
     const bool paired = one.what == series::kind::weft || one.what == series::kind::peer;
     const bool compared = one.name == "weft:clang" || one.name == "oss";
-    const bool default_choice = m_options.what == options::mode::pragmas  ? compared
-                                : m_options.what == options::mode::coarse ? paired
-                                                                          : one.name != "weft:clang";
+    const bool default_choice = m_options.what == options::mode::pragmas ? compared
+                                : m_options.what == options::mode::coarse
+                                    ? paired
+                                    : one.name != "weft:clang";
     if (m_options.series.empty() ? !default_choice : !named)
       continue;
     if (std::filesystem::exists(program(s.name, one.backend)))
@@ -155,7 +156,8 @@ void sweep::measure_tile(const subject &s, long tile, int run) {
 bool sweep::is_hopeless(sample like) const {
   like.run = 1;
   const sample *first = m_record.find(like);
-  return m_options.what != options::mode::pragmas && first && first->serial_s / (first->wall_s * first->workers) < k_hopeless;
+  return m_options.what != options::mode::pragmas && first &&
+         first->serial_s / (first->wall_s * first->workers) < k_hopeless;
 }
 
 void sweep::take(const subject &s, const series &which, sample &like) {

@@ -15,7 +15,7 @@ static void pointer_as_item(void) {
     a = 1; // of the copy that the task has: only p is shared
     *p = 7;
   }
-#pragma oss task in(p) shared(seen)
+#pragma oss task in(p)shared(seen)
   seen = *p;
 #pragma oss taskwait
   CHECK(seen == 7 && a == 7);
@@ -24,13 +24,13 @@ static void pointer_as_item(void) {
 // a[lower:upper] ends with upper, a[lower;size] has size elements.
 static void parts(int lower, int upper, int size) {
   int a[k_n] = {0};
-#pragma oss task inout(a[lower:upper])
+#pragma oss task inout(a[lower : upper])
   {
     be_late();
     for (int i = lower; i <= upper; ++i)
       a[i] += 1;
   }
-#pragma oss task out(a[lower;size])
+#pragma oss task out(a[lower; size])
   for (int i = lower; i < lower + size; ++i)
     a[i] = 2 * a[i] + 3;
 #pragma oss taskwait on(a[lower])
@@ -63,7 +63,7 @@ static void two_waves(void) {
     a[i] = i * i;
   }
   for (int i = 0; i < k_n; i++) {
-#pragma oss task in(a[i]) out(b[i])
+#pragma oss task in(a[i])out(b[i])
     b[i] = a[i] + 1;
   }
 #pragma oss taskwait

@@ -138,7 +138,7 @@ static void nodes(void) {
   for (int i = 0; i < 10; ++i) {
 #pragma oss task out(sentinels[i])
     sentinels[i] = i;
-#pragma oss task in(sentinels[i]) inout(sum)
+#pragma oss task in(sentinels[i])inout(sum)
     sum += sentinels[i];
   }
   nanos6_taskwait("nodes");

@@ -87,9 +87,7 @@ static inline long nanos6_get_current_system_cpu(void) { return sched_getcpu(); 
 
 // An iterator is one more than the number of a virtual cpu.
 static inline void *nanos6_cpus_begin(void) { return (void *)(uintptr_t)1; }
-static inline void *nanos6_cpus_end(void) {
-  return (void *)((uintptr_t)nanos6_get_num_cpus() + 1);
-}
+static inline void *nanos6_cpus_end(void) { return (void *)((uintptr_t)nanos6_get_num_cpus() + 1); }
 static inline void *nanos6_cpus_advance(void *cpu_iterator) {
   return (void *)((uintptr_t)cpu_iterator + 1);
 }
