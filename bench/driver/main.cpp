@@ -5,6 +5,7 @@
 #include "cliffs/cliffs.hpp"
 #include "inncabs/inncabs.hpp"
 #include "managers/managers.hpp"
+#include "net/net.hpp"
 #include "observe/observe.hpp"
 #include "omp/omp.hpp"
 #include "options.hpp"
@@ -127,6 +128,8 @@ int main(int argc, char **argv) {
       return bench::cliffs::run(bench::cliffs::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "inncabs")
       return bench::inncabs::run(bench::inncabs::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "net")
+      return bench::net::run(bench::net::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "observe")
       return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "pools")

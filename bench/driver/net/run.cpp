@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net.hpp"
+
+#include "../process.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+namespace bench::net {
+
+namespace {
+
+constexpr const char *k_mpis[][2] = {{"openmpi", "mpirun.openmpi"}, {"mpich", "mpiexec.mpich"}};
+constexpr double k_idle_bound = 1; // percent of a core
+constexpr double k_above_ucx = 100; // nanoseconds of a put, and of a notification
+
+std::string program_of(const std::string &name) { return build_folder() + "/bin/" + name; }
+
+/// Returns the command that starts a job of MPI on this machine, before the program.
+std::vector<std::string> mpi_command(const std::string &launcher, int ranks) {
+  std::vector<std::string> command{launcher, "-n", std::to_string(ranks)};
+  if (launcher == "mpirun.openmpi")
+    for (const char *word : {"--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader",
+                             "--allow-run-as-root"})
+      command.emplace_back(word);
+  return command;
+}
+
+outcome start(const version &v, int ranks, int workers, const std::vector<std::string> &words) {
+  const int all_ranks = v.has_workers ? ranks : ranks * workers;
+  std::vector<std::string> command;
+  std::vector<std::string> settings = v.settings;
+  const std::string count = std::to_string(workers);
+  settings.insert(settings.end(),
+                  {"WEFT_WORKERS=" + count, "OMP_NUM_THREADS=" + count, "OMP_WAIT_POLICY=passive",
+                   "WEFT_WATCH_MAX_SPARES=0", "OMPI_MCA_btl_vader_single_copy_mechanism=none"});
+  if (v.launcher.empty())
+    command = {program_of("weft"), "launch", "-n", std::to_string(all_ranks)};
+  else
+    command = mpi_command(v.launcher, all_ranks);
+  command.push_back(program_of(v.program));
+  command.insert(command.end(), v.first.begin(), v.first.end());
+  command.insert(command.end(), words.begin(), words.end());
+  return bench::run(command, settings, std::chrono::seconds(600));
+}
+
+std::vector<std::string> words_of(const std::string &app, const options &o) {
+  const bool has_priorities = app == "nbody_priorities";
+  std::vector<std::string> words{has_priorities ? "nbody" : app, "--reps", std::to_string(o.reps)};
+  if (has_priorities)
+    words.emplace_back("--priorities");
+  if (o.small)
+    words.emplace_back("--small");
+  return words;
+}
+
+std::vector<version> chosen_versions(const options &o) {
+  std::vector<version> chosen;
+  for (const version &v : all_versions()) {
+    if (!o.versions.empty() &&
+        std::find(o.versions.begin(), o.versions.end(), v.name) == o.versions.end())
+      continue;
+    if (std::filesystem::exists(program_of(v.program)))
+      chosen.push_back(v);
+    else
+      std::cout << v.name << " is left out: " << v.program << " was not built\n";
+  }
+  if (chosen.empty())
+    throw std::runtime_error("no version was built");
+  return chosen;
+}
+
+int run_apps(const options &o) {
+  const std::vector<version> versions = chosen_versions(o);
+  int failed = 0;
+  for (const std::string &app : o.apps)
+    for (const int workers : o.workers) {
+      std::vector<std::pair<std::string, std::vector<run_values>>> runs;
+      for (const version &v : versions)
+        runs.emplace_back(v.name, std::vector<run_values>());
+      for (int sample = 0; sample != o.samples; ++sample)
+        for (std::size_t i = 0; i != versions.size(); ++i) {
+          std::cerr << app << ", " << workers << " worker(s), " << versions[i].name << std::endl;
+          const outcome r = start(versions[i], o.ranks, workers, words_of(app, o));
+          if (!r.ok) {
+            ++failed;
+            std::cout << versions[i].name << " of " << app << " has failed: " << r.output << '\n';
+            continue;
+          }
+          const std::vector<run_values> said = read_runs(r.output);
+          runs[i].second.insert(runs[i].second.end(), said.begin(), said.end());
+        }
+      std::ostringstream table;
+      write_table(table,
+                  app + ", " + std::to_string(o.ranks) + " ranks, " + std::to_string(workers) +
+                      " worker(s)",
+                  runs, o.ranks * workers);
+      std::cout << table.str() << std::flush;
+    }
+  std::cout << '\n' << failed << " jobs failed\n";
+  return failed ? 1 : 0;
+}
+
+/// Runs a program of this folder, whose output is the result, by each MPI that it was built for.
+int run_micro(const options &o) {
+  int missed = 0, found = 0;
+  for (const auto &[mpi, launcher] : k_mpis) {
+    version v{mpi, std::string("weft-net-micro-") + mpi, {}, launcher, {}, true};
+    if (!std::filesystem::exists(program_of(v.program))) {
+      std::cout << v.program << " was not built\n";
+      continue;
+    }
+    ++found;
+    const outcome r = start(v, 2, 1, o.rest);
+    std::cout << r.output << std::flush;
+    if (!r.ok)
+      ++missed;
+    std::istringstream lines(r.output);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string key, row;
+      double above = 0;
+      if (words >> key >> row >> above && key == "above_ucx_ns" && above > k_above_ucx) {
+        ++missed;
+        std::cout << "  " << row << " is " << above << " ns above UCX (bound " << k_above_ucx
+                  << ")  MISSED\n";
+      }
+    }
+  }
+  return missed != 0 || found == 0 ? 1 : 0;
+}
+
+int run_idle() {
+  int missed = 0;
+  const version v{"idle", "weft-net-idle", {}, "", {}, true};
+  const outcome r = start(v, 2, 2, {});
+  if (!r.ok)
+    throw std::runtime_error("weft-net-idle: " + r.output);
+  std::istringstream lines(r.output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    int rank = 0;
+    double percent = 0;
+    if (!(words >> key >> rank >> percent) || key != "idle")
+      continue;
+    const bool is_missed = percent > k_idle_bound;
+    missed += is_missed ? 1 : 0;
+    std::cout << "rank " << rank << " takes " << percent << " % of a core (bound " << k_idle_bound
+              << " %)" << (is_missed ? "  MISSED" : "") << '\n';
+  }
+  return missed ? 1 : 0;
+}
+
+int run_scale(const options &o) {
+  const std::string program = program_of("weft-net-scale");
+  if (!std::filesystem::exists(program))
+    throw std::runtime_error(
+        "there is no " + program +
+        ": SimGrid was not found when Weft was built (apt-get install libsimgrid-dev)");
+  std::vector<std::string> command{program};
+  command.insert(command.end(), o.rest.begin(), o.rest.end());
+  const outcome r = bench::run(command, {}, std::chrono::hours(12));
+  std::cout << r.output;
+  return r.ok ? 0 : 1;
+}
+
+} // namespace
+
+const std::vector<version> &all_versions() {
+  static const std::vector<version> all = [] {
+    std::vector<version> made;
+    for (const char *name : {"default", "cached", "cached_barrier", "get"})
+      made.push_back({name, "weft-net-lpf", {name}, "", {}, true});
+    made.insert(
+        made.begin() + 3,
+        {"cached_ack", "weft-net-lpf", {"cached_ack"}, "", {"WEFT_LPF_ACKNOWLEDGE=all"}, true});
+    made.push_back({"notify", "weft-net-notify", {}, "", {}, true});
+    for (const char *kind : {"task", "plain", "openmp"})
+      for (const auto &[mpi, launcher] : k_mpis)
+        made.push_back({std::string(kind) + "_" + mpi,
+                        std::string("weft-net-") + kind + "-" + mpi,
+                        {},
+                        launcher,
+                        {},
+                        std::string(kind) != "plain"});
+    return made;
+  }();
+  return all;
+}
+
+int run(const options &o) {
+  switch (o.what) {
+  case options::mode::apps:
+    return run_apps(o);
+  case options::mode::micro:
+    return run_micro(o);
+  case options::mode::idle:
+    return run_idle();
+  case options::mode::scale:
+    break;
+  }
+  return run_scale(o);
+}
+
+} // namespace bench::net
