@@ -211,6 +211,7 @@ clause_of<Order> access(T &&)
 template <order Order>
 class access_list {
  public:
+  access_list() { m_all.reserve(16); } ///< nothing yet; most lists grow to a few items
   void add(const clause_of<Order> &item) { m_all.push_back(item); } ///< one item more
   [[nodiscard]] std::span<const clause_of<Order>> all() const noexcept {
     return m_all;
