@@ -9,7 +9,7 @@
 // - A notification with few bytes carries them. With more it follows a put and a flush: nothing in
 //   UCX orders an active message behind a put on every network.
 // - A fence is a flush that holds back what comes later to the same rank.
-#include "ucx/watch_thread.hpp"
+#include "watch/watch_thread.hpp"
 
 #include <weft/error.hpp>
 #include <weft/layer/environment.hpp>
@@ -272,7 +272,7 @@ class ucx_engine final : public net::engine {
   std::atomic<bool> m_has_removed{false};
   std::uint64_t m_next_number = 1;
 
-  watch_thread m_watch;
+  weft_net_watch::watch_thread m_watch;
 };
 
 // ---- callbacks of UCX
@@ -318,7 +318,7 @@ ucx_engine::ucx_engine(context_owner context, worker_owner worker, int rank,
   }
   int wakes = -1;
   check(ucp_worker_get_efd(m_worker.get(), &wakes), "wait for its network");
-  m_watch.prepare(wakes);
+  m_watch.prepare(wakes, "ucx");
 }
 
 void ucx_engine::set_handlers() {

@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ucx/watch_thread.hpp"
+#include "watch/watch_thread.hpp"
 
 #include <weft/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <system_error>
 
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-namespace weft_net_ucx {
+namespace weft_net_watch {
 
 namespace {
 
-// Sleeps of the thread: while others poll, and at most, because UCX looks for dead peers in progress.
-constexpr int k_while_polled_ms = 1;
-constexpr int k_most_ms = 200;
+// Sleeps of the thread: while others poll or the network cannot wake it, and at most, because UCX looks
+// for dead peers in progress.
+constexpr auto k_while_polled = std::chrono::milliseconds(1);
+constexpr auto k_most = std::chrono::milliseconds(200);
+// A network that cannot wake the thread is looked at again after this time, which doubles while
+// nothing comes, up to k_while_polled.
+constexpr auto k_least = std::chrono::microseconds(32);
+constexpr unsigned long k_slack_ns = 1000;
 
 } // namespace
 
-void watch_thread::prepare(int wakes) {
+void watch_thread::prepare(int wakes, const char *engine) {
   m_wakes = wakes;
+  m_name = std::string("weft-net-") + engine;
   m_stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (m_stops < 0)
-    throw weft::error(weft::errc::out_of_resources, std::string("ucx: cannot make an eventfd: ") +
-                                                        std::strerror(errno) +
-                                                        "; `ulimit -n` bounds them");
+    throw weft::error(weft::errc::out_of_resources,
+                      std::string(engine) + ": cannot make an eventfd: " + std::strerror(errno) +
+                          "; `ulimit -n` bounds them");
 }
 
 bool watch_thread::start(weft::net::engine_events &to) noexcept {
@@ -57,33 +66,40 @@ void watch_thread::stop() noexcept {
 }
 
 /// Returns false when the thread is to end.
-bool watch_thread::sleep(bool until_woken, int milliseconds) const noexcept {
+bool watch_thread::sleep(bool until_woken, std::chrono::nanoseconds most) const noexcept {
   pollfd waits[2] = {{m_stops, POLLIN, 0}, {m_wakes, POLLIN, 0}};
-  poll(waits, until_woken ? 2 : 1, milliseconds);
+  const timespec time{0, static_cast<long>(most.count())};
+  ppoll(waits, until_woken ? 2 : 1, &time, nullptr);
   return waits[0].revents == 0;
 }
 
 void watch_thread::run(weft::net::engine_events &to) noexcept {
-  pthread_setname_np(pthread_self(), "weft-net-ucx");
+  pthread_setname_np(pthread_self(), m_name.c_str());
+  prctl(PR_SET_TIMERSLACK, k_slack_ns, 0, 0, 0);
+  std::chrono::nanoseconds pause = k_while_polled;
   std::uint64_t seen = m_calls.load(std::memory_order_relaxed);
   for (;;) {
     const std::uint64_t calls = m_calls.load(std::memory_order_relaxed);
     const bool is_polled = calls != seen;
     seen = calls;
     if (is_polled) { // by another thread: no need to
-      if (!sleep(false, k_while_polled_ms))
+      if (!sleep(false, k_while_polled))
         return;
       continue;
     }
     m_is_armed.store(false, std::memory_order_relaxed);
     m_wants_arm.store(true, std::memory_order_relaxed);
+    m_has_found.store(false, std::memory_order_relaxed);
     to.serve();
     m_wants_arm.store(false, std::memory_order_relaxed);
     seen = m_calls.load(std::memory_order_relaxed);
     const bool is_armed = m_is_armed.load(std::memory_order_relaxed);
-    if (!sleep(is_armed, is_armed ? k_most_ms : k_while_polled_ms))
+    const bool has_found = m_has_found.load(std::memory_order_relaxed);
+    if (!sleep(is_armed, is_armed ? k_most : has_found ? std::chrono::nanoseconds(0) : pause))
       return;
+    pause = has_found ? std::chrono::nanoseconds(k_least)
+                      : std::min<std::chrono::nanoseconds>(2 * pause, k_while_polled);
   }
 }
 
-} // namespace weft_net_ucx
+} // namespace weft_net_watch
