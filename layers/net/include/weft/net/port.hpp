@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,26 @@ class port {
   /// Errors. out_of_resources, if a rank cannot be reached; the text names it.
   [[nodiscard]] virtual std::unique_ptr<engine>
   connect(int rank, const std::vector<std::string> &addresses) = 0;
+  /// Returns the text of rank 0 at all ranks, if the engine's network connects them before they have met.
+  ///
+  /// Blocks. The thread, until all ranks have called it.
+  [[nodiscard]] virtual std::optional<std::string> share(const std::string &text) {
+    static_cast<void>(text);
+    return std::nullopt;
+  }
+  /// Learns that this rank ends with an error: the engine does not wait for the others as it ends.
+  virtual void give_up() noexcept {}
 };
 
-/// Opens the port of an engine, whose library `libweft-net-NAME.so` is beside that of weft::net or
+/// Returns the name of the library that an engine's name stands for: `auto` is `ucx`; `mpi` is
+/// `mpi-openmpi` or `mpi-mpich`, by the MPI that the process has loaded, else by that whose launcher has
+/// started it, else by the library that is there. Other names are returned as they are.
+///
+/// Errors. not_supported, if the engine is for another MPI than the process has, or than its launcher is
+/// of; the text says what fits.
+[[nodiscard]] WEFT_API std::string resolve_engine(const std::string &engine);
+
+/// Opens the port of an engine, as resolve_engine() names it, whose library `libweft-net-NAME.so` is beside that of weft::net or
 /// where the loader looks.
 ///
 /// Errors. not_supported, if the library is not there, or what it needs is missing; the text says which

@@ -80,12 +80,17 @@ std::optional<membership> of_starter(const environment_reader &from, const start
   made.size = number_of(size, started_by.size, 1);
   made.root = from.setting("root");
   made.key = from.setting("key");
+  const bool is_mpi = from.setting("engine").starts_with("mpi");
   const std::string pmi = variable(from, "PMI_FD");
   if (!made.root.empty()) {
-    made.meet = meeting::rank_zero;
+    // `weft launch` has the meeting, and has started a launcher of MPI.
+    const bool is_of_weft = is_mpi && !from.setting("size").empty();
+    made.meet = is_of_weft ? meeting::given : meeting::rank_zero;
     if (made.key.empty())
       throw std::runtime_error("net.root is set, and net.key is not: give all ranks the same 32 "
                                "hexadecimal digits (WEFT_NET_KEY)");
+  } else if (is_mpi) {
+    made.meet = meeting::engine;
   } else if (started_by.rank == std::string("PMI_RANK") && !pmi.empty()) {
     made.meet = meeting::process_manager;
     made.pmi = number_of(pmi, "PMI_FD", 0);
@@ -107,6 +112,10 @@ std::optional<membership> of_starter(const environment_reader &from, const start
 std::optional<membership> find_membership(const environment_reader &from) {
   const std::string root = from.setting("root"), rank = from.setting("rank"),
                     size = from.setting("size"), key = from.setting("key");
+  if (rank.empty() && from.setting("engine").starts_with("mpi")) // its launcher knows the ranks
+    for (const starter &s : k_starters)
+      if (auto made = of_starter(from, s))
+        return made;
   if (!rank.empty() || (!root.empty() && !size.empty())) {
     for (const auto &[name, value] : {std::pair<const char *, const std::string &>{"root", root},
                                       {"rank", rank},

@@ -15,6 +15,7 @@ enum class meeting {
   rank_zero, ///< at net.root, where rank 0 listens
   process_manager, ///< where rank 0 says, through the PMI of the program that started the ranks
   one_host,  ///< all are on this host: rank 0 writes it to a file of the user
+  engine,    ///< where rank 0 says, through the engine, which is MPI
 };
 
 struct membership {

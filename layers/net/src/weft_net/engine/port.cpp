@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/net/port.hpp>
 
+#include "weft_net/engine/mpi_name.hpp"
+
 #include <weft/error.hpp>
 
 #include <dlfcn.h>
@@ -37,7 +39,14 @@ void *open_library(const std::string &engine) {
 
 } // namespace
 
-std::unique_ptr<port> open_port(const std::string &engine, const port_options &options) {
+std::string resolve_engine(const std::string &engine) {
+  if (engine == "mpi" || engine.starts_with("mpi-"))
+    return weft_net::mpi_engine_name(engine, weft_net::signs_of_process(own_folder()));
+  return engine == "auto" ? "ucx" : engine;
+}
+
+std::unique_ptr<port> open_port(const std::string &named, const port_options &options) {
+  const std::string engine = resolve_engine(named);
   if (engine.empty() || engine.find('/') != std::string::npos)
     throw error(errc::bad_setting,
                 "'" + engine + "' is no name of an engine; `weft info` has them");

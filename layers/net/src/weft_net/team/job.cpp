@@ -179,6 +179,7 @@ class job final : weft_net::member::listener {
 
  private:
   void meet(const meeting_options &options);
+  std::string share(const std::string &own, const meeting_options &options);
   void check_hosts() const;
   void print_start() const;
   void describe_trace();
@@ -206,8 +207,7 @@ class job final : weft_net::member::listener {
 };
 
 job::job(membership joined, const meeting_options &options) : m_membership(std::move(joined)) {
-  if (m_engine == "auto")
-    m_engine = "ucx";
+  m_engine = resolve_engine(m_engine);
   m_port = open_port(m_engine, {setting("transports"), setting("interface"), 0});
   try {
     meet(options);
@@ -235,6 +235,9 @@ void job::meet(const meeting_options &options) {
   const bool has_key = !m_membership.key.empty();
   if (has_key)
     key = weft_net::key_of(m_membership.key);
+  const bool is_shared = m_membership.meet == meeting::process_manager ||
+                         m_membership.meet == meeting::one_host ||
+                         m_membership.meet == meeting::engine;
   if (m_membership.meet != meeting::given && m_membership.rank == 0) {
     if (!has_key)
       key = weft_net::random_key();
@@ -248,7 +251,7 @@ void job::meet(const meeting_options &options) {
       host = "127.0.0.1";
     }
     if (const std::string interface = setting("interface");
-        m_membership.meet == meeting::process_manager && !interface.empty())
+        is_shared && m_membership.meet != meeting::one_host && !interface.empty())
       host = interface;
     m_root = std::make_unique<own_root>(host, port, m_membership.size, key);
     if (const std::string found = weft_net::address_of_interface(host); !found.empty())
@@ -256,14 +259,10 @@ void job::meet(const meeting_options &options) {
     m_membership.root = host + ":" + std::to_string(m_root->port());
   }
   const std::string own = m_membership.root + "/" + weft_net::text_of(key);
-  if (m_membership.meet == meeting::process_manager || m_membership.meet == meeting::one_host) {
+  if (is_shared) {
     if (m_membership.pmi >= 0)
       weft_net::finalize_pmi_at_exit(m_membership.pmi);
-    const std::string shared =
-        options.share ? options.share(own)
-        : m_membership.meet == meeting::one_host
-            ? weft_net::share_by_file(m_membership.job, m_membership.rank, own, k_meeting_seconds)
-            : weft_net::share_by_pmi(m_membership.pmi, m_membership.rank, own);
+    const std::string shared = share(own, options);
     const std::size_t slash = shared.rfind('/');
     m_membership.root = shared.substr(0, slash);
     key = weft_net::key_of(shared.substr(slash + 1));
@@ -276,6 +275,19 @@ void job::meet(const meeting_options &options) {
                                                 options.seconds);
   if (m_membership.meet == meeting::one_host && m_membership.rank == 0)
     weft_net::end_share_by_file(m_membership.job);
+}
+
+/// Returns at all ranks what rank 0 says, by what connects them before they have met.
+std::string job::share(const std::string &own, const meeting_options &options) {
+  using weft_net::meeting;
+  if (options.share)
+    return options.share(own);
+  if (m_membership.meet == meeting::engine)
+    if (const auto shared = m_port->share(own))
+      return *shared;
+  if (m_membership.meet == meeting::process_manager)
+    return weft_net::share_by_pmi(m_membership.pmi, m_membership.rank, own);
+  return weft_net::share_by_file(m_membership.job, m_membership.rank, own, k_meeting_seconds);
 }
 
 /// Refuses addresses that other hosts cannot reach.
@@ -355,6 +367,8 @@ void job::run(const std::function<void(team &)> &rank) {
         failed = std::current_exception();
     }
   m_member->stop(); // it tells the team of losses
+  if (failed)
+    m_port->give_up();
   m_team.reset();
   weft_net::stall_watch::of_process().set_sink(nullptr);
   if (failed)
