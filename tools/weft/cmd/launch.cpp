@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the ranks of a job on one host or several, is where they meet, and ends the job when one is
 // lost.
+#include "tools/weft/cmd/launch_plan.hpp"
 #include "tools/weft/commands.hpp"
 
 #include "config/load.hpp"
@@ -41,7 +42,7 @@ const char k_launch_help[] =
     "  --hosts A,B:4         where they run, in this order: on B four of them, on the others as many each as remain; without it, here. A program\n"
     "                        on another host starts in the same folder\n"
     "  --engine E            what carries their operations: the same as --set net.engine=E (`weft info` names the engines); inproc runs the\n"
-    "                        program once, with the ranks as tasks of it\n"
+    "                        program once, with the ranks as tasks of it; mpi, mpi-openmpi and mpi-mpich start them by that MPI's launcher\n"
     "  --transports T        what the engine may use: the same as --set net.transports=T\n"
     "  --interface I         the network interface where the ranks meet, and which the engine uses between hosts\n"
     "  --remote-shell C      what starts a command on a host (ssh): called as C HOST COMMAND\n"
@@ -49,7 +50,8 @@ const char k_launch_help[] =
     "  --set KEY=VALUE       any key of `weft config`, for all ranks.\n"
     "Rank 0 has the standard input. The job's key travels to other hosts by the standard input of the remote shell.\n"
     "Exit status: 0 if all ranks ended with 0; else that of the first rank that did not, 128 and the signal's number if one ended it; 1 when the\n"
-    "ranks cannot be started or do not meet, 2 for a bad command line, 127 when PROGRAM cannot be run.\n";
+    "ranks cannot be started or do not meet, 2 for a bad command line, 127 when PROGRAM cannot be run. With an MPI: that of its launcher, or 1 if a\n"
+    "rank is lost.\n";
 
 #ifndef WEFT_NET_ENGINES
 
@@ -62,29 +64,63 @@ int run_launch(const words &) {
 
 namespace {
 
+/// Returns the variable of a setting's key. Throws weft::error for a key or a value that is wrong.
+std::string variable_of(const std::string &key, const std::string &value) {
+  weft::rt::settings_override(key, value); // checks both
+  std::string name = "WEFT_";
+  for (const char c : key)
+    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+} // namespace
+
+std::map<std::string, std::string> variables_of(const plan &asked) {
+  std::map<std::string, std::string> made;
+  for (const auto &[key, value] : asked.values)
+    made[variable_of(key, value)] = value;
+  if (!asked.engine.empty())
+    made[variable_of("net.engine", asked.engine)] = asked.engine;
+  if (!asked.interface.empty() && !asked.hosts.empty())
+    made[variable_of("net.interface", asked.interface)] = asked.interface;
+  if (asked.goes_on)
+    made[variable_of("net.loss", "continue")] = "continue";
+  made["WEFT_NET_SIZE"] = std::to_string(asked.ranks);
+  return made;
+}
+
+std::string address_to_meet(const plan &asked) {
+  const bool has_others = !asked.hosts.empty();
+  if (!asked.interface.empty()) {
+    const std::string found = weft_net::address_of_interface(asked.interface);
+    if (found.empty())
+      throw weft_net::address_error("there is no interface '" + asked.interface +
+                                    "' with an address on this host (--interface); `ip address` "
+                                    "lists them");
+    if (has_others && weft_net::is_loopback(found))
+      throw weft_net::address_error("--interface " + asked.interface +
+                                    " has the loopback address " + found +
+                                    ", which other hosts cannot reach; name one of a "
+                                    "network that all hosts have");
+    return found;
+  }
+  if (!has_others)
+    return "127.0.0.1";
+  const std::string found = weft_net::outer_address();
+  if (found.empty())
+    throw weft_net::address_error(
+        "this host has loopback addresses alone, which other hosts cannot "
+        "reach; give it a network, or leave --hosts out");
+  return found;
+}
+
+namespace {
+
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr auto k_grace = 1s;      // in which the ranks report what the lost one owes them
-constexpr auto k_to_end = 400ms;  // between the request to end and the end
 constexpr auto k_to_lose = 500ms; // between the loss of a connection and the end of its process
 constexpr int k_most_ranks = 100'000;
-
-struct host {
-  std::string name;
-  int slots = 0; // 0: as many as remain
-};
-
-struct plan {
-  int ranks = 0;
-  std::vector<host> hosts;
-  std::string engine, interface;
-  words remote_shell = {"ssh"};
-  bool goes_on = false;
-  std::vector<std::pair<std::string, std::string>> values;
-  words program;
-  std::string error;
-};
 
 std::optional<int> number_of(const std::string &text, int least, int most) {
   int made = 0;
@@ -206,15 +242,6 @@ plan read_plan(const words &arguments) {
   return p;
 }
 
-/// Returns the variable of a setting's key. Throws weft::error for a key or a value that is wrong.
-std::string variable_of(const std::string &key, const std::string &value) {
-  weft::rt::settings_override(key, value); // checks both
-  std::string name = "WEFT_";
-  for (const char c : key)
-    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
 std::string quoted(const std::string &text) {
   std::string made = "'";
   for (const char c : text)
@@ -284,47 +311,15 @@ class launcher final : weft_net::rendezvous::listener {
   clock::time_point m_end;
 };
 
-std::string address_to_meet(const plan &asked, bool has_others) {
-  if (!asked.interface.empty()) {
-    const std::string found = weft_net::address_of_interface(asked.interface);
-    if (found.empty())
-      throw weft_net::address_error("there is no interface '" + asked.interface +
-                                    "' with an address on this host (--interface); `ip address` "
-                                    "lists them");
-    if (has_others && weft_net::is_loopback(found))
-      throw weft_net::address_error("--interface " + asked.interface +
-                                    " has the loopback address " + found +
-                                    ", which other hosts cannot reach; name one of a "
-                                    "network that all hosts have");
-    return found;
-  }
-  if (!has_others)
-    return "127.0.0.1";
-  const std::string found = weft_net::outer_address();
-  if (found.empty())
-    throw weft_net::address_error(
-        "this host has loopback addresses alone, which other hosts cannot "
-        "reach; give it a network, or leave --hosts out");
-  return found;
-}
-
 launcher::launcher(const plan &asked, std::vector<std::string> hosts)
-    : m_plan(asked), m_address(address_to_meet(asked, !hosts.empty())),
+    : m_plan(asked), m_address(address_to_meet(asked)),
       m_meeting(m_address, 0, asked.ranks, m_key, *this),
       m_processes(static_cast<std::size_t>(asked.ranks)),
       m_left(static_cast<std::size_t>(asked.ranks)) {
   for (std::size_t r = 0; r < hosts.size(); ++r)
     m_processes[r].host = hosts[r];
-  for (const auto &[key, value] : asked.values)
-    m_variables[variable_of(key, value)] = value;
-  if (!asked.engine.empty())
-    m_variables[variable_of("net.engine", asked.engine)] = asked.engine;
-  if (!asked.interface.empty() && !hosts.empty())
-    m_variables[variable_of("net.interface", asked.interface)] = asked.interface;
-  if (asked.goes_on)
-    m_variables[variable_of("net.loss", "continue")] = "continue";
+  m_variables = variables_of(asked);
   m_variables["WEFT_NET_ROOT"] = m_address + ":" + std::to_string(m_meeting.port());
-  m_variables["WEFT_NET_SIZE"] = std::to_string(asked.ranks);
 }
 
 std::string launcher::name_of(int rank) const {
@@ -555,7 +550,7 @@ int run_launch(const words &arguments) {
     if (p.engine == "inproc")
       return usage_error(
           "the ranks of the engine inproc are tasks of one process; leave --hosts out");
-    return launcher(p, std::move(hosts)).run();
+    return is_of_mpi(p) ? launch_by_mpi(p, std::move(hosts)) : launcher(p, std::move(hosts)).run();
   } catch (const std::exception &e) {
     std::fprintf(stderr, "weft launch: %s\n", e.what());
     return k_failed;
