@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that mpiexec has started meet, and the program initializes MPI after that, before, or never.
-//   beside_mpi after|before|never
+// Ranks that mpiexec has started meet, and the program initializes MPI after that, before, or never; or
+// before with a thread level, and perhaps finalizes it at once, for the engine mpi.
+//   beside_mpi after|before|never|multiple|serialized|funneled|finalized
 #include <weft/net.hpp>
 #include <weft/weft.hpp>
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include <mpi.h>
@@ -26,18 +28,52 @@ int sum_by_mpi(int own) {
   return all;
 }
 
+/// Initializes MPI as `order` says. Returns whether the program has.
+bool initialize(const std::string &order, int *argc, char ***argv) {
+  if (order == "after" || order == "never")
+    return false;
+  if (order == "before") {
+    MPI_Init(argc, argv);
+    return true;
+  }
+  const int wanted = order == "funneled"     ? MPI_THREAD_FUNNELED
+                     : order == "serialized" ? MPI_THREAD_SERIALIZED
+                                             : MPI_THREAD_MULTIPLE;
+  int level = 0;
+  MPI_Init_thread(argc, argv, wanted, &level);
+  if (order == "finalized")
+    MPI_Finalize();
+  return true;
+}
+
+int run(int argc, char **argv);
+
 } // namespace
 
 int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::_Exit(5);
+  }
+}
+
+namespace {
+
+int run(int argc, char **argv) {
   const std::string order = argc > 1 ? argv[1] : "after";
-  if (order == "before")
-    MPI_Init(&argc, &argv);
+  initialize(order, &argc, &argv);
   int rank = -1, size = 0;
   long sum = 0;
   weft::net::run_ranks([&](weft::net::team &team) {
     rank = team.rank();
     size = team.size();
     sum = team.allreduce(1L);
+    if (order == "multiple") { // the program's own calls, while the engine makes its own
+      LOOK(sum_by_mpi(rank) == size * (size - 1) / 2);
+      LOOK(team.allreduce(2L) == 2L * size);
+    }
   });
   LOOK(sum == size);
   if (order == "after")
@@ -51,4 +87,7 @@ int main(int argc, char **argv) {
   }
   if (rank == 0) // at the very end: a launcher may lose this where the line is left open
     std::printf("ok: MPI %s, %ld of %d ranks\n", order.c_str(), sum, size);
+  return 0;
 }
+
+} // namespace

@@ -6,6 +6,9 @@
 #include "weft_net/boot/pmi.hpp"
 #include "weft_net/boot/rendezvous.hpp"
 #include "weft_net/boot/report.hpp"
+#include "weft_net/engine/mpi_name.hpp"
+
+#include <weft/error.hpp>
 
 #include <gtest/gtest.h>
 
@@ -532,6 +535,66 @@ TEST(boot, the_environment_says_which_rank_this_is) {
                                {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}});
   ASSERT_TRUE(rooted.has_value());
   EXPECT_EQ(rooted->meet, meeting::rank_zero);
+}
+
+TEST(boot, the_launcher_of_an_mpi_says_which_rank_it_is_for_the_engine_mpi) {
+  const std::map<std::string, std::string> starter = {
+      {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "3"}, {"PMIX_NAMESPACE", "123@1"}};
+  const auto without_weft = place_in({{"engine", "mpi"}}, starter);
+  ASSERT_TRUE(without_weft.has_value());
+  EXPECT_EQ(without_weft->meet, meeting::engine) << "also on several hosts";
+  EXPECT_EQ(without_weft->rank, 1);
+  EXPECT_EQ(without_weft->size, 3);
+  const auto of_weft =
+      place_in({{"engine", "mpi-openmpi"}, {"root", "a:1"}, {"size", "3"}, {"key", "k"}}, starter);
+  ASSERT_TRUE(of_weft.has_value());
+  EXPECT_EQ(of_weft->meet, meeting::given);
+  EXPECT_EQ(of_weft->rank, 1);
+  EXPECT_EQ(of_weft->root, "a:1");
+  const auto rooted = place_in({{"engine", "mpi"}, {"root", "a:1"}, {"key", "k"}}, starter);
+  ASSERT_TRUE(rooted.has_value());
+  EXPECT_EQ(rooted->meet, meeting::rank_zero);
+  const auto by_hand = place_in(
+      {{"engine", "mpi"}, {"root", "a:1"}, {"rank", "2"}, {"size", "4"}, {"key", "k"}}, starter);
+  ASSERT_TRUE(by_hand.has_value());
+  EXPECT_EQ(by_hand->rank, 2);
+}
+
+TEST(engine_name, of_mpi_follows_the_program_then_the_launcher_then_what_is_there) {
+  using weft_net::mpi_engine_name;
+  weft_net::mpi_signs signs;
+  EXPECT_EQ(mpi_engine_name("mpi", signs), "mpi-openmpi");
+  signs.has_mpich_engine = true;
+  EXPECT_EQ(mpi_engine_name("mpi", signs), "mpi-mpich");
+  signs.has_openmpi_engine = true;
+  EXPECT_EQ(mpi_engine_name("mpi", signs), "mpi-openmpi");
+  signs.is_of_mpiexec = true;
+  EXPECT_EQ(mpi_engine_name("mpi", signs), "mpi-mpich");
+  EXPECT_EQ(mpi_engine_name("mpi-mpich", signs), "mpi-mpich");
+  weft_net::mpi_signs loaded;
+  loaded.openmpi_file = "/lib/libmpi.so.40";
+  EXPECT_EQ(mpi_engine_name("mpi", loaded), "mpi-openmpi");
+  const auto why = [](const std::string &engine, const weft_net::mpi_signs &of) {
+    try {
+      return "is " + mpi_engine_name(engine, of);
+    } catch (const weft::error &e) {
+      EXPECT_EQ(e.code(), weft::errc::not_supported);
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(
+      why("mpi-mpich", loaded),
+      "the engine mpi-mpich is for MPICH, and this program uses Open MPI (/lib/libmpi.so.40); "
+      "use net.engine=mpi-openmpi");
+  loaded.is_of_mpiexec = true;
+  EXPECT_EQ(
+      why("mpi", loaded),
+      "the engine mpi-openmpi is for Open MPI, and mpiexec of MPICH has started this process; "
+      "start it by `weft launch --engine mpi-openmpi`, or by mpirun of Open MPI");
+  weft_net::mpi_signs started;
+  started.is_of_mpirun = true;
+  EXPECT_NE(why("mpi-mpich", started).find("mpirun of Open MPI has started this process"),
+            std::string::npos);
 }
 
 TEST(boot, an_environment_that_contradicts_itself_has_its_message) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each engine promises, through a transport (weft/net/transport.hpp). A new engine is a new
 // line in the list at the end.
+#include "oracle.hpp"
 #include "ranks.hpp"
 
 #include <weft/error.hpp>
@@ -296,11 +297,12 @@ TEST_P(engine_promises, a_flood_to_a_held_rank_waits_and_arrives) {
     message(all[i], 1, static_cast<std::uint32_t>(i), text);
     job.at(0).submit(all[i]);
   }
+  while (!all[0].is_over()) // another thread may be inside until then
+    job.at(0).progress(64);
   for (int i = 0; i < 200; ++i)
     job.at(0).progress(64);
   const auto over = std::ranges::count_if(all, &test_operation::is_over);
   EXPECT_LE(static_cast<std::size_t>(over), GetParam().queue) << "the queue has a bound";
-  EXPECT_GT(over, 0);
   EXPECT_EQ(job[1].messages().size(), 1U);
   // The other way is open meanwhile.
   test_operation back;
@@ -430,84 +432,16 @@ TEST_P(engine_promises, threads_share_a_transport) {
   job.until([&] { return job.at(0).in_flight() == 0; });
 }
 
-/// Is random work in epochs. In an epoch a cell of the memory of a rank has one writer, or readers;
-/// counters have any number of adders. Each rank computes what must be there.
-class oracle {
- public:
-  static constexpr std::size_t k_cells = 64, k_counters = 4, k_ranks = 3, k_epochs = 30;
-
-  explicit oracle(std::uint64_t seed) : m_draw(seed) {}
-
-  struct step {
-    action what;
-    int from, to;
-    std::size_t cell, cells;
-    std::uint64_t value, expected; // expected: of a get or a compare_swap
-  };
-  using memory = std::vector<std::vector<std::uint64_t>>;
-
-  /// Draws an epoch, and does it to `m`.
-  std::vector<step> epoch(memory &m) {
-    const memory before = m;
-    std::vector<step> steps;
-    for (int to = 0; to < static_cast<int>(k_ranks); ++to) {
-      auto &there = m[static_cast<std::size_t>(to)];
-      for (std::size_t cell = 0; cell < k_cells;) {
-        const std::size_t cells = std::min<std::size_t>(1 + m_draw() % 9, k_cells - cell);
-        const int from = static_cast<int>(m_draw() % k_ranks);
-        switch (m_draw() % 4) {
-        case 0: {
-          const std::uint64_t value = m_draw();
-          steps.push_back({action::put, from, to, cell, cells, value, 0});
-          for (std::size_t i = 0; i < cells; ++i)
-            there[cell + i] = value + i;
-          break;
-        }
-        case 1:
-          steps.push_back({action::get, from, to, cell, cells, 0, 0});
-          steps.push_back(
-              {action::get, (from + 1) % static_cast<int>(k_ranks), to, cell, cells, 0, 0});
-          break;
-        case 2: {
-          const bool hits = m_draw() % 2 == 0;
-          const std::uint64_t value = m_draw();
-          steps.push_back({action::compare_swap, from, to, cell, 1, value,
-                           hits ? there[cell] : there[cell] + 1});
-          if (hits)
-            there[cell] = value;
-          break;
-        }
-        default:
-          break;
-        }
-        cell += cells;
-      }
-      for (std::size_t i = 0; i < 20; ++i) {
-        const std::size_t counter = k_cells + m_draw() % k_counters;
-        const std::uint64_t value = m_draw() % 1000;
-        steps.push_back(
-            {action::fetch_add, static_cast<int>(m_draw() % k_ranks), to, counter, 1, value, 0});
-        there[counter] += value;
-      }
-    }
-    std::ranges::shuffle(steps, m_draw);
-    return steps;
-  }
-
- private:
-  std::mt19937_64 m_draw;
-};
-
 TEST_P(engine_promises, random_work_in_epochs_does_what_an_oracle_says) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    oracle all(seed);
+    constexpr std::size_t k_ranks = 3;
+    oracle all(seed, k_ranks);
     constexpr std::size_t k_words = oracle::k_cells + oracle::k_counters;
-    oracle::memory expected(oracle::k_ranks, std::vector<std::uint64_t>(k_words, 0)),
-        there = expected;
-    test_job job(GetParam(), oracle::k_ranks);
+    oracle::memory expected(k_ranks, std::vector<std::uint64_t>(k_words, 0)), there = expected;
+    test_job job(GetParam(), k_ranks);
     std::vector<net::memory_key> keys;
-    for (std::size_t r = 0; r < oracle::k_ranks; ++r)
+    for (std::size_t r = 0; r < k_ranks; ++r)
       keys.push_back(job.at(static_cast<int>(r)).add_memory(there[r].data(), k_words * 8));
     std::uint64_t wrong = 0;
     for (std::size_t e = 0; e < oracle::k_epochs; ++e) {
@@ -515,7 +449,7 @@ TEST_P(engine_promises, random_work_in_epochs_does_what_an_oracle_says) {
       const auto steps = all.epoch(expected);
       std::vector<std::thread> ranks;
       std::atomic<std::uint64_t> wrong_here{0};
-      for (int r = 0; r < static_cast<int>(oracle::k_ranks); ++r)
+      for (int r = 0; r < static_cast<int>(k_ranks); ++r)
         ranks.emplace_back([&, r] {
           std::deque<test_operation> ops;
           std::deque<std::vector<std::uint64_t>> buffers;
@@ -535,7 +469,7 @@ TEST_P(engine_promises, random_work_in_epochs_does_what_an_oracle_says) {
             done.push_back(&s);
             job.at(r).submit(op);
           }
-          for (int to = 0; to < static_cast<int>(oracle::k_ranks); ++to) {
+          for (int to = 0; to < static_cast<int>(k_ranks); ++to) {
             only(ops.emplace_back(), action::flush, to);
             job.at(r).submit(ops.back());
           }
