@@ -13,6 +13,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -263,6 +264,51 @@ void stuck(net::team &team) {
   weft::taskwait();
 }
 
+/// Returns whether a process has been stopped by a signal.
+bool is_stopped(long pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  file >> number >> name >> state;
+  return state == "T";
+}
+
+/// Rank 1 stands still; a task of rank 0 has operations in flight to it, another waits for a place in
+/// the queue to it.
+void queued(net::team &team) {
+  auto pid = team.allocate<long>(1);
+  team.barrier();
+  if (team.rank() == 1) {
+    team.async_put(pid.on(0), std::vector<long>{getpid()}).get();
+    team.async_flush(0).get();
+    kill(getpid(), SIGSTOP);
+    return;
+  }
+  while (!is_stopped(std::atomic_ref(pid.local()[0]).load()))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Some more than the 64 places of the test: rank 1 takes no more.
+  std::vector<weft::future<void>> taken;
+  for (int i = 0; i < 72; ++i)
+    taken.push_back(team.async_notify(1, 79));
+  std::atomic<bool> has_sent{false};
+  weft::spawn(
+      [&] {
+        team.notify(1, 79);
+        has_sent.store(true);
+      },
+      weft::label("sends"));
+  while (!has_sent.load())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  weft::spawn(
+      [&] {
+        for (int i = 0; i < 64; ++i)
+          team.notify(1, 79);
+      },
+      weft::label("queues"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  weft::taskwait();
+}
+
 /// Has messages of all kinds for a trace. Rank 1 computes until a notification has come, so that no
 /// worker takes it.
 void traced(net::team &team) {
@@ -349,6 +395,8 @@ int main(int argc, char **argv) {
         traced(team);
       else if (what == "stuck")
         stuck(team);
+      else if (what == "queued")
+        queued(team);
       else if (what == "loss" || what == "loss-continue")
         loss(team, what != "loss");
       else if (what == "throw" && team.rank() == 1)

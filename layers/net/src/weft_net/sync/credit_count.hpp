@@ -65,6 +65,16 @@ class credit_count {
     return m_credits.load(std::memory_order_relaxed);
   }
 
+  /// Calls `visit(waiter)` for those that wait, the oldest first, unless the queue is being changed.
+  template <class Visit>
+  void try_visit(Visit &&visit) noexcept {
+    if (!m_lock.try_lock())
+      return;
+    for (Waiter *one = m_first.get(); one; one = Link::next(*one))
+      visit(*one);
+    m_lock.unlock();
+  }
+
   /// Gives a credit back. Returns the waiter that has it now, or null.
   [[nodiscard]] Waiter *give() noexcept {
     if (m_credits.fetch_add(1, std::memory_order_relaxed) >= 0)

@@ -57,10 +57,10 @@ void return_place(places &of) noexcept {
 }
 
 started::started(const operation &whole, std::size_t chunk, places &of, completion &ends,
-                 names_of_ranks &names)
+                 names_of_ranks &names, started_list &all)
     : m_places(of), m_names(names), m_bytes(whole.bytes), m_what(whole.what),
       m_count(parts_of(whole, chunk)), m_parts(std::make_unique<part[]>(m_count)),
-      m_left(static_cast<std::uint32_t>(m_count)) {
+      m_left(static_cast<std::uint32_t>(m_count)), m_all(all) {
   m_ends = std::move(ends);
   for (std::size_t i = 0; i < m_count; ++i) {
     part &p = m_parts[i];
@@ -81,8 +81,26 @@ started::started(const operation &whole, std::size_t chunk, places &of, completi
   }
 }
 
+void started_list::add(started &one) noexcept {
+  m_lock.lock();
+  one.m_next = m_first;
+  if (m_first)
+    m_first->m_before = &one;
+  m_first = &one;
+  m_lock.unlock();
+}
+
+void started_list::remove(started &one) noexcept {
+  m_lock.lock();
+  (one.m_before ? one.m_before->m_next : m_first) = one.m_next;
+  if (one.m_next)
+    one.m_next->m_before = one.m_before;
+  m_lock.unlock();
+}
+
 void started::submit(net::transport &to) {
   std::exception_ptr failed;
+  m_all.add(*this);
   const std::size_t count = m_count; // the last part may delete the object
   part *const parts = m_parts.get();
   for (std::size_t i = 0; i < count; ++i)
@@ -109,6 +127,7 @@ const started::part *started::first_failure() const noexcept {
 }
 
 void started::end() noexcept {
+  m_all.remove(*this);
   completion ends = std::move(m_ends);
   std::exception_ptr error;
   if (const part *const failed = first_failure())
@@ -146,12 +165,16 @@ const char *name_of(action what) noexcept {
   return "operation";
 }
 
+std::string name_of(action what, std::size_t bytes) {
+  const bool notifies_only = what == action::put_notify && bytes == 0;
+  return std::string(notifies_only ? "notify" : name_of(what)) +
+         (bytes != 0 ? " of " + std::to_string(bytes) + " bytes" : "");
+}
+
 std::exception_ptr failure_of(const operation &op, action what, std::size_t bytes,
                               const names_of_ranks &names) {
-  const bool notifies_only = what == action::put_notify && bytes == 0;
-  std::string text = std::string(notifies_only ? "notify" : name_of(what)) +
-                     (bytes != 0 ? " of " + std::to_string(bytes) + " bytes" : "") + " from rank " +
-                     std::to_string(names.own_number()) + " to rank " + std::to_string(op.rank);
+  std::string text = name_of(what, bytes) + " from rank " + std::to_string(names.own_number()) +
+                     " to rank " + std::to_string(op.rank);
   switch (op.result) {
   case outcome::rank_lost:
     text = names.name_of_rank(op.rank) + " is lost, or has left: " + text +

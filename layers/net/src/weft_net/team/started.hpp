@@ -45,6 +45,22 @@ class names_of_ranks {
   ~names_of_ranks() = default;
 };
 
+class started;
+
+/// Lists the operations that are under way, for reports of waits.
+class started_list {
+ public:
+  void add(started &one) noexcept;
+  void remove(started &one) noexcept;
+  /// Calls `visit(operation)` for each, unless the list is being changed.
+  template <class Visit>
+  void try_visit(Visit &&visit) noexcept;
+
+ private:
+  weft_common::spin_lock<real_atomics> m_lock;
+  started *m_first = nullptr;
+};
+
 /// Is one operation, in parts of `chunk` bytes at most. It deletes itself when the last part has
 /// ended.
 class started {
@@ -52,7 +68,7 @@ class started {
   /// Takes over a place of `of`, and what ends with the operation. `whole` says what to do. If it
   /// throws, it has taken nothing.
   started(const operation &whole, std::size_t chunk, places &of, completion &ends,
-          names_of_ranks &names);
+          names_of_ranks &names, started_list &all);
   started(const started &) = delete;
   started &operator=(const started &) = delete;
 
@@ -63,7 +79,14 @@ class started {
   /// Errors. out_of_resources and shut_down; the operation is under way then.
   void submit(weft::net::transport &to);
 
+  // Of one in the list:
+  [[nodiscard]] const completion &ends() const noexcept { return m_ends; }
+  [[nodiscard]] int rank() const noexcept { return m_parts[0].rank; }
+  [[nodiscard]] weft::net::action what() const noexcept { return m_what; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return m_bytes; }
+
  private:
+  friend started_list;
   struct part : operation {
     started *whole = nullptr;
   };
@@ -81,12 +104,25 @@ class started {
   std::size_t m_count;
   std::unique_ptr<part[]> m_parts;
   part_count<> m_left;
+  started_list &m_all;
+  started *m_next = nullptr, *m_before = nullptr; // in the list
 };
+
+template <class Visit>
+void started_list::try_visit(Visit &&visit) noexcept {
+  if (!m_lock.try_lock())
+    return;
+  for (const started *one = m_first; one; one = one->m_next)
+    visit(*one);
+  m_lock.unlock();
+}
 
 /// Returns the exception that says how an operation has failed.
 [[nodiscard]] std::exception_ptr failure_of(const operation &op, weft::net::action what,
                                             std::size_t bytes, const names_of_ranks &names);
 /// Returns the name of an operation, as in the calls.
 [[nodiscard]] const char *name_of(weft::net::action what) noexcept;
+/// Returns the same, with the bytes: "put of 800 bytes", "notify".
+[[nodiscard]] std::string name_of(weft::net::action what, std::size_t bytes);
 
 } // namespace weft_net

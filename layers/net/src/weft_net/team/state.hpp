@@ -115,6 +115,7 @@ struct team_state final : listener,
   const void *own_world = nullptr;
   const std::vector<std::string> names; // where ranks are, or none
   std::deque<weft_net::places> queues; // by rank
+  weft_net::started_list all_started;
 
   std::mutex lock; // of what follows; held for moments, and never over a wait
   std::unordered_map<std::uint32_t, notification> notifications;

@@ -59,7 +59,7 @@ void team_state::start(const team::request &what, weft_net::completion ends) {
   auto &queue = queues[static_cast<std::size_t>(what.rank)];
   weft_net::started *one = nullptr;
   try {
-    one = new weft_net::started(whole, chunk, queue, ends, *this);
+    one = new weft_net::started(whole, chunk, queue, ends, *this, all_started);
   } catch (const std::bad_alloc &) {
     weft_net::return_place(queue);
     ends.cancel();

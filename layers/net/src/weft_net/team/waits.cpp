@@ -45,6 +45,17 @@ std::string team_state::waits() {
 }
 
 void team_state::list_waits(std::vector<layer::outside_wait> &to) {
+  all_started.try_visit([&](const weft_net::started &one) {
+    to.push_back(
+        {one.ends().waiter(),
+         weft_net::name_of(one.what(), one.bytes()) + " from " + who() + " that has not ended, to",
+         name_of_rank(one.rank())});
+  });
+  for (int r = 0; r < ranks; ++r)
+    queues[static_cast<std::size_t>(r)].try_visit([&](const weft_net::queued_caller &one) {
+      to.push_back({layer::waiter_of(one.has_place),
+                    "a place in the queue (net.queue) from " + who() + " to", name_of_rank(r)});
+    });
   const std::unique_lock guard(lock, std::try_to_lock); // its owner may stand still
   if (!guard)
     return;
