@@ -107,6 +107,32 @@ TEST(mpi_in_flight, ends_what_is_complete_and_nothing_else) {
   EXPECT_EQ(fake_mpi::calls, 0) << "MPI was asked about nothing";
 }
 
+TEST(mpi_in_flight, describes_calls_up_to_a_number_and_counts_the_rest) {
+  forget_all();
+  table all;
+  using texts = std::vector<std::string>;
+  EXPECT_EQ(all.describe(2), texts{});
+  waiting first(0), second(1), third(2);
+  std::atomic<int> events{2};
+  const std::array<table::binding, 1> bound = {{{10, nullptr, &events}}};
+  all.announce(4);
+  all.add(first);
+  all.add(second);
+  all.poll(1);
+  EXPECT_EQ(all.describe(2), (texts{"wait", "wait"}));
+  all.add(third);
+  all.add(bound, "bind");
+  all.poll(1);
+  EXPECT_EQ(all.describe(2), (texts{"wait", "wait", "1 other calls", "1 request by bind"}));
+  all.announce(1);
+  all.add(bound, "bind");
+  all.poll(1);
+  EXPECT_EQ(all.describe(3), (texts{"wait", "wait", "wait", "2 requests by bind"}));
+  fake_mpi::complete[0] = fake_mpi::complete[1] = fake_mpi::complete[2] = true;
+  fake_mpi::complete[10] = true;
+  EXPECT_EQ(all.poll(100).ended, 5U);
+}
+
 TEST(mpi_in_flight, a_round_has_a_bound_and_reaches_all) {
   forget_all();
   table all;

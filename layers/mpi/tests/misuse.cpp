@@ -69,6 +69,25 @@ int main(int argc, char **argv) {
     raise(SIGTERM);
     return 0;
   }
+  if (asked_for(what, "stall")) { // no rank sends, until the report is out
+    MPI_Comm turned;
+    MPI_Comm_dup(MPI_COMM_WORLD, &turned);
+    int y = 0, z = 0;
+    weft::spawn([&] { MPI_Recv(&x, 1, MPI_INT, 0, 7, turned, MPI_STATUS_IGNORE); });
+    weft::spawn([&] { MPI_Recv(&y, 1, MPI_INT, MPI_ANY_SOURCE, 8, turned, MPI_STATUS_IGNORE); });
+    weft::spawn([&] {
+      MPI_Request r;
+      MPI_Irecv(&z, 1, MPI_INT, 0, 9, turned, &r);
+      weft::mpi::bind(r);
+    });
+    weft::taskyield();
+    weft::this_task::sleep_for_ns(2'000'000'000);
+    for (int tag = 7; tag != 10; ++tag)
+      MPI_Send(&tag, 1, MPI_INT, 0, tag, turned);
+    weft::taskwait();
+    std::printf("%d %d %d\n", x, y, z);
+    MPI_Comm_free(&turned);
+  }
   if (asked_for(what, "serialized") || asked_for(what, "funneled")) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const bool aware = weft::mpi::is_task_aware();

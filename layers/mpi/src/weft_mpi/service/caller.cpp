@@ -8,6 +8,7 @@
 #include <weft/layer/function.hpp>
 
 #include <exception>
+#include <string>
 
 namespace weft_mpi {
 namespace {
@@ -70,6 +71,34 @@ int thread_level() noexcept {
     return -1;
   g_level.store(level, std::memory_order_relaxed);
   return level;
+}
+
+std::string text_of(const awaited &what) {
+  if (what.who == awaited::is::unknown)
+    return "";
+  if (what.who == awaited::is::all) {
+    int ranks = 0;
+    PMPI_Comm_size(what.comm, &ranks);
+    return " of " + std::to_string(ranks) + " ranks";
+  }
+  std::string made = what.who == awaited::is::to ? " to " : " from ";
+  if (what.rank == MPI_ANY_SOURCE) {
+    made += "any rank";
+  } else {
+    // What people know is the rank in MPI_COMM_WORLD.
+    int is_inter = 0, in_world = MPI_UNDEFINED;
+    MPI_Group here, world;
+    PMPI_Comm_test_inter(what.comm, &is_inter);
+    is_inter ? PMPI_Comm_remote_group(what.comm, &here) : PMPI_Comm_group(what.comm, &here);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(here, 1, &what.rank, world, &in_world);
+    PMPI_Group_free(&here);
+    PMPI_Group_free(&world);
+    made += in_world == MPI_UNDEFINED
+                ? "rank " + std::to_string(what.rank) + " of a communicator beside MPI_COMM_WORLD"
+                : "rank " + std::to_string(in_world);
+  }
+  return made + (what.tag == MPI_ANY_TAG ? ", any tag" : ", tag " + std::to_string(what.tag));
 }
 
 void forget_thread_level() noexcept { g_level.store(-1, std::memory_order_relaxed); }

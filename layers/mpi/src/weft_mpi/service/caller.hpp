@@ -12,6 +12,7 @@
 #include <weft/layer/thread.hpp>
 
 #include <atomic>
+#include <string>
 
 namespace weft_mpi {
 
@@ -21,6 +22,15 @@ enum class may {
   suspend, ///< a task runs here
   not_call ///< MPI may not be called here, and a message has said so
 };
+
+/// Says on which communicator a call waits, and for which rank of it.
+struct awaited {
+  enum class is { unknown, all, from, to } who = is::unknown;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, tag = 0;
+};
+/// Returns that in words: " from rank 3, tag 7"; ranks are those of MPI_COMM_WORLD where they are there.
+[[nodiscard]] std::string text_of(const awaited &what);
 
 class caller {
  public:
@@ -36,21 +46,26 @@ class caller {
   /// Suspends the task until `ended()` holds, which the polling service asks. If that is not possible,
   /// because there is no stack to go on with, it returns at once: MPI's own wait follows.
   template <class Ended>
-  void wait_until(Ended &&ended) const noexcept {
+  void wait_until(Ended &&ended, const awaited &what = {}) const noexcept {
     if (ended())
       return;
     struct waiting final : suspended {
-      waiting(const caller &calling, Ended &is_over) noexcept
-          : suspended(calling.m_name, calling.m_other), ended(is_over) {}
+      waiting(const caller &calling, Ended &is_over, const awaited &waits) noexcept
+          : suspended(calling.m_name, calling.m_other), ended(is_over), what(waits) {}
       bool has_ended() noexcept override { return ended(); }
+      [[nodiscard]] std::string describe() const override { return name() + text_of(what); }
       Ended &ended;
-    } w(*this, ended);
+      const awaited what;
+    } w(*this, ended, what);
     wait_for(w);
   }
 
   /// Waits for a request of the library's own, and ends the request as the blocking call on `comm`.
-  [[nodiscard]] int finish(MPI_Comm comm, MPI_Request &request, MPI_Status *status) const noexcept {
-    wait_until([&request] { return is_complete(request); });
+  [[nodiscard]] int finish(MPI_Comm comm, MPI_Request &request, MPI_Status *status,
+                           awaited what = {awaited::is::all}) const noexcept {
+    if (what.who == awaited::is::all)
+      what.comm = comm;
+    wait_until([&request] { return is_complete(request); }, what);
     return weft_mpi::finish(comm, request, status);
   }
 

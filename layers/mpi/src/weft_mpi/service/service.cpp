@@ -12,8 +12,10 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sched.h>
 
@@ -28,6 +30,8 @@ std::uint64_t now_ns() noexcept {
 /// Returns the value of a setting that is a duration.
 std::uint64_t ns_of_setting(const char *key) {
   const std::string text = weft::layer::setting(key);
+  if (text == "off")
+    return 0;
   std::size_t end = 0;
   const std::uint64_t number = std::stoull(text, &end);
   const std::string unit = text.substr(end);
@@ -81,7 +85,7 @@ service &service::of_process() {
   return *all;
 }
 
-service::service() : m_spin_ns(ns_of_setting("spin.us")) {}
+service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall_ns(ns_of_setting("net.stall")) {}
 
 bool service::exists() noexcept {
   const std::lock_guard lock(m_lock);
@@ -132,6 +136,24 @@ in_flight<real_mpi>::round service::poll_once() {
   return m_table.poll(k_batch);
 }
 
+/// Says what tasks wait for when no call has ended for a while, once until one has.
+void service::report_stall() noexcept {
+  m_has_reported = true;
+  try {
+    std::vector<std::string> all;
+    {
+      const std::lock_guard inside(m_inside);
+      all = m_table.describe(k_most_described);
+    }
+    std::string text;
+    for (const std::string &one : all)
+      text += (text.empty() ? "" : "; ") + one;
+    warn("no call of MPI has ended for %s (net.stall), and tasks wait in: %s",
+         weft::layer::setting("net.stall").c_str(), text.c_str());
+  } catch (const std::bad_alloc &) { // it is a warning
+  }
+}
+
 /// Asks MPI again and again for as long as a worker without work looks for some, because a message
 /// that is on its way comes within microseconds.
 bool service::poll() {
@@ -143,10 +165,14 @@ bool service::poll() {
   for (;;) {
     const auto found = poll_once();
     const std::uint64_t now = now_ns();
-    if (found.is_fresh || found.ended != 0)
+    if (found.is_fresh || found.ended != 0) {
       m_active_ns = now;
+      m_has_reported = false;
+    }
     if (found.ended != 0)
       return true;
+    if (m_stall_ns != 0 && !m_has_reported && now - m_active_ns >= m_stall_ns)
+      report_stall();
     if (now - m_active_ns >= m_spin_ns || weft::layer::work_is_ready())
       return false;
   }

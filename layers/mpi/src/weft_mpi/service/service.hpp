@@ -68,17 +68,21 @@ class service {
   static constexpr int k_quiet_rounds = 16;
   /// Bounds a round: MPI_Testsome of 256 requests that have not ended takes half a microsecond to two.
   static constexpr std::size_t k_batch = 256;
+  static constexpr std::size_t k_most_described = 16;
 
   service();
   bool poll();
   in_flight<real_mpi>::round poll_once();
+  void report_stall() noexcept;
   void make_service();
   void end_if_quiet();
 
   in_flight<real_mpi> m_table;
   spin_lock m_inside; // of the thread that reads or changes the poller's lists
   const std::uint64_t m_spin_ns;
+  const std::uint64_t m_stall_ns; // 0: no report
   std::uint64_t m_active_ns = 0; // of the service: when something was added or found last
+  bool m_has_reported = false; // of the service: since then
 
   std::mutex m_lock;
   weft::service *m_service = nullptr;

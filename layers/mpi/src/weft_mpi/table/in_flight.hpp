@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,8 @@ class call {
   virtual bool has_ended() noexcept = 0;
   /// Lets the task go on: the last use of the object.
   virtual void resume() noexcept = 0;
+  /// Says what the call waits for, for people.
+  [[nodiscard]] virtual std::string describe() const { return m_name; }
 
   const char *m_name;
   call *m_next = nullptr;
@@ -111,6 +114,19 @@ class in_flight {
     if (r.ended != 0)
       withdraw(r.ended);
     return r;
+  }
+
+  /// Says what is in flight, `most` calls and the names of what is bound. Threads. The poller.
+  [[nodiscard]] std::vector<std::string> describe(std::size_t most) const {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < m_calls.size() && made.size() < most; ++i)
+      made.push_back(m_calls[i]->describe());
+    if (m_calls.size() > most)
+      made.push_back(std::to_string(m_calls.size() - most) + " other calls");
+    if (!m_names.empty())
+      made.push_back(std::to_string(m_names.size()) +
+                     (m_names.size() == 1 ? " request" : " requests") + " by " + m_names[0]);
+    return made;
   }
 
   /// Calls `visit(name)` for what is in flight, at most `most` times, if no other thread is at work

@@ -26,8 +26,8 @@ void cancel(MPI_Request &receive) noexcept {
 
 /// Waits for both halves. The receive's error is the call's, as it has the status.
 int finish_exchange(const caller &here, MPI_Comm comm, MPI_Request &comes, MPI_Request &goes,
-                    MPI_Status *status) {
-  here.wait_until([&] { return is_complete(comes) && is_complete(goes); });
+                    MPI_Status *status, const awaited &what) {
+  here.wait_until([&] { return is_complete(comes) && is_complete(goes); }, what);
   const int sent = finish(comm, goes, MPI_STATUS_IGNORE);
   const int received = finish(comm, comes, status);
   return received != MPI_SUCCESS ? received : sent;
@@ -58,11 +58,12 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
   if (!here.is_task())
     return PMPI_Probe(source, tag, comm, status);
   int flag = 0, error = MPI_SUCCESS;
-  here.wait_until([&] {
+  const auto has_come = [&] {
     const silence quiet;
     error = PMPI_Iprobe(source, tag, comm, &flag, status);
     return error != MPI_SUCCESS || flag;
-  });
+  };
+  here.wait_until(has_come, {awaited::is::from, comm, source, tag});
   if (error == MPI_SUCCESS && !flag)
     return PMPI_Probe(source, tag, comm, status);
   return tell(comm, error);
@@ -73,11 +74,12 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
   if (!here.is_task())
     return PMPI_Mprobe(source, tag, comm, message, status);
   int flag = 0, error = MPI_SUCCESS;
-  here.wait_until([&] {
+  const auto has_come = [&] {
     const silence quiet;
     error = PMPI_Improbe(source, tag, comm, &flag, message, status);
     return error != MPI_SUCCESS || flag;
-  });
+  };
+  here.wait_until(has_come, {awaited::is::from, comm, source, tag});
   if (error == MPI_SUCCESS && !flag)
     return PMPI_Mprobe(source, tag, comm, message, status);
   return tell(comm, error);
