@@ -27,6 +27,7 @@ struct own_message : operation {
 class team_state::collective {
  public:
   collective(team_state &team, const char *name) : m_state(team), m_name(name) {
+    team.check_process();
     if (team.in_collective.exchange(true))
       throw error(errc::invalid_argument,
                   std::string(name) + ": another task of " + team.who() +

@@ -33,6 +33,12 @@ std::exception_ptr team_state::no_notification(int gone, std::uint32_t id) const
 
 void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
                         weft_net::completion &&ends) {
+  try {
+    check_process();
+  } catch (...) {
+    ends.cancel();
+    throw;
+  }
   if (weft::layer::traces_messages()) [[unlikely]]
     trace.note(weft::layer::message_step::awaited, from, id, 0, count, "notification");
   std::unique_lock guard(lock);

@@ -34,6 +34,8 @@ struct team_state final : listener,
 
   // ---- operations: team.cpp
   [[nodiscard]] int checked(int rank) const;
+  /// Throws in a child of fork(): its threads are gone, and the network is its parent's.
+  void check_process() const;
   [[nodiscard]] std::string who() const { return "rank " + std::to_string(own_rank); }
   /// Returns the number of a rank, and where it is, if that is known.
   [[nodiscard]] std::string name_of_rank(int rank) const override {
@@ -109,6 +111,8 @@ struct team_state final : listener,
 
   std::unique_ptr<transport> below; // the first member that uses others goes first
   int own_rank = 0, ranks = 1;
+  const int forks; // before this process
+  const long process;
   weft_net::message_trace trace;
   std::size_t chunk;
   std::int64_t places = 0; // in the queue to a rank

@@ -4,9 +4,13 @@
 #include "weft_net/engine/setting.hpp"
 #include "weft_net/team/state.hpp"
 
+#include <atomic>
 #include <new>
 #include <string>
 #include <utility>
+
+#include <pthread.h>
+#include <unistd.h>
 
 namespace weft::inline v0 {
 namespace net {
@@ -17,8 +21,27 @@ lost_rank::~lost_rank() = default;
 
 namespace detail {
 
+namespace {
+
+std::atomic<int> g_forks{0}; // between the first process and this one, since the library was loaded
+
+[[gnu::constructor]] void count_forks() {
+  pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
+}
+
+} // namespace
+
+void team_state::check_process() const {
+  if (forks != g_forks.load(std::memory_order_relaxed))
+    throw error(errc::not_supported,
+                who() + " is the process " + std::to_string(process) +
+                    ", and this one is a child of fork(), which has no ranks; leave its team to "
+                    "it, or end the child by exec or _exit");
+}
+
 team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string> all)
-    : chunk(weft_net::number_of_setting("net.chunk")), names(std::move(all)) {
+    : forks(g_forks.load(std::memory_order_relaxed)), process(getpid()),
+      chunk(weft_net::number_of_setting("net.chunk")), names(std::move(all)) {
   own_rank = through->rank();
   ranks = through->size();
   trace.set_own(own_rank);
@@ -33,6 +56,7 @@ team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string>
 }
 
 int team_state::checked(int rank) const {
+  check_process();
   if (rank < 0 || rank >= ranks)
     throw error(errc::invalid_argument, "there is no rank " + std::to_string(rank) +
                                             ": the team has " + std::to_string(ranks) +
