@@ -46,6 +46,7 @@ constexpr int k_meeting_seconds = 60;
 constexpr auto k_grace =
     std::chrono::milliseconds(1500); // in which operations end with their errors
 constexpr int k_lost_exit = 76;
+constexpr const char *k_own_launcher = "this program"; // which says itself which rank it is
 
 std::string setting(const std::string &name) { return layer::setting(("net." + name).c_str()); }
 
@@ -163,6 +164,8 @@ class job final : weft_net::member::listener {
   [[nodiscard]] std::unique_ptr<engine> connect();
   void start(std::function<void(int)> on_loss) {
     m_on_loss = std::move(on_loss);
+    if (m_membership.rank == 0 && m_membership.size > 1 && m_membership.launcher != k_own_launcher)
+      print_start();
     m_member->start(*this);
     weft_net::stall_watch::of_process().set_sink(
         [this](const std::string &text) { m_member->send_report(text); });
@@ -329,7 +332,7 @@ void job::print_start() const {
   const auto &all = m_member->all();
   const auto [text, hosts] = hosts_of(all);
   std::map<std::string, std::string> paths; // of a class of peers
-  for (std::size_t r = 1; r < all.size(); ++r) {
+  for (std::size_t r = 1; r < all.size() && m_team; ++r) { // another layer has the engine
     const char *const who = all[r].system == all[0].system ? "within a host" : "between hosts";
     if (!paths.contains(who))
       paths[who] = m_team->path_to(static_cast<int>(r));
@@ -477,7 +480,7 @@ std::unique_ptr<joined_job> joined_job::at(const std::string &root, int rank, in
   where.key = setting("key");
   if (where.key.empty())
     where.key = std::string(32, '0');
-  where.launcher = "this program";
+  where.launcher = k_own_launcher;
   return std::unique_ptr<joined_job>(
       new joined_job(std::make_unique<state>(std::move(where), meeting_options{{}, seconds})));
 }
@@ -487,7 +490,7 @@ std::unique_ptr<joined_job> joined_job::by(const share_function &share, int rank
   where.rank = rank;
   where.size = size;
   where.meet = weft_net::meeting::process_manager; // at rank 0, where the others can reach it
-  where.launcher = "this program";
+  where.launcher = k_own_launcher;
   return std::unique_ptr<joined_job>(
       new joined_job(std::make_unique<state>(std::move(where), meeting_options{share})));
 }
