@@ -48,6 +48,8 @@ namespace {
 constexpr std::size_t k_most_message = k_most_inline;
 constexpr std::size_t k_most_part = std::size_t{1} << 30; // bytes of one message of MPI
 constexpr auto k_most_close = std::chrono::seconds(1);
+constexpr int k_most_fruitless =
+    1000; // looks for parts of long data that follow each other at once
 constexpr int k_group_tag = 7713; // of the making of the communicator
 
 std::size_t parts_of(std::size_t bytes) noexcept { return (bytes + k_most_part - 1) / k_most_part; }
@@ -194,6 +196,7 @@ class mpi_engine final : public net::engine {
   outgoing *m_free = nullptr;
   std::vector<peer *> m_ended; // left or lost: their operations end after progress
   std::size_t m_arrived = 0; // since progress() began
+  int m_fruitless = 0; // calls of progress() without a packet
 
   std::mutex m_lock; // of what follows
   std::map<std::uint64_t, own_memory> m_memory;
@@ -228,7 +231,7 @@ mpi_engine::mpi_engine(MPI_Comm comm, int rank, int size, std::size_t queue, std
 }
 
 mpi_engine::~mpi_engine() {
-  if (m_events)
+  if (!m_is_closing)
     close();
   while (m_free)
     delete std::exchange(m_free, m_free->next);
@@ -832,10 +835,11 @@ std::size_t mpi_engine::progress(std::size_t budget) noexcept {
   while (packets < budget && m_inbox.next(take))
     ++packets;
   finish_requests();
-  if (packets != 0) {
-    m_watch.note_found();
+  if (packets != 0)
     return_credits();
-  }
+  m_fruitless = packets != 0 ? 0 : m_fruitless + 1;
+  if (packets != 0 || (!m_transfers.empty() && m_fruitless < k_most_fruitless))
+    m_watch.note_found(); // MPI moves long data in parts, one in each call
   announce_removed();
   while (!m_ended.empty()) {
     peer &p = *m_ended.back();
