@@ -238,34 +238,6 @@ void flood(net::team &team) {
   team.barrier();
 }
 
-void everything(net::team &team) {
-  puts_and_gets(team);
-  atomics(team);
-  notifications(team);
-  fences(team);
-  tasks(team);
-  oracle(team);
-  flood(team);
-  fork_child(team);
-  const long looks = team.allreduce(g_looks);
-  if (team.rank() == 0)
-    std::printf("%d ranks have looked %ld times: all holds\n", team.size(), looks);
-}
-
-/// Waits in each way for what no rank sends, for `weft why`.
-void stuck(net::team &team) {
-  if (team.rank() != 0)
-    for (;;)
-      std::this_thread::sleep_for(std::chrono::seconds(1));
-  team.async_notify(0, 77).get();
-  weft::spawn([&] { team.expect(77, 3, 1); }, weft::label("tied"));
-  weft::spawn([&] { team.wait_notified(78); }, weft::label("suspended"));
-  weft::spawn([&] { team.barrier(); }, weft::label("meets"));
-  std::printf("pid %ld\n", static_cast<long>(getpid()));
-  std::fflush(stdout);
-  weft::taskwait();
-}
-
 /// A child of fork() that uses the team of its parent gets a message for each kind of call, and the
 /// parent's team is as before.
 void fork_child(net::team &team) {
@@ -297,6 +269,34 @@ void fork_child(net::team &team) {
   team.barrier();
   LOOK(team.rank() != 0 || memory.local()[0] == team.size());
   team.barrier();
+}
+
+void everything(net::team &team) {
+  puts_and_gets(team);
+  atomics(team);
+  notifications(team);
+  fences(team);
+  tasks(team);
+  oracle(team);
+  flood(team);
+  fork_child(team);
+  const long looks = team.allreduce(g_looks);
+  if (team.rank() == 0)
+    std::printf("%d ranks have looked %ld times: all holds\n", team.size(), looks);
+}
+
+/// Waits in each way for what no rank sends, for `weft why`.
+void stuck(net::team &team) {
+  if (team.rank() != 0)
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+  team.async_notify(0, 77).get();
+  weft::spawn([&] { team.expect(77, 3, 1); }, weft::label("tied"));
+  weft::spawn([&] { team.wait_notified(78); }, weft::label("suspended"));
+  weft::spawn([&] { team.barrier(); }, weft::label("meets"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  weft::taskwait();
 }
 
 /// Returns whether a process has been stopped by a signal.
