@@ -288,10 +288,10 @@ void wrong_memory_is_refused(job_rank &job) {
 void fresh_memory_is_zero_and_shared(job_rank &job) {
   net::memory_key own;
   auto *const there = static_cast<std::uint64_t *>(job.at().add_fresh_memory(800, own));
+  LOOK(!there || std::all_of(there, there + 100, [](std::uint64_t word) { return word == 0; }));
   const auto keys = job.share(own);
   if (!there)
     return; // this engine has no memory of its own
-  LOOK(std::all_of(there, there + 100, [](std::uint64_t word) { return word == 0; }));
   const std::uint64_t from[2] = {1, 2};
   test_operation write;
   put(write, job.next(), keys[static_cast<std::size_t>(job.next())], 784, from, sizeof from);

@@ -238,33 +238,35 @@ void flood(net::team &team) {
   team.barrier();
 }
 
-/// A child of fork() that uses the team of its parent gets a message for each kind of call, and the
-/// parent's team is as before.
+/// A child of fork(), outside of tasks, that uses the team of its parent gets a message for each kind of
+/// call, and the parent's team is as before.
 void fork_child(net::team &team) {
   auto memory = team.allocate<long>(1);
   team.barrier();
-  const pid_t child = fork();
-  if (child == 0) {
-    const std::string text = "rank " + std::to_string(team.rank()) + " is the process " +
-                             std::to_string(getppid()) + ", and this one is a child of fork()";
-    const auto is_refused = [&](const std::function<void()> &call) {
-      try {
-        call();
-      } catch (const weft::error &e) {
-        return e.code() == weft::errc::not_supported && std::string(e.what()).find(text) == 0;
-      }
-      return false;
-    };
-    const bool all =
-        is_refused([&] { static_cast<void>(team.async_notify(0, 1)); }) &&
-        is_refused([&] { static_cast<void>(team.async_fetch_add(memory.on(0).at(0), 1)); }) &&
-        is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
-        is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
-    _exit(all ? 0 : 1);
-  }
-  int status = -1;
-  LOOK(waitpid(child, &status, 0) == child);
-  LOOK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  std::thread([&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      const std::string text = "rank " + std::to_string(team.rank()) + " is the process " +
+                               std::to_string(getppid()) + ", and this one is a child of fork()";
+      const auto is_refused = [&](const std::function<void()> &call) {
+        try {
+          call();
+        } catch (const weft::error &e) {
+          return e.code() == weft::errc::not_supported && std::string(e.what()).find(text) == 0;
+        }
+        return false;
+      };
+      const bool all =
+          is_refused([&] { static_cast<void>(team.async_notify(0, 1)); }) &&
+          is_refused([&] { static_cast<void>(team.async_fetch_add(memory.on(0).at(0), 1)); }) &&
+          is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
+          is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
+      _exit(all ? 0 : 1);
+    }
+    int status = -1;
+    LOOK(waitpid(child, &status, 0) == child);
+    LOOK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }).join();
   team.async_fetch_add(memory.on(0).at(0), 1).get();
   team.barrier();
   LOOK(team.rank() != 0 || memory.local()[0] == team.size());
