@@ -14,6 +14,8 @@
 #include <tuple>
 #include <vector>
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +198,7 @@ double simulate_apart(const problem &p, mode how, const costs &c) {
   if (child < 0)
     throw std::runtime_error("no process for a simulation");
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // it ends with the command
     double seconds = -1;
     try {
       seconds = simulate(p, how, c);
