@@ -52,12 +52,14 @@ template <class T, class... Extents>
 [[nodiscard]] region region_of_pointer(T *first, Extents... extents) noexcept {
   using element = std::remove_all_extents_t<T>;
   auto *const at = reinterpret_cast<element *>(first);
+  // The plus makes a number of an enumerator. Dimensions behind the second one of the pointee are one.
   if constexpr (std::rank_v<T> == 0)
-    return region(at, {extents...});
+    return region(at, {+extents...});
   else if constexpr (std::rank_v<T> == 1)
-    return region(at, {extents..., std::extent_v<T, 0>});
+    return region(at, {+extents..., std::extent_v<T, 0>});
   else
-    return region(at, {extents..., std::extent_v<T, 0>, std::extent_v<T, 1>});
+    return region(at, {+extents..., std::extent_v<T, 0>,
+                       sizeof(T) / (std::extent_v<T, 0> * sizeof(element))});
 }
 
 /// Returns the bytes from the first to the last of a region.
