@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/commands.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "config/load.hpp"
 #include "config/process.hpp"
@@ -23,29 +24,12 @@ const char k_config_help[] =
 
 namespace {
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 /// Returns the value as a TOML or JSON literal: a plain number or truth value stays bare.
 std::string literal(const setting_info &info, const std::string &text) {
   const bool bare = info.type == setting_type::boolean || info.type == setting_type::integer ||
                     info.type == setting_type::real;
   return bare && (info.limit.zero_word == nullptr || text != info.limit.zero_word) ? text
-                                                                                   : quoted(text);
+                                                                                   : double_quoted(text);
 }
 
 const char *name(setting_stability stability) {
@@ -65,17 +49,17 @@ void print_toml(const loaded_settings &loaded) {
 }
 
 void print_json(const loaded_settings &loaded) {
-  std::printf("{\n  \"file\": %s,\n  \"settings\": [", quoted(loaded.file).c_str());
+  std::printf("{\n  \"file\": %s,\n  \"settings\": [", double_quoted(loaded.file).c_str());
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
     std::printf(
         "%s\n    {\"key\": %s, \"value\": %s, \"origin\": %s, \"type\": \"%s\", \"default\": %s, "
         "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
-        row == 0 ? "" : ",", quoted(info.key).c_str(),
-        literal(info, setting_text(loaded.values, row)).c_str(), quoted(loaded.origin[row]).c_str(),
-        type_text(info.type), quoted(info.default_text).c_str(),
-        quoted(describe_allowed(info)).c_str(), quoted(info.environment).c_str(),
-        read_text(info.read), name(info.stability), quoted(info.doc).c_str());
+        row == 0 ? "" : ",", double_quoted(info.key).c_str(),
+        literal(info, setting_text(loaded.values, row)).c_str(), double_quoted(loaded.origin[row]).c_str(),
+        type_text(info.type), double_quoted(info.default_text).c_str(),
+        double_quoted(describe_allowed(info)).c_str(), double_quoted(info.environment).c_str(),
+        read_text(info.read), name(info.stability), double_quoted(info.doc).c_str());
   }
   std::puts("\n  ]\n}");
 }

@@ -3,6 +3,7 @@
 // killed in that state.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/programs.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
 #include "diagnose/wait_graph.hpp"
@@ -242,46 +243,39 @@ void print_text(const seen &dump) {
   print_places(g);
 }
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  return out + '"';
-}
-
 void print_dot(const wait_graph &graph) {
   std::puts("digraph waits {\n  node [shape=box];");
   for (std::size_t n = 0; n < graph.nodes().size(); ++n)
-    std::printf("  n%zu [label=%s];\n", n, quoted(wait_graph::text(graph.nodes()[n])).c_str());
+    std::printf("  n%zu [label=%s];\n", n, double_quoted(wait_graph::text(graph.nodes()[n])).c_str());
   for (const wait_graph::edge &e : graph.edges())
-    std::printf("  n%zu -> n%zu [label=%s%s];\n", e.from, e.to, quoted(e.reason).c_str(),
+    std::printf("  n%zu -> n%zu [label=%s%s];\n", e.from, e.to, double_quoted(e.reason).c_str(),
                 e.how == wait_graph::guess ? " style=dashed" : "");
   std::puts("}");
 }
 
 void print_json(const seen &dump, long pid) {
   std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid,
-              quoted(dump.now.program).c_str(), dump.now.alive ? "true" : "false",
+              double_quoted(dump.now.program).c_str(), dump.now.alive ? "true" : "false",
               dump.current ? "true" : "false");
   const wait_graph none, &g = dump.waits ? dump.waits->graph : none;
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
-    std::printf("%s%s", n ? "," : "", quoted(wait_graph::text(g.nodes()[n])).c_str());
+    std::printf("%s%s", n ? "," : "", double_quoted(wait_graph::text(g.nodes()[n])).c_str());
   std::printf("],\"places\":[");
   for (std::size_t n = 0; n < g.nodes().size(); ++n) {
     const wait_graph::node &node = g.nodes()[n];
     std::printf("%s{\"state\":%s,\"spawned\":%s,\"stack\":[", n ? "," : "",
-                quoted(node.state).c_str(), quoted(node.spawned).c_str());
+                double_quoted(node.state).c_str(), double_quoted(node.spawned).c_str());
     for (std::size_t i = 0; i < node.stack.size(); ++i)
-      std::printf("%s%s", i ? "," : "", quoted(node.stack[i]).c_str());
+      std::printf("%s%s", i ? "," : "", double_quoted(node.stack[i]).c_str());
     std::printf("]}");
   }
   std::printf("],\"notes\":[");
   for (std::size_t i = 0; dump.waits && i < dump.waits->notes.size(); ++i)
-    std::printf("%s%s", i ? "," : "", quoted(dump.waits->notes[i]).c_str());
+    std::printf("%s%s", i ? "," : "", double_quoted(dump.waits->notes[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "",
-                g.edges()[e].from, g.edges()[e].to, quoted(g.edges()[e].reason).c_str(),
+                g.edges()[e].from, g.edges()[e].to, double_quoted(g.edges()[e].reason).c_str(),
                 g.edges()[e].how == wait_graph::certain ? "true" : "false");
   std::printf("],\"cycle\":[");
   const auto cycle = g.cycle();

@@ -3,6 +3,7 @@
 // lost.
 #include "tools/weft/cmd/launch_plan.hpp"
 #include "tools/weft/commands.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "config/load.hpp"
 #include "config/process.hpp"
@@ -242,13 +243,6 @@ plan read_plan(const words &arguments) {
   return p;
 }
 
-std::string quoted(const std::string &text) {
-  std::string made = "'";
-  for (const char c : text)
-    made += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return made + "'";
-}
-
 /// Returns the variables of this environment that other hosts get.
 std::map<std::string, std::string> variables_for_hosts() {
   std::map<std::string, std::string> made;
@@ -333,17 +327,17 @@ std::string launcher::remote_command(int rank) const {
   char folder[4096];
   std::string made = "IFS= read -r WEFT_NET_KEY && export WEFT_NET_KEY";
   if (getcwd(folder, sizeof folder))
-    made += " && cd " + quoted(folder);
+    made += " && cd " + shell_quoted(folder);
   auto all = variables_for_hosts();
   all.insert(m_variables.begin(), m_variables.end());
   for (const auto &[name, value] : m_variables)
     all[name] = value;
   all["WEFT_NET_RANK"] = std::to_string(rank);
   for (const auto &[name, value] : all)
-    made += " && export " + name + "=" + quoted(value);
+    made += " && export " + name + "=" + shell_quoted(value);
   made += " && exec";
   for (const std::string &word : m_plan.program)
-    made += " " + quoted(word);
+    made += " " + shell_quoted(word);
   return rank == 0 ? made : made + " </dev/null";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manual pages and the completions of shells, from the tables of commands and of settings.
 #include "tools/weft/commands.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "config/settings.hpp"
 #include "config/value.hpp"
@@ -192,14 +193,6 @@ std::string all_settings() {
   return joined(keys);
 }
 
-/// Returns `text` between single quotes, in which `quote` replaces one of its own.
-std::string quoted(const std::string &text, const char *quote) {
-  std::string out = "'";
-  for (const char c : text)
-    out += c == '\'' ? std::string(quote) : std::string(1, c);
-  return out + "'";
-}
-
 void print_bash() {
   std::puts(
       "# Completion of bash for weft. Printed by `weft completion bash`.\n"
@@ -242,7 +235,7 @@ void print_zsh() {
             "  if (( CURRENT == 2 )); then\n"
             "    commands=(");
   for (const command_row &row : command_rows())
-    std::printf("      %s\n", quoted(std::string(row.name) + ":" + row.summary, "'\\''").c_str());
+    std::printf("      %s\n", shell_quoted(std::string(row.name) + ":" + row.summary, "'\\''").c_str());
   std::puts("    )\n"
             "    _describe command commands\n"
             "    compadd -- --version --help\n"
@@ -269,9 +262,9 @@ void print_fish() {
             "complete -c weft -n __fish_use_subcommand -l version -d 'print the version'");
   for (const command_row &row : command_rows()) {
     std::printf("complete -c weft -n __fish_use_subcommand -f -a %s -d %s\n", row.name,
-                quoted(row.summary, "\\'").c_str());
+                shell_quoted(row.summary, "\\'").c_str());
     const std::string condition =
-        quoted("__fish_seen_subcommand_from " + std::string(row.name), "\\'");
+        shell_quoted("__fish_seen_subcommand_from " + std::string(row.name), "\\'");
     for (const std::string &option : options_in(row.help))
       std::printf("complete -c weft -n %s %s %s%s\n", condition.c_str(),
                   option.starts_with("--") ? "-l" : "-s",

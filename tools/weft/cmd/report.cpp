@@ -27,8 +27,6 @@ const char k_diff_help[] =
 
 namespace {
 
-unsigned long long wide(std::uint64_t value) noexcept { return value; }
-
 std::string html(const std::string &text) {
   std::string out;
   for (const char c : text)

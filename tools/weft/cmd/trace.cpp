@@ -2,6 +2,7 @@
 // weft trace: what is in a trace, whether it is sound, a part of it, other formats.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/progress.hpp"
+#include "tools/weft/support/text.hpp"
 #include "tools/weft/trace/check.hpp"
 #include "tools/weft/trace/cut.hpp"
 #include "tools/weft/trace/export/export.hpp"
@@ -29,8 +30,6 @@ const char k_trace_help[] =
     "Exit status: 1 when the trace cannot be read, or is not sound; 2 for a bad command line.\n";
 
 namespace {
-
-unsigned long long wide(std::uint64_t value) noexcept { return value; }
 
 void print_types(const trace_checker &checker, trace_level level) {
   std::printf("%-40s %12s %12s %12s\n", "type", "created", "executed", "live");

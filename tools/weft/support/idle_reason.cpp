@@ -14,9 +14,9 @@ using namespace weft::rt;
 
 namespace {
 
-constexpr double k_worth_saying = 0.05; // of the time in Weft
+constexpr double k_idle_share = 0.05; // of the time in Weft
 
-double value(const reading &numbers, const char *name) {
+double value_or_zero(const reading &numbers, const char *name) {
   const double v = value_of(numbers, parse_counter_name(name));
   return std::isnan(v) ? 0 : v;
 }
@@ -24,14 +24,14 @@ double value(const reading &numbers, const char *name) {
 } // namespace
 
 idle_reason_of why_idle(const reading &now, const reading &spent) {
-  if (value(spent, "/threads/time/idle") < k_worth_saying * value(spent, "/threads/time/overall"))
+  if (value_or_zero(spent, "/threads/time/idle") < k_idle_share * value_or_zero(spent, "/threads/time/overall"))
     return {"none", {}};
-  const double ready = value(now, "/threads/count/instantaneous/pending"),
-               waiting = value(now, "/threads/count/instantaneous/waiting"),
-               run = value(spent, "/threads/count/cumulative");
+  const double ready = value_or_zero(now, "/threads/count/instantaneous/pending"),
+               waiting = value_or_zero(now, "/threads/count/instantaneous/waiting"),
+               run = value_or_zero(spent, "/threads/count/cumulative");
   if (ready > 0)
     return {"ready", text("%.0f tasks or frames are ready: workers are about to take them", ready)};
-  if (waiting > 0 && value(spent, "/threads/count/held-back") > 0)
+  if (waiting > 0 && value_or_zero(spent, "/threads/count/held-back") > 0)
     return {
         "held-back",
         text("none is ready; %.0f wait, and producers were held back (throttle.bytes)", waiting)};

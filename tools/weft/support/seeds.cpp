@@ -2,6 +2,7 @@
 #include "tools/weft/support/seeds.hpp"
 
 #include "tools/weft/support/child.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -82,24 +83,21 @@ void print_difference(const outcome &reference, const outcome &other,
   }
 }
 
-std::string quoted(const std::string &word) {
+std::string word_of_shell(const std::string &word) {
   static constexpr char k_plain[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos)
     return word;
-  std::string out = "'";
-  for (const char c : word)
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return shell_quoted(word);
 }
 
 std::string command_of(const exploration &what, int seed) {
   std::string text = "weft run --set sched.seed=" + std::to_string(seed);
   for (const auto &word : what.options)
-    text += " " + quoted(word);
+    text += " " + word_of_shell(word);
   text += " --";
   for (const auto &word : what.program)
-    text += " " + quoted(word);
+    text += " " + word_of_shell(word);
   return text;
 }
 

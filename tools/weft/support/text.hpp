@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of numbers: what printf writes, and times for people.
+// Text of numbers, times for people, and quoted text.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -14,12 +15,41 @@ namespace weft_tool {
   return line;
 }
 
+/// Returns `value` in the type that %llu prints.
+[[nodiscard]] inline unsigned long long wide(std::uint64_t value) noexcept { return value; }
+
 /// Returns a time in the unit that suits it, with the same digits wherever a report shows it.
 [[nodiscard]] inline std::string duration(double ns) {
   return ns < 1e3   ? text("%.0f ns", ns)
          : ns < 1e6 ? text("%.1f us", ns / 1e3)
          : ns < 1e9 ? text("%.2f ms", ns / 1e6)
                     : text("%.3f s", ns / 1e9);
+}
+
+/// Returns `text` as a string of JSON, TOML and DOT.
+[[nodiscard]] inline std::string double_quoted(const std::string &text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+/// Returns `text` between single quotes, in which `quote` replaces one of its own: a word of a shell.
+[[nodiscard]] inline std::string shell_quoted(const std::string &text, const char *quote = "'\\''") {
+  std::string out = "'";
+  for (const char c : text)
+    out += c == '\'' ? std::string(quote) : std::string(1, c);
+  return out + "'";
 }
 
 } // namespace weft_tool
