@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times for people: the unit that suits, and its digits.
+// How the command quotes words: for JSON, TOML and DOT, and for shells.
 #include "tools/weft/support/text.hpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using weft_tool::duration;
-
-TEST(text, a_duration_has_the_unit_that_suits_it) {
-  EXPECT_EQ(duration(0), "0 ns");
-  EXPECT_EQ(duration(999), "999 ns");
-  EXPECT_EQ(duration(1e3), "1.0 us");
-  EXPECT_EQ(duration(12'340), "12.3 us");
-  EXPECT_EQ(duration(1e6), "1.00 ms");
-  EXPECT_EQ(duration(12'340'000), "12.34 ms");
-  EXPECT_EQ(duration(1e9), "1.000 s");
-  EXPECT_EQ(duration(1'234'500'000'000), "1234.500 s");
+TEST(text, quotes_for_json_keep_every_character) {
+  EXPECT_EQ(weft_tool::double_quoted(""), R"("")");
+  EXPECT_EQ(weft_tool::double_quoted("task 'a'"), R"("task 'a'")");
+  EXPECT_EQ(weft_tool::double_quoted(R"(say "a\b")"), R"("say \"a\\b\"")");
+  EXPECT_EQ(weft_tool::double_quoted("a\nb\x1f\x20\x7f"), "\"a\\u000ab\\u001f \x7f\"");
+  EXPECT_EQ(weft_tool::double_quoted("\xc3\xa9"), "\"\xc3\xa9\"");
 }
 
-TEST(text, is_what_printf_writes) { EXPECT_EQ(weft_tool::text("%d %s", 7, "x"), "7 x"); }
+TEST(text, quotes_for_shells_end_and_begin_again_at_a_quote) {
+  EXPECT_EQ(weft_tool::shell_quoted(""), "''");
+  EXPECT_EQ(weft_tool::shell_quoted("a $b \"c\""), "'a $b \"c\"'");
+  EXPECT_EQ(weft_tool::shell_quoted("it's"), R"('it'\''s')");
+  EXPECT_EQ(weft_tool::shell_quoted("it's", "\\'"), R"('it\'s')");
+}
 
 } // namespace
