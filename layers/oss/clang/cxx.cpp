@@ -105,6 +105,7 @@ class task_writer {
     write_list();
     write_reductions();
     choose_captures();
+    write_stand_ins();
     write_spawn();
     code << (chunked ? "} }" : "}");
   }
@@ -121,6 +122,7 @@ class task_writer {
     SourceLocation where;
     std::string reduction; // the name of its item
     bool plain = false;
+    std::string stand_in = {}; // what the task calls the variable itself
   };
 
   [[nodiscard]] bool iterates() const { return parsed.directive->id == directive_id::taskiter; }
@@ -302,7 +304,7 @@ class task_writer {
                          bool plain = false) {
       if (used.contains(name_of(token)) && !is_loop_variable(name_of(token)) &&
           seen.insert(name_of(token)).second)
-        m_captures.push_back({name_of(token), how, token.getLocation(), reduction, plain});
+        m_captures.push_back({name_of(token), how, token.getLocation(), reduction, plain, {}});
     };
     // What is reduced first, then the clauses, then the rules for the variables of dependences.
     for (const auto &[name, it] : m_reductions)
@@ -311,7 +313,7 @@ class task_writer {
     if (function)
       for (std::size_t i = 0; i < function->parameters.size(); ++i)
         if (const std::string &name = function->parameters[i].name; seen.insert(name).second)
-          m_captures.push_back({name, captured::as::parameter, place, type_of_parameter(i), false});
+          m_captures.push_back({name, captured::as::parameter, place, type_of_parameter(i), false, {}});
     for (const variable &v : parsed.variables)
       add(v.name, v.sharing == clause_id::shared     ? captured::as::reference
                   : v.sharing == clause_id::private_ ? captured::as::own
@@ -329,6 +331,17 @@ class task_writer {
       for (const Token &name : names_beside_base(it))
         if (used.contains(name_of(name)) && names_global_variable(name))
           add(name, captured::as::copy);
+  }
+
+  /// Writes a reference to each variable that the task may use itself. The task's variable of that name is initialized with it: if the variable
+  /// is a global or static one, this is a constant, which the tasks inside do not capture. So they use the variable as well. Otherwise they copy.
+  void write_stand_ins() {
+    for (captured &c : m_captures)
+      if (c.how == captured::as::reference || c.how == captured::as::by_type) {
+        c.stand_in = fresh("itself");
+        code.at(c.where) << "[[maybe_unused]] auto &" + c.stand_in + " = " + c.name + ";";
+        code.at(place);
+      }
   }
 
   /// Writes the captures, and collects what the lambda's body begins with.
@@ -356,16 +369,20 @@ class task_writer {
         m_locals += "[[maybe_unused]] ::weft::oss::own<decltype(" + c.name + ")> " + c.name + ";";
         continue;
       }
-      next();
-      code.at(c.where); // an error about the variable belongs there
+      if (!c.stand_in.empty() && parsed.by_default != defaults::shared) {
+        next();
+        code << "&" + c.stand_in;
+      }
       if (c.how == captured::as::reference) {
-        code << "&" + c.name + " = " + c.name;
-        code.at(place);
+        m_locals += "[[maybe_unused]] auto &" + c.name + " = " + c.stand_in + ";";
         continue;
       }
+      next();
+      code.at(c.where); // an error about the variable belongs there
       const std::string holder = fresh("copy");
       const std::string how = c.how == captured::as::parameter ? "argument<" + c.reduction + ">("
                               : c.how == captured::as::copy    ? "copied("
+                              : c.how == captured::as::by_type ? "copy_of_pointer("
                               : c.plain                        ? "referred("
                                                                : "copied_if_pointer(";
       code << holder + " = ::weft::oss::" + how + c.name + ")";
@@ -376,7 +393,10 @@ class task_writer {
         m_locals += "[[maybe_unused]] decltype(auto) " + c.name + " = " + c.reduction +
                     "_place.of(" + holder + "());";
       } else {
-        m_locals += "[[maybe_unused]] auto &" + c.name + " = " + holder + "();";
+        m_locals += "[[maybe_unused]] auto &" + c.name + " = ";
+        if (c.how == captured::as::by_type)
+          m_locals += "!::weft::oss::refers_to_pointer<decltype(" + c.stand_in + ")> ? " + c.stand_in + " : ";
+        m_locals += holder + "();";
       }
       code.at(place);
     }

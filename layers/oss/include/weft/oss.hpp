@@ -42,6 +42,17 @@ template <class T>
   else
     return [&object]() -> T & { return object; };
 }
+/// Returns a callable that returns a reference to a copy of a pointer; of anything else, one that is never called.
+template <class T>
+[[nodiscard]] auto copy_of_pointer(T &object) noexcept {
+  if constexpr (std::is_pointer_v<T>)
+    return copied(object);
+  else
+    return []() -> T & { __builtin_unreachable(); };
+}
+/// Tells of the type of a reference whether the object is a pointer.
+template <class T>
+inline constexpr bool refers_to_pointer = std::is_pointer_v<std::remove_reference_t<T>>;
 /// Returns a callable that returns a reference to the object.
 template <class T>
 [[nodiscard]] auto referred(T &object) noexcept {

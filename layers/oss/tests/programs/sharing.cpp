@@ -253,6 +253,72 @@ static void indices() {
   CHECK(v[7] == 7);
 }
 
+// The tasks inside of a task that names a global or static variable use the variable; a local one they copy.
+static int g_nested[8];
+template <class T>
+struct with_row {
+  static T row[4];
+  void tasks() {
+#pragma oss task inout(row[1])
+    {
+#pragma oss task
+      row[2] = T(3);
+#pragma oss taskwait
+      row[1] = T(2);
+    }
+#pragma oss taskwait
+    CHECK(row[1] == T(2) && row[2] == T(3));
+  }
+};
+template <class T>
+T with_row<T>::row[4];
+
+static void inside_of_tasks() {
+  static int counter = 0;
+  static int *pointer = g_nested;
+  int local[8] = {}, plain = 0;
+#pragma oss task inout(g_nested[3], pointer[0], local[3], plain) shared(counter)
+  {
+#pragma oss task
+    {
+      g_nested[4] = 1;
+      counter = 5;
+      local[4] = 1;
+      plain = 1;
+      pointer = nullptr;
+#pragma oss task inout(g_nested[6])
+#pragma oss task
+      g_nested[5] = 2;
+#pragma oss taskwait
+    }
+#pragma oss taskwait
+    CHECK(pointer == g_nested);
+    g_nested[3] = local[3] = 3;
+    plain += 6;
+  }
+#pragma oss taskwait
+  CHECK(g_nested[3] == 3 && g_nested[4] == 1 && g_nested[5] == 2 && counter == 5);
+  CHECK(local[3] == 3 && local[4] == 0 && plain == 6 && pointer == g_nested);
+#pragma oss task default(shared) inout(g_nested[3])
+#pragma oss task
+  g_nested[7] = 9;
+#pragma oss task default(none) inout(g_nested[3])
+#pragma oss task
+  g_nested[3] = 8;
+#pragma oss taskwait
+  CHECK(g_nested[7] == 9 && g_nested[3] == 8);
+#pragma oss taskloop inout(g_nested[3])
+  for (int i = 0; i < 2; ++i) {
+#pragma oss task
+    g_nested[i] = i + 1;
+#pragma oss taskwait
+  }
+#pragma oss taskwait
+  CHECK(g_nested[0] == 1 && g_nested[1] == 2);
+  with_row<int>().tasks();
+  with_row<double>().tasks();
+}
+
 int main() {
   const int total = g_total;
   indices();
@@ -262,6 +328,7 @@ int main() {
   with_static::indices();
   clauses();
   by_dependences();
+  inside_of_tasks();
   objects();
   lives_as_long_as_its_children();
 }
