@@ -43,10 +43,21 @@ int main() {
     ok += v[5];
 #pragma oss release in(v[4 : 5])
   }
+  // A shape takes all dimensions of what its pointer points to, and an enumerator as an extent.
+  static int hyper[2][3][4][5];
+  int(*const blocks)[3][4][5] = hyper;
+  enum : short { both = 2 };
+#pragma oss task out([both] blocks)
+  {
+    be_late();
+    blocks[1][2][3][4] = 16;
+  }
+#pragma oss task in(hyper[1][2][3][4])inout(ok)
+  ok += hyper[1][2][3][4];
   const int *const p = v;
 #pragma oss taskwait in([16] p)
 #pragma oss taskwait
-  CHECK(ok == 15);
+  CHECK(ok == 31);
 #else
   // Two items that overlap and begin elsewhere are two data: each task waits until the other has begun.
   int v[16] = {};
