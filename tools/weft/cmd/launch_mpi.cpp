@@ -19,6 +19,7 @@
 
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +141,13 @@ words command_of_mpich(const plan &asked, const std::vector<std::string> &hosts)
   return made;
 }
 
+/// Returns whether the first word names a file that this host can run.
+bool can_run(const words &program) {
+  struct stat s {};
+  const std::string path = find_program(program[0]);
+  return !path.empty() && stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode);
+}
+
 class mpi_job final : weft_net::rendezvous::listener {
  public:
   mpi_job(const plan &asked, std::vector<std::string> hosts)
@@ -178,6 +186,14 @@ class mpi_job final : weft_net::rendezvous::listener {
 
 void mpi_job::start() {
   const auto [kind, path] = find_mpi(engine_of(m_plan));
+  // Open MPI's launcher, told to survive the loss of ranks, waits for ever for those of a program that it cannot start.
+  if (m_hosts.empty() && !can_run(m_plan.program)) {
+    std::fprintf(stderr, "weft launch: cannot run %s: there is no such program\n",
+                 m_plan.program[0].c_str());
+    m_code = k_no_program;
+    m_is_over = true;
+    return;
+  }
   auto variables = variables_of(m_plan);
   variables["WEFT_NET_ENGINE"] = kind->engine;
   variables["WEFT_NET_ROOT"] = m_address + ":" + std::to_string(m_meeting.port());
