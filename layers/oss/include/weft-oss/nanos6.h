@@ -262,5 +262,4 @@ static inline char const *nanos6_get_runtime_version(void) { return weft_version
 }
 #endif
 
-#include "nanos6/cpus.h"
-#include "nanos6/numa.h"
+#include "nanos6/cpus.h" // and numa.h

@@ -152,3 +152,5 @@ static inline int nanos6_is_numa_tracking_enabled(void) { return 0; }
 #ifdef __cplusplus
 }
 #endif
+
+#include "numa.h" // which needs these
