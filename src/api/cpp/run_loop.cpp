@@ -22,6 +22,7 @@
 #include "tune/loop_block.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/loop_block_setting.hpp>
 #include <weft/detail/run_loop.hpp>
 #include <weft/join.hpp>
 #include <weft/runtime.hpp>
@@ -50,9 +51,6 @@ constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
 
 std::atomic<float> g_wake_ns{5000};
 
-double block_ns() noexcept {
-  return static_cast<double>(g_loop_block_ns.load(std::memory_order_relaxed));
-}
 double wake_ns() noexcept { return static_cast<double>(g_wake_ns.load(std::memory_order_relaxed)); }
 
 /// Returns what is to be done with exceptions. Starts Weft, which reads the setting.
@@ -355,15 +353,15 @@ bool loop_blocks::state::next_alone(std::uint64_t &first, std::uint64_t &count) 
     if (known) { // a prediction that is false is found after an eighth
       if (publish())
         return !stays_alone && next_shared(first, count);
-      want = std::clamp<std::uint64_t>(next_serial_block(UINT64_MAX, ns, left, block_ns()) / 8, 1,
-                                       left);
+      want = std::clamp<std::uint64_t>(
+          next_serial_block(UINT64_MAX, ns, left, loop_block_ns()) / 8, 1, left);
     }
   } else if (own_ns < static_cast<std::uint64_t>(k_prefix_ns) && !was_known) {
     want = std::min(left, 2 * last);
   } else {
     if (publish())
       return !stays_alone && next_shared(first, count);
-    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, block_ns());
+    want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, loop_block_ns());
   }
   const std::uint64_t begin = std::exchange(done, done + want);
   return give(begin, want, first, count);
@@ -385,7 +383,7 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
       wake_up();
     const std::uint64_t left = own.left() * shared.unit;
     if (last != 0 || ns > 0)
-      want = next_block(last != 0 ? last : left, ns, left, block_ns()) / shared.unit;
+      want = next_block(last != 0 ? last : left, ns, left, loop_block_ns()) / shared.unit;
   }
   const auto most =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));
@@ -502,6 +500,10 @@ bool blocks_ignore_time() {
 }
 unsigned loop_workers() { return static_cast<unsigned>(worker_count()); }
 std::uint64_t loop_clock() noexcept { return now_ns(); }
+
+double loop_block_ns() noexcept {
+  return static_cast<double>(g_loop_block_ns.load(std::memory_order_relaxed));
+}
 
 void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept {
   if (iterations <= 0)

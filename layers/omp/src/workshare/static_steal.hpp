@@ -5,6 +5,7 @@
 #pragma once
 
 #include <weft/detail/chunk_range.hpp>
+#include <weft/detail/loop_block_setting.hpp>
 #include <weft/detail/loop_blocks.hpp>
 #include <weft/detail/run_loop.hpp>
 
@@ -46,7 +47,8 @@ class basic_chunk_pace {
     std::uint32_t want = 1;
     if (m_block != 0) {
       m_ns = weft::detail::blend(m_ns, static_cast<double>(now - m_began_at) / m_block);
-      want = static_cast<std::uint32_t>(weft::detail::next_block(m_block, m_ns, left));
+      want = static_cast<std::uint32_t>(
+          weft::detail::next_block(m_block, m_ns, left, weft::detail::loop_block_ns()));
     }
     m_began_at = now;
     m_block = want;

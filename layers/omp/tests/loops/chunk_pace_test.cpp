@@ -2,6 +2,9 @@
 // How many chunks of a static_steal loop a member takes at once, by a clock that the test sets.
 #include "workshare/static_steal.hpp"
 
+#include <weft/knob.hpp>
+#include <weft/weft.hpp>
+
 #include <cstdint>
 #include <gtest/gtest.h>
 
@@ -45,6 +48,15 @@ TEST(chunk_pace, takes_as_many_chunks_as_last_four_microseconds) {
   EXPECT_EQ(settled(p, 100), 40u);
   pace slow = begun();
   EXPECT_EQ(settled(slow, 10'000), 1u);
+}
+
+TEST(chunk_pace, setting_loop_block_says_how_long_a_block_takes) {
+  weft::start();
+  weft::tune::set("loop.block", "16us");
+  pace p = begun();
+  EXPECT_EQ(settled(p, 100), 160u);
+  weft::tune::set("loop.block", "4us");
+  EXPECT_EQ(settled(p, 100), 40u);
 }
 
 TEST(chunk_pace, takes_no_more_than_a_quarter_of_what_is_left) {
