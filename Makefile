@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -30,8 +30,11 @@ demo:
 	$(compile) --target cholesky
 	$(BUILD)/bin/cholesky
 
+# In two steps, so that the second finds the compiler cache and Ninja where the first has just installed them.
 test:
 	@tools/check/prepare test
+	@$(MAKE) --no-print-directory test-prepared
+test-prepared:
 	$(configure)
 	$(compile)
 	@(cd $(BUILD) && $(ctest) -LE stress); status=$$?; tools/check/skipped $(BUILD); exit $$status
