@@ -31,6 +31,7 @@ namespace rt {
 struct entered_policy;
 struct policy_event;
 struct policy_moment;
+struct program_knob;
 } // namespace rt
 
 namespace tune {
@@ -48,6 +49,8 @@ class WEFT_API event {
   /// Cost. One load without a policy; otherwise an addition and a wake-up.
   /// Threads. Any, and tasks.
   void fire() noexcept;
+
+  [[nodiscard]] rt::policy_event &inner() noexcept { return *m_event; } ///< for the library
 
  private:
   friend class policy;
@@ -77,6 +80,8 @@ class WEFT_API session {
  public:
   explicit session(any_knob &knob, const plan &how = {}); ///< for one knob
   explicit session(const std::vector<any_knob *> &knobs, const plan &how = {}); ///< for several
+  session(rt::program_knob *const *knobs, std::size_t count,
+          const plan &how); ///< for the library
   ~session(); ///< keeps what was found
   session(const session &) = delete;
   session &operator=(const session &) = delete;
@@ -97,7 +102,7 @@ class WEFT_API session {
 
  private:
   struct state;
-  void make(const std::vector<any_knob *> &knobs, const plan &how);
+  void make(const std::vector<rt::program_knob *> &knobs, const plan &how);
   bool begin_call();
   std::atomic<bool> m_is_on{true}; // false once it is known that nothing moves
   std::unique_ptr<state> m_state;

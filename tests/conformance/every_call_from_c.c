@@ -648,6 +648,60 @@ static void policies_are_entered_and_ended(void) {
   EXPECT(weft_policy_read(NULL, "/threads/rate", 0, NULL) == WEFT_ERR_INVALID_ARGUMENT);
 }
 
+static void count_decision(const char *decision, void *count) {
+  EXPECT(decision[0]);
+  ++*(int *)count;
+}
+
+/* Without tune=on a session measures nothing and leaves its knobs alone. */
+static void sessions_are_made_and_ended(void) {
+  weft_knob *rows = NULL, *columns = NULL;
+  weft_session *session = NULL, *other = NULL;
+  weft_tuning_policy *policy = NULL;
+  char text[4] = "?";
+  size_t needed = 0;
+  int measured = -1, called = 0, decisions = 0;
+  EXPECT(weft_knob_define("c.rows", 8, 1, 64, WEFT_STEPS_LOGARITHMIC, WEFT_HOLDS_FROM_NEXT_CALL, "",
+                          &rows) == WEFT_OK);
+  EXPECT(weft_knob_define("c.columns", 8, 1, 64, WEFT_STEPS_LOGARITHMIC, WEFT_HOLDS_FROM_NEXT_CALL,
+                          "", &columns) == WEFT_OK);
+  weft_knob *const both[] = {rows, columns}, *const twice[] = {rows, rows};
+  weft_knob *const one_missing[] = {rows, NULL};
+  EXPECT(weft_session_create(NULL, 1, NULL, NULL, 0.02, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(both, 0, NULL, NULL, 0.02, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(both, 2, NULL, NULL, 0.02, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(twice, 2, NULL, NULL, 0.02, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(one_missing, 2, NULL, NULL, 0.02, &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(both, 2, NULL, NULL, 1.5, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create(both, 2, "/statistics/average@/threads/rate", NULL, 0.02, &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(other == NULL);
+  EXPECT(weft_session_create(both, 2, "/threads/time/cumulative-overhead", "c.site", 0.02,
+                             &session) == WEFT_OK);
+  EXPECT(weft_policy_at("c calls", weft_session_calls(session), look_and_set, &called, &policy) ==
+         WEFT_OK);
+  EXPECT(weft_session_begin(session, &measured) == WEFT_OK && measured == 0);
+  EXPECT(weft_session_end(session, 1) == WEFT_OK);
+  EXPECT(weft_session_begin(session, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_begin(NULL, &measured) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_end(NULL, 1) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_settled(session) == 1 && weft_session_settled(NULL) == 0);
+  EXPECT(weft_session_trials(session) == 0 && weft_session_trials(NULL) == 0);
+  EXPECT(weft_session_decision(session, text, sizeof text, &needed) == WEFT_OK && needed == 1 &&
+         text[0] == 0);
+  EXPECT(weft_session_decision(NULL, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_calls(NULL) == NULL);
+  EXPECT(weft_decisions_list(count_decision, &decisions) == WEFT_OK && decisions == 0);
+  EXPECT(weft_decisions_list(NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_knob_value(rows) == 8 && weft_knob_value(columns) == 8 && called == 0);
+  weft_policy_end(policy);
+  weft_session_destroy(session);
+  weft_session_destroy(NULL);
+  weft_knob_withdraw(rows);
+  weft_knob_withdraw(columns);
+}
+
 static void knobs_are_defined_and_changed(void) {
   static const int64_t sizes[] = {160, 320};
   static const char *const orders[] = {"row", "column"};
@@ -724,6 +778,7 @@ int main(void) {
   counters_are_read_and_defined();
   levels_and_histograms_are_read();
   policies_are_entered_and_ended();
+  sessions_are_made_and_ended();
   knobs_are_defined_and_changed();
   the_end_is_final();
   return failures != 0;

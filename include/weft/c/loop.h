@@ -78,8 +78,8 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
 WEFT_API int weft_taskloop_chunks(uint64_t iterations, const weft_loop_options *loop,
                                   uint64_t *chunks);
 
-// Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8
-// chunks per worker); workers with nothing else to do take chunks of it. The task has the accesses
+// Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: the
+// chunks choose their sizes); workers with nothing else to do take chunks of it. The task has the accesses
 // of the list, once. options->flags may hold WEFT_TASK_NOGROUP. Where reductions are in place, among
 // regions and below a final task, one worker runs all chunks of a loop that reduces.
 //

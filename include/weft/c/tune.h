@@ -17,6 +17,7 @@ extern "C" {
 typedef struct weft_tuning_policy weft_tuning_policy; // a function that is called now and then
 typedef struct weft_policy_call weft_policy_call; // a call of it
 typedef struct weft_event weft_event; // something that happens in the program
+typedef struct weft_session weft_session; // a search for good values of knobs
 
 // Is a policy's function. It must be short, and neither wait nor leave by an exception. A result that
 // is not 0 ends the calls, with a message.
@@ -84,6 +85,81 @@ WEFT_API void weft_event_destroy(weft_event *event);
 // Threads. Any thread, and tasks.
 // Blocks. Never.
 WEFT_API void weft_event_fire(weft_event *event);
+
+// Makes a session: it finds values of `count` knobs for which a unit of work costs least. A knob
+// belongs to one session, and is not changed by others meanwhile: a session ends when it finds a
+// value that it has not set. The program reads the knobs by weft_knob_value.
+//
+// `objective` is a counter, or a sum, difference or product of counters, of which a unit of work is to
+// cost little; NULL: time. `site` is the name under which the finding is kept; NULL: the name of the
+// first knob. `budget` is the part of the run time that trials may lose, from 0 to 1; 0.02 is usual.
+//
+// Ownership. Strings are copied. *session is for weft_session_destroy, before weft_knob_withdraw.
+// Threads. Any.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL, no knob, the same knob twice, a budget out of its range, an objective
+// that is a ratio, a level or badly written), OUT_OF_RESOURCES (no memory).
+WEFT_API int weft_session_create(weft_knob *const *knobs, size_t count, const char *objective,
+                                 const char *site, double budget, weft_session **session);
+
+// Ends a session. NULL is ignored.
+//
+// Threads. One thread, after all other calls with the session and weft_policy_end of all policies on
+// its event.
+WEFT_API void weft_session_destroy(weft_session *session);
+
+// Begins a call of the program's site: gives the knobs their values. Sets *measured to 1 if the call
+// is measured, and weft_session_end is to end it; to 0 without tune=on, once the session leaves the
+// knobs alone, and while a call of another thread is measured. Starts Weft. Without tune=on later
+// calls cost one load.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL, an objective that is not known), as weft_start().
+WEFT_API int weft_session_begin(weft_session *session, int *measured);
+
+// Ends a call that weft_session_begin measures, and that has done `work` units, in any unit. A call
+// of 0 units does not count.
+//
+// Threads. That of weft_session_begin.
+// Blocks. Never for long: a lock.
+// Errors. INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES (no memory).
+WEFT_API int weft_session_end(weft_session *session, double work);
+
+// Returns whether the search is over: 1 or 0. 0 for NULL.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Never for long: a lock.
+WEFT_API int weft_session_settled(const weft_session *session);
+
+// Returns how many values have been tried. 0 for NULL.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Never for long: a lock.
+WEFT_API size_t weft_session_trials(const weft_session *session);
+
+// Writes what a session has decided last, as a sentence that is empty before the first decision, into
+// `buffer`, cut to its size and ended by a zero. Sets *needed to the bytes of the whole, with the zero.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Never for long: a lock.
+// Errors. INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0).
+WEFT_API int weft_session_decision(const weft_session *session, char *buffer, size_t size,
+                                   size_t *needed);
+
+// Returns the event that happens at the end of each call that is measured. NULL for NULL.
+//
+// Ownership. The session's: not for weft_event_destroy.
+// Threads. Any.
+WEFT_API weft_event *weft_session_calls(weft_session *session);
+
+// Calls `use` with what sessions and policies have decided, as sentences, the oldest first; the newest
+// 64.
+//
+// Threads. Any. `use` must not throw.
+// Blocks. While `use` does.
+// Errors. INVALID_ARGUMENT (NULL).
+WEFT_API int weft_decisions_list(void (*use)(const char *decision, void *context), void *context);
 
 #ifdef __cplusplus
 }

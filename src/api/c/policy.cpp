@@ -15,9 +15,12 @@ struct weft_tuning_policy {
 struct weft_policy_call {
   const policy_moment &moment;
 };
-struct weft_event : policy_event {};
 
 namespace {
+
+policy_event *event_of(weft_event *event) noexcept {
+  return reinterpret_cast<policy_event *>(event);
+}
 
 void call_function(void *context, const policy_moment &moment) {
   const auto &self = *static_cast<weft_tuning_policy *>(context);
@@ -73,7 +76,7 @@ int weft_policy_at(const char *name, weft_event *event, weft_policy_function *fu
     require(event, "weft_policy_at", "event");
     policy_plan plan;
     plan.name = name;
-    plan.event = event;
+    plan.event = event_of(event);
     enter("weft_policy_at", std::move(plan), function, context, policy);
   });
 }
@@ -110,11 +113,11 @@ int weft_policy_read(const weft_policy_call *call, const char *counter, int inte
 int weft_event_make(weft_event **event) {
   return guarded([&] {
     require(event, "weft_event_make", "event");
-    *event = new weft_event;
+    *event = reinterpret_cast<weft_event *>(new policy_event);
   });
 }
-void weft_event_destroy(weft_event *event) { delete event; }
+void weft_event_destroy(weft_event *event) { delete event_of(event); }
 void weft_event_fire(weft_event *event) {
   if (event)
-    fire(*event);
+    fire(*event_of(event));
 }

@@ -298,15 +298,22 @@ struct session::state {
   }
 };
 
-session::session(any_knob &knob, const plan &how) { make({&knob}, how); }
-session::session(const std::vector<any_knob *> &knobs, const plan &how) { make(knobs, how); }
+session::session(any_knob &knob, const plan &how) { make({knob.m_knob}, how); }
+session::session(const std::vector<any_knob *> &knobs, const plan &how) {
+  std::vector<program_knob *> own;
+  for (const any_knob *knob : knobs)
+    own.push_back(knob ? knob->m_knob : nullptr);
+  make(own, how);
+}
+session::session(program_knob *const *knobs, std::size_t count, const plan &how) {
+  make({knobs, knobs + count}, how);
+}
 
-void session::make(const std::vector<any_knob *> &knobs, const plan &how) {
+void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
   if (knobs.empty())
     throw_error(errc::invalid_argument, "a session got no knob; name at least one");
   m_state = std::make_unique<state>();
-  for (const any_knob *knob : knobs) {
-    program_knob *const own = knob ? knob->m_knob : nullptr;
+  for (program_knob *const own : knobs) {
     if (!own)
       throw_error(errc::invalid_argument, "a session got a knob that is null; name at least one");
     for (const auto &of : m_state->knobs)

@@ -3,6 +3,7 @@
 #include "support/case_process.hpp"
 #include "tune/history.hpp"
 
+#include <weft/c/tune.h>
 #include <weft/tune.hpp>
 #include <weft/weft.hpp>
 
@@ -68,6 +69,71 @@ TEST(session, finds_the_best_value_of_a_knob_and_says_so) {
     EXPECT_EQ(now.value("/tuner/count/trials"), static_cast<double>(at.tuned.trials()));
     EXPECT_EQ(now.value("/tuner/count/decisions"), static_cast<double>(tune::decisions().size()));
     EXPECT_EQ(now.value("/tuner/count/reverts"), 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, of_c_finds_the_best_values_and_says_so) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    weft_knob *size = nullptr, *order = nullptr;
+    const char *const orders[] = {"row", "column"};
+    ASSERT_EQ(weft_knob_define("c.size", 4, 1, 1024, WEFT_STEPS_LOGARITHMIC,
+                               WEFT_HOLDS_FROM_NEXT_CALL, "", &size),
+              WEFT_OK);
+    ASSERT_EQ(weft_knob_define_choice("c.order", 0, orders, 2, WEFT_HOLDS_FROM_NEXT_CALL, "",
+                                      &order),
+              WEFT_OK);
+    weft_knob *const both[] = {size, order};
+    weft_session *tuned = nullptr;
+    ASSERT_EQ(weft_session_create(both, 2, "/app/cost", "c.site", 1.0, &tuned), WEFT_OK);
+    for (int i = 0; i < 2000 && !weft_session_settled(tuned); ++i) {
+      int measured = 0, of_another = 1;
+      ASSERT_EQ(weft_session_begin(tuned, &measured), WEFT_OK);
+      EXPECT_EQ(weft_session_begin(tuned, &of_another), WEFT_OK);
+      EXPECT_EQ(of_another, 0);
+      const double away = std::abs(std::log2(static_cast<double>(weft_knob_value(size)) / 256));
+      site::cost().add(static_cast<std::uint64_t>(
+          100'000 * (1 + 0.2 * away) * (weft_knob_value(order) == 1 ? 1 : 1.5)));
+      if (measured) {
+        ASSERT_EQ(weft_session_end(tuned, 100), WEFT_OK);
+      }
+    }
+    EXPECT_EQ(weft_session_settled(tuned), 1);
+    EXPECT_EQ(weft_knob_value(size), 256);
+    EXPECT_EQ(weft_knob_value(order), 1);
+    EXPECT_GE(weft_session_trials(tuned), 3u);
+    char said[128];
+    std::size_t needed = 0;
+    EXPECT_EQ(weft_session_decision(tuned, said, sizeof said, &needed), WEFT_OK);
+    EXPECT_STREQ(said, "keeps c.size=256 c.order=column: better than the default");
+    std::string last;
+    EXPECT_EQ(weft_decisions_list(
+                  [](const char *decision, void *to) { *static_cast<std::string *>(to) = decision; },
+                  &last),
+              WEFT_OK);
+    EXPECT_EQ(last, std::string("c.site: ") + said);
+    weft_session_destroy(tuned);
+    weft_knob_withdraw(size);
+    weft_knob_withdraw(order);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, an_unknown_objective_is_refused_at_the_first_call_from_c) {
+  const auto end = test::in_process(k_on, [] {
+    weft_knob *size = nullptr;
+    ASSERT_EQ(weft_knob_define("c.size", 4, 1, 1024, WEFT_STEPS_LINEAR, WEFT_HOLDS_FROM_NEXT_CALL,
+                               "", &size),
+              WEFT_OK);
+    weft_session *tuned = nullptr;
+    ASSERT_EQ(weft_session_create(&size, 1, "/app/nothing", nullptr, 0.02, &tuned), WEFT_OK);
+    int measured = 1;
+    EXPECT_EQ(weft_session_begin(tuned, &measured), WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(measured, 0);
+    EXPECT_TRUE(contains(weft_last_error_message(), "/app/nothing")) << weft_last_error_message();
+    weft_session_destroy(tuned);
+    weft_knob_withdraw(size);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
