@@ -3,6 +3,7 @@
 
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
+#include "tune/decisions.hpp"
 #include "worker/runtime.hpp"
 
 #include <fcntl.h>
@@ -27,6 +28,8 @@ std::string dump_text(const wait_graph &graph, std::uint64_t progress, std::uint
     s += "asked\t" + std::to_string(asked) + "\n";
   for (const std::string &n : notes)
     s += "note\t" + one_line(n) + "\n";
+  for (const std::string &d : newest_decisions())
+    s += "decision\t" + one_line(d) + "\n";
   for (const wait_graph::node &n : graph.nodes())
     s += "node\t" + std::to_string(static_cast<int>(n.kind)) + "\t" + one_line(n.name) + "\n";
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {

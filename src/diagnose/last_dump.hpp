@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of the last task dump, beside the counters, for `weft dump` and `weft why`: which task
-// waited for what when nothing ran. The file outlives a program that is killed.
+// waited for what when nothing ran, and what sessions and policies had decided. The file outlives a program that is killed.
 #pragma once
 
 #include "diagnose/wait_graph.hpp"

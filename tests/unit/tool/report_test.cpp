@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include <weft/coro.hpp>
 #include <weft/future.hpp>
 #include <weft/mutex.hpp>
+#include <weft/tune.hpp>
 #include <weft/weft.hpp>
 
 namespace {
@@ -437,6 +439,49 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   waitpid(child, nullptr, 0);
   end = weft({"dump", pid});
   EXPECT_TRUE(contains(end.output, "was killed") && contains(end.output, "task 'pong'")) << end;
+  forget(child);
+}
+
+TEST_F(reports, dump_and_why_tell_what_was_decided) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_WATCH_PATIENCE", "3600s", 1);
+    setenv("WEFT_WORKERS", "2", 1);
+    setenv("WEFT_TUNE", "on", 1);
+    weft::tune::knob tile("app.tile", 1, weft::tune::range{1, 8});
+    std::atomic<int> left{2};
+    weft::tune::policy tiler("tiler", weft::tune::when::every(std::chrono::milliseconds(1)),
+                             [&left](const weft::tune::policy_call &call) {
+                               if (left > 0)
+                                 call.set("app.tile", left-- == 2 ? "4" : "8");
+                             });
+    weft::promise<int> never;
+    const weft::shared_future<int> f = never.get_future();
+    weft::spawn([f] { f.wait(); }, weft::label("sleeper"));
+    weft::taskwait();
+    _exit(0);
+  }
+  const std::string pid = std::to_string(child);
+  const std::string first = "tiler: app.tile=4 (was 1)\n", second = "tiler: app.tile=8 (was 4)\n";
+  test::ending end;
+  for (int i = 0; i < 200 && !contains(end.output, second); ++i) {
+    usleep(50'000);
+    end = weft({"dump", pid});
+  }
+  EXPECT_TRUE(contains(end.output,
+                       "sessions and policies have decided:\n  " + first + "  " + second))
+      << end;
+  for (const char *name : {"app.tile", "tiler"}) {
+    end = weft({"why", pid, name});
+    EXPECT_TRUE(end.exited(0) && end.output == first + second) << end;
+  }
+  end = weft({"why", pid, "app.til"}); // neither a task nor a knob
+  EXPECT_TRUE(end.exited(1) && contains(end.output, "no task 'app.til' waits")) << end;
+  EXPECT_TRUE(contains(weft({"dump", "--json", pid}).output,
+                       "\"decisions\":[\"tiler: app.tile=4 (was 1)\",\"tiler: app.tile=8 (was 4)\"]"))
+      << pid;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
   forget(child);
 }
 

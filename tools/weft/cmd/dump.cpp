@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft dump and weft why: tasks that wait, and for what, of a program that makes no progress or was
-// killed in that state.
+// killed in that state; what sessions and policies have decided.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/programs.hpp"
 #include "tools/weft/support/text.hpp"
@@ -36,12 +36,15 @@ const char k_dump_help[] =
     "\n"
     "Every task that is not finished, its state and what it waits for; the circle first, where there is one. A program that runs is stopped for\n"
     "that, for half a second at the most. Of a program that was killed, what it was when it last stood still or was asked.\n"
+    "Then what sessions and policies have decided, the newest last.\n"
     "Exit status: 1 when PID shows nothing.\n";
 const char k_why_help[] =
     "usage: weft why PID TASK\n"
+    "       weft why PID KNOB\n"
     "\n"
-    "What the task with that label waits for, what that waits for, and so on, to the end or round the circle.\n"
-    "Exit status: 1 when PID shows nothing or has no such task waiting.\n";
+    "What the task with that label waits for, what that waits for, and so on, to the end or round the circle; or what sessions and policies have\n"
+    "decided about that knob, setting or site, the newest last.\n"
+    "Exit status: 1 when PID shows nothing, has no such task waiting, and has decided nothing of that name.\n";
 
 namespace {
 
@@ -50,6 +53,7 @@ struct task_dump {
   std::uint64_t progress = 0;
   std::uint64_t asked = 0; // the request that it answers
   std::vector<std::string> notes; // what could not be read
+  std::vector<std::string> decisions; // of sessions and policies, the oldest first
 };
 
 std::vector<std::string> fields_of(std::string_view line) {
@@ -81,6 +85,8 @@ std::unique_ptr<task_dump> read_dump(long pid) {
       c->asked = number(1);
     else if (f[0] == "note" && f.size() == 2)
       c->notes.push_back(f[1]);
+    else if (f[0] == "decision" && f.size() == 2)
+      c->decisions.push_back(f[1]);
     else if (f[0] == "place" && f.size() == 3 && known(number(1)))
       c->graph.at(number(1)).spawned = f[2];
     else if (f[0] == "state" && f.size() == 3 && known(number(1)))
@@ -211,6 +217,15 @@ void print_places(const wait_graph &graph) {
   }
 }
 
+/// Says whether a decision, as in "heat: heat.block=256 (...)", is of a site or a policy of that name,
+/// or gives a knob of that name a value.
+bool is_about(std::string_view decision, std::string_view name) {
+  if (decision.starts_with(std::string(name) + ": "))
+    return true;
+  const std::string gives = " " + std::string(name) + "=";
+  return decision.find(gives) != std::string_view::npos;
+}
+
 void print_text(const seen &dump) {
   if (!dump.waits) {
     std::puts(
@@ -272,6 +287,9 @@ void print_json(const seen &dump, long pid) {
   std::printf("],\"notes\":[");
   for (std::size_t i = 0; dump.waits && i < dump.waits->notes.size(); ++i)
     std::printf("%s%s", i ? "," : "", double_quoted(dump.waits->notes[i]).c_str());
+  std::printf("],\"decisions\":[");
+  for (std::size_t i = 0; dump.waits && i < dump.waits->decisions.size(); ++i)
+    std::printf("%s%s", i ? "," : "", double_quoted(dump.waits->decisions[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "",
@@ -305,12 +323,16 @@ int run_dump(const words &arguments) {
     return print_dot(s.waits ? s.waits->graph : wait_graph{}), k_ok;
   print_state(s, pid);
   print_text(s);
+  if (s.waits && !s.waits->decisions.empty())
+    std::puts("sessions and policies have decided:");
+  for (std::size_t i = 0; s.waits && i < s.waits->decisions.size(); ++i)
+    std::printf("  %s\n", s.waits->decisions[i].c_str());
   return k_ok;
 }
 
 int run_why(const words &arguments) {
   if (arguments.size() != 2)
-    return usage_error("why needs a PID and the label of a task");
+    return usage_error("why needs a PID and the label of a task or the name of a knob");
   const long pid = pid_of(arguments[0]);
   const seen s = look_at(pid);
   if (!s.waits)
@@ -323,6 +345,14 @@ int run_why(const words &arguments) {
     if (g.nodes()[n].name == arguments[1])
       todo.push_back(n);
   }
+  bool is_decided = false;
+  for (const std::string &decision : s.waits->decisions)
+    if (is_about(decision, arguments[1])) {
+      std::printf("%s\n", decision.c_str());
+      is_decided = true;
+    }
+  if (todo.empty() && is_decided)
+    return k_ok;
   if (todo.empty()) {
     std::fprintf(stderr, "weft: no task '%s' waits%s; `weft dump %ld` shows those that do\n",
                  arguments[1].c_str(), suggestion(arguments[1], names).c_str(), pid);
