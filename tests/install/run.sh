@@ -262,22 +262,25 @@ mpi_headers() {
   done
 }
 
+# check_header HEADER: it compiles before anything else is included.
+check_header() {
+  local header=$1 others=""
+  case $header in ./weft/mpi.h* | */lpf/mpi.h) others=$mpi_options ;; esac
+  case $header in */lpf/mpi.h) [ -n "$others" ] || return 0 ;; esac # an MPI is the program's to bring
+  if [[ $header == ./weft/oss.h || $header == ./weft/oss/*.h ]]; then # for C alone, and says so
+    "$cc" -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c -I"$prefix/include" - <<<"#include \"$header\""
+  else
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c++ -I"$prefix/include" -I"$prefix/include/weft-hpx" \
+      -I"$prefix/include/weft-lpf" $others - <<<"#include \"$header\""
+  fi || { echo "FAILED: $header does not compile on its own" >&2; return 1; }
+}
+
 check_headers() {
-  local header others
-  while read -r header; do
-    printf '#include "%s"\n' "$header" >header.cpp
-    others=()
-    if [[ $header == ./weft/oss.h || $header == ./weft/oss/*.h ]]; then # for C alone, and says so
-      "$cc" -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c -I"$prefix/include" header.cpp || fail "$header does not compile as C"
-      continue
-    fi
-    case $header in ./weft/mpi.h* | */lpf/mpi.h) mapfile -t others < <(mpi_headers) ;; esac
-    case $header in */lpf/mpi.h) [ ${#others[@]} -gt 0 ] || continue ;; esac # an MPI is the program's to bring
-    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -I"$prefix/include" -I"$prefix/include/weft-hpx" \
-      -I"$prefix/include/weft-lpf" \
-      "${others[@]}" header.cpp ||
-      fail "$header does not compile on its own"
-  done < <(cd "$prefix/include" && find . -name '*.h*' | sort)
+  mpi_options=$(mpi_headers)
+  export -f check_header
+  export prefix cc cxx mpi_options
+  (cd "$prefix/include" && find . -name '*.h*' | sort | xargs -P "$(nproc)" -I '{}' bash -c 'check_header "$1"' check_header '{}') ||
+    fail "a header does not compile on its own"
   echo "ok: every header compiles on its own"
 }
 
