@@ -219,7 +219,7 @@ void print_places(const wait_graph &graph) {
 
 /// Says whether a decision, as in "heat: heat.block=256 (...)", is of a site or a policy of that name,
 /// or gives a knob of that name a value.
-bool is_about(std::string_view decision, std::string_view name) {
+bool tells_of(std::string_view decision, std::string_view name) {
   if (decision.starts_with(std::string(name) + ": "))
     return true;
   const std::string gives = " " + std::string(name) + "=";
@@ -347,7 +347,7 @@ int run_why(const words &arguments) {
   }
   bool is_decided = false;
   for (const std::string &decision : s.waits->decisions)
-    if (is_about(decision, arguments[1])) {
+    if (tells_of(decision, arguments[1])) {
       std::printf("%s\n", decision.c_str());
       is_decided = true;
     }
