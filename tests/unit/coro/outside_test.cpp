@@ -52,11 +52,12 @@ TEST(coro_outside, a_coroutine_of_another_library_awaits_everything) {
   weft::promise<int> p;
   bool flag = false;
   int sum = 0;
+  weft::latch tried(1); // so that the test unlocks t only when the timed lock is given up, however late that is
   t.lock();
   m.lock();
   [](auto &...all) -> detached {
     auto refs = std::tie(all...);
-    auto &[over, m, t, changed, c, p, flag, sum] = refs;
+    auto &[over, tried, m, t, changed, c, p, flag, sum] = refs;
     sum += co_await twice(1);
     try {
       co_await fails();
@@ -67,6 +68,7 @@ TEST(coro_outside, a_coroutine_of_another_library_awaits_everything) {
     sum += co_await weft::async([] { return 1000; });
     sum += *co_await c.async_pop();
     EXPECT_FALSE(co_await t.async_try_lock_for(1ms));
+    tried.count_down();
     co_await t.async_lock();
     t.unlock();
     co_await m.async_lock();
@@ -87,10 +89,10 @@ TEST(coro_outside, a_coroutine_of_another_library_awaits_everything) {
       sum += 100'000;
     }
     over.count_down();
-  }(over, m, t, changed, c, p, flag, sum);
+  }(over, tried, m, t, changed, c, p, flag, sum);
   p.set_value(100);
   EXPECT_EQ(c.push(10'000), weft::channel_status::success);
-  weft::this_task::sleep_for(3ms);
+  tried.wait();
   t.unlock();
   m.unlock();
   m.lock();
