@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// links: weft::weft
+// A future per index, waited for one by one, and futures under `when_all` with a continuation behind.
+#include "../part.hpp"
+
+#include <weft/future.hpp>
+#include <weft/weft.hpp>
+
+#include <stop_token>
+#include <vector>
+
+namespace {
+
+void loop(int n, one_pool::body b) {
+  std::vector<weft::future<void>> all;
+  for (int i = 0; i < n; ++i)
+    all.push_back(weft::async([&b, i] { b(i); }));
+  one_pool::kept_exception kept;
+  for (auto &f : all)
+    kept.run([&] { f.get(); });
+  kept.rethrow();
+}
+
+void tasks(int n, one_pool::body b) {
+  std::vector<weft::future<void>> all;
+  for (int i = 0; i < n; ++i)
+    all.push_back(weft::async([] {}).then([&b, i](weft::future<void>) { b(i); }));
+  one_pool::kept_exception kept;
+  for (auto &f : weft::when_all(all.begin(), all.end()).get())
+    kept.run([&] { f.get(); });
+  kept.rethrow();
+}
+
+void until(int n, one_pool::body b) {
+  std::stop_source stop;
+  std::vector<weft::future<void>> all;
+  for (int i = 0; i < n; ++i)
+    all.push_back(weft::async([&, i, token = stop.get_token()] {
+      if (!token.stop_requested() && b(i))
+        stop.request_stop();
+    }));
+  for (auto &f : all)
+    f.get();
+}
+
+/// A future is ready before its task has ended, in code of this library.
+void end() { weft::taskwait(); }
+
+} // namespace
+
+ONE_POOL_PART one_pool_futures{"futures", one_pool::place::task, nullptr, &end, nullptr, &loop,
+                               &tasks,    &until};
