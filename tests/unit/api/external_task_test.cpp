@@ -133,10 +133,11 @@ TEST(external_task, with_impossible_regions_is_refused_and_harms_no_sibling) {
   if (weft::layer::enter_external_task(parent, &object, 1, onready, &holder, &holder.task))
     onready(&holder);
   family::end(holder);
-  if (const char *system = getenv("WEFT_DEPS_SYSTEM"); !system || std::string(system) != "regions")
+  if (const char *system = getenv("WEFT_DEPS_SYSTEM"); !system || std::string(system) != "regions") {
     EXPECT_THROW(
         weft::layer::enter_external_regions(*parent, &all, 1, "child", nothing, nullptr, &task),
         weft::error);
+  }
   weft::layer::end_external_task(*parent);
 }
 

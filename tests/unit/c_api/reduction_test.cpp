@@ -208,10 +208,11 @@ TEST(c_reduction, loops_add_up_also_among_regions) {
     const weft_access reduces = weft_reduce(&r);
     std::int64_t other[2] = {};
     const weft_region part = weft_region_span(other, sizeof other[0], 0, 2, WEFT_OUT);
-    if (among_regions)
+    if (among_regions) {
       ASSERT_EQ(weft_spawn_regions([](void *) { return 0; }, nullptr, 0, &part, 1, nullptr, 0,
                                    nullptr, nullptr),
                 0);
+    }
     for (const std::uint64_t grain : {0, 1})
       EXPECT_EQ(weft_taskfor({1, 21, 1}, &looped::add, &all, sizeof all, grain, &reduces, 1,
                              nullptr, nullptr),
