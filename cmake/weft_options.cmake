@@ -33,7 +33,7 @@ option(WEFT_RAYON "build the library of the crate weft-rayon" ${weft_top_level})
 option(WEFT_TBB "build the library that gives TBB its worker threads" ${weft_top_level})
 option(WEFT_LIBRARY_LINKS "installed libraries have links by which linkers find them; OFF for archives without links" ON)
 option(WEFT_PACKAGES "write the rules of Debian's packages (`make packages`)" OFF)
-option(WEFT_BATCHES "compile the files of the command `weft` in batches: faster from nothing, slower after a change of one file" ON)
+option(WEFT_BATCHES "compile the files of tools, tests and layers for messages in batches: faster from nothing, slower after a change of one file" ON)
 option(WEFT_QUICK_TESTS "for the tests only: optimise unit suites less, which saves a third of the time that they take to compile" OFF)
 option(WEFT_WERROR "warnings are errors" OFF)
 option(WEFT_MUTANTS "for the tests only: seeded bugs, chosen by the variable WEFT_MUTANT" OFF)
@@ -106,9 +106,13 @@ function(weft_lines_only target)
 endfunction()
 
 # Compiles a target's C++ files eight at a time, so that what they include is read, and its templates are instantiated, once. Names in their unnamed
-# namespaces must differ. Preset clang compiles each file by itself, which shows that a file includes what it needs.
+# namespaces must differ; a file for which they do not is named after the target, and compiled by itself. Preset clang compiles each file by
+# itself, which shows that a file includes what it needs.
 function(weft_in_batches target)
   if(WEFT_BATCHES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # GCC takes the files of a batch for headers, whose types would be in several files.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()

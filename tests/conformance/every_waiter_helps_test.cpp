@@ -7,24 +7,24 @@
 
 namespace {
 
-int tree(int depth) {
+int sum_of_tree(int depth) {
   if (depth == 0)
     return 1;
   int a = 0, b = 0, c = 0;
   weft::task_group group;
-  group.spawn([&] { a = tree(depth - 1); });
-  auto h = weft::spawn([depth] { return tree(depth - 1); });
-  weft::join([&] { b = tree(depth - 1); },
-             [&] { weft::spawn([&] { c = tree(depth - 1); }, weft::if_(false)); });
+  group.spawn([&] { a = sum_of_tree(depth - 1); });
+  auto h = weft::spawn([depth] { return sum_of_tree(depth - 1); });
+  weft::join([&] { b = sum_of_tree(depth - 1); },
+             [&] { weft::spawn([&] { c = sum_of_tree(depth - 1); }, weft::if_(false)); });
   group.wait();
   return a + b + c + h.get();
 }
 
 TEST(one_worker, completes_nested_waits_of_every_kind) {
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
-    EXPECT_EQ(tree(4), 256);
+    EXPECT_EQ(sum_of_tree(4), 256);
     int in_task = 0;
-    weft::spawn([&] { in_task = tree(4); });
+    weft::spawn([&] { in_task = sum_of_tree(4); });
     weft::taskwait();
     EXPECT_EQ(in_task, 256);
   });

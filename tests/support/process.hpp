@@ -58,6 +58,13 @@ inline std::string program_path() {
   return {path, n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
+/// The path of this build's `weft`.
+inline std::string weft_program() {
+  const std::string program = program_path();
+  const std::string tests = program.substr(0, program.rfind('/'));
+  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
+}
+
 /// The words that start a program of this build: the kernel does not run those of another machine by itself.
 inline std::vector<std::string> command(const std::string &program) {
 #ifdef WEFT_TEST_EMULATOR

@@ -4,6 +4,7 @@
 #include "started.hpp"
 
 #include "support/case_process.hpp"
+#include "support/policies.hpp"
 
 #include <weft/sync/semaphore.hpp>
 #include <weft/weft.hpp>
@@ -19,10 +20,9 @@
 
 namespace {
 
+using test::k_policies;
 using test::run_one;
 using test::started;
-
-const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
 
 template <class F>
 void with_each(F f) {

@@ -2,6 +2,8 @@
 // weft list, get, top and run --counters, of a program that runs, was killed, or never used Weft.
 #include "observe/segment.hpp"
 #include "support/case_process.hpp"
+#include "support/process.hpp"
+#include "support/text.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -25,11 +27,8 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
+using test::contains;
+using test::weft_program;
 
 class counter_tools : public testing::Test {
  protected:
@@ -102,10 +101,6 @@ class counter_tools : public testing::Test {
   pid_t m_child = -1;
   bool m_stopped = false;
 };
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 } // namespace
 

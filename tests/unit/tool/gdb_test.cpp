@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft gdb shows where suspended tasks are, in a program that runs and in a core file.
 #include "support/case_process.hpp"
+#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <csignal>
@@ -15,11 +16,7 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
+using test::weft_program;
 
 } // namespace
 

@@ -2,6 +2,7 @@
 // Commands that take long: of large traces, interrupted, telling how far they are.
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
+#include "support/text.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -15,13 +16,12 @@
 
 namespace {
 
+using test::contains;
+
 std::string beside(const char *name) {
   const auto program = test::program_path();
   const auto tests = program.substr(0, program.rfind('/'));
   return tests.substr(0, tests.rfind('/')) + "/bin/" + name;
-}
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 bool exists(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
 

@@ -3,7 +3,9 @@
 #include "observe/segment.hpp"
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
+#include "support/process.hpp"
 #include "support/scale.hpp"
+#include "support/text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -29,14 +31,8 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
+using test::weft_program;
 
 /// What a program of that number has left, which was killed: of this test, or long ago.
 void forget(pid_t pid) {

@@ -4,6 +4,8 @@
 #include "observe/segment.hpp"
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
+#include "support/process.hpp"
+#include "support/text.hpp"
 #include "tune/mailbox.hpp"
 
 #include <weft/knob.hpp>
@@ -24,15 +26,8 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
+using test::weft_program;
 
 class set_tool : public testing::Test {
  protected:

@@ -2,6 +2,7 @@
 // weft top tells a worker whose task sleeps in the kernel from one that computes and one that is idle.
 #include "observe/segment.hpp"
 #include "support/case_process.hpp"
+#include "support/process.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -15,11 +16,7 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
+using test::weft_program;
 
 /// One of its two tasks blocks its thread, the other computes; the first thread is outside of Weft.
 [[noreturn]] void block_and_compute(int ready, int never) {

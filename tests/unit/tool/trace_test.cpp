@@ -2,7 +2,9 @@
 // Traces of programs that end in order, are killed, fork, or write none; weft trace reads them, and babeltrace2 where it is installed.
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
+#include "support/process.hpp"
 #include "support/scale.hpp"
+#include "support/text.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -28,15 +30,8 @@
 
 namespace {
 
-std::string weft_program() {
-  const auto program = test::program_path();
-  const auto tests = program.substr(0, program.rfind('/'));
-  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
+using test::weft_program;
 
 /// Tasks of all kinds, in an order that the seed gives.
 void run_tasks(unsigned seed) {

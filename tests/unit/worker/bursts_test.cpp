@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bursts of tasks that block in the kernel: each burst gets as many spares as the first. What is counted is how many tasks are blocked at once.
 #include "support/case_process.hpp"
+#include "support/soon.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/weft.hpp>
@@ -19,6 +20,7 @@ namespace {
 
 using namespace weft::rt;
 using std::chrono::milliseconds;
+using test::soon;
 
 constexpr int k_most_spares = 64; // and k_idle is how long one is kept
 constexpr milliseconds k_idle{40};
@@ -28,14 +30,6 @@ test::environment usual(test::environment more = {}) {
       more.end(),
       {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "64"}, {"WEFT_WATCH_SPARE_IDLE", "40ms"}});
   return more;
-}
-
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i != 12000; ++i, std::this_thread::sleep_for(milliseconds(5)))
-    if (condition())
-      return true;
-  return false;
 }
 
 /// n tasks that block until as many of them are blocked at once as can be; a thread that is not Weft's lets them go.

@@ -4,6 +4,8 @@
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "support/case_process.hpp"
+#include "support/soon.hpp"
+#include "support/text.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint.hpp"
 
@@ -20,6 +22,8 @@ namespace {
 
 using namespace weft::rt;
 using namespace std::chrono_literals;
+using test::contains;
+using test::soon;
 
 /// What the program has left for the request; empty when it did not answer.
 std::string asked() {
@@ -30,19 +34,6 @@ std::string asked() {
     if (__atomic_load_n(&r.answered, __ATOMIC_ACQUIRE) == ticket)
       return read_file(segment_path(getpid()) + ".waits").value_or("");
   return "";
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// By a thread that has nothing to do with Weft, and must not: it would be one that does not stop.
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(10ms))
-    if (condition())
-      return true;
-  return false;
 }
 
 TEST(dump, shows_what_is_ready_and_what_waits_while_tasks_run) {

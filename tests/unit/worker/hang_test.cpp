@@ -5,6 +5,7 @@
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/policies.hpp"
 #include "support/scale.hpp"
 #include "worker/runtime.hpp"
 
@@ -22,8 +23,7 @@ namespace {
 
 using namespace weft::rt;
 using namespace std::chrono_literals;
-
-const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
+using test::k_policies;
 
 /// The environment of a program that is expected to hang: it says so and aborts.
 test::environment doomed(const char *workers = "2", const char *policy = "stealing") {

@@ -2,6 +2,7 @@
 // Threads of the program that wait in Weft, beside the first, take no work of others: it might
 // sleep in the kernel until they go on. Where no spare can be had they help with all of it.
 #include "support/case_process.hpp"
+#include "support/policies.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/sync/semaphore.hpp>
@@ -19,8 +20,7 @@
 namespace {
 
 using namespace weft::rt;
-
-const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
+using test::k_policies;
 
 /// Waits outside of Weft.
 void until(const std::function<bool()> &condition) {

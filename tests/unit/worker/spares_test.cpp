@@ -2,6 +2,8 @@
 // Tasks that block or occupy their thread do not stop the others, under every policy.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/policies.hpp"
+#include "support/soon.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/weft.hpp>
@@ -16,8 +18,8 @@
 namespace {
 
 using namespace weft::rt;
-
-const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
+using test::k_policies;
+using test::soon;
 
 struct pipe_ends {
   int ends[2];
@@ -31,15 +33,6 @@ struct pipe_ends {
   }
   void write_one() { EXPECT_EQ(write(ends[1], "x", 1), 1); }
 };
-
-/// As eventually(), but from outside of the runtime: it keeps no timer busy and suspends nothing.
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i != 12000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))
-    if (condition())
-      return true;
-  return false;
-}
 
 /// 100 tasks that read from a pipe, and only then the tasks that write.
 void readers_before_writers() {

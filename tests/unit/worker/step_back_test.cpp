@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers step back while threads of other pools compute, and come back.
 #include "support/case_process.hpp"
+#include "support/soon.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/pool_thread.hpp>
@@ -20,6 +21,7 @@
 namespace {
 
 using namespace weft::rt;
+using test::soon;
 
 /// A pool of pool threads that compute until wait(), then wait until compute() or the end.
 class stand_in_pool {
@@ -63,16 +65,6 @@ class stand_in_pool {
 };
 
 unsigned away() { return the_runtime().room.stepped_back(); }
-
-template <class Holds>
-bool soon(Holds holds) {
-  for (int i = 0; i < 20'000; ++i) {
-    if (holds())
-      return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
 
 /// Returns how many of `count` tasks were at work at once.
 int at_once(int count) {

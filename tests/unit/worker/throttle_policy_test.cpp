@@ -64,7 +64,7 @@ TEST(throttle_policy, none_has_no_mark) {
 
 /// Runs `body` in a process of one worker, whose tasks run while it is held back or waits, and on
 /// no other thread.
-test::ending with_one_worker(test::environment with, void (*body)()) {
+test::ending with_one_worker_alone(test::environment with, void (*body)()) {
   with.insert(with.end(),
               {{"WEFT_CONFIG", ""}, {"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}});
   return test::in_process(std::move(with), body);
@@ -92,7 +92,7 @@ flood_result flood(int count) {
 
 TEST(throttle_policy, tasks_are_held_by_their_number) {
   const auto end =
-      with_one_worker({{"WEFT_THROTTLE_POLICY", "tasks"}, {"WEFT_THROTTLE_TASKS", "100"}}, [] {
+      with_one_worker_alone({{"WEFT_THROTTLE_POLICY", "tasks"}, {"WEFT_THROTTLE_TASKS", "100"}}, [] {
         for (int round = 0; round != 3; ++round) {
           const flood_result seen = flood(2000);
           EXPECT_GT(seen.held, 0u);
@@ -105,13 +105,13 @@ TEST(throttle_policy, tasks_are_held_by_their_number) {
 
 TEST(throttle_policy, tasks_off_hold_none) {
   const auto end =
-      with_one_worker({{"WEFT_THROTTLE_POLICY", "tasks"}, {"WEFT_THROTTLE_TASKS", "off"}},
+      with_one_worker_alone({{"WEFT_THROTTLE_POLICY", "tasks"}, {"WEFT_THROTTLE_TASKS", "off"}},
                       [] { EXPECT_EQ(flood(20'000).held, 0u); });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(throttle_policy, tasks_are_not_held_by_their_memory) {
-  const auto end = with_one_worker({{"WEFT_THROTTLE_POLICY", "tasks"},
+  const auto end = with_one_worker_alone({{"WEFT_THROTTLE_POLICY", "tasks"},
                                     {"WEFT_THROTTLE_TASKS", "100000"},
                                     {"WEFT_THROTTLE_BYTES", "64KiB"}},
                                    [] {
@@ -123,7 +123,7 @@ TEST(throttle_policy, tasks_are_not_held_by_their_memory) {
 }
 
 TEST(throttle_policy, bytes_are_not_held_by_the_number_of_tasks) {
-  const auto end = with_one_worker({{"WEFT_THROTTLE_TASKS", "16"}}, [] {
+  const auto end = with_one_worker_alone({{"WEFT_THROTTLE_TASKS", "16"}}, [] {
     const flood_result seen = flood(200);
     EXPECT_EQ(seen.held, 0u);
     EXPECT_EQ(seen.most, 200);
@@ -132,7 +132,7 @@ TEST(throttle_policy, bytes_are_not_held_by_the_number_of_tasks) {
 }
 
 TEST(throttle_policy, none_holds_nobody) {
-  const auto end = with_one_worker({{"WEFT_THROTTLE_POLICY", "none"},
+  const auto end = with_one_worker_alone({{"WEFT_THROTTLE_POLICY", "none"},
                                     {"WEFT_THROTTLE_TASKS", "16"},
                                     {"WEFT_THROTTLE_BYTES", "64KiB"}},
                                    [] {
@@ -181,7 +181,7 @@ TEST(throttle_policy, producers_below_producers_end_with_tasks) {
 }
 
 TEST(throttle_policy, changes_while_the_program_runs) {
-  const auto end = with_one_worker({{"WEFT_THROTTLE_TASKS", "100"}}, [] {
+  const auto end = with_one_worker_alone({{"WEFT_THROTTLE_TASKS", "100"}}, [] {
     weft::start();
     EXPECT_EQ(flood(1000).held, 0u) << "by bytes";
     weft::tune::set("throttle.policy", "tasks");
@@ -214,7 +214,7 @@ TEST(throttle_policy, changes_amid_producers_lose_no_task) {
 }
 
 TEST(throttle_policy, bodies_that_run_again_leave_no_rest_in_the_level) {
-  const auto end = with_one_worker({{"WEFT_THROTTLE_POLICY", "tasks"}}, [] {
+  const auto end = with_one_worker_alone({{"WEFT_THROTTLE_POLICY", "tasks"}}, [] {
     flood(100);
     for (int i = 0; i != 10; ++i)
       weft::spawn([]() -> weft::task<void> {
@@ -240,7 +240,7 @@ class by_eights final : public throttle_policy {
 };
 
 TEST(throttle_policy, of_a_test_is_one_class) {
-  const auto end = with_one_worker({}, [] {
+  const auto end = with_one_worker_alone({}, [] {
     static constexpr by_eights k_eights;
     weft::start();
     runtime &here = the_runtime();

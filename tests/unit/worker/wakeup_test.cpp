@@ -2,6 +2,7 @@
 // Which workers must be woken, one way at a time, where nothing else would wake them: no deadline,
 // no spare, no other work.
 #include "support/case_process.hpp"
+#include "support/soon.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/weft.hpp>
@@ -13,21 +14,13 @@
 namespace {
 
 using namespace weft::rt;
+using test::soon;
 
 test::environment alone() {
   return {{"WEFT_WORKERS", "2"},
           {"WEFT_SCHED_POLICY", "stealing"},
           {"WEFT_WATCH_MAX_SPARES", "0"},
           {"WEFT_WATCH_HANG", "off"}};
-}
-
-/// Waits outside of the runtime: the caller keeps its thread.
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i != 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))
-    if (condition())
-      return true;
-  return false;
 }
 
 /// The worker, of two the other one, is in the eventcount.

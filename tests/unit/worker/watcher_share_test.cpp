@@ -16,7 +16,7 @@ namespace {
 using namespace weft::rt;
 using clock_type = std::chrono::steady_clock;
 
-constexpr auto k_long = std::chrono::seconds(3);
+constexpr auto k_sleep = std::chrono::seconds(3);
 
 /// Its allowance (1 ms, once), and a thousandth of the time.
 void expect_little(clock_type::time_point begin) {
@@ -46,7 +46,7 @@ TEST(watcher_share, is_below_a_thousandth_beside_queues_that_are_never_empty) {
     for (int i = 0; i != 64; ++i)
       weft::spawn(&go_on_for_ever);
     weft::spawn([&] {
-      weft::this_task::sleep_for(k_long);
+      weft::this_task::sleep_for(k_sleep);
       enough = true;
     });
     weft::taskwait();
@@ -63,7 +63,7 @@ TEST(watcher_share, is_below_a_thousandth_while_nothing_runs) {
     const auto begin = clock_type::now();
     weft::spawn([] {});
     weft::taskwait();
-    std::this_thread::sleep_for(k_long);
+    std::this_thread::sleep_for(k_sleep);
     expect_little(begin);
   });
   EXPECT_TRUE(end.exited(0)) << end;
