@@ -43,7 +43,11 @@ foreach(policy IN LISTS weft_policies)
         if(deps STREQUAL "regions")
           string(APPEND filter ":${weft_not_of_regions}")
         endif()
-        weft_add_test(${name} unit 600 ${program} --gtest_filter=${filter})
+        set(label stress) # each policy once in make test, the default one with each number of workers
+        if("${policy}_${workers}" MATCHES "^(stealing_.*|delegated_2|local-fifo_8|central_1)$")
+          set(label unit)
+        endif()
+        weft_add_test(${name} ${label} 600 ${program} --gtest_filter=${filter})
         set_tests_properties(${name} PROPERTIES ENVIRONMENT
           "${weft_test_environment};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_DEPS_SYSTEM=${deps}")
       endif()
