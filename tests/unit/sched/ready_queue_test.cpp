@@ -14,14 +14,15 @@ namespace {
 thread_local bool g_no_memory = false;
 }
 
-void *operator new(std::size_t bytes) {
+// Not inlined: GCC 12 takes a free() of memory from operator new for a mistake.
+__attribute__((noinline)) void *operator new(std::size_t bytes) {
   void *const p = g_no_memory ? nullptr : std::malloc(bytes);
   if (!p)
     throw std::bad_alloc();
   return p;
 }
-void operator delete(void *p) noexcept { std::free(p); }
-void operator delete(void *p, std::size_t) noexcept { std::free(p); }
+__attribute__((noinline)) void operator delete(void *p) noexcept { std::free(p); }
+__attribute__((noinline)) void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
 namespace {
 
