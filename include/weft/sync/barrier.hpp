@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -26,18 +28,20 @@ class WEFT_API barrier_base {
   [[nodiscard]] std::uint32_t arrive(std::ptrdiff_t count, bool &last);
   void drop() noexcept { m_state.expected.fetch_sub(1, std::memory_order_relaxed); }
   void turn(std::uint32_t phase);
-  [[nodiscard]] auto awaits(std::uint32_t phase) const noexcept {
-    return awaited_phase(m_state, phase);
+  template <bool MayEnd>
+  [[nodiscard]] auto awaits(std::uint32_t phase, const wait_limit &limit) const noexcept {
+    return awaited_phase<MayEnd>(m_state, phase, limit);
   }
-  void wait(std::uint32_t phase) const {
-    if (!m_state.is_over(phase))
-      (void)wait_slow(phase, {});
+  /// Returns whether the phase is over.
+  bool within(std::uint32_t phase, const wait_limit &limit) const {
+    return m_state.is_over(phase) || wait_slow(phase, limit);
   }
 
  private:
-  struct awaited_phase : async_take<barrier_state<>, async_kind::barrier, false> {
-    awaited_phase(barrier_state<> &barrier, std::uint32_t which) noexcept
-        : async_take(barrier, {}) {
+  template <bool MayEnd>
+  struct awaited_phase : async_take<barrier_state<>, async_kind::barrier, MayEnd> {
+    awaited_phase(barrier_state<> &barrier, std::uint32_t which, const wait_limit &limit) noexcept
+        : async_take<barrier_state<>, async_kind::barrier, MayEnd>(barrier, limit) {
       this->phase = which;
     }
   };
@@ -53,7 +57,10 @@ struct no_completion {
 
 /// Lets a number of tasks and threads wait for each other, again and again: the last one that
 /// arrives in a phase calls the completion function, then all go on into the next phase. The
-/// interface is that of std::barrier.
+/// interface is that of std::barrier, and waits that end early.
+///
+/// A wait that ends early takes no arrival back: the phase ends without the caller, which keeps its
+/// token, and may wait again.
 ///
 /// Cost. One atomic operation for an arrival; the last one of a phase takes a short lock. 24 bytes.
 /// Threads. Any. The completion function runs in the last arriver, and may suspend it.
@@ -91,17 +98,47 @@ class barrier : detail::barrier_base {
     return arrival_token(arrive_in_phase(count));
   }
   /// Waits until the phase of the token is over: the current one, or the one before.
-  void wait(arrival_token &&arrival) const { barrier_base::wait(arrival.m_phase); }
+  void wait(arrival_token &&arrival) const { (void)barrier_base::within(arrival.m_phase, {}); }
+  /// Waits until the phase of the token is over or a stop is requested. Returns whether it is over.
+  [[nodiscard]] bool wait(const arrival_token &arrival, const std::stop_token &stop) const {
+    return barrier_base::within(arrival.m_phase, {UINT64_MAX, &stop});
+  }
+  /// Waits no longer than `most`. Returns whether the phase of the token is over.
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(const arrival_token &arrival,
+                              const std::chrono::duration<Rep, Period> &most) const {
+    return barrier_base::within(arrival.m_phase, detail::limit_of(most));
+  }
+  /// Waits until `time`. Returns whether the phase of the token is over.
+  template <class Clock, class Duration>
+  [[nodiscard]] bool wait_until(const arrival_token &arrival,
+                                const std::chrono::time_point<Clock, Duration> &time) const {
+    return detail::wait_until_time(time, [&](const detail::wait_limit &limit) {
+      return barrier_base::within(arrival.m_phase, limit);
+    });
+  }
   /// Arrives, and waits until the phase is over.
-  void arrive_and_wait() { barrier_base::wait(arrive_in_phase(1)); }
+  void arrive_and_wait() { (void)barrier_base::within(arrive_in_phase(1), {}); }
   /// @{ Lets a coroutine wait until the phase is over: `co_await b.async_arrive_and_wait()`. No stack
-  /// waits. The call arrives, not the await.
+  /// waits. The call arrives, not the await. With a stop token or a time the await says whether the
+  /// phase is over; the stop token lives until then.
   ///
   /// Errors. Of the await: out_of_resources.
   [[nodiscard]] auto async_wait(arrival_token &&arrival) const noexcept {
-    return barrier_base::awaits(arrival.m_phase);
+    return barrier_base::template awaits<false>(arrival.m_phase, {});
   }
-  [[nodiscard]] auto async_arrive_and_wait() { return barrier_base::awaits(arrive_in_phase(1)); }
+  [[nodiscard]] auto async_wait(const arrival_token &arrival,
+                                const std::stop_token &stop) const noexcept {
+    return barrier_base::template awaits<true>(arrival.m_phase, {UINT64_MAX, &stop});
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] auto async_wait_for(const arrival_token &arrival,
+                                    const std::chrono::duration<Rep, Period> &most) const {
+    return barrier_base::template awaits<true>(arrival.m_phase, detail::limit_of(most));
+  }
+  [[nodiscard]] auto async_arrive_and_wait() {
+    return barrier_base::template awaits<false>(arrive_in_phase(1), {});
+  }
   /// @}
   /// Arrives, and leaves: one arrival less is expected from the next phase on.
   void arrive_and_drop() {

@@ -304,6 +304,61 @@ TEST(barrier, holds_all_until_the_last_one_arrives_phase_after_phase) {
   EXPECT_EQ(completed, phases);
 }
 
+TEST(barrier, a_wait_that_ends_early_keeps_its_arrival) {
+  weft::barrier<> b(2);
+  std::stop_source stop;
+  const auto arrival = b.arrive();
+  EXPECT_FALSE(b.wait_for(arrival, 1ms));
+  EXPECT_FALSE(b.wait_until(arrival, std::chrono::steady_clock::now() - 1s));
+  EXPECT_FALSE(b.wait_until(arrival, std::chrono::system_clock::now() + 1ms));
+  weft::spawn([&] { stop.request_stop(); });
+  EXPECT_FALSE(b.wait(arrival, stop.get_token()));
+  weft::taskwait();
+  (void)b.arrive(); // the second one: the first counts still
+  EXPECT_TRUE(b.wait(arrival, stop.get_token()));
+  EXPECT_TRUE(b.wait_for(arrival, 0ms));
+  EXPECT_TRUE(b.wait_until(arrival, std::chrono::steady_clock::now() - 1s));
+}
+TEST(barrier, a_wait_with_a_limit_ends_with_its_phase) {
+  weft::barrier<> b(2);
+  const std::stop_source never;
+  for (int phase = 0; phase != 4; ++phase) {
+    const auto arrival = b.arrive();
+    weft::spawn([&] { (void)b.arrive(); });
+    switch (phase) {
+    case 0:
+      EXPECT_TRUE(b.wait_for(arrival, 1h));
+      break;
+    case 1:
+      EXPECT_TRUE(b.wait_until(arrival, std::chrono::steady_clock::now() + 1h));
+      break;
+    case 2:
+      EXPECT_TRUE(b.wait_until(arrival, std::chrono::system_clock::now() + 1h));
+      break;
+    default:
+      EXPECT_TRUE(b.wait(arrival, never.get_token()));
+    }
+    weft::taskwait();
+  }
+}
+TEST(barrier, phases_and_deadlines_race) {
+  constexpr int k_tasks = 4;
+  const int phases = test::scaled(2000, 200);
+  weft::barrier<> b(k_tasks);
+  std::atomic<int> arrived{0};
+  for (int t = 0; t != k_tasks; ++t)
+    weft::spawn([&] {
+      for (int p = 0; p != phases; ++p) {
+        ++arrived;
+        auto arrival = b.arrive();
+        if (!b.wait_for(arrival, std::chrono::nanoseconds(100 * (p % 50))))
+          b.wait(std::move(arrival));
+        ASSERT_GE(arrived, (p + 1) * k_tasks);
+      }
+    });
+  weft::taskwait();
+  EXPECT_EQ(arrived, phases * k_tasks);
+}
 TEST(barrier, expects_one_less_after_a_drop) {
   weft::barrier<> b(3);
   std::atomic<int> passed{0};

@@ -161,6 +161,13 @@ TEST(coro_sync, each_object_takes_deadlines_and_tokens) {
     l.count_down();
     EXPECT_TRUE(co_await l.async_wait_for(1us));
     co_await l.async_wait();
+    weft::barrier<> b(2);
+    const auto arrival = b.arrive();
+    EXPECT_FALSE(co_await b.async_wait_for(arrival, 1us));
+    EXPECT_FALSE(co_await b.async_wait(arrival, stop));
+    (void)b.arrive();
+    EXPECT_TRUE(co_await b.async_wait(arrival, stop));
+    EXPECT_TRUE(co_await b.async_wait_for(arrival, 1us));
     weft::event e;
     EXPECT_FALSE(co_await e.async_wait_for(1us));
     EXPECT_FALSE(co_await e.async_wait(stop));
