@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -35,8 +36,7 @@ made_trace of_rank(int rank, std::uint64_t realtime, std::int64_t offset) {
 class rank_traces : public testing::Test {
  protected:
   void SetUp() override {
-    const auto program = test::program_path(), tests = program.substr(0, program.rfind('/'));
-    m_weft = tests.substr(0, tests.rfind('/')) + "/bin/weft";
+    m_weft = test::weft_program();
     if (access(m_weft.c_str(), X_OK) != 0)
       GTEST_SKIP() << m_weft << " was not built (WEFT_TOOLS is OFF)";
   }
@@ -50,10 +50,11 @@ class rank_traces : public testing::Test {
     return weft({"trace", "export", "-f", format, "-o", m_out.root() + "/out", m_zero.root(),
                  m_one.root()});
   }
-  std::string exported() {
-    std::ifstream in(m_out.root() + "/out", std::ios::binary);
+  static std::string text_in(const std::string &path) {
+    std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  std::string exported() { return text_in(m_out.root() + "/out"); }
   static std::size_t count(const std::string &text, const std::string &part) {
     std::size_t n = 0;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
@@ -180,4 +181,98 @@ TEST_F(rank_traces, what_may_be_wrong_is_said) {
   EXPECT_TRUE(end.printed(
       "rank       1 of 2 on node1, job j0b; clock +3999.000 us from the job's, within 1.500 us\n"))
       << end;
+}
+
+TEST_F(rank_traces, a_report_of_all_ranks_tells_who_computes_and_who_sends) {
+  auto zero = of_rank(0, 0, 0), one = of_rank(1, 0, 0);
+  const std::uint16_t type = 1; // of the tasks: any
+  zero.put(1'000, on::begin, 0, type, 1)
+      .put(1'500, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(800, 1))
+      .put(2'000, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(200, 2))
+      .put(2'100, on::send, 0, k_put, word_of_message(0, 1, 0), size_of_message(2'000'000, 3))
+      .put(7'000, on::end, 0, type, 1);
+  one.put(1'000, on::begin, 0, type, 1)
+      .put(2'000, on::end, 0, type, 1)
+      .put(3'500, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 3'500)
+      .put(9'000, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 9'000)
+      .put(9'500, on::send, 0, k_message, word_of_message(1, 0, 0), size_of_message(5, 0));
+  zero.write(m_zero.root());
+  one.write(m_one.root());
+  const std::string page = m_out.root() + "/job.html";
+  const auto end = weft({"report", "-o", page, m_one.root() + "/", m_zero.root()});
+  for (const char *part :
+       {"The work is uneven: rank 0 has 6.0 us in tasks, 1.71 times the mean, and rank 1 has 1.0 us.\n",
+        "Messages: 4 operations with 2.0 MB; most from rank 0 to rank 1, 2.0 MB.\n"})
+    EXPECT_TRUE(end.printed(part)) << part << end;
+  EXPECT_TRUE(end.exited(0) && end.printed("the report is in " + page + ", and that of each rank"))
+      << end;
+  const std::string all = text_in(page);
+  for (const char *part :
+       {"<title>2 ranks - Weft</title>", "<td>0<td>1<td>3<td>2.0 MB<td>7.0 us<td>7.0 us</tr>",
+        "<td>1<td>0<td>1<td>5 B<td>-<td>-</tr>", "The work is uneven"})
+    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  EXPECT_LT(all.find("rank 0 of 2: made"), all.find("rank 1 of 2: made"));
+  const std::string name = m_zero.root().substr(m_zero.root().rfind('/') + 1);
+  EXPECT_NE(all.find("<a href=\"../" + name + ".html\">rank 0 of 2: made (pid 70 on node0)</a>"),
+            std::string::npos)
+      << all;
+  EXPECT_NE(text_in(m_zero.root() + ".html").find("<title>made - Weft</title>"), std::string::npos);
+  EXPECT_NE(text_in(m_one.root() + ".html").find("<title>made - Weft</title>"), std::string::npos);
+  unlink((m_zero.root() + ".html").c_str());
+  unlink((m_one.root() + ".html").c_str());
+}
+
+TEST_F(rank_traces, a_report_of_one_rank_lists_its_messages) {
+  pair_of_ranks both;
+  both.zero.write(m_zero.root());
+  const std::string page = m_out.root() + "/one.html";
+  const auto end = weft({"report", "-o", page, m_zero.root()});
+  EXPECT_TRUE(end.exited(0) &&
+              end.printed("Messages: 1 operation with 800 B; most from rank 0 to rank 1, 800 B."))
+      << end;
+  EXPECT_NE(text_in(page).find("<td>0<td>1<td>1<td>800 B<td>-<td>-</tr>"), std::string::npos);
+}
+
+TEST_F(rank_traces, reports_of_traces_without_messages_have_no_table) {
+  made_trace made(trace_level::tasks, {"work"});
+  made.put(1'000, on::begin, 0, 1, 1).put(2'000, on::end, 0, 1, 1);
+  made.write(m_zero.root());
+  const std::string page = m_out.root() + "/one.html";
+  const auto end = weft({"report", "-o", page, m_zero.root()});
+  EXPECT_TRUE(end.exited(0) && !end.printed("Messages")) << end;
+  EXPECT_EQ(text_in(page).find("<h2>Messages"), std::string::npos);
+}
+
+TEST_F(rank_traces, reports_refuse_what_does_not_belong_together) {
+  pair_of_ranks both;
+  both.one.about.place.job = "other";
+  both.zero.write(m_zero.root());
+  both.one.write(m_one.root());
+  auto end = weft({"report", m_zero.root(), m_one.root()});
+  EXPECT_TRUE(end.exited(1) && end.printed("are traces of different jobs; give those of one"))
+      << end;
+  both.one.about.place.job = "j0b";
+  both.one.write(m_one.root());
+  end = weft({"report", "-o", m_one.root() + ".html", m_zero.root(), m_one.root()});
+  EXPECT_TRUE(end.exited(2) && end.printed("is the page of one rank; give --output another name"))
+      << end;
+  unlink((m_zero.root() + ".html").c_str());
+}
+
+TEST_F(rank_traces, even_work_is_said_and_the_page_has_the_common_name) {
+  for (const int rank : {0, 1}) {
+    auto made = of_rank(rank, 0, 0);
+    made.put(1'000, on::begin, 0, k_put, 1).put(3'000, on::end, 0, k_put, 1);
+    const std::string folder = m_out.root() + "/heat." + std::to_string(30 + rank);
+    ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+    made.write(folder);
+  }
+  const auto end = weft({"report", m_out.root() + "/heat.30", m_out.root() + "/heat.31"});
+  EXPECT_TRUE(end.exited(0) &&
+              end.printed("The work is even: each rank has 2.0 us to 2.0 us in tasks.\n"
+                          "Workers idle for "))
+      << end;
+  EXPECT_FALSE(end.printed("Messages")) << end;
+  EXPECT_NE(text_in(m_out.root() + "/heat.ranks.html").find("<a href=\"heat.31.html\">rank 1 of 2"),
+            std::string::npos);
 }

@@ -2,22 +2,27 @@
 // weft report: a trace as one HTML page; weft diff: two traces beside each other.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/report/data.hpp"
+#include "tools/weft/report/messages.hpp"
 #include "tools/weft/report/page.hpp"
+#include "tools/weft/report/ranks.hpp"
 #include "tools/weft/support/progress.hpp"
 #include "tools/weft/support/text.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 namespace weft_tool {
 
 using namespace weft::rt;
 
 const char k_report_help[] =
-    "usage: weft report [--output FILE] [--progress] FOLDER\n"
+    "usage: weft report [--output FILE] [--progress] FOLDER...\n"
     "\n"
     "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
     "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
+    "Of several traces, those of the ranks of a job, it writes a page each, FOLDER.html, and one of all, which tells how even the work is and\n"
+    "which rank sent how much to which. Without --output: what the names of the folders have in common, and .ranks.html.\n"
     "Exit status: 1 when the trace cannot be read.\n";
 const char k_diff_help[] =
     "usage: weft diff [--progress] FOLDER FOLDER\n"
@@ -26,17 +31,6 @@ const char k_diff_help[] =
     "Exit status: 1 when one of them cannot be read.\n";
 
 namespace {
-
-std::string html(const std::string &text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
 
 std::string base64(const std::vector<unsigned char> &bytes) {
   static constexpr char k_digits[] =
@@ -253,7 +247,8 @@ std::string decision_table(const report_data &data) {
   return s;
 }
 
-std::string page(const trace_reader &reader, const report_data &data) {
+std::string page(const trace_reader &reader, const report_data &data,
+                 const std::vector<rank_pair> &pairs) {
   const double all = data.duration_ns * std::max<double>(data.workers, 1);
   std::string s = k_page_head;
   s += "<title>" + html(data.program) + " - Weft</title></head><body><main><h1>" +
@@ -310,6 +305,7 @@ std::string page(const trace_reader &reader, const report_data &data) {
           : "</div>";
   s += what_if_table(data);
   s += decision_table(data);
+  s += message_table(pairs);
   return s + "</main>" + script_data(reader, data) + "<script>\n" + k_page_script +
          "</script></body></html>\n";
 }
@@ -319,10 +315,14 @@ std::string change(double a, double b) { return a > 0 ? text("%+.1f%%", 100 * (b
 } // namespace
 
 int write_report(const std::string &folder, const std::string &output) {
-  trace_reader r(folder);
-  const report_data d = analyse(r);
+  rank_traces alone({folder});
+  trace_reader &r = alone.at(0);
+  report_data d = analyse(r);
+  const std::vector<rank_pair> pairs = pairs_of(alone.read_messages());
+  if (!pairs.empty())
+    d.sentences.push_back(sentence_of(pairs));
   output_file out(output);
-  out.put(page(r, d));
+  out.put(page(r, d, pairs));
   out.finish();
   end_progress();
   for (const std::string &s : d.sentences)
@@ -331,23 +331,63 @@ int write_report(const std::string &folder, const std::string &output) {
   return k_ok;
 }
 
+int write_report_of_ranks(const words &folders, const std::string &output) {
+  rank_traces traces(folders);
+  std::vector<rank_row> ranks;
+  for (std::size_t i = 0; i != traces.count(); ++i) {
+    trace_reader &r = traces.at(i);
+    const report_data d = analyse(r);
+    const std::string own_page = folders[i] + ".html";
+    if (own_page == output)
+      return usage_error("'" + output + "' is the page of one rank; give --output another name");
+    output_file out(own_page);
+    out.put(page(r, d, {}));
+    out.finish();
+    const std::filesystem::path link =
+        absolute(std::filesystem::path(own_page))
+            .lexically_relative(absolute(std::filesystem::path(output)).parent_path());
+    ranks.push_back({traces.name_of(i), r.about().place.rank, link.string(), d.workers, d.tasks,
+                     d.duration_ns, d.task_ns, d.idle_ns});
+  }
+  const std::vector<rank_pair> pairs = pairs_of(traces.read_messages());
+  std::ranges::sort(ranks, {}, &rank_row::rank);
+  std::vector<std::string> findings = findings_of_ranks(ranks);
+  if (!pairs.empty())
+    findings.push_back(sentence_of(pairs));
+  const std::vector<std::string> doubts = traces.doubts();
+  output_file out(output);
+  out.put(page_of_ranks(ranks, pairs, findings, doubts));
+  out.finish();
+  end_progress();
+  for (const std::string &s : findings)
+    std::printf("%s\n", s.c_str());
+  for (const std::string &s : doubts)
+    std::printf("note: %s\n", s.c_str());
+  std::printf("the report is in %s, and that of each rank in its FOLDER.html\n", output.c_str());
+  return k_ok;
+}
+
 int run_report(const words &given) {
   words arguments = given;
   begin_long_command(take_progress(arguments));
-  std::string output, folder;
+  std::string output;
+  words folders;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     if ((arguments[at] == "--output" || arguments[at] == "-o") && at + 1 < arguments.size())
       output = arguments[++at];
-    else if (arguments[at].starts_with("-") || !folder.empty())
+    else if (arguments[at].starts_with("-"))
       return usage_error("report does not know '" + arguments[at] + "'");
     else
-      folder = arguments[at];
+      folders.push_back(arguments[at]);
   }
-  if (folder.empty())
+  if (folders.empty())
     return usage_error("report needs the folder of a trace");
-  while (folder.size() > 1 && folder.back() == '/')
-    folder.pop_back();
-  return write_report(folder, output.empty() ? folder + ".html" : output);
+  for (std::string &folder : folders)
+    while (folder.size() > 1 && folder.back() == '/')
+      folder.pop_back();
+  if (folders.size() != 1)
+    return write_report_of_ranks(folders, output.empty() ? name_of_page(folders) : output);
+  return write_report(folders[0], output.empty() ? folders[0] + ".html" : output);
 }
 
 int run_diff(const words &given) {

@@ -26,6 +26,18 @@ namespace weft_tool {
                     : text("%.3f s", ns / 1e9);
 }
 
+/// Returns `text` as a part of an HTML page.
+[[nodiscard]] inline std::string html(const std::string &text) {
+  std::string out;
+  for (const char c : text)
+    out += c == '<'   ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '&' ? "&amp;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
+  return out;
+}
+
 /// Returns `text` as a string of JSON, TOML and DOT.
 [[nodiscard]] inline std::string double_quoted(const std::string &text) {
   std::string out = "\"";
