@@ -44,6 +44,13 @@ class loaded_file {
     return nullptr;
   }
 
+  /// Returns the name under which the loader has the file, whatever path it was asked for by; ""
+  /// for none.
+  [[nodiscard]] std::string name() const {
+    link_map *map = nullptr;
+    return m_handle && dlinfo(m_handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
+  }
+
  private:
   void *m_handle;
 };
@@ -102,8 +109,9 @@ class attached_copies {
 
   int state(const char *path) {
     const std::scoped_lock lock(m_mutex);
-    const int found = state_of(loaded_file(path));
-    return found == WEFT_BLAS_LEFT && has(path) ? WEFT_BLAS_ATTACHED : found;
+    const loaded_file file(path);
+    const int found = state_of(file);
+    return found == WEFT_BLAS_LEFT && has(file.name()) ? WEFT_BLAS_ATTACHED : found;
   }
 
  private:

@@ -88,6 +88,14 @@ TEST(blas, attaches_copies_of_every_spelling_once) {
   EXPECT_EQ(weft_blas_attach(), attached);
 }
 
+TEST(blas, knows_a_copy_by_each_of_its_paths) {
+  const copy one("openblas-plain");
+  const std::string other = std::string(COPIES) + "/../copies/libopenblas-plain.so";
+  EXPECT_EQ(weft_blas_state(other.c_str()), WEFT_BLAS_LEFT);
+  weft_blas_attach();
+  EXPECT_EQ(weft_blas_state(other.c_str()), WEFT_BLAS_ATTACHED);
+}
+
 TEST(blas, leaves_copies_that_need_or_know_no_callback) {
   const copy old("openblas-old"), openmp("openblas-openmp"), serial("openblas-serial"),
       other("other");
