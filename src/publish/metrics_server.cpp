@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "observe/format.hpp"
 #include "observe/store.hpp"
+#include "os/peer.hpp"
 #include "publish/publish.hpp"
 #include "worker/runtime.hpp"
 
@@ -38,6 +39,18 @@ std::string current_metrics(metric_samples samples) {
   return write_open_metrics(read_segment(store_base(), program_state::running), samples);
 }
 
+/// Refuses a connection, or answers its request.
+std::string answer_to_peer(int socket, const std::string &request) {
+  const auto user = user_of_peer(socket);
+  if (user && may_read_metrics(*user, geteuid()))
+    return answer_to(request, &current_metrics);
+  return respond("403 Forbidden", "text/plain",
+                 "the counters are for user " + std::to_string(geteuid()) + " and root; " +
+                     (user ? "this connection is of user " + std::to_string(*user)
+                           : "/proc/net/tcp does not tell whose connection this is") +
+                     "\n");
+}
+
 /// Returns the timeout of poll().
 int milliseconds_until(std::uint64_t ns) noexcept {
   const std::uint64_t now = now_ns();
@@ -45,6 +58,8 @@ int milliseconds_until(std::uint64_t ns) noexcept {
 }
 
 } // namespace
+
+bool may_read_metrics(uid_t reader, uid_t owner) noexcept { return reader == owner || reader == 0; }
 
 std::string answer_to(std::string_view request, std::string (*metrics)(metric_samples samples)) {
   const std::string_view line = request.substr(0, request.find("\r\n"));
@@ -146,7 +161,7 @@ bool metrics_server::step(connection &client) {
       return false;
     client.request.append(piece, static_cast<std::size_t>(n));
     if (client.request.find("\r\n\r\n") != std::string::npos)
-      client.answer = answer_to(client.request, &current_metrics);
+      client.answer = answer_to_peer(client.socket, client.request);
   }
   while (client.sent < client.answer.size()) {
     const ssize_t n = send(client.socket, client.answer.data() + client.sent,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint of OpenMetrics, on the loopback interface only. One thread serves all connections at
-// the same time, so a silent client keeps no other one waiting.
+// The endpoint of OpenMetrics, on the loopback interface only, for this user and root. One thread
+// serves all connections at the same time, so a silent client keeps no other one waiting.
 #pragma once
 
 #include "observe/format.hpp"
@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -46,6 +48,9 @@ class metrics_server {
   std::vector<connection> m_connections; // the oldest first
   thread m_thread;
 };
+
+/// Returns whether a user may read the counters of a program of `owner`.
+[[nodiscard]] bool may_read_metrics(uid_t reader, uid_t owner) noexcept;
 
 /// Returns the answer to the first line of a request.
 [[nodiscard]] std::string answer_to(std::string_view request,

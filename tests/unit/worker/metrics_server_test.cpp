@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that say nothing keep no other from being answered.
+// Connections that say nothing keep no other from being answered, and those of other users get no
+// data.
 #include "publish/metrics_server.hpp"
 #include "support/case_process.hpp"
 
@@ -120,6 +121,36 @@ TEST(metrics_server, closes_what_says_nothing_for_too_long_and_what_says_too_muc
     while (send_text(talks, std::string(4096, 'x'))) {
     }
     close(talks);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(metrics_server, lets_its_user_and_root_read) {
+  EXPECT_TRUE(weft::rt::may_read_metrics(1000, 1000));
+  EXPECT_TRUE(weft::rt::may_read_metrics(0, 1000));
+  EXPECT_FALSE(weft::rt::may_read_metrics(1001, 1000));
+  EXPECT_FALSE(weft::rt::may_read_metrics(1000, 0));
+}
+
+TEST(metrics_server, gives_another_user_nothing) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can make a connection of another user";
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    const server s(k_hour_ns);
+    ASSERT_TRUE(s);
+    const int other = s.connection();
+    ASSERT_EQ(fchown(other, 65534, 65534), 0);
+    EXPECT_TRUE(send_text(other, "GET /metrics HTTP/1.1\r\n\r\n"));
+    const std::string refused = rest_of(other);
+    EXPECT_TRUE(refused.starts_with("HTTP/1.1 403 Forbidden\r\n")) << refused;
+    EXPECT_TRUE(refused.ends_with(
+        "the counters are for user 0 and root; this connection is of user 65534\n"))
+        << refused;
+    const int own = s.connection();
+    EXPECT_TRUE(send_text(own, "GET /metrics HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(rest_of(own).starts_with("HTTP/1.1 200 OK\r\n"));
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
