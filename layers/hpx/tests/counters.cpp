@@ -35,6 +35,14 @@ std::int64_t value_after_work(const std::string &name) {
   return seen.get_value<std::int64_t>();
 }
 
+/// Times come from samples, of which a short interval may have none.
+bool gets_positive(const std::string &name) {
+  for (int i = 0; i != 1000; ++i)
+    if (value_after_work(name) > 0)
+      return true;
+  return false;
+}
+
 } // namespace
 
 int hpx_main() {
@@ -43,8 +51,8 @@ int hpx_main() {
     CHECK(value_after_work(threads + counted) >= 500);
   for (const char *timed :
        {"/time/average", "/time/cumulative", "/time/cumulative-overall", "/time/average-phase"})
-    CHECK(value_after_work(threads + timed) > 0);
-  // The clocks of overheads are looked at now and then: a short interval may have none.
+    CHECK(gets_positive(threads + timed));
+  // Overheads may be 0 for long.
   for (const char *overhead :
        {"/time/cumulative-overhead", "/time/average-overhead", "/time/average-phase-overhead"})
     CHECK(value_after_work(threads + overhead) >= 0);
