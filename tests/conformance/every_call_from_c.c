@@ -481,6 +481,11 @@ static void loops_run(void) {
   EXPECT(weft_taskiter(4, NULL, record_growth, &g, sizeof g, &inout, 1, NULL, NULL) == 0);
   EXPECT(weft_taskiter(0, some_left, record_growth, &g, sizeof g, &inout, 1, NULL, NULL) == 0);
   EXPECT(weft_taskwait(NULL) == 0 && x[0] == 127 && x[2] == 127 && g.left == 3);
+  weft_prepared two_steps;
+  EXPECT(weft_taskiter_prepare(&two_steps, 2, NULL, record_growth, sizeof g, 1, NULL) == 0);
+  *(struct growth *)two_steps.arg = g;
+  EXPECT(weft_task_submit(&two_steps, &inout, 1) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && x[0] == 511 && x[2] == 511);
   options.flags = WEFT_TASK_FINAL;
   EXPECT(weft_taskiter(1, NULL, record_growth, &g, 0, NULL, 0, &options, NULL) ==
          WEFT_ERR_INVALID_ARGUMENT);

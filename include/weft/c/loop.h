@@ -137,6 +137,22 @@ WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body rec
                            size_t list_count, const weft_spawn_options *options,
                            weft_handle **handle);
 
+// Creates a task as weft_taskiter(), in the first of two steps; the second one is weft_task_submit()
+// or weft_task_submit_regions(), and weft_task_discard() frees it (<weft/c/task.h>). Nothing waits
+// for the loop, whatever its accesses are. `accesses` is their number, regions left out.
+//
+// record() and more() get the argument that the caller has filled.
+//
+// Ownership. As weft_task_prepare().
+// Threads. As weft_task_prepare().
+// Blocks. Never.
+// Errors. As weft_task_prepare(); INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL
+// or _UNDEFERRED).
+// Undefined. Waiting between the two steps.
+WEFT_API int weft_taskiter_prepare(weft_prepared *prepared, uint64_t count, int (*more)(void *arg),
+                                   weft_body record, size_t arg_bytes, size_t accesses,
+                                   const weft_spawn_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -141,13 +141,13 @@ struct free_deleter {
 };
 using heap_argument = std::unique_ptr<void, free_deleter>;
 
-heap_argument room_for(std::size_t bytes) {
+heap_argument room_for(std::size_t bytes, const char *function) {
   if (bytes == 0)
     return nullptr;
   heap_argument room(std::malloc(bytes));
   if (!room)
-    throw_error(errc::out_of_resources,
-                "weft_taskfor_prepare: no memory for the argument (%zu bytes)", bytes);
+    throw_error(errc::out_of_resources, "%s: no memory for the argument (%zu bytes)", function,
+                bytes);
   return room;
 }
 
@@ -158,7 +158,7 @@ class prepared_loop {
 
   prepared_loop(const taskfor_head &of, std::size_t bytes,
                 void (*how)(void *, const void *, std::size_t))
-      : head(of), m_bytes(bytes), m_copy(how), m_argument(room_for(bytes)) {}
+      : head(of), m_bytes(bytes), m_copy(how), m_argument(room_for(bytes, "weft_taskfor_prepare")) {}
   [[nodiscard]] void *argument() const noexcept { return m_argument.get(); }
 
   template <class Use>
@@ -191,7 +191,7 @@ class prepared_loop {
         return free;
       }
     }
-    heap_argument fresh = room_for(m_bytes);
+    heap_argument fresh = room_for(m_bytes, "weft_taskfor_prepare");
     m_copy(fresh.get(), argument(), m_bytes);
     const std::scoped_lock lock(m_mutex);
     m_free.reserve(m_all.size() + 1);
@@ -212,23 +212,49 @@ constexpr detail::body_ops k_prepared_ops{[](void *storage) { share(*loop_of(sto
                                           [](void *storage) noexcept { delete loop_of(storage); },
                                           nullptr, true, sizeof(prepared_loop *)};
 
-int run_taskiter(void *p) {
-  using self_type = with_argument<taskiter_head>;
-  auto *self = static_cast<self_type *>(p);
+/// Records a taskiter, and lets its rounds begin. Loop has `head` and `get()`, the argument.
+template <class Loop>
+void record(Loop &loop) {
+  const taskiter_head &head = loop.head;
   const auto more = [](void *p) {
-    auto *whole = static_cast<self_type *>(p);
+    auto *whole = static_cast<Loop *>(p);
     return whole->head.more(whole->get()) != 0;
   };
-  const auto record = [](void *p) {
-    auto *whole = static_cast<self_type *>(p);
+  const auto once = [](void *p) {
+    auto *whole = static_cast<Loop *>(p);
     if (const int code = whole->head.record(whole->get()))
       throw_body_failed(code);
   };
-  if (self->head.more)
-    detail::iterate(UINT64_MAX, more, record, self);
+  if (head.more)
+    detail::iterate(UINT64_MAX, more, once, &loop);
   else
-    detail::iterate(self->head.count, nullptr, record, self);
+    detail::iterate(head.count, nullptr, once, &loop);
+}
+
+int run_taskiter(void *p) {
+  record(*static_cast<with_argument<taskiter_head> *>(p));
   return 0;
+}
+
+/// Holds a taskiter whose argument the caller fills.
+struct prepared_taskiter {
+  taskiter_head head;
+  heap_argument argument;
+  [[nodiscard]] void *get() const noexcept { return argument.get(); }
+};
+constexpr detail::body_ops k_prepared_taskiter_ops{
+    [](void *storage) { record(*static_cast<prepared_taskiter *>(storage)); },
+    [](void *storage) noexcept { static_cast<prepared_taskiter *>(storage)->~prepared_taskiter(); },
+    nullptr, true, sizeof(prepared_taskiter)};
+
+weft_spawn_options taskiter_options(const weft_spawn_options *options, const char *function) {
+  weft_spawn_options known = known_spawn_options(options, WEFT_TASK_NOGROUP);
+  if (known.flags & ~unsigned{WEFT_TASK_WAIT | WEFT_TASK_NOGROUP})
+    throw_error(errc::invalid_argument,
+                "%s: options->flags is %#x; a taskiter is neither final nor undeferred", function,
+                known.flags);
+  known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
+  return known;
 }
 
 weft_loop_options known_options(const weft_loop_options *from) {
@@ -403,6 +429,29 @@ int weft_taskfor_prepare(weft_prepared *prepared, weft_range range, weft_loop_bo
   });
 }
 
+int weft_taskiter_prepare(weft_prepared *prepared, uint64_t count, int (*more)(void *arg),
+                          weft_body record, size_t arg_bytes, size_t accesses,
+                          const weft_spawn_options *options) {
+  return guarded([&] {
+    require(prepared, "weft_taskiter_prepare", "prepared");
+    *prepared = {};
+    require_body(record, "weft_taskiter_prepare");
+    if (accesses > weft::detail::k_most_accesses)
+      weft::detail::refuse_accesses(accesses);
+    weft_spawn_options known = taskiter_options(options, "weft_taskiter_prepare");
+    known.flags &= ~unsigned{WEFT_TASK_NOGROUP};
+    heap_argument argument = room_for(arg_bytes, "weft_taskiter_prepare");
+    void *const arg = argument.get();
+    if (known.onready && !known.onready_context)
+      known.onready_context = arg;
+    weft::detail::task *const t =
+        weft::detail::task_create_with(k_prepared_taskiter_ops, accesses, core_options(known));
+    ::new (weft::detail::storage(t))
+        prepared_taskiter{taskiter_head{count, more, record}, std::move(argument)};
+    *prepared = {arg, t, accesses};
+  });
+}
+
 int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
                   const weft_loop_options *loop, const weft_spawn_options *options, int *code) {
   int status = WEFT_OK;
@@ -464,13 +513,7 @@ int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, cons
   weft_spawn_options known;
   const int status = guarded([&] {
     require_body(record, "weft_taskiter");
-    known = known_spawn_options(options, WEFT_TASK_NOGROUP);
-    if (known.flags & ~unsigned{WEFT_TASK_WAIT | WEFT_TASK_NOGROUP})
-      throw_error(
-          weft::errc::invalid_argument,
-          "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred",
-          known.flags);
-    known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
+    known = taskiter_options(options, "weft_taskiter");
   });
   if (status != WEFT_OK)
     return status;

@@ -280,6 +280,152 @@ TEST(c_prepared_loop, that_is_discarded_or_refused_never_runs) {
   EXPECT_EQ(copies, 0);
 }
 
+/// Is the argument of a prepared taskiter: its address is what the tasks of all rounds see.
+struct sweeps {
+  sweeps *at;
+  int *x;
+  int left;
+  std::atomic<int> *wrong, *recorded;
+
+  static int add(void *p) {
+    auto *const self = *static_cast<sweeps **>(p);
+    *self->wrong += self->at != self;
+    *self->x = *self->x * 2 + 1;
+    return 0;
+  }
+  static int record(void *p) {
+    auto *self = static_cast<sweeps *>(p);
+    ++*self->recorded;
+    const weft_access inout = weft_inout(self->x);
+    return weft_spawn(&add, &self, sizeof self, &inout, 1, nullptr, nullptr);
+  }
+  static int more(void *p) { return static_cast<sweeps *>(p)->left-- > 0; }
+};
+
+TEST(c_prepared_taskiter, runs_its_tasks_in_every_round_ordered_by_objects_and_regions) {
+  std::atomic<int> wrong = 0, recorded = 0;
+  int x = 0;
+  const weft_access inout = weft_inout(&x);
+  const weft_region part = weft_region_span(&x, sizeof x, 0, 1, WEFT_INOUT);
+  int expected = 0;
+  for (const bool by_region : {false, true})
+    for (const bool asks : {false, true})
+      for (const std::size_t bytes : {sizeof(sweeps), std::size_t{5000}}) {
+        x = expected = recorded = 0;
+        for (int rounds : {3, 1, 0}) { // the second loop waits for the first one
+          weft_prepared loop;
+          ASSERT_EQ(weft_taskiter_prepare(&loop, asks ? 0 : static_cast<std::uint64_t>(rounds),
+                                          asks ? &sweeps::more : nullptr, &sweeps::record, bytes,
+                                          by_region ? 0 : 1, nullptr),
+                    0);
+          ASSERT_EQ(reinterpret_cast<std::uintptr_t>(loop.arg) % 16, 0U);
+          auto *const arg = static_cast<sweeps *>(loop.arg);
+          *arg = {arg, &x, rounds, &wrong, &recorded};
+          ASSERT_EQ(by_region ? weft_task_submit_regions(&loop, &part, 1, nullptr, 0)
+                              : weft_task_submit(&loop, &inout, 1),
+                    0);
+          EXPECT_EQ(loop.task, nullptr);
+          for (; rounds > 0; --rounds)
+            expected = expected * 2 + 1;
+        }
+        ASSERT_EQ(weft_taskwait(nullptr), 0);
+        EXPECT_EQ(x, expected);
+        EXPECT_EQ(recorded, 2);
+      }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(c_prepared_taskiter, waits_for_nothing_and_asks_with_its_argument) {
+  static std::atomic<bool> open;
+  static std::atomic<int> ready, done;
+  open = false, ready = done = 0;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.onready = [](void *p) { ready += *static_cast<int *>(p); };
+  int other = 500;
+  for (const unsigned flags : {0U, unsigned{WEFT_TASK_NOGROUP}, unsigned{WEFT_TASK_WAIT}}) {
+    options.flags = flags;
+    options.onready_context = flags == WEFT_TASK_WAIT ? &other : nullptr;
+    weft_prepared loop;
+    ASSERT_EQ(weft_taskiter_prepare(
+                  &loop, 4, nullptr,
+                  [](void *p) {
+                    return weft_spawn(
+                        [](void *arg) {
+                          while (!open)
+                            weft_taskyield();
+                          done += *static_cast<int *>(arg);
+                          return 0;
+                        },
+                        p, 0, nullptr, 0, nullptr, nullptr);
+                  },
+                  sizeof(int), 0, &options),
+              0);
+    *static_cast<int *>(loop.arg) = 7;
+    ASSERT_EQ(weft_task_submit(&loop, nullptr, 0), 0);
+  }
+  EXPECT_EQ(done, 0);
+  open = true;
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(done, 3 * 4 * 7);
+  EXPECT_EQ(ready, 7 + 7 + 500);
+}
+
+TEST(c_prepared_taskiter, gives_the_code_of_what_fails) {
+  for (const bool in_record : {true, false}) {
+    weft_prepared loop;
+    ASSERT_EQ(weft_taskiter_prepare(
+                  &loop, 3, nullptr,
+                  in_record ? [](void *p) { return p ? 1 : 11; }
+                            : [](void *) {
+                                return weft_spawn([](void *) { return 12; }, nullptr, 0, nullptr, 0,
+                                                  nullptr, nullptr);
+                              },
+                  0, 0, nullptr),
+              0);
+    EXPECT_EQ(loop.arg, nullptr);
+    ASSERT_EQ(weft_task_submit(&loop, nullptr, 0), 0);
+    int code = 0;
+    EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, in_record ? 11 : 12);
+  }
+}
+
+TEST(c_prepared_taskiter, that_is_discarded_or_refused_never_records) {
+  std::atomic<int> wrong = 0, recorded = 0;
+  int x = 0;
+  const auto prepare = [&](weft_prepared &loop, std::size_t bytes) {
+    ASSERT_EQ(weft_taskiter_prepare(&loop, 2, nullptr, &sweeps::record, bytes, 1, nullptr), 0);
+    *static_cast<sweeps *>(loop.arg) = {nullptr, &x, 0, &wrong, &recorded};
+  };
+  weft_prepared loop;
+  prepare(loop, sizeof(sweeps));
+  EXPECT_EQ(weft_task_discard(&loop), 0);
+  prepare(loop, 5000);
+  EXPECT_EQ(weft_task_submit(&loop, nullptr, 0), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(loop.task, nullptr);
+
+  const auto refused = [&](weft_body record, std::size_t accesses, unsigned flags) {
+    weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+    options.flags = flags;
+    EXPECT_EQ(weft_taskiter_prepare(&loop, 2, nullptr, record, 8, accesses, &options),
+              WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(loop.arg, nullptr);
+    EXPECT_EQ(loop.task, nullptr);
+    return std::string(weft_last_error_message());
+  };
+  EXPECT_EQ(refused(nullptr, 0, 0), "weft_taskiter_prepare: the function to call is NULL");
+  for (const unsigned flag : {unsigned{WEFT_TASK_FINAL}, unsigned{WEFT_TASK_UNDEFERRED}})
+    EXPECT_EQ(refused(&sweeps::record, 0, flag),
+              "weft_taskiter_prepare: options->flags is 0x" + std::to_string(flag) +
+                  "; a taskiter is neither final nor undeferred");
+  EXPECT_NE(refused(&sweeps::record, 0, 64).find("0x40"), std::string::npos);
+  EXPECT_NE(refused(&sweeps::record, std::size_t{1} << 40, 0).find("accesses"), std::string::npos);
+  EXPECT_EQ(weft_taskiter_prepare(nullptr, 2, nullptr, &sweeps::record, 8, 0, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(recorded, 0);
+}
+
 TEST(c_loop_chunks, are_those_of_a_taskloop) {
   static std::atomic<std::uint64_t> tasks;
   const auto chunks = [](std::uint64_t n, const weft_loop_options *loop) {
