@@ -314,6 +314,11 @@ class task_reader {
         continue;
       }
       at.setType(type.getUnqualifiedType());
+      // An array has a larger alignment as a variable than as a member, and is used so.
+      at.addAttr(AlignedAttr::CreateImplicit(
+          context, /*IsAlignmentExpr=*/true,
+          number(static_cast<std::uint64_t>(context.getDeclAlign(&variable).getQuantity()),
+                 c.getLocation())));
       if (!type->isArrayType())
         value = ImplicitCastExpr::Create(context, type.getUnqualifiedType(), CK_LValueToRValue,
                                          value, nullptr, VK_PRValue, FPOptionsOverride());

@@ -346,7 +346,28 @@ static void statements(void) {
   CHECK(x == 9);
 }
 
+// A copied array is aligned as the variable is, whatever is in front of it.
+static void aligned(int n) {
+  char a = 1, b = 2;
+  double v[4] = {1, 2, 3, 4}, w[4] = {0};
+  for (int i = 0; i < 2; ++i) {
+#pragma oss task shared(w)
+    for (int k = 0; k < 4; ++k)
+      w[k] = w[k] * n + v[k] * a + b;
+#pragma oss taskwait
+#pragma oss task firstprivate(b, v) shared(w) in(a)
+    {
+      CHECK((unsigned long)(char *volatile)v % 16 == 0);
+      for (int k = 0; k < 4; ++k)
+        w[k] += v[k];
+    }
+#pragma oss taskwait
+  }
+  CHECK(w[0] == 12 && w[3] == 30);
+}
+
 int main(void) {
+  aligned(2);
   locals_are_copied();
   globals_are_shared();
   clauses();
