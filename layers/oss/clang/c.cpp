@@ -27,8 +27,8 @@ unsigned next_number() {
   return number++;
 }
 
-/// Returns enum weft_access_mode of a clause.
-std::string c_mode(const item &it) {
+/// Returns enum weft_access_mode of a clause; a strong one also for a weak clause where `strong` says so.
+std::string c_mode(const item &it, bool strong) {
   static constexpr clause_id k_modes[] = {clause_id::in,
                                           clause_id::out,
                                           clause_id::inout,
@@ -41,7 +41,10 @@ std::string c_mode(const item &it) {
                                           clause_id::weakcommutative};
   if (is_reduction(it)) // by bytes the tasks run one after the other
     return "2";
-  return std::to_string(std::ranges::find(k_modes, it.mode) - std::begin(k_modes));
+  const std::string_view name = row(it.mode).name;
+  const clause_id mode =
+      strong && name.starts_with("weak") ? find_clause(name.substr(4))->id : it.mode;
+  return std::to_string(std::ranges::find(k_modes, mode) - std::begin(k_modes));
 }
 
 bool has_iterators(const pragma &parsed) {
@@ -57,7 +60,9 @@ class c_writer {
   /// Writes a task whose statement `body` is; `parameters` are those of a task function.
   void task(const tokens &body, const std::vector<std::string> &parameters = {}) {
     code << "{";
-    if (loops)
+    if (iterates())
+      write_iterations();
+    else if (loops)
       write_chunks();
     options();
     write_reductions();
@@ -71,13 +76,15 @@ class c_writer {
                        });
     if (shares() && alone)
       code << "(void)weft_oss_size_" + number + ";";
-    if (asks)
+    if (asks && !shares() && !iterates())
       code << "int weft_oss_asks_" + number + " = 1;";
+    const std::string task_of = "(&weft_oss_task_" + number + ", 0, 0, 0, ";
     code << "weft_prepared weft_oss_task_" + number + "; void *const weft_oss_variables_" + number +
-                (shares() ? " = weft_oss_prepare_loop(&weft_oss_task_" + number +
-                                ", 0, 0, 0, 0, &" + chunk() + ", " +
+                " = weft_oss_prepare" +
+                (shares() ? "_loop" + task_of + "0, &" + chunk() + ", " +
                                 (alone ? chunk() + ".count" : "weft_oss_size_" + number) + ", "
-                          : " = weft_oss_prepare(&weft_oss_task_" + number + ", 0, 0, 0, ") +
+                 : iterates() ? "_taskiter" + task_of + "&" + rounds() + ", "
+                              : task_of) +
                 (bytes ? "0" : count()) + ", " +
                 (has_options() ? "&weft_oss_options_" + number : "0") + (asks ? ", 1);" : ", 0);") +
                 " char *weft_oss_free_" + number + " = weft_oss_behind(weft_oss_variables_" +
@@ -90,6 +97,8 @@ class c_writer {
     if (shares())
       code << chunk() + ".behind = (unsigned long long)(weft_oss_free_" + number +
                   " - (char *)weft_oss_variables_" + number + ");";
+    if (shares() && asks) // the variables that the workers copy theirs from have no chunk
+      code << chunk() + ".count = 0;";
     Token captured;
     captured.startToken();
     captured.setKind(tok::annot_pragma_captured);
@@ -98,8 +107,9 @@ class c_writer {
     captured.setAnnotationValue(nullptr);
     code << captured;
     code << "{";
-    if (shares()) // the first variable that is captured: the workers write their chunks there
-      code << "(void)&" + chunk() + ";";
+    // The first variable that is captured: what the task is asked is written there.
+    if (shares() || iterates())
+      code << "(void)&" + (shares() ? chunk() : rounds()) + ";";
     for (const variable &v : parsed.variables)
       if (v.sharing == clause_id::private_) {
         code.at(v.name.getLocation());
@@ -107,21 +117,31 @@ class c_writer {
                     ";";
         code.at(place);
       }
-    if (asks) {
-      code << "if (weft_oss_asks_" + number + ") { weft_oss_asks_" + number + " = 0; (void)("
-           << parsed.value(clause_id::onready) << "); } else {";
-      write_body(body);
-      code << "} }";
-    } else {
-      write_body(body);
-      code << "}";
+    const std::string asked = "weft_oss_asks_" + number;
+    if (asks)
+      code << "if (" +
+                  (shares()     ? "!" + chunk() + ".count) {"
+                   : iterates() ? rounds() + ".phase == weft_oss_ready) {"
+                                : asked + ") {" + asked + " = 0;") +
+                  "(void)("
+           << parsed.value(clause_id::onready) << "); } else";
+    if (iterates() && loops->heads.empty()) {
+      code << "if (" + rounds() + ".phase == weft_oss_ask) { " + rounds() + ".goes_on = ("
+           << loops->condition;
+      code.at(loops->condition[0].getLocation()) << ") ? 1 : 0; } else";
+      code.at(place);
     }
+    code << "{";
+    if (asks && !shares() && !iterates()) // the task of a taskiter is ready again in the next round
+      code << asked + " = 1;";
+    write_body(body);
+    code << "} }";
     code << std::string(bytes ? "weft_oss_submit_regions" : "weft_oss_submit") +
                 "(&weft_oss_task_" + number + ", " + list() + ", " + count() + ");";
     end_list();
     for (unsigned i = 0; i < m_open; ++i)
       code << "}";
-    code << (loops ? "} }" : "}");
+    code << (has_chunks() ? "} }" : "}");
   }
 
   /// Writes a call that gets the items.
@@ -150,7 +170,10 @@ class c_writer {
     return parsed.directive->id == directive_id::task_for ||
            parsed.directive->id == directive_id::taskloop_for;
   }
+  [[nodiscard]] bool iterates() const { return parsed.directive->id == directive_id::taskiter; }
+  [[nodiscard]] bool has_chunks() const { return loops && !iterates(); }
   [[nodiscard]] std::string chunk() const { return "weft_oss_chunk_" + number; }
+  [[nodiscard]] std::string rounds() const { return "weft_oss_rounds_" + number; }
   [[nodiscard]] std::string axes() const { return "weft_oss_axes_" + number; }
   [[nodiscard]] std::string depth() const { return std::to_string(loops->heads.size()); }
   [[nodiscard]] std::string type_of(std::size_t loop) const {
@@ -172,8 +195,8 @@ class c_writer {
     return "__builtin_classify_type(" + name + " + 0) == 1 && sizeof(" + name + ") <= 8";
   }
 
-  /// Writes the axes of the loops and the beginning of the loop over their chunks.
-  void write_chunks() {
+  /// Writes the axes of the loops.
+  void write_axes() {
     std::string all;
     for (std::size_t i = 0; i < loops->heads.size(); ++i) {
       const loop_head &h = loops->heads[i];
@@ -202,6 +225,22 @@ class c_writer {
              ", weft_oss_" + h.relation + ", " + bits_of(step) + (h.down ? ", 1)" : ", 0)");
     }
     code << "weft_oss_axis " + axes() + "[] = {" + all + "};";
+  }
+  /// Writes how often the tasks of an iteration run.
+  void write_iterations() {
+    if (!loops->heads.empty())
+      write_axes();
+    const std::string unroll = "weft_oss_unroll_" + number, update = "weft_oss_update_" + number;
+    write_count(clause_id::unroll, unroll);
+    write_count(clause_id::update, update);
+    code << "weft_oss_iterations " + rounds() + " = weft_oss_iterations_of(" +
+                (loops->heads.empty() ? "1, 0" : "0, " + axes() + "[0].count") + ", " +
+                (parsed.has(clause_id::unroll) ? unroll : "1") + ", " +
+                (parsed.has(clause_id::update) ? update : "0") + ");";
+  }
+  /// Writes the axes of the loops and the beginning of the loop over their chunks.
+  void write_chunks() {
+    write_axes();
     write_count(clause_id::grainsize, "weft_oss_grain_" + number);
     write_count(clause_id::chunksize, "weft_oss_size_" + number);
     const std::string cut = "weft_oss_cut_" + number, k = "weft_oss_k_" + number;
@@ -228,7 +267,10 @@ class c_writer {
     code.at(place);
     code << "const unsigned long long " + name + " = weft_oss_positive(" + bits_of(given) +
                 ", \"the " + clause + " of a '" +
-                (id == clause_id::grainsize ? "#pragma oss taskloop" : "#pragma oss task for") +
+                "#pragma oss " +
+                (id == clause_id::grainsize   ? "taskloop"
+                 : id == clause_id::chunksize ? "task for"
+                                              : "taskiter") +
                 "' is not positive\");";
   }
 
@@ -246,6 +288,13 @@ class c_writer {
       code << "weft_oss_enter_copies(" + moves() + ", " + std::to_string(m_reduced.size()) + ");";
     if (!loops) {
       code << body;
+      return;
+    }
+    if (iterates()) { // `continue` may end the body, which is no loop any more
+      if (!loops->heads.empty())
+        code << "__attribute__((unused)) " + type_of(0) + " " + c_name(loops->heads[0].name) +
+                    " = (" + type_of(0) + ")" + axes() + "[0].first;";
+      code << "do {" << body << "} while (0);";
       return;
     }
     const loop_head &h = loops->heads[0];
@@ -273,8 +322,8 @@ class c_writer {
 
   [[nodiscard]] std::string moves() const { return "weft_oss_moves_" + number; }
   [[nodiscard]] std::string reductions() const { return "weft_oss_reductions_" + number; }
-  /// Returns whether the task has copies of items.
-  [[nodiscard]] bool copies() const { return !bytes && !m_reduced.empty(); }
+  /// Returns whether the task has copies of items. The tasks of a taskiter have them, not the whole.
+  [[nodiscard]] bool copies() const { return !bytes && !m_reduced.empty() && !iterates(); }
 
   /// Writes what the items of reductions are. The consumer knows their types.
   void write_reductions() {
@@ -289,7 +338,7 @@ class c_writer {
       const item &it = *m_reduced[i];
       const std::string index = std::to_string(i), at = "[" + index + "]";
       code << "{";
-      if (loops)
+      if (has_chunks())
         variables_at("front");
       code.at(it.where);
       code << "weft_oss_reduce(&" + reductions() + at + ", &" + moves() + at + ", &(";
@@ -427,14 +476,14 @@ class c_writer {
     if (!bytes && is_reduction(it)) {
       code << "weft_oss_access(&" + reductions() + "[" +
                   std::to_string(std::ranges::find(m_reduced, &it) - m_reduced.begin()) + "], " +
-                  (it.mode == clause_id::reduction ? "10)" : "11)");
+                  (it.mode == clause_id::reduction || iterates() ? "10)" : "11)");
     } else if (!bytes) {
       code << "weft_oss_access(&(";
       first_element(it);
-      code << "), " + c_mode(it) + ")";
+      code << "), " + c_mode(it, iterates()) + ")";
     } else if (n == 0) {
       code << "weft_oss_object(&(" << it.shape_free << "), sizeof(" << it.shape_free
-           << "), " + c_mode(it) + ")";
+           << "), " + c_mode(it, iterates()) + ")";
     } else {
       code << "weft_oss_region(&";
       array(it);
@@ -444,7 +493,7 @@ class c_writer {
       array(it);
       for (std::size_t i = 0; i < n; ++i)
         code << "[0]";
-      code << "), " + c_mode(it) + ", " + std::to_string(n);
+      code << "), " + c_mode(it, iterates()) + ", " + std::to_string(n);
       for (std::size_t i = 0; i < 3; ++i) {
         code << ", ";
         if (i < n)
@@ -499,7 +548,7 @@ class c_writer {
   void write_list() {
     if (parsed.items.empty())
       return;
-    if (!has_iterators(parsed) && loops)
+    if (!has_iterators(parsed) && has_chunks())
       return items_of_chunk();
     if (!has_iterators(parsed)) {
       code << std::string(bytes ? "const weft_region" : "const weft_access") + " weft_oss_list_" +
@@ -516,7 +565,7 @@ class c_writer {
     const std::string all = "weft_oss_list_" + number;
     code << "weft_oss_list " + all + " = {0, 0, 0};";
     for (const item &it : parsed.items) {
-      if (!loops) {
+      if (!has_chunks()) {
         add(it, all);
         continue;
       }
@@ -583,7 +632,9 @@ class c_writer {
   /// Gives the task variables of its own for global ones that are copied: capturing copies local ones only.
   void copies_of_globals(const tokens &body, const std::vector<std::string> &parameters) {
     std::set<std::string> used;
-    for (const tokens *all : {&body, &parsed.value(clause_id::onready)})
+    static const tokens k_none;
+    for (const tokens *all :
+         {&body, &parsed.value(clause_id::onready), loops ? &loops->condition : &k_none})
       for (const Token &t : *all)
         if (t.is(tok::identifier))
           used.insert(c_name(t));
@@ -642,7 +693,7 @@ class c_writer {
     const auto add = [&](const std::string &name, sharing_rule::as how) {
       all.named.try_emplace(name, sharing_rule{how, {}, false});
     };
-    for (const std::string &own : {"weft_oss_asks_" + number, axes(), chunk(), moves()})
+    for (const std::string &own : {"weft_oss_asks_" + number, axes(), chunk(), rounds(), moves()})
       add(own, copy);
     for (const std::string &name : parameters) {
       sharing_rule rule{copy, {}, false};
@@ -825,23 +876,12 @@ const declared_reduction *reduction_declared_by(unsigned number) {
 }
 
 bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
-  const auto refuse = [&](SourceLocation where, const std::string &what) {
-    report_error(pp, where,
-                 what + " is not possible in C in this version of Weft; compile the file as C++");
-    return true;
-  };
-  switch (parsed.directive->id) {
-  case directive_id::taskiter:
-    return refuse(parsed.where, pragma_name(*parsed.directive));
-  case directive_id::declare_reduction:
-    if (!is_in_function(pp, parsed.where))
-      return false;
-    report_error(pp, parsed.where,
-                 pragma_name(*parsed.directive) + " must be outside of functions in C");
-    return true;
-  default:
+  if (parsed.directive->id != directive_id::declare_reduction ||
+      !is_in_function(pp, parsed.where))
     return false;
-  }
+  report_error(pp, parsed.where,
+               pragma_name(*parsed.directive) + " must be outside of functions in C");
+  return true;
 }
 
 void write_c_function(writer &code, const pragma &parsed, const function_head &head,
@@ -888,6 +928,7 @@ void write_c(writer &code, const pragma &parsed, const tokens &statement, const 
   case directive_id::taskloop:
   case directive_id::task_for:
   case directive_id::taskloop_for:
+  case directive_id::taskiter:
     return c_writer(code, parsed, loops).task(loops->body);
   case directive_id::task:
     return c_writer(code, parsed).task(statement);

@@ -28,7 +28,7 @@ using namespace clang;
 namespace {
 
 constexpr llvm::StringRef k_task_name = "weft_oss_task_";
-constexpr llvm::StringRef k_prepare_name = "weft_oss_prepare";
+constexpr llvm::StringRef k_prepare_name = "weft_oss_prepare"; // that of all kinds of tasks begin so
 constexpr llvm::StringRef k_prepare_loop_name = "weft_oss_prepare_loop";
 constexpr llvm::StringRef k_behind_name = "weft_oss_behind";
 constexpr llvm::StringRef k_reduce_name = "weft_oss_reduce";
@@ -167,7 +167,7 @@ class task_reader {
             if (auto *const call =
                     llvm::dyn_cast<CallExpr>(variable->getInit()->IgnoreParenImpCasts()))
               if (const FunctionDecl *const f = call->getDirectCallee()) {
-                if (f->getName() == k_prepare_name || f->getName() == k_prepare_loop_name)
+                if (f->getName().starts_with(k_prepare_name))
                   prepare = call;
                 if (f->getName() == k_behind_name) {
                   behind = call;
@@ -533,7 +533,7 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
         if (!call || !call->getCalledFunction())
           continue;
         const llvm::StringRef name = call->getCalledFunction()->getName();
-        if (name == k_prepare_name || name == k_prepare_loop_name) {
+        if (name.starts_with(k_prepare_name)) {
           prepare = call;
         } else if (prepare && name.starts_with("__captured_stmt")) {
           found.emplace_back(prepare, call);

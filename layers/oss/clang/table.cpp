@@ -270,7 +270,7 @@ std::string reference_page() {
       "values of a list |\n"
       "| `{m[i][j], i=0;n, j=i:n-1}` | several iterators; a later one may use an earlier one |\n"
       "\n## C\n\n"
-      "`weft-cc` compiles all of this but `taskiter`, which a message refuses; `declare reduction` must be outside of functions in C.\n"
+      "`weft-cc` compiles all of this; `declare reduction` must be outside of functions in C.\n"
       "`atomic` takes objects of at most 8 bytes.\n";
   return page;
 }

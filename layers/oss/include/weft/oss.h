@@ -300,6 +300,108 @@ WEFT_OSS_LOCAL inline void *weft_oss_prepare_loop(weft_prepared *prepared, weft_
   return prepared->arg;
 }
 
+/* Says what is asked of the statement of a taskiter. */
+enum weft_oss_phase { weft_oss_ready, weft_oss_run, weft_oss_ask };
+
+/* Says how often the tasks of an iteration run. It is the first of a taskiter's variables. */
+typedef struct weft_oss_iterations {
+  weft_body statement;
+  unsigned long long count; /* of a for loop */
+  unsigned long long unroll, update; /* at most so many in one recording; after so many a new one */
+  unsigned long long recorded; /* iterations that one recording holds */
+  unsigned long long done; /* since the last update */
+  int conditional; /* a condition ends the loop */
+  enum weft_oss_phase phase;
+  int goes_on; /* what the condition has said */
+} weft_oss_iterations;
+
+WEFT_OSS_LOCAL inline weft_oss_iterations weft_oss_iterations_of(int conditional,
+                                                                 unsigned long long count,
+                                                                 unsigned long long unroll,
+                                                                 unsigned long long update) {
+  const weft_oss_iterations made = {0, count,       unroll,         update, 1,
+                                    0, conditional, weft_oss_ready, 0};
+  return made;
+}
+
+/* Divides iterations into rounds: a recording holds the largest number of them that leaves no rest. */
+WEFT_OSS_LOCAL unsigned long long weft_oss_rounds(weft_oss_iterations *loop,
+                                                  unsigned long long iterations) {
+  if (loop->conditional || !iterations)
+    return 0;
+  loop->recorded = loop->unroll < iterations ? loop->unroll : iterations;
+  while (iterations % loop->recorded)
+    --loop->recorded;
+  return iterations / loop->recorded;
+}
+WEFT_OSS_LOCAL int weft_oss_record(void *variables) {
+  weft_oss_iterations *const loop = (weft_oss_iterations *)variables;
+  for (unsigned long long i = 0; i < loop->recorded; ++i) {
+    loop->phase = weft_oss_run;
+    loop->statement(variables);
+  }
+  return 0;
+}
+WEFT_OSS_LOCAL int weft_oss_goes_on(void *variables) {
+  weft_oss_iterations *const loop = (weft_oss_iterations *)variables;
+  loop->phase = weft_oss_ask;
+  loop->statement(variables);
+  return loop->goes_on;
+}
+/* Asks before each iteration but the first one, whose answer is known, and ends after `update` of them. */
+WEFT_OSS_LOCAL int weft_oss_goes_on_alike(void *variables) {
+  weft_oss_iterations *const loop = (weft_oss_iterations *)variables;
+  return (!loop->done || weft_oss_goes_on(variables)) && loop->done++ != loop->update;
+}
+
+/* Is the body of a taskiter without a recording. */
+WEFT_OSS_LOCAL int weft_oss_iterate_in_place(void *variables) {
+  weft_oss_iterations *const loop = (weft_oss_iterations *)variables;
+  for (unsigned long long i = 0; loop->conditional ? weft_oss_goes_on(loop) : i < loop->count; ++i)
+    weft_oss_record(variables);
+  return 0;
+}
+/* Is the body of a taskiter that is recorded again and again. */
+WEFT_OSS_LOCAL int weft_oss_iterate_updated(void *variables) {
+  weft_oss_iterations *const loop = (weft_oss_iterations *)variables;
+  unsigned long long left = loop->count;
+  while (loop->conditional ? loop->goes_on : left != 0) {
+    const unsigned long long now = left < loop->update ? left : loop->update;
+    left -= now;
+    loop->done = 0;
+    if (weft_taskiter(weft_oss_rounds(loop, now), loop->conditional ? weft_oss_goes_on_alike : 0,
+                      weft_oss_record, loop, 0, 0, 0, 0, 0))
+      weft_oss_fail("taskiter");
+  }
+  return 0;
+}
+WEFT_OSS_LOCAL int weft_oss_iterate_updated_if(void *variables) {
+  return weft_oss_goes_on(variables) ? weft_oss_iterate_updated(variables) : 0;
+}
+
+/* Prepares a taskiter, as weft_oss_prepare(). */
+WEFT_OSS_LOCAL inline void *weft_oss_prepare_taskiter(weft_prepared *prepared, weft_body statement,
+                                                      __SIZE_TYPE__ bytes, __SIZE_TYPE__ extra,
+                                                      weft_oss_iterations *loop,
+                                                      __SIZE_TYPE__ count,
+                                                      weft_spawn_options *options, int asks) {
+  bytes = extra ? (bytes + 15) / 16 * 16 + extra : bytes;
+  loop->statement = statement;
+  if (asks)
+    options->onready = (void (*)(void *))(void (*)(void))statement;
+  const int in_place = options && options->flags & (WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED);
+  const weft_body body = in_place            ? weft_oss_iterate_in_place
+                         : !loop->update     ? 0
+                         : loop->conditional ? weft_oss_iterate_updated_if
+                                             : weft_oss_iterate_updated;
+  if (body ? weft_task_prepare(prepared, body, bytes, count, options)
+           : weft_taskiter_prepare(prepared, weft_oss_rounds(loop, loop->count),
+                                   loop->conditional ? weft_oss_goes_on : 0, weft_oss_record, bytes,
+                                   count, options))
+    weft_oss_fail("taskiter");
+  return prepared->arg;
+}
+
 /* Waits for children; in C, no parent can go on after a child that has failed. */
 WEFT_OSS_LOCAL void weft_oss_taskwait(void) {
   if (weft_taskwait(0))

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugin refuses in C: directives that C cannot have yet, clauses, items, variables.
+// What the plugin refuses in C: clauses, items, variables.
 struct s {
   int a;
 };
 int g(void);
 void f(int n, int *p, struct s *q) {
-#pragma oss taskiter // error 13: '#pragma oss taskiter' is not possible in C in this version of Weft; compile the file as C++
-  for (int i = 0; i < n; ++i)
-    ;
 #pragma oss task lable("x") // error 18: unknown clause 'lable' of '#pragma oss task'; did you mean 'label'?
   ++n;
 #pragma oss task in(n + 1) // error 21: cannot take the address of an rvalue of type 'int'

@@ -83,6 +83,27 @@ void f(int n, double d, int *v, struct s x) {
 #pragma oss task for in(i) // error 25: variable 'i' counts the loop of '#pragma oss task for'; it is no data for an item
   for (int i = 0; i < n; ++i)
     ;
+#pragma oss taskiter
+  { // error 3: '#pragma oss taskiter' needs a for or a while loop behind it
+  }
+#pragma oss taskiter collapse(2) // error 22: clause 'collapse' does not belong to '#pragma oss taskiter'
+  while (n)
+    ;
+#pragma oss taskiter unroll(d) // error 29: grainsize, chunksize, unroll and update of '#pragma oss' count iterations: the expression must be an integer
+  while (n)
+    ;
+#pragma oss taskiter
+  while (x) // error 10: used type 'struct s' where arithmetic or pointer type is required
+    ;
+#pragma oss taskiter
+  while (absent) // error 10: use of undeclared identifier 'absent'
+    ;
+#pragma oss taskiter
+  for (int i = 0; i < n; ++i)
+    break; // error 5: 'break' leaves the statement of '#pragma oss taskiter'
+#pragma oss taskiter default(none)
+  while (n) // error 10: variable 'n' is in no clause of '#pragma oss taskiter', which has default(none)
+    ;
 #pragma oss taskloop default(none) inout(m[i])
   for (int i = 0; i < n; ++i)
     m[i] = n; // error 12: variable 'n' is in no clause of '#pragma oss taskloop', which has default(none)

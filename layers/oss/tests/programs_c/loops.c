@@ -437,6 +437,16 @@ static void refused(int which) {
     for (unsigned long long i = 0; i < ULLONG_MAX; ++i)
       ;
     break;
+  case 5:
+#pragma oss taskiter unroll(zero)
+    for (int i = 0; i < 3; ++i)
+      ;
+    break;
+  case 6:
+#pragma oss taskiter update(minus)
+    while (zero)
+      ;
+    break;
   }
 }
 static void refusals(char *program) {
@@ -445,8 +455,10 @@ static void refusals(char *program) {
       "weft: the chunksize of a '#pragma oss task for' is not positive\n",
       "weft: the step of a loop of '#pragma oss' is 0: no iteration would be the last\n",
       "weft: the step of a loop of '#pragma oss' leads away from its limit\n",
-      "weft: a loop of '#pragma oss task for' has more than 2^63 iterations\n"};
-  for (int i = 0; i < 5; ++i) {
+      "weft: a loop of '#pragma oss task for' has more than 2^63 iterations\n",
+      "weft: the unroll of a '#pragma oss taskiter' is not positive\n",
+      "weft: the update of a '#pragma oss taskiter' is not positive\n"};
+  for (int i = 0; i < (int)(sizeof sentences / sizeof *sentences); ++i) {
     int ends[2];
     CHECK(pipe(ends) == 0);
     const pid_t child = fork();
