@@ -828,7 +828,7 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
        << ") <= sizeof(long long), \"'#pragma oss atomic' needs an object of at most 8 bytes in "
           "C\"); __auto_type " +
               at + " = &("
-       << found.object << "); __typeof__(*" + at + ") ";
+       << found.object << "); __typeof__(((void)0, *" + at + ")) "; // without qualifiers
   if (found.what == read) {
     code << now + "; __atomic_load(" + at + ", &" + now + ", " + with + ");" << found.captured
          << " = " + now + "; }";
@@ -837,6 +837,31 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
   if (found.what == write) {
     code << now + " = (" << found.operand
          << "); __atomic_store(" + at + ", &" + now + ", " + with + "); }";
+    return;
+  }
+  using which = atomic_statement::value;
+  if (found.what == compare) {
+    // The operand has the type in which it is compared; a null pointer has that of the object.
+    const std::string is = "weft_oss_is_" + id, unchanged = with == "3" ? "0" : with == "4" ? "2" : with;
+    code << old + "; int " + is + " = 0; const __typeof__(0 ? *" + at + " : (" << found.operand
+         << ")) " + by + " = (" << found.operand << "); __typeof__(*" + at + ") " + now + " = ";
+    if (found.changed.empty())
+      code << "(__typeof__(" + old + "))" + by;
+    else
+      code << "(" << found.changed << ")";
+    code << "; __atomic_load(" + at + ", &" + old + ", " + unchanged + "); while (!" + is + " && " +
+                (found.operand_first ? by + " " + found.sign + " " + old
+                                     : old + " " + found.sign + " " + by) +
+                ") " + is + " = __atomic_compare_exchange(" + at + ", &" + old + ", &" + now +
+                ", 0, " + with + ", " + unchanged + ");";
+    if (!found.answer.empty())
+      code << found.answer << " = " + is + ";";
+    if (!found.captured.empty() && found.kept == which::now)
+      code << found.captured << " = " + is + " ? " + now + " : " + old + ";";
+    else if (!found.captured.empty())
+      code << (found.kept == which::unchanged ? "if (!" + is + ")" : "") << found.captured
+           << " = " + old + ";";
+    code << "}";
     return;
   }
   code << old + ", " + now + "; const __auto_type " + by + " = (";
@@ -853,8 +878,9 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
     code << old + " " + found.sign + " " + by;
   code << "; } while (!__atomic_compare_exchange(" + at + ", &" + old + ", &" + now + ", 0, " +
               with + ", 0));";
-  if (found.what != update)
-    code << found.captured << " = " + (found.what == capture_old ? old : now) + ";";
+  if (!found.captured.empty())
+    code << found.captured
+         << " = " + (found.kept == which::old ? old : now) + ";";
   code << "}";
 }
 

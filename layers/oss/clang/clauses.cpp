@@ -653,7 +653,11 @@ void parser::check_atomic() {
       }
   };
   using enum clause_id;
-  only_one({read, write, atomic_update, capture}, "forms");
+  only_one({read, write, atomic_update}, "forms");
+  for (const clause_id more : {capture, compare}) // that an update may have
+    for (const clause_id form : {read, write})
+      if (result.has(more))
+        only_one({form, more}, "forms");
   only_one({seq_cst, acq_rel, acquire, release, relaxed}, "orders");
   for (const auto &[form, order] :
        {std::pair{read, release}, {read, acq_rel}, {write, acquire}, {write, acq_rel}})

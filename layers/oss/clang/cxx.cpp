@@ -559,6 +559,36 @@ void write_call(writer &code, const pragma &parsed, const char *call) {
   code << call << "(" + list + ".all()); }";
 }
 
+void write_comparison(writer &code, const atomic_statement &found, const std::string &order) {
+  using enum atomic_statement::value;
+  // NULL has no type that templates could know as that of a pointer.
+  const auto value = [&](const tokens &all) {
+    if (all.size() == 1 && all[0].is(tok::kw___null))
+      code.at(all[0].getLocation()) << "nullptr";
+    else
+      code << all;
+  };
+  const SourceLocation place = code.place();
+  const std::string all = fresh("compared");
+  code << "{ [[maybe_unused]] const auto " + all + " = ::weft::oss::atomic_compare<" + order + ">("
+       << found.object << ", ";
+  value(found.operand);
+  code.at(place) << ", [](const auto &x, const auto &e) { return " +
+                        (found.operand_first ? "e " + found.sign + " x" : "x " + found.sign + " e") +
+                        "; }";
+  if (!found.changed.empty()) {
+    code << ", ";
+    value(found.changed);
+  }
+  code.at(place) << ");";
+  if (!found.answer.empty())
+    code << found.answer << " = " + all + ".changed;";
+  if (!found.captured.empty())
+    code << (found.kept == unchanged ? "if (!" + all + ".changed) " : "") << found.captured
+         << " = " + all + (found.kept == now ? ".after;" : ".before;");
+  code << "}";
+}
+
 void write_atomic(writer &code, const pragma &parsed, const atomic_statement &found) {
   using enum atomic_statement::form;
   const std::string order = parsed.has(clause_id::seq_cst)   ? "::weft::oss::k_seq_cst"
@@ -575,12 +605,15 @@ void write_atomic(writer &code, const pragma &parsed, const atomic_statement &fo
          << ");";
     return;
   }
-  if (found.what == update)
+  if (found.what == compare)
+    return write_comparison(code, found, order);
+  if (found.captured.empty())
     code << "static_cast<void>(";
   else
     code << found.captured << " = (";
   const bool known = found.sign.size() == 1 && !found.operand_first;
-  code << std::string("::weft::oss::atomic_") + (found.what == capture_old ? "fetch<" : "update<") +
+  code << std::string("::weft::oss::atomic_") +
+              (found.kept == atomic_statement::value::old ? "fetch<" : "update<") +
               order + ", '" + (known ? found.sign : std::string(1, ' ')) + "'>("
        << found.object << ", ";
   if (found.operand.empty())

@@ -19,7 +19,7 @@ constexpr clause_set k_task = k_items | k_sharing | k_device | bit(if_) | bit(fi
                               bit(priority) | bit(cost) | bit(label) | bit(wait) | bit(onready) |
                               bit(reduction) | bit(weakreduction);
 
-constexpr clause_set k_atomic_forms = bit(read) | bit(write) | bit(atomic_update) | bit(capture);
+constexpr clause_set k_atomic_forms = bit(read) | bit(write) | bit(atomic_update) | bit(capture) | bit(compare);
 constexpr clause_set k_atomic_orders =
     bit(seq_cst) | bit(acq_rel) | bit(acquire) | bit(release) | bit(relaxed);
 
@@ -126,6 +126,10 @@ constexpr clause_row k_clauses[] = {
     {capture, "capture", takes::nothing, false, state::compiled,
      "An update whose old or new value is kept: `v = x++;`, `v = x += value;`, `{ v = x; x = "
      "value; }`"},
+    {compare, "compare", takes::nothing, false, state::compiled,
+     "An update that a comparison decides: `x = x == e ? d : x;`, `if (x == e) { x = d; }`, `x = x < e ? "
+     "e : x;` and with `>`. With `capture` also `{ v = x; if (x < e) { x = e; } }`, `if (x == e) { x = d; } "
+     "else { v = x; }`, `{ r = x == e; if (r) { x = d; } }` and the like."},
     {seq_cst, "seq_cst", takes::nothing, false, state::compiled, "As in C++."},
     {acq_rel, "acq_rel", takes::nothing, false, state::compiled,
      "As in C++; not for `read` and `write`."},

@@ -82,6 +82,7 @@ enum class clause_id : std::uint8_t {
   write,
   atomic_update, // the form of `atomic`; `update` is taskiter's
   capture,
+  compare,
   seq_cst,
   acq_rel,
   acquire,

@@ -3,7 +3,7 @@
 struct pair {
   int a, b;
 };
-void f(int x, int v, int *p, pair q, const int c) {
+void f(int x, int v, int *p, pair q, int c) {
 #pragma oss atomic
   x = v; // error 3: the statement of '#pragma oss atomic' must be x++, x += value, x = x + value or x = value + x
 #pragma oss atomic update
@@ -59,7 +59,81 @@ void f(int x, int v, int *p, pair q, const int c) {
   v = x;
 #pragma oss atomic update(2) // error 20: clause 'update' takes no argument
   ++x;
-#pragma oss atomic compare // error 20: unknown clause 'compare' of '#pragma oss atomic'
+#pragma oss atomic compare
+  ++x; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  x = x <= v ? v : x; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  x = x < v ? x : v; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  x = x < v ? c : x; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  x = v < c ? v : x; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  x = x < v == c ? v == c : x; // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+#pragma oss atomic compare
+  if (x == v) { // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+    x = c;
+    ++x;
+  }
+#pragma oss atomic compare
+  if (x == c) { // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+    v = c;
+  }
+#pragma oss atomic compare
+  if (x == v) { // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+    x = c;
+  } else {
+    v = x;
+  }
+#pragma oss atomic compare
+  { // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+    x = x < v ? v : x;
+  }
+#pragma oss atomic compare
+  if (x == v) // error 3: the statement of '#pragma oss atomic compare' must be x = x == e ? d : x, if (x == e) { x = d; }, x = x < e ? e : x and the like
+    x += c;
+#pragma oss atomic compare capture
+  if (x == v) { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    x = c;
+  }
+#pragma oss atomic compare capture
+  if (x < c) { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    x = c;
+  } else {
+    v = x;
+  }
+#pragma oss atomic compare capture
+  if (x == c) { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    x = c;
+  } else {
+    v = *p;
+  }
+#pragma oss atomic compare capture
+  { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    v = x < c;
+    if (v)
+      x = c;
+  }
+#pragma oss atomic compare capture
+  { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    v = x;
+    if (*p == c)
+      *p = v;
+  }
+#pragma oss atomic compare capture
+  { // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+    v = x;
+    x = x < c ? c : x;
+    ++v;
+  }
+#pragma oss atomic compare capture
+  v = x < c ? c : x; // error 3: the statement of '#pragma oss atomic compare capture' must be { v = x; if (x == e) { x = d; } }, if (x == e) { x = d; } else { v = x; }, { r = x == e; if (r) { x = d; } } and the like
+#pragma oss atomic read compare // error 13: '#pragma oss atomic' has two forms: 'read' and 'compare'
+  v = x;
+#pragma oss atomic capture write // error 13: '#pragma oss atomic' has two forms: 'write' and 'capture'
+  x = v;
+#pragma oss atomic comparee // error 20: unknown clause 'comparee' of '#pragma oss atomic'; did you mean 'compare'?
   ++x;
 #pragma oss atomic in(x) // error 20: clause 'in' does not belong to '#pragma oss atomic'
   ++x;

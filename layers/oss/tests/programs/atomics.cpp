@@ -178,6 +178,182 @@ static void captures() {
   CHECK(was == 6 && d == 6);
 }
 
+// An update that a comparison decides, where tasks race: each answer is given once.
+template <class T>
+static void compared() {
+  T least = 100, most = 0, owner = 0, turn = 0;
+  std::atomic<int> owners = 0, failed = 0, turns = 0;
+  for (int i = 1; i <= k_tasks; ++i) {
+    const T mine = static_cast<T>(1 + i % 90);
+#pragma oss task shared(least, most, owner, turn, owners, failed, turns)
+    {
+#pragma oss atomic compare
+      least = mine < least ? mine : least;
+#pragma oss atomic compare acq_rel
+      if (most < mine) {
+        most = mine;
+      }
+      T found = -1;
+#pragma oss atomic compare capture seq_cst
+      if (owner == 0) {
+        owner = mine;
+      } else {
+        found = owner;
+      }
+      found == static_cast<T>(-1) ? ++owners : ++failed;
+      bool is_next;
+      T next = static_cast<T>(0), after = static_cast<T>(3);
+#pragma oss atomic compare capture
+      {
+        is_next = turn == next;
+        if (is_next)
+          turn = after;
+      }
+      turns += is_next;
+    }
+  }
+#pragma oss taskwait
+  CHECK(least == 1 && most == 90);
+  CHECK(owners == 1 && failed == k_tasks - 1 && turns == 1 && turn == 3);
+}
+
+static int g_evaluated;
+static int evaluated(int value) {
+  ++g_evaluated;
+  return value;
+}
+static void comparisons() {
+  int x = 5, v = 0;
+  bool r = false;
+  // x op e and e op x, that hold and do not; each operand is evaluated once.
+#pragma oss atomic compare
+  x = x < evaluated(9) ? evaluated(9) : x;
+  CHECK(x == 9 && g_evaluated == 1);
+#pragma oss atomic compare update release
+  x = x > 4 ? 4 : x;
+  CHECK(x == 4);
+#pragma oss atomic compare
+  x = 7 > x ? 7 : x;
+  CHECK(x == 7);
+#pragma oss atomic compare relaxed
+  x = 8 < x ? 8 : x;
+  CHECK(x == 7);
+#pragma oss atomic compare
+  x = (x == evaluated(7)) ? evaluated(1) + 1 : x;
+  CHECK(x == 2 && g_evaluated == 3);
+#pragma oss atomic compare
+  x = 3 == x ? 100 : x;
+  CHECK(x == 2);
+#pragma oss atomic compare acquire
+  if (x == 2)
+    x = 3;
+  CHECK(x == 3);
+#pragma oss atomic compare
+  if (x > 3) {
+    x = 3;
+  }
+  CHECK(x == 3);
+  // Kept: the old value, the new one, that of an object that has not changed, the answer.
+#pragma oss atomic capture compare
+  v = x = x < 6 ? 6 : x;
+  CHECK(v == 6 && x == 6);
+#pragma oss atomic capture compare
+  v = x = x < 5 ? 5 : x;
+  CHECK(v == 6 && x == 6);
+#pragma oss atomic compare capture
+  {
+    v = x;
+    x = x == 6 ? 8 : x;
+  }
+  CHECK(v == 6 && x == 8);
+#pragma oss atomic compare capture
+  {
+    v = x;
+    if (x < 10) {
+      x = 10;
+    }
+  }
+  CHECK(v == 8 && x == 10);
+#pragma oss atomic compare capture
+  {
+    if (x == 10)
+      x = 11;
+    v = x;
+  }
+  CHECK(v == 11 && x == 11);
+#pragma oss atomic compare capture
+  {
+    x = 20 < x ? 20 : x;
+    v = x;
+  }
+  CHECK(v == 11 && x == 11);
+  v = -1;
+#pragma oss atomic compare capture
+  if (x == 11) {
+    x = 12;
+  } else {
+    v = x;
+  }
+  CHECK(v == -1 && x == 12);
+#pragma oss atomic compare capture
+  if (11 == x)
+    x = 13;
+  else
+    v = x;
+  CHECK(v == 12 && x == 12);
+#pragma oss atomic compare capture
+  {
+    r = x == 12;
+    if (r) {
+      x = 14;
+    } else {
+      v = x;
+    }
+  }
+  CHECK(r && v == 12 && x == 14);
+#pragma oss atomic compare capture
+  {
+    r = x == 12;
+    if (r) {
+      x = 15;
+    } else {
+      v = x;
+    }
+  }
+  CHECK(!r && v == 14 && x == 14);
+  // Types as in a comparison of the language; pointers; members; below an `if` of the user.
+  unsigned char small = 200;
+  const int wide = 300;
+#pragma oss atomic compare
+  small = small < wide ? wide : small;
+  CHECK(small == static_cast<unsigned char>(300));
+  int *p = nullptr, *q = &x;
+#pragma oss atomic compare
+  p = p == nullptr ? q : p;
+  CHECK(p == &x);
+#pragma oss atomic compare
+  p = p == q ? NULL : p;
+  CHECK(p == nullptr);
+#pragma oss atomic compare
+  if (p == NULL)
+    p = q;
+  CHECK(p == q);
+  struct {
+    long double a[2];
+  } s = {{1.5L, 2.5L}};
+  long double was = 0;
+  if (x == 14)
+#pragma oss atomic compare capture
+    was = s.a[1] = s.a[1] < 4 ? 4 : s.a[1];
+  else
+    x = -1;
+  CHECK(was == 4 && s.a[1] == 4 && s.a[0] == 1.5L && x == 14);
+  double nan = __builtin_nan(""), d = nan;
+#pragma oss atomic compare
+  d = d == nan ? 1 : d;
+  CHECK(d != d);
+}
+
 static weft::task_ref hold() {
   weft::this_task::increase_events();
   return weft::this_task::self();
@@ -227,5 +403,11 @@ int main() {
   CHECK(counted<long double>() == k_tasks);
   operators();
   captures();
+  compared<int>();
+  compared<unsigned char>();
+  compared<long long>();
+  compared<float>();
+  compared<long double>();
+  comparisons();
   ready();
 }

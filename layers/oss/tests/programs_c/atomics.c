@@ -2,7 +2,153 @@
 // Each form of `atomic` in C, and its orders, where tasks race.
 #include "check.h"
 
+// An update that a comparison decides, where tasks race.
+static void races(void) {
+  int least = 1000, owner = 0, owners = 0, others = 0;
+  double most = 0;
+  unsigned char turn = 0;
+  for (int i = 1; i <= 400; ++i) {
+#pragma oss task shared(least, most, owner, owners, others, turn)
+    {
+      const int mine = (i * 7) % 401 + 1;
+      int found = -1, turned;
+#pragma oss atomic compare
+      least = mine < least ? mine : least;
+#pragma oss atomic compare acq_rel
+      if (most < mine) {
+        most = mine;
+      }
+#pragma oss atomic compare capture seq_cst
+      if (owner == 0) {
+        owner = mine;
+      } else {
+        found = owner;
+      }
+#pragma oss atomic
+      owners += found == -1;
+#pragma oss atomic compare capture
+      {
+        turned = turn == i - 1;
+        if (turned)
+          turn = (unsigned char)i;
+      }
+#pragma oss atomic
+      others += turned && i > 256; // compared as numbers, not modulo 256
+    }
+  }
+#pragma oss taskwait
+  CHECK(least == 2 && most == 401 && owner > 0 && owners == 1 && others == 0);
+}
+
+static int g_evaluated;
+static int evaluated(int value) {
+  ++g_evaluated;
+  return value;
+}
+static void comparisons(void) {
+  int x = 5, v = 0, r;
+#pragma oss atomic compare
+  x = x < evaluated(9) ? evaluated(9) : x;
+  CHECK(x == 9 && g_evaluated == 1);
+#pragma oss atomic compare update release
+  x = x > 4 ? 4 : x;
+  CHECK(x == 4);
+#pragma oss atomic compare
+  x = 7 > x ? 7 : x;
+  CHECK(x == 7);
+#pragma oss atomic compare relaxed
+  x = 8 < x ? 8 : x;
+  CHECK(x == 7);
+#pragma oss atomic compare
+  x = (x == evaluated(7)) ? evaluated(1) + 1 : x;
+  CHECK(x == 2 && g_evaluated == 3);
+#pragma oss atomic compare
+  x = 3 == x ? 100 : x;
+#pragma oss atomic compare acquire
+  if (x == 2)
+    x = 3;
+  CHECK(x == 3);
+#pragma oss atomic capture compare
+  v = x = x < 6 ? 6 : x;
+  CHECK(v == 6 && x == 6);
+#pragma oss atomic capture compare
+  v = x = x < 5 ? 5 : x;
+  CHECK(v == 6 && x == 6);
+#pragma oss atomic compare capture
+  {
+    v = x;
+    if (x < 10) {
+      x = 10;
+    }
+  }
+  CHECK(v == 6 && x == 10);
+#pragma oss atomic compare capture
+  {
+    if (x == 10)
+      x = 11;
+    v = x;
+  }
+  CHECK(v == 11 && x == 11);
+  v = -1;
+#pragma oss atomic compare capture
+  if (x == 11) {
+    x = 12;
+  } else {
+    v = x;
+  }
+  CHECK(v == -1 && x == 12);
+#pragma oss atomic compare capture
+  if (11 == x)
+    x = 13;
+  else
+    v = x;
+  CHECK(v == 12 && x == 12);
+#pragma oss atomic compare capture
+  {
+    r = x == 12;
+    if (r) {
+      x = 14;
+    } else {
+      v = x;
+    }
+  }
+  CHECK(r == 1 && v == 12 && x == 14);
+#pragma oss atomic compare capture
+  {
+    r = x == 12;
+    if (r) {
+      x = 15;
+    } else {
+      v = x;
+    }
+  }
+  CHECK(r == 0 && v == 14 && x == 14);
+  // Types as in a comparison of the language, and null pointers.
+  unsigned char small = 200;
+#pragma oss atomic compare
+  small = small < 300 ? 300 : small;
+  CHECK(small == 300 % 256);
+  unsigned big = 1;
+#pragma oss atomic compare
+  big = big < -1 ? -1 : big;
+  CHECK(big == 0xffffffffu);
+  int *p = NULL, *const q = &x;
+#pragma oss atomic compare
+  p = p == 0 ? q : p;
+  CHECK(p == q);
+#pragma oss atomic compare
+  if (p == q)
+    p = NULL;
+  CHECK(!p);
+  volatile float f = 1.5f;
+#pragma oss atomic compare
+  f = f < 2.5 ? 2.5 : f;
+  CHECK(f == 2.5f);
+}
+
 int main(void) {
+  races();
+  comparisons();
   int count = 0, most = 0, left = 1 << 20, once = 0;
   double sum = 0, product = 1;
   unsigned char small = 0;

@@ -131,5 +131,40 @@ std::remove_volatile_t<T> atomic_update(T &object, const Operand &operand, const
 }
 /// @}
 
+/// Is what a comparison has found, and what the object is then.
+template <class T>
+struct comparison {
+  T before, after; ///< the values
+  bool changed; ///< whether the condition has held
+};
+/// Replaces the value by another one if compare(value, operand) holds. An object that does not change
+/// is read with the order of a failed exchange.
+template <int Order, class T, class Operand, class Compare, class Value>
+[[nodiscard]] comparison<std::remove_volatile_t<T>>
+atomic_compare(T &object, const Operand &operand, const Compare &compare, const Value &value) {
+  detail::check_atomic<T>();
+  using stored = std::remove_volatile_t<T>;
+  auto converted = static_cast<stored>(value);
+  comparison<stored> found{};
+  if constexpr (detail::is_small<T>) {
+    __atomic_load(&object, &found.before, detail::failure_order(Order));
+    while (!found.changed && compare(found.before, operand))
+      found.changed = __atomic_compare_exchange(&object, &found.before, &converted, true, Order,
+                                                detail::failure_order(Order));
+  } else {
+    const detail::atomic_section only;
+    found.before = object;
+    found.changed = compare(found.before, operand);
+    if (found.changed)
+      object = converted;
+  }
+  found.after = found.changed ? converted : found.before;
+  return found;
+}
+template <int Order, class T, class Operand, class Compare>
+[[nodiscard]] auto atomic_compare(T &object, const Operand &operand, const Compare &compare) {
+  return atomic_compare<Order>(object, operand, compare, operand);
+}
+
 } // namespace oss
 } // namespace weft::inline v0
