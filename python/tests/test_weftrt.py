@@ -241,6 +241,27 @@ class Install(unittest.TestCase):
         self.assertRegex(ended.stdout, r"BLAS +live +.*openmp\.so\n.*those of OpenMP")
         self.assertRegex(ended.stdout, r"BLAS +idle +.*serial\.so\n.*one thread")
 
+    def test_blosc_and_fftw_are_attached_as_well(self):
+        ended = python(
+            f"""
+            import ctypes, weftrt
+            for name in ("blosc2-three", "blosc2-two", "fftw3", "fftw3f_threads", "fftw3_threads-old", "fftw3_omp"):
+                ctypes.CDLL({str(BLAS)!r} + "/lib" + name + ".so")
+            print(weftrt.doctor())
+            weftrt.install()
+            print(weftrt.doctor())
+            """
+        )
+        before, after = ended.stdout.split("OpenMP ")[0], ended.stdout
+        self.assertRegex(before, r"FFTW +waiting +.*fftw3f_threads\.so\n +call weftrt.install\(\)", ended.stderr)
+        self.assertRegex(before, r"Blosc2 +waiting +.*three\.so\n +call weftrt.install\(\)")
+        self.assertRegex(after, r"FFTW +live +.*fftw3f_threads\.so\n[^ ]")
+        self.assertRegex(after, r"FFTW +own threads +.*threads-old\.so\n.*\(FFTW 3\.3\.9 has one\)\n")
+        self.assertRegex(after, r"FFTW +live +.*fftw3_omp\.so\n.*those of OpenMP")
+        self.assertRegex(after, r"Blosc2 +live +.*three\.so\n[^ ]")
+        self.assertRegex(after, r"Blosc2 +own threads +.*two\.so\n.*\(C-Blosc2 3\.0 has one\); BLOSC_NTHREADS limits it\n")
+        self.assertNotIn("libfftw3.so", ended.stdout)
+
     def test_blas_is_attached_when_a_module_brings_it(self):
         with tempfile.TemporaryDirectory() as folder:
             package = pathlib.Path(folder) / "some"
@@ -280,12 +301,14 @@ class Doctor(unittest.TestCase):
         known = {
             _runtimes.OPENMP: "libgomp.so.1 libgomp-e985bcbb.so.1.0.0 libomp.so.5 libiomp5.so",
             _runtimes.TBB: "libtbb.so.12 libtbb-9c4.so.2 libtbb12.so",
-            _runtimes.BLAS: "libscipy_openblas64_-32a4b2a6.so libopenblas.so.0",
+            _runtimes.JOBS[0].pattern: "libscipy_openblas64_-32a4b2a6.so libopenblas.so.0",
+            _runtimes.JOBS[1].pattern: "libfftw3.so.3 libfftw3f_threads.so.3 libfftw3_omp-c5fcc56c.so.3",
+            _runtimes.JOBS[2].pattern: "libblosc2.so.9",
         }
         for pattern, names in known.items():
             for name in names.split():
                 self.assertTrue(_runtimes.name_matches(pattern, "/some/" + name), name)
-        for name in ("libompi.so", "libgompx.so", "libtbbmalloc.so.2", "libblas.so.3"):
+        for name in ("libompi.so", "libgompx.so", "libtbbmalloc.so.2", "libblas.so.3", "blosc2_ext.abi3.so"):
             for pattern in known:
                 self.assertFalse(_runtimes.name_matches(pattern, "/some/" + name), name)
 

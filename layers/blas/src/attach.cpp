@@ -11,6 +11,7 @@
 #include <mutex>
 #include <omp.h>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ namespace {
 
 using callback = void (*)(int sync, job_function, int count, std::size_t size, void *jobs,
                           int argument);
+using blosc_callback = void (*)(void *data, void (*run)(void *job), int count, std::size_t size,
+                                void *jobs);
+using fftw_callback = void (*)(void *(*run)(char *job), char *jobs, std::size_t size, int count,
+                               void *data);
 
 /// Keeps a loaded file open while it lives.
 class loaded_file {
@@ -32,12 +37,12 @@ class loaded_file {
   loaded_file(const loaded_file &) = delete;
   loaded_file &operator=(const loaded_file &) = delete;
 
-  /// Returns a function by the name that OpenBLAS gives it, in any of the spellings of its copies;
-  /// or null.
+  /// Returns a function by the name that its library gives it, in any of the spellings of its copies:
+  /// scipy_..., ...64_ of OpenBLAS, fftwf_... of FFTW; or null.
   template <class F>
   [[nodiscard]] F *find(const char *name) const {
     if (m_handle)
-      for (const char *prefix : {"", "scipy_"})
+      for (const char *prefix : {"", "scipy_", "fftw_", "fftwf_", "fftwl_", "fftwq_"})
         for (const char *suffix : {"", "64_"})
           if (void *const f = dlsym(m_handle, (std::string(prefix) + name + suffix).c_str()))
             return reinterpret_cast<F *>(f);
@@ -64,7 +69,7 @@ int buffers_of(const loaded_file &file) {
   return number ? std::max(1, std::atoi(number + std::strlen("MAX_THREADS="))) : k_usual;
 }
 
-int state_of(const loaded_file &file) {
+int state_of_openblas(const loaded_file &file) {
   auto *const kind = file.find<int()>("openblas_get_parallel");
   if (!kind)
     return WEFT_BLAS_NOT_LOADED;
@@ -79,13 +84,72 @@ int state_of(const loaded_file &file) {
   }
 }
 
-void attach(const loaded_file &file) {
+void attach_openblas(const loaded_file &file) {
   limit_buffers(buffers_of(file));
   auto *const threads = file.find<int()>("openblas_get_num_threads");
   auto *const set_threads = file.find<void(int)>("openblas_set_num_threads");
   if (threads && set_threads && threads() > omp_get_num_procs())
     set_threads(omp_get_num_procs());
   file.find<void(callback)>("openblas_set_threads_callback_function")(&run_jobs);
+}
+
+/// Only C-Blosc2 3 keeps with each context whose threads it has. An older one, whose contexts had
+/// threads before, would crash.
+int state_of_blosc(const loaded_file &file) {
+  if (!file.find<void(blosc_callback, void *)>("blosc2_set_threads_callback"))
+    return WEFT_BLAS_NOT_LOADED;
+  return file.find<void()>("blosc2_vlcompress_ctx") ? WEFT_BLAS_LEFT : WEFT_BLAS_TOO_OLD;
+}
+
+void attach_blosc(const loaded_file &file) {
+  file.find<void(blosc_callback, void *)>("blosc2_set_threads_callback")(&run_blosc_jobs, nullptr);
+  // The context that all calls without one share takes other threads when their number changes.
+  auto *const threads = file.find<short()>("blosc2_get_nthreads");
+  auto *const set_threads = file.find<short(short)>("blosc2_set_nthreads");
+  if (const short count = threads && set_threads ? threads() : short{1}; count > 1) {
+    set_threads(1);
+    set_threads(count);
+  }
+}
+
+int state_of_fftw(const loaded_file &file) {
+  if (!file.find<int()>("init_threads"))
+    return WEFT_BLAS_NOT_LOADED; // the part of FFTW without threads
+  if (file.name().find("_omp") != std::string::npos)
+    return WEFT_BLAS_OPENMP;
+  return file.find<void(fftw_callback, void *)>("threads_set_callback") ? WEFT_BLAS_LEFT
+                                                                        : WEFT_BLAS_TOO_OLD;
+}
+
+void attach_fftw(const loaded_file &file) {
+  file.find<void(fftw_callback, void *)>("threads_set_callback")(&run_fftw_jobs, nullptr);
+}
+
+/// Says how copies of a library are known, and how they are given Weft's teams.
+struct library {
+  const char *name; // what the names of its files contain
+  int (*state_of)(const loaded_file &file);
+  void (*attach)(const loaded_file &file);
+};
+
+constexpr library k_libraries[] = {
+    {"openblas", &state_of_openblas, &attach_openblas},
+    {"blosc2", &state_of_blosc, &attach_blosc},
+    {"fftw3", &state_of_fftw, &attach_fftw},
+};
+
+/// Returns the library of a file; null for another one.
+const library *library_of(std::string_view path) noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const library &one : k_libraries)
+    if (name.find(one.name) != std::string_view::npos)
+      return &one;
+  return nullptr;
+}
+
+int state_of(const loaded_file &file) {
+  const library *const one = library_of(file.name());
+  return one ? one->state_of(file) : WEFT_BLAS_NOT_LOADED;
 }
 
 /// Holds which copies are attached.
@@ -135,8 +199,7 @@ class attached_copies {
     std::vector<std::string> found;
     dl_iterate_phdr(
         [](dl_phdr_info *info, std::size_t, void *p) {
-          const char *const name = std::strrchr(info->dlpi_name, '/');
-          if (name && std::strstr(name, "openblas"))
+          if (std::strchr(info->dlpi_name, '/') && library_of(info->dlpi_name))
             static_cast<std::vector<std::string> *>(p)->emplace_back(info->dlpi_name);
           return 0;
         },
@@ -150,7 +213,7 @@ class attached_copies {
     const loaded_file file(path.c_str());
     if (has(path) || state_of(file) != WEFT_BLAS_LEFT)
       return;
-    attach(file);
+    library_of(file.name())->attach(file);
     m_paths.push_back(path);
     // The copy stays loaded: a second one in its place would not be attached.
     (void)dlopen(path.c_str(), RTLD_NOLOAD | RTLD_LAZY | RTLD_NODELETE);

@@ -137,6 +137,19 @@ void run_in_team(void *p) {
   run_member(*static_cast<const call *>(p), omp_get_thread_num(), omp_get_num_threads());
 }
 
+/// Holds one call of a library whose jobs may follow each other on a thread, in order.
+template <class Run>
+struct loop {
+  Run run;
+  int count;
+
+  static void run_in_team(void *p) {
+    const loop &whole = *static_cast<const loop *>(p);
+    for (int i = omp_get_thread_num(); i < whole.count; i += omp_get_num_threads())
+      whole.run(i);
+  }
+};
+
 /// Lets the next region of the calling thread have as many threads as it asks for, and restores what
 /// the program has set.
 class whole_teams {
@@ -161,6 +174,18 @@ class whole_teams {
   int m_levels;
 };
 
+/// Calls `run(index)` for each index below `count`, on as many threads as OpenMP gives.
+template <class Run>
+void run_loop(int count, Run run) noexcept {
+  loop<Run> whole{run, count};
+  if (count == 1) {
+    run(0);
+  } else if (count > 1) {
+    const whole_teams here;
+    GOMP_parallel(&loop<Run>::run_in_team, &whole, static_cast<unsigned>(count), 0);
+  }
+}
+
 } // namespace
 
 void limit_buffers(int buffers) noexcept { buffer_pool::the_pool().limit(buffers); }
@@ -178,6 +203,18 @@ void run_jobs(int /*sync*/, job_function run, int count, std::size_t size, void 
     GOMP_parallel(&run_in_team, &whole, static_cast<unsigned>(count), 0);
   }
   pool.give_back(whole.buffers);
+}
+
+void run_blosc_jobs(void * /*data*/, void (*run)(void *job), int count, std::size_t size,
+                    void *jobs) noexcept {
+  run_loop(count, [=](int index) {
+    run(static_cast<char *>(jobs) + size * static_cast<std::size_t>(index));
+  });
+}
+
+void run_fftw_jobs(void *(*run)(char *job), char *jobs, std::size_t size, int count,
+                   void * /*data*/) noexcept {
+  run_loop(count, [=](int index) { run(jobs + size * static_cast<std::size_t>(index)); });
 }
 
 } // namespace weft_blas

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the jobs of one call of OpenBLAS.
+// Runs the jobs of one call of OpenBLAS, Blosc or FFTW.
 #pragma once
 
 #include <cstddef>
@@ -21,5 +21,18 @@ void limit_buffers(int buffers) noexcept;
 /// Threads. Any.
 void run_jobs(int sync, job_function run, int count, std::size_t size, void *jobs,
               int argument) noexcept;
+
+/// Runs `count` jobs, and returns when all have ended. It is what C-Blosc2 calls: `jobs` has an
+/// element of `size` bytes for each. Job 0 waits for no other, others may wait for it.
+///
+/// Threads. Any.
+void run_blosc_jobs(void *data, void (*run)(void *job), int count, std::size_t size,
+                    void *jobs) noexcept;
+
+/// Runs `count` jobs, which wait for none, and returns when all have ended. It is what FFTW calls.
+///
+/// Threads. Any.
+void run_fftw_jobs(void *(*run)(char *job), char *jobs, std::size_t size, int count,
+                   void *data) noexcept;
 
 } // namespace weft_blas

@@ -103,7 +103,7 @@ TEST(blas, leaves_copies_that_need_or_know_no_callback) {
   EXPECT_EQ(old.state(), WEFT_BLAS_TOO_OLD);
   EXPECT_EQ(openmp.state(), WEFT_BLAS_OPENMP);
   EXPECT_EQ(serial.state(), WEFT_BLAS_SERIAL);
-  EXPECT_EQ(other.state(), WEFT_BLAS_LEFT) << "its name is not one of OpenBLAS's";
+  EXPECT_EQ(other.state(), WEFT_BLAS_NOT_LOADED) << "its name is not one of OpenBLAS's";
   EXPECT_EQ(weft_blas_state("/no/such/libopenblas.so"), WEFT_BLAS_NOT_LOADED);
 }
 
@@ -165,6 +165,90 @@ TEST(blas, keeps_to_the_buffers_of_the_smallest_copy) {
     one.find<std::remove_pointer_t<call_function>>("call_jobs")(&noting::run, 4, sizeof jobs[0],
                                                                 jobs.data(), 7);
   EXPECT_EQ(highest, 3);
+}
+
+/// Waits until the first job of its call has run, which may be beside it.
+struct ordered_job {
+  std::atomic<int> *first;
+  int index;
+  int runs = 0;
+
+  static void run(void *p) {
+    auto &self = *static_cast<ordered_job *>(p);
+    ++self.runs;
+    if (self.index == 0)
+      *self.first = 1;
+    while (*self.first == 0)
+      usleep(100);
+  }
+};
+
+void call_ordered(const copy &in, bool fftw, int count) {
+  std::atomic<int> first{0};
+  std::vector<ordered_job> jobs;
+  for (int i = 0; i != count; ++i)
+    jobs.push_back({&first, i});
+  int called = 0;
+  if (fftw)
+    called = in.find<int(void *(*)(char *), int, std::size_t, char *)>("call_fftw_jobs")(
+        [](char *p) -> void * {
+          ordered_job::run(p);
+          return nullptr;
+        },
+        count, sizeof jobs[0], reinterpret_cast<char *>(jobs.data()));
+  else
+    called = in.find<int(void (*)(void *), int, std::size_t, void *)>("call_blosc_jobs")(
+        &ordered_job::run, count, sizeof jobs[0], jobs.data());
+  ASSERT_EQ(called, 1) << "no callback is set";
+  for (const ordered_job &one : jobs)
+    EXPECT_EQ(one.runs, 1) << one.index;
+}
+
+TEST(blas, runs_the_jobs_of_blosc) {
+  const copy one("blosc2-three");
+  EXPECT_EQ(one.state(), WEFT_BLAS_LEFT);
+  EXPECT_EQ(weft_blas_attach(), 1);
+  EXPECT_EQ(one.state(), WEFT_BLAS_ATTACHED);
+  EXPECT_EQ(one.find<int()>("changes_of_threads")(), 2) << "its own context has its old threads";
+  EXPECT_EQ(one.find<short()>("blosc2_get_nthreads")(), 4);
+  for (int count : {0, 1, 2, 3, 17})
+    call_ordered(one, false, count);
+}
+
+TEST(blas, leaves_a_blosc_that_forgets_whose_threads_a_context_has) {
+  const copy one("blosc2-two");
+  EXPECT_EQ(weft_blas_attach(), 0);
+  EXPECT_EQ(one.state(), WEFT_BLAS_TOO_OLD);
+}
+
+TEST(blas, runs_the_loops_of_fftw_of_each_precision) {
+  int attached = 0;
+  for (const char *kind : {"fftw3_threads", "fftw3f_threads", "fftw3l_threads", "fftw3q_threads"}) {
+    const copy one(kind);
+    EXPECT_EQ(one.state(), WEFT_BLAS_LEFT) << kind;
+    EXPECT_EQ(weft_blas_attach(), ++attached);
+    EXPECT_EQ(one.state(), WEFT_BLAS_ATTACHED) << kind;
+    for (int count : {0, 1, 2, 5})
+      call_ordered(one, true, count);
+  }
+}
+
+TEST(blas, leaves_the_parts_of_fftw_that_need_or_know_no_callback) {
+  const copy old("fftw3_threads-old"), openmp("fftw3_omp"), serial("fftw3");
+  EXPECT_EQ(weft_blas_attach(), 0);
+  EXPECT_EQ(old.state(), WEFT_BLAS_TOO_OLD);
+  EXPECT_EQ(openmp.state(), WEFT_BLAS_OPENMP);
+  EXPECT_EQ(serial.state(), WEFT_BLAS_NOT_LOADED);
+}
+
+TEST(blas, runs_loops_in_turn_where_openmp_gives_fewer_threads) {
+  const auto end = test::in_process({{"OMP_THREAD_LIMIT", "2"}}, [] {
+    const copy blosc("blosc2-three"), fftw("fftw3_threads");
+    weft_blas_attach();
+    call_ordered(blosc, false, 7);
+    call_ordered(fftw, true, 7);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(blas, runs_in_regions_of_openmp_that_may_not_nest) {

@@ -11,7 +11,7 @@ from weftrt import _loaded, _native_files, _runtimes
 class Finding(NamedTuple):
     """A runtime that the process has loaded."""
 
-    kind: str  # "OpenMP", "TBB", "BLAS", or "pool"
+    kind: str  # "OpenMP", "TBB", "BLAS", "FFTW", "Blosc2", or "pool"
     state: str  # "live", "idle", "own threads", or "waiting"
     file: str
     advice: str  # "" for none
@@ -73,27 +73,36 @@ def _tbb(files):
             )
 
 
-_BLAS_STATES = {
-    1: ("live", ""),
-    0: ("waiting", "call weftrt.install()"),
-    -1: (
-        "own threads",
-        "it has no threads callback (OpenBLAS 0.3.28 has one): OPENBLAS_NUM_THREADS limits it",
-    ),
-    -2: ("live", "its threads are those of OpenMP"),
-    -3: ("idle", "it has one thread"),
-}
+def _state_of_jobs(library, state):
+    """Returns the state and the advice for a copy of a library that may give its jobs to Weft."""
+    limit = f"; {library.variable} limits it" if library.variable else ""
+    return {
+        1: ("live", ""),
+        0: ("waiting", "call weftrt.install()"),
+        -1: (
+            "own threads",
+            f"it has no threads callback that Weft can use ({library.since} has one){limit}",
+        ),
+        -2: ("live", "its threads are those of OpenMP"),
+        -3: ("idle", "it has one thread"),
+    }.get(state)
 
 
-def _blas(files):
-    found = [path for path in files if _runtimes.name_matches(_runtimes.BLAS, path)]
+def _jobs(files):
+    found = [
+        (library, path)
+        for library in _runtimes.JOBS
+        for path in files
+        if _runtimes.name_matches(library.pattern, path)
+    ]
     if not found:
         return
     state_of = ctypes.CDLL(str(_native_files.BLAS)).weft_blas_state
     state_of.argtypes = [ctypes.c_char_p]
-    for path in found:
-        state, advice = _BLAS_STATES[state_of(os.fsencode(path))]
-        yield Finding("BLAS", state, path, advice)
+    for library, path in found:
+        told = _state_of_jobs(library, state_of(os.fsencode(path)))
+        if told:  # the part of FFTW without threads says nothing
+            yield Finding(library.kind, told[0], path, told[1])
 
 
 def _pools(files):
@@ -106,7 +115,7 @@ def _pools(files):
 
 
 def doctor():
-    """Returns what this process has loaded of OpenMP, TBB, BLAS and other pools, and whether it
+    """Returns what this process has loaded of OpenMP, TBB, BLAS, FFTW, Blosc2 and other pools, and whether it
     runs on Weft. print() shows it.
 
     States: "live" runs on Weft; "idle" is loaded and not used; "own threads" has threads beside
@@ -114,5 +123,5 @@ def doctor():
     """
     files = _loaded.objects()
     return Findings(
-        [*_openmp(files), *_tbb(files), *_blas(files), *_pools(files)]
+        [*_openmp(files), *_tbb(files), *_jobs(files), *_pools(files)]
     )

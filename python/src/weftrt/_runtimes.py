@@ -14,9 +14,22 @@ class Pool(NamedTuple):
     variable: str  # which sets how many threads it has; "" for none
 
 
+class Jobs(NamedTuple):
+    """A library that gives its jobs to Weft by a threads callback."""
+
+    kind: str
+    pattern: "re.Pattern"  # of the file's name
+    since: str  # the first version with a callback that Weft can use
+    variable: str  # which limits its jobs; "" for none
+
+
 OPENMP = re.compile(r"lib(gomp|omp|iomp5)([-.].*)?\.so")
 TBB = re.compile(r"libtbb(12)?([-.].*)?\.so")
-BLAS = re.compile(r"lib(scipy_)?openblas.*\.so")
+JOBS = (
+    Jobs("BLAS", re.compile(r"lib(scipy_)?openblas.*\.so"), "OpenBLAS 0.3.28", "OPENBLAS_NUM_THREADS"),
+    Jobs("FFTW", re.compile(r"libfftw3.*\.so"), "FFTW 3.3.9", ""),
+    Jobs("Blosc2", re.compile(r"libblosc2.*\.so"), "C-Blosc2 3.0", "BLOSC_NTHREADS"),
+)
 
 POOLS = (
     Pool("polars", re.compile(r"polars.*\.so|_polars_runtime.*\.so"), "POLARS_MAX_THREADS"),
@@ -25,7 +38,7 @@ POOLS = (
     Pool("TensorFlow", re.compile(r"libtensorflow_cc\.so"), "TF_NUM_INTRAOP_THREADS"),
     Pool("tokenizers (Rayon)", re.compile(r"tokenizers.*\.so"), "RAYON_NUM_THREADS"),
     Pool("OpenCV", re.compile(r"cv2.*\.so|libopencv_core.*\.so"), "OPENCV_FOR_THREADS_NUM"),
-    Pool("blosc2", re.compile(r"libblosc2.*\.so|blosc2_ext.*\.so"), "BLOSC_NTHREADS"),
+    Pool("blosc2", re.compile(r"blosc2_ext.*\.so"), "BLOSC_NTHREADS"),
 )
 
 # Variables that limit threads, and what they limit.

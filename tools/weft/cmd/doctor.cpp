@@ -23,8 +23,8 @@ using namespace weft::rt;
 const char k_doctor_help[] =
     "usage: weft doctor PROGRAM|PID\n"
     "\n"
-    "Shows which OpenMP runtimes, TBBs and copies of OpenBLAS a program would load, or a process has loaded, and what `weft run` does with\n"
-    "them. Of an OpenBLAS it shows the version, whether it can give its jobs to Weft, and which variable limits it.\n"
+    "Shows which OpenMP runtimes, TBBs and copies of OpenBLAS, FFTW and C-Blosc2 a program would load, or a process has loaded, and what\n"
+    "`weft run` does with them. Of an OpenBLAS it shows the version, whether it can give its jobs to Weft, and which variable limits it.\n"
     "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it shows which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
@@ -105,7 +105,7 @@ bool report_tbbs_of_process(long pid) {
   return ours || found.empty();
 }
 
-/// Says where the jobs of a copy of OpenBLAS run. `own`: what to say of one that could give them to
+/// Says where the jobs of a copy of OpenBLAS, FFTW or C-Blosc2 run. `own`: what to say of one that could give them to
 /// Weft and does not.
 std::string jobs_of(const openblas_copy &copy, bool attached, const char *own) {
   if (!copy.has_threads)
@@ -113,21 +113,24 @@ std::string jobs_of(const openblas_copy &copy, bool attached, const char *own) {
   if (copy.uses_openmp)
     return "its threads are those of OpenMP";
   if (!copy.has_callback)
-    return "it has threads of its own and no threads callback (OpenBLAS 0.3.28 has one)";
+    return "it has threads of its own and no threads callback that Weft can use (" + copy.library +
+           " " + copy.since + " has one)";
   return attached ? "its jobs are Weft's, by its threads callback" : own;
 }
 
-/// Reports on copies of OpenBLAS. Returns false if one has threads beside Weft's.
+/// Reports on copies of these libraries. Returns false if one has threads beside Weft's.
 bool report_openblas(const std::vector<openblas_copy> &found,
                      const std::vector<key_value> &environment, bool attached, const char *own) {
   bool good = true;
   for (const openblas_copy &copy : found) {
-    const bool limited = copy.has_threads;
+    const std::string limit = copy.has_threads ? limit_of(copy, environment) : "";
+    const std::string version = copy.version.empty() && copy.library == "OpenBLAS"
+                                    ? " of an unknown version"
+                                : copy.version.empty() ? ""
+                                                       : " " + copy.version;
     good &= !copy.has_threads || copy.uses_openmp || (copy.has_callback && attached);
-    std::printf("%s: OpenBLAS %s; %s%s%s\n", copy.file.c_str(),
-                copy.version.empty() ? "of an unknown version" : copy.version.c_str(),
-                jobs_of(copy, attached, own).c_str(), limited ? "; " : "",
-                limited ? limit_of(copy, environment).c_str() : "");
+    std::printf("%s: %s%s; %s%s%s\n", copy.file.c_str(), copy.library.c_str(), version.c_str(),
+                jobs_of(copy, attached, own).c_str(), limit.empty() ? "" : "; ", limit.c_str());
   }
   return good;
 }
@@ -222,7 +225,7 @@ int examine_program(const std::string &name) {
   const bool tbbs = report_tbbs(now);
   const bool blas = report_openblas(
       openblas_of(now.files), process_environment(), !blas_library().empty(),
-      "it keeps its threads, because this installation has no library for OpenBLAS");
+      "it keeps its threads, because this installation has no libweft-blas-loads.so");
   if (openmp_library().empty()) {
     std::printf(
         "this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");

@@ -4,6 +4,7 @@
 #include "os/file.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weft_tool {
 
@@ -21,25 +22,69 @@ std::string configuration_in(const std::string &text) {
   return "";
 }
 
+bool has(const std::string &text, const char *part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool read_openblas(const std::string &, const std::string &text, openblas_copy &copy) {
+  const std::string configuration = configuration_in(text);
+  copy.library = "OpenBLAS";
+  copy.since = "0.3.28";
+  copy.version = configuration.substr(0, configuration.find(' '));
+  copy.has_callback = has(text, "openblas_set_threads_callback_function");
+  copy.uses_openmp = has(configuration, "USE_OPENMP");
+  copy.has_threads = copy.uses_openmp || has(text, "pthread_create");
+  copy.variable = copy.uses_openmp ? "OMP_NUM_THREADS" : "OPENBLAS_NUM_THREADS";
+  return has(text, "openblas_get_parallel");
+}
+
+bool read_fftw(const std::string &name, const std::string &text, openblas_copy &copy) {
+  copy.library = "FFTW";
+  copy.since = "3.3.9";
+  copy.has_callback = has(text, "_threads_set_callback");
+  copy.uses_openmp = has(name, "_omp");
+  copy.has_threads = true;
+  return has(text, "_init_threads");
+}
+
+bool read_blosc(const std::string &, const std::string &text, openblas_copy &copy) {
+  copy.library = "C-Blosc2";
+  copy.since = "3.0";
+  copy.has_callback = has(text, "blosc2_vlcompress_ctx"); // new in 3.0
+  copy.has_threads = true;
+  copy.variable = "BLOSC_NTHREADS";
+  return has(text, "blosc2_set_threads_callback");
+}
+
+/// Reads files of a library. `read` returns false for a file without threads functions.
+struct reader {
+  const char *name; // what the names of its files contain
+  bool (*read)(const std::string &name, const std::string &text, openblas_copy &copy);
+};
+
+/// Returns what reads a file of that name; null for none.
+const reader *reader_of(const std::string &name) {
+  static constexpr reader k_readers[] = {
+      {"openblas", &read_openblas}, {"fftw3", &read_fftw}, {"blosc2", &read_blosc}};
+  const auto *const found = std::find_if(std::begin(k_readers), std::end(k_readers),
+                                         [&](const reader &one) { return has(name, one.name); });
+  return found == std::end(k_readers) ? nullptr : found;
+}
+
 } // namespace
 
 std::vector<openblas_copy> openblas_of(const std::vector<std::string> &files) {
   std::vector<openblas_copy> found;
   for (const std::string &file : files) {
     const std::string name = file.substr(file.rfind('/') + 1);
-    if (name.find("openblas") == std::string::npos || name.find(".so") == std::string::npos)
+    const reader *const reads = reader_of(name);
+    if (!reads || name.find(".so") == std::string::npos)
       continue;
     const auto text = read_file(file);
-    if (!text || text->find("openblas_get_parallel") == std::string::npos)
-      continue;
-    const std::string configuration = configuration_in(*text);
     openblas_copy copy;
     copy.file = file;
-    copy.version = configuration.substr(0, configuration.find(' '));
-    copy.has_callback = text->find("openblas_set_threads_callback_function") != std::string::npos;
-    copy.uses_openmp = configuration.find("USE_OPENMP") != std::string::npos;
-    copy.has_threads = copy.uses_openmp || text->find("pthread_create") != std::string::npos;
-    found.push_back(copy);
+    if (text && reads->read(name, *text, copy))
+      found.push_back(copy);
   }
   return found;
 }
@@ -47,14 +92,23 @@ std::vector<openblas_copy> openblas_of(const std::vector<std::string> &files) {
 std::string blas_library() { return own_library("libweft-blas-loads.so"); }
 
 std::string limit_of(const openblas_copy &copy, const std::vector<key_value> &environment) {
-  // OpenBLAS takes the first that is set; with OpenMP the runtime's limit counts as well.
-  std::string first = copy.uses_openmp ? "OMP_NUM_THREADS" : "OPENBLAS_NUM_THREADS";
-  for (const char *name : {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"})
-    if (const auto set = std::find_if(environment.begin(), environment.end(),
-                                      [&](const key_value &v) { return v.first == name; });
-        set != environment.end() && !set->second.empty())
-      return set->first + "=" + set->second + " limits it";
-  return first + " limits it";
+  std::string text = copy.variable;
+  const auto value_of = [&](const char *name) {
+    const auto set = std::find_if(environment.begin(), environment.end(),
+                                  [&](const key_value &v) { return v.first == name; });
+    if (set == environment.end() || set->second.empty())
+      return false;
+    text = set->first + "=" + set->second;
+    return true;
+  };
+  if (copy.library == "OpenBLAS") { // takes the first that is set; with OpenMP its limit counts, too
+    for (const char *name : {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"})
+      if (value_of(name))
+        break;
+  } else if (!text.empty()) {
+    value_of(copy.variable.c_str());
+  }
+  return text.empty() ? "" : text + " limits it";
 }
 
 } // namespace weft_tool

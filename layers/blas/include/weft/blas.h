@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS on Weft: a copy of OpenBLAS that has a pool of its own (NumPy's and SciPy's wheels bring
-// such copies) gives its jobs to Weft's OpenMP instead. From OpenBLAS 0.3.28 on, by its function
-// openblas_set_threads_callback_function.
+// OpenBLAS, FFTW and C-Blosc2 on Weft: a copy of these that has a pool of its own (NumPy's and SciPy's
+// wheels bring such copies of OpenBLAS) gives its jobs to Weft's OpenMP instead. From OpenBLAS 0.3.28,
+// FFTW 3.3.9 and C-Blosc2 3.0 on, by their functions that set a threads callback.
 #pragma once
 
 #ifdef __cplusplus
@@ -10,20 +10,21 @@ extern "C" {
 
 #define WEFT_BLAS_API __attribute__((visibility("default")))
 
-// Says what a copy of OpenBLAS does with its jobs.
+// Says what a copy of one of these libraries does with its jobs.
 enum weft_blas_state_kind {
   WEFT_BLAS_ATTACHED = 1, // they run on Weft
   WEFT_BLAS_LEFT = 0, // they run on its own threads, and weft_blas_attach() would change that
   WEFT_BLAS_TOO_OLD = -1, // it has threads of its own and no callback
   WEFT_BLAS_OPENMP = -2, // it is built with OpenMP
   WEFT_BLAS_SERIAL = -3, // it is built without threads
-  WEFT_BLAS_NOT_LOADED = -4 // no such file is loaded, or it is no OpenBLAS
+  WEFT_BLAS_NOT_LOADED = -4 // no such file is loaded, or it is none of these libraries
 };
 
-// Attaches every copy of OpenBLAS that the process has loaded and that was not attached before. A
-// copy is known by its file, whose name contains "openblas"; its functions may have the prefix
-// scipy_, and the suffix 64_ of copies with 64-bit integers. Limits the threads of each to the
-// processors that Weft uses, because its jobs wait for each other by spinning.
+// Attaches every copy of the three libraries that the process has loaded and that was not attached
+// before. A copy is known by its file, whose name contains "openblas", "fftw3" or "blosc2"; the
+// functions of OpenBLAS may have the prefix scipy_, and the suffix 64_ of copies with 64-bit integers.
+// Limits the threads of each OpenBLAS to the processors that Weft uses, because its jobs wait for each
+// other by spinning. Contexts of Blosc that have threads keep them.
 //
 // Returns how many copies are attached.
 //
