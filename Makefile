@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -92,6 +92,11 @@ conformance-tbb-short: configure
 	$(compile) --target weft-tbb weft-omp
 	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN)
 short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable_tasks|task_arena|graph|combinable|enumerable.*|task_scheduler_observer)|test_(tbb_fork|openmp|task|eh_thread|arena_priorities|global_control))$$'
+
+# The suites of Python packages, from their wheels, on their own threads and by `weft run`; results go to docs/user/python.md.
+conformance-python: configure
+	$(compile) --target weft-tool weft-omp weft-tbb weft-tcm weft-pools weft-blas-loads
+	python/conformance/suites $(BUILD)/bin/weft --page docs/user/python.md $(RUN)
 
 # The documents as a site, pages and interface: build/docs/site/index.html. A broken link or an undocumented public name fails.
 docs:

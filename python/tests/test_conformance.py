@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What python/conformance notes, compares and writes, with tests made here."""
+
+import argparse
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import pathlib
+import shutil
+import sys
+import tempfile
+import textwrap
+import types
+import unittest
+from unittest import mock
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "conformance"
+
+
+def load(name, file):
+    loader = importlib.machinery.SourceFileLoader(name, str(FOLDER / file))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+sys.dont_write_bytecode = True
+suites, verdicts = load("suites_run", "suites"), load("verdicts_plugin", "verdicts.py")
+TESTS = """
+    import pytest
+
+    def test_passes(): pass
+    def test_fails(): assert False
+    @pytest.mark.skip
+    def test_skipped(): pass
+    @pytest.mark.xfail
+    def test_expected(): assert False
+    @pytest.mark.xfail
+    def test_unexpected(): pass
+    @pytest.fixture
+    def broken(): raise OSError
+    def test_error(broken): pass
+    @pytest.fixture
+    def breaks_later():
+        yield
+        raise OSError
+    def test_error_behind(breaks_later): pass
+"""
+NOTED = {"passes": "passed", "fails": "failed", "skipped": "skipped", "expected": "xfailed", "unexpected": "xpassed", "error": "error", "error_behind": "error"}
+
+
+def noted(words, weft=0.0, attached=("libopenblas.so",), left=()):
+    """Returns what a run has noted; `words` has a verdict for each test."""
+    return {"verdicts": words, "seconds": {"weft": weft, "others": 1.0}, "attached": list(attached), "left": list(left), "versions": {"numpy": "2.0"}, "wall": 3.2}
+
+
+class Verdicts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
+    def test_a_run_has_a_verdict_for_each_test(self):
+        (self.folder / "run").mkdir()
+        for name, text in (("test_a.py", TESTS), ("test_b.py", "import no_such_module"), ("test_c.py", "import pytest; pytest.skip(allow_module_level=True)")):
+            (self.folder / name).write_text(textwrap.dedent(text))
+        found = suites.run([sys.executable], [str(self.folder)], str(self.folder / "run"), 120)
+        wanted = {f"test_a.py::test_{name}": word for name, word in NOTED.items()}
+        self.assertEqual(found["verdicts"], {**wanted, "test_b.py": "error", "test_c.py": "skipped"})
+        self.assertEqual((found["attached"], found["left"], found["seconds"]["weft"]), ([], [], 0))
+        one = suites.run_alone([sys.executable], "test_a.py::test_fails", str(self.folder / "run"), 120)
+        self.assertEqual(one, ["failed"] * suites.AGAIN)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
+    def test_a_run_without_verdicts_has_a_reason(self):
+        (self.folder / "run").mkdir()
+        for text, reason in (("def test_a(): import os; os._exit(3)", "exit status 3"), ("", "no test was run"), ("def test_a(): import time; time.sleep(600)", "not over after")):
+            (self.folder / "test_it.py").write_text(text)
+            with self.assertRaisesRegex(ValueError, reason):
+                suites.run([sys.executable], [str(self.folder)], str(self.folder / "run"), 3 if "sleep" in text else 120)
+
+    def test_seconds_are_those_of_workers_and_of_other_threads(self):
+        threads = {verdicts.os.getpid(): ("python3", 900), 7: ("weft-worker 0", 300), 8: ("weft-a) (b", 50), 9: ("python3", 120)}
+        for thread, (name, ticks) in threads.items():
+            (self.folder / str(thread)).mkdir()
+            (self.folder / str(thread) / "stat").write_text(f"{thread} ({name}) S " + "0 " * 10 + f"{ticks} {ticks} 0\n")
+        (self.folder / "10").mkdir()  # it has ended
+        with mock.patch.object(verdicts.os, "sysconf", lambda _: 100):
+            self.assertEqual(verdicts.seconds_of_threads(str(self.folder)), {"weft": 7.0, "others": 2.4})
+
+    def test_the_worst_part_of_a_test_counts(self):
+        verdicts.verdicts.clear()
+        for word in ("passed", "failed", "", "passed", "skipped"):
+            verdicts.note("a", word)
+        self.assertEqual(verdicts.verdicts, {"a": "failed"})
+
+
+class Comparison(unittest.TestCase):
+    ONE = suites.Suite("numpy.linalg", ("numpy",), ())
+
+    def compare(self, plain, ours, alone=None):
+        """Returns the line, the details and the failures of a suite whose runs noted this, in turn."""
+        runs = {"plain": iter(plain), "weft": iter(ours)}
+        with mock.patch.object(suites, "run", lambda way, *_: next(runs[way])), \
+                mock.patch.object(suites, "run_alone", lambda way, *_: alone[way]), contextlib.redirect_stdout(io.StringIO()):
+            return suites.compare(self.ONE, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=len(plain), timeout=1))
+
+    def test_equal_verdicts_pass_with_the_times_of_all_runs(self):
+        words = {"a": "passed", "b": "passed", "c": "skipped"}
+        line, details, failures = self.compare([noted(words), noted(words)], [noted(words, 1.5), noted(words, 1.5)])
+        self.assertEqual(line, "| numpy.linalg | 2.0 | 2 passed, 1 skipped | the same | 3; 3 | 3; 3 |")
+        self.assertEqual((details, failures), ([], 0))
+
+    def test_a_test_that_differs_fails_unless_it_is_unsteady(self):
+        plain, ours = [noted({"a": "passed", "b": "passed"})], [noted({"a": "failed"}, 1.0)]
+        line, details, failures = self.compare(plain, ours, {"plain": ["passed"] * 3, "weft": ["failed"] * 3})
+        self.assertIn("NOT the same", line)
+        self.assertEqual(failures, 2)
+        self.assertEqual(details[0], "- `a`: alone failed failed failed, on its own threads passed passed passed")
+        line, details, failures = self.compare([plain[0]], [ours[0]], {"plain": ["passed"] * 3, "weft": ["passed"] * 3})
+        self.assertEqual((failures, details[1]), (0, "- `b`: unsteady; alone the same verdict both ways"))
+        self.assertIn("| the same |", line)
+
+    def test_a_second_run_that_differs_counts(self):
+        good, bad = noted({"a": "passed"}), noted({"a": "failed"}, 1.0)
+        self.assertEqual(self.compare([good, good], [noted({"a": "passed"}, 1.0), bad], {"plain": ["passed"], "weft": ["failed"]})[2], 1)
+
+    def test_a_run_that_weft_did_not_compute_fails(self):
+        words = {"a": "passed"}
+        for ours, complaint in (
+            (noted(words, 0), "Weft's workers have not computed"),
+            (noted(words, 1, attached=()), "no OpenBLAS with a threads callback was loaded"),
+            (noted(words, 1, left=("/x/libopenblas.so",)), "kept their threads: libopenblas.so"),
+        ):
+            line, details, failures = self.compare([noted(words)], [ours])
+            self.assertEqual((details, failures), ([f"- numpy.linalg: {complaint}"], 1))
+            self.assertIn("NOT the same", line)
+
+    def test_a_run_that_does_not_end_fails(self):
+        def run(way, *_):
+            if way == "weft":
+                raise ValueError("not over after 1 s")
+            return noted({"a": "passed"})
+
+        with mock.patch.object(suites, "run", run), contextlib.redirect_stdout(io.StringIO()):
+            line, _, failures = suites.compare(self.ONE, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=1, timeout=1))
+        self.assertEqual((line, failures), ("| numpy.linalg | | weft: not over after 1 s | | | |", 1))
+
+
+class Page(unittest.TestCase):
+    def test_the_results_go_between_the_marks_of_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "python.md"
+            shutil.copy(FOLDER.parent.parent / "docs/user/python.md", page)
+            chosen = types.SimpleNamespace(tool="weft", only="", runs=1, timeout=1, page=str(page))
+            ended = {}
+            for missing, status in ((set(), 0), ({"scipy"}, 0), ({"scipy", "numpy"}, 1)):
+                with mock.patch.object(suites, "parse", lambda: chosen), mock.patch.object(suites, "environment_of_python", lambda *_: ("python", missing)), \
+                        mock.patch.object(suites.suite, "cache", lambda _: folder), \
+                        mock.patch.object(suites, "compare", lambda one, *_: (f"| {one.name} | right |", [], 0)), contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(suites.main(), status)
+                ended[len(missing)] = page.read_text()
+        self.assertIn("| numpy.linalg | right |\n| numpy, products | right |\n| scipy.linalg | right |\n<!-- end python suites -->", ended[0])
+        self.assertIn("- scipy.linalg is left out: pip could not fetch scipy\n", ended[1])
+        self.assertNotIn("scipy.linalg | right", ended[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
