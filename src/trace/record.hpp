@@ -36,8 +36,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   replaced  of the kernel's tracepoint sched_switch, with privilege: the thread that got the
 ///             processor next (0: none), and why the worker lost it, in the kernel's bits (0: by
 ///             force)
-///   decided   a session has given its knobs other values: the type's name says which, `ratio` is the
-///             cost of the last trial in thousandths of the default's
+///   decided   a session or a policy has given knobs other values: the type's name says which, `ratio`
+///             is the cost of the last trial in thousandths of the default's, 0 where none was made
 ///   send      an operation to another rank begins, which the type names: `message` (word_of_message)
 ///             has the ranks and the number of the notification, `size` (size_of_message) bytes and
 ///             the number of the operation
@@ -178,6 +178,12 @@ struct trace_type {
 };
 static_assert(sizeof(trace_type) == 128);
 inline constexpr std::size_t k_trace_types = 4096;
+
+// Streams that are no worker's: of what is decided, and of the counters at the end.
+inline constexpr unsigned k_decisions_slot = 9998, k_counters_slot = 9999;
+[[nodiscard]] constexpr bool is_of_worker(unsigned slot) noexcept {
+  return slot < k_decisions_slot;
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -33,7 +33,7 @@ trace_level g_trace_level = trace_level::off;
 namespace {
 
 constexpr unsigned k_most_slots = 4096;
-constexpr unsigned k_last_word_slot = 9999; // of the stream that holds the counters
+constexpr std::uint64_t k_decisions_bytes = 4 * k_packet_bytes;
 constexpr std::size_t k_touched =
     16 << 20;             // of a ring, when its worker begins rather than at its records
 constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that no worker wakes
@@ -52,6 +52,7 @@ struct session {
   trace_description what;
   std::atomic<tracer *> slots[k_most_slots]{};
   std::atomic<unsigned> used{0};
+  std::atomic<tracer *> of_decisions{nullptr};
   std::vector<stream> streams; // the flusher's
   std::atomic<std::uint32_t> signal{0};
   std::atomic<bool> asleep{false}, stopping{false}, flushing{false};
@@ -93,21 +94,29 @@ void describe(session &current) {
     complain(current);
 }
 
-/// Adds streams for the slots that are new.
-void find_streams(session &current) {
+template <class Use>
+void for_each_tracer(const session &current, Use use) {
   const unsigned used =
       current.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
-  for (unsigned slot = 0; slot < used; ++slot) {
-    tracer *const t = current.slots[slot].load(std::memory_order_acquire); // O2
-    if (!t || std::any_of(current.streams.begin(), current.streams.end(),
-                          [t](const stream &x) { return x.of == t; }))
-      continue;
-    const std::string path = stream_path(current.options.folder, t->ring.slot());
+  for (unsigned slot = 0; slot < used; ++slot)
+    if (tracer *const t = current.slots[slot].load(std::memory_order_acquire)) // O2
+      use(t);
+  if (tracer *const t = current.of_decisions.load(std::memory_order_acquire)) // O2
+    use(t);
+}
+
+/// Adds streams for the tracers that are new.
+void find_streams(session &current) {
+  for_each_tracer(current, [&current](tracer *found) {
+    if (std::any_of(current.streams.begin(), current.streams.end(),
+                    [found](const stream &x) { return x.of == found; }))
+      return;
+    const std::string path = stream_path(current.options.folder, found->ring.slot());
     const int file = open_new(path, O_WRONLY);
     if (file < 0)
       complain(current);
-    current.streams.push_back({t, file});
-  }
+    current.streams.push_back({found, file});
+  });
 }
 
 void write_packet(session &current, stream &to, const char *packet, std::size_t bytes) noexcept {
@@ -193,9 +202,9 @@ void write_counts(session &current, const std::vector<slot_counts> &counts) {
   if (counts.empty())
     return;
   const std::size_t each = static_cast<std::size_t>(counted_value::limit);
-  auto last = make_tracer(current, k_last_word_slot,
+  auto last = make_tracer(current, k_counters_slot,
                           (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
-  const int file = open_new(stream_path(current.options.folder, k_last_word_slot), O_WRONLY);
+  const int file = open_new(stream_path(current.options.folder, k_counters_slot), O_WRONLY);
   if (!last || file < 0)
     return complain(current);
   for (const slot_counts &c : counts)
@@ -353,6 +362,18 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
   return t;
 }
 
+tracer *tracer_of_decisions() noexcept {
+  session *const s = the_session();
+  if (!s || g_trace_level == trace_level::off)
+    return nullptr;
+  tracer *t = s->of_decisions.load(std::memory_order_relaxed); // with the start lock
+  if (!t) {
+    t = make_tracer(*s, k_decisions_slot, k_decisions_bytes).release();
+    s->of_decisions.store(t, std::memory_order_release); // O2
+  }
+  return t;
+}
+
 void end_trace(const std::vector<slot_counts> &counts,
                std::vector<std::pair<unsigned, std::string>> spawn_sites,
                std::vector<std::pair<std::string, std::uint64_t>> shares) noexcept try {
@@ -408,12 +429,10 @@ trace_totals totals_of_trace() noexcept {
   session *const s = the_session();
   if (!s)
     return sum;
-  const unsigned used = s->used.load(std::memory_order_acquire); // O2
-  for (unsigned slot = 0; slot < used; ++slot)
-    if (const tracer *t = s->slots[slot].load(std::memory_order_acquire)) { // O2
-      sum.records += t->ring.records();
-      sum.discarded += t->ring.discarded();
-    }
+  for_each_tracer(*s, [&sum](const tracer *found) {
+    sum.records += found->ring.records();
+    sum.discarded += found->ring.discarded();
+  });
   return sum;
 }
 

@@ -37,6 +37,9 @@ void open_trace(const trace_options &options) noexcept;
 /// Returns the tracer of a slot; null if nothing is traced or there is no room. The caller holds
 /// the start lock.
 [[nodiscard]] tracer *tracer_of_slot(unsigned slot) noexcept;
+/// Returns the tracer of decisions, which one thread at a time may use; null if nothing is traced or
+/// there is no room. The caller holds the start lock.
+[[nodiscard]] tracer *tracer_of_decisions() noexcept;
 /// Holds the counters of a slot at the end.
 struct slot_counts {
   unsigned slot;

@@ -23,8 +23,11 @@ void count_revert() noexcept;
 void count_policy_call() noexcept;
 
 /// Notes that `who` has given knobs other values, as in "stencil: partition=4096 (0.61 of the
-/// default's cost, 7 trials)", and counts it. Any thread.
-void note_decision(std::string_view who, std::string_view what);
+/// default's cost, 7 trials)", counts it, and puts it into the trace. `of_default`: the cost of the
+/// last trial, as a part of the default's; 0: none was made. Any thread.
+void note_decision(std::string_view who, std::string_view what, double of_default = 0);
+/// Gives decisions a stream of the trace, if there is one. The caller has the start lock.
+void trace_decisions();
 /// Returns the newest decisions, the oldest first.
 [[nodiscard]] std::vector<std::string> newest_decisions();
 /// Forgets those of the parent, in the child of a fork() that has locked them.

@@ -29,6 +29,7 @@
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
+#include "tune/decisions.hpp"
 #include "tune/knobs.hpp"
 #include "tune/mode.hpp"
 #include "tune/policies.hpp"
@@ -425,6 +426,8 @@ void start_locked() {
   begin_knobs(*g_runtime);
   call_inherited_services(*g_runtime);
   start_reporting(*g_runtime);
+  if (tuning == tuning_mode::on || tuning == tuning_mode::replay)
+    trace_decisions();
   if (tuning == tuning_mode::on)
     begin_policies(g_runtime->cfg.tune_workers ? g_runtime->workers : 0);
 }

@@ -42,7 +42,7 @@ class made_trace {
   }
   /// What a counter of the program says in the end.
   made_trace &counted(weft::rt::counted_value which, std::uint64_t value) {
-    return put(k_end, event::counted, 0, 0, static_cast<std::uint64_t>(which), value, k_last_slot);
+    return put(k_end, event::counted, 0, 0, static_cast<std::uint64_t>(which), value, weft::rt::k_counters_slot);
   }
 
   /// Into a folder that is there.
@@ -73,7 +73,6 @@ class made_trace {
 
  private:
   static constexpr std::uint64_t k_end = 1'000'000'000'000;
-  static constexpr unsigned k_last_slot = 9999;
   std::map<unsigned, std::vector<weft::rt::trace_record>> m_streams;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/session.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -160,14 +159,7 @@ struct session::state {
 
   void say(const std::string &what) {
     said = what;
-    note_decision(site, what);
-    if (tracer *const x = this_worker_or_null() ? this_worker_or_null()->trace : nullptr) {
-      const std::string label = site + ": " + what;
-      x->ring.put(
-          trace_event::decided, add_type(label.c_str(), named_by::label), 0,
-          trials ? static_cast<std::uint64_t>(std::clamp(trials->last_ratio() * 1000, 0.0, 1e9))
-                 : 1000);
-    }
+    note_decision(site, what, trials && trials->trials() != 0 ? trials->last_ratio() : 0);
   }
   void end_turn() noexcept {
     const void *own = this;

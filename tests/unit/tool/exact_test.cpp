@@ -731,7 +731,14 @@ TEST_F(exact, a_page_lists_what_tuning_has_decided) {
             std::string::npos)
       << page;
   EXPECT_EQ(page.find("The newest 64 of"), std::string::npos);
-  for (std::uint64_t at = 0; at != 62; ++at)
+  t.put(8'000, on::decided, 0, 4, 0, 0, weft::rt::k_decisions_slot); // of a policy, which makes no trials
+  weft(t, {"report", "-o", out("page.html")});
+  const std::string with_policy = text_of(out("page.html"));
+  EXPECT_NE(with_policy.find("<tr><td>7.0 us<td>loop: end<td></tr>"), std::string::npos)
+      << with_policy;
+  EXPECT_NE(data_of(with_policy).find("names:[\"worker 0\"]"), std::string::npos)
+      << "no worker has decided: " << data_of(with_policy);
+  for (std::uint64_t at = 0; at != 61; ++at)
     t.put(6'000 + at, on::decided, 0, 4, 1'000);
   weft(t, {"report", "-o", out("page.html")});
   EXPECT_EQ(text_of(out("page.html")).find("The newest 64 of"), std::string::npos);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions of a program: what moves knobs, and what leaves them alone. Costs are counted, not timed.
 #include "support/case_process.hpp"
+#include "support/scale.hpp"
+#include "tune/decisions.hpp"
 #include "tune/history.hpp"
 
 #include <weft/c/tune.h>
@@ -16,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -291,8 +294,9 @@ std::string run_with(const std::string &path, const std::string &mode, const cha
 
 TEST(session, the_next_run_begins_with_what_this_one_has_found) {
   char folder[] = "/tmp/weft-session-XXXXXX";
-  if (!test::is_child())
+  if (!test::is_child()) {
     ASSERT_NE(mkdtemp(folder), nullptr);
+  }
   const std::string path = std::string(folder) + "/tuning";
   EXPECT_TRUE(contains(run_with(path, "on", "256"), "keeps app.size=256"));
   std::string trouble;
@@ -312,31 +316,130 @@ TEST(session, the_next_run_begins_with_what_this_one_has_found) {
   EXPECT_EQ(rmdir(folder), 0);
 }
 
-TEST(session, each_decision_is_a_record_of_the_trace) {
+/// Returns where `weft` is; empty if it was not built (WEFT_TOOLS is OFF).
+std::string path_of_weft() {
   const auto program = test::program_path();
   const auto tests = program.substr(0, program.rfind('/'));
   const auto weft = tests.substr(0, tests.rfind('/')) + "/bin/weft";
-  if (access(weft.c_str(), X_OK) != 0)
-    GTEST_SKIP() << weft << " was not built (WEFT_TOOLS is OFF)";
+  return access(weft.c_str(), X_OK) == 0 ? weft : "";
+}
+
+/// Returns a trace as CSV.
+std::string csv_of(const std::string &folder) {
+  const std::string weft = path_of_weft();
+  auto end = test::run({weft, "trace", "check", folder}, {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  end = test::run({weft, "trace", "export", "--format", "csv", folder}, {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  return end.output;
+}
+
+/// Runs a program with a trace. Returns the trace as CSV; empty where there is no `weft`.
+template <class Body>
+std::string traced(test::environment settings, Body body) {
+  if (path_of_weft().empty())
+    return "";
   const std::string folder = "/tmp/weft-tuned-" + std::to_string(getpid());
-  auto settings = k_on;
   settings.push_back({"WEFT_TRACE_LEVEL", "switch"});
   settings.push_back({"WEFT_TRACE_DIR", folder});
-  auto end = test::in_process(settings, [] {
+  const auto end = test::in_process(settings, body);
+  EXPECT_TRUE(end.exited(0)) << end;
+  const std::string csv = csv_of(folder);
+  std::filesystem::remove_all(folder);
+  return csv;
+}
+
+TEST(session, each_decision_is_a_record_of_the_trace) {
+  const std::string csv = traced(k_on, [] {
     weft::start();
     site::cost();
     site at(4, 256);
     at.calls(2000);
   });
+  if (csv.empty())
+    GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
+  const std::string kept = ",9998,decided,0,app.size: keeps app.size=256: better than the default,";
+  const auto at = csv.find(kept);
+  ASSERT_NE(at, std::string::npos) << csv;
+  const int ratio = std::atoi(csv.c_str() + at + kept.size());
+  EXPECT_GT(ratio, 0);
+  EXPECT_LT(ratio, 1000) << "in thousandths of the default's cost";
+}
+
+TEST(session, decisions_of_policies_are_records_without_a_ratio) {
+  for (const char *mode : {"stream", "flight"}) {
+    auto settings = k_on;
+    settings.push_back({"WEFT_TRACE_MODE", mode});
+    const std::string csv = traced(settings, [] {
+      weft::start();
+      tune::event happens;
+      tune::policy one("one", tune::when::at(happens),
+                       [](const tune::policy_call &call) { EXPECT_TRUE(call.set("spin.us", "7")); });
+      happens.fire();
+      while (one.calls() == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    if (csv.empty())
+      GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
+    EXPECT_TRUE(contains(csv, ",9998,decided,0,one: spin.us=7us (was 20us),0,0\n")) << csv;
+  }
+}
+
+TEST(session, texts_of_decisions_leave_room_for_the_types_of_tasks) {
+  const std::string csv = traced(k_on, [] {
+    weft::start();
+    for (int i = 0; i < 6000; ++i)
+      weft::rt::note_decision("one", "app.size=" + std::to_string(i), 0.5);
+    weft::rt::note_decision("one", "app.size=3", 0.5); // is known
+    weft::spawn([] {}, weft::label("later"));
+    weft::taskwait();
+  });
+  if (csv.empty())
+    GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
+  EXPECT_TRUE(contains(csv, ",decided,0,one: app.size=1023,500,0\n"));
+  EXPECT_FALSE(contains(csv, "app.size=1024,"));
+  EXPECT_TRUE(contains(csv, ",decided,0,one: one more (the trace has no room for its text),500,0\n"));
+  const auto known = csv.find(",decided,0,one: app.size=3,500,0\n");
+  EXPECT_NE(csv.find(",decided,0,one: app.size=3,500,0\n", known + 1), std::string::npos);
+  EXPECT_TRUE(contains(csv, ",later,"));
+}
+
+TEST(session, a_child_of_fork_has_decisions_in_its_own_trace) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer ends a child of fork that begins a thread";
+  if (path_of_weft().empty())
+    GTEST_SKIP() << "weft was not built (WEFT_TOOLS is OFF)";
+  const std::string base = "/tmp/weft-tuned-" + std::to_string(getpid());
+  std::filesystem::create_directory(base);
+  auto settings = k_on;
+  settings.push_back({"WEFT_TRACE_LEVEL", "switch"});
+  settings.push_back({"WEFT_TRACE_DIR", base + "/%p"});
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    weft::rt::note_decision("parent", "a");
+    const pid_t child = fork();
+    weft::rt::note_decision(child == 0 ? "child" : "parent", "b"); // the child has no runtime yet
+    weft::spawn([] {});
+    weft::taskwait();
+    weft::rt::note_decision(child == 0 ? "child" : "parent", "c");
+    weft::shutdown();
+    if (child == 0)
+      _exit(0);
+    int status = 1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  });
   EXPECT_TRUE(end.exited(0)) << end;
-  end = test::run({weft, "trace", "export", "--format", "csv", folder}, {{"WEFT_CONFIG", ""}});
-  EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(
-      contains(end.output, ",decided,0,app.size: keeps app.size=256: better than the default,"))
-      << end;
-  end = test::run({weft, "trace", "check", folder}, {{"WEFT_CONFIG", ""}});
-  EXPECT_TRUE(end.exited(0)) << end;
-  std::filesystem::remove_all(folder);
+  std::string of_parent, of_child;
+  for (const auto &folder : std::filesystem::directory_iterator(base)) {
+    const std::string csv = csv_of(folder.path());
+    (contains(csv, "parent: a") ? of_parent : of_child) += csv;
+  }
+  EXPECT_TRUE(contains(of_parent, "parent: b") && contains(of_parent, "parent: c")) << of_parent;
+  EXPECT_FALSE(contains(of_parent, "child: ")) << of_parent;
+  EXPECT_TRUE(contains(of_child, "child: c")) << of_child;
+  EXPECT_FALSE(contains(of_child, "parent: ")) << of_child;
+  std::filesystem::remove_all(base);
 }
 
 } // namespace

@@ -228,7 +228,7 @@ std::string share_table(const report_data &data) {
          "shows tasks only.</p>";
 }
 
-/// Returns what sessions have decided, the newest last; empty where nothing was.
+/// Returns what sessions and policies have decided, the newest last; empty where nothing was.
 std::string decision_table(const report_data &data) {
   constexpr std::size_t k_most = 64; // as weft::tune::decisions()
   if (data.decisions.empty())
@@ -239,7 +239,8 @@ std::string decision_table(const report_data &data) {
   for (std::size_t i = all > k_most ? all - k_most : 0; i < all; ++i) {
     const tuning_decision &made = data.decisions[i];
     s += "<tr><td>" + duration(made.after_ns) + "<td>" + html(made.what) +
-         text("<td>%.1f %% of the default's</tr>", 100 * made.of_default);
+         (made.of_default > 0 ? text("<td>%.1f %% of the default's</tr>", 100 * made.of_default)
+                              : "<td></tr>");
   }
   s += "</table></div>";
   if (all > k_most)

@@ -50,11 +50,11 @@ struct shown_task {
   long on_path = -1; // number of tasks before it on the critical path
 };
 
-/// Is one decision of a session that tunes knobs.
+/// Is one decision of a session or a policy.
 struct tuning_decision {
   double after_ns; // since the trace began
   std::string what; // the site and the sentence
-  double of_default; // cost of the last trial; 1: as much as the default's
+  double of_default; // cost of the last trial; 1: as much as the default's; 0: there was none
 };
 
 struct report_data {

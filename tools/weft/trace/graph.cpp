@@ -183,7 +183,7 @@ void trace_graph::end_body(worker &w, std::int64_t now) {
 void trace_graph::take(trace_reader &reader, const trace_item &item) {
   const trace_record &x = *item.record;
   const auto e = static_cast<trace_event>(x.event);
-  if (e == trace_event::counted || is_of_kernel(e))
+  if (e == trace_event::counted || e == trace_event::decided || is_of_kernel(e))
     return;
   const std::int64_t now = reader.ns(x.time);
   // Idle workers have these events after the last task, too.

@@ -52,6 +52,8 @@ void slice_builder::take(const trace_item &item) {
   if (e == trace_event::counted)
     return;
   m_last = std::max(m_last, now);
+  if (e == trace_event::decided)
+    return;
   worker &w = at(item.slot);
   if (r.type)
     m_types.put(r.task, r.type);

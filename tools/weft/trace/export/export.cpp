@@ -58,7 +58,7 @@ void export_chrome_slices(rank_traces &traces, std::size_t index, output_file &o
   const std::int64_t shift = traces.shift(index);
   const long pid = process_of(traces, index);
   for (const unsigned slot : reader.slots())
-    if (slot < 9999)
+    if (is_of_worker(slot))
       name_thread(out, pid, slot, "worker " + std::to_string(slot));
   // The constant text of a kind of slice, or of a type.
   const std::string head = ",\n{\"ph\":\"X\",\"pid\":" + std::to_string(pid) + ",\"tid\":";

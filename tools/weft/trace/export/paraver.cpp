@@ -84,7 +84,7 @@ class sorter {
 unsigned threads_of(const trace_reader &reader) {
   unsigned threads = 1;
   for (const unsigned slot : reader.slots())
-    if (slot < 9999)
+    if (is_of_worker(slot))
       threads = std::max(threads, slot + 1);
   return threads;
 }

@@ -141,7 +141,7 @@ void perfetto_writer::describe_tracks() {
                  .number(12, order));
   };
   for (const unsigned slot : m_reader.slots()) {
-    if (slot >= 9999) // no worker's
+    if (!is_of_worker(slot))
       continue;
     describe_track(first_track + slot, "worker " + std::to_string(slot), 2 * slot + 1);
     if (!m_reader.about().kernel.empty())
