@@ -185,6 +185,8 @@ bool hang_check::look() {
   if (now != m_left) { // else the dump in the file is still true, and may have names
     write_dump_file(g, now);
     m_left_at = now_ns();
+  } else {
+    renew_decisions_in_dump();
   }
   m_left = now;
   const bool certain = !g.cycle().empty() || !others_may_act();
@@ -255,6 +257,8 @@ void hang_check::answer() noexcept try {
   if (!all.graph.nodes().empty() ||
       now != m_left) // else the last dump is still true, and says more
     write_dump_file(all.graph, now, asked, all.notes);
+  else
+    renew_decisions_in_dump();
   m_left = now;
   __atomic_store_n(&r.answered, asked,
                    __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there

@@ -3,11 +3,13 @@
 
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
+#include "os/file.hpp"
 #include "tune/decisions.hpp"
 #include "worker/runtime.hpp"
 
 #include <fcntl.h>
 #include <string>
+#include <utility>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -21,6 +23,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
+std::string decision_lines() {
+  std::string s;
+  for (const std::string &d : newest_decisions())
+    s += "decision\t" + one_line(d) + "\n";
+  return s;
+}
+
 std::string dump_text(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked,
                       const std::vector<std::string> &notes) {
   std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
@@ -28,8 +37,7 @@ std::string dump_text(const wait_graph &graph, std::uint64_t progress, std::uint
     s += "asked\t" + std::to_string(asked) + "\n";
   for (const std::string &n : notes)
     s += "note\t" + one_line(n) + "\n";
-  for (const std::string &d : newest_decisions())
-    s += "decision\t" + one_line(d) + "\n";
+  s += decision_lines();
   for (const wait_graph::node &n : graph.nodes())
     s += "node\t" + std::to_string(static_cast<int>(n.kind)) + "\t" + one_line(n.name) + "\n";
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -50,15 +58,10 @@ std::string dump_text(const wait_graph &graph, std::uint64_t progress, std::uint
 }
 
 std::atomic<bool> g_left{false};
+std::atomic<std::uint64_t> g_decisions_left{0}; // so many had been made when the file was written
 
-} // namespace
-
-void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked,
-                     const std::vector<std::string> &notes) noexcept try {
-  if (!why_private().empty())
-    return;
-  const std::string path = dump_path(getpid()), fresh = path + ".new",
-                    text = dump_text(graph, progress, asked, notes);
+void write_dump_text(const std::string &text) {
+  const std::string path = dump_path(getpid()), fresh = path + ".new";
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
@@ -71,7 +74,36 @@ void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint6
   }
   g_left.store(true, std::memory_order_relaxed); // the join of the watcher orders it before the end
   note_bytes_beside(text.size());
+}
+
+} // namespace
+
+void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked,
+                     const std::vector<std::string> &notes) noexcept try {
+  if (!why_private().empty())
+    return;
+  g_decisions_left.store(totals_of_tuner().decisions, std::memory_order_relaxed); // before their texts
+  write_dump_text(dump_text(graph, progress, asked, notes));
 } catch (const std::bad_alloc &) { // no memory for a dump
+}
+
+void renew_decisions_in_dump() noexcept try {
+  const std::uint64_t made = totals_of_tuner().decisions;
+  if (!g_left.load(std::memory_order_relaxed) ||
+      g_decisions_left.exchange(made, std::memory_order_relaxed) == made)
+    return;
+  const std::string old = read_dump_text(getpid());
+  std::string text;
+  bool has_new = false;
+  for_each_line(old, [&](std::string_view line) {
+    if (line.starts_with("decision\t"))
+      return;
+    if (line.starts_with("node\t") && !std::exchange(has_new, true))
+      text += decision_lines();
+    text += std::string(line) + "\n";
+  });
+  write_dump_text(has_new ? text : text + decision_lines());
+} catch (const std::bad_alloc &) { // the next look tries again, if there is another decision
 }
 
 void remove_dump_file() noexcept try {

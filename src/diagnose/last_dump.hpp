@@ -18,6 +18,8 @@ namespace rt {
 /// at.
 void write_dump_file(const wait_graph &graph, std::uint64_t progress, std::uint64_t asked = 0,
                      const std::vector<std::string> &notes = {}) noexcept;
+/// Writes the file anew if there has been a decision since: all else in it is still true.
+void renew_decisions_in_dump() noexcept;
 /// Removes the file, because the program ends in order.
 void remove_dump_file() noexcept;
 

@@ -481,6 +481,76 @@ TEST_F(reports, dump_and_why_tell_what_was_decided) {
   forget(child);
 }
 
+/// Forks a program whose policy follows the knob app.go, which `weft set` changes; `then` is the rest of it.
+template <class Then>
+pid_t fork_follower(Then then) {
+  const pid_t child = fork();
+  if (child != 0)
+    return child;
+  setenv("WEFT_WORKERS", "2", 1);
+  setenv("WEFT_TUNE", "on", 1);
+  weft::tune::knob go("app.go", 1, weft::tune::range{1, 8}),
+      tile("app.tile", 1, weft::tune::range{1, 8});
+  weft::tune::policy follower(
+      "follower", weft::tune::when::every(std::chrono::milliseconds(1)),
+      [&go](const weft::tune::policy_call &call) { call.set("app.tile", std::to_string(go.value())); });
+  then();
+  _exit(0);
+}
+
+TEST_F(reports, dump_and_why_tell_what_is_decided_while_nothing_else_happens) {
+  const pid_t child = fork_follower([] {
+    weft::start();
+    for (;;)
+      pause();
+  });
+  const std::string pid = std::to_string(child);
+  test::ending end;
+  for (const char *value : {"4", "8", "2"}) {
+    for (int i = 0; i < 200 && !weft({"set", pid, "app.go=" + std::string(value)}).exited(0); ++i)
+      usleep(50'000); // it has not begun yet
+    for (int i = 0; i < 100 && !contains(end.output, "app.tile=" + std::string(value)); ++i)
+      end = weft({"why", pid, "app.tile"});
+  }
+  EXPECT_EQ(end.output, "follower: app.tile=4 (was 1)\nfollower: app.tile=8 (was 4)\n"
+                        "follower: app.tile=2 (was 8)\n");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  forget(child);
+}
+
+TEST_F(reports, a_later_decision_leaves_a_dump_as_it_was) {
+  const pid_t child = fork_follower([] {
+    setenv("WEFT_WATCH_HANG", "report", 1);
+    setenv("WEFT_WATCH_PATIENCE", "10ms", 1);
+    setenv("WEFT_MANAGE_MODE", "central", 1); // with managers no dump is taken for the command
+    weft::promise<int> never;
+    const weft::shared_future<int> f = never.get_future();
+    weft::spawn([f] { f.wait(); }, weft::label("sleeper"));
+    weft::taskwait();
+  });
+  const std::string pid = std::to_string(child);
+  test::ending end;
+  for (int i = 0; i < 200 && !contains(end.output, "task 'sleeper'"); ++i) {
+    usleep(50'000);
+    end = weft({"dump", pid});
+  }
+  const auto graph_of = [](const test::ending &dump) {
+    return dump.output.substr(0, dump.output.find("sessions and policies have decided"));
+  };
+  EXPECT_TRUE(contains(end.output, "task 'sleeper'")) << end;
+  const std::string graph = graph_of(end);
+  EXPECT_TRUE(weft({"set", pid, "app.go=4"}).exited(0));
+  for (int i = 0; i < 100 && !contains(end.output, "follower: app.tile=4 (was 1)\n"); ++i)
+    end = weft({"dump", pid});
+  EXPECT_TRUE(contains(end.output, "follower: app.tile=4 (was 1)\n")) << end;
+  EXPECT_EQ(graph_of(end), graph);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(contains(weft({"dump", pid}).output, "follower: app.tile=4 (was 1)\n"));
+  forget(child);
+}
+
 TEST_F(reports, dump_and_why_know_futures_and_coroutines) {
   const pid_t child = fork();
   if (child == 0) {
