@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/policies.hpp"
 
-#include "atomic/hooks.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -58,9 +56,8 @@ struct caller {
   bool runs = false; ///< the runtime does, and calls are wanted
   bool has_thread = false;
   thread os_thread;
-  // Of the call that is under way.
-  entered_policy *called = nullptr;
-  int called_by = 0; ///< the thread
+  called_policy<entered_policy> call;
+  int called_by = 0; ///< the thread of the call that is under way
 };
 
 caller &all() {
@@ -68,16 +65,9 @@ caller &all() {
   return *those;
 }
 
-std::atomic<std::uint32_t> g_bell{0};
-std::atomic<bool> g_stops{false}, g_has_ended{true};
-std::atomic<std::uint32_t> g_ended_calls{0}; ///< withdrawers sleep on it
+policy_bell<> g_bell;
 std::atomic<std::uint64_t> g_call_began{0}, g_reported{0};
 std::atomic<bool> g_thread_runs{false};
-
-void ring() noexcept {
-  g_bell.fetch_add(1, std::memory_order_release); // O2
-  os_futex_wake(g_bell, 1);
-}
 
 std::shared_ptr<const reading> read_now() {
   return std::make_shared<const reading>(read_counters_now());
@@ -95,10 +85,8 @@ double value_at(const entered_policy &of, const reading &now) {
 
 /// Says whether a policy is to be called. Takes a reading if it needs one.
 bool is_due(entered_policy &of, std::uint64_t now, std::shared_ptr<const reading> &seen) {
-  if (of.plan.event) {
-    const std::uint64_t fired = of.plan.event->fired.load(std::memory_order_acquire); // O1
-    return std::exchange(of.seen_fired, fired) != fired;
-  }
+  if (of.plan.event)
+    return of.plan.event->has_happened(of.seen_fired);
   if (!of.at.is_due(now))
     return false;
   if (!of.counter)
@@ -131,7 +119,7 @@ void end_thrower(entered_policy &of) noexcept {
 
 void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen,
           std::unique_lock<std::mutex> &hold) {
-  those.called = &of;
+  those.call.begin(of);
   those.called_by = this_thread_id();
   hold.unlock(); // I1
   g_call_began.store(now_ns(), std::memory_order_relaxed);
@@ -146,18 +134,15 @@ void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen
   g_call_began.store(0, std::memory_order_relaxed);
   count_policy_call();
   hold.lock();
-  if (those.called == &of) { // it has not withdrawn itself
+  if (those.call.end()) {
     of.last = std::move(seen);
     of.calls.fetch_add(1, std::memory_order_relaxed);
     const auto at = std::find(those.policies.begin(), those.policies.end(), &of);
     if (at != those.policies.end()) // the others come first now
       std::rotate(at, at + 1, those.policies.end());
   } else {
-    delete &of;
+    delete &of; // it has withdrawn itself
   }
-  those.called = nullptr;
-  g_ended_calls.fetch_add(1, std::memory_order_release); // O2
-  os_futex_wake(g_ended_calls, std::numeric_limits<int>::max());
 }
 
 /// Is the built-in policy that caps the workers: windows of work, as worker_cap asks for them.
@@ -191,8 +176,10 @@ class cap_of_workers {
 void run(caller &those) {
   cap_of_workers workers;
   std::unique_lock hold(those.mutex);
-  while (!g_stops.load(std::memory_order_acquire)) { // O2
-    const std::uint32_t bell = g_bell.load(std::memory_order_acquire); // O2
+  for (;;) {
+    const std::uint32_t heard = g_bell.listen();
+    if (g_bell.stops())
+      break;
     const std::uint64_t now = now_ns();
     std::uint64_t next = 0;
     const auto not_after = [&next](std::uint64_t at) {
@@ -233,18 +220,18 @@ void run(caller &those) {
       not_after(workers.end());
     }
     hold.unlock();
-    os_futex_wait(g_bell, bell, static_cast<std::int64_t>(next));
+    g_bell.wait(heard, next);
     hold.lock();
   }
-  g_has_ended.store(true, std::memory_order_release); // O2
+  hold.unlock();
+  g_bell.end();
 }
 
 /// Starts the thread if there is something to call. The caller holds the lock.
 void ensure_thread(caller &those) {
   if (!those.runs || those.has_thread || (those.policies.empty() && !those.cap))
     return;
-  g_stops.store(false, std::memory_order_relaxed); // the thread is started after it
-  g_has_ended.store(false, std::memory_order_relaxed);
+  g_bell.begin();
   if (const int e = those.os_thread.start(
           "weft-tuner", [](void *p) { run(*static_cast<caller *>(p)); }, &those))
     throw_error(errc::out_of_resources,
@@ -270,10 +257,7 @@ void check(const caller &those, const policy_plan &plan) {
 } // namespace
 
 void fire(policy_event &event) noexcept {
-  if (event.listeners.load(std::memory_order_relaxed) == 0)
-    return;
-  event.fired.fetch_add(1, std::memory_order_release); // O1
-  ring();
+  event.fire(g_bell);
 }
 
 entered_policy *enter_policy(policy_plan plan) {
@@ -294,7 +278,7 @@ entered_policy *enter_policy(policy_plan plan) {
       fresh->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
     throw;
   }
-  ring();
+  g_bell.ring();
   return fresh.release();
 }
 
@@ -305,16 +289,9 @@ void withdraw_policy(entered_policy *policy) noexcept {
   those.fights.forget(policy->plan.name);
   if (policy->plan.event)
     policy->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
-  if (those.called == policy && those.called_by == this_thread_id()) {
-    those.called = nullptr; // it withdraws itself: call() touches `plan` no more
-    return; // call() frees its memory
-  }
-  while (those.called == policy) {
-    const std::uint32_t ended = g_ended_calls.load(std::memory_order_acquire); // O2
-    hold.unlock();
-    os_futex_wait(g_ended_calls, ended, 0);
-    hold.lock();
-  }
+  if (those.call.called() == policy && those.called_by == this_thread_id())
+    return those.call.withdraw_itself(); // call() touches `plan` no more, and frees the memory
+  those.call.wait_until_over(*policy, hold);
   delete policy;
 }
 
@@ -366,27 +343,22 @@ void end_policies() noexcept {
     those.runs = false;
     if (!those.has_thread)
       return;
-    if (those.called && those.called_by == this_thread_id()) { // exit() in a policy
+    if (those.call.called() && those.called_by == this_thread_id()) { // exit() in a policy
       those.os_thread.forget();
       those.has_thread = false;
       return g_thread_runs.store(false, std::memory_order_relaxed);
     }
   }
-  g_stops.store(true, std::memory_order_release); // O2
-  ring();
-  const std::uint64_t until = now_ns() + k_patience_at_end_ns;
-  while (!g_has_ended.load(std::memory_order_acquire)) { // O2
-    const std::uint32_t ended = g_ended_calls.load(std::memory_order_acquire); // O2
-    if (now_ns() > until) {
-      const std::lock_guard hold(those.mutex);
-      warn("policy '%s' has not returned; the program ends without it",
-           those.called ? those.called->plan.name.c_str() : k_worker_cap);
-      those.os_thread.forget();
-      those.has_thread = false;
-      g_thread_runs.store(false, std::memory_order_relaxed);
-      return;
-    }
-    os_futex_wait(g_ended_calls, ended, static_cast<std::int64_t>(now_ns() + 1'000'000));
+  g_bell.stop();
+  if (!g_bell.wait_for_end(now_ns() + k_patience_at_end_ns)) {
+    const std::lock_guard hold(those.mutex);
+    const entered_policy *const stuck = those.call.called();
+    warn("policy '%s' has not returned; the program ends without it",
+         stuck ? stuck->plan.name.c_str() : k_worker_cap);
+    those.os_thread.forget();
+    those.has_thread = false;
+    g_thread_runs.store(false, std::memory_order_relaxed);
+    return;
   }
   those.os_thread.join();
   const std::lock_guard hold(those.mutex);
@@ -404,12 +376,12 @@ void report_overdue_policy(std::uint64_t now) noexcept {
     return;
   caller &those = all();
   const std::unique_lock hold(those.mutex, std::try_to_lock);
-  if (!hold || !those.called || g_call_began.load(std::memory_order_relaxed) != began)
+  if (!hold || !those.call.called() || g_call_began.load(std::memory_order_relaxed) != began)
     return;
   g_reported.store(began, std::memory_order_relaxed);
   warn(
       "policy '%s' has not returned for %llu ms, and other policies wait for it; let it neither wait nor compute for long",
-      those.called->plan.name.c_str(), static_cast<unsigned long long>((now - began) / 1'000'000));
+      those.call.called()->plan.name.c_str(), static_cast<unsigned long long>((now - began) / 1'000'000));
 }
 
 void policies_before_fork() {
@@ -425,7 +397,7 @@ void policies_after_fork_in_child() {
   caller &those = all();
   those.os_thread.forget();
   those.has_thread = those.runs = false;
-  those.called = nullptr;
+  those.call.forget();
   for (entered_policy *const of : those.policies)
     of->last.reset(); // the child counts from its own start
   those.cap.reset();

@@ -5,19 +5,19 @@
 // Roles       The caller: the thread that calls policies. It begins when the runtime runs with
 //             tune=on and there is a policy. A definer: enters and withdraws a policy. A notifier:
 //             says that an event has happened, any thread.
-// Words       policy_event::listeners: policies on it. policy_event::fired: how often it has happened.
-//             g_bell: the caller sleeps on it.
+// Words       those of policy_thread.hpp. g_call_began, g_reported: for the watcher.
 // Invariants  I1  A policy's function is called with no lock held; it is not called after
 //                 withdraw_policy() has returned.
 //             I2  A policy that has thrown is not called again.
-// Orders      O1  fired, release, with the caller's acquire: the policy sees what was done before.
-//             O2  g_bell, release, with the caller's acquire: the caller sees what has changed.
+// Orders      those of policy_thread.hpp
 // Progress    A policy that does not return holds up the other policies, and is reported by the
 //             watcher. The end of the program waits for it for two seconds.
-// Checked by  tests/unit/tune/policies_test.cpp, also under ThreadSanitizer
+// Checked by  tests/unit/tune/policies_test.cpp, also under ThreadSanitizer;
+//             tests/model/policy_models.cpp
 #pragma once
 
 #include "observe/reading.hpp"
+#include "tune/policy_thread.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -29,10 +29,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Is something that happens in the program.
-struct policy_event {
-  std::atomic<std::uint32_t> listeners{0};
-  std::atomic<std::uint64_t> fired{0};
-};
+struct policy_event : policy_event_word<> {};
 /// Says that an event has happened. Costs one load where no policy listens.
 void fire(policy_event &event) noexcept;
 

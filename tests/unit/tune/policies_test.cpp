@@ -3,19 +3,24 @@
 // other.
 #include "support/case_process.hpp"
 #include "support/scale.hpp"
+#include "tune/policies.hpp"
 
 #include <weft/tune.hpp>
 #include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 
@@ -167,7 +172,10 @@ TEST(policy, one_that_does_not_return_is_reported_and_the_program_ends) {
     _exit(0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(contains(end.output, "policy 'stuck' has not returned for")) << end;
+  const auto first = end.output.find("policy 'stuck' has not returned for");
+  EXPECT_NE(first, std::string::npos) << end;
+  EXPECT_EQ(end.output.find("policy 'stuck' has not returned for", first + 1), std::string::npos)
+      << "once: " << end;
   EXPECT_TRUE(contains(end.output, "policy 'stuck' has not returned; the program ends without it"))
       << end;
 }
@@ -260,19 +268,208 @@ TEST(policy, a_child_of_fork_runs_with_the_policies_of_its_parent) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(policy, the_cap_of_workers_runs_beside_tasks) {
+TEST(policy, of_a_count_the_growth_per_second_is_compared) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    weft::counters::counter fast("/app/fast", "made up"), slow("/app/slow", "made up");
+    slow.add(1'000'000'000); // large, but it does not grow
+    tune::policy grows("grows", tune::when::above("/app/fast", 1e6, 1ms),
+                       [](const tune::policy_call &) {});
+    tune::policy is_large("large", tune::when::above("/app/slow", 1e6, 1ms),
+                          [](const tune::policy_call &) {});
+    EXPECT_TRUE(soon([&] {
+      fast.add(1'000'000'000); // each millisecond
+      return grows.calls() > 0;
+    }));
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(is_large.calls(), 0u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, an_interval_begins_at_the_call_before) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    weft::counters::counter app("/app/count", "made up");
+    app.add(1000);
+    tune::event happens;
+    std::atomic<double> grown{-1}, all{-1};
+    tune::policy one("one", tune::when::at(happens), [&](const tune::policy_call &call) {
+      grown = call.interval().value("/app/count");
+      all = call.now().value("/app/count");
+    });
+    happens.fire();
+    EXPECT_TRUE(soon([&] { return one.calls() == 1; }));
+    EXPECT_EQ(grown, 0) << "nothing is known of the time before";
+    EXPECT_EQ(all, 1000);
+    app.add(7);
+    happens.fire();
+    EXPECT_TRUE(soon([&] { return one.calls() == 2; }));
+    EXPECT_EQ(grown, 7);
+    EXPECT_EQ(all, 1007);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, each_is_called_also_where_the_first_is_always_due) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    const auto slow = [](const tune::policy_call &) { std::this_thread::sleep_for(5ms); };
+    tune::policy one("one", tune::when::every(1ms), slow), two("two", tune::when::every(1ms), slow),
+        three("three", tune::when::every(1ms), slow);
+    EXPECT_TRUE(
+        soon([&] { return one.calls() >= 2 && two.calls() >= 2 && three.calls() >= 2; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, a_call_may_withdraw_its_own_policy) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    static std::atomic<int> calls{0};
+    static std::atomic<weft::rt::entered_policy *> own{nullptr};
+    weft::rt::policy_event happens;
+    weft::rt::policy_plan plan;
+    plan.name = "own";
+    plan.event = &happens;
+    plan.call = [](void *, const weft::rt::policy_moment &) {
+      weft::rt::withdraw_policy(own);
+      ++calls;
+    };
+    own = weft::rt::enter_policy(std::move(plan));
+    tune::policy other("other", tune::when::every(1ms), [](const tune::policy_call &) {});
+    fire(happens);
+    EXPECT_TRUE(soon([&] { return calls == 1; }));
+    const auto seen = other.calls();
+    EXPECT_TRUE(soon([&] { return other.calls() > seen + 1; })) << "the others go on";
+    EXPECT_EQ(happens.listeners, 0u);
+    fire(happens);
+    EXPECT_EQ(happens.fired, 1u) << "nobody listens";
+    EXPECT_EQ(calls, 1);
+    tune::policy again("own", tune::when::every(1ms), [](const tune::policy_call &) {});
+    EXPECT_TRUE(soon([&] { return again.calls() > 0; })) << "the name is free";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, a_program_may_exit_in_a_call) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    static tune::event happens;
+    new tune::policy("last", tune::when::at(happens), [](const tune::policy_call &) { exit(7); });
+    happens.fire();
+    for (;;)
+      std::this_thread::sleep_for(1h);
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+  EXPECT_FALSE(contains(end.output, "has not returned")) << end;
+}
+
+TEST(policy, what_changes_nothing_is_no_decision) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    tune::event happens;
+    tune::policy one("one", tune::when::at(happens), [](const tune::policy_call &call) {
+      EXPECT_TRUE(call.set("spin.us", "7"));
+      EXPECT_TRUE(call.set("spin.us", "7us"));
+    });
+    happens.fire();
+    EXPECT_TRUE(soon([&] { return one.calls() == 1; }));
+    EXPECT_EQ(tune::decisions().size(), 1u);
+    EXPECT_EQ(weft::counters::take().value("/tuner/count/decisions"), 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, one_that_sets_what_there_is_not_has_thrown) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    tune::policy one("one", tune::when::every(1ms),
+                     [](const tune::policy_call &call) { call.set("spin.uz", "7"); });
+    EXPECT_TRUE(soon([&] { return one.has_thrown(); }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "policy 'one' has thrown (")) << end;
+  EXPECT_TRUE(contains(end.output, "spin.uz")) << end;
+}
+
+TEST(policy, the_thread_runs_where_there_is_something_to_call) {
+  const auto threads_with = [](const char *workers, const char *caps) {
+    const test::environment settings{
+        {"WEFT_WORKERS", workers}, {"WEFT_TUNE", "on"}, {"WEFT_TUNE_WORKERS", caps}};
+    const auto end = test::in_process(settings, [] {
+      weft::start();
+      std::printf("threads: %u", weft::rt::policy_threads());
+      tune::policy one("one", tune::when::every(1h), [](const tune::policy_call &) {});
+      std::printf("%u", weft::rt::policy_threads());
+      weft::shutdown();
+      std::printf("%u.", weft::rt::policy_threads());
+    });
+    EXPECT_TRUE(end.exited(0)) << end;
+    return end.output;
+  };
+  EXPECT_TRUE(contains(threads_with("2", "false"), "threads: 010."));
+  EXPECT_TRUE(contains(threads_with("2", "true"), "threads: 110."));
+  EXPECT_TRUE(contains(threads_with("1", "true"), "threads: 010.")) << "one worker always stays";
+}
+
+/// Runs tasks of which each waits for the one before, and which take far longer than their creation,
+/// until `holds`: more workers end no more of them per second.
+template <class Holds>
+bool chain_until(Holds holds) {
+  int link = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    for (int k = 0; k < 100; ++k)
+      weft::spawn(
+          [] {
+            const auto until = std::chrono::steady_clock::now() + 5us;
+            while (std::chrono::steady_clock::now() < until) {
+            }
+          },
+          weft::inout(link));
+    weft::taskwait();
+    if (holds())
+      return true;
+  }
+  return false;
+}
+
+TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   auto settings = k_on;
   settings.push_back({"WEFT_TUNE_WORKERS", "true"});
   const auto end = test::in_process(settings, [] {
     weft::start();
-    const auto until = std::chrono::steady_clock::now() + 600ms;
-    std::atomic<long> sum{0};
-    while (std::chrono::steady_clock::now() < until) {
-      for (int i = 0; i < 200; ++i)
-        weft::spawn([&] { ++sum; });
-      weft::taskwait();
-    }
-    EXPECT_GT(sum, 0);
+    const auto was_decided = [] {
+      const auto all = tune::decisions();
+      return std::find(all.begin(), all.end(),
+                       "worker cap: sched.workers=1: the others added too little to the tasks "
+                       "that end per second") != all.end();
+    };
+    EXPECT_TRUE(chain_until(was_decided));
+    EXPECT_TRUE(chain_until([] { return tune::get("sched.workers") == "1"; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, a_cap_of_workers_that_cannot_be_followed_ends) {
+  auto settings = k_on;
+  settings.push_back({"WEFT_TUNE_WORKERS", "true"});
+  settings.push_back({"WEFT_WATCH_MAX_SPARES", "0"});
+  settings.push_back({"WEFT_WATCH_HANG", "off"});
+  const auto end = test::in_process(settings, [] {
+    std::atomic<int> calls{0};
+    tune::policy one("one", tune::when::every(1ms), [&](const tune::policy_call &) { ++calls; });
+    std::FILE *const heard = std::tmpfile();
+    dup2(fileno(heard), 2);
+    EXPECT_TRUE(chain_until([heard] {
+      char text[4096] = "";
+      return pread(fileno(heard), text, sizeof text - 1, 0) > 0 &&
+             contains(text, "the cap of workers (tune.workers) has ended: setting sched.workers = "
+                            "1 cannot be followed");
+    }));
+    const int seen = calls;
+    EXPECT_TRUE(soon([&] { return calls > seen; })) << "policies are called still";
+    EXPECT_EQ(tune::get("sched.workers"), "all");
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
