@@ -531,14 +531,15 @@ TEST_F(reports, a_later_decision_leaves_a_dump_as_it_was) {
   });
   const std::string pid = std::to_string(child);
   test::ending end;
-  for (int i = 0; i < 200 && !contains(end.output, "task 'sleeper'"); ++i) {
+  // The last one, of the report, says where tasks are; the one before it does not.
+  for (int i = 0; i < 200 && !contains(end.output, "where they are:\n  task 'sleeper'"); ++i) {
     usleep(50'000);
     end = weft({"dump", pid});
   }
   const auto graph_of = [](const test::ending &dump) {
     return dump.output.substr(0, dump.output.find("sessions and policies have decided"));
   };
-  EXPECT_TRUE(contains(end.output, "task 'sleeper'")) << end;
+  EXPECT_TRUE(contains(end.output, "where they are:\n  task 'sleeper'")) << end;
   const std::string graph = graph_of(end);
   EXPECT_TRUE(weft({"set", pid, "app.go=4"}).exited(0));
   for (int i = 0; i < 100 && !contains(end.output, "follower: app.tile=4 (was 1)\n"); ++i)
