@@ -12,6 +12,7 @@
 #include <clang/Sema/IdentifierResolver.h>
 #include <clang/Sema/Sema.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace weft_oss {
@@ -104,6 +105,8 @@ class oss_handler : public PragmaHandler {
         (is_c ? write_c_function : write_function)(w, *p, *head, behind.read);
       return put_back(pp, head ? w.out : behind.read, behind);
     }
+    if (p->directive->id != directive_id::taskiter && !check_members(pp, w, *p, behind.read))
+      return put_back(pp, behind.read, behind);
     std::optional<loop_nest> loops;
     std::optional<atomic_statement> atomic;
     if (p->directive->behind == body::loop) {
@@ -142,6 +145,43 @@ class oss_handler : public PragmaHandler {
     }
     return is_function || parsed.directive->behind == body::loop ||
            check_jumps(pp, behind.read, name);
+  }
+
+  /// Refuses other members than those that are reduced: the name that a member begins with means the task's copy.
+  static bool check_members(Preprocessor &pp, const writer &code, const pragma &parsed,
+                            const tokens &statement) {
+    const SourceManager &sources = pp.getSourceManager();
+    const auto alike = [&](const Token &a, const Token &b) {
+      return spelling(pp, a) == spelling(pp, b);
+    };
+    bool right = true;
+    for (const item &it : parsed.items) {
+      const tokens &path = it.shape_free;
+      if (it.mode != clause_id::reduction || !it.base || path.size() < 3 ||
+          path[0].getLocation() != it.base->getLocation() ||
+          !path[1].isOneOf(tok::period, tok::arrow) || orders_items_by_bytes(code))
+        continue; // by bytes there are no copies
+      for (std::size_t i = 0; i < statement.size(); ++i) {
+        const Token &at = statement[i];
+        const bool other =
+            i > 0 && statement[i - 1].isOneOf(tok::period, tok::arrow, tok::coloncolon);
+        if (at.isNot(tok::identifier) || word(at) != word(*it.base) || other ||
+            sources.getBufferName(sources.getSpellingLoc(at.getLocation())) == k_buffer)
+          continue;
+        const tokens there = slice(statement, i, i + path.size());
+        if (there.size() == path.size() &&
+            std::equal(there.begin(), there.end(), path.begin(), alike))
+          continue;
+        std::string text;
+        for (const Token &t : path)
+          text += spelling(pp, t);
+        report_error(pp, at.getLocation(),
+                     "variable " + quoted(word(at)) + " leads to the task's copy of " +
+                         quoted(text) + " alone; name that by a variable of its own, and reduce it");
+        right = false;
+      }
+    }
+    return right;
   }
 
   static void put_back(Preprocessor &pp, const tokens &all, const statement_reader &behind) {

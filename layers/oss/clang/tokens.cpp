@@ -224,7 +224,7 @@ writer &writer::operator<<(std::string_view text) {
   SourceManager &sources = pp.getSourceManager();
   // As a system header, so that warnings about the user's code are about the user's tokens.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()),
-                                                     "<#pragma oss>");
+                                                     k_buffer);
   const llvm::MemoryBufferRef contents = buffer->getMemBufferRef();
   const FileID file = sources.createFileID(std::move(buffer), SrcMgr::C_System);
   // One expansion for all of the text, so that its tokens belong together.

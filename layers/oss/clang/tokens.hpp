@@ -13,6 +13,9 @@ namespace weft_oss {
 
 using tokens = std::vector<clang::Token>;
 
+/// Names the buffers of text that the user has not written.
+inline constexpr const char *k_buffer = "<#pragma oss>";
+
 /// Reports an error or a warning in OmpSs-2's words at a token of the user.
 void report_error(clang::Preprocessor &pp, clang::SourceLocation where, const std::string &text);
 void report_warning(clang::Preprocessor &pp, clang::SourceLocation where, const std::string &text);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: operations, items, declarations.
 struct point {
-  int x;
+  int x, y;
 };
 void f(int n, int *p, point q, double d) {
+  point two = {1, 2}, *w = &two;
+#pragma oss task reduction(+ : two.x)
+  two.x += two.y; // error 12: variable 'two' leads to the task's copy of 'two.x' alone; name that by a variable of its own, and reduce it
+#pragma oss task reduction(+ : w->x) shared(two)
+  w->x += (n < w->x) + two.x + w[0].x; // error 32: variable 'w' leads to the task's copy of 'w->x' alone; name that by a variable of its own, and reduce it
+#pragma oss task weakreduction(+ : two.x)
+  n += two.y + q.x;
 #pragma oss task reduction(n) // error 18: clause 'reduction' needs an operation: reduction(+: x)
   ++n;
 #pragma oss task reduction(+) // error 18: clause 'reduction' needs an operation: reduction(+: x)

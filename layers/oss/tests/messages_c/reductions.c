@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions in C: operations, items, declarations.
 struct point {
-  int x;
+  int x, y;
 };
 void f(int n, int *p, struct point q, double d, double _Complex c) {
+  struct point two = {1, 2}, *w = &two;
+#pragma oss task reduction(+ : two.x)
+  two.x += two.y; // error 12: variable 'two' leads to the task's copy of 'two.x' alone; name that by a variable of its own, and reduce it
+#pragma oss task reduction(+ : w->x) shared(two)
+  w->x += (n < w->x) + two.x + w[0].x; // error 32: variable 'w' leads to the task's copy of 'w->x' alone; name that by a variable of its own, and reduce it
+#pragma oss task weakreduction(+ : two.x)
+  n += two.y + q.x;
 #pragma oss task reduction(n) // error 18: clause 'reduction' needs an operation: reduction(+: x)
   ++n;
 #pragma oss task reduction(% : n) // error 28: the operation of a reduction must be one of + - * & | ^ && || min max, or the name of a declared one
@@ -49,4 +56,4 @@ void k(int count);
 #pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out' // error 50: use of undeclared identifier 'in'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) // error 41: this reduction is declared already for type 'int'
-#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_17' (aka 'struct nothing')
+#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_18' (aka 'struct nothing')
