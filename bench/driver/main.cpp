@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "adapt/adapt.hpp"
 #include "apps/apps.hpp"
 #include "catalog.hpp"
 #include "checks.hpp"
@@ -118,6 +119,8 @@ int dispatch(const options &o) {
 
 int main(int argc, char **argv) {
   try {
+    if (argc > 1 && std::string(argv[1]) == "adapt")
+      return bench::adapt::run(bench::adapt::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "apps")
       return bench::apps::run(bench::apps::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "managers")

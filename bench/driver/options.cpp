@@ -21,6 +21,7 @@ constexpr const char *k_help =
   --memory                       bytes per pending task, against its bound
   --beside N                     slowdown beside N busy processes, against that of plain threads
 weft-bench apps [OPTION...]      measures the applications over task sizes; weft-bench apps --help
+weft-bench adapt [OPTION...]     loops and trees that size themselves; weft-bench adapt --help
 weft-bench managers [OPTION...]  measures the modes of managers; weft-bench managers --help
 weft-bench cliffs [OPTION...]    each construct over sizes; weft-bench cliffs --help
 weft-bench inncabs [OPTION...]   the INNCABS programs beside std::async; weft-bench inncabs --help

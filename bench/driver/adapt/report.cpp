@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapt.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+
+namespace bench::adapt {
+
+times parse_times(const std::string &text) {
+  times t;
+  std::istringstream lines(text);
+  std::string name;
+  double ns = 0;
+  while (lines >> name >> ns) {
+    if (!(ns > 0))
+      break;
+    if (name == "serial")
+      t.serial = ns;
+    else if (name == "self")
+      t.self = ns;
+    else if (t.best == 0 || ns < t.best)
+      t.best = ns, t.grain = name;
+  }
+  if (!lines.eof() || t.serial == 0 || t.self == 0)
+    throw std::runtime_error("the sample printed '" + text + "', which is not WAY NS in each line");
+  return t;
+}
+
+namespace {
+
+double best_of_all(const times &t) { return t.best > 0 ? std::min(t.serial, t.best) : t.serial; }
+constexpr double k_short_ns = 10'000;
+
+} // namespace
+
+verdict judge_uniform(const times &t) { return {t.self / (t.best > 0 ? t.best : t.serial), 1.02, "x"}; }
+
+verdict judge_size(const times &t) {
+  if (t.serial < k_short_ns)
+    return {t.self - t.serial, 0.02 * t.serial + 100, "ns"};
+  return {t.self / best_of_all(t), 1.10, "x"};
+}
+
+verdict judge_irregular(const times &t) {
+  return {t.self / (t.best > 0 ? t.best : t.serial), 1.05, "x"};
+}
+
+verdict judge_tree(const times &t, double nodes) { return {(t.self - t.serial) / nodes, 4, "ns"}; }
+
+verdict judge_more_workers(const times &with_one, const times &with_more) {
+  return {with_more.self / with_one.self, 1, "x"};
+}
+
+const std::vector<elsewhere> &rows_elsewhere() {
+  static const std::vector<elsewhere> all{
+      {"T4", "OpenMP dynamic,1, empty body: 3 ns an iteration", "weft-bench omp"},
+      {"T6", "recursions without a cut-off", "not measured: tasks of spawn and join are not merged"},
+      {"T7", "half points of the applications", "weft-bench apps"},
+      {"T8", "off, it costs no instruction", "weft-bench --instructions"},
+      {"T9", "phases and noise", "weft_unit_tune --gtest_filter=paired_trials.*, in model time"},
+      {"T10", "fewer workers, less energy", "not measured: no policy asks for energy"}};
+  return all;
+}
+
+int write_table(std::ostream &to, const std::vector<line> &lines) {
+  const auto text = [](const char *format, double value) {
+    char shown[48];
+    std::snprintf(shown, sizeof shown, format, value);
+    return std::string(shown);
+  };
+  int missed = 0;
+  to << "| row | subject | serial us | self us | best grain us | it is | asked |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const line &l : lines) {
+    const bool is_ratio = l.judged.unit == "x";
+    const char *const format = is_ratio ? "%.3f x" : "%.1f ns";
+    to << "| " << l.row << " | " << l.subject << " | " << text("%.2f", l.is.serial / 1000) << " | "
+       << text("%.2f", l.is.self / 1000) << " | "
+       << (l.is.best > 0 ? text("%.2f", l.is.best / 1000) + " (" + l.is.grain + ")" : "-") << " | "
+       << text(format, l.judged.is) << (l.judged.met() ? "" : " **missed**") << " | "
+       << text(format, l.judged.asked) << " |\n";
+    missed += !l.judged.met();
+  }
+  return missed;
+}
+
+} // namespace bench::adapt

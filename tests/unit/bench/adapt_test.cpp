@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `weft-bench adapt` takes from its sample, what its rows ask, and how its table comes out.
+#include <driver/adapt/adapt.hpp>
+
+#include <gtest/gtest.h>
+#include <sstream>
+#include <stdexcept>
+
+namespace {
+
+using namespace bench::adapt;
+
+TEST(adapt, the_best_of_the_fixed_grains_counts) {
+  const times t = parse_times("serial 2000\nself 1100\n1 9000\n4 1000\n16 1200\n");
+  EXPECT_EQ(t.serial, 2000);
+  EXPECT_EQ(t.self, 1100);
+  EXPECT_EQ(t.best, 1000);
+  EXPECT_EQ(t.grain, "4");
+  EXPECT_EQ(parse_times("serial 5\nself 6\n").best, 0);
+  for (const char *wrong : {"", "serial 5\n", "self 5\n", "serial 5\nself x\n", "serial 0\nself 5\n",
+                            "serial 5\nself 6\nwrong\n1 many\n"})
+    EXPECT_THROW((void)parse_times(wrong), std::runtime_error) << wrong;
+}
+
+TEST(adapt, each_row_asks_what_its_claim_says) {
+  const times slower{2000, 1030, 1000, "4"};
+  EXPECT_DOUBLE_EQ(judge_uniform(slower).is, 1.03);
+  EXPECT_FALSE(judge_uniform(slower).met());
+  EXPECT_TRUE(judge_uniform({2000, 1020, 1000, "4"}).met());
+  EXPECT_DOUBLE_EQ(judge_uniform({2000, 1000, 0, ""}).is, 0.5) << "no grain: beside the serial loop";
+  EXPECT_TRUE(judge_irregular(slower).met());
+  EXPECT_FALSE(judge_irregular({2000, 1051, 1000, "4"}).met());
+
+  const verdict brief = judge_size({5000, 5200, 4000, "4"});
+  EXPECT_EQ(brief.unit, "ns");
+  EXPECT_DOUBLE_EQ(brief.is, 200);
+  EXPECT_DOUBLE_EQ(brief.asked, 200) << "2 % and 100 ns";
+  EXPECT_TRUE(brief.met());
+  EXPECT_FALSE(judge_size({9999, 10'400, 4000, "4"}).met());
+  EXPECT_TRUE(judge_size({10'000, 10'400, 20'000, "4"}).met()) << "the serial loop is the best";
+  EXPECT_DOUBLE_EQ(judge_size({10'000, 6000, 5000, "4"}).is, 1.2);
+  EXPECT_FALSE(judge_size({10'000, 6000, 5000, "4"}).met());
+
+  EXPECT_DOUBLE_EQ(judge_tree({1000, 5096, 0, ""}, 1024).is, 4);
+  EXPECT_TRUE(judge_tree({1000, 5096, 0, ""}, 1024).met());
+  EXPECT_FALSE(judge_tree({1000, 5200, 0, ""}, 1024).met());
+  EXPECT_TRUE(judge_more_workers({1, 1000, 0, ""}, {1, 1000, 0, ""}).met());
+  EXPECT_FALSE(judge_more_workers({1, 1000, 0, ""}, {1, 1001, 0, ""}).met());
+}
+
+TEST(adapt, the_table_marks_what_is_missed) {
+  std::ostringstream table;
+  const times loop{2000, 1030, 1000, "4"}, tree{1000, 3000, 0, ""};
+  EXPECT_EQ(write_table(table, {{"T1", "uniform", loop, judge_uniform(loop)},
+                                {"T5", "tree", tree, judge_tree(tree, 1000)}}),
+            1);
+  EXPECT_NE(table.str().find(
+                "| T1 | uniform | 2.00 | 1.03 | 1.00 (4) | 1.030 x **missed** | 1.020 x |\n"
+                "| T5 | tree | 1.00 | 3.00 | - | 2.0 ns | 4.0 ns |\n"),
+            std::string::npos)
+      << table.str();
+}
+
+TEST(adapt, options_say_what_is_wrong_with_them) {
+  const options o =
+      parse_options({"--only", "T1,T5", "--workers", "4", "--runs", "3", "--quick", "--list"});
+  EXPECT_EQ(o.only, (std::vector<std::string>{"T1", "T5"}));
+  EXPECT_EQ(o.workers, 4);
+  EXPECT_EQ(o.runs, 3);
+  EXPECT_TRUE(o.quick && o.list);
+  EXPECT_EQ(parse_options({}).workers, 2);
+  EXPECT_EQ(parse_options({}).runs, 30);
+  EXPECT_FALSE(parse_options({}).quick || parse_options({}).list);
+  EXPECT_THROW((void)parse_options({"--workers", "0"}), std::runtime_error);
+  EXPECT_THROW((void)parse_options({"--grain", "5"}), std::runtime_error);
+}
+
+TEST(adapt, a_row_that_is_measured_elsewhere_says_where) {
+  try {
+    (void)run({.only = {"T7"}});
+    FAIL() << "T7 is not measured here";
+  } catch (const std::runtime_error &e) {
+    EXPECT_STREQ(e.what(), "row T7 is not measured here: weft-bench apps");
+  }
+  EXPECT_THROW((void)run({.only = {"T11"}}), std::runtime_error);
+  EXPECT_THROW((void)run({.only = {"T1", "t1"}, .list = true}), std::runtime_error);
+  EXPECT_EQ(run({.list = true}), 0);
+}
+
+} // namespace
