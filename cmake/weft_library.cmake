@@ -31,6 +31,26 @@ if(weft_arch STREQUAL "generic")
   set(weft_private_libraries Boost::context)
 endif()
 
+list(APPEND weft_private_libraries ${CMAKE_DL_LIBS})
+
+# NLopt's searches (src/tune/nlopt_search.cpp): the header is needed here, the library where a session asks for one of them.
+find_path(WEFT_NLOPT_INCLUDE nlopt.h DOC "Folder of NLopt's header, for its searches")
+find_library(WEFT_NLOPT_LIBRARY nlopt DOC "NLopt, which tells the name under which it is loaded")
+mark_as_advanced(WEFT_NLOPT_INCLUDE WEFT_NLOPT_LIBRARY)
+if(WEFT_NLOPT_INCLUDE)
+  set(weft_nlopt libnlopt.so.0)
+  if(WEFT_NLOPT_LIBRARY MATCHES "[.]so" AND CMAKE_OBJDUMP)
+    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${WEFT_NLOPT_LIBRARY} OUTPUT_VARIABLE header ERROR_QUIET)
+    if(header MATCHES "SONAME +([^ \n]+)")
+      set(weft_nlopt ${CMAKE_MATCH_1})
+    endif()
+  endif()
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/tune/nlopt_search.cpp PROPERTIES
+    COMPILE_DEFINITIONS "WEFT_NLOPT=\"${weft_nlopt}\"" INCLUDE_DIRECTORIES ${WEFT_NLOPT_INCLUDE})
+else()
+  message(STATUS "Weft: sessions have no searches of NLopt: nlopt.h was not found (apt-get install libnlopt-dev)")
+endif()
+
 add_library(weft_objects OBJECT ${weft_sources})
 weft_options(weft_objects)
 # A forced unwinding (pthread_cancel) has no object, so `catch (abi::__forced_unwind &)` binds a null reference.

@@ -65,6 +65,9 @@ struct plan {
   /// The name under which the finding is kept; nothing: the name of the first knob.
   std::string site{};
   double budget = 0.02; ///< part of the run time that trials may lose
+  /// How values are sought: line, law, simplex, exhaustive, random, nlopt:cobyla, nlopt:direct,
+  /// nlopt:nelder-mead, nlopt:sbplx; nothing: line for one knob, simplex for several.
+  std::string search{};
 };
 
 /// Finds values of knobs for which a unit of work costs least. A knob belongs to one session, and is
@@ -74,8 +77,9 @@ struct plan {
 /// of all counters if there is an objective.
 /// Threads. begin() and end() of one call by one thread. Calls that overlap with one of another thread
 /// are not measured. The destructor comes after all calls.
-/// Errors. Constructor: invalid_argument for no knob, the same knob twice, or an objective that is a
-/// ratio, a level or not known (the message says what to name).
+/// Errors. Constructor: invalid_argument for no knob, the same knob twice, a search that is not known or
+/// goes along one knob only, or an objective that is a ratio, a level or not known (the message says
+/// what to name).
 class WEFT_API session {
  public:
   explicit session(any_knob &knob, const plan &how = {}); ///< for one knob

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -57,14 +58,15 @@ struct tuning_limits {
 
 class paired_trials {
  public:
-  using make_search = std::unique_ptr<search> (*)(const lattice &space, const lattice_point &first);
+  using make_search =
+      std::function<std::unique_ptr<search>(const lattice &space, const lattice_point &first)>;
 
   /// Makes a tuner whose default is `first`. `remembered`: a point that another run has found good;
   /// it is compared with the default before it is trusted.
   paired_trials(lattice space, lattice_point first, make_search make, tuning_limits limits = {},
                 std::optional<lattice_point> remembered = std::nullopt)
       : m_space(std::move(space)), m_default(std::move(first)), m_present(m_default),
-        m_point(m_default), m_make(make), m_limits(limits), m_remembered(std::move(remembered)) {
+        m_point(m_default), m_make(std::move(make)), m_limits(limits), m_remembered(std::move(remembered)) {
     m_scale = 1;
     m_search = m_make(m_space, m_default);
   }

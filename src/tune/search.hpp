@@ -107,6 +107,8 @@ class search {
       throw unknown{point};
     return known->second;
   }
+  /// Says whether the cost of a point is known, so that cost() does not leave go().
+  [[nodiscard]] bool knows(const lattice_point &point) const { return m_known.contains(point); }
   [[nodiscard]] const lattice &space() const noexcept { return m_space; }
 
  private:
@@ -191,6 +193,8 @@ class line_search final : public search {
   const int m_first;
   const int m_step;
 };
+
+inline constexpr double k_law_share = 0.05; // overhead per work
 
 /// Returns the index of the smallest grain whose overhead is at most `share` of its work: grains are
 /// ascending numbers of units of work. The last one if none is.

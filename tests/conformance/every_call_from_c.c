@@ -679,6 +679,12 @@ static void sessions_are_made_and_ended(void) {
   EXPECT(weft_session_create(one_missing, 2, NULL, NULL, 0.02, &other) ==
          WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_session_create(both, 2, NULL, NULL, 1.5, &other) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create_with(both, 2, NULL, NULL, 0.02, "guess", &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create_with(both, 2, NULL, NULL, 0.02, "line", &other) ==
+         WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_create_with(both, 2, NULL, NULL, 0.02, "nlopt:sbplx", &other) == WEFT_OK);
+  weft_session_destroy(other);
   EXPECT(weft_session_create(both, 2, "/statistics/average@/threads/rate", NULL, 0.02, &other) ==
          WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(other == NULL);

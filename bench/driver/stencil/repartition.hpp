@@ -43,7 +43,7 @@ using measure = std::function<counts(const std::string &trial, long size)>;
                                          const measure &measured);
 
 inline constexpr std::size_t k_most_trials = 100;
-inline constexpr double k_law_share = 0.05; // overhead per work
+using weft::rt::k_law_share;
 
 /// Searches as the thesis does: Nelder and Mead's simplex from a quarter and three quarters of the
 /// sizes, until it spans a twentieth of them.

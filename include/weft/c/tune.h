@@ -101,6 +101,15 @@ WEFT_API void weft_event_fire(weft_event *event);
 // that is a ratio, a level or badly written), OUT_OF_RESOURCES (no memory).
 WEFT_API int weft_session_create(weft_knob *const *knobs, size_t count, const char *objective,
                                  const char *site, double budget, weft_session **session);
+// Makes a session that looks for values as `search` says: line, law, simplex, exhaustive, random,
+// nlopt:cobyla, nlopt:direct, nlopt:nelder-mead or nlopt:sbplx (docs/user/tuning.md); NULL: line for
+// one knob, simplex for several. All else as weft_session_create.
+//
+// Errors. As weft_session_create; INVALID_ARGUMENT also for a search that is not known, or goes along
+// one knob only.
+WEFT_API int weft_session_create_with(weft_knob *const *knobs, size_t count, const char *objective,
+                                      const char *site, double budget, const char *search,
+                                      weft_session **session);
 
 // Ends a session. NULL is ignored.
 //

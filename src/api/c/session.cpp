@@ -15,6 +15,11 @@ struct weft_session {
 
 int weft_session_create(weft_knob *const *knobs, size_t count, const char *objective,
                         const char *site, double budget, weft_session **session) {
+  return weft_session_create_with(knobs, count, objective, site, budget, nullptr, session);
+}
+int weft_session_create_with(weft_knob *const *knobs, size_t count, const char *objective,
+                             const char *site, double budget, const char *search,
+                             weft_session **session) {
   return guarded([&] {
     require(knobs, "weft_session_create", "knobs");
     require(session, "weft_session_create", "session");
@@ -23,7 +28,7 @@ int weft_session_create(weft_knob *const *knobs, size_t count, const char *objec
       require(knobs[i], "weft_session_create", "knobs");
       own.push_back(reinterpret_cast<program_knob *>(knobs[i]));
     }
-    const weft::tune::plan how{objective ? objective : "", site ? site : "", budget};
+    const weft::tune::plan how{objective ? objective : "", site ? site : "", budget, search ? search : ""};
     *session = new weft_session{weft::tune::session(own.data(), own.size(), how)};
   });
 }

@@ -11,6 +11,7 @@
 #include "tune/mode.hpp"
 #include "tune/paired_trials.hpp"
 #include "tune/policies.hpp"
+#include "tune/search_names.hpp"
 #include "tune/search_values.hpp"
 #include "worker/runtime.hpp"
 
@@ -85,12 +86,18 @@ class objective {
   std::vector<counter_name> m_names;
 };
 
-std::unique_ptr<search> make_search(const lattice &space, const lattice_point &first) {
-  if (space.dimensions() == 1) {
-    const int size = space.sizes[0];
-    return std::make_unique<line_search>(size, first[0], 12, std::max(2, size / 8));
-  }
-  return std::make_unique<simplex_search>(space, 40);
+/// Guesses by the law, from what a call has counted, which of the grains is large enough. A grain is a
+/// number of units of work in a task. Nothing is guessed of a call without tasks.
+std::optional<int> guess_by_law(const std::vector<std::int64_t> &grains, const reading &interval,
+                                double work) {
+  const auto of = [&interval](const char *name) {
+    return value_of(interval, parse_counter_name(name));
+  };
+  const double tasks = of("/threads/count/cumulative"), ns = of("/threads/time/cumulative"),
+               overhead = of("/threads/time/management");
+  if (!(tasks > 0 && ns > 0 && overhead > 0))
+    return std::nullopt;
+  return first_by_law(grains, overhead / tasks, ns / work, k_law_share);
 }
 
 tuning_choice choice_of_process() {
@@ -110,6 +117,7 @@ struct session::state {
   std::vector<tuned> knobs;
   std::string site;
   double budget = 0.02;
+  std::string search; ///< its name
   std::optional<objective> aim;
   event calls;
 
@@ -117,6 +125,8 @@ struct session::state {
   tuning_choice choice;
   std::string history; ///< file
   std::optional<paired_trials> trials;
+  std::optional<int> guess; ///< by the law
+  bool has_warned = false; ///< of a search that is not here
   finding_key key;
   std::string said;
   bool ended = false; ///< the knobs are left alone from now on
@@ -127,6 +137,8 @@ struct session::state {
   std::uint64_t began = 0;
   std::optional<reading> before;
 
+  [[nodiscard]] bool awaits_guess() const { return begins_by_law(search) && !trials; }
+  [[nodiscard]] bool needs_counters() const { return aim || awaits_guess(); }
   [[nodiscard]] lattice_point now_point() const {
     lattice_point point;
     for (const tuned &of : knobs)
@@ -222,7 +234,15 @@ struct session::state {
     lattice space;
     for (const tuned &of : knobs)
       space.sizes.push_back(static_cast<int>(of.values.size()));
-    trials.emplace(std::move(space), now_point(), &make_search, tuning_limits{budget, 0.02},
+    const auto make = [this](const lattice &all, const lattice_point &first) {
+      std::string trouble;
+      auto made = make_search(search, all, first, guess, trouble);
+      if (!trouble.empty() && !std::exchange(has_warned, true))
+        warn("session '%s' cannot search by '%s': %s; it searches as it does without a name",
+             site.c_str(), search.c_str(), trouble.c_str());
+      return made;
+    };
+    trials.emplace(std::move(space), now_point(), make, tuning_limits{budget, 0.02},
                    std::move(remembered));
   }
 
@@ -318,6 +338,16 @@ void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
   if (!(how.budget >= 0 && how.budget <= 1))
     throw_error(errc::invalid_argument,
                 "a session's budget is %g; it is a part of the run time, from 0 to 1", how.budget);
+  if (const std::string trouble = why_no_search(how.search, knobs.size()); !trouble.empty())
+    throw_error(errc::invalid_argument, "the search '%s' of a session %s", how.search.c_str(),
+                trouble.c_str());
+  if (begins_by_law(how.search) && knobs.front()->domain.what != knob_domain::kind::range &&
+      knobs.front()->domain.what != knob_domain::kind::numbers)
+    throw_error(errc::invalid_argument,
+                "the search 'law' of a session guesses how many units of work a task has, and the knob "
+                "'%s' has no whole numbers; name another search, or none",
+                knobs.front()->name.c_str());
+  m_state->search = how.search;
   m_state->budget = how.budget;
   m_state->site = how.site.empty() ? m_state->knobs.front().knob->name : how.site;
   if (!how.objective.empty())
@@ -357,7 +387,7 @@ bool session::begin_call() {
     return false;
   }
   own.open = true;
-  if (own.aim)
+  if (own.needs_counters())
     own.before = read_counters_now();
   own.began = now_ns();
   return true;
@@ -374,8 +404,13 @@ void session::end(double work) {
     return;
   tuned_window seen{work, now > own.began ? now - own.began : 0, 0};
   seen.objective = static_cast<double>(seen.ns);
-  if (own.aim && !is_shut_down())
-    seen.objective = own.aim->of(difference(read_counters_now(), *own.before));
+  if (own.needs_counters() && !is_shut_down()) {
+    const reading interval = difference(read_counters_now(), *own.before);
+    if (own.aim)
+      seen.objective = own.aim->of(interval);
+    if (own.awaits_guess() && work > 0)
+      own.guess = guess_by_law(own.knobs.front().values, interval, work);
+  }
   if (work > 0) {
     if (!own.trials)
       own.prepare(work);

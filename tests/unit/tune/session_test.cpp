@@ -4,6 +4,7 @@
 #include "support/scale.hpp"
 #include "tune/decisions.hpp"
 #include "tune/history.hpp"
+#include "tune/nlopt_search.hpp"
 
 #include <weft/c/tune.h>
 #include <weft/tune.hpp>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -21,6 +23,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -347,6 +350,112 @@ std::string traced(test::environment settings, Body body) {
   const std::string csv = csv_of(folder);
   std::filesystem::remove_all(folder);
   return csv;
+}
+
+TEST(session, searches_as_it_is_told) {
+  const auto end = test::in_process(k_on, [] {
+    const auto tried = [](const char *search) {
+      tune::knob size("app.size", 16, tune::range{1, 16});
+      tune::session tuned(size, {"/app/cost", "", 1.0, search});
+      std::vector<std::int64_t> values;
+      for (int i = 0; i < 2000 && !tuned.settled(); ++i) {
+        tune::trial one(tuned, 100);
+        if (std::find(values.begin(), values.end(), size.value()) == values.end())
+          values.push_back(size.value());
+        site::cost().add(1000 + static_cast<std::uint64_t>(200 * std::abs(size.value() - 5)));
+      }
+      return values;
+    };
+    weft::start();
+    EXPECT_EQ(tried("exhaustive").size(), 16u);
+    EXPECT_LT(tried("").size(), 12u);
+    EXPECT_EQ(tried("line"), tried(""));
+    if (weft::rt::nlopt_here().is_here)
+      EXPECT_NE(tried("nlopt:sbplx"), tried("line"));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(contains(end.output, "NLopt")) << end;
+}
+
+TEST(session, goes_on_without_nlopt) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    tune::knob x("app.x", 1, tune::range{1, 4}), y("app.y", 1, tune::range{1, 4});
+    tune::session both({&x, &y}, {"/app/cost", "tiles", 1.0, "nlopt:sbplx"});
+    for (int i = 0; i < 3000 && !both.settled(); ++i) {
+      tune::trial one(both, 100);
+      site::cost().add(1000 + static_cast<std::uint64_t>(100 * (std::abs(x.value() - 3) +
+                                                                std::abs(y.value() - 2))));
+    }
+    EXPECT_EQ(both.decision(), "keeps app.x=3 app.y=2: better than the default");
+    std::puts(weft::rt::nlopt_here().text.c_str());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  if (!weft::rt::nlopt_here().is_here) {
+    const auto said = end.output.find("session 'tiles' cannot search by 'nlopt:sbplx': ");
+    EXPECT_NE(said, std::string::npos) << end;
+    EXPECT_EQ(end.output.find("cannot search", said + 60), std::string::npos) << "once: " << end;
+  }
+}
+
+TEST(session, refuses_searches_that_cannot_be) {
+  const auto end = test::in_process({}, [] {
+    tune::knob x("app.x", 1, tune::range{1, 4}), y("app.y", 1, tune::range{1, 4});
+    tune::choice_knob word("app.word", "a", {"a", "b"});
+    const auto why = [](auto &&make) -> std::string {
+      try {
+        make();
+      } catch (const weft::error &e) {
+        EXPECT_EQ(e.code(), weft::errc::invalid_argument);
+        return e.what();
+      }
+      return "";
+    };
+    EXPECT_TRUE(contains(why([&] { tune::session s(x, {.search = "simples"}); }),
+                         "the search 'simples' of a session is not known; there are line, law,"));
+    EXPECT_TRUE(contains(why([&] { tune::session s({&x, &y}, {.search = "line"}); }),
+                         "the search 'line' of a session goes along one knob"));
+    EXPECT_TRUE(contains(why([&] { tune::session s(word, {.search = "law"}); }),
+                         "the knob 'app.word' has no whole numbers"));
+    EXPECT_EQ(why([&] { tune::session s(x, {.search = "law"}); }), "");
+    EXPECT_EQ(why([&] { tune::session s({&x, &y}, {.search = "nlopt:direct"}); }), "");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Runs calls of `tasks` tasks of 20 us each for a session that begins by the law, until it has tried
+/// a value. Returns that value.
+std::int64_t first_by_law(int tasks) {
+  tune::knob grain("app.grain", 1'000'000, tune::range{1, 1'000'000, tune::steps::logarithmic});
+  tune::session tuned(grain, {"/app/cost", "", 1.0, "law"});
+  for (int i = 0; i < 100; ++i) {
+    if (grain.value() != 1'000'000)
+      return grain.value();
+    tune::trial one(tuned, 1000.0 * tasks); // 1000 units of 20 ns in a task
+    site::cost().add(1000);
+    for (int t = 0; t < tasks; ++t)
+      weft::spawn([] {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+        while (std::chrono::steady_clock::now() < until) {
+        }
+      });
+    weft::taskwait();
+  }
+  return 0;
+}
+
+TEST(session, begins_by_the_law_where_it_is_told) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    site::cost();
+    // A unit takes 20 ns: an overhead between 25 ns and 3 us is a twentieth of 25 to 3000 units.
+    const std::int64_t guess = first_by_law(5000);
+    EXPECT_GT(guess, 1);
+    EXPECT_LT(guess, 20'000);
+    // The way of `line` has steps of an eighth of the values: it would begin near the default.
+    EXPECT_GT(first_by_law(0), 20'000) << "a call without tasks has no guess";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(session, each_decision_is_a_record_of_the_trace) {

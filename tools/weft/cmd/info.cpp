@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "os/file.hpp"
 #include "topo/machine.hpp"
+#include "tune/nlopt_search.hpp"
 
 #include <weft/version.hpp>
 
@@ -117,6 +118,15 @@ void print_kernel(const machine &host) {
   line("max_map_count", file_text("/proc/sys/vm/max_map_count"));
 }
 
+std::string nlopt_text() {
+  const nlopt_presence &nlopt = nlopt_here();
+  std::string text = nlopt.text;
+  if (nlopt.is_here)
+    for (const std::string_view name : nlopt_searches())
+      text += (text == nlopt.text ? " (searches nlopt:" : ", nlopt:") + std::string(name);
+  return nlopt.is_here ? text + ")" : text;
+}
+
 /// Returns the settings that `weft set` can change.
 std::string knobs_text() {
   std::string out;
@@ -158,6 +168,7 @@ int run_info(const words &arguments) {
 #else
   line("MPI", "not in this build (WEFT_MPI=ON, and Open MPI or MPICH when Weft is configured)");
 #endif
+  line("NLopt", nlopt_text());
   line("can change", knobs_text());
   return k_ok;
 }
