@@ -109,7 +109,7 @@ class nlopt_search final : public search {
     lattice_point point = of.own->nearest(place);
     if (of.own->knows(point))
       return std::min(of.own->cost(point), k_worst);
-    if (!of.missing) // NLopt may go on a little after it was told to stop
+    if (!of.missing) // NLopt may go on a little after force_stop()
       of.missing = std::move(point);
     the_library().force_stop(of.nlopt);
     return k_worst;

@@ -22,7 +22,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -58,17 +57,18 @@ struct tuning_limits {
 
 class paired_trials {
  public:
-  using make_search =
-      std::function<std::unique_ptr<search>(const lattice &space, const lattice_point &first)>;
+  using make_search = std::unique_ptr<search> (*)(const lattice &space, const lattice_point &first,
+                                                  void *context);
 
   /// Makes a tuner whose default is `first`. `remembered`: a point that another run has found good;
-  /// it is compared with the default before it is trusted.
+  /// it is compared with the default before it is trusted. `context` is handed to `make`.
   paired_trials(lattice space, lattice_point first, make_search make, tuning_limits limits = {},
-                std::optional<lattice_point> remembered = std::nullopt)
+                std::optional<lattice_point> remembered = std::nullopt, void *context = nullptr)
       : m_space(std::move(space)), m_default(std::move(first)), m_present(m_default),
-        m_point(m_default), m_make(std::move(make)), m_limits(limits), m_remembered(std::move(remembered)) {
+        m_point(m_default), m_make(make), m_context(context), m_limits(limits),
+        m_remembered(std::move(remembered)) {
     m_scale = 1;
-    m_search = m_make(m_space, m_default);
+    m_search = m_make(m_space, m_default, m_context);
   }
 
   /// Returns the point for the next window.
@@ -338,7 +338,7 @@ class paired_trials {
       return tuning_event::none;
     m_windows_since_restart = 0;
     m_restart_rest *= 2; // a program that changes all the time is not searched all the time
-    m_search = m_make(m_space, m_present);
+    m_search = m_make(m_space, m_present, m_context);
     m_scale = 1;
     m_job = job::search;
     return tuning_event::restarted;
@@ -348,6 +348,7 @@ class paired_trials {
   const lattice_point m_default;
   lattice_point m_present, m_point, m_candidate;
   const make_search m_make;
+  void *const m_context;
   const tuning_limits m_limits;
   std::optional<lattice_point> m_remembered;
   std::unique_ptr<search> m_search;

@@ -38,13 +38,13 @@ struct verdict {
   [[nodiscard]] bool met() const { return is <= asked; }
 };
 /// @{ Judges a uniform loop, one of any size, an irregular one, a tree on one worker.
-[[nodiscard]] verdict judge_uniform(const times &t);
-[[nodiscard]] verdict judge_size(const times &t);
-[[nodiscard]] verdict judge_irregular(const times &t);
-[[nodiscard]] verdict judge_tree(const times &t, double nodes);
+[[nodiscard]] verdict assess_uniform(const times &t);
+[[nodiscard]] verdict assess_size(const times &t);
+[[nodiscard]] verdict assess_irregular(const times &t);
+[[nodiscard]] verdict assess_tree(const times &t, double nodes);
 /// @}
 /// Judges a tree on several workers by its time on one.
-[[nodiscard]] verdict judge_more_workers(const times &with_one, const times &with_more);
+[[nodiscard]] verdict assess_more_workers(const times &with_one, const times &with_more);
 
 struct line {
   std::string row, subject;

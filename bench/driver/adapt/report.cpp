@@ -11,12 +11,13 @@ namespace bench::adapt {
 
 times parse_times(const std::string &text) {
   times t;
+  bool is_sound = true;
   std::istringstream lines(text);
-  std::string name;
-  double ns = 0;
-  while (lines >> name >> ns) {
-    if (!(ns > 0))
-      break;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, more;
+    double ns = 0;
+    is_sound &= words >> name >> ns && ns > 0 && !(words >> more);
     if (name == "serial")
       t.serial = ns;
     else if (name == "self")
@@ -24,7 +25,7 @@ times parse_times(const std::string &text) {
     else if (t.best == 0 || ns < t.best)
       t.best = ns, t.grain = name;
   }
-  if (!lines.eof() || t.serial == 0 || t.self == 0)
+  if (!is_sound || t.serial == 0 || t.self == 0)
     throw std::runtime_error("the sample printed '" + text + "', which is not WAY NS in each line");
   return t;
 }
@@ -36,21 +37,21 @@ constexpr double k_short_ns = 10'000;
 
 } // namespace
 
-verdict judge_uniform(const times &t) { return {t.self / (t.best > 0 ? t.best : t.serial), 1.02, "x"}; }
+verdict assess_uniform(const times &t) { return {t.self / (t.best > 0 ? t.best : t.serial), 1.02, "x"}; }
 
-verdict judge_size(const times &t) {
+verdict assess_size(const times &t) {
   if (t.serial < k_short_ns)
     return {t.self - t.serial, 0.02 * t.serial + 100, "ns"};
   return {t.self / best_of_all(t), 1.10, "x"};
 }
 
-verdict judge_irregular(const times &t) {
+verdict assess_irregular(const times &t) {
   return {t.self / (t.best > 0 ? t.best : t.serial), 1.05, "x"};
 }
 
-verdict judge_tree(const times &t, double nodes) { return {(t.self - t.serial) / nodes, 4, "ns"}; }
+verdict assess_tree(const times &t, double nodes) { return {(t.self - t.serial) / nodes, 4, "ns"}; }
 
-verdict judge_more_workers(const times &with_one, const times &with_more) {
+verdict assess_more_workers(const times &with_one, const times &with_more) {
   return {with_more.self / with_one.self, 1, "x"};
 }
 

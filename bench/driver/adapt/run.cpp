@@ -58,19 +58,19 @@ void judge(const subject &of, const options &o, std::vector<line> &lines) {
   if (of.loop != "tree") {
     const times is = measured(of, o.workers, o.runs);
     lines.push_back({of.row, shown(of, o.workers), is,
-                     of.row == "T1"   ? judge_uniform(is)
-                     : of.row == "T2" ? judge_size(is)
-                                      : judge_irregular(is)});
+                     of.row == "T1"   ? assess_uniform(is)
+                     : of.row == "T2" ? assess_size(is)
+                                      : assess_irregular(is)});
     return;
   }
   const times with_one = measured(of, 1, o.runs);
   const double nodes = static_cast<double>((1L << (of.n + 1)) - 1);
-  lines.push_back({of.row, shown(of, 1), with_one, judge_tree(with_one, nodes)});
+  lines.push_back({of.row, shown(of, 1), with_one, assess_tree(with_one, nodes)});
   if (o.workers == 1)
     return;
   const times with_more = measured(of, o.workers, o.runs);
   lines.push_back(
-      {of.row, shown(of, o.workers), with_more, judge_more_workers(with_one, with_more)});
+      {of.row, shown(of, o.workers), with_more, assess_more_workers(with_one, with_more)});
 }
 
 bool is_chosen(const std::string &row, const options &o) {

@@ -217,6 +217,16 @@ struct session::state {
       }
   }
 
+  /// Makes a search by its name, or the common one, with a warning, where that is not here.
+  std::unique_ptr<rt::search> begin_search(const lattice &all, const lattice_point &first) {
+    std::string trouble;
+    auto made = make_search(search, all, first, guess, trouble);
+    if (!trouble.empty() && !std::exchange(has_warned, true))
+      warn("session '%s' cannot search by '%s': %s; it searches as it does without a name",
+           site.c_str(), search.c_str(), trouble.c_str());
+    return made;
+  }
+
   /// Prepares the search, at the end of the first call: its work is known now.
   void prepare(double work) {
     const runtime &rt = the_runtime();
@@ -234,16 +244,12 @@ struct session::state {
     lattice space;
     for (const tuned &of : knobs)
       space.sizes.push_back(static_cast<int>(of.values.size()));
-    const auto make = [this](const lattice &all, const lattice_point &first) {
-      std::string trouble;
-      auto made = make_search(search, all, first, guess, trouble);
-      if (!trouble.empty() && !std::exchange(has_warned, true))
-        warn("session '%s' cannot search by '%s': %s; it searches as it does without a name",
-             site.c_str(), search.c_str(), trouble.c_str());
-      return made;
-    };
-    trials.emplace(std::move(space), now_point(), make, tuning_limits{budget, 0.02},
-                   std::move(remembered));
+    trials.emplace(
+        std::move(space), now_point(),
+        [](const lattice &all, const lattice_point &first, void *self) {
+          return static_cast<state *>(self)->begin_search(all, first);
+        },
+        tuning_limits{budget, 0.02}, std::move(remembered), this);
   }
 
   void keep(bool is_good) {

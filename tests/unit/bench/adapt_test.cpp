@@ -24,35 +24,35 @@ TEST(adapt, the_best_of_the_fixed_grains_counts) {
 
 TEST(adapt, each_row_asks_what_its_claim_says) {
   const times slower{2000, 1030, 1000, "4"};
-  EXPECT_DOUBLE_EQ(judge_uniform(slower).is, 1.03);
-  EXPECT_FALSE(judge_uniform(slower).met());
-  EXPECT_TRUE(judge_uniform({2000, 1020, 1000, "4"}).met());
-  EXPECT_DOUBLE_EQ(judge_uniform({2000, 1000, 0, ""}).is, 0.5) << "no grain: beside the serial loop";
-  EXPECT_TRUE(judge_irregular(slower).met());
-  EXPECT_FALSE(judge_irregular({2000, 1051, 1000, "4"}).met());
+  EXPECT_DOUBLE_EQ(assess_uniform(slower).is, 1.03);
+  EXPECT_FALSE(assess_uniform(slower).met());
+  EXPECT_TRUE(assess_uniform({2000, 1020, 1000, "4"}).met());
+  EXPECT_DOUBLE_EQ(assess_uniform({2000, 1000, 0, ""}).is, 0.5) << "no grain: beside the serial loop";
+  EXPECT_TRUE(assess_irregular(slower).met());
+  EXPECT_FALSE(assess_irregular({2000, 1051, 1000, "4"}).met());
 
-  const verdict brief = judge_size({5000, 5200, 4000, "4"});
+  const verdict brief = assess_size({5000, 5200, 4000, "4"});
   EXPECT_EQ(brief.unit, "ns");
   EXPECT_DOUBLE_EQ(brief.is, 200);
   EXPECT_DOUBLE_EQ(brief.asked, 200) << "2 % and 100 ns";
   EXPECT_TRUE(brief.met());
-  EXPECT_FALSE(judge_size({9999, 10'400, 4000, "4"}).met());
-  EXPECT_TRUE(judge_size({10'000, 10'400, 20'000, "4"}).met()) << "the serial loop is the best";
-  EXPECT_DOUBLE_EQ(judge_size({10'000, 6000, 5000, "4"}).is, 1.2);
-  EXPECT_FALSE(judge_size({10'000, 6000, 5000, "4"}).met());
+  EXPECT_FALSE(assess_size({9999, 10'400, 4000, "4"}).met());
+  EXPECT_TRUE(assess_size({10'000, 10'400, 20'000, "4"}).met()) << "the serial loop is the best";
+  EXPECT_DOUBLE_EQ(assess_size({10'000, 6000, 5000, "4"}).is, 1.2);
+  EXPECT_FALSE(assess_size({10'000, 6000, 5000, "4"}).met());
 
-  EXPECT_DOUBLE_EQ(judge_tree({1000, 5096, 0, ""}, 1024).is, 4);
-  EXPECT_TRUE(judge_tree({1000, 5096, 0, ""}, 1024).met());
-  EXPECT_FALSE(judge_tree({1000, 5200, 0, ""}, 1024).met());
-  EXPECT_TRUE(judge_more_workers({1, 1000, 0, ""}, {1, 1000, 0, ""}).met());
-  EXPECT_FALSE(judge_more_workers({1, 1000, 0, ""}, {1, 1001, 0, ""}).met());
+  EXPECT_DOUBLE_EQ(assess_tree({1000, 5096, 0, ""}, 1024).is, 4);
+  EXPECT_TRUE(assess_tree({1000, 5096, 0, ""}, 1024).met());
+  EXPECT_FALSE(assess_tree({1000, 5200, 0, ""}, 1024).met());
+  EXPECT_TRUE(assess_more_workers({1, 1000, 0, ""}, {1, 1000, 0, ""}).met());
+  EXPECT_FALSE(assess_more_workers({1, 1000, 0, ""}, {1, 1001, 0, ""}).met());
 }
 
 TEST(adapt, the_table_marks_what_is_missed) {
   std::ostringstream table;
   const times loop{2000, 1030, 1000, "4"}, tree{1000, 3000, 0, ""};
-  EXPECT_EQ(write_table(table, {{"T1", "uniform", loop, judge_uniform(loop)},
-                                {"T5", "tree", tree, judge_tree(tree, 1000)}}),
+  EXPECT_EQ(write_table(table, {{"T1", "uniform", loop, assess_uniform(loop)},
+                                {"T5", "tree", tree, assess_tree(tree, 1000)}}),
             1);
   EXPECT_NE(table.str().find(
                 "| T1 | uniform | 2.00 | 1.03 | 1.00 (4) | 1.030 x **missed** | 1.020 x |\n"

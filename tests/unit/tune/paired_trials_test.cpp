@@ -18,7 +18,8 @@ using event = tuning_event;
 
 constexpr int k_values = 21;
 
-std::unique_ptr<search> along(const lattice &space, const lattice_point &first) {
+std::unique_ptr<search> along(const lattice &space, const lattice_point &first,
+                              void * /*context*/) {
   return std::make_unique<line_search>(space.sizes[0], first[0], 12, 4);
 }
 

@@ -367,11 +367,13 @@ TEST(session, searches_as_it_is_told) {
       return values;
     };
     weft::start();
+    site::cost();
     EXPECT_EQ(tried("exhaustive").size(), 16u);
     EXPECT_LT(tried("").size(), 12u);
     EXPECT_EQ(tried("line"), tried(""));
-    if (weft::rt::nlopt_here().is_here)
+    if (weft::rt::nlopt_here().is_here) {
       EXPECT_NE(tried("nlopt:sbplx"), tried("line"));
+    }
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_FALSE(contains(end.output, "NLopt")) << end;
@@ -380,6 +382,7 @@ TEST(session, searches_as_it_is_told) {
 TEST(session, goes_on_without_nlopt) {
   const auto end = test::in_process(k_on, [] {
     weft::start();
+    site::cost();
     tune::knob x("app.x", 1, tune::range{1, 4}), y("app.y", 1, tune::range{1, 4});
     tune::session both({&x, &y}, {"/app/cost", "tiles", 1.0, "nlopt:sbplx"});
     for (int i = 0; i < 3000 && !both.settled(); ++i) {
@@ -431,7 +434,7 @@ std::int64_t first_by_law(int tasks) {
   for (int i = 0; i < 100; ++i) {
     if (grain.value() != 1'000'000)
       return grain.value();
-    tune::trial one(tuned, 1000.0 * tasks); // 1000 units of 20 ns in a task
+    tune::trial one(tuned, 1000.0 * std::max(tasks, 1)); // 1000 units of 20 ns in a task
     site::cost().add(1000);
     for (int t = 0; t < tasks; ++t)
       weft::spawn([] {
