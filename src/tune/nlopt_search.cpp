@@ -46,9 +46,9 @@ struct library {
   nlopt_presence presence;
 };
 
-library load() {
+library load(const char *file) {
   library lib;
-  void *const handle = dlopen(WEFT_NLOPT, RTLD_NOW | RTLD_LOCAL); // never closed
+  void *const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL); // never closed
   if (!handle) {
     lib.presence.text =
         std::string("NLopt cannot be loaded (") + dlerror() + "); install libnlopt0";
@@ -61,7 +61,8 @@ library load() {
   WEFT_NLOPT_FUNCTIONS(WEFT_NLOPT_FIND)
 #undef WEFT_NLOPT_FIND
   if (missing) {
-    lib.presence.text = std::string(WEFT_NLOPT) + " has no " + missing + "; install NLopt 2.7 or newer";
+    lib.presence.text =
+        std::string(file) + " has no " + missing + "; install NLopt 2.7 or newer";
     return lib;
   }
   int major = 0, minor = 0, fix = 0;
@@ -72,7 +73,8 @@ library load() {
 }
 
 const library &the_library() {
-  static const auto *const lib = new library(load()); // never destroyed: searches may outlive exit
+  static const auto *const lib =
+      new library(load(WEFT_NLOPT)); // never destroyed: searches may outlive exit
   return *lib;
 }
 
@@ -153,12 +155,19 @@ class nlopt_search final : public search {
 
 } // namespace
 
+nlopt_presence try_nlopt([[maybe_unused]] const char *name) {
+#ifdef WEFT_NLOPT
+  return load(name).presence;
+#else
+  return {false, "not in this build (libnlopt-dev was not installed when Weft was configured)"};
+#endif
+}
+
 const nlopt_presence &nlopt_here() {
 #ifdef WEFT_NLOPT
   return the_library().presence;
 #else
-  static const nlopt_presence none{
-      false, "not in this build (libnlopt-dev was not installed when Weft was configured)"};
+  static const nlopt_presence none = try_nlopt("");
   return none;
 #endif
 }

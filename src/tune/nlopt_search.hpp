@@ -20,6 +20,8 @@ struct nlopt_presence {
 };
 /// Loads NLopt, once. Any thread.
 [[nodiscard]] const nlopt_presence &nlopt_here();
+/// Says whether a library of that name is NLopt.
+[[nodiscard]] nlopt_presence try_nlopt(const char *name);
 
 /// Returns the names of its searches.
 [[nodiscard]] const std::vector<std::string_view> &nlopt_searches();

@@ -76,6 +76,21 @@ TEST(search_names, each_is_its_own_search) {
   EXPECT_EQ(trouble, "");
 }
 
+TEST(nlopt, says_why_it_is_not_here) {
+  const nlopt_presence none = try_nlopt("libnlopt-of-no-machine.so");
+  EXPECT_FALSE(none.is_here);
+  const nlopt_presence other = try_nlopt("libc.so.6");
+  EXPECT_FALSE(other.is_here);
+  if (none.text.starts_with("not in this build"))
+    GTEST_SKIP() << none.text;
+  EXPECT_TRUE(none.text.starts_with("NLopt cannot be loaded (libnlopt-of-no-machine.so: "))
+      << none.text;
+  EXPECT_TRUE(none.text.ends_with("; install libnlopt0")) << none.text;
+  EXPECT_TRUE(other.text.starts_with("libc.so.6 has no nlopt_") &&
+              other.text.ends_with("; install NLopt 2.7 or newer"))
+      << other.text;
+}
+
 TEST(nlopt, finds_the_bottom_of_a_bowl) {
   if (!nlopt_here().is_here)
     GTEST_SKIP() << nlopt_here().text;
