@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] [--seed S]
-//            [--mutants [--every N] | --reductions | --replay STRING | --list]
+//            [--mutants | --reductions | --replay STRING | --list]
 //
 // Runs every model: two threads exhaustively, more threads first with few preemptions and then, as far as the
 // time goes, with more; what is left of a model's time goes into random executions and into those of PCT. With --mutants
-// every order and barrier that the components name is taken away in turn, or each N-th of them, and a model must notice. With
-// --reductions the reduced searches are held against the plain one. Seconds are those of the processor.
+// every order and barrier that the components name is taken away in turn, and a model must notice. With --reductions the
+// reduced searches are held against the plain one. Seconds are those of the processor.
 #include "checker/models.hpp"
 #include "reductions.hpp"
 
@@ -26,7 +26,6 @@ struct options {
   double seconds = 60;
   std::string only;
   bool mutants = false;
-  std::size_t every = 1; // of the mutants
   bool list = false;
   bool reductions = false;
   std::string replay;
@@ -268,35 +267,37 @@ int run_mutants(const options &o) {
         (o.only.empty() || std::string(m.what.name).find(o.only) != std::string::npos))
       chosen.push_back(&m);
   std::vector<mutant> mutants;
+  std::vector<std::vector<char>> reached; // by model, and by site
   engine &e = the_engine();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t known = e.sites().size();
+    e.forget_reached();
     (void)explore(chosen[i]->what,
                   std::min(0.3, o.seconds / 4 / static_cast<double>(chosen.size())), o.seed);
+    reached.push_back(e.reached());
     for (std::size_t s = known; s < e.sites().size(); ++s)
       if (e.sites()[s].file.find("tests/model/") == std::string::npos)
         for (std::memory_order order : weaker(e.sites()[s]))
           mutants.push_back({static_cast<int>(s), order, i, {}});
   }
   const double share = o.seconds / 300;
-  std::vector<mutant> tried; // those beyond the model are only counted
-  for (std::size_t i = 0; i < mutants.size(); i += o.every)
-    tried.push_back(mutants[i]);
-  mutants = std::move(tried);
   for (mutant &m : mutants) {
     if (is_beyond(e.sites()[static_cast<std::size_t>(m.site)]))
       continue;
     e.weaken(m.site, m.order);
-    for (double budget : {share / 4, share * 2,
-                          share * 8}) { // most mutants die at once; the stubborn ones get longer
-      for (std::size_t i = 0; i < chosen.size() && m.killed_by.empty(); ++i) {
-        const auto &c =
-            chosen[(m.first + i) % chosen.size()]->what; // models of one part stand together
-        const result r = explore(c, budget, o.seed);
-        if (r.last.failed)
-          m.killed_by = std::string(c.name) + ": " + r.last.failure;
-      }
-    }
+    const auto site = static_cast<std::size_t>(m.site);
+    // Most mutants die at once; the stubborn ones get longer. A model that has not come there may come later.
+    for (const bool comes_there : {true, false})
+      for (const double budget : {share / 4, share * 2, share * 8})
+        for (std::size_t i = 0; i < chosen.size() && m.killed_by.empty(); ++i) {
+          const std::size_t which = (m.first + i) % chosen.size(); // those of one part stand together
+          if ((site < reached[which].size() && reached[which][site] != 0) != comes_there)
+            continue;
+          const auto &c = chosen[which]->what;
+          const result r = explore(c, budget, o.seed);
+          if (r.last.failed)
+            m.killed_by = std::string(c.name) + ": " + r.last.failure;
+        }
   }
   e.weaken(-1, std::memory_order_relaxed);
   std::size_t killed = 0, excused = 0;
@@ -339,7 +340,7 @@ int usage(const char *wrong) {
   std::fprintf(
       stderr,
       "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
-      "[--seed S] [--mutants [--every N] | --reductions | --replay STRING | --list]\n",
+      "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
       wrong);
   return 2;
 }
@@ -359,8 +360,6 @@ int main(int argc, char **argv) {
       o.seconds = std::atof(argv[++i]);
     else if (a == "--only" && left >= 1)
       o.only = argv[++i];
-    else if (a == "--every" && left >= 1)
-      o.every = std::max(1UL, std::strtoul(argv[++i], nullptr, 10));
     else if (a == "--seed" && left >= 1)
       o.seed = std::strtoull(argv[++i], nullptr, 10);
     else if (a == "--replay" && left >= 1)

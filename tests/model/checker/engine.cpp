@@ -362,6 +362,9 @@ std::memory_order engine::effective(std::memory_order order, char part,
       m_sites.push_back({at.file_name(), at.line(), at.column(), part, order});
     c = {at.file_name(), at.line(), at.column(), part, found->second};
   }
+  if (static_cast<std::size_t>(c.index) >= m_reached.size())
+    m_reached.resize(static_cast<std::size_t>(c.index) + 1);
+  m_reached[static_cast<std::size_t>(c.index)] = 1;
   return c.index == m_weak_site ? m_weak_order : order;
 }
 

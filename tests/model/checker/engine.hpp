@@ -183,6 +183,10 @@ class engine {
 
   // Mutants.
   const std::vector<site> &sites() const { return m_sites; }
+  /// Begins to note anew which sites come up.
+  void forget_reached() { m_reached.clear(); }
+  /// Returns, by site, whether it has come up since; the last ones may be missing.
+  const std::vector<char> &reached() const { return m_reached; }
   void weaken(int index, std::memory_order order) {
     m_weak_site = index;
     m_weak_order = order;
@@ -310,6 +314,7 @@ class engine {
     int index = 0;
   };
   std::array<cached_site, 1024> m_site_cache;
+  std::vector<char> m_reached; // by site
   int m_weak_site = -1;
   std::memory_order m_weak_order = std::memory_order_relaxed;
 };
