@@ -685,6 +685,7 @@ static void sessions_are_made_and_ended(void) {
          WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_session_create_with(both, 2, NULL, NULL, 0.02, "nlopt:sbplx", &other) == WEFT_OK);
   weft_session_destroy(other);
+  other = NULL;
   EXPECT(weft_session_create(both, 2, "/statistics/average@/threads/rate", NULL, 0.02, &other) ==
          WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(other == NULL);
