@@ -53,8 +53,9 @@ std::vector<rank_pair> pairs_of(const std::vector<message_mark> &messages) {
     }
     all.push_back(pair);
   }
-  std::ranges::stable_sort(all, [](const rank_pair &a, const rank_pair &b) {
-    return std::tie(a.bytes, a.operations) > std::tie(b.bytes, b.operations);
+  std::ranges::sort(all, [](const rank_pair &a, const rank_pair &b) {
+    return std::tie(b.bytes, b.operations, a.from, a.to) <
+           std::tie(a.bytes, a.operations, b.from, b.to);
   });
   return all;
 }
