@@ -108,8 +108,9 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
 
 namespace {
 
+/// Calls onready of a node whose round is ready, but not of a round that runs no body.
 WEFT_INLINE void announce(recorded_node &node) noexcept {
-  if (node.flags != 0) [[unlikely]]
+  if (node.flags != 0 && !node.whole->stop.load(std::memory_order_relaxed)) [[unlikely]]
     call_onready(*node.body);
 }
 

@@ -273,6 +273,21 @@ TEST(taskiter, keeps_labels_onready_and_stacks) {
   EXPECT_EQ(ready, 6);
 }
 
+TEST(taskiter, onready_is_not_called_for_a_round_after_the_last_one) {
+  std::atomic<int> ready{0}, ran{0};
+  int x = 0, y = 0, asked = 0;
+  const auto count = [](void *p) { ++*static_cast<std::atomic<int> *>(p); };
+  weft::taskiter([&] { return asked++ < 5; },
+                 [&] {
+                   weft::spawn([&] { ++ran; }, weft::onready(count, &ready), weft::inout(x));
+                   weft::spawn([&] { ++ran; }, weft::onready(count, &ready), weft::inout(y));
+                   weft::spawn([&] { ++ran; }, weft::onready(count, &ready), weft::inout(x));
+                 });
+  weft::taskwait();
+  EXPECT_EQ(ran, 15);
+  EXPECT_EQ(ready, 15);
+}
+
 TEST(taskiter, events_of_onready_hold_each_run) {
   struct late {
     std::vector<std::thread> threads;
