@@ -218,6 +218,11 @@ TEST_F(rank_traces, a_report_of_all_ranks_tells_who_computes_and_who_sends) {
       << all;
   EXPECT_NE(text_in(m_zero.root() + ".html").find("<title>made - Weft</title>"), std::string::npos);
   EXPECT_NE(text_in(m_one.root() + ".html").find("<title>made - Weft</title>"), std::string::npos);
+  EXPECT_NE(text_in(m_zero.root() + ".html").find("<td>0<td>1<td>3<td>2.0 MB<td>7.0 us"),
+            std::string::npos);
+  const std::string other = text_in(m_one.root() + ".html");
+  EXPECT_NE(other.find("<td>1<td>0<td>1<td>5 B<td>-<td>-</tr>"), std::string::npos);
+  EXPECT_EQ(other.find("2.0 MB"), std::string::npos) << "which rank 0 has sent";
   unlink((m_zero.root() + ".html").c_str());
   unlink((m_one.root() + ".html").c_str());
 }

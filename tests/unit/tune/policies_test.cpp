@@ -344,7 +344,7 @@ TEST(policy, a_call_may_withdraw_its_own_policy) {
     EXPECT_TRUE(soon([&] { return other.calls() > seen + 1; })) << "the others go on";
     EXPECT_EQ(happens.listeners, 0u);
     fire(happens);
-    EXPECT_EQ(happens.fired, 1u) << "nobody listens";
+    EXPECT_EQ(happens.fired, 1u) << "no policy listens";
     EXPECT_EQ(calls, 1);
     tune::policy again("own", tune::when::every(1ms), [](const tune::policy_call &) {});
     EXPECT_TRUE(soon([&] { return again.calls() > 0; })) << "the name is free";

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 namespace weft_tool {
 
@@ -334,6 +335,7 @@ int write_report(const std::string &folder, const std::string &output) {
 
 int write_report_of_ranks(const words &folders, const std::string &output) {
   rank_traces traces(folders);
+  const std::vector<rank_pair> pairs = pairs_of(traces.read_messages());
   std::vector<rank_row> ranks;
   for (std::size_t i = 0; i != traces.count(); ++i) {
     trace_reader &r = traces.at(i);
@@ -342,7 +344,11 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
     if (own_page == output)
       return usage_error("'" + output + "' is the page of one rank; give --output another name");
     output_file out(own_page);
-    out.put(page(r, d, {}));
+    std::vector<rank_pair> sent; // by this rank
+    std::ranges::copy_if(pairs, std::back_inserter(sent), [&r](const rank_pair &one) {
+      return one.from == r.about().place.rank;
+    });
+    out.put(page(r, d, sent));
     out.finish();
     const std::filesystem::path link =
         absolute(std::filesystem::path(own_page))
@@ -350,7 +356,6 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
     ranks.push_back({traces.name_of(i), r.about().place.rank, link.string(), d.workers, d.tasks,
                      d.duration_ns, d.task_ns, d.idle_ns});
   }
-  const std::vector<rank_pair> pairs = pairs_of(traces.read_messages());
   std::ranges::sort(ranks, {}, &rank_row::rank);
   std::vector<std::string> findings = findings_of_ranks(ranks);
   if (!pairs.empty())
