@@ -8,7 +8,7 @@
 //             O2  m_held store release, with O1.
 // Progress    Blocking, no fairness. Waiters only read, and yield their cpu after a while.
 // Checked by  tests/model/lock_models.cpp: spin_lock_*,
-//             tests/model/omp_wait_models.cpp: omp_event_*
+//             tests/model/layers/omp_wait_models.cpp: omp_event_*
 #pragma once
 
 #include <weft_common/mutant.hpp>

@@ -18,7 +18,7 @@
 //                 (fork_mailbox.hpp).
 // Progress    Wait-free, but for the lock.
 // Reclamation None: a late reader may read an object that another thread uses by now.
-// Checked by  tests/model/omp_team_models.cpp: omp_leaving_*
+// Checked by  tests/model/layers/omp_team_models.cpp: omp_leaving_*
 #pragma once
 
 #include "sync/mutant.hpp"

@@ -15,7 +15,7 @@
 //             O2  the word's load acquire: the waiter sees what was done before the word was
 //                 changed.
 // Progress    Blocking, for as long as a thread searches the list.
-// Checked by  tests/model/omp_wait_models.cpp: omp_event_*
+// Checked by  tests/model/layers/omp_wait_models.cpp: omp_event_*
 #pragma once
 
 #include "sync/mutant.hpp"

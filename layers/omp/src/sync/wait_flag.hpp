@@ -9,7 +9,7 @@
 // Orders      O1  The waiter stores the flag (seq_cst), then loads the numbers of ready tasks
 //                 (seq_cst). A producer raises such a number (seq_cst), then loads the flag
 //                 (seq_cst): I1.
-// Checked by  tests/model/omp_task_models.cpp: omp_wait_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_wait_*
 #pragma once
 
 #include "sync/atomics.hpp"

@@ -35,7 +35,7 @@
 // Reclamation The words live in the task. A task that still waits for an unblock or a decrease is
 //             not complete, so a waker or an ender finds the words. A thread's own data are never
 //             freed.
-// Checked by  tests/model/omp_outside_models.cpp: omp_outside_*
+// Checked by  tests/model/layers/omp_outside_models.cpp: omp_outside_*
 #pragma once
 
 #include "sync/atomics.hpp"

@@ -50,7 +50,7 @@
 //             counts, keeps a record that it has another reason to find, or drops a reference that
 //             is not the last one. They are read-modify-writes, and pass the releases on.
 // Progress    Wait-free. A chain of records that are over is as long as the program nests tasks.
-// Checked by  tests/model/omp_task_models.cpp: omp_children_*, omp_group_*, omp_moved_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_children_*, omp_group_*, omp_moved_*
 #pragma once
 
 #include "sync/atomics.hpp"

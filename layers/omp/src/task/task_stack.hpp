@@ -15,7 +15,7 @@
 //             O3  load seq_cst, by a waiter: I2.
 // Progress    Blocking: a holder runs a dozen instructions, and is in this library, where no thread
 //             is interrupted (preempt.cpp).
-// Checked by  tests/model/omp_task_models.cpp: omp_stack_*, omp_wait_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_stack_*, omp_wait_*
 #pragma once
 
 #include "sync/atomics.hpp"

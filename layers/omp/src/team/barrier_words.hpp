@@ -97,7 +97,7 @@
 //                 (O2) before the second load of tasks: it sees there what members published before
 //                 they arrived.
 // Progress    Lock-free.
-// Checked by  tests/model/omp_barrier_models.cpp
+// Checked by  tests/model/layers/omp_barrier_models.cpp
 #pragma once
 
 #include "sync/atomics.hpp"

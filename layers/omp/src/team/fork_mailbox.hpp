@@ -13,7 +13,7 @@
 //                 with theirs. A member outside of the last region does not read m_message.
 // Orders      O1  m_sent store seq_cst. load acquire: a member sees the message. load seq_cst: I1.
 // Progress    Wait-free.
-// Checked by  tests/model/omp_wait_models.cpp: omp_fork_*
+// Checked by  tests/model/layers/omp_wait_models.cpp: omp_fork_*
 #pragma once
 
 #include "sync/atomics.hpp"

@@ -15,7 +15,7 @@
 //                 then a load of the word: all seq_cst, so one of the two threads sees the other's
 //                 write.
 // Progress    Wait-free.
-// Checked by  tests/model/omp_barrier_models.cpp: omp_oversubscribed_*
+// Checked by  tests/model/layers/omp_barrier_models.cpp: omp_oversubscribed_*
 #pragma once
 
 #include "sync/atomics.hpp"

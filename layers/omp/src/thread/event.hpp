@@ -25,7 +25,7 @@ void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept;
 //                 lock marks it again, because others may still wait.
 // Orders      O1  compare_exchange and exchange acquire, with O2.
 //             O2  exchange release.
-// Checked by  tests/model/omp_wait_models.cpp: omp_event_lock_*
+// Checked by  tests/model/layers/omp_wait_models.cpp: omp_event_lock_*
 template <class P = real_atomics>
 class lock_state {
  public:

@@ -9,7 +9,7 @@
 // Progress    push is lock-free, take_all is wait-free.
 // Reclamation The owner takes the whole list at once, so no thread meets a record that was taken
 //             and came back.
-// Checked by  tests/model/omp_task_models.cpp: omp_returned_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_returned_*
 #pragma once
 
 #include "sync/atomics.hpp"

@@ -4,7 +4,7 @@
 // Invariants  I1  Threads that ask with a limit at the same time get together at most what is left
 //                 of it, and each one at least itself.
 // Orders      None: the number is the only data.
-// Checked by  tests/model/omp_task_models.cpp: omp_threads_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_threads_*
 #pragma once
 
 #include "sync/atomics.hpp"

@@ -9,7 +9,7 @@
 //                 caller reports of the task it reports before.
 // Orders      O1  fetch_or acq_rel, load acquire: the second sees what the first did.
 // Progress    Wait-free.
-// Checked by  tests/model/omp_task_models.cpp: omp_ends_*; weft_omp_ompt_*
+// Checked by  tests/model/layers/omp_task_models.cpp: omp_ends_*; weft_omp_ompt_*
 #pragma once
 
 #include "sync/atomics.hpp"

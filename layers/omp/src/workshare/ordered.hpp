@@ -21,7 +21,7 @@
 //             O4  A word's load acquire, with O3: the waiter sees what the poster did before the
 //                 post.
 // Progress    A waiter sleeps. pass_ticket and post are wait-free, apart from waking others.
-// Checked by  tests/model/omp_loop_models.cpp: omp_ordered_*, omp_sink_*
+// Checked by  tests/model/layers/omp_loop_models.cpp: omp_ordered_*, omp_sink_*
 #pragma once
 
 #include "sync/atomics.hpp"

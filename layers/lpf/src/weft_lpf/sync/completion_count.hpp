@@ -11,7 +11,7 @@
 //                 missing, the parts, fewer than 2^31, cannot make up for it.
 // Orders      O1  acq_rel: the ender sees what all receivers have seen before their calls.
 // Progress    Wait-free.
-// Checked by  tests/model/lpf_models.cpp: lpf_completion_*, lpf_halves_*
+// Checked by  tests/model/layers/lpf_models.cpp: lpf_completion_*, lpf_halves_*
 #pragma once
 
 #include "weft_lpf/sync/atomics.hpp"

@@ -8,7 +8,7 @@
 // Orders      None: the word carries no data. What is sent is ordered by its arrival.
 // Progress    Wait-free.
 // Source      Task-Aware LPF (2023), section 6.2, which reads and clears the count in two steps.
-// Checked by  tests/model/lpf_models.cpp: lpf_issue_*
+// Checked by  tests/model/layers/lpf_models.cpp: lpf_issue_*
 #pragma once
 
 #include "weft_lpf/sync/atomics.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer's policy for lock-free components (weft_common/atomics.hpp). The model checker replaces
-// it by its own (tests/model/net_models.cpp).
+// it by its own (tests/model/layers/net_models.cpp).
 #pragma once
 
 #include <weft_common/atomics.hpp>

@@ -14,7 +14,7 @@
 // Progress    Wait-free while there are credits; else blocking, over a few instructions.
 // Reclamation The waiter's: no thread touches it after give() has returned it, but its receiver.
 // Source      The benaphore (Schillings, 1996), with a queue in the place of the semaphore.
-// Checked by  tests/model/net_models.cpp: net_credits_*
+// Checked by  tests/model/layers/net_models.cpp: net_credits_*
 #pragma once
 
 #include "weft_net/sync/submissions.hpp"

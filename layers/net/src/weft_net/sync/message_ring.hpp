@@ -12,7 +12,7 @@
 // Progress    Wait-free.
 // Reclamation Slots live as long as the ring.
 // Source      Lamport, 1983.
-// Checked by  tests/model/net_models.cpp: net_ring_*
+// Checked by  tests/model/layers/net_models.cpp: net_ring_*
 #pragma once
 
 #include "weft_net/sync/atomics.hpp"

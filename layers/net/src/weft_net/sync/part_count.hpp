@@ -6,7 +6,7 @@
 // Orders      O1  acq_rel: the ender of the last part sees how the other parts have ended.
 // Progress    Wait-free.
 // Reclamation The ender of the last part owns the operation; the others no longer touch it.
-// Checked by  tests/model/net_models.cpp: net_parts_*
+// Checked by  tests/model/layers/net_models.cpp: net_parts_*
 #pragma once
 
 #include "weft_net/sync/atomics.hpp"

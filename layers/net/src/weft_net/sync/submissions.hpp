@@ -22,7 +22,7 @@
 //             that comes back at the address of an older one does no harm: a push only compares the
 //             address that it links to.
 // Source      Flat combining (Hendler et al., SPAA 2010), with a stack in the place of slots.
-// Checked by  tests/model/net_models.cpp: net_submissions_*
+// Checked by  tests/model/layers/net_models.cpp: net_submissions_*
 #pragma once
 
 #include "weft_net/sync/atomics.hpp"

@@ -11,7 +11,7 @@
 //             I2  Of several waiters one enters the object.
 // Orders      None: one word decides all, and what is awaited has orders of its own.
 // Progress    Wait-free; forget may fail.
-// Checked by  tests/model/net_models.cpp: net_watch_*
+// Checked by  tests/model/layers/net_models.cpp: net_watch_*
 #pragma once
 
 #include "weft_net/sync/atomics.hpp"

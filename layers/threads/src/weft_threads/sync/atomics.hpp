@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers' policy for lock-free components (weft_common/atomics.hpp), which adds P::plain, and
-// atomic types for values. The model checker replaces them by its own (tests/model/omp_*.cpp).
+// atomic types for values. The model checker replaces them by its own (tests/model/layers/omp_*.cpp).
 #pragma once
 
 #include "weft_threads/arch/arch.hpp"

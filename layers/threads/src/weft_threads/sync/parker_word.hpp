@@ -21,7 +21,7 @@
 //                 thread may have resumed that frame, and the frame may have been published again
 //                 at the same address.
 // Progress    Wait-free, but for what `holds` does.
-// Checked by  tests/model/omp_wait_models.cpp: omp_parker_*
+// Checked by  tests/model/layers/omp_wait_models.cpp: omp_parker_*
 #pragma once
 
 #include "weft_threads/sync/atomics.hpp"

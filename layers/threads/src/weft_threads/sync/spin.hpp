@@ -4,7 +4,7 @@
 //
 // Orders      O1  signal fences: the thread's own signal handler sees the count before the lock is
 //                 taken, and until it is free again.
-// Checked by  tests/model/omp_wait_models.cpp: omp_event_*
+// Checked by  tests/model/layers/omp_wait_models.cpp: omp_event_*
 #pragma once
 
 #include "weft_threads/sync/atomics.hpp"
