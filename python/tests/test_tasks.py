@@ -369,6 +369,37 @@ class Tasks(unittest.TestCase):
             weftrt.spawn(barrier.wait, 30, blocking=True)
         weftrt.taskwait()
 
+    def test_a_wait_that_runs_a_blocking_body_keeps_no_slot(self):
+        ended = python(
+            """
+            import sys, threading, time, weftrt
+            sys.setswitchinterval(10)  # so that the main thread comes first
+            outcome = []
+            def both():  # two tasks that need both slots
+                gate = threading.Barrier(2)
+                for task in [weftrt.spawn(gate.wait, 30) for _ in range(2)]:
+                    task.result()
+            def body():
+                other = threading.Thread(target=both, daemon=True)
+                other.start()
+                other.join(20)
+                outcome.append((threading.current_thread() is threading.main_thread(), not other.is_alive()))
+            def hosted(wait):
+                for _ in range(200):
+                    both()
+                    time.sleep(0.002)  # two runners are idle, and need the lock to come
+                    wait(weftrt.spawn(body, blocking=True))
+                    if not outcome[-1][1]:
+                        return "a slot is missing"
+                    if outcome[-1][0]:
+                        return "ok"
+                return "no wait has run a body"
+            print(hosted(lambda task: task.result()), hosted(lambda task: weftrt.taskwait()), flush=True)
+            """,
+            WEFT_WORKERS="2",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("ok ok\n", ""))
+
     def test_no_more_bodies_than_workers_run_at_once(self):
         lock, now, most = threading.Lock(), 0, 0
 

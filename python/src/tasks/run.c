@@ -535,24 +535,38 @@ static int sleep_and_unlock(Waiter *waiter, double seconds) {
   return slept;
 }
 
-/* Lets the caller run bodies while it waits. Under g_lock. */
-static bool may_host(bool *takes) {
-  if (t_depth >= k_deepest)
-    return false;
-  *takes = !t_has_slot && !t_is_blocked && g_active < g_limit;
-  return t_has_slot || t_is_blocked || *takes;
+/* Returns whether the caller may run a task while it waits, and whether that takes a slot. Under g_lock. */
+static bool may_host(const Task *t, bool *takes) {
+  *takes = !t->blocking && !t_has_slot && !t_is_blocked && g_active < g_limit;
+  return t_depth < k_deepest && (t->blocking || t_has_slot || t_is_blocked || *takes);
 }
 
-/* Runs a task that was taken, on top of the caller, and gives the slot back. Returns -1 with KeyboardInterrupt where
-   that ended the body: it was meant for the program. */
-static int host(Task *t, bool takes) {
+/* Runs a ready task on top of the caller, and gives the slot back; one that may block outside of Weft has none, nor has
+   the caller meanwhile. Under g_lock, which it leaves. Returns -1 with KeyboardInterrupt where that ended the body: it
+   was meant for the program. */
+static int host_and_unlock(Task *t, bool takes) {
+  const unsigned generation = g_generation;
+  Saved left = {false, false};
+  take_ready(t);
+  if (t->blocking)
+    left = leave_slot();
+  g_active += takes;
+  t_has_slot |= takes;
+  const bool more = needs_runner(t->blocking);
+  pthread_mutex_unlock(&g_lock);
+  if (more && start_runner() < 0)
+    PyErr_Clear();
   Py_INCREF((PyObject *)t);
   run_body(t);
   pthread_mutex_lock(&g_lock);
-  if (takes) {
-    --g_active;
-    t_has_slot = false;
-    wake_runner();
+  if (generation == g_generation) { /* else in the child of a fork() that the body has called */
+    if (t->blocking)
+      take_slot_again(left);
+    if (takes) {
+      --g_active;
+      t_has_slot = false;
+      wake_runner();
+    }
   }
   pthread_mutex_unlock(&g_lock);
   int interrupted = PyErr_CheckSignals();
@@ -566,14 +580,6 @@ static int host(Task *t, bool takes) {
   return interrupted;
 }
 
-static void begin_hosting(Task *t, bool takes) {
-  take_ready(t);
-  if (takes) {
-    ++g_active;
-    t_has_slot = true;
-  }
-}
-
 int wait_for_pool(Pool *pool) {
   for (;;) {
     pthread_mutex_lock(&g_lock);
@@ -583,13 +589,8 @@ int wait_for_pool(Pool *pool) {
     }
     Task *const t = pool->ready.first;
     bool takes = false;
-    if (t && may_host(&takes)) {
-      begin_hosting(t, takes);
-      const bool more = needs_runner(false);
-      pthread_mutex_unlock(&g_lock);
-      if (more && start_runner() < 0)
-        PyErr_Clear();
-      if (host(t, takes) < 0)
+    if (t && may_host(t, &takes)) {
+      if (host_and_unlock(t, takes) < 0)
         return -1;
       continue;
     }
@@ -625,10 +626,8 @@ static int wait_once_for_task(Task *t, double seconds) {
     return -1;
   }
   bool takes = false;
-  if (seconds < 0 && t->state == k_ready && may_host(&takes)) {
-    begin_hosting(t, takes);
-    pthread_mutex_unlock(&g_lock);
-    const int hosted = host(t, takes);
+  if (seconds < 0 && t->state == k_ready && may_host(t, &takes)) {
+    const int hosted = host_and_unlock(t, takes);
     pthread_mutex_lock(&g_lock);
     return hosted < 0 ? -1 : 1;
   }
