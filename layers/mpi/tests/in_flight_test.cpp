@@ -2,6 +2,7 @@
 // The table of calls and bindings over requests of the test: each ends once, whatever threads add
 // meanwhile.
 #include "weft_mpi/table/in_flight.hpp"
+#include "weft_mpi/table/stall_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -105,6 +106,39 @@ TEST(mpi_in_flight, ends_what_is_complete_and_nothing_else) {
   fake_mpi::calls = 0;
   all.poll(100);
   EXPECT_EQ(fake_mpi::calls, 0) << "MPI was asked about nothing";
+}
+
+TEST(mpi_in_flight, is_empty_until_what_is_announced_is_added) {
+  forget_all();
+  table all;
+  all.announce(2);
+  EXPECT_TRUE(all.poll(100).is_empty);
+  waiting call(0);
+  all.add(call);
+  EXPECT_FALSE(all.poll(100).is_empty);
+  fake_mpi::complete[0] = true;
+  EXPECT_FALSE(all.poll(100).is_empty) << "a call was asked about";
+  EXPECT_TRUE(all.poll(100).is_empty);
+  std::atomic<int> events{1};
+  all.add(std::array<table::binding, 1>{{{1, nullptr, &events}}}, "bind");
+  EXPECT_FALSE(all.poll(100).is_empty);
+}
+
+TEST(mpi_in_flight, a_stall_is_reported_once_and_begins_with_what_is_added) {
+  weft_mpi::stall_clock clock(100), never(0);
+  using round = table::round;
+  const round none{.is_empty = true}, added{.is_fresh = true}, found{.ended = 1}, nothing{};
+  EXPECT_FALSE(clock.note(none, 1000)) << "nothing is asked about";
+  EXPECT_FALSE(clock.note(added, 2000));
+  EXPECT_EQ(clock.active_ns(), 2000U);
+  EXPECT_FALSE(clock.note(nothing, 2099));
+  EXPECT_TRUE(clock.note(nothing, 2100));
+  EXPECT_FALSE(clock.note(nothing, 3000)) << "it is reported";
+  EXPECT_FALSE(clock.note(found, 3000));
+  EXPECT_EQ(clock.active_ns(), 3000U);
+  EXPECT_FALSE(clock.note(none, 3200)) << "it ended, and the next one is announced alone";
+  EXPECT_TRUE(clock.note(nothing, 3200));
+  EXPECT_FALSE(never.note(nothing, 1'000'000));
 }
 
 TEST(mpi_in_flight, describes_calls_up_to_a_number_and_counts_the_rest) {

@@ -85,7 +85,7 @@ service &service::of_process() {
   return *all;
 }
 
-service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall_ns(ns_of_setting("net.stall")) {}
+service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall(ns_of_setting("net.stall")) {}
 
 bool service::exists() noexcept {
   const std::lock_guard lock(m_lock);
@@ -136,9 +136,8 @@ in_flight<real_mpi>::round service::poll_once() {
   return m_table.poll(k_batch);
 }
 
-/// Says what tasks wait for when no call has ended for a while, once until one has.
+/// Says what tasks wait for.
 void service::report_stall() noexcept {
-  m_has_reported = true;
   try {
     std::vector<std::string> all;
     {
@@ -165,15 +164,12 @@ bool service::poll() {
   for (;;) {
     const auto found = poll_once();
     const std::uint64_t now = now_ns();
-    if (found.is_fresh || found.ended != 0) {
-      m_active_ns = now;
-      m_has_reported = false;
-    }
+    const bool stalls = m_stall.note(found, now);
     if (found.ended != 0)
       return true;
-    if (m_stall_ns != 0 && !m_has_reported && now - m_active_ns >= m_stall_ns)
+    if (stalls)
       report_stall();
-    if (now - m_active_ns >= m_spin_ns || weft::layer::work_is_ready())
+    if (now - m_stall.active_ns() >= m_spin_ns || weft::layer::work_is_ready())
       return false;
   }
 }

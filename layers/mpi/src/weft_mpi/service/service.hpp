@@ -5,6 +5,7 @@
 
 #include "weft_mpi/service/mpi.hpp"
 #include "weft_mpi/table/in_flight.hpp"
+#include "weft_mpi/table/stall_clock.hpp"
 
 #include <weft/block.hpp>
 #include <weft/layer/task_source.hpp>
@@ -80,9 +81,7 @@ class service {
   in_flight<real_mpi> m_table;
   spin_lock m_inside; // of the thread that reads or changes the poller's lists
   const std::uint64_t m_spin_ns;
-  const std::uint64_t m_stall_ns; // 0: no report
-  std::uint64_t m_active_ns = 0; // of the service: when something was added or found last
-  bool m_has_reported = false; // of the service: since then
+  stall_clock m_stall; // of the service
 
   std::mutex m_lock;
   weft::service *m_service = nullptr;

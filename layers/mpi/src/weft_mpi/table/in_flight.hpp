@@ -72,6 +72,7 @@ class in_flight {
   struct round {
     std::size_t ended = 0;
     bool is_fresh = false; ///< something was added since the last round
+    bool is_empty = false; ///< nothing was asked about; what is in flight is announced alone
   };
 
   /// Announces `n` additions. Returns how many were in flight before.
@@ -110,6 +111,7 @@ class in_flight {
   round poll(std::size_t most) {
     round r;
     r.is_fresh = take_additions();
+    r.is_empty = m_calls.empty() && m_requests.empty();
     r.ended = poll_calls(most) + poll_bindings(most);
     if (r.ended != 0)
       withdraw(r.ended);
