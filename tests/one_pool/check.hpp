@@ -37,6 +37,11 @@ inline std::string name_of(const std::vector<level> &nest) {
   return name;
 }
 
+/// Says whether the part has kernel threads of its own.
+inline bool has_threads(const part &p) {
+  return p.where == place::own_thread || std::string(p.name) == "a plain pool";
+}
+
 /// Says whether the program runs on the runtimes' own threads.
 inline bool is_stock() { return std::getenv("ONE_POOL_STOCK") != nullptr; }
 
@@ -56,7 +61,9 @@ inline bool is_excluded(const std::vector<level> &nest) {
   bool on_task = false, tbb_on_task = false;
   for (const level &l : nest) {
     const std::string name = l.which->name;
-    if (name == "TBB") {
+    if (l.which->where == place::own_thread) {
+      on_task = tbb_on_task = false;
+    } else if (name == "TBB") {
       tbb_on_task = on_task;
     } else if (name != "a plain pool") {
       if (tbb_on_task)

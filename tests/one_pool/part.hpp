@@ -34,6 +34,7 @@ enum class place {
   task, ///< as tasks of Weft's
   thread, ///< on threads, and a task of Weft's that calls the part waits for these
   caller, ///< on threads, and on the caller's own stack
+  own_thread, ///< on kernel threads of the part's own, for which a caller waits in the kernel
 };
 
 struct part {

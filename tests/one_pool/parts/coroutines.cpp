@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // links: weft::weft
 // One coroutine that awaits an eager coroutine per index, and a spawned coroutine per index.
+#include "../in_own_task.hpp"
 #include "../part.hpp"
 
 #include <weft/coro.hpp>
@@ -37,7 +38,9 @@ weft::task<> all_of(int n, const one_pool::body &b) {
   kept.rethrow();
 }
 
-void loop(int n, one_pool::body b) { all_of(n, b).get(); }
+void loop(int n, one_pool::body b) {
+  one_pool::in_own_task([&] { all_of(n, b).get(); });
+}
 
 void tasks(int n, one_pool::body b) {
   weft::task_group group;
@@ -60,10 +63,7 @@ void until(int n, one_pool::body b) {
   group.wait();
 }
 
-/// A future is ready before its coroutine has ended, in code of this library.
-void end() { weft::taskwait(); }
-
 } // namespace
 
-ONE_POOL_PART one_pool_coroutines{"coroutines", one_pool::place::task, nullptr, &end, nullptr, &loop,
+ONE_POOL_PART one_pool_coroutines{"coroutines", one_pool::place::task, nullptr, nullptr, nullptr, &loop,
                                   &tasks,       &until};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // links: weft::weft
 // A future per index, waited for one by one, and futures under `when_all` with a continuation behind.
+#include "../in_own_task.hpp"
 #include "../part.hpp"
 
 #include <weft/future.hpp>
@@ -11,7 +12,7 @@
 
 namespace {
 
-void loop(int n, one_pool::body b) {
+void wait_one_by_one(int n, one_pool::body b) {
   std::vector<weft::future<void>> all;
   for (int i = 0; i < n; ++i)
     all.push_back(weft::async([&b, i] { b(i); }));
@@ -21,7 +22,7 @@ void loop(int n, one_pool::body b) {
   kept.rethrow();
 }
 
-void tasks(int n, one_pool::body b) {
+void wait_for_all(int n, one_pool::body b) {
   std::vector<weft::future<void>> all;
   for (int i = 0; i < n; ++i)
     all.push_back(weft::async([] {}).then([&b, i](weft::future<void>) { b(i); }));
@@ -31,7 +32,7 @@ void tasks(int n, one_pool::body b) {
   kept.rethrow();
 }
 
-void until(int n, one_pool::body b) {
+void stop_at_hit(int n, one_pool::body b) {
   std::stop_source stop;
   std::vector<weft::future<void>> all;
   for (int i = 0; i < n; ++i)
@@ -43,10 +44,17 @@ void until(int n, one_pool::body b) {
     f.get();
 }
 
-/// A future is ready before its task has ended, in code of this library.
-void end() { weft::taskwait(); }
+void loop(int n, one_pool::body b) {
+  one_pool::in_own_task([&] { wait_one_by_one(n, b); });
+}
+void tasks(int n, one_pool::body b) {
+  one_pool::in_own_task([&] { wait_for_all(n, b); });
+}
+void until(int n, one_pool::body b) {
+  one_pool::in_own_task([&] { stop_at_hit(n, b); });
+}
 
 } // namespace
 
-ONE_POOL_PART one_pool_futures{"futures", one_pool::place::task, nullptr, &end, nullptr, &loop,
+ONE_POOL_PART one_pool_futures{"futures", one_pool::place::task, nullptr, nullptr, nullptr, &loop,
                                &tasks,    &until};
