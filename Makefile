@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -81,9 +81,10 @@ conformance-llvm: configure
 conformance-programs: configure
 	$(compile) --target weft-omp
 	$(conformance)/programs $(BUILD)/lib/weft-omp --page docs/user/openmp.md $(RUN)
+	$(if $(RUN),,@$(MAKE) --no-print-directory conformance-tbb-programs)
 
 # TBB on Weft: oneTBB's own tests, from the distribution's source package, on TBB's own threads and on Weft's; results go to docs/user/tbb.md. The short form
-# has some twenty programs, and writes no page.
+# has some twenty programs, and writes no page. Programs as wheels bring them are a part of conformance-programs.
 conformance_tbb = layers/tbb/conformance/onetbb $(BUILD)/lib/weft-tbb/libirml.so.1 --openmp $(BUILD)/lib/weft-omp --jobs $(JOBS)
 conformance-tbb: configure
 	$(compile) --target weft-tbb weft-omp
@@ -91,6 +92,9 @@ conformance-tbb: configure
 conformance-tbb-short: configure
 	$(compile) --target weft-tbb weft-omp
 	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN)
+conformance-tbb-programs: configure
+	$(compile) --target weft-tool weft-tbb
+	layers/tbb/conformance/programs $(BUILD)/bin/weft --page docs/user/tbb.md $(RUN)
 short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable_tasks|task_arena|graph|combinable|enumerable.*|task_scheduler_observer)|test_(tbb_fork|openmp|task|eh_thread|arena_priorities|global_control))$$'
 
 # The suites of Python packages, from their wheels, on their own threads and by `weft run`; results go to docs/user/python.md.
