@@ -53,6 +53,11 @@ endif()
 
 add_library(weft_objects OBJECT ${weft_sources})
 weft_options(weft_objects)
+# What runs once, on request or beside the workers is compiled in batches. What tasks go through is not: the compiler inlines into it from headers
+# alone, so that its speed does not depend on its neighbours.
+set(alone ${weft_sources})
+list(FILTER alone EXCLUDE REGEX "/src/(config|diagnose|monitor|observe|os|publish|topo|trace|tune)/")
+weft_in_batches(weft_objects ${alone})
 # A forced unwinding (pthread_cancel) has no object, so `catch (abi::__forced_unwind &)` binds a null reference.
 if(WEFT_SANITIZE STREQUAL "address")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/task/execute.cpp ${PROJECT_SOURCE_DIR}/src/task/run_body.cpp

@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_least_fraction = 8;
+constexpr std::uint64_t k_used_fraction = 8;
 constexpr std::uint64_t k_spin_ns = 100'000; // a thread that yields this often spins
 
 } // namespace
@@ -30,7 +30,7 @@ bool pool_thread_policy::computes(layer::pool_thread &other, std::uint64_t since
   const std::uint64_t used = cpu - before;
   if (yielded != 0 && yielded * k_spin_ns >= used)
     return false;
-  const bool sleeps = m_world.sleeps(tid), much = used * k_least_fraction >= since;
+  const bool sleeps = m_world.sleeps(tid), much = used * k_used_fraction >= since;
   m_doubt |= sleeps && much;
   return much || !sleeps;
 }

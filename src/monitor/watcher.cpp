@@ -13,7 +13,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_longest_rest_ns =
+constexpr std::uint64_t k_longest_sleep_ns =
     1'000'000'000; // while a call of a service may not return, or another process may ask
 constexpr std::uint64_t k_sample_ns = 20'000'000; // while workers compute for other runtimes
 constexpr std::uint64_t k_shortest_ns = 200'000; // between two looks because of pool threads
@@ -137,7 +137,7 @@ std::uint64_t watcher::end_of_rest() const noexcept {
   std::uint64_t end = m_again_at;
   const auto not_after = [&](std::uint64_t at) { end = end == 0 ? at : std::min(end, at); };
   if (timer_has_services() || m_world.may_be_asked())
-    not_after(now + k_longest_rest_ns);
+    not_after(now + k_longest_sleep_ns);
   if (m_world.samples())
     not_after(now + k_sample_ns);
   if (m_oversubscription_rest_ns != 0)

@@ -19,7 +19,7 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_longest_list = 1 << 20;
-constexpr int k_looks = 4; // at old entries, per start: each start adds one, so the list shrinks
+constexpr int k_old_looks = 4; // at old entries, per start: each start adds one, so the list shrinks
 constexpr int k_tries =
     50; // for the lock, a millisecond apart: a program that is stopped may hold it
 constexpr std::uint64_t k_stray_s = 24 * 3600;
@@ -181,7 +181,7 @@ void leftovers::enter(const std::string &path, std::uint64_t bytes,
   open_list list(m_list);
   if (!list.is_open())
     return;
-  std::size_t looks = k_looks;
+  std::size_t looks = k_old_looks;
   if (stray && list.swept + k_stray_s < now_s()) {
     append_strays(list, stray);
     looks = 2 * list.entries.size();

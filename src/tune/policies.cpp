@@ -60,7 +60,7 @@ struct caller {
   int called_by = 0; ///< the thread of the call that is under way
 };
 
-caller &all() {
+caller &all_policies() {
   static auto *const those = new caller; // never destroyed: threads may ask while we exit
   return *those;
 }
@@ -261,7 +261,7 @@ void fire(policy_event &event) noexcept {
 }
 
 entered_policy *enter_policy(policy_plan plan) {
-  caller &those = all();
+  caller &those = all_policies();
   const std::lock_guard hold(those.mutex);
   check(those, plan);
   auto fresh = std::make_unique<entered_policy>(std::move(plan), now_ns());
@@ -283,7 +283,7 @@ entered_policy *enter_policy(policy_plan plan) {
 }
 
 void withdraw_policy(entered_policy *policy) noexcept {
-  caller &those = all();
+  caller &those = all_policies();
   std::unique_lock hold(those.mutex);
   std::erase(those.policies, policy);
   those.fights.forget(policy->plan.name);
@@ -304,7 +304,7 @@ bool has_thrown(const entered_policy &policy) noexcept {
 
 bool set_knob_for_policy(std::string_view policy, std::string_view knob, std::string_view text) {
   const std::string before = knob_text(knob); // throws for an unknown name
-  caller &those = all();
+  caller &those = all_policies();
   std::unique_lock hold(those.mutex);
   const auto lost = those.fights.note(std::string(knob), std::string(policy), std::string(text));
   hold.unlock();
@@ -324,7 +324,7 @@ bool set_knob_for_policy(std::string_view policy, std::string_view knob, std::st
 }
 
 void begin_policies(unsigned caps_workers) {
-  caller &those = all();
+  caller &those = all_policies();
   const std::lock_guard hold(those.mutex);
   those.runs = true;
   if (caps_workers > 1)
@@ -337,7 +337,7 @@ void begin_policies(unsigned caps_workers) {
 }
 
 void end_policies() noexcept {
-  caller &those = all();
+  caller &those = all_policies();
   {
     const std::lock_guard hold(those.mutex);
     those.runs = false;
@@ -374,7 +374,7 @@ void report_overdue_policy(std::uint64_t now) noexcept {
   if (began == 0 || now < began + k_long_call_ns ||
       g_reported.load(std::memory_order_relaxed) == began)
     return;
-  caller &those = all();
+  caller &those = all_policies();
   const std::unique_lock hold(those.mutex, std::try_to_lock);
   if (!hold || !those.call.called() || g_call_began.load(std::memory_order_relaxed) != began)
     return;
@@ -385,16 +385,16 @@ void report_overdue_policy(std::uint64_t now) noexcept {
 }
 
 void policies_before_fork() {
-  all().mutex.lock();
+  all_policies().mutex.lock();
   decisions_before_fork();
 }
 void policies_after_fork_in_parent() {
   decisions_after_fork_in_parent();
-  all().mutex.unlock();
+  all_policies().mutex.unlock();
 }
 void policies_after_fork_in_child() {
   decisions_after_fork_in_child();
-  caller &those = all();
+  caller &those = all_policies();
   those.os_thread.forget();
   those.has_thread = those.runs = false;
   those.call.forget();
