@@ -12,7 +12,7 @@ ifneq ($(CCACHE),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
 export CMAKE_C_COMPILER_LAUNCHER ?= ccache
 endif
-configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON
+configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON -DWEFT_MODEL_SECONDS=30
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
