@@ -4,9 +4,12 @@
 //
 // Roles       A waiter: a lightweight thread, in wait(). A waker: any thread, in wake().
 // Word        The word itself is the program's. A bucket's list of waiters, under its lock.
-//             waiter::state: waits, woken, released.
-// Invariants  I1  A waiter is in the list from its look at the word until a waker takes it out.
-//             I2  A waker does not touch a waiter after `released`.
+//             waiter::state: waits, woken, released. waiter::woken_in_time: an event, which a waiter
+//             with a limit waits for instead.
+// Invariants  I1  A waiter is in the list from its look at the word until a waker takes it out, or the
+//                 waiter itself when its time is over: under the lock, so one of the two does.
+//             I2  A waker does not touch a waiter after `released`, and one with a limit after it has
+//                 set the event. A waiter that a waker has taken waits for that.
 // Orders      The lock orders the waiter's look at the word and the waker's look at the list: if the
 //             waiter reads the value from before, the waker, which stored the new one before it took
 //             the lock, finds the waiter.
@@ -14,7 +17,7 @@
 //             O2  state = released, release; load acquire: the waker is done with the waiter's
 //                 stack, and with its thread's record.
 // Progress    Blocking: the lock is held for a few instructions and a walk over a bucket.
-// Reclamation A waiter is on its thread's stack.
+// Reclamation A waiter is on its thread's stack. An event may be destroyed when it is seen set.
 // Source      Own; the lists of the kernel's futex.
 // Checked by  layers/rayon/tests/wait_table_test.cpp, bindings/rust/weft-rayon/tests/pool.rs
 #pragma once
@@ -23,9 +26,18 @@
 
 namespace weft_rayon {
 
-/// Waits until wake() is called for `word`, unless its value is not `expected`. Returns false in
-/// that case. The caller is a lightweight thread; its worker runs other work meanwhile.
-bool wait(const std::uint32_t *word, std::uint32_t expected) noexcept;
+enum class outcome {
+  woken,
+  another_value, ///< the word's value is not the expected one
+  time_is_over,
+  not_waited, ///< no stack is left to go on with, or Weft has ended: the caller waits in the kernel
+};
+
+/// Waits until wake() is called for `word`, unless its value is not `expected`. The caller is a
+/// lightweight thread; its worker runs other work meanwhile.
+outcome wait(const std::uint32_t *word, std::uint32_t expected) noexcept;
+/// Does that for `ns` nanoseconds at most.
+outcome wait_for(const std::uint32_t *word, std::uint32_t expected, std::int64_t ns) noexcept;
 
 /// Wakes at most `most` lightweight threads that wait for `word`; returns how many.
 long wake(const std::uint32_t *word, long most) noexcept;

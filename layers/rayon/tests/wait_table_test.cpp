@@ -3,10 +3,15 @@
 // is linked with the library, whose syscall() comes before the C library's.
 #include <gtest/gtest.h>
 
+#include <weft/group.hpp>
+
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -20,6 +25,10 @@ extern "C" int weft_rayon_start_thread(void (*run)(void *), void *argument, std:
                                        const char **reason) noexcept;
 extern "C" unsigned weft_rayon_workers() noexcept;
 extern "C" std::size_t weft_rayon_threads() noexcept;
+extern "C" int weft_rayon_is_task() noexcept;
+extern "C" void weft_rayon_event_make(void *event) noexcept;
+extern "C" void weft_rayon_event_set(void *event) noexcept;
+extern "C" void weft_rayon_event_wait(void *event) noexcept;
 
 namespace {
 
@@ -116,19 +125,75 @@ TEST_F(waits, of_lightweight_threads_and_of_others_end_by_one_call) {
   kernel.join();
 }
 
-TEST_F(waits, with_a_limit_end_by_it) {
+timespec in(std::int64_t ns, clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  ns += t.tv_nsec;
+  return {t.tv_sec + ns / 1'000'000'000, ns % 1'000'000'000};
+}
+
+/// Returns the errno of a wait on a lightweight thread; 0 if it was woken.
+int error_of_wait(int operation, const timespec &limit, std::uint32_t expected = 0) {
   word at{0};
-  const timespec limit{0, 2'000'000};
-  std::atomic<int> answer{0};
-  start([&] { answer = futex(at, FUTEX_WAIT, 0, &limit) == -1 ? errno : -1; });
-  wait_until([&] { return answer != 0; });
-  EXPECT_EQ(answer, ETIMEDOUT);
+  std::atomic<int> answer{-1};
+  start([&] { answer = futex(at, operation, expected, &limit) == -1 ? errno : 0; });
+  wait_until([&] { return answer != -1; });
+  return answer;
+}
+
+TEST_F(waits, with_a_limit_end_by_it) {
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {0, 2'000'000}), ETIMEDOUT);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {0, 0}), ETIMEDOUT);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT_BITSET, in(2'000'000, CLOCK_MONOTONIC)), ETIMEDOUT);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT_BITSET, {1, 0}), ETIMEDOUT) << "it is over";
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, in(2'000'000, CLOCK_REALTIME)),
+            ETIMEDOUT);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {100, 0}, 1), EAGAIN);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {0, 1'000'000'000}), EINVAL);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {-1, 0}), EINVAL);
+}
+
+TEST_F(waits, with_a_limit_last_as_long_as_they_say) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT, {0, 30'000'000}), ETIMEDOUT);
+  EXPECT_EQ(error_of_wait(FUTEX_WAIT_BITSET, in(30'000'000, CLOCK_MONOTONIC)), ETIMEDOUT);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(60));
+}
+
+/// Many wait with a limit, some of them beyond all clocks, and hold no worker: there are no more
+/// kernel threads than before.
+TEST_F(waits, with_a_limit_let_other_work_run) {
+  constexpr int k_threads = 100;
+  const auto kernel_threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto before = kernel_threads();
+  word at{0};
+  std::atomic<int> begun{0}, woken{0};
+  for (int i = 0; i < k_threads; ++i)
+    start([&, i] {
+      ++begun;
+      const timespec limit{i % 2 ? 1000 : std::numeric_limits<time_t>::max(), 0};
+      while (at == 0)
+        EXPECT_EQ(futex(at, FUTEX_WAIT, 0, &limit) == -1 ? errno : 0, at == 0 ? 0 : EAGAIN);
+      ++woken;
+    });
+  wait_until([&] { return begun == k_threads; });
+  std::atomic<bool> other{false};
+  start([&] { other = true; });
+  wait_until([&] { return other.load(); });
+  EXPECT_LT(kernel_threads() - before, k_threads / 2);
+  at = 1;
+  wait_until([&] { // those that have not begun to wait find the new value
+    futex(at, FUTEX_WAKE, k_threads);
+    return woken == k_threads;
+  });
 }
 
 /// Pairs of threads take turns: each step of one needs the wake-up of the other.
 TEST_F(waits, lose_no_wake_up) {
   constexpr int k_pairs = 8;
-  constexpr std::uint32_t k_turns = 4000;
+  constexpr std::uint32_t k_turns = 12000;
   std::vector<word> turns(k_pairs);
   std::atomic<int> ended{0};
   const auto play = [&](word &turn, std::uint32_t own) {
@@ -136,6 +201,9 @@ TEST_F(waits, lose_no_wake_up) {
       if (now % 2 == own) {
         ++turn;
         futex(turn, FUTEX_WAKE, 1);
+      } else if (now % 3 == 0) { // times end as others wake
+        const timespec limit{0, (1 + now % 5) * 10'000};
+        futex(turn, FUTEX_WAIT, now, &limit);
       } else {
         futex(turn, FUTEX_WAIT, now);
       }
@@ -158,6 +226,34 @@ TEST(rayon_door, names_why_a_thread_cannot_start) {
   EXPECT_EQ(weft_rayon_start_thread([](void *) {}, nullptr, std::size_t{1} << 62, &reason), EAGAIN);
   ASSERT_NE(reason, nullptr);
   EXPECT_NE(*reason, '\0');
+}
+
+TEST(rayon_door, knows_tasks_and_lets_them_wait) {
+  EXPECT_FALSE(weft_rayon_is_task()) << "a thread of the program";
+  std::atomic<int> on_light_thread{-1}, wrong{0}, waiting{0};
+  start([&] { on_light_thread = weft_rayon_is_task(); });
+  wait_until([&] { return on_light_thread != -1; });
+  EXPECT_EQ(on_light_thread, 0);
+  constexpr int k_tasks = 50; // on two workers: all have begun only if those that wait suspend
+  alignas(8) std::uint64_t events[k_tasks][2];
+  weft::task_group group;
+  for (auto &e : events) {
+    weft_rayon_event_make(e);
+    group.spawn([&wrong, &waiting, event = &e] {
+      wrong += !weft_rayon_is_task();
+      ++waiting;
+      weft_rayon_event_wait(event);
+    });
+  }
+  start([&] {
+    while (waiting != k_tasks)
+      sched_yield();
+    for (auto &e : events)
+      weft_rayon_event_set(e);
+  });
+  group.wait();
+  EXPECT_EQ(wrong, 0);
+  wait_until([] { return weft_rayon_threads() == 0; });
 }
 
 TEST(rayon_door, counts_workers) { EXPECT_EQ(weft_rayon_workers(), 2u); }

@@ -33,8 +33,8 @@
 //!
 //! `thread_local!` values are the thread's own, and are dropped at its end. Locks, condition
 //! variables, channels and [`std::thread::park`] of the standard library let other work run on the
-//! worker while they wait, as does [`std::thread::yield_now`]. What waits in another way, such as
-//! reading a file, [`std::thread::sleep`] beside Weft's own `nanosleep`, or a wait with a time limit,
+//! worker while they wait, also with a time limit, as does [`std::thread::yield_now`]. What waits in
+//! another way, such as reading a file, or [`std::thread::sleep`] beside Weft's own `nanosleep`,
 //! holds its worker; another thread stands in for the worker after some milliseconds.
 //!
 //! The stack is as large as [`rayon::ThreadPoolBuilder::stack_size`] says, and 2 MiB without it.
@@ -45,11 +45,16 @@
 //!
 //! Linux on x86-64 with the GNU C library, and a program that is linked dynamically. A thread that
 //! calls [`rayon::ThreadPool::install`] from outside of the pool waits as Rayon has it: it blocks,
-//! also where it is a task of Weft's, and another thread stands in for its worker.
+//! also where it is a task of Weft's, and another thread stands in for its worker. Rayon's wait
+//! cannot suspend a task: it keeps what it waits for in a `thread_local!`, which the next task on
+//! that worker would share. [`install`] waits in another way.
 //! Settings are Weft's (`WEFT_WORKERS` and others).
 
+use std::any::Any;
+use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::io;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -62,6 +67,10 @@ extern "C" {
     ) -> c_int;
     fn weft_rayon_workers() -> u32;
     fn weft_rayon_threads() -> usize;
+    fn weft_rayon_is_task() -> c_int;
+    fn weft_rayon_event_make(event: *mut c_void);
+    fn weft_rayon_event_set(event: *mut c_void);
+    fn weft_rayon_event_wait(event: *mut c_void);
 }
 
 /// Runs a thread of Rayon's to its end. A panic that leaves it ends the process.
@@ -112,6 +121,76 @@ pub fn pool(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
         .num_threads(threads)
         .spawn_handler(spawn)
         .build()
+}
+
+/// What the caller and the pool's thread share, on the caller's stack.
+struct Call<F, R> {
+    op: Option<F>,
+    result: Option<Result<R, Box<dyn Any + Send>>>,
+    over: UnsafeCell<[u64; 2]>, // an event of Weft's
+}
+
+impl<F, R> Call<F, R> {
+    fn event(&self) -> *mut c_void {
+        self.over.get().cast()
+    }
+}
+
+/// Runs `op`, and ends the caller's wait.
+///
+/// # Safety
+///
+/// `call` is a `Call<F, R>` whose event is made, and which lasts until the event is set.
+unsafe fn run_call<F: FnOnce() -> R, R>(call: *mut c_void) {
+    let call: *mut Call<F, R> = call.cast();
+    if let Some(op) = (*call).op.take() {
+        (*call).result = Some(catch_unwind(AssertUnwindSafe(op)));
+    }
+    weft_rayon_event_set((*call).event());
+}
+
+/// Runs `op` in the pool and returns its result, as [`ThreadPool::install`]. A task of Weft's is
+/// suspended meanwhile: its worker runs other work, threads of the pool among it. Afterwards the
+/// task may be on another thread of the kernel, so it keeps no reference to a `thread_local!` over
+/// the call. Any other caller waits as Rayon has it.
+///
+/// # Panics
+///
+/// With what `op` panics with.
+pub fn install<F, R>(pool: &ThreadPool, op: F) -> R
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    // Safety: the function has no requirements.
+    if unsafe { weft_rayon_is_task() } == 0 {
+        return pool.install(op);
+    }
+    struct Shared(*mut c_void, unsafe fn(*mut c_void));
+    // Safety: `op` and its result are Send, and one thread at a time uses the call.
+    unsafe impl Send for Shared {}
+    let mut call = Call {
+        op: Some(op),
+        result: None,
+        over: UnsafeCell::new([0; 2]),
+    };
+    let at: *mut Call<F, R> = std::ptr::addr_of_mut!(call);
+    let shared = Shared(at.cast(), run_call::<F, R>);
+    // Safety: the call outlives the wait, which ends when run_call() has used it for the last time.
+    unsafe {
+        let event = (*at).event();
+        weft_rayon_event_make(event);
+        pool.spawn(move || {
+            let whole = shared; // not its fields, which are not Send
+            (whole.1)(whole.0);
+        });
+        weft_rayon_event_wait(event);
+        match (*at).result.take() {
+            Some(Ok(result)) => result,
+            Some(Err(panic)) => resume_unwind(panic),
+            None => unreachable!("the pool has run the call"),
+        }
+    }
 }
 
 /// Returns how many workers Weft has: as many lightweight threads compute at once. Starts Weft if

@@ -247,6 +247,18 @@ extern "C" {
     fn weft_taskwait(code: *mut c_int) -> c_int;
 }
 
+/// Spawns that many tasks of Weft, which run `body`, and waits for them.
+fn run_tasks(count: usize, body: extern "C" fn(*mut c_void) -> c_int) {
+    for _ in 0..count {
+        let null = std::ptr::null();
+        // Safety: the body has no argument, and no optional part is given.
+        let code = unsafe { weft_spawn(body, null, 0, null, 0, null, std::ptr::null_mut()) };
+        assert_eq!(code, 0);
+    }
+    // Safety: no code is asked for.
+    assert_eq!(unsafe { weft_taskwait(std::ptr::null_mut()) }, 0);
+}
+
 #[test]
 fn tasks_of_weft_use_a_pool() {
     static SUM: AtomicUsize = AtomicUsize::new(0);
@@ -260,15 +272,93 @@ fn tasks_of_weft_use_a_pool() {
         0
     }
     POOL.get_or_init(|| weft_rayon::pool(2).unwrap());
-    for _ in 0..10 {
-        let null = std::ptr::null();
-        // Safety: the body has no argument, and no optional part is given.
-        let code = unsafe { weft_spawn(body, null, 0, null, 0, null, std::ptr::null_mut()) };
-        assert_eq!(code, 0);
-    }
-    // Safety: no code is asked for.
-    assert_eq!(unsafe { weft_taskwait(std::ptr::null_mut()) }, 0);
+    run_tasks(10, body);
     assert_eq!(SUM.load(Ordering::Relaxed), 10 * 499_500);
+}
+
+/// Tasks that wait for a pool are suspended: all of them wait before the pool goes on, although there
+/// are more of them than workers and spares.
+#[test]
+fn tasks_of_weft_are_suspended_by_install() {
+    const TASKS: usize = 600;
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    static WRONG: AtomicUsize = AtomicUsize::new(0);
+    static POOL: OnceLock<rayon::ThreadPool> = OnceLock::new();
+    extern "C" fn body(_: *mut c_void) -> c_int {
+        let before = [WAITING.fetch_add(1, Ordering::SeqCst)]; // the call has the address
+        let text = weft_rayon::install(POOL.get().unwrap(), || {
+            while WAITING.load(Ordering::SeqCst) != TASKS {
+                std::thread::yield_now();
+            }
+            format!("{}", before[0])
+        });
+        WRONG.fetch_add(
+            usize::from(text != before[0].to_string()),
+            Ordering::Relaxed,
+        );
+        0
+    }
+    POOL.get_or_init(|| weft_rayon::pool(2).unwrap());
+    let before = kernel_threads();
+    run_tasks(TASKS, body);
+    assert_eq!(WAITING.load(Ordering::SeqCst), TASKS);
+    assert_eq!(WRONG.load(Ordering::Relaxed), 0);
+    let more = kernel_threads().saturating_sub(before);
+    assert!(more < 100, "{more} kernel threads more"); // tests beside this one have some
+}
+
+#[test]
+fn a_panic_in_install_reaches_the_task() {
+    static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+    static POOL: OnceLock<rayon::ThreadPool> = OnceLock::new();
+    extern "C" fn body(_: *mut c_void) -> c_int {
+        let caught = catch_unwind(|| {
+            weft_rayon::install(POOL.get().unwrap(), || -> usize { panic!("in the pool") })
+        });
+        let text = *caught.unwrap_err().downcast::<&str>().unwrap();
+        CAUGHT.fetch_add(usize::from(text == "in the pool"), Ordering::Relaxed);
+        0
+    }
+    POOL.get_or_init(|| weft_rayon::pool(2).unwrap());
+    run_tasks(5, body);
+    assert_eq!(CAUGHT.load(Ordering::Relaxed), 5);
+}
+
+#[test]
+fn install_is_rayons_outside_of_tasks() {
+    let (outer, inner) = (weft_rayon::pool(2).unwrap(), weft_rayon::pool(2).unwrap());
+    let name = |pool: &rayon::ThreadPool| pool.current_thread_index();
+    assert_eq!(weft_rayon::install(&outer, || name(&inner)), None);
+    let nested = weft_rayon::install(&outer, || {
+        assert!(name(&outer).is_some());
+        weft_rayon::install(&outer, || name(&outer)) == name(&outer)
+            && weft_rayon::install(&inner, || name(&inner).is_some())
+    });
+    assert!(nested);
+}
+
+#[test]
+fn waits_with_a_time_limit_end_by_it_or_are_woken() {
+    const THREADS: usize = 8;
+    let pool = weft_rayon::pool(THREADS).unwrap();
+    let (turn, changed) = (Mutex::new(0), Condvar::new());
+    let limit = std::time::Duration::from_secs(1000);
+    pool.broadcast(|context| {
+        let (mut now, wait) = changed
+            .wait_timeout_while(turn.lock().unwrap(), limit, |now| *now != context.index())
+            .unwrap();
+        assert!(!wait.timed_out());
+        *now += 1;
+        changed.notify_all();
+    });
+    assert_eq!(turn.into_inner().unwrap(), THREADS);
+    let (to_pool, from_main) = mpsc::channel::<u32>();
+    let short = std::time::Duration::from_millis(1);
+    assert_eq!(
+        pool.install(move || from_main.recv_timeout(short)),
+        Err(mpsc::RecvTimeoutError::Timeout)
+    );
+    drop(to_pool);
 }
 
 #[test]
