@@ -124,7 +124,7 @@ oss_program() {
     major=${major%.so}
     "$prefix/bin/weft-c++" --clang "clang++-$major" "$scratch/oss_consumer/program.cpp" -o program
     expect "$1: weft-c++ with Clang $major" ./program
-    "$prefix/bin/weft-cc" --clang "clang-$major" "$scratch/oss_consumer/program.c" -o program
+    "$prefix/bin/weft-cc" --ompss --clang "clang-$major" "$scratch/oss_consumer/program.c" -o program
     expect "$1: weft-cc with Clang $major" ./program
     rm -rf cmake-build
     if ! { cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER="clang++-$major" -DCMAKE_C_COMPILER="clang-$major" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF &&

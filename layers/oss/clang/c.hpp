@@ -8,12 +8,15 @@
 #include "loops.hpp"
 
 #include <clang/AST/ASTConsumer.h>
-#include <clang/Frontend/CompilerInstance.h>
 
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace clang {
+class Sema;
+}
 
 namespace weft_oss {
 
@@ -73,7 +76,12 @@ const sharing_rules *rules_of(unsigned number);
 /// Returns the name of the function whose calls become those of `weft_oss_spawn_<number>`, or null.
 const std::string *task_function(unsigned number);
 
-/// Returns a consumer that decides by type how each captured variable is kept.
-std::unique_ptr<clang::ASTConsumer> make_capture_consumer(clang::CompilerInstance &compiler);
+/// Begins a file that is parsed: the parser is there. None is where a file is only preprocessed.
+void begin_parsing(clang::Sema &sema);
+/// Ends it.
+void end_parsing();
+
+/// Returns a consumer that calls these, and in C decides by type how each captured variable is kept.
+std::unique_ptr<clang::ASTConsumer> make_capture_consumer();
 
 } // namespace weft_oss

@@ -10,6 +10,7 @@
 #include <clang/AST/RecordLayout.h>
 #include <clang/AST/Stmt.h>
 #include <clang/Sema/Sema.h>
+#include <clang/Sema/SemaConsumer.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Attributes.h>
 #include <llvm/IR/IRBuilder.h>
@@ -123,8 +124,8 @@ std::string start_of(llvm::StringRef operation) {
 /// Looks for the tasks of a function, the outer ones first. No RecursiveASTVisitor: that takes longer to compile than the rest of the plugin.
 class task_reader {
  public:
-  task_reader(CompilerInstance &of, const task_functions &all, const known_reductions &declared)
-      : compiler(of), context(of.getASTContext()), sema(of.getSema()), functions(all),
+  task_reader(Sema &of, const task_functions &all, const known_reductions &declared)
+      : context(of.getASTContext()), sema(of), functions(all),
         reductions(declared) {}
 
   void walk(Stmt *statement) {
@@ -188,7 +189,7 @@ class task_reader {
   }
 
   void error(SourceLocation where, const std::string &text) {
-    report_error(compiler.getPreprocessor(), where, text);
+    report_error(sema.getPreprocessor(), where, text);
   }
 
   [[nodiscard]] static bool is_pointer(QualType type) { return type->isPointerType(); }
@@ -402,7 +403,6 @@ class task_reader {
     return call;
   }
 
-  CompilerInstance &compiler;
   ASTContext &context;
   Sema &sema;
   const task_functions &functions;
@@ -410,13 +410,24 @@ class task_reader {
   std::map<std::pair<unsigned, unsigned>, Expr *> m_bases; // of items, by task and item
 };
 
-class capture_consumer : public ASTConsumer {
+class capture_consumer : public SemaConsumer {
  public:
-  explicit capture_consumer(CompilerInstance &of) : compiler(of) {}
+  // NOLINTNEXTLINE: the name is Clang's
+  void InitializeSema(Sema &sema) override {
+    m_sema = &sema;
+    begin_parsing(sema);
+  }
+  // NOLINTNEXTLINE: the name is Clang's
+  void ForgetSema() override {
+    m_sema = nullptr;
+    end_parsing();
+  }
   // NOLINTNEXTLINE: the name is Clang's
   bool HandleTopLevelDecl(DeclGroupRef group) override {
+    if (!m_sema || m_sema->getLangOpts().CPlusPlus)
+      return true;
     for (Decl *d : group) {
-      task_reader tasks(compiler, m_functions, m_reductions);
+      task_reader tasks(*m_sema, m_functions, m_reductions);
       if (auto *const variable = llvm::dyn_cast<VarDecl>(d)) {
         tasks.walk(variable->getInit());
         continue;
@@ -443,7 +454,7 @@ class capture_consumer : public ASTConsumer {
     const std::string *const name = task_function(number);
     if (!name)
       return;
-    ASTContext &context = compiler.getASTContext();
+    ASTContext &context = m_sema->getASTContext();
     for (const NamedDecl *found :
          context.getTranslationUnitDecl()->lookup(&context.Idents.get(*name)))
       if (const auto *const f = llvm::dyn_cast<FunctionDecl>(found))
@@ -452,7 +463,7 @@ class capture_consumer : public ASTConsumer {
 
   /// Returns the type that a `declare reduction` is for.
   QualType type_of(unsigned number) {
-    ASTContext &context = compiler.getASTContext();
+    ASTContext &context = m_sema->getASTContext();
     for (const NamedDecl *found : context.getTranslationUnitDecl()->lookup(
              &context.Idents.get("weft_oss_type_" + std::to_string(number))))
       if (const auto *const type = llvm::dyn_cast<TypedefNameDecl>(found))
@@ -467,7 +478,7 @@ class capture_consumer : public ASTConsumer {
     const QualType type = type_of(number);
     if (!declared || type.isNull())
       return false;
-    ASTContext &context = compiler.getASTContext();
+    ASTContext &context = m_sema->getASTContext();
     std::string members;
     context.getObjCEncodingForType(type, members);
     std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
@@ -482,18 +493,18 @@ class capture_consumer : public ASTConsumer {
 
   void note_reduction(unsigned number, FunctionDecl &combine) {
     const declared_reduction &declared = *reduction_declared_by(number);
-    ASTContext &context = compiler.getASTContext();
+    ASTContext &context = m_sema->getASTContext();
     const QualType type = type_of(number);
     for (const known_reduction &known : m_reductions)
       if (known.operation == declared.operation && context.hasSameType(known.type, type))
-        report_error(compiler.getPreprocessor(), declared.where,
+        report_error(m_sema->getPreprocessor(), declared.where,
                      "this reduction is declared already for type '" +
                          type.getAsString(context.getPrintingPolicy()) + "'");
     if (FunctionDecl *const start = function(context, "weft_oss_start_" + std::to_string(number)))
       m_reductions.push_back({declared.operation, type, start, &combine});
   }
 
-  CompilerInstance &compiler;
+  Sema *m_sema = nullptr;
   task_functions m_functions;
   known_reductions m_reductions;
 };
@@ -610,8 +621,8 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
 
 } // namespace
 
-std::unique_ptr<ASTConsumer> make_capture_consumer(CompilerInstance &compiler) {
-  return std::make_unique<capture_consumer>(compiler);
+std::unique_ptr<ASTConsumer> make_capture_consumer() {
+  return std::make_unique<capture_consumer>();
 }
 
 } // namespace weft_oss

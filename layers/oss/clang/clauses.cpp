@@ -11,7 +11,7 @@ using namespace clang;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 std::string pragma_name(const directive_row &which) {
-  return "'#pragma oss " + std::string(which.name) + "'";
+  return "'#pragma " + std::string(which.pragma) + " " + std::string(which.name) + "'";
 }
 
 std::string_view word(const Token &token) {
@@ -69,8 +69,8 @@ std::size_t separator(const tokens &all) {
 
 class parser {
  public:
-  parser(Preprocessor &preprocessor, const tokens &all, SourceLocation oss)
-      : pp(preprocessor), line(all), end(all.empty() ? oss : all.back().getLocation()) {}
+  parser(Preprocessor &preprocessor, const tokens &all, SourceLocation oss, std::string_view which)
+      : pp(preprocessor), line(all), door(which), end(all.empty() ? oss : all.back().getLocation()) {}
 
   std::optional<pragma> run(SourceLocation oss);
 
@@ -80,6 +80,7 @@ class parser {
     failed = true;
   }
   bool directive(SourceLocation oss);
+  bool check_target();
   void clause();
   void add_items(const clause_row &rule, clause_id mode, const tokens &all);
   void add_item(const clause_row &rule, clause_id mode, const tokens &all);
@@ -99,6 +100,7 @@ class parser {
 
   Preprocessor &pp;
   const tokens &line;
+  std::string_view door; // oss or omp
   SourceLocation end;
   std::size_t at = 0;
   pragma result;
@@ -107,7 +109,7 @@ class parser {
 
 bool parser::directive(SourceLocation oss) {
   if (line.empty()) {
-    fail(oss, "'#pragma oss' names no directive");
+    fail(oss, "'#pragma " + std::string(door) + "' names no directive");
     return false;
   }
   std::string name(word(line[0]));
@@ -115,25 +117,27 @@ bool parser::directive(SourceLocation oss) {
   at = 1;
   // Names of two words come first: task for, taskloop for, declare reduction.
   if (line.size() > 1)
-    if (const auto *const both = find_directive(name + " " + std::string(word(line[1])))) {
+    if (const auto *const both = find_directive(name + " " + std::string(word(line[1])), door)) {
       result.directive = both;
       at = 2;
     }
   if (!result.directive)
-    result.directive = find_directive(name);
+    result.directive = find_directive(name, door);
   if (!result.directive) {
     if (name.empty())
       name = spelling(pp, line[0]);
-    const std::string_view near = nearest_directive(name);
-    fail(result.where, "unknown directive '#pragma oss " + name + "'" +
+    const std::string_view near = nearest_directive(name, door);
+    fail(result.where, "unknown directive '#pragma " + std::string(door) + " " + name + "'" +
                            (near.empty() ? "" : "; did you mean " + quoted(near) + "?"));
     return false;
   }
   if (result.directive->how == state::refused) {
     fail(result.where,
-         pragma_name(*result.directive) + " is not supported by this version of Weft");
+         pragma_name(*result.directive) + " is not supported: " + std::string(result.directive->says));
     return false;
   }
+  if (result.directive->id == directive_id::target && !check_target())
+    return false;
   if (result.directive->how == state::ignored) {
     report_warning(pp, result.where,
                    pragma_name(*result.directive) + " is ignored: it is " +
@@ -152,6 +156,23 @@ bool parser::directive(SourceLocation oss) {
     at += 3;
   }
   return true;
+}
+
+/// Refuses devices that are no processors, and functions that stand for others.
+bool parser::check_target() {
+  for (std::size_t i = at; i < line.size(); ++i) {
+    const bool device = word(line[i]) == "device";
+    if (!device && word(line[i]) != "implements")
+      continue;
+    if (device && i + 3 < line.size() && word(line[i + 2]) == "smp" &&
+        line[i + 3].is(tok::r_paren))
+      continue;
+    fail(line[i].getLocation(),
+         "clause " + quoted(word(line[i])) + " of '#pragma omp target' is not supported: " +
+             (device ? "Weft runs tasks on processors, which are device(smp)"
+                     : "a task has one implementation"));
+  }
+  return !failed;
 }
 
 void parser::clause() {
@@ -177,6 +198,10 @@ void parser::clause() {
   if (!found || (d.clauses & bit(found->id)) == 0) {
     if (d.clauses == 0)
       return fail(where, pragma_name(d) + " has no clauses: " + quoted(written));
+    const directive_row *const newer = door == "oss" ? nullptr : find_directive(d.name);
+    if (found && newer && (newer->clauses & bit(found->id)) != 0)
+      return fail(where, "clause " + quoted(written) + " is of OmpSs-2: write " +
+                             pragma_name(*newer));
     const std::string_view near = nearest_clause(written, d.clauses);
     return fail(where, (found ? "clause " + quoted(written) + " does not belong to "
                               : "unknown clause " + quoted(written) + " of ") +
@@ -186,13 +211,8 @@ void parser::clause() {
   if (found->how == state::ignored)
     return report_warning(
         pp, where, "clause " + quoted(written) + " is ignored: it is " + std::string(found->says));
-  if (found->how == state::refused) {
-    const bool of_device = (bit(found->id) & (bit(clause_id::device) | bit(clause_id::ndrange) |
-                                              bit(clause_id::grid) | bit(clause_id::shmem))) != 0;
-    return fail(where,
-                "clause " + quoted(written) + " is not supported" +
-                    (of_device ? ": " + std::string(found->says) : " by this version of Weft"));
-  }
+  if (found->how == state::refused)
+    return fail(where, "clause " + quoted(written) + " is not supported: " + std::string(found->says));
   if (!found->repeats && result.has(found->id))
     return fail(where, "clause " + quoted(written) + " appears twice in " + pragma_name(d));
   result.present |= bit(found->id);
@@ -704,8 +724,9 @@ std::optional<pragma> parser::run(SourceLocation oss) {
 
 } // namespace
 
-std::optional<pragma> parse(Preprocessor &pp, const tokens &line, SourceLocation oss) {
-  return parser(pp, line, oss).run(oss);
+std::optional<pragma> parse(Preprocessor &pp, const tokens &line, SourceLocation oss,
+                            std::string_view which) {
+  return parser(pp, line, oss, which).run(oss);
 }
 
 } // namespace weft_oss

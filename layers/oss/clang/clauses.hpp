@@ -86,7 +86,8 @@ std::string quoted(std::string_view name);
 /// Returns what messages call a directive: '#pragma oss task'.
 std::string pragma_name(const directive_row &which);
 
-/// Parses the tokens behind `#pragma oss`. Reports what is wrong, and returns nothing then.
-std::optional<pragma> parse(clang::Preprocessor &pp, const tokens &line, clang::SourceLocation oss);
+/// Parses the tokens behind `#pragma oss` or `#pragma omp`, as `which` says. Reports what is wrong, and returns nothing then.
+std::optional<pragma> parse(clang::Preprocessor &pp, const tokens &line, clang::SourceLocation oss,
+                            std::string_view which);
 
 } // namespace weft_oss

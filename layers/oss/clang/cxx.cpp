@@ -809,6 +809,8 @@ void write_cxx(writer &code, const pragma &parsed, const tokens &statement, cons
   case directive_id::assertion:
     return;
   case directive_id::lint:
+  case directive_id::target:
+  case directive_id::other:
     code << statement;
     return;
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler of `#pragma oss`: reads the clauses and the statement behind them, and puts code in their place.
+// The handler of `#pragma oss`, and of `#pragma omp` where that is OmpSs-1: reads the clauses and the statement behind them, and puts code in their place.
 #include "c.hpp"
 #include "cxx.hpp"
 #include "jumps.hpp"
 
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/SourceManager.h>
-#include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendPluginRegistry.h>
 #include <clang/Lex/Pragma.h>
 #include <clang/Sema/IdentifierResolver.h>
@@ -20,19 +19,17 @@ namespace {
 
 using namespace clang;
 
-CompilerInstance *g_compiler = nullptr; // none while a file is only preprocessed
+Sema *g_sema = nullptr; // none while a file is only preprocessed
+bool g_takes_omp = false;
 
 /// Leaves the compiler as it is; the plugin learns of it.
 class oss_action : public PluginASTAction {
  protected:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
-                                                 llvm::StringRef) override {
-    g_compiler = &compiler;
-    if (!compiler.getLangOpts().CPlusPlus)
-      return make_capture_consumer(compiler);
-    return std::make_unique<ASTConsumer>();
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
+    return make_capture_consumer();
   }
-  bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &) override {
+  bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &words) override {
+    g_takes_omp = std::ranges::find(words, "ompss") != words.end();
     return true;
   }
   ActionType getActionType() override { return AddBeforeMainAction; }
@@ -68,7 +65,7 @@ class quiet_captures {
 
 class oss_handler : public PragmaHandler {
  public:
-  oss_handler() : PragmaHandler("oss") {}
+  explicit oss_handler(llvm::StringRef of = "oss") : PragmaHandler(of) {}
 
   void HandlePragma(Preprocessor &pp, PragmaIntroducer, Token &oss) override {
     tokens line;
@@ -79,7 +76,7 @@ class oss_handler : public PragmaHandler {
       line.push_back(t);
     }
     const bool is_c = !pp.getLangOpts().CPlusPlus;
-    const std::optional<pragma> p = parse(pp, line, oss.getLocation());
+    const std::optional<pragma> p = parse(pp, line, oss.getLocation(), std::string_view(getName()));
     if (!p || p->directive->how == state::ignored) // the statement, if there is one, runs as it is
       return;
     if (is_c && refuse_in_c(pp, *p))
@@ -206,9 +203,9 @@ namespace {
 /// Returns whether a name may be that of a global variable for which `is_one` holds.
 template <class Is>
 bool names_global(const Token &token, Is is_one) {
-  if (!g_compiler || !g_compiler->hasSema())
+  if (!g_sema)
     return false;
-  Sema &sema = g_compiler->getSema();
+  Sema &sema = *g_sema;
   const DeclarationName name(token.getIdentifierInfo());
   const auto is = [&](const NamedDecl *found) {
     const auto *const variable = llvm::dyn_cast<VarDecl>(found->getUnderlyingDecl());
@@ -226,6 +223,19 @@ bool names_global(const Token &token, Is is_one) {
 }
 
 } // namespace
+
+void begin_parsing(Sema &sema) {
+  g_sema = &sema;
+  Preprocessor &pp = sema.getPreprocessor();
+  if (!g_takes_omp)
+    return;
+  // Here and not in the registry, because the parser adds a handler of its own when it is made. It removes that by name,
+  // so this one must be there then, and has no owner.
+  static oss_handler *const omp = new oss_handler("omp");
+  pp.RemovePragmaHandler(omp);
+  pp.AddPragmaHandler(omp);
+}
+void end_parsing() { g_sema = nullptr; }
 
 bool names_global_variable(const Token &token) {
   return names_global(token, [](const VarDecl &variable) {

@@ -64,6 +64,47 @@ constexpr directive_row k_directives[] = {
      "a note to a checker; the statement behind it runs as it is"},
 };
 
+constexpr clause_set k_task_1 = bit(in) | bit(out) | bit(inout) | bit(concurrent) |
+                                bit(commutative) | bit(depend) | k_sharing | bit(if_) | bit(final) |
+                                bit(priority) | bit(label) | bit(reduction) | bit(untied) |
+                                bit(mergeable) | bit(tied) | bit(input) | bit(output);
+constexpr std::string_view k_of_teams = "it is for OpenMP's teams of threads, which OmpSs has not";
+
+constexpr directive_row k_directives_1[] = {
+    {directive_id::task, "task", body::statement, state::compiled, k_task_1,
+     "As of `#pragma oss`, on statements and on functions.", "omp"},
+    {directive_id::taskwait, "taskwait", body::nothing, state::compiled,
+     bit(on) | bit(in) | bit(out) | bit(inout) | bit(depend) | bit(noflush),
+     "As of `#pragma oss`: it waits for grandchildren, too, and with `on` also for readers.", "omp"},
+    {directive_id::taskyield, "taskyield", body::nothing, state::compiled, 0, "As of `#pragma oss`.",
+     "omp"},
+    {directive_id::critical, "critical", body::statement, state::compiled, 0,
+     "As of `#pragma oss`; both exclude each other.", "omp"},
+    {directive_id::atomic, "atomic", body::statement, state::compiled,
+     k_atomic_forms | k_atomic_orders, "As of `#pragma oss`.", "omp"},
+    {directive_id::declare_reduction, "declare reduction", body::nothing, state::compiled, 0,
+     "As of `#pragma oss`.", "omp"},
+    {directive_id::target, "target", body::statement, state::ignored, 0,
+     "a note on the task behind it, which runs on a processor; refused with another device than "
+     "smp, and with implements",
+     "omp"},
+    {directive_id::other, "simd", body::statement, state::ignored, 0,
+     "a hint to the compiler; the loop behind it runs as it is", "omp"},
+    {directive_id::other, "for", body::loop, state::refused, 0,
+     "write '#pragma oss taskloop' or '#pragma oss task for', and a taskwait", "omp"},
+    {directive_id::other, "taskloop", body::loop, state::refused, 0,
+     "it waits for its tasks; write '#pragma oss taskloop', and a taskwait", "omp"},
+    {directive_id::other, "taskgroup", body::statement, state::refused, 0,
+     "write '#pragma omp taskwait' behind the statement", "omp"},
+    {directive_id::other, "parallel", body::statement, state::refused, 0, k_of_teams, "omp"},
+    {directive_id::other, "single", body::statement, state::refused, 0, k_of_teams, "omp"},
+    {directive_id::other, "master", body::statement, state::refused, 0, k_of_teams, "omp"},
+    {directive_id::other, "sections", body::statement, state::refused, 0, k_of_teams, "omp"},
+    {directive_id::other, "barrier", body::nothing, state::refused, 0, k_of_teams, "omp"},
+    {directive_id::other, "threadprivate", body::nothing, state::refused, 0,
+     "a task may go on on another thread behind a wait", "omp"},
+};
+
 constexpr clause_row k_clauses[] = {
     {in, "in", takes::items, true, state::compiled, "The task reads the items."},
     {out, "out", takes::items, true, state::compiled, "The task writes the items."},
@@ -147,6 +188,16 @@ constexpr clause_row k_clauses[] = {
      "it is memory of an accelerator, and Weft runs tasks on processors"},
     {node, "node", takes::other, false, state::ignored,
      "the name of a node of a cluster, and the program runs on one"},
+    {untied, "untied", takes::nothing, false, state::ignored,
+     "what each task is: behind a wait it goes on on any worker"},
+    {mergeable, "mergeable", takes::nothing, false, state::ignored,
+     "a permission that Weft does not need"},
+    {noflush, "noflush", takes::nothing, false, state::ignored,
+     "about data of accelerators, and Weft runs tasks on processors"},
+    {tied, "tied", takes::nothing, false, state::refused,
+     "behind a wait a task may go on on another worker"},
+    {input, "input", takes::other, true, state::refused, "its name is 'in' by now"},
+    {output, "output", takes::other, true, state::refused, "its name is 'out' by now"},
 };
 
 std::size_t distance(std::string_view a, std::string_view b) { // of Levenshtein
@@ -178,14 +229,16 @@ std::string_view nearest(std::string_view wrong, const Rows &rows, const Allowed
   return best;
 }
 
+std::span<const directive_row> rows_of(std::string_view pragma) {
+  return pragma == "oss" ? std::span<const directive_row>(k_directives) : k_directives_1;
+}
+
 } // namespace
 
-std::span<const directive_row> directives() { return k_directives; }
-std::span<const clause_row> clauses() { return k_clauses; }
-
-const directive_row *find_directive(std::string_view name) {
-  const auto *const found = std::ranges::find(k_directives, name, &directive_row::name);
-  return found == std::end(k_directives) ? nullptr : found;
+const directive_row *find_directive(std::string_view name, std::string_view pragma) {
+  const std::span<const directive_row> all = rows_of(pragma);
+  const auto found = std::ranges::find(all, name, &directive_row::name);
+  return found == all.end() ? nullptr : &*found;
 }
 const clause_row *find_clause(std::string_view name, clause_set preferred) {
   const clause_row *found = nullptr;
@@ -196,25 +249,20 @@ const clause_row *find_clause(std::string_view name, clause_set preferred) {
 }
 const clause_row &row(clause_id id) { return *std::ranges::find(k_clauses, id, &clause_row::id); }
 
-std::string_view nearest_directive(std::string_view wrong) {
-  return nearest(wrong, k_directives, [](const directive_row &) { return true; });
+std::string_view nearest_directive(std::string_view wrong, std::string_view pragma) {
+  return nearest(wrong, rows_of(pragma),
+                 [](const directive_row &d) { return d.how != state::refused; });
 }
 std::string_view nearest_clause(std::string_view wrong, clause_set among) {
   return nearest(wrong, k_clauses, [&](const clause_row &r) { return (bit(r.id) & among) != 0; });
 }
 
 std::string reference_page() {
-  const auto cell = [](state how, std::string_view says, bool sentence) {
-    std::string text;
-    if (how == state::refused)
-      text = sentence ? "*Not yet.* " : "*Refused:* ";
-    else if (how == state::ignored)
-      text = "*Ignored:* ";
-    return text + std::string(says);
-  };
-  // A reason begins in small letters, what a row does in capitals.
-  const auto row_of = [&](state how, std::string_view says) {
-    return cell(how, says, says.front() >= 'A' && says.front() <= 'Z');
+  const auto row_of = [](state how, std::string_view says) {
+    return (how == state::refused   ? "*Refused:* "
+            : how == state::ignored ? "*Ignored:* "
+                                    : "") +
+           std::string(says);
   };
   std::string page =
       "# Directives and clauses of `#pragma oss`\n\n"
@@ -222,16 +270,19 @@ std::string reference_page() {
       "reads: `weft-oss-table`.\n"
       "[oss.md](oss.md) shows how to use it.\n\n"
       "## Directives\n\n| directive | meaning | clauses |\n| --- | --- | --- |\n";
-  for (const directive_row &d : k_directives) {
-    // Loops have the clauses of a task and some more.
-    const bool as_task = d.id != directive_id::task && (d.clauses & k_task) == k_task;
-    std::string names = as_task ? "those of `task`" : "";
-    for (const clause_row &c : k_clauses)
-      if (!(as_task && (k_task & bit(c.id)) != 0) && d.how != state::ignored &&
-          (d.clauses & bit(c.id)) != 0 && (bit(c.id) & k_device) == 0)
-        names += (names.empty() ? "`" : ", `") + std::string(c.name) + "`";
-    page += "| `" + std::string(d.name) + "` | " + row_of(d.how, d.says) + " | " + names + " |\n";
-  }
+  const auto table_of = [&](std::string_view pragma) {
+    for (const directive_row &d : rows_of(pragma)) {
+      // Loops have the clauses of a task and some more.
+      const bool as_task = d.id != directive_id::task && (d.clauses & k_task) == k_task;
+      std::string names = as_task ? "those of `task`" : "";
+      for (const clause_row &c : k_clauses)
+        if (!(as_task && (k_task & bit(c.id)) != 0) && d.how == state::compiled &&
+            (d.clauses & bit(c.id)) != 0 && (bit(c.id) & k_device) == 0 && c.how == state::compiled)
+          names += (names.empty() ? "`" : ", `") + std::string(c.name) + "`";
+      page += "| `" + std::string(d.name) + "` | " + row_of(d.how, d.says) + " | " + names + " |\n";
+    }
+  };
+  table_of("oss");
   page += "\n## Clauses\n\n| clause | meaning |\n| --- | --- |\n";
   for (const clause_row &c : k_clauses) {
     std::string form(c.name);
@@ -275,7 +326,11 @@ std::string reference_page() {
       "| `{m[i][j], i=0;n, j=i:n-1}` | several iterators; a later one may use an earlier one |\n"
       "\n## C\n\n"
       "`weft-cc` compiles all of this; `declare reduction` must be outside of functions in C.\n"
-      "`atomic` takes objects of at most 8 bytes.\n";
+      "`atomic` takes objects of at most 8 bytes.\n"
+      "\n## `#pragma omp` of OmpSs-1\n\n"
+      "With `--ompss` these are compiled, too; what OmpSs-1 has beside them is refused by name.\n\n"
+      "| directive | meaning | clauses |\n| --- | --- | --- |\n";
+  table_of("omp");
   return page;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directives and clauses of OmpSs-2: the one table that the plugin reads, and that docs/user/oss_reference.md is printed from.
+// The directives and clauses of OmpSs-2, and those of OmpSs-1: the one table that the plugin reads, and that docs/user/oss_reference.md is
+// printed from.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,9 @@ enum class directive_id : std::uint8_t {
   atomic,
   declare_reduction,
   assertion,
-  lint
+  lint,
+  target, ///< of OmpSs-1
+  other ///< one that is ignored or refused by its row alone
 };
 
 enum class clause_id : std::uint8_t {
@@ -94,6 +97,12 @@ enum class clause_id : std::uint8_t {
   grid,
   shmem,
   node,
+  untied, // from here on of OmpSs-1
+  mergeable,
+  noflush,
+  tied,
+  input,
+  output,
   count_
 };
 
@@ -116,18 +125,17 @@ struct directive_row {
   state how;
   clause_set clauses; ///< that it may have
   std::string_view says;
+  std::string_view pragma = "oss"; ///< or "omp", of OmpSs-1
 };
 
-std::span<const directive_row> directives();
-std::span<const clause_row> clauses();
-
-const directive_row *find_directive(std::string_view name);
+/// Returns the row of a directive of `#pragma oss` or `#pragma omp`, or null.
+const directive_row *find_directive(std::string_view name, std::string_view pragma = "oss");
 /// Returns the row of a name; of several, one of `preferred` if there is one.
 const clause_row *find_clause(std::string_view name, clause_set preferred = ~clause_set{0});
 const clause_row &row(clause_id id);
 
 /// Returns the name of the table that `wrong` is a misspelling of, or nothing.
-std::string_view nearest_directive(std::string_view wrong);
+std::string_view nearest_directive(std::string_view wrong, std::string_view pragma);
 std::string_view nearest_clause(std::string_view wrong, clause_set among);
 
 /// Returns the table as the page docs/user/oss_reference.md.

@@ -6,7 +6,7 @@ int main(void) {
   int x = 0, y = 0;
 #pragma oss task out(x)
   x = 21;
-#pragma oss task in(x) out(y)
+#pragma omp task in(x) out(y)
   y = 2 * x;
 #pragma oss taskwait
   printf("weft %s: %d\n", weft_version(), y);

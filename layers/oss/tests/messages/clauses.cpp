@@ -8,7 +8,7 @@ void f(int n, int *p, s *q) {
   ++n;
 #pragma oss task inuot(n) // error 18: unknown clause 'inuot' of '#pragma oss task'; did you mean 'inout'?
   ++n;
-#pragma oss task inout(n) untied // error 27: unknown clause 'untied' of '#pragma oss task'
+#pragma oss task inout(n) untied // error 27: clause 'untied' does not belong to '#pragma oss task'
   ++n;
 #pragma oss task grainsize(4) // error 18: clause 'grainsize' does not belong to '#pragma oss task'
   ++n;
