@@ -12,7 +12,10 @@
 #include <clang/Sema/Sema.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace weft_oss {
 namespace {
@@ -63,6 +66,67 @@ class quiet_captures {
   SourceLocation m_first;
 };
 
+/// Gives each error about a token of a pragma once, because code may have an item at several places; and of
+/// the code around it no error that follows from that.
+class each_once : public DiagnosticConsumer {
+ public:
+  explicit each_once(DiagnosticsEngine &engine) : m_next(*engine.getClient()), m_owned(engine.takeClient()) {
+    NumErrors = m_next.getNumErrors();
+    NumWarnings = m_next.getNumWarnings();
+  }
+  // NOLINTBEGIN: the names are Clang's
+  void BeginSourceFile(const LangOptions &language, const Preprocessor *pp) override {
+    m_next.BeginSourceFile(language, pp);
+  }
+  void EndSourceFile() override { m_next.EndSourceFile(); }
+  void finish() override { m_next.finish(); }
+  bool IncludeInDiagnosticCounts() const override { return m_next.IncludeInDiagnosticCounts(); }
+  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
+    if (level != DiagnosticsEngine::Note)
+      m_drops = level >= DiagnosticsEngine::Error && is_known(info);
+    if (m_drops)
+      return;
+    if (m_next.IncludeInDiagnosticCounts())
+      DiagnosticConsumer::HandleDiagnostic(level, info);
+    m_next.HandleDiagnostic(level, info);
+  }
+  // NOLINTEND
+  void add(const SourceManager &sources, const Token &oss, const tokens &behind) {
+    ++m_pragmas;
+    m_pragma_at[sources.getFileLoc(oss.getLocation()).getRawEncoding()] = m_pragmas;
+    for (const Token &t : behind)
+      m_pragma_at[sources.getFileLoc(t.getLocation()).getRawEncoding()] = m_pragmas;
+  }
+
+ private:
+  bool is_known(const Diagnostic &info) {
+    if (!info.hasSourceManager() || info.getLocation().isInvalid())
+      return false;
+    const SourceManager &sources = info.getSourceManager();
+    const unsigned place = sources.getFileLoc(info.getLocation()).getRawEncoding();
+    const auto pragma = m_pragma_at.find(place);
+    if (pragma == m_pragma_at.end())
+      return false;
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    const llvm::StringRef says = text;
+    const bool of_plugin = sources.getBufferName(sources.getSpellingLoc(info.getLocation())) == k_buffer;
+    if (of_plugin && m_failed.contains(pragma->second) &&
+        (says.starts_with("expected ") || says.contains("undeclared identifier")))
+      return true;
+    m_failed.insert(pragma->second);
+    return !m_given.emplace(place, says.str()).second;
+  }
+  DiagnosticConsumer &m_next;
+  std::unique_ptr<DiagnosticConsumer> m_owned; // m_next, if the engine had it
+  std::map<unsigned, unsigned> m_pragma_at; // by place
+  std::set<unsigned> m_failed;
+  unsigned m_pragmas = 0;
+  std::set<std::pair<unsigned, std::string>> m_given;
+  bool m_drops = false; // the notes behind a dropped error
+};
+each_once *g_once = nullptr; // the engine's; none while a file is only preprocessed
+
 class oss_handler : public PragmaHandler {
  public:
   explicit oss_handler(llvm::StringRef of = "oss") : PragmaHandler(of) {}
@@ -75,6 +139,8 @@ class oss_handler : public PragmaHandler {
         break;
       line.push_back(t);
     }
+    if (g_once)
+      g_once->add(pp.getSourceManager(), oss, line);
     const bool is_c = !pp.getLangOpts().CPlusPlus;
     const std::optional<pragma> p = parse(pp, line, oss.getLocation(), std::string_view(getName()));
     if (!p || p->directive->how == state::ignored) // the statement, if there is one, runs as it is
@@ -112,6 +178,8 @@ class oss_handler : public PragmaHandler {
       if (!loops || !check_jumps(pp, loops->body, name, /*body_of_loop=*/true))
         return put_back(pp, behind.read, behind);
     } else if (p->directive->id == directive_id::atomic) {
+      if (g_once) // a comparison is written twice
+        g_once->add(pp.getSourceManager(), oss, behind.read);
       atomic = parse_atomic(pp, *p, behind.read);
       if (!atomic)
         return put_back(pp, behind.read, behind);
@@ -227,6 +295,8 @@ bool names_global(const Token &token, Is is_one) {
 void begin_parsing(Sema &sema) {
   g_sema = &sema;
   Preprocessor &pp = sema.getPreprocessor();
+  g_once = new each_once(pp.getDiagnostics());
+  pp.getDiagnostics().setClient(g_once, /*ShouldOwnClient=*/true);
   if (!g_takes_omp)
     return;
   // Here and not in the registry, because the parser adds a handler of its own when it is made. It removes that by name,

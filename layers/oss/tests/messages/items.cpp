@@ -11,6 +11,10 @@ void f(int n, int *p, s *q) {
   ++n;
 #pragma oss task in(absent[2]) // error 21: use of undeclared identifier 'absent'
   ++n;
+#pragma oss task reduction(+ : absent) // error 32: use of undeclared identifier 'absent'
+  ++n;
+#pragma oss task in(p[absent;2], p[other:n]) // error 23: use of undeclared identifier 'absent' // error 36: use of undeclared identifier 'other'
+  ;
 #pragma oss task in(q->b) // error 24: no member named 'b' in 's'
   ++n;
 #pragma oss task in(n)

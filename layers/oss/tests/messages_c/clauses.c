@@ -39,6 +39,10 @@ out:;
   wide += 1;
 #pragma oss lint in(n) // warning 13: '#pragma oss lint' is ignored: it is a note to a checker; the statement behind it runs as it is
   n += 1;
+#pragma oss task in({p[i], i=absent;n}, {p[k], k=n:absent}) // error 30: use of undeclared identifier 'absent' // error 52: use of undeclared identifier 'absent'
+  ++n;
+#pragma oss atomic compare
+  n = n == absent ? 1 : n; // error 12: use of undeclared identifier 'absent'
 #pragma oss atomic read
   n += 1; // error 3: the statement of '#pragma oss atomic read' must be v = x
 }
