@@ -474,9 +474,14 @@ class c_writer {
     code.at(it.where);
     const std::size_t n = dimensions(it);
     if (!bytes && is_reduction(it)) {
-      code << "weft_oss_access(&" + reductions() + "[" +
-                  std::to_string(std::ranges::find(m_reduced, &it) - m_reduced.begin()) + "], " +
-                  (it.mode == clause_id::reduction || iterates() ? "10)" : "11)");
+      const std::string at =
+          "[" + std::to_string(std::ranges::find(m_reduced, &it) - m_reduced.begin()) + "]";
+      const bool weak = it.mode != clause_id::reduction;
+      code << "weft_oss_access(" +
+                  (weak || iterates()
+                       ? "weft_oss_itself(&" + reductions() + at + ", &" + moves() + at + ")"
+                       : "&" + reductions() + at) +
+                  (weak && !iterates() ? ", 11)" : ", 10)");
     } else if (!bytes) {
       code << "weft_oss_access(&(";
       first_element(it);

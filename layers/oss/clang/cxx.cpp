@@ -278,6 +278,8 @@ class task_writer {
                   "::weft::oss::picked<void>{}; })";
       if (!m_chunk.empty())
         code << "; })";
+      if (is_weak(*m_reductions.back().second) || iterates()) // its children would name another copy
+        code << "; " + name + ".place().must_be_itself()";
       code << "; static_assert(::weft::oss::is_reduction<decltype(" + name +
                   ")>, \"#pragma oss: reduction '" + it.spelled +
                   "' is not declared for the type of this item; write '#pragma oss declare "

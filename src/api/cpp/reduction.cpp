@@ -8,6 +8,7 @@
 #include "task/hooks.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/layer/reduction_origin.hpp>
 #include <weft/reduction.hpp>
 #include <weft/taskfor.hpp>
 
@@ -139,4 +140,29 @@ void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t byte
 }
 
 } // namespace detail
+
+namespace layer {
+
+using namespace rt;
+
+void *reduction_origin(const void *address) {
+  void *const at = const_cast<void *>(address);
+  worker *const w = this_worker_or_null();
+  if (!w || is_over(*w->current))
+    return at;
+  task &t = covering_task(*w->current);
+  if (t.has(detail::k_implicit))
+    return at;
+  for (data_access *a = t.accesses(), *const end = a + known_accesses(t); a != end; ++a) {
+    if (is_finished(*a) || !detail::reduces(*a))
+      continue;
+    const detail::reduction_spec &how = a->joined->copies->how();
+    const std::size_t bytes = static_cast<std::size_t>(how.count) * how.bytes;
+    if (detail::take_copy(*a, *w->current, t, *w, bytes) == address)
+      return const_cast<void *>(how.address);
+  }
+  return at;
+}
+
+} // namespace layer
 } // namespace weft::inline v0

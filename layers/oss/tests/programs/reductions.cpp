@@ -304,7 +304,62 @@ static void declared() {
   CHECK(bits == 15 + 4 + 4);
 }
 
+// Tasks below a reduction that reduce the same: by the name, by a reference, by a pointer to a part, in shared loops.
+void add_below(long &sum, double *part) {
+  for (int i = 0; i < 3; ++i) {
+#pragma oss task reduction(+ : sum) reduction(max : part[0;3])
+    {
+      sum += 1;
+      part[2] = part[2] < i + 10.5 ? i + 10.5 : part[2];
+#pragma oss task reduction(+ : sum)
+      sum += 100;
+    }
+  }
+}
+void below() {
+  long sum = 5;
+  double v[4] = {1, 2, 3, 4};
+  for (int k = 0; k < 20; ++k) {
+#pragma oss task reduction(+ : sum) reduction(max : v[1;3])
+    {
+      sum += 1000;
+      add_below(sum, v + 1);
+    }
+  }
+#pragma oss task for chunksize(1) reduction(+ : sum)
+  for (int i = 0; i < 8; ++i) {
+    sum += 1;
+#pragma oss task reduction(+ : sum)
+    sum += 1;
+  }
+#pragma oss taskwait
+  CHECK(sum == 5 + 20 * (1000 + 3 * 101) + 16);
+  CHECK(v[0] == 1 && v[1] == 2 && v[2] == 3 && v[3] == 12.5);
+#ifndef WEFT_OSS_REGIONS // by bytes there are no copies
+  int refused = 0;
+#pragma oss task reduction(+ : sum) shared(refused)
+  {
+    try {
+#pragma oss task weakreduction(+ : sum)
+      ;
+    } catch (const weft::error &e) {
+      refused += e.code() == weft::errc::invalid_argument;
+    }
+    try {
+#pragma oss taskiter reduction(+ : sum)
+      for (int i = 0; i < 2; ++i) {
+      }
+    } catch (const weft::error &e) {
+      refused += e.code() == weft::errc::invalid_argument;
+    }
+  }
+#pragma oss taskwait
+  CHECK(refused == 2);
+#endif
+}
+
 int main() {
+  below();
   operations();
   items();
   order();

@@ -372,7 +372,50 @@ static void declared(void) {
 #endif
 }
 
+// Tasks below a reduction that reduce the same: by the name, by a pointer to it, of a part, in shared loops.
+static void add_below(long *sum, double *part) {
+  for (int i = 0; i < 3; ++i) {
+#pragma oss task reduction(+ : *sum) reduction(max : part[0;3])
+    {
+      *sum += 1;
+      part[2] = part[2] < i + 10.5 ? i + 10.5 : part[2];
+#pragma oss task reduction(+ : *sum)
+      *sum += 100;
+    }
+  }
+}
+static void below(void) {
+  long sum = 5;
+  double v[4] = {1, 2, 3, 4};
+  for (int k = 0; k < 20; ++k) {
+#pragma oss task reduction(+ : sum) reduction(max : v[1;3])
+    {
+      sum += 1000;
+      add_below(&sum, v + 1);
+#pragma oss task reduction(+ : g_total)
+      g_total += 1;
+    }
+  }
+#pragma oss task for chunksize(1) reduction(+ : sum)
+  for (int i = 0; i < 8; ++i) {
+    sum += 1;
+#pragma oss task reduction(+ : sum)
+    sum += 1;
+  }
+#pragma oss task reduction(+ : g_total)
+  {
+    g_total += 2;
+#pragma oss task reduction(+ : g_total)
+    g_total += 3;
+  }
+#pragma oss taskwait
+  CHECK(sum == 5 + 20 * (1000 + 3 * 101) + 16 && g_total == 26);
+  CHECK(v[0] == 1 && v[1] == 2 && v[2] == 3 && v[3] == 12.5);
+  g_total = 1;
+}
+
 int main(void) {
+  below();
   types();
   items(6);
   order();

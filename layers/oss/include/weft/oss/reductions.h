@@ -86,21 +86,35 @@ typedef struct weft_oss_move {
   __SIZE_TYPE__ away; /* what has been added to that pointer */
 } weft_oss_move;
 
+/* weft::layer::reduction_origin */
+extern void *weft_oss_origin(const void *address) __asm__("_ZN4weft2v05layer16reduction_originEPKv");
+
 /* Fills what a clause says of one item. The consumer writes the last three arguments, which depend on the item's type. */
 WEFT_OSS_LOCAL inline void
 weft_oss_reduce(weft_reduction *reduction, weft_oss_move *move, const volatile void *address,
                 __SIZE_TYPE__ bytes, unsigned task, unsigned item, __SIZE_TYPE__ element_bytes,
                 void (*init)(void *, __SIZE_TYPE__, void *),
                 void (*combine)(void *, const void *, __SIZE_TYPE__, void *)) {
-  void *const first = (void *)(__UINTPTR_TYPE__)address;
+  const void *const named = (const void *)(__UINTPTR_TYPE__)address;
+  void *const first = weft_oss_origin(named); /* a creator that reduces the item, too, names its copy */
   const weft_reduction all = {first,         (ptrdiff_t)(element_bytes ? bytes / element_bytes : 0),
                               element_bytes, init,
                               combine,       first};
-  const weft_oss_move to = {first, bytes, 0, 0};
+  const weft_oss_move to = {first, bytes, 0, (__SIZE_TYPE__)named - (__SIZE_TYPE__)first};
   (void)task;
   (void)item;
   *reduction = all;
   *move = to;
+}
+
+/* Ends the program where an item is the creator's copy: the children of a task without a copy would name that. */
+WEFT_OSS_LOCAL inline const weft_reduction *weft_oss_itself(const weft_reduction *reduction,
+                                                            const weft_oss_move *move) {
+  if (move->away)
+    weft_oss_refuse("a weakreduction or a taskiter of '#pragma oss' is below a reduction of the "
+                    "same item; give the task that it is in weakreduction, or the one below it "
+                    "reduction");
+  return reduction;
 }
 
 /* Returns how many elements a part of an array has. */

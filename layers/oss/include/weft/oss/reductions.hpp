@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/error.hpp>
+#include <weft/layer/reduction_origin.hpp>
 #include <weft/oss/items.hpp>
 #include <weft/reduction.hpp>
 
@@ -114,8 +115,10 @@ struct kind_of<T, Op> {
 /// copy by the variable that the item begins with.
 class reduced_place {
  public:
-  reduced_place(const void *first, std::ptrdiff_t count, std::size_t bytes, bool in_place) noexcept
-      : m_first(first), m_count(count), m_bytes(bytes), m_in_place(in_place) {} ///< of a clause
+  reduced_place(const void *first, const void *named, std::ptrdiff_t count, std::size_t bytes,
+                bool in_place) noexcept
+      : m_first(first), m_named(named), m_count(count), m_bytes(bytes),
+        m_in_place(in_place) {} ///< of a clause, whose item has the address `named`
 
   /// Returns the variable as if the item were where the copy is: a pointer moves, any other
   /// variable is a reference.
@@ -125,7 +128,7 @@ class reduced_place {
     if (!m_in_place && m_count != 0)
       away = reinterpret_cast<std::uintptr_t>(
                  weft::v0::detail::reduction_copy(m_first, m_count, m_bytes)) -
-             reinterpret_cast<std::uintptr_t>(m_first);
+             reinterpret_cast<std::uintptr_t>(m_named);
     if constexpr (std::is_pointer_v<Base>)
       return reinterpret_cast<std::remove_cv_t<Base>>(reinterpret_cast<std::uintptr_t>(base) +
                                                       away);
@@ -134,8 +137,17 @@ class reduced_place {
                                        away);
   }
 
+  /// Throws where the item is the creator's copy: the children of a task without a copy would name that.
+  void must_be_itself() const {
+    if (m_first != m_named)
+      throw error(errc::invalid_argument,
+                  "a weakreduction or a taskiter of '#pragma oss' is below a reduction of the same "
+                  "item; give the task that it is in weakreduction, or the one below it reduction");
+  }
+
  private:
   const void *m_first;
+  const void *m_named; // in the copy that the creator of the task has, if it reduces the item, too
   std::ptrdiff_t m_count;
   std::size_t m_bytes;
   bool m_in_place; // ordered by bytes: the tasks come one after the other, and no loop is shared
@@ -146,11 +158,9 @@ class reduced_place {
 template <order Order, class T, class Op>
 class reduction_item {
  public:
-  reduction_item(T *first, std::ptrdiff_t count, access_mode mode) noexcept
-      : m_clause(first, count, detail::kind_of<T, Op>::ops,
-                 detail::kind_of<T, Op>::k_declared ? first : nullptr, mode),
-        m_region{region(first, count), mode},
-        m_place(first, count, sizeof(T), Order == order::by_bytes) {} ///< of `count` elements
+  reduction_item(T *named, std::ptrdiff_t count, access_mode mode)
+      : reduction_item(static_cast<T *>(layer::reduction_origin(named)), named, count,
+                       mode) {} ///< of `count` elements
   [[nodiscard]] const auto &clause() const noexcept { ///< for spawn
     if constexpr (Order == order::by_address)
       return m_clause;
@@ -160,6 +170,12 @@ class reduction_item {
   [[nodiscard]] const reduced_place &place() const noexcept { return m_place; } ///< for the task
 
  private:
+  reduction_item(T *first, const T *named, std::ptrdiff_t count, access_mode mode) noexcept
+      : m_clause(first, count, detail::kind_of<T, Op>::ops,
+                 detail::kind_of<T, Op>::k_declared ? first : nullptr, mode),
+        m_region{region(first, count), mode},
+        m_place(first, named, count, sizeof(T), Order == order::by_bytes) {}
+
   reduction_clause<T> m_clause;
   region_access m_region;
   reduced_place m_place;
@@ -170,7 +186,7 @@ class reduction_item<Order, T, void> {
   reduction_item(T *first, std::ptrdiff_t, access_mode) noexcept
       : m_access(weft::v0::detail::access_to(*first, access_mode::inout)) {} ///< of nothing
   [[nodiscard]] const weft::access &clause() const noexcept { return m_access; } ///< an access
-  [[nodiscard]] reduced_place place() const noexcept { return {nullptr, 0, 0, true}; } ///< none
+  [[nodiscard]] reduced_place place() const noexcept { return {nullptr, nullptr, 0, 0, true}; } ///< none
 
  private:
   weft::access m_access;
@@ -197,7 +213,7 @@ elements<std::remove_all_extents_t<T>> elements_of(T &object) noexcept {
 
 /// @{ Returns the reduction of an item: of an object, or of a part of an array without gaps.
 template <access_mode Mode, order Order, class T, class Pick>
-[[nodiscard]] auto reduce(T &object, Pick) noexcept {
+[[nodiscard]] auto reduce(T &object, Pick) {
   static_cast<void>(&detail::k_noted<Order>);
   const auto all = detail::elements_of(object);
   using element = std::remove_pointer_t<decltype(all.first)>;
