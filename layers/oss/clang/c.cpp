@@ -86,7 +86,7 @@ class c_writer {
                  : iterates() ? "_taskiter" + task_of + "&" + rounds() + ", "
                               : task_of) +
                 (bytes ? "0" : count()) + ", " +
-                (has_options() ? "&weft_oss_options_" + number : "0") + (asks ? ", 1);" : ", 0);") +
+                "&weft_oss_options_" + number + (asks ? ", 1);" : ", 0);") +
                 " char *weft_oss_free_" + number + " = weft_oss_behind(weft_oss_variables_" +
                 number + ", 0); (void)weft_oss_free_" + number + ";";
     for (std::size_t i = 0; copies() && i < m_reduced.size(); ++i) {
@@ -158,13 +158,13 @@ class c_writer {
   }
 
  private:
-  [[nodiscard]] bool has_options() const {
-    for (const clause_id id :
-         {clause_id::if_, clause_id::final, clause_id::priority, clause_id::cost, clause_id::label,
-          clause_id::wait, clause_id::onready})
+  /// Returns whether the options of the task are the same whenever it is created.
+  [[nodiscard]] bool has_constant_options() const {
+    for (const clause_id id : {clause_id::if_, clause_id::final, clause_id::priority,
+                               clause_id::cost, clause_id::label, clause_id::onready})
       if (parsed.has(id))
-        return true;
-    return false;
+        return false;
+    return true;
   }
   [[nodiscard]] bool shares() const {
     return parsed.directive->id == directive_id::task_for ||
@@ -373,10 +373,13 @@ class c_writer {
   }
 
   void options() {
-    if (!has_options())
-      return;
-    code << "weft_spawn_options weft_oss_options_" + number + " = {sizeof(weft_spawn_options), ";
-    value(clause_id::label, "(", "), ", "0, ");
+    // Without a label the place of the pragma is the name.
+    std::string place_of;
+    for (const char c : code.file_and_line())
+      place_of += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
+    code << std::string(has_constant_options() ? "static " : "") +
+                "weft_spawn_options weft_oss_options_" + number + " = {sizeof(weft_spawn_options), ";
+    value(clause_id::label, "(", "), ", ("\"" + place_of + "\", ").c_str());
     value(clause_id::priority, "(int)(", "), ", "0, ");
     value(clause_id::final, "((", ") ? 1u : 0u) ", "0u ");
     value(clause_id::if_, "| ((", ") ? 0u : 2u) ", "");
@@ -553,6 +556,10 @@ class c_writer {
   void write_list() {
     if (parsed.items.empty())
       return;
+    // Read at the start of the program, to tell of files with different orders.
+    code << "static const char weft_oss_order_" + number +
+                " __attribute__((used, retain, section(\"weft_oss_order\"))) = " +
+                (bytes ? "1;" : "0;");
     if (!has_iterators(parsed) && has_chunks())
       return items_of_chunk();
     if (!has_iterators(parsed)) {

@@ -39,6 +39,11 @@ std::string spelling(Preprocessor &pp, const Token &token) {
   return pp.getSpelling(token);
 }
 
+std::string file_and_line(const SourceManager &sources, SourceLocation where) {
+  const PresumedLoc place = sources.getPresumedLoc(where);
+  return place.isInvalid() ? "" : place.getFilename() + (":" + std::to_string(place.getLine()));
+}
+
 std::size_t closing(const tokens &all, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < all.size(); ++i) {

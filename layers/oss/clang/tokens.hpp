@@ -24,6 +24,9 @@ void report_note(clang::Preprocessor &pp, clang::SourceLocation where, const std
 /// Returns how the user has written a token.
 std::string spelling(clang::Preprocessor &pp, const clang::Token &token);
 
+/// Returns the file and line of a place, as compilers write them.
+std::string file_and_line(const clang::SourceManager &sources, clang::SourceLocation where);
+
 /// Returns the index of the bracket that closes the one at `open`, or the size.
 std::size_t closing(const tokens &all, std::size_t open);
 
@@ -93,6 +96,10 @@ class writer {
   }
   /// Returns a writer of nothing yet at the same place.
   [[nodiscard]] writer another() const { return {pp, m_place}; }
+  /// Returns the file and line of the place.
+  [[nodiscard]] std::string file_and_line() const {
+    return weft_oss::file_and_line(pp.getSourceManager(), m_place);
+  }
   /// Returns how the user has written a token.
   [[nodiscard]] std::string spelled(const clang::Token &token) const { return spelling(pp, token); }
   tokens out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -163,6 +164,14 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
   return t;
 }
 
+/// Returns whether the options name a task, and ask for nothing else.
+bool only_name(const weft_spawn_options &options) noexcept {
+  return options.size == sizeof options &&
+         (static_cast<unsigned>(options.priority) | options.flags | options.stack_bytes |
+          options.cost | reinterpret_cast<std::uintptr_t>(options.onready) |
+          reinterpret_cast<std::uintptr_t>(options.group)) == 0;
+}
+
 /// Creates a task whose argument the caller fills.
 detail::task *create_empty(weft_body body, std::size_t bytes, std::size_t accesses,
                            const weft_spawn_options *options) {
@@ -177,9 +186,12 @@ detail::task *create_empty(weft_body body, std::size_t bytes, std::size_t access
     return t;
   }
   const detail::body_ops &ops = k_inline_ops[(bytes + k_step - 1) / k_step];
+  const bool plain = !options || only_name(*options);
   detail::task *t =
-      options ? detail::task_create_with(ops, accesses, core_options(known_spawn_options(options)))
-              : detail::task_create(ops, accesses, nullptr);
+      plain ? detail::task_create(ops, accesses, nullptr)
+            : detail::task_create_with(ops, accesses, core_options(known_spawn_options(options)));
+  if (options && plain)
+    t->label = options->label;
   auto *closure = static_cast<c_body *>(detail::storage(t));
   ::new (closure) c_body{body, bytes > 0 ? closure + 1 : nullptr};
   return t;

@@ -550,9 +550,25 @@ WEFT_OSS_LOCAL inline long long weft_oss_values(long long first, long long last,
   return 0;
 }
 
+#include <weft/oss/orders.h>
 #include <weft/oss/reductions.h>
+
+/* Each list of items leaves a byte: whether its file orders items by bytes. What has been seen, files of C++ note likewise. */
+extern const char weft_oss_orders[] __asm__("__start_weft_oss_order")
+    __attribute__((weak, visibility("hidden")));
+extern const char weft_oss_orders_end[] __asm__("__stop_weft_oss_order")
+    __attribute__((weak, visibility("hidden")));
+__attribute__((weak, visibility("default"))) unsigned char weft_oss_orders_seen[2];
 
 /* Gives tasks the stacks that programs of OmpSs-2 expect, below file, environment and program. */
 __attribute__((constructor, unused)) static void weft_oss_begin(void) {
+  for (const char *order = weft_oss_orders; order != weft_oss_orders_end; ++order) {
+    const int how = *order;
+    static const char text[] = WEFT_OSS_TWO_ORDERS;
+    if (!weft_oss_orders_seen[how] && weft_oss_orders_seen[1 - how] &&
+        weft_oss_write(2, text, sizeof text - 1) < 0)
+      weft_oss_abort();
+    weft_oss_orders_seen[how] = 1;
+  }
   weft_oss_default("stack.bytes", "8MiB");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/access.hpp>
+#include <weft/oss/orders.h>
 #include <weft/region.hpp>
 #include <weft/task.hpp>
 
@@ -33,16 +34,17 @@ using clause_of = std::conditional_t<Order == order::by_bytes, region_access, we
 
 namespace detail {
 
+/// Says which orders there are: by address, by bytes. Files of C have it, too.
+extern "C" {
+[[gnu::visibility("default")]] inline unsigned char weft_oss_orders_seen[2] = {};
+}
+
 /// Notes before main that a file orders its items so, and reports a program whose files disagree.
 inline void note_order(order how) noexcept {
-  static bool seen[2];
+  auto &seen = weft_oss_orders_seen;
   if (!seen[static_cast<unsigned>(how)] && seen[1 - static_cast<unsigned>(how)])
-    static_cast<void>(std::fputs(
-        "weft: some files of this program order the dependences of '#pragma oss' by address and "
-        "some by bytes, which are not compared with each other; compile all with -foss-regions, or "
-        "none\n",
-        stderr));
-  seen[static_cast<unsigned>(how)] = true;
+    static_cast<void>(std::fputs(WEFT_OSS_TWO_ORDERS, stderr));
+  seen[static_cast<unsigned>(how)] = 1;
 }
 template <order Order>
 inline const bool k_noted = (note_order(Order), true);
