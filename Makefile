@@ -183,7 +183,7 @@ full-fuzz: full-build-gcc full-build-tsan full-build-asan
 	WEFT_WATCH_HANG=abort $(nice) build/gcc/tests/weft_stress_fuzz --seconds $$(($(FUZZ_SECONDS) * 9 / 10)) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
 	! [ -e build/gcc/lib/weft-oss/weft-oss-19.so ] || $(nice) layers/oss/tests/fuzz build/gcc/oss-fuzz build/gcc/bin/weft-cc build/gcc/bin/weft-c++ \
-	  clang++-19 --languages c --seconds $$(($(FUZZ_SECONDS) / 10))
+	  clang++-19 --seconds $$(($(FUZZ_SECONDS) / 10))
 
 sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
 CLANG_FORMAT ?= $(shell command -v clang-format-19 || echo clang-format)
