@@ -3,15 +3,11 @@
 
 #include "arch/thread_pointer.hpp"
 
+#include <weft_common/rseq.hpp>
+
 #include <algorithm>
 #include <csignal>
 #include <unistd.h>
-
-#include <sys/syscall.h>
-
-#if __has_include(<sys/rseq.h>)
-#include <sys/rseq.h>
-#endif
 
 namespace weft::inline v0 {
 namespace rt {
@@ -23,13 +19,8 @@ namespace {
 /// there is no cpu (sched_getcpu() then asks the kernel). A registered one would name the donor's
 /// last cpu, and a sequence that another thread runs with the block would not be restarted.
 void leave_rseq() noexcept {
-#if defined(RSEQ_SIG) && defined(SYS_rseq)
-  constexpr long k_unregister = 1;
-  constexpr unsigned k_least_bytes = 32;
-  if (__rseq_size != 0)
-    syscall(SYS_rseq, static_cast<char *>(thread_pointer()) + __rseq_offset,
-            std::max(__rseq_size, k_least_bytes), k_unregister, RSEQ_SIG);
-#endif
+  if (weft_common::has_rseq())
+    weft_common::unregister_rseq(thread_pointer());
 }
 
 /// Returns the size of a donor's stack. The C library takes the block and its own data from the

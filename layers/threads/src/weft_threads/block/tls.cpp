@@ -8,6 +8,8 @@
 
 #include "weft_threads/block/sanitizer.hpp"
 
+#include <weft_common/rseq.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -28,9 +30,6 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <asm/prctl.h>
-#endif
-#if __has_include(<sys/rseq.h>)
-#include <sys/rseq.h>
 #endif
 
 namespace weft_threads {
@@ -209,14 +208,10 @@ pid_t next_number() noexcept {
 }
 
 void leave_rseq(void *block) noexcept {
-#if defined(RSEQ_SIG)
   constexpr std::uint32_t k_not_registered =
       static_cast<std::uint32_t>(-2); // sched_getcpu() then asks the kernel
-  if (__rseq_size != 0)
-    at<std::uint32_t>(block, static_cast<std::size_t>(__rseq_offset) + 4) = k_not_registered;
-#else
-  (void)block;
-#endif
+  if (weft_common::has_rseq())
+    at<std::uint32_t>(weft_common::rseq_of(block), 4) = k_not_registered;
 }
 
 /// Fills in the descriptor as pthread_create() does.

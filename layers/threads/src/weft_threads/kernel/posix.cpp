@@ -718,14 +718,21 @@ POSIX_API int sigwait(const sigset_t *set, int *signal) {
   return failure;
 }
 
-// The assembler gives each symbol one version, so an older version is an alias.
-#define ALSO_OLD(NAME, NODE, OLD)                                                                  \
-  asm(".symver " #NAME ", " #NAME "@@" #NODE ", remove");                                          \
-  asm(".globl weft_old_" #NAME "\n.set weft_old_" #NAME ", " #NAME "\n.symver weft_old_" #NAME     \
-      ", " #NAME "@" #OLD)
-ALSO_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
-ALSO_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);
-ALSO_OLD(pthread_getaffinity_np, GLIBC_2.32, GLIBC_2.3.4);
-ALSO_OLD(pthread_setschedprio, GLIBC_2.34, GLIBC_2.3.4);
-ALSO_OLD(pthread_kill, GLIBC_2.34, GLIBC_2.2.5);
-ALSO_OLD(pthread_sigmask, GLIBC_2.32, GLIBC_2.2.5);
+// The assembler gives each symbol one version, so the second version is an alias. The first one is
+// that of the C library with which this library is built, because libraries that are linked with
+// this one ask for it.
+#define VERSIONS(NAME, FIRST, SECOND)                                                              \
+  asm(".symver " #NAME ", " #NAME "@@" #FIRST ", remove");                                         \
+  asm(".globl weft_second_" #NAME "\n.set weft_second_" #NAME ", " #NAME                           \
+      "\n.symver weft_second_" #NAME ", " #NAME "@" #SECOND)
+#if __GLIBC_PREREQ(2, 34)
+#define NEW_AND_OLD(NAME, NEW, OLD) VERSIONS(NAME, NEW, OLD)
+#else
+#define NEW_AND_OLD(NAME, NEW, OLD) VERSIONS(NAME, OLD, NEW)
+#endif
+NEW_AND_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
+NEW_AND_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);
+NEW_AND_OLD(pthread_getaffinity_np, GLIBC_2.32, GLIBC_2.3.4);
+NEW_AND_OLD(pthread_setschedprio, GLIBC_2.34, GLIBC_2.3.4);
+NEW_AND_OLD(pthread_kill, GLIBC_2.34, GLIBC_2.2.5);
+NEW_AND_OLD(pthread_sigmask, GLIBC_2.32, GLIBC_2.2.5);
