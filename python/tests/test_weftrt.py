@@ -77,7 +77,7 @@ class Programs(unittest.TestCase):
 
     def test_a_module_and_a_line_of_code_run_as_well(self):
         self.write("some.py", "import sys; print(__name__, sys.argv, sys.path[0])")
-        there = {"PYTHONPATH": os.pathsep.join([str(self.folder), os.environ["PYTHONPATH"]])}
+        there = {"PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))}
         ended = self.assert_same("-m", "some", "-c", "b", **there)
         self.assertIn("'-c', 'b'", ended.stdout)
         ended = self.assert_same("-c", "import sys; print(__name__, sys.argv, sys.path[0])", "-m")

@@ -379,6 +379,10 @@ void open_doors(const plan &made, program_file &file) {
     use_tbb_library(gives_budget());
   if (blas)
     put_first("LD_PRELOAD", blas_library());
+#if defined(WEFT_WHEEL)
+  if (openmp || tbb) // the doors of a wheel name no auxiliary library
+    preload_own(WEFT_THREADS_SONAME);
+#endif
   file.preloads |= openmp || tbb;
 }
 
