@@ -16,6 +16,31 @@ static void fork_join(int threads, long n) {
   }
 }
 
+static void barrier(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+#pragma omp barrier
+  }
+}
+
+static void static_loop(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+#pragma omp for schedule(static)
+    for (int k = 0; k < threads; ++k)
+      __asm__ volatile("");
+  }
+}
+
+static void nested(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp parallel num_threads(threads)
+    __asm__ volatile("");
+  }
+}
+
 static void dynamic_loop(int threads, long n) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (long i = 0; i < n; ++i)
@@ -80,7 +105,9 @@ static void waits(int threads, long n) {
 static const struct {
   const char *name;
   void (*run)(int, long);
-} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop},
+} k_constructs[] = {{"fork-join", fork_join}, {"barrier", barrier},
+                    {"static", static_loop},  {"nested", nested},
+                    {"dynamic", dynamic_loop},
                     {"critical", critical},   {"single", single},
                     {"task", task},           {"chain", chain},
                     {"wavefront", wavefront}, {"taskwait", waits}};
