@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace {
 
@@ -523,8 +524,22 @@ TEST(Talpf, AFailureIsOneOfTheTask) {
   EXPECT_EQ(seen, 2);
 }
 
-/// Lets process 0 be late with its part of a superstep, in which it puts to process 1.
-std::string report_of_stall(lpf_sync_attr_t how, lpf_sync_attr_t of_receiver, bool late_call) {
+/// Waits until a part of a report is out, which is in the file of CaptureStderr().
+void be_late_until(const std::string &part) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  std::vector<char> said(1 << 16);
+  for (std::size_t length = 0; std::string(said.data(), length).find(part) == std::string::npos &&
+                               std::chrono::steady_clock::now() < end;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const ssize_t got = pread(STDERR_FILENO, said.data(), said.size(), 0);
+    length = got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+}
+
+/// Lets process 0 be late with its part of a superstep, in which it puts to process 1. Looks for a
+/// part of the report of that.
+void expect_report_of_stall(lpf_sync_attr_t how, lpf_sync_attr_t of_receiver, bool late_call,
+                            const std::string &part) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run(3,
                 [&](const process &p) {
@@ -533,51 +548,51 @@ std::string report_of_stall(lpf_sync_attr_t how, lpf_sync_attr_t of_receiver, bo
                   p.sync();
                   for (int i = 0; i != 2; ++i) { // the second one is late
                     if (i == 1 && p.pid == 0 && !late_call)
-                      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                      be_late_until(part);
                     if (p.pid == 0)
                       p.put(slot, 0, 1, slot, 4, 4);
-                    if (i == 1 && p.pid == (late_call ? 1U : 0U) && late_call)
-                      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                    if (i == 1 && p.pid == 1 && late_call)
+                      be_late_until(part);
                     p.sync(p.pid == 1 ? of_receiver : how);
                   }
                   p.sync();
                 }),
             LPF_SUCCESS);
-  return testing::internal::GetCapturedStderr();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(part), std::string::npos) << said;
 }
 
 TEST(Talpf, AStallNamesSuperstepsAndProcesses) {
   ASSERT_EQ(weft::layer::setting("net.stall"), "200ms"); // tests/CMakeLists.txt
-  const auto expect_in = [](const std::string &text, const std::string &part) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  };
-  expect_in(
-      report_of_stall(LPF_SYNC_CACHED, LPF_SYNC_CACHED, false),
+  expect_report_of_stall(
+      LPF_SYNC_CACHED, LPF_SYNC_CACHED, false,
       "rank 1 waits in talpf_sync 3 (cached) of process 1 for process 0, of which 0 of 1 message "
       "have come");
-  expect_in(report_of_stall(LPF_SYNC_MSG(0), LPF_SYNC_MSG(1), false),
-            "rank 1 waits in talpf_sync 3 (msg) of process 1 for 1 message, of which 0 have come");
-  expect_in(
-      report_of_stall(k_default, k_default, false),
+  expect_report_of_stall(
+      LPF_SYNC_MSG(0), LPF_SYNC_MSG(1), false,
+      "rank 1 waits in talpf_sync 3 (msg) of process 1 for 1 message, of which 0 have come");
+  expect_report_of_stall(
+      k_default, k_default, false,
       "rank 1 waits in talpf_sync 3 (default) of process 1 for the counts that process 0 sends "
       "when it has called it");
-  expect_in(
-      report_of_stall(LPF_SYNC_CACHED, LPF_SYNC_CACHED, true),
+  expect_report_of_stall(
+      LPF_SYNC_CACHED, LPF_SYNC_CACHED, true,
       "rank 0 waits in talpf_sync 3 (cached) of process 0 for the acknowledgement of process 1");
-  expect_in(
-      report_of_stall(LPF_SYNC_CACHED | LPF_SYNC_BARRIER, LPF_SYNC_CACHED | LPF_SYNC_BARRIER, true),
+  expect_report_of_stall(
+      LPF_SYNC_CACHED | LPF_SYNC_BARRIER, LPF_SYNC_CACHED | LPF_SYNC_BARRIER, true,
       "rank 2 waits in talpf_sync 3 (cached) of process 2 for its barrier, in which process 1 is "
       "awaited");
+  const std::string part = "rank 0 waits in lpf_sync for processes 2 to call it: 1 of 2 have";
   testing::internal::CaptureStderr();
   EXPECT_EQ(run(3,
                 [&](const process &p) {
                   if (p.pid == 2)
-                    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                    be_late_until(part);
                   EXPECT_EQ(lpf_sync(p.ctx, LPF_SYNC_DEFAULT), LPF_SUCCESS);
                 }),
             LPF_SUCCESS);
-  expect_in(testing::internal::GetCapturedStderr(),
-            "rank 0 waits in lpf_sync for processes 2 to call it: 1 of 2 have");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(part), std::string::npos) << said;
 }
 
 // ---- the listings of the source

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Misuse, each with its message. The argument says which; the program plays an MPI that gives fewer
 // threads than asked for by standing in for PMPI_Init_thread.
+#include "support/listener.hpp"
+
 #include <mpi.h>
 #include <weft/mpi.hpp>
 #include <weft/weft.hpp>
@@ -80,8 +82,11 @@ int main(int argc, char **argv) {
       MPI_Irecv(&z, 1, MPI_INT, 0, 9, turned, &r);
       weft::mpi::bind(r);
     });
-    weft::taskyield();
-    weft::this_task::sleep_for_ns(2'000'000'000);
+    {
+      const test::listener errors;
+      while (!errors.has_heard("1 request by weft::mpi::bind"))
+        weft::this_task::sleep_for_ns(10'000'000);
+    }
     for (int tag = 7; tag != 10; ++tag)
       MPI_Send(&tag, 1, MPI_INT, 0, tag, turned);
     weft::taskwait();

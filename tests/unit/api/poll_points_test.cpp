@@ -3,13 +3,13 @@
 #include "poller.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/listener.hpp"
 
 #include <weft/weft.hpp>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -207,27 +207,6 @@ TEST(poll_points, that_takes_long_is_reported_with_its_name_and_once) {
   EXPECT_EQ(end.output.find("'sluggish'", at + 20), std::string::npos) << end;
 }
 
-/// What is written to standard error meanwhile.
-class listener {
- public:
-  listener() : m_file(std::tmpfile()), m_before(dup(2)) { dup2(fileno(m_file), 2); }
-  listener(const listener &) = delete;
-  listener &operator=(const listener &) = delete;
-  ~listener() {
-    dup2(m_before, 2);
-    close(m_before);
-    std::fclose(m_file);
-  }
-  bool has_heard(const char *text) const {
-    char heard[4096] = {};
-    return pread(fileno(m_file), heard, sizeof heard - 1, 0) > 0 && std::strstr(heard, text);
-  }
-
- private:
-  std::FILE *m_file;
-  int m_before;
-};
-
 TEST(poll_points, that_does_not_return_is_reported_while_it_runs) {
   for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
     auto end = test::in_process(
@@ -245,7 +224,7 @@ TEST(poll_points, that_does_not_return_is_reported_while_it_runs) {
                 return false;
               },
               nullptr);
-          listener l;
+          test::listener l;
           bool heard = false; // a task that sleeps would wait for the timer
           for (int i = 0; i != 6000 && !heard; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
