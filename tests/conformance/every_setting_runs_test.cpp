@@ -218,6 +218,7 @@ TEST(every_setting, immediate_successor_is_the_probability_that_a_successor_runs
   };
   for (const auto &e : {expectation{"1", 200, 200}, {"0", 0, 1}, {"0.5", 60, 140}}) {
     const auto end = test::in_process({{"WEFT_WORKERS", "1"},
+                                       {"WEFT_WATCH_MAX_SPARES", "0"}, // none takes a successor away
                                        {"WEFT_SCHED_POLICY", "local-fifo"},
                                        {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", e.odds},
                                        {"LEAST", std::to_string(e.least)},

@@ -325,7 +325,7 @@ TEST_P(managers, a_hang_is_reported) {
 }
 
 TEST(manager_modes, in_mode_direct_nothing_is_ever_queued) {
-  auto end = test::in_process(with("direct", {{"WEFT_WORKERS", "1"}}), [] {
+  auto end = test::in_process(with("direct", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));

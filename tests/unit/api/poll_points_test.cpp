@@ -46,7 +46,7 @@ TEST(poll_points, are_called_each) {
 }
 
 TEST(poll_points, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
-  auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
     poller p;
     p.busy = true;
     weft::service s("test", weft::poll_point::taskwait, &poller::call, &p);
