@@ -89,14 +89,18 @@ class Tasks(unittest.TestCase):
 
     def test_slices_are_ordered_by_their_elements_alone(self):
         a = memoryview(bytearray(16))
-        events = self.run_ordered(
-            ("even", 0.08, {"writes": a[::2]}),
-            ("odd", 0, {"writes": a[1::2]}),
-            ("backwards", 0, {"updates": a[::-2]}),
-            ("one even", 0, {"reads": a[4:5]}),
-        )
-        if weftrt.workers() > 1:
-            self.assertEqual(events[0], "odd")
+        events, odd_has_run = [], threading.Event()
+
+        def even():
+            if weftrt.workers() > 1:
+                self.assertTrue(odd_has_run.wait(60))
+            events.append("even")
+
+        weftrt.spawn(even, writes=a[::2])
+        weftrt.spawn(lambda: (events.append("odd"), odd_has_run.set()), writes=a[1::2])
+        weftrt.spawn(events.append, "backwards", updates=a[::-2])
+        weftrt.spawn(events.append, "one even", reads=a[4:5])
+        weftrt.taskwait()
         self.assertLess(events.index("odd"), events.index("backwards"))
         self.assertLess(events.index("even"), events.index("one even"))
 
@@ -109,7 +113,7 @@ class Tasks(unittest.TestCase):
         together = threading.Barrier(2)
         if weftrt.workers() > 1:
             for _ in range(2):
-                weftrt.spawn(together.wait, 10, concurrent=a)
+                weftrt.spawn(together.wait, 60, concurrent=a)
             weftrt.taskwait()
         inside = []
 
@@ -710,8 +714,7 @@ class Tasks(unittest.TestCase):
                     "-c",
                     "import weftrt, time, os\n"
                     f"for _ in range(weftrt.workers() + 1): weftrt.spawn(lambda: {body})\n"
-                    "print('waits', flush=True)\n"
-                    "try: weftrt.taskwait()\n"
+                    "try: print('waits', flush=True), weftrt.taskwait()\n"
                     "except KeyboardInterrupt: print('interrupted', flush=True); os._exit(3)\n",
                 ],
                 stdout=subprocess.PIPE,
