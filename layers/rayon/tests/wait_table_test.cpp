@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lightweight threads that wait for a futex, and threads of every kind that wake them. The program
 // is linked with the library, whose syscall() comes before the C library's.
+#include "support/case_process.hpp"
+
 #include <gtest/gtest.h>
 
 #include <weft/group.hpp>
@@ -73,37 +75,42 @@ TEST_F(waits, end_at_once_where_the_value_is_another) {
 }
 
 TEST_F(waits, end_in_the_order_in_which_they_began_and_as_many_as_are_woken) {
-  word at{0}, other{0};
-  std::mutex lock;
-  std::vector<int> went_on;
-  std::atomic<int> begun{0};
-  for (int i = 0; i < 5; ++i) {
-    start([&, i] {
-      ++begun;
-      futex(i == 2 ? other : at, FUTEX_WAIT_BITSET, 0);
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    word at{0}, other{0};
+    std::mutex lock;
+    std::vector<int> went_on;
+    std::atomic<int> begun{0};
+    for (int i = 0; i < 5; ++i) {
+      start([&, i] {
+        ++begun;
+        futex(i == 2 ? other : at, FUTEX_WAIT_BITSET, 0);
+        const std::lock_guard here(lock);
+        went_on.push_back(i);
+      });
+      wait_until([&] { return begun == i + 1; });
+      std::atomic<bool> next{false}; // runs on the only kernel thread there is, when the one before waits
+      start([&] { next = true; });
+      wait_until([&] { return next.load(); });
+    }
+    const auto woken = [&] {
       const std::lock_guard here(lock);
-      went_on.push_back(i);
-    });
-    wait_until([&] { return begun == i + 1; });
-    usleep(2000); // the thread waits
-  }
-  const auto woken = [&] {
-    const std::lock_guard here(lock);
-    return went_on;
-  };
-  EXPECT_EQ(futex(at, FUTEX_WAKE, 0), 0);
-  EXPECT_EQ(futex(at, FUTEX_WAKE, 1), 1);
-  wait_until([&] { return woken().size() == 1; });
-  EXPECT_EQ(woken(), std::vector<int>{0});
-  EXPECT_EQ(futex(at, FUTEX_WAKE, 1), 1);
-  wait_until([&] { return woken().size() == 2; });
-  EXPECT_EQ(woken(), (std::vector<int>{0, 1}));
-  EXPECT_EQ(futex(at, FUTEX_WAKE, 100), 2);
-  EXPECT_EQ(futex(at, FUTEX_WAKE, 100), 0);
-  wait_until([&] { return woken().size() == 4; });
-  EXPECT_EQ(futex(other, FUTEX_WAKE, INT32_MAX), 1);
-  wait_until([&] { return woken().size() == 5; });
-  EXPECT_EQ(woken().back(), 2);
+      return went_on;
+    };
+    EXPECT_EQ(futex(at, FUTEX_WAKE, 0), 0);
+    EXPECT_EQ(futex(at, FUTEX_WAKE, 1), 1);
+    wait_until([&] { return woken().size() == 1; });
+    EXPECT_EQ(woken(), std::vector<int>{0});
+    EXPECT_EQ(futex(at, FUTEX_WAKE, 1), 1);
+    wait_until([&] { return woken().size() == 2; });
+    EXPECT_EQ(woken(), (std::vector<int>{0, 1}));
+    EXPECT_EQ(futex(at, FUTEX_WAKE, 100), 2);
+    EXPECT_EQ(futex(at, FUTEX_WAKE, 100), 0);
+    wait_until([&] { return woken().size() == 4; });
+    EXPECT_EQ(futex(other, FUTEX_WAKE, INT32_MAX), 1);
+    wait_until([&] { return woken().size() == 5; });
+    EXPECT_EQ(woken().back(), 2);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST_F(waits, of_lightweight_threads_and_of_others_end_by_one_call) {

@@ -435,8 +435,10 @@ void lock_that_was_handed_over() {
   of_main.lock();
   m.lock();
   weft::spawn([] { m.lock(), of_main.lock(); }, weft::label("second"));
-  weft::this_task::sleep_for(20ms);
-  m.unlock();
+  do { // until the task waits or has it
+    weft::this_task::sleep_for(1ms);
+    m.unlock();
+  } while (m.try_lock());
   m.lock();
 }
 
