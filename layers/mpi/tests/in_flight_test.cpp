@@ -31,7 +31,9 @@ struct fake_mpi {
 
   static std::size_t test_some(std::size_t n, int *requests, int *indices, status *statuses) {
     ++calls;
-    longest = std::max(longest.load(), static_cast<int>(n));
+    for (int seen = longest;
+         seen < static_cast<int>(n) && !longest.compare_exchange_weak(seen, static_cast<int>(n));) {
+    }
     std::size_t found = 0;
     for (std::size_t i = 0; i < n; ++i) {
       EXPECT_GE(requests[i], 0) << "a request was asked about after its end";

@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <unistd.h>
 
 namespace {
 
@@ -96,7 +98,7 @@ TEST(omp_table, without_one_to_compare_with_a_ratio_is_not_known) {
 }
 
 TEST(omp_page, replaces_what_is_between_the_marks_and_nothing_else) {
-  const std::string path = testing::TempDir() + "weft-omp-page.md";
+  const std::string path = testing::TempDir() + "weft-omp-page" + std::to_string(getpid()) + ".md";
   std::ofstream(path) << "head\n<!-- weft-bench omp -->\nold\n<!-- end -->\ntail\n";
   write_page(path, "new\n");
   std::ifstream file(path);

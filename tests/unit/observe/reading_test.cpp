@@ -372,7 +372,7 @@ TEST(counter_segment, of_a_child_is_another_than_its_parents) {
 }
 
 TEST(counter_segment, that_is_none_is_refused) {
-  const std::string path = testing::TempDir() + "weft_no_segment";
+  const std::string path = testing::TempDir() + "weft_no_segment" + std::to_string(getpid());
   std::ofstream(path) << std::string(10'000, 'x');
   try {
     static_cast<void>(map_segment(path));

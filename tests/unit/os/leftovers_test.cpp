@@ -186,7 +186,7 @@ TEST_F(leftover_list, that_was_lost_is_made_again_from_what_lies_there) {
 TEST(file, without_end_is_not_read_for_ever) {
   EXPECT_EQ(weft::rt::read_file("/dev/zero", 10'000), std::nullopt);
   EXPECT_EQ(errno, EFBIG);
-  const std::string path = testing::TempDir() + "weft-file-limit";
+  const std::string path = testing::TempDir() + "weft-file-limit" + std::to_string(getpid());
   std::ofstream(path) << std::string(5000, 'y');
   EXPECT_EQ(weft::rt::read_file(path, 5000), std::string(5000, 'y'));
   EXPECT_EQ(weft::rt::read_file(path, 4999), std::nullopt);
