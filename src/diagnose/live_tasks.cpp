@@ -41,6 +41,13 @@ void live_tasks::find_roots(runtime &rt) {
         static_cast<live_tasks *>(self)->meet(t);
       },
       this);
+  if (m_sees_waiters)
+    for_each_listed_state(
+        [](task &state, void *self) {
+          if (!is_raised(state.done_word, k_done)) // its end is on the way
+            static_cast<live_tasks *>(self)->meet_awaited(state);
+        },
+        this);
 }
 
 /// Meets the tasks that workers hold, and those in their own queues.

@@ -7,6 +7,7 @@
 #include "deps/regions/region_scope.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "task/task.hpp"
+#include "task/wait/listed_states.hpp"
 #include "ult/thread_context.hpp"
 
 #include <set>
@@ -27,11 +28,6 @@ inline region_scope *regions_of(const task &t) noexcept {
 inline std::uint32_t flags_of(const data_access &a) noexcept {
   return a.flags.load(std::memory_order_acquire);
 } // O1 of access_state.hpp: links
-
-/// Returns whether it is a promise, or a state of several futures: it has no body and no parent.
-inline bool is_state(const task &t) noexcept {
-  return !t.ops->invoke && !t.parent && t.has(detail::k_tracked);
-}
 
 /// Says when all tasks are walked: while nothing runs, or with workers stopped at a safepoint.
 enum class walked { at_rest, at_safepoint };

@@ -3,6 +3,7 @@
 
 #include "diagnose/live_tasks.hpp"
 #include "diagnose/outside.hpp"
+#include "mem/slab.hpp"
 #include "services/dispatcher.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
@@ -30,9 +31,6 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
-
-constexpr std::ptrdiff_t k_longest_coroutine =
-    4096; // bytes of a frame in which a lock is looked for
 
 std::string hexadecimal(const void *p) {
   char text[24];
@@ -66,23 +64,48 @@ const char *reason_of_pending(const task &t) noexcept {
   return "is blocked and can only be unblocked by";
 }
 
-/// Looks for an address among the words of a suspended stack, which other tools watch.
+/// Looks for an address among the words of a suspended stack or coroutine, which other tools watch.
 __attribute__((no_sanitize("address", "thread"), noinline)) bool
-has_on_stack(const frame &suspended, const void *wanted) noexcept {
-  const char *const low = suspended.pool_stack
-                              ? static_cast<const char *>(suspended.pool_stack->low)
-                              : suspended.home->thread_stack_low;
-  const char *const end = low + (suspended.pool_stack ? suspended.pool_stack->bytes
-                                                      : suspended.home->thread_stack_bytes);
-  const auto *const own = reinterpret_cast<const char *>(&suspended); // it is near the stack's top
-  const auto *const saved = static_cast<const char *>(suspended.state.sp); // the registers
-  const char *const from = saved >= low && saved < own ? saved : own;
-  if (from < low || from >= end)
-    return false;
+has_word(const char *from, const char *end, const void *wanted) noexcept {
   for (const char *p = from; p + sizeof(void *) <= end; p += sizeof(void *))
     if (*reinterpret_cast<const void *const volatile *>(p) == wanted)
       return true;
   return false;
+}
+
+/// Is the part of a suspended stack that is in use.
+struct live_part {
+  const char *from, *end;
+  explicit live_part(const frame &suspended) noexcept {
+    const char *const low = suspended.pool_stack
+                                ? static_cast<const char *>(suspended.pool_stack->low)
+                                : suspended.home->thread_stack_low;
+    end = low + (suspended.pool_stack ? suspended.pool_stack->bytes
+                                      : suspended.home->thread_stack_bytes);
+    const auto *const own = reinterpret_cast<const char *>(&suspended); // it is near the top
+    const auto *const saved = static_cast<const char *>(suspended.state.sp); // the registers
+    from = saved >= low && saved < own ? saved : own;
+    if (from < low || from >= end)
+      from = end;
+  }
+  [[nodiscard]] bool has(const void *wanted) const noexcept { return has_word(from, end, wanted); }
+};
+
+/// Is the frame of a coroutine, with what its block has behind it.
+struct coroutine_part {
+  const char *from, *end;
+  explicit coroutine_part(const detail::coro_link &link) noexcept
+      : from(static_cast<const char *>(link.frame)), end(from + heap::bytes_of(link.frame)) {}
+  [[nodiscard]] bool has(const void *wanted) const noexcept { return has_word(from, end, wanted); }
+  [[nodiscard]] bool covers(const void *at) const noexcept {
+    return at >= static_cast<const void *>(from) && at < static_cast<const void *>(end);
+  }
+};
+
+/// Returns what the coroutine of a task waits for; null if the task is no coroutine that waits.
+const detail::coro_root *waiting_coroutine(const task &t) noexcept {
+  const task_extra *const extra = peek_extra(t);
+  return extra ? extra->coroutine : nullptr;
 }
 
 class task_dump {
@@ -191,6 +214,20 @@ class task_dump {
       if (const std::size_t n = m_graph.find(f->current);
           n != m_graph.nodes().size() && walked++ < k_most)
         m_graph.at(n).calls.assign(calls, calls + backtrace_of(*f, calls, k_deep));
+    for (task *t : m_all.pending)
+      if (const detail::coro_root *root = waiting_coroutine(*t))
+        if (const std::size_t n = m_graph.find(t);
+            n != m_graph.nodes().size() && walked++ < k_most)
+          note_coroutines(*root, m_graph.at(n).calls);
+  }
+
+  /// Notes the functions of the coroutines that await each other, the innermost first: the first
+  /// word of a frame is the function that resumes it.
+  static void note_coroutines(const detail::coro_root &root, std::vector<const void *> &calls) {
+    constexpr std::size_t k_deep = 64;
+    for (const detail::coro_link *l = root.at; l && calls.size() != k_deep; l = l->caller)
+      if (const char *const resume = *static_cast<const char *const *>(l->frame))
+        calls.push_back(resume + 1); // as if it had called in its first byte
   }
 
   std::size_t node(task &t) {
@@ -303,6 +340,8 @@ class task_dump {
                           "waits for a condition variable, which can only be notified by");
     case waits_for::channel:
       return m_graph.wait(node(t), outside(), "waits for a channel, whose other end only has");
+    case waits_for::call_once:
+      return running_call(t, target);
     case waits_for::nothing:
       return;
     }
@@ -392,12 +431,11 @@ class task_dump {
     if (m_all.held.count(&t))
       return m_graph.wait(node(t), owner_of_promise(),
                           "is to run after a future that can only be made ready by");
-    const task_extra *const x = peek_extra(t);
-    if (const detail::coro_root *waiting = x ? x->coroutine : nullptr)
+    if (const detail::coro_root *waiting = waiting_coroutine(t))
       return reason_of(t, {static_cast<waits_for>(waiting->why), waiting->awaited});
     if (t.next && t.next->base() == runnable::kind::task) // it runs what it waits for
       return m_graph.wait(node(t), node(static_cast<task &>(*t.next)), "waits for the end of");
-    if (x && x->iterated) {
+    if (const task_extra *const x = peek_extra(t); x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
     } else if (m_all.pending.count(&t)) {
       if (!waits_outside(t, &t))
@@ -458,32 +496,104 @@ class task_dump {
       it->second = frame_at(holder_of(word));
     if (task *const known = it->second ? nullptr : task_at(holder_of(word)))
       m_graph.wait(mutex, node(*known), "is held by");
-    else if (frame *holder = it->second)
-      m_graph.wait(mutex, node(*holder->current),
-                   holder->current == &waiter || others_stand_below(*holder->current)
-                       ? "is held on the stack of"
-                       : "is held by");
     else
-      m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
+      held_on_stack(waiter, mutex, word, it->second);
+  }
+
+  /// Names the task that took the mutex at an address of a stack: the one that is there, on
+  /// `frame_there`; or perhaps a coroutine that has left the stack since, and waits.
+  template <class Lock>
+  void held_on_stack(const task &waiter, std::size_t mutex, const Lock &word,
+                     const frame *frame_there) {
+    const void *const address = holder_of(word);
+    const std::vector<task *> left = coroutines_that_left(address, &word);
+    if (left.empty() && !frame_there)
+      return m_graph.wait(mutex, outside(),
+                          "is not held by a task that waits, so only to be unlocked by");
+    if (left.empty()) {
+      task &there = *frame_there->current;
+      return m_graph.wait(mutex, node(there),
+                          &there == &waiter || others_stand_below(there) ? "is held on the stack of"
+                                                                         : "is held by");
+    }
+    if (frame_there && address >= static_cast<const void *>(live_part(*frame_there).from))
+      m_graph.wait(mutex, node(*frame_there->current), "is held, perhaps on the stack of",
+                   wait_graph::guess);
+    for (task *t : left)
+      m_graph.wait(mutex, node(*t), "is held, perhaps by", wait_graph::guess);
+  }
+
+  /// Returns coroutines that wait for something else, and have run above this address of a stack:
+  /// those that have the address of the lock in their frames if there are such ones, else some of
+  /// the others.
+  [[nodiscard]] std::vector<task *> coroutines_that_left(const void *address,
+                                                         const void *word) const {
+    constexpr std::size_t k_most = 8;
+    constexpr std::uintptr_t k_deep = 64 << 10; // bytes of calls below coro_run()
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    std::vector<task *> with_address, others;
+    for (task *t : m_all.pending) {
+      const detail::coro_root *const root = waiting_coroutine(*t);
+      if (!root || root->awaited == word)
+        continue;
+      const task_extra &extra = *peek_extra(*t);
+      if (!extra.ran_at_several && reinterpret_cast<std::uintptr_t>(extra.ran_at) - at >= k_deep)
+        continue;
+      bool has_address = false;
+      for (const detail::coro_link *l = root->at; l; l = l->caller)
+        has_address |= coroutine_part(*l).has(word);
+      std::vector<task *> &found = has_address ? with_address : others;
+      if (found.size() != k_most)
+        found.push_back(t);
+    }
+    return with_address.empty() ? others : with_address;
+  }
+
+  /// Calls f(task, on_stack) for each task that waits for something else than `wanted` and has that
+  /// address on its stack or in one of its coroutines.
+  template <class F>
+  void for_each_with(const void *wanted, F f) const {
+    for (frame *suspended : m_all.frames)
+      if (suspended->why.target != wanted && live_part(*suspended).has(wanted))
+        f(*suspended->current, true);
+    for (task *t : m_all.tasks)
+      if (const detail::coro_root *root = waiting_coroutine(*t); root && root->awaited != wanted)
+        for (const detail::coro_link *l = root->at; l; l = l->caller)
+          if (coroutine_part(*l).has(wanted)) {
+            f(*t, false);
+            break;
+          }
   }
 
   /// Names the tasks that may be the readers: they wait for something else, and have the address of
-  /// the mutex on their stacks, as a std::shared_lock has it. The mutex itself only counts them.
+  /// the mutex on their stacks or in their coroutines, as a std::shared_lock has it. The mutex itself
+  /// only counts them.
   void held_for_reading(std::size_t mutex, const void *word, std::uint64_t readers) {
     const std::string held =
         "is held for reading, " + std::to_string(readers) + (readers == 1 ? " time" : " times");
     bool any = false;
-    for (frame *f : m_all.frames)
-      if (f->why.target != word && has_on_stack(*f, word)) {
-        m_graph.wait(
-            mutex, node(*f->current),
-            held + (others_stand_below(*f->current) ? ", perhaps on the stack of" : ", perhaps by"),
-            wait_graph::guess);
-        any = true;
-      }
+    for_each_with(word, [&](task &t, bool on_stack) {
+      m_graph.wait(
+          mutex, node(t),
+          held + (on_stack && others_stand_below(t) ? ", perhaps on the stack of" : ", perhaps by"),
+          wait_graph::guess);
+      any = true;
+    });
     if (!any)
       m_graph.wait(mutex, outside(),
                    held + ", by tasks that are not known, so perhaps only to be unlocked by");
+  }
+
+  /// Names the tasks that may run the function of a once_flag, whose turn this is.
+  void running_call(task &waiter, const void *turn) {
+    bool any = false;
+    for_each_with(turn, [&](task &t, bool) {
+      m_graph.wait(node(waiter), node(t), "waits for a call_once, which runs perhaps in",
+                   wait_graph::guess);
+      any = true;
+    });
+    if (!any)
+      m_graph.wait(node(waiter), outside(), "waits for a call_once, which is perhaps run by");
   }
   /// Returns an address on the stack of the lock's holder.
   static const void *holder_of(const detail::lock_word<> &word) noexcept;
@@ -543,29 +653,23 @@ frame *task_dump::frame_at(const void *address) const noexcept {
 }
 
 /// Returns the task whose address this is, or the one that has the address in its block or in a
-/// coroutine of its own. How long the frame of a coroutine is nothing tells, so that is the nearest
-/// frame below the address: all coroutines that wait are known.
+/// coroutine of its own.
 task *task_dump::task_at(const void *address) const noexcept {
   const auto *const at = static_cast<const char *>(address);
-  std::ptrdiff_t nearest = k_longest_coroutine;
-  task *found = nullptr;
   for (task *t : m_all.tasks) {
     if (static_cast<const void *>(t) == address)
       return t;
-    const task_extra *const extra = peek_extra(*t);
-    if (!extra || !extra->coroutine)
+    const detail::coro_root *const root = waiting_coroutine(*t);
+    if (!root)
       continue;
     if (const char *const low = reinterpret_cast<const char *>(t);
         at >= low && at < static_cast<const char *>(detail::storage(t)) + t->ops->bytes)
       return t;
-    for (const detail::coro_link *l = extra->coroutine->at; l; l = l->caller)
-      if (const std::ptrdiff_t above = at - static_cast<const char *>(l->frame);
-          above >= 0 && above < nearest) {
-        nearest = above;
-        found = t;
-      }
+    for (const detail::coro_link *l = root->at; l; l = l->caller)
+      if (coroutine_part(*l).covers(address))
+        return t;
   }
-  return found;
+  return nullptr;
 }
 
 const char *name_of(const data_access &a) noexcept {

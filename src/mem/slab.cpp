@@ -168,6 +168,10 @@ void *heap::allocate_large(std::size_t bytes) noexcept {
   return static_cast<char *>(raw) + k_align;
 }
 
+std::size_t heap::bytes_of(void *p) noexcept {
+  return s_system ? malloc_usable_size(p) : chunk_of(p)->block_bytes;
+}
+
 void heap::deallocate_slow(void *p, heap *mine) noexcept {
   if (s_system) {
     const auto bytes = static_cast<std::int64_t>(malloc_usable_size(p));

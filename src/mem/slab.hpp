@@ -66,6 +66,9 @@ class heap {
     account(-static_cast<std::int64_t>(k->block_bytes));
   }
 
+  /// Returns how many bytes the block has, which may be more than were asked for. For reports.
+  [[nodiscard]] static std::size_t bytes_of(void *p) noexcept;
+
   /// Makes allocate_fast() return null from now on, so that the creator of a task takes the general
   /// path, where a trace sees it. Owner only.
   void disable_fast_path() noexcept { m_most_unreported = INT64_MIN; }

@@ -64,6 +64,8 @@ struct task_extra {
   std::exception_ptr children_error; // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   detail::coro_root *coroutine = nullptr; // of a body that has begun and waits without a stack
+  const void *ran_at = nullptr; // where on a stack a coroutine has run; for reports
+  bool ran_at_several = false;
   local_list<> locals; // see locals.hpp
   iteration *iterated = nullptr; // of a taskiter: see recorded.hpp
   detail::task *pending = nullptr; // see pending.hpp, with its lock

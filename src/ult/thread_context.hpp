@@ -38,7 +38,8 @@ enum class waits_for : std::uint8_t {
   event,
   mutex, // one whose holder no word names
   notification,
-  channel
+  channel,
+  call_once
 };
 struct wait_reason {
   waits_for what = waits_for::nothing;

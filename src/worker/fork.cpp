@@ -19,6 +19,7 @@
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
+#include "task/wait/listed_states.hpp"
 #include "trace/session.hpp"
 #include "tune/knobs.hpp"
 #include "tune/policies.hpp"
@@ -41,9 +42,11 @@ void before_fork() {
   lock_settings();
   store_before_fork();
   sync_before_fork();
+  states_before_fork();
 }
 
 void after_fork_in_parent() {
+  states_after_fork();
   sync_after_fork();
   store_after_fork();
   unlock_settings();
@@ -107,6 +110,7 @@ void forget_external_threads_in_child() {
 
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked holds it
+  forget_states_in_child();
   sync_after_fork();
   store_after_fork();
   forget_store_in_child();

@@ -46,7 +46,7 @@ wait_place place_of(const async_wait &wait) noexcept {
   case async_kind::event:
     return place_in(state_of<event_state<>>(wait), waits_for::event);
   case async_kind::once:
-    return place_in(state_of<semaphore_state<>>(wait), waits_for::mutex);
+    return place_in(state_of<semaphore_state<>>(wait), waits_for::call_once);
   case async_kind::notification:
   case async_kind::bare_notification:
     return place_in_list(wait.object, *wait.list, waits_for::notification);

@@ -12,6 +12,7 @@
 #include "task/stop_relay.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/claim_word.hpp"
+#include "task/wait/listed_states.hpp"
 #include "task/wait/signal_word.hpp"
 #include "task/wait/waiters.hpp"
 #include "worker/runtime.hpp"
@@ -255,13 +256,25 @@ wait_result task_wait_for(task *t, std::int64_t ns, const std::stop_token *stop)
 
 // ---- states without a body
 
+namespace {
+
+std::size_t state_bytes(const body_ops &ops) noexcept {
+  return task::block_bytes(ops, 0) + sizeof(state_link);
+}
+
+WEFT_NOINLINE void *allocate_state(const body_ops &ops, const char *label) {
+  if (void *const block = this_worker().memory->allocate(state_bytes(ops)))
+    return block;
+  throw_error(errc::out_of_resources, "no memory for the state of a %s", label);
+}
+
+} // namespace
+
 task *state_create(const body_ops &ops, const char *label) {
   const thread_context *const here = this_thread_context();
-  void *block = here ? here->memory->allocate_fast(task::block_bytes(ops, 0)) : nullptr;
+  void *block = here ? here->memory->allocate_fast(state_bytes(ops)) : nullptr;
   if (!block) [[unlikely]]
-    block = this_worker().memory->allocate(task::block_bytes(ops, 0));
-  if (!block) [[unlikely]]
-    throw_error(errc::out_of_resources, "no memory for the state of a %s", label);
+    block = allocate_state(ops, label);
   auto *const t = ::new (block) task(ops, nullptr, nullptr);
   t->label = label;
   t->set(k_tracked);
@@ -282,8 +295,9 @@ void state_fail(task *t, std::exception_ptr error) noexcept {
 
 namespace {
 
-WEFT_NOINLINE void fire_from_anywhere(waiter *first) noexcept {
+WEFT_NOINLINE void fire_from_anywhere(task &state, waiter *first) noexcept {
   const gate_guard here;
+  remove_state(state);
   ready_list ready;
   fire_list(first, ready);
   enqueue_all(ready);
@@ -293,7 +307,7 @@ WEFT_NOINLINE void fire_from_anywhere(waiter *first) noexcept {
 
 void state_publish(task *t) noexcept {
   if (waiter *const first = task_waiters::raise(t->done_word, k_done))
-    fire_from_anywhere(first);
+    fire_from_anywhere(*t, first);
 }
 
 void state_finish(task *t) noexcept {

@@ -563,7 +563,8 @@ bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
             errc::invalid_argument,
             "task '%s' waits for a future without a state; it was moved from, or get() was called",
             label_of(self));
-      task_start(n->before);
+      if (n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
+        task_start(n->before);
     }
     return waits_before(self, nodes, count);
   } catch (...) {

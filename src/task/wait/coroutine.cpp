@@ -19,6 +19,16 @@ void leave_body(task &t) {
   root.leave(root.context);
 }
 
+/// Notes, for reports, on which stack the coroutine runs, so that a mutex which it locks there, and
+/// holds when it has left that stack, is not taken for one that a task on the stack holds.
+WEFT_INLINE void note_stack(task_extra &extra) noexcept {
+  const void *const here = __builtin_frame_address(0);
+  if (extra.ran_at == here) [[likely]]
+    return;
+  extra.ran_at_several |= extra.ran_at != nullptr;
+  extra.ran_at = here;
+}
+
 WEFT_COLD void end(const coro_root &root) noexcept {
   task_extra &extra = *peek_extra(*static_cast<task *>(root.self));
   forget_pending(extra);
@@ -43,7 +53,9 @@ bool coro_run(coro_root &root) {
       end(root);
     return true;
   }
-  peek_extra(*static_cast<task *>(root.self))->instead_of_end = &leave_body;
+  task_extra &extra = *peek_extra(*static_cast<task *>(root.self));
+  note_stack(extra);
+  extra.instead_of_end = &leave_body;
   return false;
 }
 

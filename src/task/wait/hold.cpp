@@ -2,6 +2,7 @@
 #include "task/wait/hold.hpp"
 
 #include "task/wait/claim_word.hpp"
+#include "task/wait/listed_states.hpp"
 
 #include <cstddef>
 
@@ -20,6 +21,19 @@ void fire_after(waiter *self, firing &all) noexcept {
   all.ready.push_back(&held);
 }
 
+/// Attaches to a task without a parent. A state is listed before the node is there, so that its
+/// ender finds it; if the state has ended, the ender may have looked before.
+WEFT_NOINLINE bool attach_to_root(detail::after_node &node) noexcept {
+  task &before = *node.before;
+  if (!is_state(before))
+    return task_waiters::attach(before.done_word, node);
+  enter_state(before);
+  if (task_waiters::attach(before.done_word, node))
+    return true;
+  remove_state(before);
+  return false;
+}
+
 } // namespace
 
 std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t count,
@@ -29,7 +43,7 @@ std::uint32_t attach_all(task &held, detail::after_node *nodes, std::size_t coun
     n->fire = &fire_after;
     n->held = &held;
     n->left = &left;
-    if (!task_waiters::attach(n->before->done_word, *n))
+    if (!(n->before->parent ? task_waiters::attach(n->before->done_word, *n) : attach_to_root(*n)))
       ++ended;
   }
   return ended;

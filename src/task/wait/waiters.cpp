@@ -3,6 +3,7 @@
 
 #include "task/ready.hpp"
 #include "task/wait/hand_over.hpp"
+#include "task/wait/listed_states.hpp"
 
 #include <weft/detail/future.hpp>
 
@@ -50,7 +51,10 @@ void fire_list(waiter *first, ready_list &ready) noexcept {
   fire_all(first, all);
   while (runnable *ended = all.ended.pop_front()) {
     auto &state = *static_cast<task *>(ended);
-    fire_all(task_waiters::raise(state.done_word, k_done), all);
+    if (waiter *const waiting = task_waiters::raise(state.done_word, k_done)) {
+      remove_state(state);
+      fire_all(waiting, all);
+    }
     drop_references(state, 1);
   }
   ready = std::move(all.ready);

@@ -3,6 +3,8 @@
 #include "in_task.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/scale.hpp"
+#include "task/wait/listed_states.hpp"
 
 #include <weft/future.hpp>
 #include <weft/weft.hpp>
@@ -260,6 +262,59 @@ TEST(unobserved, a_task_that_was_asked_to_stop_ends_no_program) {
     });
   });
   EXPECT_TRUE(end.exited(0)) << end;
+}
+
+std::size_t listed_states() {
+  std::size_t n = 0;
+  weft::rt::for_each_listed_state(
+      [](weft::detail::task &, void *count) { ++*static_cast<std::size_t *>(count); }, &n);
+  return n;
+}
+
+TEST(listed_states, are_there_while_tasks_are_held_back) {
+  in_task([] {
+    const std::size_t others = listed_states();
+    weft::promise<int> first, second, asked;
+    const weft::shared_future<int> shared = first.get_future();
+    auto waits = asked.get_future(); // has no continuation
+    auto one = shared.then([](int x) { return x; });
+    auto other = shared.then([](int x) { return x; });
+    EXPECT_EQ(listed_states(), others + 1);
+    auto both = weft::when_all(shared, second.get_future()).then([](auto) { return 2; });
+    EXPECT_EQ(listed_states(), others + 2);
+    first.set_value(1);
+    EXPECT_EQ(one.get() + other.get(), 2);
+    EXPECT_EQ(listed_states(), others + 1);
+    auto late = shared.then([](int x) { return x; }); // of what is ready
+    EXPECT_EQ(listed_states(), others + 1);
+    second.set_value(1);
+    EXPECT_EQ(both.get() + late.get(), 3);
+    EXPECT_EQ(listed_states(), others);
+    asked.set_value(0);
+    waits.get();
+  });
+}
+
+TEST(listed_states, are_removed_however_continuations_and_ends_race) {
+  const std::size_t others = listed_states();
+  for (int round = 0; round < test::scaled(300); ++round) {
+    weft::promise<int> p;
+    const weft::shared_future<int> f = p.get_future();
+    std::atomic<int> begun{0}, sum{0};
+    std::vector<std::jthread> threads;
+    for (int t = 0; t != 2; ++t)
+      threads.emplace_back([&] {
+        ++begun;
+        for (int i = 0; i != 4; ++i)
+          sum += f.then([](int x) { return x; }).get();
+      });
+    while (begun != 2 && round % 2 == 0)
+      std::this_thread::yield();
+    p.set_value(1);
+    threads.clear();
+    ASSERT_EQ(sum, 8);
+  }
+  EXPECT_EQ(listed_states(), others);
 }
 
 /// A closure that its call has used up is not destroyed; one that was not called, or threw, is.
