@@ -417,28 +417,55 @@ task<bool> async_wait(condition_variable_any &variable, Lock &lock, const std::s
 }
 /// @}
 
+namespace detail {
+
+/// Returns whether the function of the flag was called.
+template <class F, class... Args>
+weft::task<bool> call_once_awaiting(once_flag &flag, wait_limit limit, F f, Args... args) {
+  const once_turn turn = co_await awaited_turn(flag, limit);
+  if (turn != once_turn::calls)
+    co_return turn == once_turn::was_called;
+  ends_turn call{flag};
+  if constexpr (requires { awaiter_of(std::invoke(f, args...)).await_ready(); })
+    (void)co_await std::invoke(f, args...);
+  else
+    std::invoke(f, args...);
+  co_return call.called = true;
+}
+
+} // namespace detail
+
 /// Lets a coroutine do what call_once() does: `co_await async_call_once(flag, f, args...)`. It waits without a
 /// stack while another call runs. If f(args...) returns what can be awaited, a weft::task for
 /// example, the call is over when that is. Copies of f and the arguments are used; the flag lives
 /// until the await is over.
 ///
-/// Cost. One frame.
+/// Cost. Two frames.
 /// Errors. Those of f; out_of_resources.
 template <class F, class... Args>
+  requires std::is_invocable_v<F &, Args &...>
 task<void> async_call_once(once_flag &flag, F f, Args... args) {
-  if (!co_await detail::awaited_turn(flag))
-    co_return;
-  struct ends {
-    once_flag &flag;
-    bool called = false;
-    ~ends() { detail::awaited_turn::end(flag, called); }
-  } call{flag};
-  if constexpr (requires { detail::awaiter_of(std::invoke(f, args...)).await_ready(); })
-    (void)co_await std::invoke(f, args...);
-  else
-    std::invoke(f, args...);
-  call.called = true;
+  (void)co_await detail::call_once_awaiting(flag, {}, std::move(f), std::move(args)...);
 }
+/// @{ Does the same, and gives up the wait for another call as call_once() with a token and
+/// call_once_for() do; the result says whether a call has returned. The token lives until the await
+/// is over.
+///
+/// Cost. One frame.
+/// Errors. As above.
+template <class F, class... Args>
+  requires std::is_invocable_v<F &, Args &...>
+task<bool> async_call_once(once_flag &flag, const std::stop_token &stop, F f, Args... args) {
+  return detail::call_once_awaiting(flag, {UINT64_MAX, &stop}, std::move(f), std::move(args)...);
+}
+template <class Rep, class Period, class F, class... Args>
+  requires std::is_invocable_v<F &, Args &...>
+task<bool> async_call_once_for(once_flag &flag, const std::chrono::duration<Rep, Period> &most,
+                               F f, Args... args) {
+  return detail::call_once_awaiting(flag, detail::limit_of(most), std::move(f),
+                                    std::move(args)...);
+}
+/// @}
 
 namespace this_task {
 

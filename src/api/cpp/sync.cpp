@@ -367,17 +367,23 @@ void condition_variable_any::notify(bool all) noexcept {
 
 // ---- calling once
 
-bool once_flag::begin() {
-  if (m_called.load(std::memory_order_acquire))
-    return false;
-  if (!m_turn.try_take())
-    (void)wait_in_list(place_in(m_turn, waits_for::mutex), {},
-                       [this](wait_node<> &self) { return take_or_enter(m_turn, self); });
-  if (!m_called.load(std::memory_order_relaxed))
-    return true;
-  end(false);
-  return false;
+detail::once_turn once_flag::begin(const detail::wait_limit &limit) {
+  using detail::once_turn;
+  const auto is_over = [this] { return m_called.load(std::memory_order_acquire); };
+  if (is_over())
+    return once_turn::was_called;
+  const bool has_turn =
+      m_turn.try_take() ||
+      wait_in_list(place_in(m_turn, waits_for::call_once), limit,
+                   [this](wait_node<> &self) { return take_or_enter(m_turn, self); });
+  if (!is_over())
+    return has_turn ? once_turn::calls : once_turn::gave_up;
+  if (has_turn)
+    end(false);
+  return once_turn::was_called;
 }
+
+bool once_flag::begin() { return begin({}) == detail::once_turn::calls; }
 
 void once_flag::end(bool called) noexcept {
   if (called)

@@ -3,6 +3,7 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
+#include <weft/future.hpp>
 #include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
@@ -704,6 +705,66 @@ TEST(call_once, the_next_one_calls_after_an_exception) {
   });
   EXPECT_EQ(calls, 4);
   EXPECT_EQ(thrown, 3);
+}
+
+TEST(call_once, gives_up_the_wait_for_another_call_but_no_call_of_its_own) {
+  weft::once_flag flag;
+  weft::event begun, may_end;
+  const auto no_call = [] { ADD_FAILURE() << "another call runs, or has returned"; };
+  std::stop_source requested;
+  requested.request_stop();
+  weft::future<void> first = weft::async([&] {
+    weft::call_once(flag, [&] {
+      begun.set();
+      may_end.wait();
+    });
+  });
+  begun.wait();
+  EXPECT_FALSE(weft::call_once(flag, requested.get_token(), no_call));
+  EXPECT_FALSE(weft::call_once_for(flag, 1ms, no_call));
+  EXPECT_FALSE(weft::call_once_until(flag, std::chrono::system_clock::now() + 1ms, no_call));
+  std::stop_source stop;
+  weft::future<bool> waits =
+      weft::async([&] { return weft::call_once(flag, stop.get_token(), no_call); });
+  EXPECT_EQ(waits.wait_for(1ms), std::future_status::timeout);
+  stop.request_stop();
+  EXPECT_FALSE(waits.get());
+  waits = weft::async([&] { return weft::call_once_for(flag, 1h, no_call); });
+  may_end.set();
+  EXPECT_TRUE(waits.get());
+  first.get();
+  EXPECT_TRUE(weft::call_once(flag, requested.get_token(), no_call)); // it was called
+  EXPECT_TRUE(weft::call_once_for(flag, 0s, no_call));
+
+  weft::once_flag free;
+  int calls = 0;
+  EXPECT_THROW((void)weft::call_once_for(free, 0s, [] { throw 1; }), int);
+  EXPECT_TRUE(weft::call_once(
+      free, requested.get_token(), [&](int by) { calls += by; }, 5)); // nothing to wait for
+  EXPECT_TRUE(weft::call_once_until(free, std::chrono::steady_clock::now(), no_call));
+  EXPECT_EQ(calls, 5);
+}
+
+TEST(call_once, waits_with_limits_lose_no_turn) {
+  for (int round = 0; round < test::scaled(200); ++round) {
+    weft::once_flag flag;
+    std::atomic<int> calls{0}, given_up{0};
+    in_tasks_and_threads(6, [&] {
+      try {
+        if (!weft::call_once_for(flag, std::chrono::microseconds(round % 50), [&] {
+              if (++calls < 3)
+                throw 1;
+            }))
+          ++given_up;
+      } catch (int) {
+      }
+    });
+    if (calls < 3) // so many have given up that none was left to call
+      weft::call_once(flag, [&] { calls = 3; });
+    EXPECT_EQ(calls, 3);
+    EXPECT_TRUE(weft::call_once_for(flag, 0s, [] { throw 2; }));
+    EXPECT_LE(given_up, 6);
+  }
 }
 
 // ---- channels

@@ -530,6 +530,56 @@ TEST(coro_sync, the_next_one_calls_after_an_exception_of_the_first) {
   EXPECT_EQ(calls, 12);
 }
 
+TEST(coro_sync, gives_up_the_wait_for_another_call) {
+  weft::once_flag flag;
+  weft::event begun, may_end;
+  const auto no_call = [] { ADD_FAILURE() << "another call runs, or has returned"; };
+  std::stop_source requested, stop;
+  requested.request_stop();
+  weft::future<void> first =
+      weft::async(weft::async_call_once(flag, [&]() -> weft::task<void> {
+        begun.set();
+        co_await may_end.async_wait();
+      }));
+  begun.wait();
+  const std::stop_token now = requested.get_token(), later = stop.get_token(), never;
+  auto run = [&]() -> weft::task<void> {
+    EXPECT_FALSE(co_await weft::async_call_once(flag, now, no_call));
+    EXPECT_FALSE(co_await weft::async_call_once_for(flag, 1ms, no_call));
+    weft::future<bool> waits = weft::async(weft::async_call_once(flag, later, no_call));
+    EXPECT_EQ(co_await weft::async_wait_for(waits, 1ms), std::future_status::timeout);
+    stop.request_stop();
+    EXPECT_FALSE(co_await waits);
+    waits = weft::async(weft::async_call_once(flag, never, no_call));
+    may_end.set();
+    EXPECT_TRUE(co_await waits);
+    EXPECT_TRUE(co_await weft::async_call_once(flag, now, no_call)); // it was called
+  };
+  run().get();
+  first.get();
+
+  weft::once_flag free;
+  int calls = 0;
+  auto count = [&](int by) -> weft::task<void> {
+    co_await weft::this_task::async_yield();
+    if ((calls += by) == 1)
+      throw std::logic_error("the first");
+  };
+  auto call = [&]() -> weft::task<void> {
+    bool threw = false;
+    try {
+      (void)co_await weft::async_call_once_for(free, 0s, count, 1);
+    } catch (const std::logic_error &) {
+      threw = true;
+    }
+    EXPECT_TRUE(threw);
+    EXPECT_TRUE(co_await weft::async_call_once_for(free, 0s, count, 10)); // nothing to wait for
+    EXPECT_TRUE(co_await weft::async_call_once_for(free, 0s, count, 100));
+  };
+  call().get();
+  EXPECT_EQ(calls, 11);
+}
+
 TEST(coro_sync, joins_threads) {
   weft::event may_end;
   std::atomic<bool> ended{false};

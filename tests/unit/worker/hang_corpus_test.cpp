@@ -335,6 +335,21 @@ void continuation_that_nobody_has() {
   weft::taskwait();
 }
 
+/// What main waits for leads to none of them.
+void continuations_beside_an_event() {
+  static weft::promise<int> first, second, third;
+  auto chain = first.get_future()
+                   .then([](int x) { return 2 * x; }, weft::label("scales"))
+                   .then([](int x) { return x; }, weft::label("prints"));
+  auto both = weft::when_all(second.get_future(), third.get_future())
+                  .then([](auto) {}, weft::label("of all"));
+  weft::promise<int> kept; // leaves nothing behind
+  auto done = kept.get_future().then([](int x) { return x; });
+  kept.set_value(1);
+  must(done.get() == 1);
+  weft::event().wait();
+}
+
 void continuation_with_accesses() {
   static int x;
   weft::spawn([] { x = 1; }, weft::label("held"), weft::out(x),
@@ -496,6 +511,84 @@ void coroutine_awaits_a_promise() {
   weft::taskwait();
 }
 
+weft::task<void> waits_within(weft::latch &never) { co_await never.async_wait(); }
+weft::task<void> awaits_that_which_waits(weft::latch &never) { co_await waits_within(never); }
+void coroutine_below_others() {
+  static weft::latch never(1);
+  weft::spawn(awaits_that_which_waits(never), weft::label("outer"));
+  weft::taskwait();
+}
+
+weft::future<int> waits_at_once(weft::latch &never) {
+  co_await never.async_wait();
+  co_return 1;
+}
+void eager_coroutine() {
+  static weft::latch never(1);
+  waits_at_once(never).get();
+}
+
+enum class locks { as_a_stack, as_a_coroutine, to_read };
+/// The stack on which the coroutine took the lock is that of the waiter later.
+template <class Mutex, locks How>
+void coroutine_keeps_a_lock() {
+  static weft::latch never(1);
+  static weft::event held;
+  const auto m = std::make_shared<Mutex>(); // its address is no constant
+  weft::spawn(
+      [m]() -> weft::task<void> {
+        Mutex &kept = *m;
+        if constexpr (How == locks::as_a_stack)
+          kept.lock();
+        else if constexpr (How == locks::to_read)
+          co_await kept.async_lock_shared();
+        else
+          co_await kept.async_lock();
+        held.set();
+        co_await never.async_wait();
+        kept.unlock();
+      },
+      weft::label("keeps"));
+  held.wait();
+  weft::spawn([m] { m->lock(); }, weft::label("waiter"));
+  weft::taskwait();
+}
+
+void call_once_of_a_task() {
+  static weft::event begun, never;
+  const auto flag = std::make_shared<weft::once_flag>();
+  weft::spawn(
+      [flag] {
+        weft::call_once(*flag, [] {
+          begun.set();
+          never.wait();
+        });
+      },
+      weft::label("first"));
+  begun.wait();
+  weft::spawn([flag] { weft::call_once(*flag, [] {}); }, weft::label("second"));
+  weft::taskwait();
+}
+void call_once_of_a_coroutine() {
+  static weft::event begun, never;
+  const auto flag = std::make_shared<weft::once_flag>();
+  weft::spawn(
+      [flag]() -> weft::task<void> {
+        co_await weft::async_call_once(*flag, []() -> weft::task<void> {
+          begun.set();
+          co_await never.async_wait();
+        });
+      },
+      weft::label("first"));
+  begun.wait();
+  weft::spawn(
+      [flag]() -> weft::task<void> {
+        co_await weft::async_call_once(*flag, [] {});
+      },
+      weft::label("second"));
+  weft::taskwait();
+}
+
 /// The second one waits for the first, which awaits a task that waits for data of the second.
 void coroutine_awaits_a_successor() {
   static int x;
@@ -647,12 +740,18 @@ const sick_program k_sick[] = {
     {"a_continuation_that_nobody_has",
      why::nobody_left,
      &continuation_that_nobody_has,
-     {"thread 'main' waits for children behind a promise, which can only be kept by the code that"}},
+     {"thread 'main' waits for its child task 'scales'", "task 'scales' is to run after promise 0x",
+      "can only be made ready by the code that has the promise"}},
+    {"continuations_of_what_nobody_waits_for",
+     why::nobody_left,
+     &continuations_beside_an_event,
+     {"task 'scales' is to run after promise 0x", "task 'prints' is to run after task 'scales'",
+      "task 'of all' is to run after when_all 0x", "promise 0x"}},
     {"a_continuation_with_accesses",
      why::nobody_left,
      &continuation_with_accesses,
-     {"task 'heir' waits, with inout(0x", "for a task behind a promise",
-      "waits for children behind a promise"}},
+     {"task 'heir' waits, with inout(0x", "for task 'held'",
+      "task 'held' is to run after promise 0x"}},
     {"one_of_two_futures_is_ready",
      why::nobody_left,
      &one_of_two_is_ready,
@@ -694,6 +793,37 @@ const sick_program k_sick[] = {
      &coroutine_awaits_a_promise,
      {"task 'awaits' waits for promise 0x",
       "can only be made ready by the code that has the promise"}},
+    {"coroutines_that_await_each_other",
+     why::nobody_left,
+     &coroutine_below_others,
+     {"task 'outer' waits for a latch", "waits_within(", "awaits_that_which_waits("}},
+    {"an_eager_coroutine",
+     why::nobody_left,
+     &eager_coroutine,
+     {"waits for the end of task 'coroutine 0x", "waits_at_once("}},
+    {"a_coroutine_that_locked_as_a_stack_does",
+     why::nobody_left,
+     &coroutine_keeps_a_lock<weft::mutex, locks::as_a_stack>,
+     {"task 'waiter' waits for mutex", "is held, perhaps by task 'keeps'"},
+     {{"WEFT_WORKERS", "1"}}},
+    {"a_coroutine_that_holds_a_mutex",
+     why::nobody_left,
+     &coroutine_keeps_a_lock<weft::mutex, locks::as_a_coroutine>,
+     {"task 'waiter' waits for mutex", "is held by task 'keeps'"},
+     {{"WEFT_WORKERS", "1"}}},
+    {"a_coroutine_that_reads",
+     why::nobody_left,
+     &coroutine_keeps_a_lock<weft::shared_mutex, locks::to_read>,
+     {"task 'waiter' waits for mutex", "is held for reading, 1 time, perhaps by task 'keeps'"},
+     {{"WEFT_WORKERS", "1"}}},
+    {"a_call_once_of_a_task",
+     why::nobody_left,
+     &call_once_of_a_task,
+     {"task 'second' waits for a call_once, which runs perhaps in task 'first'"}},
+    {"a_call_once_of_a_coroutine",
+     why::nobody_left,
+     &call_once_of_a_coroutine,
+     {"task 'second' waits for a call_once, which runs perhaps in task 'first'"}},
     {"a_coroutine_awaits_its_successor",
      why::circle,
      &coroutine_awaits_a_successor,
