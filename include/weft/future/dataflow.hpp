@@ -14,30 +14,45 @@ namespace weft::inline v0 {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_future_tuple = false;
+template <class... T>
+inline constexpr bool is_future_tuple<std::tuple<T...>> = sizeof...(T) != 0 && (is_future<T> && ...);
+
+/// Is a range or a tuple of futures.
+template <class A>
+inline constexpr bool holds_several =
+    is_future_range<std::remove_cvref_t<A>> || is_future_tuple<std::remove_cvref_t<A>> ||
+    futures_in_range<A>;
+
 /// Turns an argument of dataflow() into what is kept and what is waited for.
 template <class A>
 decltype(auto) as_awaited(A &&argument) {
   if constexpr (is_future_range<std::remove_cvref_t<A>>)
     return when_all(std::remove_cvref_t<A>(static_cast<A &&>(argument)));
+  else if constexpr (is_future_tuple<std::remove_cvref_t<A>>)
+    return all_of(std::remove_cvref_t<A>(static_cast<A &&>(argument)));
+  else if constexpr (futures_in_range<A>)
+    return when_all(static_cast<A &&>(argument));
   else
     return static_cast<A &&>(argument);
 }
-template <bool Range, class A>
+template <bool Several, class A>
 decltype(auto) as_given(A &argument) {
-  if constexpr (Range)
+  if constexpr (Several)
     return argument.get();
   else
     return std::move(argument);
 }
 
-template <class F, class Kept, bool... Ranges>
+template <class F, class Kept, bool... Several>
 struct data_call {
   F f;
   Kept arguments;
   decltype(auto) operator()() {
     return std::apply(
         [this](auto &...a) -> decltype(auto) {
-          return std::invoke(std::move(f), as_given<Ranges>(a)...);
+          return std::invoke(std::move(f), as_given<Several>(a)...);
         },
         arguments);
   }
@@ -58,17 +73,18 @@ auto after_of(const A &argument) {
 } // namespace detail
 
 /// Makes a task that calls `f` with these arguments when all futures among them are ready. `f` gets
-/// the futures themselves, a vector of futures as such, and other arguments as they are; see
-/// unwrapping(). Returns the future of what `f` returns, unwrapped. The policy means what it means
-/// for future::then().
+/// the futures themselves, a range of them (a vector, an array, a span, a list) as a vector, a tuple
+/// of them as a tuple, and other arguments as they are; see unwrapping(). A range or tuple of
+/// futures that are not shared is moved: std::move says so. Returns the future of what `f` returns,
+/// unwrapped. The policy means what it means for future::then().
 ///
-/// Cost. One allocation, and two for a vector.
+/// Cost. One allocation, and two for a range or a tuple.
 /// Errors. future_error no_state; invalid_argument for a policy that is none; else as spawn().
 template <class F, class... Args>
 auto dataflow(launch policy, F &&f, Args &&...args) {
   using kept = std::tuple<std::decay_t<decltype(detail::as_awaited(std::declval<Args>()))>...>;
   using call = detail::data_call<std::decay_t<F>, kept,
-                                 detail::is_future_range<std::remove_cvref_t<Args>>...>;
+                                 detail::holds_several<Args>...>;
   call made{static_cast<F &&>(f), kept(detail::as_awaited(static_cast<Args &&>(args))...)};
   auto clauses =
       std::apply([](const auto &...each) { return std::tuple_cat(detail::after_of(each)...); },
@@ -111,6 +127,9 @@ auto unwrap_one(A &&argument) {
         values.push_back(each.get());
       return std::tuple<std::vector<value>>(std::move(values));
     }
+  } else if constexpr (is_future_tuple<type>) {
+    return std::make_tuple(std::apply(
+        [](auto &...each) { return std::tuple_cat(unwrap_one(each)...); }, argument));
   } else {
     return std::tuple<type>(static_cast<A &&>(argument));
   }
@@ -118,8 +137,8 @@ auto unwrap_one(A &&argument) {
 
 } // namespace detail
 
-/// Returns a callable that takes futures and calls `f` with their values: for then() and
-/// dataflow().
+/// Returns a callable that takes futures, vectors and tuples of them, and calls `f` with their
+/// values: for then() and dataflow(). A future of nothing gives none.
 template <class F>
 auto unwrapping(F &&f) {
   return [f = std::decay_t<F>(static_cast<F &&>(f))](auto &&...args) mutable -> decltype(auto) {

@@ -4,6 +4,7 @@
 
 #include <hpx/hpx.hpp>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -85,6 +86,14 @@ void futures() {
   hpx::future<int> a = hpx::async([] { return 2; }), b = hpx::async([] { return 3; });
   CHECK(hpx::dataflow(hpx::unwrapping([](int x, int y) { return x * y; }), a, b).get() == 6);
   CHECK(!a.valid()); // taken over
+  std::array<hpx::future<int>, 2> row{hpx::make_ready_future(1), hpx::make_ready_future(2)};
+  auto pair = hpx::make_tuple(hpx::make_ready_future(3), hpx::make_ready_future(4));
+  CHECK(hpx::dataflow(hpx::unwrapping([](const std::vector<int> &x, const hpx::tuple<int, int> &y) {
+                        return x[0] + x[1] + hpx::get<0>(y) + hpx::get<1>(y);
+                      }),
+                      row, pair)
+            .get() == 10);
+  CHECK(!row[0].valid() && !hpx::get<1>(pair).valid());
   {
     using hpx::dataflow; // with a policy, which is Weft's
     hpx::shared_future<int> one = hpx::make_ready_future(1);

@@ -7,14 +7,18 @@
 #include <weft/future.hpp>
 #include <weft/weft.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <list>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -153,6 +157,36 @@ TEST(async, fork_lets_another_worker_go_on_with_the_caller) {
     caller_went_on = true;
     f.get();
   });
+}
+
+TEST(async, async_or_deferred_is_deferred_while_no_worker_sleeps) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    in_task([] {
+      bool ran = false;
+      auto f = weft::async(weft::launch::async | weft::launch::deferred, [&] { ran = true; });
+      weft::taskyield();
+      EXPECT_EQ(f.wait_for(1ms), std::future_status::deferred);
+      EXPECT_FALSE(ran);
+      f.get();
+      EXPECT_TRUE(ran);
+    });
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(async, async_or_deferred_is_async_while_a_worker_sleeps) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    in_task([] {
+      std::atomic<bool> ran{false};
+      weft::future<void> f;
+      do // the other worker falls asleep
+        f = weft::async(weft::launch::async | weft::launch::deferred, [&] { ran = true; });
+      while (f.wait_for(0s) == std::future_status::deferred);
+      while (!ran) // keeps its worker: the other one runs the task
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(async, is_a_child_that_taskwait_waits_for) {
@@ -711,6 +745,36 @@ TEST(dataflow, calls_with_futures_values_and_ranges) {
                             }),
                             weft::async([] { return 1; }), numbers(4), 100);
     EXPECT_EQ(g.get(), 107);
+    auto rows = weft::dataflow(
+        [](std::vector<weft::future<int>> of_array, std::vector<weft::shared_future<int>> of_list) {
+          return of_array[1].get() + of_list[0].get();
+        },
+        std::array{weft::async([] { return 1; }), weft::async([] { return 2; })},
+        std::list{weft::async([] { return 30; }).share()});
+    EXPECT_EQ(rows.get(), 32);
+    auto pair = weft::dataflow(
+        [](std::tuple<weft::future<int>, weft::future<void>> both, std::tuple<int, int> plain) {
+          return std::get<0>(both).get() + std::get<1>(plain);
+        },
+        std::tuple(weft::async([] { return 4; }), weft::async([] {})), std::tuple(1, 2));
+    EXPECT_EQ(pair.get(), 6);
+    auto values =
+        weft::dataflow(weft::unwrapping([](std::tuple<int, std::string> both, int c) {
+                         return std::get<0>(both) + static_cast<int>(std::get<1>(both).size()) + c;
+                       }),
+                       std::tuple(weft::async([] { return 7; }), weft::async([] {}),
+                                  weft::async([] { return std::string("xy"); })),
+                       weft::make_ready_future(10));
+    EXPECT_EQ(values.get(), 19);
+    weft::promise<int> late;
+    std::array held{late.get_future()};
+    auto waits = weft::dataflow([](std::vector<weft::future<int>> all) { return all[0].get(); },
+                                std::span(held));
+    EXPECT_FALSE(waits.is_ready());
+    late.set_value(5);
+    EXPECT_EQ(waits.get(), 5);
+    EXPECT_THROW((void)weft::dataflow([](auto) {}, std::array<weft::future<int>, 1>()),
+                 std::future_error);
     auto h = weft::dataflow([] { return weft::async([] { return 9; }); });
     static_assert(std::is_same_v<decltype(h), weft::future<int>>);
     EXPECT_EQ(h.get(), 9);

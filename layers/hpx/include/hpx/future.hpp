@@ -6,6 +6,7 @@
 #include <weft/future.hpp>
 #include <weft/task.hpp>
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -44,12 +45,19 @@ template <class T>
 inline constexpr bool is_unique_range = false;
 template <class T, class A>
 inline constexpr bool is_unique_range<std::vector<future<T>, A>> = true;
+template <class T>
+inline constexpr bool is_unique_several = false;
+template <class T, std::size_t N>
+inline constexpr bool is_unique_several<std::array<future<T>, N>> = true;
+template <class... T>
+inline constexpr bool is_unique_several<std::tuple<T...>> = (is_unique<T> || ...);
 
 /// Takes futures that the caller names over, as HPX does, and passes all else on. A vector keeps its
 /// length.
 template <class A>
 decltype(auto) acquire(A &&given) {
-  if constexpr (is_unique<std::remove_reference_t<A>>)
+  using given_type = std::remove_reference_t<A>;
+  if constexpr (is_unique<given_type> || is_unique_several<given_type>)
     return std::move(given);
   else if constexpr (is_unique_range<std::remove_reference_t<A>>)
     return std::remove_reference_t<A>(std::make_move_iterator(given.begin()),
