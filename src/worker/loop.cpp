@@ -329,7 +329,7 @@ bool is_on_own_stack(const worker &w) noexcept {
 }
 
 /// Takes the task out of the worker's own queue if it is the newest there.
-bool pop_newest(worker &w, const task &t) noexcept {
+WEFT_INLINE bool pop_newest(worker &w, const task &t) noexcept {
   work_deque<runnable *> *const own = w.own.deque;
   if (!own || own->newest() != &t)
     return false;
@@ -341,9 +341,33 @@ bool pop_newest(worker &w, const task &t) noexcept {
   return false;
 }
 
+WEFT_NOINLINE bool take_newest(worker &w, const task &t) noexcept { return pop_newest(w, t); }
+
+/// Drops the newest entries of the worker's own queue while they are such as a waiter left behind:
+/// else a tree whose nodes wait for their children in the order of the spawns piles them up. Returns
+/// whether there were any.
+WEFT_NOINLINE bool drop_left_behind(worker &w) noexcept {
+  work_deque<runnable *> *const own = w.own.deque;
+  bool any = false;
+  while (runnable *const taken = own ? own->pop() : nullptr) {
+    auto *const t = taken->base() == runnable::kind::task ? static_cast<task *>(taken) : nullptr;
+    if (!t || !t->has_meanwhile(detail::k_tracked) || !is_left_behind(t->unsatisfied) ||
+        take_entry(t->unsatisfied)) {
+      own->push(taken); // there was room for it
+      break;
+    }
+    drop_references(*t, 1);
+    any = true;
+  }
+  return any;
+}
+
 /// Begins an open task in place of its entry in a queue. Returns false if another thread was first.
 bool begin_awaited(worker &w, task &t) noexcept {
-  if (pop_newest(w, t)) {
+  bool has_entry = pop_newest(w, t);
+  if (!has_entry && drop_left_behind(w))
+    has_entry = take_newest(w, t);
+  if (has_entry) {
     const own_entry what = use_own_entry(t.unsatisfied);
     if (what == own_entry::left_behind)
       drop_references(t, 1);

@@ -3,6 +3,7 @@
 // waiters that are attached to a task, and records that are posted.
 #include "support/gate.hpp"
 #include "support/scale.hpp"
+#include "worker/runtime.hpp"
 
 #include <weft/weft.hpp>
 
@@ -332,6 +333,30 @@ TEST(wait_in_place, frees_what_it_ran_and_what_it_left_behind) {
       (void)weft::spawn([c] { return c; }); // no waiter
     });
   EXPECT_TRUE(test::eventually([&] { return alive == 0; }));
+}
+
+/// Waits for its children in the order of their spawns, so all but the last one leave an entry.
+int count_in_order(int depth) {
+  if (depth == 0)
+    return 1;
+  std::vector<weft::handle<int>> below;
+  for (int i = 0; i != 5; ++i)
+    below.push_back(weft::spawn([depth] { return count_in_order(depth - 1); }));
+  int sum = 0;
+  for (auto &h : below)
+    sum += h.get();
+  return sum;
+}
+
+TEST(wait_in_place, of_a_tree_in_order_piles_up_no_entries) {
+  in_task([] {
+    if (!weft::rt::this_worker().own.deque)
+      GTEST_SKIP() << "entries in a queue of all workers stay until they come to the front";
+    EXPECT_EQ(count_in_order(4), 625);
+    std::size_t left = 0;
+    weft::rt::this_worker().own.deque->for_each([&left](weft::rt::runnable *) { ++left; });
+    EXPECT_LT(left, 100U); // of 624 that were left behind
+  });
 }
 
 TEST(wait_in_place, in_a_group_that_is_waited_for_leaves_entries_of_other_lineages_alone) {
