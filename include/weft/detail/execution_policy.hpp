@@ -279,6 +279,8 @@ template <class T, class Value, class Op>
     T left(op(T(value(first)), T(value(first + 1)))),
         right(op(T(value(first + 2)), T(value(first + 3))));
     sum = op(std::move(sum), T(op(std::move(left), std::move(right))));
+    if constexpr (std::is_floating_point_v<T>)
+      asm("" : "+r"(first)); // four elements of one vector: GCC's -O3 shuffles for longer than it adds
   }
   for (; first < end; ++first)
     sum = op(std::move(sum), value(first));
