@@ -125,6 +125,10 @@ void add_scheduler(std::vector<experiment> &to, size s) {
                 200'000 * scale,
                 0,
                 {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
+  const std::vector<contender> ask{part("ticket_lock", "ask-ticket"),
+                                   part("delegation_lock", "ask-delegation")};
+  for (const int workers : {2, 8}) // 8: more threads than a small machine has processors
+    to.push_back({"scheduler", "ask", "", workers, 200'000 * scale, 0, ask});
 }
 
 /// Adds the workloads of the paper about GLTO (glto/sample.hpp).

@@ -66,7 +66,8 @@ class ticket_lock {
   ticket_lock(const ticket_lock &) = delete;
   ticket_lock &operator=(const ticket_lock &) = delete;
 
-  void lock() noexcept { wait_turn(take_ticket()); }
+  /// Returns whether the thread has slept for the lock.
+  bool lock() noexcept { return wait_turn(take_ticket()); }
 
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t ticket = m_head.load(std::memory_order_relaxed);
@@ -82,26 +83,36 @@ class ticket_lock {
   }
 
   void unlock() noexcept {
-    const std::uint64_t next = m_tail.get();
-    skip_ticket();
-    auto &turn = slot_of(next).turn;
-    const std::uint32_t before = turn.exchange(
-        turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
-    if (unless(bug::ticket_wakes_nobody, before & k_sleeper)) [[unlikely]]
-      P::futex_wake(turn, unless(bug::ticket_wakes_one, INT_MAX, 1));
+    const std::uint64_t next = next_ticket();
+    if (let_next_in()) [[unlikely]]
+      wake(slot_index(next));
   }
 
  protected:
+  /// Lets the next ticket in. Returns whether the caller must wake the sleepers of its slot.
+  [[nodiscard]] bool let_next_in() noexcept {
+    const std::uint64_t next = next_ticket();
+    skip_ticket();
+    const std::uint32_t before = slot_of(next).turn.exchange(
+        turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
+    return unless(bug::ticket_wakes_nobody, before & k_sleeper);
+  }
+  /// Wakes the sleepers of a slot. The caller need not hold the lock any more.
+  void wake(std::size_t slot) noexcept {
+    P::futex_wake(m_slots[slot].turn, unless(bug::ticket_wakes_one, INT_MAX, 1));
+  }
+
   std::uint64_t take_ticket() noexcept { return m_head.fetch_add(1, std::memory_order_relaxed); }
 
-  void wait_turn(std::uint64_t ticket) noexcept {
+  /// Waits for the turn of the ticket. Returns whether the thread has slept.
+  bool wait_turn(std::uint64_t ticket) noexcept {
     auto &turn = slot_of(ticket).turn;
     for (int spins = 0; spins < P::k_spins; ++spins) {
       if (reached(turn.load(std::memory_order_acquire), ticket)) // O1
-        return;
+        return false;
       P::pause();
     }
-    park(turn, ticket);
+    return park(turn, ticket);
   }
 
   std::size_t slot_index(std::uint64_t ticket) const noexcept { return ticket & (m_count - 1); }
@@ -124,16 +135,17 @@ class ticket_lock {
   }
   slot &slot_of(std::uint64_t ticket) noexcept { return m_slots[slot_index(ticket)]; }
 
-  [[gnu::noinline]] void park(word &turn, std::uint64_t ticket) noexcept {
-    for (;;) {
+  [[gnu::noinline]] bool park(word &turn, std::uint64_t ticket) noexcept {
+    for (bool slept = false;;) {
       std::uint32_t seen = turn.load(std::memory_order_acquire); // O1
       if (reached(seen, ticket))
-        return;
+        return slept;
       if (!(seen & k_sleeper) &&
           !turn.compare_exchange_strong(seen, seen | k_sleeper, std::memory_order_relaxed,
                                         std::memory_order_relaxed))
         continue;
       P::futex_wait(turn, seen | k_sleeper);
+      slept = true;
     }
   }
 

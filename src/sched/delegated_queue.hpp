@@ -9,11 +9,12 @@
 //             does not know waits for the lock, and never for a result; with `delegates` false
 //             every worker does, and the owner serves only itself.
 //             Owner: a worker in ask, or a producer that finds its inbox full, while it has the
-//             lock. In ask it drains the inboxes into m_ready, then serves the waiters, then
-//             itself.
+//             lock. In ask it drains the inboxes into m_ready, then serves the waiters, run by run,
+//             then itself. It serves no further run when it has to wake a waiter.
 // Word        Inboxes: an spsc_queue each, and a spin_lock of its producers. The lock. m_ready:
 //             plain. m_wishes, by id: which item the worker wants; plain. m_queued: the number of
-//             items in m_ready, or one more while the owner drains the inboxes. m_top: the largest
+//             items in m_ready, or more: one while the owner drains the inboxes, the items of the
+//             run while it serves one. m_top: the largest
 //             priority in m_ready, or 0; a hint.
 // Invariants  I1  An item is in one inbox, or in m_ready, or was returned by one ask.
 //             I2  m_ready and the consumer's side of the inboxes belong to the owner of the lock.
@@ -22,7 +23,9 @@
 //             I4  A worker that asks gets an item if it knows that an item was added, and that item
 //                 is left for it: the owner announces a drained item in m_queued before a worker
 //                 can see the item's inbox empty (O1). So a worker that was woken for an item, or
-//                 that looks again before it sleeps, does not miss the item.
+//                 that looks again before it sleeps, does not miss the item. A waiter that gets
+//                 nothing has missed none: the owner drains the inboxes after it has seen the
+//                 waiter, which sees all that the waiter knew of.
 // Orders      O1  The inboxes' heads carry m_queued: the owner announces before consume_all stores
 //                 a head with release, and a worker loads all heads with acquire in
 //                 spsc_queue::empty before it loads m_queued. The operations on m_queued are
@@ -30,9 +33,10 @@
 //             The locks and the inboxes order the rest: O3 of delegation_lock.hpp the wishes.
 // Progress    Blocking. A producer that finds its inbox full drains all inboxes if the lock is
 //             free, or else yields and tries again: the owner will drain them.
-// Source      Listing 5 of the paper. There the owner lets the next worker in when it has nothing.
-//             Here the owner first looks into the inboxes again. If there is still nothing, a
-//             worker whose wish may be refused gets null as its result; any other gets the lock.
+// Source      Listing 5 of the paper. There the owner serves one waiter after the other, and lets the
+//             next worker in when it has nothing. Here it serves a run of waiters together. When it
+//             has nothing it looks into the inboxes again; a worker for which there is still nothing
+//             gets null, because to hand the lock to a worker that sleeps holds up all others.
 // Checked by  tests/model/composed_models.cpp: delegated_*
 #pragma once
 
@@ -43,16 +47,18 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 
 /// Hands out ready work through a delegation lock. Ready is plain code: add(item, adder), size(),
-/// and serve(id, wish), which returns an item or its null. Wish is small and plain. A worker whose
-/// wish has `may_be_refused` is content with nothing.
+/// and serve(id, wish), which returns an item or its null. Wish is small and plain.
 template <class Item, class Ready, class Wish, class P = real_atomics>
 class delegated_queue {
+  using lock_type = delegation_lock<Item, P>;
+
  public:
   delegated_queue(std::size_t inboxes, std::size_t capacity, std::size_t workers, bool delegates)
       : m_lock(workers), m_wishes(std::make_unique<wish_slot[]>(m_lock.size())),
@@ -85,22 +91,38 @@ class delegated_queue {
     }
   }
 
-  Item ask(unsigned id, const Wish &wish) {
+  /// Says how a worker that asked came to its answer.
+  enum class outcome { looked, owned, answered };
+  struct answer {
+    Item item{};
+    outcome how = outcome::looked;
+    bool slept = false; ///< in the kernel, for the lock
+  };
+
+  Item ask(unsigned id, const Wish &wish) { return ask_and_tell(id, wish).item; }
+
+  answer ask_and_tell(unsigned id, const Wish &wish) {
+    answer mine;
     if (nothing())
-      return {};
-    Item mine{};
+      return mine;
+    mine.how = outcome::owned;
     if (!m_delegates || id >= m_lock.size()) {
-      m_lock.lock();
+      mine.slept = m_lock.lock();
     } else {
       m_wishes[id].wish.set(wish);
-      if (m_lock.lock_or_delegate(id, mine) == delegation::delegated)
+      if (m_lock.lock_or_delegate(id, mine.item, mine.slept) == delegation::delegated) {
+        mine.how = outcome::answered;
         return mine;
+      }
     }
     drain();
+    typename lock_type::run waiters;
     if (m_delegates)
-      serve_waiters();
-    mine = grant(id, wish);
-    m_lock.unlock();
+      serve_run_by_run(waiters);
+    bool drained = !m_delegates; // since a waiter was served
+    mine.item = serve(id, wish, drained);
+    publish();
+    m_lock.unlock(waiters);
     return mine;
   }
 
@@ -151,29 +173,31 @@ class delegated_queue {
     typename P::template var<Wish> wish{};
   };
 
-  /// Serves the waiting workers. A worker whose wish may not be refused, and that gets nothing,
-  /// gets the lock when the owner leaves: the worker may have come because of new work.
-  void serve_waiters() {
-    while (!m_lock.empty()) {
-      const std::size_t waiter = m_lock.front();
-      const Wish w = m_wishes[waiter].wish.get();
-      Item r = grant(static_cast<unsigned>(waiter), w);
-      if (!r) {
-        drain();
-        r = grant(static_cast<unsigned>(waiter), w);
+  /// Serves the waiting workers, until there are none or one of them sleeps.
+  void serve_run_by_run(typename lock_type::run &waiters) {
+    while (m_lock.take_waiters(waiters)) {
+      bool drained = false; // since these were seen
+      for (std::size_t i = 0; i != waiters.size(); ++i) {
+        const auto id = static_cast<unsigned>(waiters.id(i));
+        m_lock.set_item(waiters, i, serve(id, m_wishes[id].wish.get(), drained));
       }
-      if (!r && !w.may_be_refused())
-        return;
-      m_lock.set_item(waiter, r);
-      m_lock.pop_front();
+      publish();
+      m_lock.dismiss(waiters);
     }
   }
 
-  Item grant(unsigned id, const Wish &wish) {
-    Item r = m_ready.serve(id, wish);
+  /// Returns an item for a worker. Where there is none it looks into the inboxes, unless it has.
+  Item serve(unsigned id, const Wish &wish, bool &drained) {
+    Item item = m_ready.serve(id, wish);
+    if (item || std::exchange(drained, true))
+      return item;
+    unless(bug::delegated_refuses_undrained, [this] { drain(); }); // I4
+    return m_ready.serve(id, wish);
+  }
+
+  void publish() noexcept {
     publish_top();
     m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
-    return r;
   }
   void publish_top() noexcept {
     if constexpr (requires { m_ready.top(); })
@@ -185,12 +209,11 @@ class delegated_queue {
            [&] { m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); }); // O1
     for (auto &g : m_inboxes)
       g->queue.consume_all([this](arrival a) { m_ready.add(a.item, a.adder); });
-    publish_top();
-    m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
+    publish();
   }
 
   std::vector<std::unique_ptr<inbox>> m_inboxes;
-  delegation_lock<Item, P> m_lock;
+  lock_type m_lock;
   const std::unique_ptr<wish_slot[]> m_wishes; // by worker
   Ready m_ready;
   typename P::template atomic<std::size_t> m_queued{0};

@@ -23,7 +23,6 @@ using P = model_atomics;
 struct model_ready {
   struct wish {
     bool newest = false;
-    bool may_be_refused() const { return newest; }
   };
   model_var<int *> items[4] = {};
   model_var<std::size_t> oldest{0}, end{0};
@@ -93,6 +92,30 @@ struct delegated_knows {
 const passes<delegated_knows<true, 1>> d1{"delegated_queue_knows"};
 const passes<delegated_knows<true, 2>> d2{"delegated_queue_knows_two_inboxes"};
 const passes<delegated_knows<false, 1>> d3{"delegated_queue_knows_ticket"};
+
+/// Lets three workers ask. All know of the first item; the third one adds another, also after the
+/// owner has drained the inbox and seen the other waiter. So it gets one, unless the others have both.
+struct delegated_serves_a_run {
+  static constexpr int threads = 3;
+  once_each<2> items;
+  model_delegated queue{1, 2, 3, true};
+  int *got[threads] = {};
+  delegated_serves_a_run() { queue.add(&items.tokens[0], 0, 0); }
+  void run(int t) {
+    if (t == 2)
+      queue.add(&items.tokens[1], 0, 2);
+    got[t] = queue.ask(static_cast<unsigned>(t), {});
+    if (got[t])
+      items.took(got[t]);
+  }
+  void check() {
+    expect(got[2] || (got[0] && got[1]), "who knows of an item that is left gets one");
+    while (int *item = queue.ask(0, {}))
+      items.took(item);
+    items.all_taken();
+  }
+};
+const passes<delegated_serves_a_run> d12{"delegated_queue_run"};
 
 /// Lets a worker add an item to an inbox that holds one already, and ask. Another worker takes one
 /// of the two, and a producer adds a third: the ring may turn while the first worker looks into it.

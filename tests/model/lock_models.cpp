@@ -82,6 +82,23 @@ struct spin_lock_counts {
 };
 const passes<spin_lock_counts> s1{"spin_lock_two_threads"};
 
+/// Holds what an owner of the lock does for its waiters, and its way out.
+template <class Lock>
+struct owner_of {
+  Lock &lock;
+  typename Lock::run waiters;
+  /// Serves run after run; each waiter of a run gets what `answer(id)` says.
+  template <class F>
+  void serve(F answer) {
+    while (lock.take_waiters(waiters)) {
+      for (std::size_t i = 0; i != waiters.size(); ++i)
+        lock.set_item(waiters, i, answer(waiters.id(i)));
+      lock.dismiss(waiters);
+    }
+  }
+  void unlock() { lock.unlock(waiters); }
+};
+
 /// Lets all threads draw numbers from a plain counter; the owner draws for the waiters.
 template <int Threads, int Ids, int Rounds, class Lock = delegation_lock<int, P>>
 struct delegation_draws {
@@ -103,14 +120,14 @@ struct delegation_draws {
         drawn[t][round] = n;
         continue;
       }
-      while (t < Ids && !lock.empty()) {
-        const std::size_t id = lock.front();
-        expect(id < Ids && id != static_cast<std::size_t>(t), "the front is another waiter");
-        lock.set_item(id, draw());
-        lock.pop_front();
-      }
+      owner_of<Lock> owner{lock, {}};
+      if (t < Ids)
+        owner.serve([&](std::size_t id) {
+          expect(id < Ids && id != static_cast<std::size_t>(t), "another waiter is served");
+          return draw();
+        });
       drawn[t][round] = draw();
-      lock.unlock();
+      owner.unlock();
     }
   }
   void check() {
@@ -128,6 +145,47 @@ const passes<delegation_draws<3, 2, 1>> d4{"delegation_lock_more_threads_than_id
 const passes<delegation_draws<3, 2, 2>> d5{"delegation_lock_more_threads_than_ids_twice"};
 const passes<delegation_draws<4, 2, 1>> d6{"delegation_lock_four_threads_two_ids"};
 
+/// Lets one thread own the lock and serve two waiters, in one run where both have left their ids.
+/// Each gets its own result. A waiter that is let go may come back at once, while the owner still
+/// lets the other one go: it is served again, or gets the lock.
+template <bool ComesBack>
+struct delegation_serves_a_run {
+  static constexpr int threads = 3;
+  using lock_type = delegation_lock<int, P>;
+  lock_type lock{3};
+  model_var<int> count{0};
+  int got[3] = {};
+  void run(int t) {
+    int item = -1;
+    if (t == 0) {
+      lock.lock();
+      owner_of<lock_type> owner{lock, {}};
+      owner.serve([&](std::size_t id) {
+        count.set(count.get() + 1);
+        return 10 + static_cast<int>(id);
+      });
+      return owner.unlock();
+    }
+    for (int round = 0; round < (ComesBack && t == 1 ? 2 : 1); ++round) {
+      if (lock.lock_or_delegate(static_cast<std::size_t>(t), item) == delegation::delegated) {
+        expect(item == 10 + t, "a waiter of a run gets its own result");
+        ++got[t];
+        continue;
+      }
+      count.set(count.get() + 1);
+      ++got[t];
+      lock.unlock();
+    }
+  }
+  void check() {
+    expect(got[1] == (ComesBack ? 2 : 1) && got[2] == 1, "every call has one outcome");
+    expect(count.get() == got[1] + got[2], "every call is served once, or owns the lock");
+    expect(lock.try_lock(), "the lock is free in the end");
+  }
+};
+const passes<delegation_serves_a_run<false>> d9{"delegation_lock_run"};
+const passes<delegation_serves_a_run<true>> d10{"delegation_lock_run_and_one_comes_back"};
+
 /// Lets the owner leave without serving: the waiter must get the lock, and never an old result.
 struct delegation_refuses {
   static constexpr int threads = 2;
@@ -143,11 +201,12 @@ struct delegation_refuses {
         continue;
       }
       count.set(count.get() + 1);
-      if (round == 0 && !lock.empty()) { // in the first round only
-        lock.set_item(lock.front(), 7);
-        lock.pop_front();
+      delegation_lock<int, P>::run waiters;
+      if (round == 0 && lock.take_waiters(waiters)) { // in the first round only
+        lock.set_item(waiters, 0, 7);
+        lock.dismiss(waiters);
       }
-      lock.unlock();
+      lock.unlock(waiters);
     }
   }
   void check() { expect(count.get() + served[0] + served[1] == 4, "every call has one outcome"); }
@@ -233,6 +292,23 @@ class listing4_lock {
     model_var<std::uint64_t> ticket{0};
     model_var<int> item{0};
   } m_ready[3]; // one more than slots, for the test of more threads
+};
+
+/// Serves one waiter after the other, as printed.
+template <flaw Flaw>
+struct owner_of<listing4_lock<Flaw>> {
+  listing4_lock<Flaw> &lock;
+  struct {
+  } none;
+  template <class F>
+  void serve(F answer) {
+    while (!lock.empty()) {
+      const std::size_t id = lock.front();
+      lock.set_item(id, answer(id));
+      lock.pop_front();
+    }
+  }
+  void unlock() { lock.unlock(); }
 };
 
 template <flaw Flaw>

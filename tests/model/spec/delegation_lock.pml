@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The delegation lock of src/queue/delegation_lock.hpp: N threads draw R numbers each from a
- * counter that the lock guards. The owner of the lock draws for the waiters. Threads with a number
- * below IDS call lock_or_delegate, the others lock. Words are sequentially consistent here; memory
- * orders are the business of tests/model/lock_models.cpp.
+ * counter that the lock guards. The owner of the lock takes the waiters of a run of tickets, draws
+ * for them, lets them go, and wakes those that sleep when it has left the lock. Threads with a
+ * number below IDS call lock_or_delegate, the others lock. Words are sequentially consistent here;
+ * memory orders are the business of tests/model/lock_models.cpp.
  *
- * Source: Alvarez et al., PPoPP 2021, Listings 3 and 4.
+ * Source: Alvarez et al., PPoPP 2021, Listings 3 and 4, where a run is one waiter.
  *   AS_PRINTED      Listing 4 with its line 11: the owner increments the tail once more.
  *   NO_UPPER_BOUND  empty() looks at the lower bound of an entry only, as printed; wrong with more threads than slots.
  *   PARKS           waiters sleep on their slot, as in src/queue/ticket_lock.hpp; else they spin.
  *   WAKES_NOBODY    the lock moves on without a look at the sleeper bit.
+ *   FORGETS_RUN     the owner leaves without waking the sleepers of its run.
+ *   ONE_TICKET      all results of a run name its first ticket.
  */
 #ifndef N
 #define N 3
@@ -26,9 +29,9 @@
 
 #define SLOT(ticket) ((ticket) % S)
 #ifdef NO_UPPER_BOUND
-#define NOBODY(entry) ((entry) < tail)
+#define NOBODY(entry, ticket) ((entry) < (ticket))
 #else
-#define NOBODY(entry) ((entry) < tail || (entry) - tail >= IDS)
+#define NOBODY(entry, ticket) ((entry) < (ticket) || (entry) - (ticket) >= IDS)
 #endif
 
 byte head = S;     /* the next ticket to give out */
@@ -47,7 +50,7 @@ bool wants[N];
 bool finished[N];
 bool started;
 
-/* Lets the next ticket in: unlock, and pop_front for a waiter whose result is ready. */
+/* Lets the next ticket in. */
 inline move_on(t, slept) {
   t = tail;
   tail = t + 1;
@@ -55,8 +58,13 @@ inline move_on(t, slept) {
     slept = sleeper[SLOT(t)];
     turn[SLOT(t)] = t;
     sleeper[SLOT(t)] = false
-  };
-#ifndef WAKES_NOBODY
+  }
+}
+
+inline wake(t, slept) {
+#ifdef WAKES_NOBODY
+  skip
+#else
   if
   :: slept -> wakes[SLOT(t)]++
   :: else
@@ -103,7 +111,7 @@ inline draw(number) {
 }
 
 active [N] proctype client() {
-  byte ticket, number, entry, id, round, t, woken;
+  byte ticket, number, entry, id, round, t, woken, size, asleep;
   bool slept;
   (started);
   do
@@ -127,24 +135,66 @@ active [N] proctype client() {
 #ifndef AS_PRINTED
         assert(tail == ticket + 1); /* I1 */
 #endif
+        asleep = 0;
         do
-        :: _pid >= IDS -> break
+        :: _pid >= IDS || asleep != 0 -> break
         :: else ->
-           entry = waiting[SLOT(tail)];
+           /* take_waiters and set_item: the run ends at the first ticket without an entry */
+           size = 0;
+           do
+           :: size == IDS -> break
+           :: else ->
+              entry = waiting[SLOT(tail + size)];
+              if
+              :: NOBODY(entry, tail + size) -> break
+              :: else
+              fi;
+              id = entry - (tail + size);
+              assert(id < IDS && id != _pid); /* I2 */
+              draw(result[id]);
+#ifdef ONE_TICKET
+              result_ticket[id] = tail;
+#else
+              result_ticket[id] = tail + size;
+#endif
+              size++
+#ifdef NO_UPPER_BOUND
+              ; break /* as printed: one waiter after the other */
+#endif
+           od;
            if
-           :: NOBODY(entry) -> break
+           :: size == 0 -> break
            :: else
            fi;
-           id = entry - tail;
-           assert(id < IDS && id != _pid); /* I2 */
-           draw(result[id]);
-           result_ticket[id] = tail;
-           move_on(t, slept);
-           ticket++
+           /* dismiss */
+           do
+           :: size == 0 -> break
+           :: else ->
+              move_on(t, slept);
+              if
+              :: slept -> asleep = asleep | (1 << SLOT(t))
+              :: else
+              fi;
+              ticket++;
+              size--
+           od
         od;
         draw(number);
         inside--;
-        move_on(t, slept)
+        move_on(t, slept);
+        wake(t, slept);
+#ifndef FORGETS_RUN
+        t = 0;
+        do
+        :: t == S -> break
+        :: else ->
+           if
+           :: asleep & (1 << t) -> wake(t, true)
+           :: else
+           fi;
+           t++
+        od
+#endif
      fi;
      assert(!drawn[number]);
      drawn[number] = true;

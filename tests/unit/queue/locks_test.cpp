@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -95,7 +96,8 @@ TEST(DelegationLock, WithoutWaitersIsALock) {
     int item = -1;
     EXPECT_EQ(lock.lock_or_delegate(2, item), delegation::owner);
     EXPECT_EQ(item, -1);
-    EXPECT_TRUE(lock.empty());
+    delegation_lock<int>::run waiters;
+    EXPECT_FALSE(lock.take_waiters(waiters));
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
     EXPECT_TRUE(lock.try_lock());
@@ -110,17 +112,19 @@ TEST(DelegationLock, HandsTheWaiterItsResultAndKeepsTheLock) {
   int received = 0;
   delegation how = delegation::owner;
   std::thread waiter([&] { how = lock.lock_or_delegate(1, received); });
-  while (lock.empty())
+  delegation_lock<int>::run waiters;
+  while (!lock.take_waiters(waiters))
     std::this_thread::yield();
-  EXPECT_EQ(lock.front(), 1u);
-  lock.set_item(1, 42);
-  lock.pop_front();
+  ASSERT_EQ(waiters.size(), 1u);
+  EXPECT_EQ(waiters.id(0), 1u);
+  lock.set_item(waiters, 0, 42);
+  lock.dismiss(waiters);
+  EXPECT_FALSE(lock.take_waiters(waiters));
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock(waiters);
   waiter.join();
   EXPECT_EQ(how, delegation::delegated);
   EXPECT_EQ(received, 42);
-  EXPECT_TRUE(lock.empty());
-  EXPECT_FALSE(lock.try_lock());
-  lock.unlock();
   EXPECT_TRUE(lock.try_lock());
 }
 
@@ -134,11 +138,61 @@ TEST(DelegationLock, GivesTheLockToAWaiterThatIsNotServed) {
     how = lock.lock_or_delegate(1, mine);
     lock.unlock();
   });
-  while (lock.empty())
+  delegation_lock<int>::run waiters;
+  while (!lock.take_waiters(waiters))
     std::this_thread::yield();
   lock.unlock();
   waiter.join();
   EXPECT_EQ(how, delegation::owner);
+}
+
+/// Lets as many threads as there are ids wait, until a run has `expected` of them; then `owner` goes
+/// on. Returns the ids of the run, and what each thread has got: -1 for the lock.
+struct run_of_waiters {
+  std::vector<std::size_t> ids;
+  std::vector<int> got;
+};
+template <class F>
+run_of_waiters with_waiters(std::size_t ids, std::size_t expected, F owner) {
+  delegation_lock<int> lock(ids);
+  lock.lock();
+  run_of_waiters all{{}, std::vector<int>(ids)};
+  std::vector<std::thread> threads;
+  for (std::size_t id = 0; id < ids; ++id)
+    threads.emplace_back([&, id] {
+      if (lock.lock_or_delegate(id, all.got[id]) == delegation::delegated)
+        return;
+      all.got[id] = -1;
+      lock.unlock();
+    });
+  delegation_lock<int>::run waiters;
+  while (!lock.take_waiters(waiters) || waiters.size() != expected) // a look: none is let go
+    std::this_thread::yield();
+  for (std::size_t i = 0; i != waiters.size(); ++i)
+    all.ids.push_back(waiters.id(i));
+  owner(lock, waiters);
+  for (std::thread &t : threads)
+    t.join();
+  return all;
+}
+
+TEST(DelegationLock, ServesWaitersInOneRun) {
+  const run_of_waiters all = with_waiters(5, 5, [](auto &lock, auto &waiters) {
+    for (std::size_t i = 0; i != waiters.size(); ++i)
+      lock.set_item(waiters, i, 100 + static_cast<int>(waiters.id(i)));
+    lock.dismiss(waiters);
+    EXPECT_EQ(waiters.size(), 0u);
+    lock.unlock(waiters);
+  });
+  EXPECT_EQ(std::set<std::size_t>(all.ids.begin(), all.ids.end()).size(), 5u);
+  EXPECT_EQ(all.got, (std::vector<int>{100, 101, 102, 103, 104}));
+}
+
+TEST(DelegationLock, BoundsARun) {
+  constexpr std::size_t most = delegation_lock<int>::k_run;
+  const run_of_waiters all =
+      with_waiters(most + 2, most, [](auto &lock, auto &) { lock.unlock(); });
+  EXPECT_EQ(all.got, std::vector<int>(most + 2, -1));
 }
 
 /// Lets all threads draw numbers from a plain counter; owners draw for the waiters. Threads beyond
@@ -153,12 +207,14 @@ void draw_numbers(int threads, int ids, int rounds) {
       if (t >= ids)
         lock.lock();
       if (t >= ids || lock.lock_or_delegate(static_cast<std::size_t>(t), n) == delegation::owner) {
-        while (!lock.empty()) {
-          lock.set_item(lock.front(), next++);
-          lock.pop_front();
+        delegation_lock<int>::run waiters;
+        while (lock.take_waiters(waiters)) {
+          for (std::size_t k = 0; k != waiters.size(); ++k)
+            lock.set_item(waiters, k, next++);
+          lock.dismiss(waiters);
         }
         n = next++;
-        lock.unlock();
+        lock.unlock(waiters);
       }
       drawn[static_cast<std::size_t>(t)].push_back(n);
     }

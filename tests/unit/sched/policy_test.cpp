@@ -185,6 +185,15 @@ TEST_P(every_policy, gives_a_waiter_no_resumed_frame) {
 }
 
 /// More threads than cpus and than ids of the delegation lock, each adding, waiting and getting.
+TEST_P(every_policy, counts_looks_that_took_the_schedulers_lock) {
+  b.add(0, 3, 0);
+  b.drain(2);
+  const bool delegated = GetParam().kind == policy_kind::delegated;
+  EXPECT_EQ(b.counts[2].lock_owned, delegated ? 3u : 0u) << "the look that finds nothing takes none";
+  EXPECT_EQ(b.counts[2].lock_answered + b.counts[2].lock_parked, 0u) << "no other thread looks";
+  EXPECT_EQ(b.counts[0].lock_owned, 0u);
+}
+
 TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
   const int each = test::scaled(4000, 200);
   std::vector<std::atomic<int>> taken(static_cast<std::size_t>(each) * k_ids);
@@ -221,6 +230,15 @@ TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
     t.join();
   for (const auto &n : taken)
     ASSERT_EQ(n, 1);
+  if (GetParam().kind != policy_kind::delegated)
+    return;
+  std::uint64_t looks = 0;
+  for (unsigned id = 0; id < k_ids; ++id) {
+    looks += b.counts[id].lock_owned + b.counts[id].lock_answered;
+    if (id >= k_workers || GetParam().lock == lock_kind::ticket)
+      EXPECT_EQ(b.counts[id].lock_answered, 0u) << "the lock knows the workers alone: " << id;
+  }
+  EXPECT_GE(looks, taken.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(
