@@ -22,6 +22,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -43,7 +44,7 @@ class policy_bell {
   /// Is the last that the caller does.
   void end() noexcept {
     m_runs.store(0, std::memory_order_relaxed); // a join orders what it has done
-    P::futex_wake(m_runs, 1);
+    unless(bug::policy_end_wakes_nobody, [&] { P::futex_wake(m_runs, 1); });
   }
   /// Sleeps until the bell rings, at most until `until_ns` of the monotonic clock; 0: for ever.
   void wait(std::uint32_t heard, std::uint64_t until_ns) noexcept {
@@ -54,7 +55,7 @@ class policy_bell {
 
   void ring() noexcept {
     m_rung.fetch_add(1, std::memory_order_release); // O2
-    P::futex_wake(m_rung, 1);
+    unless(bug::policy_bell_wakes_nobody, [&] { P::futex_wake(m_rung, 1); });
   }
   /// Has the caller end.
   void stop() noexcept {
@@ -90,8 +91,9 @@ struct policy_event_word {
   void fire(policy_bell<P> &bell) noexcept {
     if (listeners.load(std::memory_order_relaxed) == 0)
       return;
-    fired.fetch_add(1, std::memory_order_release); // O1
-    bell.ring();
+    unless(bug::policy_rings_before_it_happens, [] {}, [&] { bell.ring(); });
+    fired.fetch_add(1, order_unless(bug::policy_event_relaxed, std::memory_order_release)); // O1
+    unless(bug::policy_rings_before_it_happens, [&] { bell.ring(); });
   }
   /// Says whether it has happened since `seen`, which becomes what is seen now.
   [[nodiscard]] bool has_happened(std::uint64_t &seen) const noexcept {
@@ -112,7 +114,8 @@ class called_policy {
     const bool is_there = m_called != nullptr;
     m_called = nullptr;
     m_ended.fetch_add(1, std::memory_order_relaxed); // O3
-    P::futex_wake(m_ended, std::numeric_limits<int>::max());
+    unless(bug::policy_call_ends_silently,
+           [&] { P::futex_wake(m_ended, std::numeric_limits<int>::max()); });
     return is_there;
   }
   [[nodiscard]] Policy *called() const noexcept { return m_called; }
@@ -121,7 +124,7 @@ class called_policy {
   /// Waits while `of` is called. `hold`, which holds the lock, is released meanwhile.
   template <class Hold>
   void wait_until_over(const Policy &of, Hold &hold) noexcept {
-    while (m_called == &of) {
+    while (unless(bug::policy_withdrawn_in_its_call, [&] { return m_called == &of; })) {
       const std::uint32_t ended = m_ended.load(std::memory_order_relaxed); // O3
       hold.unlock();
       P::futex_wait(m_ended, ended, 0);

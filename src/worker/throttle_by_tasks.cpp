@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/mutant.hpp"
 #include "worker/runtime.hpp"
 #include "worker/throttle_policy.hpp"
 
@@ -27,7 +28,8 @@ class by_tasks final : public throttle_policy {
     for (unsigned id = 0; id < used; ++id)
       if (const worker *each = of.slots[id].load(std::memory_order_acquire)) { // O1
         const counter_block &counts = *each->counts;
-        const std::uint64_t begun = peek(counts.executed) - peek(counts.reruns);
+        const std::uint64_t begun = peek(counts.executed) -
+                                    unless(bug::throttle_reruns_begin_again, peek(counts.reruns));
         waiting += static_cast<std::int64_t>(created(counts) - begun);
       }
     return waiting;

@@ -139,7 +139,10 @@ class throttle_core {
   [[nodiscard]] bool checks_each_spawn() const noexcept {
     return m_each.load(std::memory_order_relaxed);
   }
-  void be_quiet() noexcept { m_over.store(checks_each_spawn(), std::memory_order_relaxed); }
+  void be_quiet() noexcept {
+    m_over.store(unless(bug::throttle_quiet_for_good, checks_each_spawn()),
+                 std::memory_order_relaxed);
+  }
   /// Raises the limit, above any mark, for producers that are not held yet. A held producer keeps a
   /// stack, so each must be worth it. Tasks that end as fast as they are made hold no further
   /// producer.

@@ -110,6 +110,68 @@ struct throttle_and_sleeper : throttle_base {
 const passes<throttle_and_sleeper<1>> s1{"throttle_lets_go_by_a_sleeper"};
 const passes<throttle_and_sleeper<2>> s2{"throttle_lets_go_again"};
 
+/// Counts tasks that have not begun, as the policy by tasks does: the level is a sum over the
+/// workers, and a task that begins changes it without a report.
+struct tasks_world {
+  using item = model_frame;
+  using queue = frame_queue;
+  model_atomic<std::int64_t> (&made)[2], (&begun)[2];
+  eventcount<P> &idle;
+  std::int64_t level() const {
+    std::int64_t waiting = 0;
+    for (int id = 0; id != 2; ++id)
+      waiting += made[id].load(relaxed) - begun[id].load(relaxed);
+    return waiting;
+  }
+  void wake_one() const { idle.notify_one(); }
+  static void make_ready(model_frame &f) { weft_model::make_ready(f); }
+};
+
+/// Lets a worker begin all tasks of a creator that is about to be held for their number, and find
+/// nothing more to do. It must let the creator go on, also from its sleep. A third thread checks,
+/// as a creator at its spawn does, and never idles.
+template <bool Checks>
+struct throttle_by_tasks_lets_go {
+  static constexpr int threads = Checks ? 3 : 2;
+  static constexpr std::int64_t k_limit = 8, k_made = 12;
+  model_atomic<std::int64_t> made[2] = {}, begun[2] = {};
+  eventcount<P> idle{1};
+  throttle_core<P, tasks_world> throttle{
+      {made, begun, idle}, {.limit = k_limit, .lowest = k_limit, .checks_each_spawn = true}};
+  model_atomic<int> over{0};
+  throttle_by_tasks_lets_go() { made[0].store(k_made, relaxed); }
+  void run(int t) {
+    if (t == 2)
+      return throttle.level_changed(made[0].load(relaxed) - begun[1].load(relaxed));
+    if (t == 0) {
+      suspend([this](model_frame &f) {
+        throttle.hold(f);
+        return true;
+      });
+      over.store(1, relaxed);
+      idle.notify_all();
+      return;
+    }
+    begun[1].store(k_made, relaxed);
+    while (!over.load(relaxed)) {
+      if (throttle.release_all())
+        continue;
+      idle.prepare(0);
+      if (over.load(relaxed) || throttle.holds_any())
+        idle.cancel_and_relay(0);
+      else
+        idle.commit(0);
+    }
+    idle.found(0);
+  }
+  void check() {
+    expect(!throttle.holds_any() && idle.idle() == 0, "no creator is held, no worker sleeps");
+    expect(throttle.over(), "each creator checks");
+  }
+};
+const passes<throttle_by_tasks_lets_go<false>> k1{"throttle_by_tasks_lets_go"};
+const passes<throttle_by_tasks_lets_go<true>> k2{"throttle_by_tasks_checked"};
+
 /// Does both at once: one worker frees, one finds nothing to do. The creator continues once.
 struct throttle_raced : throttle_base {
   static constexpr int threads = 3;
