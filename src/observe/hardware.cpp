@@ -93,7 +93,7 @@ std::mutex g_lock;
 std::vector<std::unique_ptr<slot>> *g_slots =
     nullptr; // guarded by the lock; never freed: threads may come late
 std::vector<energy_domain> g_package, g_memory; // of the publisher
-bool g_wanted = false;
+hardware_wishes g_wanted;
 std::uint64_t g_published = 0;
 
 /// Opens an event of the calling thread.
@@ -170,15 +170,15 @@ slot &slot_of(unsigned id, counter_block &block) {
 
 } // namespace
 
-void open_hardware(bool wanted) noexcept try {
+void open_hardware(hardware_wishes wanted) noexcept try {
   g_wanted = wanted;
   for (event &e : g_events) {
     e.how = way::none;
-    if (const std::string why = wanted ? find_way(e) : k_off; !why.empty())
+    if (const std::string why = wanted.events ? find_way(e) : k_off; !why.empty())
       mark_absent(e.name, why.c_str());
   }
   const auto find = [wanted](const char *counter, const char *prefix) {
-    energy_domains all = wanted ? find_energy(k_powercap, prefix) : energy_domains{{}, k_off};
+    energy_domains all = wanted.energy ? find_energy(k_powercap, prefix) : energy_domains{{}, k_off};
     if (all.found.empty())
       mark_absent(counter, all.why.c_str());
     return std::move(all.found);
@@ -186,11 +186,11 @@ void open_hardware(bool wanted) noexcept try {
   g_package = find("/power/package", "package");
   g_memory = find("/power/memory", "dram");
 } catch (const std::bad_alloc &) {
-  g_wanted = false;
+  g_wanted = {};
 }
 
 void count_hardware(unsigned id, counter_block &block) noexcept {
-  if (!g_wanted)
+  if (!g_wanted.events)
     return;
   const std::lock_guard guard(g_lock);
   slot &s = slot_of(id, block);
@@ -211,7 +211,7 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
 }
 
 void publish_hardware(bool now) noexcept {
-  if (!g_wanted)
+  if (!g_wanted.events && !g_wanted.energy)
     return;
   const std::uint64_t time = now_ns();
   if (!now && time - g_published < k_least_ns)

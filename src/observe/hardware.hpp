@@ -9,9 +9,14 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Finds out what can be counted, for a store that has just been opened. `wanted` false: all is
+/// Says what is counted beside what costs nothing.
+struct hardware_wishes {
+  bool events = false; // of the workers' threads
+  bool energy = false;
+};
+/// Finds out what can be counted, for a store that has just been opened. What is not wanted is
 /// absent.
-void open_hardware(bool wanted) noexcept;
+void open_hardware(hardware_wishes wanted) noexcept;
 /// Counts for the calling thread, which is in slot `id` from now on.
 void count_hardware(unsigned id, counter_block &block) noexcept;
 /// Reads the counts into the blocks; the caller holds the publisher's lock. `now` false: skips it

@@ -27,5 +27,13 @@ struct energy_domains {
 /// Returns what all domains have used since they were found or read last.
 [[nodiscard]] std::uint64_t spent_energy(std::vector<energy_domain> &domains);
 
+/// Returns the microjoules that the processors of `workers` workers take in `span_ns`, of which all
+/// together are busy for `busy_ns`. `busy` and `idle` are in watts.
+[[nodiscard]] constexpr double estimated_energy(double busy_ns, double span_ns, unsigned workers,
+                                                double busy, double idle) noexcept {
+  const double left_ns = span_ns * workers - busy_ns; // threads beside the workers are busy, too
+  return (busy_ns * busy + (left_ns > 0 ? left_ns * idle : 0)) / 1000;
+}
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -6,6 +6,7 @@
 #include "diagnose/describe.hpp"
 #include "diagnose/last_dump.hpp"
 #include "observe/hardware.hpp"
+#include "observe/power.hpp"
 #include "observe/shares.hpp"
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
@@ -17,6 +18,7 @@
 #include "tune/knobs.hpp"
 #include "worker/runtime.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace weft::inline v0 {
@@ -38,8 +40,27 @@ void publish_queues(runtime &rt) noexcept {
   put(process_counters().shared_queue, rt.ready->length(k_outside) + rt.confined.length());
 }
 
+/// Estimates the energy since the start. Never less than before: a count only grows.
+void publish_estimate(const runtime &rt, process_block &levels) noexcept {
+  const std::uint64_t now = now_ns();
+  double busy_ns = 0;
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1
+  for (unsigned id = 0; id < used; ++id)
+    if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) { // O1
+      const auto overall = elapsed(peek(w->counts->overall), now);
+      busy_ns +=
+          static_cast<double>(overall - std::min(elapsed(peek(w->counts->idle), now), overall));
+    }
+  const double sum = estimated_energy(
+      busy_ns, static_cast<double>(now - std::min(store_header().started_ns, now)), rt.workers,
+      rt.cfg.power_busy, rt.cfg.power_idle);
+  put(levels.energy_estimate,
+      std::max(peek(levels.energy_estimate), static_cast<std::uint64_t>(sum)));
+}
+
 void publish_process(const runtime &rt) noexcept {
   process_block &p = process_counters();
+  publish_estimate(rt, p);
   const std::int64_t live = live_bytes();
   put(p.live_bytes, live > 0 ? static_cast<std::uint64_t>(live) : 0);
   put(p.messages_queued, rt.manage.queued());

@@ -11,6 +11,7 @@
 #include "tune/hooks.hpp"
 #include "tune/knobs.hpp"
 #include "tune/schedule.hpp"
+#include "tune/watts_band.hpp"
 #include "tune/worker_cap.hpp"
 
 #include <algorithm>
@@ -47,12 +48,20 @@ constexpr std::uint64_t k_least_period_ns = 1'000'000;
 constexpr std::uint64_t k_long_call_ns = 1'000'000'000;
 constexpr std::uint64_t k_patience_at_end_ns = 2'000'000'000;
 constexpr char k_worker_cap[] = "worker cap";
+constexpr char k_unit_of_work[] = "/threads/count/cumulative";
+
+/// Says what the setting tune.workers asks for.
+struct cap_plan {
+  worker_goal goal = worker_goal::off;
+  unsigned workers = 0;
+  watts band;
+};
 
 struct caller {
   std::mutex mutex;
   std::vector<entered_policy *> policies;
   contradictions fights;
-  std::optional<worker_cap> cap;
+  cap_plan cap; // goal: off if there is none
   bool runs = false; ///< the runtime does, and calls are wanted
   bool has_thread = false;
   thread os_thread;
@@ -145,36 +154,80 @@ void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen
   }
 }
 
-/// Is the built-in policy that caps the workers: windows of work, as worker_cap asks for them.
+/// Returns the name of a counter of energy: that of the meter, or else the estimate.
+counter_name energy_counter(const reading &now) {
+  for (const counter_info &about : all_counters(now))
+    if (about.name == "/power/package" && !about.absent)
+      return parse_counter_name("/power/package");
+  return parse_counter_name("/power/estimate");
+}
+
+/// Is the built-in policy of tune.workers: windows of work and energy, as its decider asks for them.
 class cap_of_workers {
  public:
+  explicit cap_of_workers(const cap_plan &plan)
+      : m_goal(plan.goal),
+        m_cap(plan.workers, plan.goal == worker_goal::energy ? cap_goal::energy : cap_goal::work),
+        m_band(plan.workers, plan.band) {
+    if (m_goal != worker_goal::work)
+      m_energy = energy_counter(read_counters_now());
+  }
   /// Returns when the window ends.
   [[nodiscard]] std::uint64_t end() const noexcept { return m_end; }
-  void look(worker_cap &cap, std::uint64_t now) {
-    if (now < m_end && m_end - now <= cap.window_ns())
+  void look(std::uint64_t now) {
+    if (now < m_end && m_end - now <= window_ns())
       return;
     const reading seen = read_counters_now();
-    const double done = value_of(seen, m_work);
-    const unsigned before = cap.now();
-    if (m_began != 0 && cap.take(done - m_done, now - m_began))
-      note_decision(k_worker_cap,
-                    "sched.workers=" + std::to_string(cap.kept()) +
-                        ": the others added too little to the tasks that end per second");
-    if (cap.now() != before)
-      change_knob("sched.workers", std::to_string(cap.now()));
-    m_done = done;
+    const totals all{value_of(seen, m_work), m_energy ? value_of(seen, *m_energy) : 0};
+    const unsigned before = workers();
+    if (m_began != 0)
+      take({all.work - m_last.work, all.energy - m_last.energy}, now - m_began);
+    if (workers() != before)
+      change_knob("sched.workers", std::to_string(workers()));
+    m_last = all;
     m_began = now_ns();
-    m_end = m_began + cap.window_ns();
+    m_end = m_began + window_ns();
   }
 
  private:
-  const counter_name m_work = parse_counter_name("/threads/count/cumulative");
-  double m_done = 0;
+  struct totals {
+    double work = 0, energy = 0;
+  };
+
+  [[nodiscard]] bool has_band() const noexcept { return m_goal == worker_goal::watts; }
+  [[nodiscard]] std::uint64_t window_ns() const noexcept {
+    return has_band() ? watts_band::k_window_ns : m_cap.window_ns();
+  }
+  [[nodiscard]] unsigned workers() const noexcept {
+    return has_band() ? m_band.now() : m_cap.now();
+  }
+  void take(const totals &spent, std::uint64_t ns) {
+    if (has_band()) {
+      if (m_band.take(spent.energy, ns))
+        note(m_band.now(), "with the others the power left tune.watts: " +
+                               std::to_string(std::lround(m_band.last_watts())) + " W");
+      return;
+    }
+    if (m_cap.take(spent.work, ns, spent.energy))
+      note(m_cap.kept(), m_goal == worker_goal::energy
+                             ? "a task takes less energy than with the number before"
+                             : "the others added too little to the tasks that end per second");
+  }
+  static void note(unsigned kept, const std::string &why) {
+    note_decision(k_worker_cap, "sched.workers=" + std::to_string(kept) + ": " + why);
+  }
+
+  const worker_goal m_goal;
+  worker_cap m_cap;
+  watts_band m_band;
+  const counter_name m_work = parse_counter_name(k_unit_of_work);
+  std::optional<counter_name> m_energy;
+  totals m_last;
   std::uint64_t m_began = 0, m_end = 0;
 };
 
 void run(caller &those) {
-  cap_of_workers workers;
+  std::optional<cap_of_workers> workers;
   std::unique_lock hold(those.mutex);
   for (;;) {
     const std::uint32_t heard = g_bell.listen();
@@ -206,18 +259,20 @@ void run(caller &those) {
     }
     if (called)
       continue;
-    if (those.cap) {
+    if (const cap_plan cap = those.cap; cap.goal != worker_goal::off) {
       hold.unlock();
       try {
-        workers.look(*those.cap, now);
+        if (!workers)
+          workers.emplace(cap);
+        workers->look(now);
       } catch (const std::exception &e) {
         warn("the cap of workers (tune.workers) has ended: %s", e.what());
         hold.lock();
-        those.cap.reset();
+        those.cap = {};
         continue;
       }
       hold.lock();
-      not_after(workers.end());
+      not_after(workers->end());
     }
     hold.unlock();
     g_bell.wait(heard, next);
@@ -229,7 +284,7 @@ void run(caller &those) {
 
 /// Starts the thread if there is something to call. The caller holds the lock.
 void ensure_thread(caller &those) {
-  if (!those.runs || those.has_thread || (those.policies.empty() && !those.cap))
+  if (!those.runs || those.has_thread || (those.policies.empty() && those.cap.goal == worker_goal::off))
     return;
   g_bell.begin();
   if (const int e = those.os_thread.start(
@@ -323,12 +378,19 @@ bool set_knob_for_policy(std::string_view policy, std::string_view knob, std::st
   return true;
 }
 
-void begin_policies(unsigned caps_workers) {
+void check_policies(const settings &chosen) {
+  if (chosen.tune_workers == worker_goal::watts)
+    static_cast<void>(parse_watts(chosen.tune_watts));
+}
+
+void begin_policies(const settings &chosen, unsigned workers) {
   caller &those = all_policies();
   const std::lock_guard hold(those.mutex);
   those.runs = true;
-  if (caps_workers > 1)
-    those.cap.emplace(caps_workers);
+  if (workers > 1)
+    those.cap = {chosen.tune_workers, workers,
+                 chosen.tune_workers == worker_goal::watts ? parse_watts(chosen.tune_watts)
+                                                           : watts()};
   try {
     ensure_thread(those);
   } catch (const std::exception &e) {
@@ -363,7 +425,7 @@ void end_policies() noexcept {
   those.os_thread.join();
   const std::lock_guard hold(those.mutex);
   those.has_thread = false;
-  those.cap.reset();
+  those.cap = {};
   g_thread_runs.store(false, std::memory_order_relaxed);
 }
 
@@ -400,7 +462,7 @@ void policies_after_fork_in_child() {
   those.call.forget();
   for (entered_policy *const of : those.policies)
     of->last.reset(); // the child counts from its own start
-  those.cap.reset();
+  those.cap = {};
   g_thread_runs.store(false, std::memory_order_relaxed);
   g_call_began.store(0, std::memory_order_relaxed);
   those.mutex.unlock();

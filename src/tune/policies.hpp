@@ -16,6 +16,7 @@
 //             tests/model/policy_models.cpp
 #pragma once
 
+#include "config/settings.hpp"
 #include "observe/reading.hpp"
 #include "tune/policy_thread.hpp"
 
@@ -66,9 +67,15 @@ void withdraw_policy(entered_policy *policy) noexcept;
 /// first. Throws as change_knob().
 bool set_knob_for_policy(std::string_view policy, std::string_view knob, std::string_view text);
 
-/// Begins to call policies, if there are any. `caps_workers`: of so many workers, keep those that add
-/// to the work; 0: none is sent away. The caller has the start lock.
-void begin_policies(unsigned caps_workers);
+/// Throws a bad setting where those of the built-in policies do not go together.
+void check_policies(const settings &chosen);
+/// Says whether a built-in policy reads the meter of energy.
+[[nodiscard]] inline bool needs_energy(const settings &chosen) noexcept {
+  return chosen.tune_workers == worker_goal::energy || chosen.tune_workers == worker_goal::watts;
+}
+/// Begins to call policies, if there are any, those of the setting tune.workers among them. The caller
+/// has the start lock.
+void begin_policies(const settings &chosen, unsigned workers);
 /// Ends the calls, at the end of the program.
 void end_policies() noexcept;
 /// Returns 1 while the thread that calls policies runs.

@@ -413,6 +413,7 @@ void start_locked() {
   register_with_process();
   check_reporting(current_settings());
   const tuning_mode tuning = parse_tuning(current_settings().tune).mode;
+  check_policies(current_settings());
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
@@ -429,7 +430,7 @@ void start_locked() {
   if (tuning == tuning_mode::on || tuning == tuning_mode::replay)
     trace_decisions();
   if (tuning == tuning_mode::on)
-    begin_policies(g_runtime->cfg.tune_workers ? g_runtime->workers : 0);
+    begin_policies(g_runtime->cfg, g_runtime->workers);
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)
@@ -469,7 +470,7 @@ runtime::runtime()
   set_time_mode(static_cast<time_mode>(cfg.counters_time));
   open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit,
               cfg.counters_share, cfg.counters_keep, cfg.counters_time == time_kind::exact});
-  open_hardware(cfg.counters_hardware);
+  open_hardware({cfg.counters_hardware, cfg.counters_hardware || needs_energy(cfg)});
   set_managers(manage, cfg);
 }
 

@@ -92,7 +92,8 @@ void toil() {
 std::vector<weft::counters::info> of_the_machine() {
   auto all = weft::counters::list("/hardware/*");
   for (const weft::counters::info &i : weft::counters::list("/power/*"))
-    all.push_back(i);
+    if (i.name != "/power/estimate")
+      all.push_back(i);
   return all;
 }
 
@@ -120,6 +121,36 @@ TEST(hardware, each_counter_counts_or_says_why_not) {
           EXPECT_GE(spent.value("/hardware/page-faults"), 8 * 32);
         }
       });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(power, is_estimated_in_every_system) {
+  const test::environment settings{
+      {"WEFT_WORKERS", "2"}, {"WEFT_POWER_BUSY", "3"}, {"WEFT_POWER_IDLE", "3"}};
+  const auto end = test::in_process(settings, [] {
+    toil();
+    const auto before = weft::counters::take();
+    toil();
+    const auto after = weft::counters::take();
+    const double first = before.value("/power/estimate"), last = after.value("/power/estimate");
+    EXPECT_GE(last, first);
+    // in microjoules: 3 W for each of two processors, and more where other threads are busy, too
+    EXPECT_GE(last, 2 * 3 * before.value("/runtime/uptime") / 1000);
+    EXPECT_LE(first, 16 * 3 * after.value("/runtime/uptime") / 1000);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(hardware, energy_is_measured_for_policies_of_energy_alone) {
+  const test::environment settings{
+      {"WEFT_WORKERS", "2"}, {"WEFT_TUNE", "on"}, {"WEFT_TUNE_WORKERS", "energy"}};
+  const auto end = test::in_process(settings, [] {
+    toil();
+    for (const weft::counters::info &i : of_the_machine())
+      EXPECT_EQ(i.absent && i.help.find("set counters.hardware=true") != std::string::npos,
+                i.name.rfind("/power/", 0) != 0)
+          << i.name;
+  });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

@@ -415,9 +415,9 @@ TEST(policy, the_thread_runs_where_there_is_something_to_call) {
     EXPECT_TRUE(end.exited(0)) << end;
     return end.output;
   };
-  EXPECT_TRUE(contains(threads_with("2", "false"), "threads: 010."));
-  EXPECT_TRUE(contains(threads_with("2", "true"), "threads: 110."));
-  EXPECT_TRUE(contains(threads_with("1", "true"), "threads: 010.")) << "one worker always stays";
+  EXPECT_TRUE(contains(threads_with("2", "off"), "threads: 010."));
+  EXPECT_TRUE(contains(threads_with("2", "work"), "threads: 110."));
+  EXPECT_TRUE(contains(threads_with("1", "work"), "threads: 010.")) << "one worker always stays";
 }
 
 /// Runs tasks of which each waits for the one before, and which take far longer than their creation,
@@ -443,7 +443,7 @@ bool chain_until(Holds holds) {
 
 TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   auto settings = k_on;
-  settings.push_back({"WEFT_TUNE_WORKERS", "true"});
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
   const auto end = test::in_process(settings, [] {
     weft::start();
     const auto was_decided = [] {
@@ -458,9 +458,77 @@ TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+bool has_decided(const char *what) {
+  const auto all = tune::decisions();
+  return std::any_of(all.begin(), all.end(), [what](const std::string &each) {
+    return each.rfind("worker cap: sched.workers=1: ", 0) == 0 && contains(each, what);
+  });
+}
+
+TEST(policy, power_above_the_band_sends_workers_away) {
+  auto settings = k_on; // each worker takes 5 W in the estimate while it works, and 1 W else
+  for (const auto &more : test::environment{{"WEFT_WORKERS", "2"},
+                                            {"WEFT_TUNE_WORKERS", "watts"},
+                                            {"WEFT_TUNE_WATTS", "0.1:0.5"},
+                                            {"WEFT_POWER_BUSY", "5"},
+                                            {"WEFT_POWER_IDLE", "1"}})
+    settings.push_back(more);
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_TRUE(soon([] { return has_decided("the power left tune.watts: "); }));
+    EXPECT_TRUE(soon([] { return tune::get("sched.workers") == "1"; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Runs tasks of which one works at a time, while those of other workers spin, until `holds`.
+template <class Holds>
+bool spin_until(Holds holds) {
+  std::atomic<bool> busy{false};
+  for (int i = 0; i < 200'000; ++i) {
+    for (int k = 0; k < 100; ++k)
+      weft::spawn([&busy] {
+        while (busy.exchange(true)) {
+        }
+        const auto until = std::chrono::steady_clock::now() + 20us;
+        while (std::chrono::steady_clock::now() < until) {
+        }
+        busy = false;
+      });
+    weft::taskwait();
+    if (holds())
+      return true;
+  }
+  return false;
+}
+
+TEST(policy, a_worker_that_costs_energy_and_adds_nothing_is_sent_away) {
+  auto settings = k_on;
+  for (const auto &more : test::environment{{"WEFT_WORKERS", "2"},
+                                            {"WEFT_TUNE_WORKERS", "energy"},
+                                            {"WEFT_POWER_BUSY", "5"},
+                                            {"WEFT_POWER_IDLE", "0.1"}})
+    settings.push_back(more);
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_TRUE(spin_until([] { return has_decided("a task takes less energy than"); }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, a_band_of_watts_that_is_none_is_refused) {
+  auto settings = k_on;
+  settings.push_back({"WEFT_TUNE_WORKERS", "watts"});
+  const auto end = test::in_process(settings, [] { weft::start(); });
+  EXPECT_FALSE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "setting tune.watts cannot be '' with tune.workers=watts: it must "
+                                   "be two numbers of watts, the lower one first, as 40:60"))
+      << end;
+}
+
 TEST(policy, a_cap_of_workers_that_cannot_be_followed_ends) {
   auto settings = k_on;
-  settings.push_back({"WEFT_TUNE_WORKERS", "true"});
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
   settings.push_back({"WEFT_WATCH_MAX_SPARES", "0"});
   settings.push_back({"WEFT_WATCH_HANG", "off"});
   const auto end = test::in_process(settings, [] {

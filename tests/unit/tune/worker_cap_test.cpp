@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many workers are worth having, asked in model time.
+#include "observe/power.hpp"
 #include "tune/schedule.hpp"
+#include "tune/watts_band.hpp"
 #include "tune/worker_cap.hpp"
 
 #include <gtest/gtest.h>
+#include <weft/error.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -86,6 +91,184 @@ TEST(worker_cap, rests_longer_and_longer_where_nothing_is_to_be_had) {
     run(cap, [](unsigned k) { return 0.001 * k; }, 1);
   }
   EXPECT_EQ(longest, 32 * first);
+}
+
+/// Is a machine whose processors take 5 W while they work and 1 W else, as /power/estimate has it.
+struct powered_machine {
+  unsigned workers = 16;
+  double busy = 5, idle = 1;
+  /// Returns the microjoules of a window in which `active` workers are busy all the time.
+  [[nodiscard]] double energy(unsigned active, std::uint64_t ns) const {
+    const auto span = static_cast<double>(ns);
+    return estimated_energy(span * active, span, workers, busy, idle);
+  }
+};
+
+/// Runs a program that aims at energy. Returns what is kept in the end.
+template <class Rate>
+unsigned run_for_energy(worker_cap &cap, const powered_machine &on, Rate rate, int windows = 3000,
+                        double noise = 0, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < windows; ++i) {
+    const auto ns = cap.window_ns();
+    const double factor =
+        noise > 0 ? std::exp(std::normal_distribution<double>(0, noise)(random)) : 1;
+    cap.take(rate(cap.now()) * factor * static_cast<double>(ns), ns, on.energy(cap.now(), ns));
+  }
+  return cap.kept();
+}
+
+double energy_per_unit(const powered_machine &on, unsigned active, double rate) {
+  return on.energy(active, 1'000'000) / rate;
+}
+
+TEST(worker_cap, a_full_memory_bus_needs_a_tenth_less_energy_with_fewer_workers) {
+  const powered_machine on;
+  const auto rate = [](unsigned k) { return 0.01 * std::min(k, 4U); };
+  worker_cap cap(on.workers, cap_goal::energy);
+  const unsigned kept = run_for_energy(cap, on, rate);
+  EXPECT_EQ(kept, 4u);
+  EXPECT_GE(rate(kept) / rate(on.workers), 1 / 1.05);
+  EXPECT_LE(energy_per_unit(on, kept, rate(kept)),
+            0.9 * energy_per_unit(on, on.workers, rate(on.workers)));
+}
+
+TEST(worker_cap, energy_costs_five_percent_of_the_rate_at_most) {
+  const powered_machine on;
+  const auto rate = [](unsigned k) { return 0.01 * (1 - std::exp(-0.3 * k)); };
+  worker_cap cap(on.workers, cap_goal::energy);
+  const unsigned kept = run_for_energy(cap, on, rate, 5000);
+  EXPECT_LT(kept, on.workers);
+  EXPECT_GE(rate(kept), 0.949 * rate(on.workers));
+  EXPECT_LT(rate(kept - 1), 0.95 * rate(on.workers)) << "all that may be given is given";
+}
+
+TEST(worker_cap, energy_keeps_all_workers_where_a_processor_takes_as_much_idle) {
+  const powered_machine on{.workers = 8, .busy = 5, .idle = 5};
+  worker_cap cap(8, cap_goal::energy);
+  EXPECT_EQ(run_for_energy(cap, on, [](unsigned k) { return 0.01 * std::min(k, 4U); }), 8u);
+}
+
+TEST(worker_cap, energy_keeps_all_workers_of_work_that_scales) {
+  const powered_machine on{.workers = 8, .busy = 5, .idle = 1};
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    worker_cap cap(8, cap_goal::energy);
+    EXPECT_GE(
+        run_for_energy(cap, on, [](unsigned k) { return 0.001 * k; }, 2000, 0.03, seed), 7u)
+        << seed;
+  }
+}
+
+TEST(worker_cap, workers_come_back_for_energy_when_the_program_changes) {
+  const powered_machine on{.workers = 8, .busy = 5, .idle = 1};
+  worker_cap cap(8, cap_goal::energy);
+  ASSERT_EQ(run_for_energy(cap, on, [](unsigned k) { return 0.01 * std::min(k, 2U); }), 2u);
+  EXPECT_EQ(run_for_energy(cap, on, [](unsigned k) { return 0.001 * k; }, 4000), 8u);
+}
+
+TEST(worker_cap, without_a_meter_energy_moves_nothing) {
+  for (const double none : {0.0, std::nan("")}) {
+    worker_cap cap(8, cap_goal::energy);
+    for (int i = 0; i < 2000; ++i) {
+      const auto ns = cap.window_ns();
+      cap.take(0.01 * static_cast<double>(ns), ns, none);
+    }
+    EXPECT_EQ(cap.kept(), 8u) << none;
+  }
+}
+
+TEST(worker_cap, windows_of_energy_are_long_enough_for_a_meter) {
+  worker_cap cap(8, cap_goal::energy);
+  cap.take(1e9, cap.window_ns(), 1);
+  EXPECT_EQ(cap.window_ns(), 20'000'000u);
+}
+
+TEST(power, an_estimate_counts_busy_and_idle_processors) {
+  EXPECT_EQ(estimated_energy(2e9, 1e9, 4, 5, 1), 12e6) << "two seconds of 5 W, two of 1 W";
+  EXPECT_EQ(estimated_energy(0, 1e9, 4, 5, 1), 4e6);
+  EXPECT_EQ(estimated_energy(6e9, 1e9, 4, 5, 1), 30e6) << "more threads than workers";
+}
+
+constexpr std::uint64_t k_quarter = watts_band::k_window_ns;
+/// Gives the band a window of this power.
+bool take_watts(watts_band &of, double power) {
+  return of.take(power * static_cast<double>(k_quarter) / 1000, k_quarter);
+}
+/// Gives it windows of a power that follows the number of workers. Returns the numbers.
+template <class Power>
+std::vector<unsigned> run_band(watts_band &of, Power power, int windows) {
+  std::vector<unsigned> numbers;
+  for (int i = 0; i < windows; ++i) {
+    take_watts(of, power(of.now()));
+    numbers.push_back(of.now());
+  }
+  return numbers;
+}
+
+TEST(watts_band, within_it_nothing_moves) {
+  watts_band band(8, {40, 60});
+  for (const double power : {40.0, 50.0, 60.0})
+    EXPECT_FALSE(take_watts(band, power)) << power;
+  EXPECT_EQ(band.now(), 8u);
+  EXPECT_EQ(band.last_watts(), 60);
+}
+
+TEST(watts_band, above_it_half_of_the_workers_go_until_one_is_left) {
+  watts_band band(8, {40, 60});
+  EXPECT_TRUE(take_watts(band, 61));
+  EXPECT_EQ(band.now(), 4u);
+  EXPECT_FALSE(take_watts(band, 61)) << "the window after a change is not looked at";
+  EXPECT_TRUE(take_watts(band, 61));
+  EXPECT_FALSE(take_watts(band, 61));
+  EXPECT_TRUE(take_watts(band, 61));
+  EXPECT_EQ(band.now(), 1u);
+  EXPECT_FALSE(take_watts(band, 61));
+  EXPECT_FALSE(take_watts(band, 61)) << "one worker always stays";
+}
+
+TEST(watts_band, below_it_workers_come_back_one_by_one) {
+  watts_band band(8, {40, 60});
+  EXPECT_FALSE(take_watts(band, 10)) << "all work";
+  EXPECT_EQ(run_band(band, [](unsigned k) { return 10.0 * k; }, 12),
+            (std::vector<unsigned>{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}))
+      << "80 W, then 40 W";
+  EXPECT_EQ(run_band(band, [](unsigned k) { return 9.0 * k; }, 6),
+            (std::vector<unsigned>{5, 5, 5, 5, 5, 5}))
+      << "36 W, then 45 W";
+}
+
+TEST(watts_band, a_worker_that_leaps_over_the_band_goes_again_for_longer_and_longer) {
+  watts_band band(4, {40, 45});
+  const auto power = [](unsigned k) { return 15.0 * k; }; // 30 W with two, 45.1 W with three
+  const auto numbers = run_band(band, [&](unsigned k) { return power(k) + 0.1; }, 400);
+  EXPECT_EQ(std::vector<unsigned>(numbers.begin(), numbers.begin() + 12),
+            (std::vector<unsigned>{2, 2, 3, 3, 2, 2, 2, 3, 3, 2, 2, 2}));
+  int above = 0;
+  for (const unsigned n : numbers)
+    above += n == 3;
+  EXPECT_LE(above, 24) << "the tries become rare";
+  EXPECT_GE(above, 8);
+  run_band(band, [](unsigned k) { return k == 3 ? 42.0 : 30.0; }, 80); // it stays once
+  EXPECT_EQ(run_band(band, [&](unsigned k) { return power(k) + 0.1; }, 12),
+            (std::vector<unsigned>{1, 1, 2, 2, 3, 3, 2, 2, 2, 3, 3, 2}))
+      << "and is tried early again";
+}
+
+TEST(watts_band, a_clock_that_jumps_and_a_missing_meter_change_nothing) {
+  watts_band band(8, {40, 60});
+  EXPECT_FALSE(band.take(1e12, 0));
+  EXPECT_FALSE(band.take(1e12, std::uint64_t{3600} * 1'000'000'000));
+  EXPECT_FALSE(band.take(std::nan(""), k_quarter));
+  EXPECT_FALSE(band.take(-1e12, k_quarter));
+  EXPECT_EQ(band.now(), 8u);
+  EXPECT_EQ(watts_band(0, {40, 60}).now(), 1u);
+}
+
+TEST(watts_band, is_two_numbers_the_lower_one_first) {
+  EXPECT_EQ(parse_watts("40:60").low, 40);
+  EXPECT_EQ(parse_watts("0:0.5").high, 0.5);
+  for (const char *wrong : {"", "40", "60:40", "40:40", "-1:40", "40:x", "40: 60", "40:60:", "inf:nan"})
+    EXPECT_THROW(static_cast<void>(parse_watts(wrong)), weft::error) << wrong;
 }
 
 TEST(interval_schedule, a_missed_interval_is_not_made_up_for) {
