@@ -235,8 +235,9 @@ TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
   std::uint64_t looks = 0;
   for (unsigned id = 0; id < k_ids; ++id) {
     looks += b.counts[id].lock_owned + b.counts[id].lock_answered;
-    if (id >= k_workers || GetParam().lock == lock_kind::ticket)
+    if (id >= k_workers || GetParam().lock == lock_kind::ticket) {
       EXPECT_EQ(b.counts[id].lock_answered, 0u) << "the lock knows the workers alone: " << id;
+    }
   }
   EXPECT_GE(looks, taken.size());
 }
