@@ -11,6 +11,7 @@ CCACHE := $(shell command -v ccache 2>/dev/null)
 ifneq ($(CCACHE),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
 export CMAKE_C_COMPILER_LAUNCHER ?= ccache
+export CCACHE_NOHASHDIR ?= 1 # as in tests/install/run.sh, whose builds in other folders find these objects
 endif
 configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON -DWEFT_MODEL_SECONDS=30
 compile = cmake --build $(BUILD) --parallel $(JOBS)
