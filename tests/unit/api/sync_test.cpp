@@ -748,14 +748,13 @@ TEST(call_once, gives_up_the_wait_for_another_call_but_no_call_of_its_own) {
 TEST(call_once, waits_with_limits_lose_no_turn) {
   for (int round = 0; round < test::scaled(200); ++round) {
     weft::once_flag flag;
-    std::atomic<int> calls{0}, given_up{0};
+    std::atomic<int> calls{0};
     in_tasks_and_threads(6, [&] {
       try {
-        if (!weft::call_once_for(flag, std::chrono::microseconds(round % 50), [&] {
-              if (++calls < 3)
-                throw 1;
-            }))
-          ++given_up;
+        (void)weft::call_once_for(flag, std::chrono::microseconds(round % 50), [&] {
+          if (++calls < 3)
+            throw 1;
+        });
       } catch (int) {
       }
     });
@@ -763,7 +762,6 @@ TEST(call_once, waits_with_limits_lose_no_turn) {
       weft::call_once(flag, [&] { calls = 3; });
     EXPECT_EQ(calls, 3);
     EXPECT_TRUE(weft::call_once_for(flag, 0s, [] { throw 2; }));
-    EXPECT_LE(given_up, 6);
   }
 }
 
