@@ -459,12 +459,12 @@ void be_held(job_rank &job, const flag_file &flag) {
   const std::string text = "held";
   test_operation word;
   message(word, 0, 5, text);
-  job.hold(true);
   job.submit(word);
+  job.until([&] { return word.is_over(); }); // with a queue of one, it may wait behind the last message
+  job.hold(true);
   flag.wait();
   job.hold(false);
   flag.clear();
-  job.until([&] { return word.is_over(); });
 }
 
 void wait_for_held(job_rank &job) {
