@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ends a process in which nothing catches an exception of a library of the wheel. Each of these
 // libraries has an archive of the C++ library inside. That one's own function names the exception,
-// for which it takes 60 KiB to read the names of types.
+// for which it takes 50 KiB to read the names of types.
 #include <cstdlib>
 
 #include <unistd.h>
