@@ -82,8 +82,11 @@ void iteration::add_use(const task &t, const access &a) {
 void iteration::add_uses(const task &t, const region_entry &entry) {
   if (!m_regional)
     switch_to_regions(t);
+  sharing how = sharing_of(entry.mode);
+  if (how == sharing::reduction)
+    how = sharing::none; // bytes have no copies: the task reduces in place
   entry.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(entry.mode)});
+    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, how});
   });
 }
 

@@ -132,6 +132,29 @@ TEST(taskiter, among_regions_reduces_in_place) {
   EXPECT_EQ(x, 25 * 15);
 }
 
+TEST(taskiter, reduces_a_region_in_place_in_the_order_of_creation) {
+  for (const weft::access_mode mode :
+       {weft::access_mode::reduction, weft::access_mode::weak_reduction}) {
+    long x[2] = {};
+    std::vector<int> order; // no two of the tasks run at once
+    weft::taskiter(20, [&] {
+      for (int i = 0; i != 3; ++i)
+        weft::spawn(
+            [&, i] {
+              x[i / 2] += i;
+              order.push_back(i);
+            },
+            weft::region_access{region(x).span(0, i == 1 ? 2 : 1 + i / 2), mode});
+    });
+    weft::taskwait();
+    ASSERT_EQ(order.size(), 60u);
+    for (int k = 0; k != 60; ++k)
+      EXPECT_EQ(order[static_cast<std::size_t>(k)], k % 3) << "task " << k;
+    EXPECT_EQ(x[0], 20);
+    EXPECT_EQ(x[1], 40);
+  }
+}
+
 TEST(taskiter, refuses_regions_beside_what_it_reduces_itself) {
   long x = 0;
   int v[2] = {};
