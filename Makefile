@@ -138,12 +138,20 @@ bench: configure
 # (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds: CONTRIBUTING.md; what it takes: docs/benchmarks/test_time.md.
 parts = gcc clang static boost tsan asan mutants debug aarch64
 oldest = gcc-11 clang-14
-.PHONY: test-full cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
+.PHONY: test-full test-glt-massivethreads cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
 test-full:
 	@tools/check/prerequisites full
 	@$(MAKE) --no-print-directory -j WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
 	@if tools/check/prerequisites packages >/dev/null; then $(MAKE) --no-print-directory test-packages; else echo "test-full: the packages are left out: $$(tools/check/prerequisites packages)"; fi
+	@layers/glt/tests/massivethreads >/dev/null && $(MAKE) --no-print-directory test-glt-massivethreads || \
+	  { [ $$? = 77 ] && echo "test-full: GLT over MassiveThreads is left out"; }
 	@echo "test-full: all parts passed"
+
+# GLT's tests over MassiveThreads, which is built from the source of Debian trixie.
+test-glt-massivethreads: full-build-gcc
+	cmake -S . -B build/gcc -DCMAKE_PREFIX_PATH=$$(layers/glt/tests/massivethreads) >/dev/null
+	cmake --build build/gcc --parallel $(JOBS) --target weft_glt_over_massivethreads
+	ctest --test-dir build/gcc -R '^weft_glt_over_massivethreads_' --no-tests=error --output-on-failure
 
 ifdef WHOLE
 before :=
@@ -177,7 +185,7 @@ full-fuzz: full-build-gcc full-build-tsan full-build-asan
 	WEFT_WATCH_HANG=abort $(nice) build/gcc/tests/weft_stress_fuzz --seconds $$(($(FUZZ_SECONDS) * 9 / 10)) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
 	! [ -e build/gcc/lib/weft-oss/weft-oss-19.so ] || $(nice) layers/oss/tests/fuzz build/gcc/oss-fuzz build/gcc/bin/weft-cc build/gcc/bin/weft-c++ \
-	  clang++-19 --languages c --seconds $$(($(FUZZ_SECONDS) / 10))
+	  clang++-19 --seconds $$(($(FUZZ_SECONDS) / 10))
 
 sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
 CLANG_FORMAT ?= $(shell command -v clang-format-19 || echo clang-format)

@@ -36,8 +36,21 @@ def fetch_packages(folder, names):
     return root
 
 
-def fetch_source(folder, name):
-    """Fetches the upstream archive of one of the distribution's source packages. The system's list of sources stays as it is."""
+def codename():
+    """Returns the name of the distribution's release, such as "bookworm"; "" where it has none."""
+    with open("/etc/os-release") as file:
+        found = re.search(r"^VERSION_CODENAME=(\S+)", file.read(), re.M)
+    return found[1] if found else ""
+
+
+def source_list(text, release):
+    """Returns a list of sources with source packages instead of packages, of another release if one is named."""
+    text = re.sub(r"^Types:.*", "Types: deb-src", re.sub(r"^deb\s", "deb-src ", text, flags=re.M), flags=re.M)
+    return re.sub(rf"(?<![-\w]){codename()}\b", release, text) if release and codename() else text
+
+
+def fetch_source(folder, name, release=""):
+    """Fetches the upstream archive of one of the distribution's source packages, perhaps of another release. The system's list of sources stays as it is."""
     pattern = os.path.join(folder, name + "_*.orig.tar.*")
     found = [f for f in glob.glob(pattern) if not f.endswith(".asc")]
     if found:
@@ -46,16 +59,13 @@ def fetch_source(folder, name):
     lists = os.path.join(folder, "lists")
     os.makedirs(os.path.join(lists, "partial"), exist_ok=True)
     os.makedirs(parts, exist_ok=True)
-    for path in glob.glob("/etc/apt/sources.list.d/*.sources"):
-        with open(path) as file, open(os.path.join(parts, os.path.basename(path)), "w") as to:
-            to.write(re.sub(r"^Types:.*", "Types: deb-src", file.read(), flags=re.M))
-    for path in ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*.list")]:
+    for path in ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*.list"), *glob.glob("/etc/apt/sources.list.d/*.sources")]:
         if os.path.exists(path):
             with open(path) as file, open(os.path.join(parts, os.path.basename(path)), "w") as to:
-                to.write(re.sub(r"^deb\s", "deb-src ", file.read(), flags=re.M))
+                to.write(source_list(file.read(), release))
     apt = ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "-o", "Dir::Etc::sourcelist=/dev/null", "-o", "Dir::Etc::sourceparts=" + parts, "-o", "Dir::State::lists=" + lists]
     subprocess.run([*apt, "update"], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([*apt, "source", "--download-only", name], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*apt, "source", "--download-only", "--tar-only", name], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return [f for f in glob.glob(pattern) if not f.endswith(".asc")][0]
 
 
