@@ -78,7 +78,8 @@ class c_writer {
       code << "(void)weft_oss_size_" + number + ";";
     if (asks && !shares() && !iterates())
       code << "int weft_oss_asks_" + number + " = 1;";
-    const std::string task_of = "(&weft_oss_task_" + number + ", 0, 0, 0, ";
+    // The pass writes the body and its bytes; until then these are the number of the pragma.
+    const std::string task_of = "(&weft_oss_task_" + number + ", 0, " + number + ", 0, ";
     code << "weft_prepared weft_oss_task_" + number + "; void *const weft_oss_variables_" + number +
                 " = weft_oss_prepare" +
                 (shares() ? "_loop" + task_of + "0, &" + chunk() + ", " +

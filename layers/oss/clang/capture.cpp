@@ -13,8 +13,11 @@
 #include <clang/Sema/SemaConsumer.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Attributes.h>
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -37,6 +40,16 @@ constexpr llvm::StringRef k_place_name = "weft_oss_place_";
 constexpr llvm::StringRef k_reduction_name =
     "weft_oss_reduction_"; // of functions that all files share
 constexpr unsigned k_alignment = 16; // of a task's variables
+
+/// Says where a task keeps a variable, for a debugger.
+struct kept_variable {
+  std::string name;
+  unsigned line; ///< of its declaration
+  std::uint64_t offset; ///< among the variables of the task
+  bool is_address; ///< the task keeps the variable's address
+  std::vector<std::uint64_t> extents; ///< offsets of those of an array of run time, the outer ones first
+};
+std::map<unsigned, std::vector<kept_variable>> g_kept; // by the number of the pragma: the consumer writes, the pass reads
 
 /// Functions whose calls are tasks, and what spawns these: the last pragma counts.
 using task_functions = std::map<const FunctionDecl *, FunctionDecl *>;
@@ -267,11 +280,16 @@ class task_reader {
     std::vector<std::pair<CallExpr *, const FieldDecl *>> kept;
     std::vector<std::pair<VarDecl *, const FieldDecl *>> reduced;
     const FieldDecl *moves = nullptr;
+    std::vector<std::pair<const VarDecl *, const FieldDecl *>> variables;
+    std::map<const Expr *, const FieldDecl *> extents;
     for (const CapturedStmt::Capture &c : captured.captures()) {
       FieldDecl &at = **field++;
       Expr *&value = *init++;
-      if (!c.capturesVariable())
-        continue; // the extent of an array: a value
+      if (!c.capturesVariable()) { // the extent of an array: a value
+        extents[at.getCapturedVLAType()->getSizeExpr()] = &at;
+        continue;
+      }
+      variables.emplace_back(c.getCapturedVar(), &at);
       VarDecl &variable = *c.getCapturedVar();
       const QualType type = variable.getType();
       const std::string name = variable.getName().str();
@@ -330,6 +348,13 @@ class task_reader {
                  .getFieldOffset(of.getFieldIndex()) /
              context.getCharWidth();
     };
+    for (const auto &[variable, at] : variables)
+      if (!variable->getName().starts_with("weft_oss_"))
+        g_kept[task_number].push_back(
+            {variable->getName().str(),
+             context.getSourceManager().getPresumedLoc(variable->getLocation()).getLine(),
+             place(*at), at->getType()->isReferenceType(),
+             extents_of(variable->getType(), extents, place)});
     for (const auto &[variable, at] : reduced)
       if (moves)
         variable->setInit(number(place(*at) - place(*moves), variable->getLocation()));
@@ -339,6 +364,26 @@ class task_reader {
       prepare.setArg(3, extra);
       // The arrays are behind the other variables.
       behind.setArg(1, size_of_variables(captured));
+    }
+  }
+
+  /// Returns where the extents of the arrays of run time are that a type consists of.
+  template <class Place>
+  std::vector<std::uint64_t> extents_of(QualType type,
+                                        const std::map<const Expr *, const FieldDecl *> &extents,
+                                        const Place &place) {
+    std::vector<std::uint64_t> all;
+    for (;;) {
+      if (const auto *const array = context.getAsArrayType(type)) {
+        if (const auto *const of_run_time = llvm::dyn_cast<VariableArrayType>(array))
+          if (const auto found = extents.find(of_run_time->getSizeExpr()); found != extents.end())
+            all.push_back(place(*found->second));
+        type = array->getElementType();
+      } else if (type->isPointerType()) {
+        type = type->getPointeeType();
+      } else {
+        return all;
+      }
     }
   }
 
@@ -509,16 +554,198 @@ class capture_consumer : public SemaConsumer {
   known_reductions m_reductions;
 };
 
+/// Tells debuggers where tasks keep the variables that their statements have captured, which Clang does not.
+class debug_variables {
+ public:
+  debug_variables(llvm::Module &of, bool is_optimized) : module(of), optimizes(is_optimized) {}
+
+  /// Notes a statement of the task that `prepare` prepares, by the number of its pragma.
+  void add(llvm::Function &statement, llvm::CallBase &prepare, unsigned number) {
+    if (statement.getSubprogram() && prepare.getDebugLoc())
+      m_tasks[&statement] = {prepare.getFunction(), prepare.getDebugLoc().get(), number};
+  }
+
+  /// Describes the variables of all these.
+  void write() {
+    while (!m_tasks.empty())
+      write(*m_tasks.begin()->first);
+  }
+
+ private:
+  struct task {
+    const llvm::Function *creator;
+    llvm::DILocation *where; // in the creator
+    unsigned number;
+  };
+  struct declared {
+    llvm::StringRef name;
+    unsigned line;
+    const llvm::DIScope *scope;
+    llvm::DIType *type;
+  };
+
+  void write(llvm::Function &statement) {
+    const task of = m_tasks[&statement];
+    m_tasks.erase(&statement);
+    if (const auto outer = m_tasks.find(const_cast<llvm::Function *>(of.creator));
+        outer != m_tasks.end()) // its variables are captured again
+      write(*outer->first);
+    const auto found = g_kept.find(of.number);
+    if (found == g_kept.end())
+      return;
+    llvm::DISubprogram &scope = *statement.getSubprogram();
+    llvm::DIBuilder builder(module, /*AllowUnresolved=*/true, scope.getUnit());
+    auto *const where = llvm::DILocation::get(module.getContext(), scope.getScopeLine(), 0, &scope);
+    const place at(statement, optimizes);
+    variables_of(statement); // its own ones, before those that are captured
+    for (const kept_variable &variable : found->second) {
+      llvm::DIType *type = type_of(variable, of);
+      if (!type)
+        continue;
+      std::size_t used = 0;
+      type = with_extents(type, variable.extents, used, [&](std::uint64_t offset) {
+        auto *const extent = builder.createAutoVariable(
+            &scope, "__vla_expr", scope.getFile(), 0,
+            builder.createBasicType("unsigned long", 64, llvm::dwarf::DW_ATE_unsigned), false,
+            llvm::DINode::FlagArtificial);
+        at.describe(builder, *extent, offset, false, where);
+        return extent;
+      });
+      auto *const described = builder.createAutoVariable(&scope, variable.name, scope.getFile(),
+                                                         variable.line, type);
+      at.describe(builder, *described, variable.offset, variable.is_address, where);
+      variables_of(statement).push_back({described->getName(), variable.line, &scope, type});
+    }
+  }
+
+  /// Says where the variables of a statement are: in front of all code, and to its end where nothing is optimized.
+  class place {
+   public:
+    place(llvm::Function &statement, bool optimizes)
+        : m_first(&*statement.getEntryBlock().getFirstInsertionPt()), m_variables(statement.getArg(0)) {
+      for (llvm::User *user : m_variables->users())
+        if (auto *const store = llvm::dyn_cast<llvm::StoreInst>(user);
+            store && !optimizes && store->getValueOperand() == m_variables) {
+          m_kept_at = store->getPointerOperand();
+          m_first = store->getNextNode();
+        }
+    }
+    void describe(llvm::DIBuilder &builder, llvm::DILocalVariable &variable, std::uint64_t offset,
+                  bool is_address, const llvm::DILocation *where) const {
+      using namespace llvm::dwarf;
+      llvm::SmallVector<std::uint64_t, 4> path;
+      if (m_kept_at)
+        path.push_back(DW_OP_deref);
+      path.append({DW_OP_plus_uconst, offset});
+      if (is_address)
+        path.push_back(DW_OP_deref);
+      if (m_kept_at) {
+        builder.insertDeclare(m_kept_at, &variable, builder.createExpression(path), where, m_first);
+        return;
+      }
+      path.push_back(DW_OP_deref); // the value of the variable
+      builder.insertDbgValueIntrinsic(m_variables, &variable, builder.createExpression(path), where,
+                                      m_first);
+    }
+
+   private:
+    llvm::Instruction *m_first;
+    llvm::Argument *m_variables;
+    llvm::Value *m_kept_at = nullptr; // memory with that argument
+  };
+
+  /// Returns what the name of a captured variable means where the task is created.
+  llvm::DIType *type_of(const kept_variable &variable, const task &of) {
+    for (const llvm::DIScope *scope = of.where->getScope(); scope;
+         scope = llvm::isa<llvm::DILexicalBlockBase>(scope) ? scope->getScope() : nullptr)
+      for (const declared &one : variables_of(*of.creator))
+        if (one.name == variable.name && one.line == variable.line && one.scope == scope)
+          return one.type;
+    for (const llvm::GlobalVariable &global : module.globals()) { // a reduction's name for a global variable
+      llvm::SmallVector<llvm::DIGlobalVariableExpression *, 1> all;
+      global.getDebugInfo(all);
+      for (const llvm::DIGlobalVariableExpression *one : all)
+        if (one->getVariable()->getName() == variable.name)
+          return one->getVariable()->getType();
+    }
+    return nullptr;
+  }
+
+  std::vector<declared> &variables_of(const llvm::Function &f) {
+    const auto [found, is_new] = m_variables.try_emplace(&f);
+    if (!is_new)
+      return found->second;
+    const auto note = [&](const llvm::DILocalVariable *variable) {
+      found->second.push_back(
+          {variable->getName(), variable->getLine(), variable->getScope(), variable->getType()});
+    };
+    for (const llvm::BasicBlock &block : f)
+      for (const llvm::Instruction &one : block) {
+        if (const auto *const call = llvm::dyn_cast<llvm::DbgVariableIntrinsic>(&one))
+          note(call->getVariable());
+#if LLVM_VERSION_MAJOR >= 19
+        for (const llvm::DbgVariableRecord &record : llvm::filterDbgVars(one.getDbgRecordRange()))
+          note(record.getVariable());
+#endif
+      }
+    return found->second;
+  }
+
+  /// Returns a type whose arrays of run time have extents of the task's own.
+  template <class Extent>
+  llvm::DIType *with_extents(llvm::DIType *type, const std::vector<std::uint64_t> &extents,
+                             std::size_t &used, const Extent &extent) {
+    if (!type || used == extents.size())
+      return type;
+    constexpr unsigned k_base_type = 3; // among the operands
+    llvm::LLVMContext &context = module.getContext();
+    if (auto *const array = llvm::dyn_cast<llvm::DICompositeType>(type);
+        array && array->getTag() == llvm::dwarf::DW_TAG_array_type) {
+      llvm::SmallVector<llvm::Metadata *, 3> dimensions;
+      for (llvm::DINode *dimension : array->getElements()) {
+        const auto *const range = llvm::dyn_cast<llvm::DISubrange>(dimension);
+        const bool is_of_run_time = range && llvm::isa_and_nonnull<llvm::DIVariable>(range->getRawCountNode());
+        if (is_of_run_time && used != extents.size())
+          dimensions.push_back(llvm::DISubrange::get(context, extent(extents[used++]),
+                                                     range->getRawLowerBound(), nullptr, nullptr));
+        else
+          dimensions.push_back(dimension);
+      }
+      auto made = array->clone();
+      made->replaceElements(llvm::MDTuple::get(context, dimensions));
+      made->replaceOperandWith(k_base_type, with_extents(array->getBaseType(), extents, used, extent));
+      return llvm::MDNode::replaceWithUniqued(std::move(made));
+    }
+    if (auto *const derived = llvm::dyn_cast<llvm::DIDerivedType>(type)) {
+      llvm::DIType *const base = with_extents(derived->getBaseType(), extents, used, extent);
+      if (base == derived->getBaseType())
+        return type;
+      auto made = derived->clone();
+      made->replaceOperandWith(k_base_type, base);
+      return llvm::MDNode::replaceWithUniqued(std::move(made));
+    }
+    return type;
+  }
+
+  llvm::Module &module;
+  bool optimizes;
+  std::map<llvm::Function *, task> m_tasks; // that are not described yet
+  std::map<const llvm::Function *, std::vector<declared>> m_variables;
+};
+
 /// Turns the call of each captured statement of a task into the task's body.
 class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
  public:
+  explicit spawn_pass(bool optimizes) : m_optimizes(optimizes) {}
   // NOLINTNEXTLINE: the name is LLVM's
-  static llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     bool changed = false;
+    debug_variables described(module, m_optimizes);
     for (llvm::Function &f : module) {
-      changed |= run_on(module, f);
+      changed |= run_on(module, f, described);
       changed |= share(module, f);
     }
+    described.write();
     return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
   // NOLINTNEXTLINE: the name is LLVM's
@@ -535,7 +762,7 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
     return true;
   }
 
-  static bool run_on(llvm::Module &module, llvm::Function &f) {
+  static bool run_on(llvm::Module &module, llvm::Function &f, debug_variables &described) {
     std::vector<std::pair<llvm::CallBase *, llvm::CallBase *>> found;
     llvm::CallBase *prepare = nullptr;
     for (llvm::BasicBlock &block : f)
@@ -551,8 +778,12 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
           prepare = nullptr;
         }
       }
-    for (const auto &[begin, body] : found)
+    for (const auto &[begin, body] : found) {
+      if (const auto *const number = llvm::dyn_cast<llvm::ConstantInt>(begin->getArgOperand(2)))
+        described.add(*body->getCalledFunction(), *begin,
+                      static_cast<unsigned>(number->getZExtValue()));
       spawn(module, *begin, *body);
+    }
     return !found.empty();
   }
 
@@ -617,6 +848,8 @@ class spawn_pass : public llvm::PassInfoMixin<spawn_pass> {
     }
     body.eraseFromParent();
   }
+
+  bool m_optimizes;
 };
 
 } // namespace
@@ -631,8 +864,8 @@ extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "weft-oss", "1", [](llvm::PassBuilder &builder) {
             builder.registerPipelineStartEPCallback(
-                [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-                  passes.addPass(weft_oss::spawn_pass());
+                [](llvm::ModulePassManager &passes, llvm::OptimizationLevel level) {
+                  passes.addPass(weft_oss::spawn_pass(level != llvm::OptimizationLevel::O0));
                 });
           }};
 }
