@@ -4,6 +4,7 @@
 #include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,10 @@ weft::task<long> consume(weft::channel<int> &numbers) {
   co_return all;
 }
 
+weft::task<bool> in_time(weft::event &arrived, std::chrono::steady_clock::time_point end) {
+  co_return co_await arrived.async_wait_until(end); // false: it was not set in time
+}
+
 } // namespace
 
 int main() {
@@ -84,6 +89,10 @@ int main() {
   weft::spawn([&] { seen = stored; }, weft::in(stored));
   ready.set();
   weft::taskwait();
+  weft::event never;
+  const auto now = std::chrono::steady_clock::now();
+  if (in_time(never, now).get() || !in_time(ready, now).get())
+    return 1;
 
   weft::mutex m;
   weft::condition_variable changed;

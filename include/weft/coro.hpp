@@ -158,6 +158,51 @@ class called_coroutine : public coro_awaiter {
   task *m_task = nullptr;
 };
 
+/// Awaits a coroutine that it owns.
+template <class T>
+class [[nodiscard]] owned_call : public coro_awaiter_around {
+ public:
+  explicit owned_call(weft::task<T> &&called) noexcept
+      : m_callee(std::move(called)), m_call(m_callee) {}
+  owned_call(owned_call &&) = delete;
+  owned_call &operator=(owned_call &&) = delete;
+  ~owned_call() = default;
+  [[nodiscard]] bool await_ready() const { return m_call.await_ready(); }
+  template <class Handle>
+  bool await_suspend(Handle handle) {
+    return m_call.await_suspend(handle);
+  }
+  T await_resume() { return m_call.await_resume(); }
+
+ private:
+  weft::task<T> m_callee;
+  called_coroutine<T> m_call;
+};
+
+template <class Clock, class Duration, class Begin>
+weft::task<awaited_by<Begin>> begin_again_until(std::chrono::time_point<Clock, Duration> time,
+                                                Begin begin) {
+  for (;;) {
+    const auto now = Clock::now();
+    auto wait = begin(limit_of(time - now));
+    const auto ends = [&] { return !wait.timed_out() || now >= time || Clock::now() >= time; };
+    if constexpr (std::is_void_v<awaited_by<Begin>>) {
+      co_await wait;
+      if (ends())
+        co_return;
+    } else {
+      auto result = co_await wait;
+      if (ends())
+        co_return result;
+    }
+  }
+}
+template <class Clock, class Duration, class Begin>
+owned_call<awaited_by<Begin>>
+await_again_until(const std::chrono::time_point<Clock, Duration> &time, Begin begin) {
+  return owned_call<awaited_by<Begin>>(begin_again_until(time, std::move(begin)));
+}
+
 /// Is the coroutine of a future, given to its task.
 template <class T>
 struct begun_coroutine {
@@ -209,7 +254,7 @@ class got_result : public task_end {
 
 /// Does the same, and gives up on a stop request.
 template <class Future>
-class got_unless_stopped : public limited_task_end {
+class [[nodiscard]] got_unless_stopped : public limited_task_end {
  public:
   got_unless_stopped(task *t, Future &of, const std::stop_token &stop) noexcept
       : limited_task_end(t, {UINT64_MAX, &stop}), m_future(of) {}
@@ -286,8 +331,15 @@ template <class T>
   return detail::got_unless_stopped<const shared_future<T>>(detail::future_access::state(awaited),
                                                             awaited, stop);
 }
+template <class T>
+[[nodiscard]] auto async_get(handle<T> &awaited, const std::stop_token &stop) {
+  if (!awaited.valid())
+    awaited.wait(); // throws
+  return detail::got_unless_stopped<handle<T>>(awaited.internals(), awaited, stop);
+}
 /// @}
-/// Lets a coroutine wait for a future no longer than `most`; the result is as that of wait_for().
+/// @{ Lets a coroutine wait for a future no longer than `most`, or until `time`; the result is as that of
+/// wait_for(). The future lives until the await is over.
 ///
 /// Errors. future_error no_state; out_of_resources.
 template <class Future, class Rep, class Period>
@@ -298,6 +350,18 @@ template <class Future, class Rep, class Period>
     detail::throw_no_state();
   return detail::future_within(detail::future_access::state(awaited), detail::limit_of(most));
 }
+template <class Future, class Clock, class Duration>
+  requires detail::is_future<Future>
+[[nodiscard]] auto async_wait_until(const Future &awaited,
+                                    const std::chrono::time_point<Clock, Duration> &time) {
+  if (!awaited.valid())
+    detail::throw_no_state();
+  return detail::await_until(
+      time, [state = detail::future_access::state(awaited)](const detail::wait_limit &limit) {
+        return detail::future_within(state, limit);
+      });
+}
+/// @}
 
 /// Lets a coroutine wait for the tasks of a group that it has made, as task_group::wait() does:
 /// `co_await async_wait(group)`.
@@ -310,30 +374,6 @@ template <class Future, class Rep, class Period>
 ///
 /// Errors. As taskwait().
 [[nodiscard]] inline auto async_taskwait() noexcept { return detail::async_children(); }
-
-/// @{ Lets a coroutine wait until `condition()` holds, which it asks with the lock taken. With a token the result says
-/// whether it holds; it is false if a stop was requested first. The arguments live until the await is
-/// over.
-///
-/// Cost. One frame, and a suspension per notification.
-/// Errors. out_of_resources; what the condition throws, with the lock taken.
-template <class Predicate>
-task<void> async_wait(condition_variable &variable, std::unique_lock<mutex> &lock,
-                      Predicate condition) {
-  while (!condition())
-    co_await variable.async_wait(lock);
-}
-template <class Predicate>
-task<bool> async_wait(condition_variable &variable, std::unique_lock<mutex> &lock,
-                      const std::stop_token &stop, Predicate condition) {
-  bool holds = condition();
-  while (!holds && !stop.stop_requested()) {
-    (void)co_await variable.async_wait(lock, stop);
-    holds = condition();
-  }
-  co_return holds;
-}
-/// @}
 
 namespace detail {
 
@@ -373,18 +413,60 @@ weft::task<wait_end> wait_for_notification(condition_variable_any &variable, Loc
   adopt(lock);
   co_return how;
 }
+inline auto wait_for_notification(condition_variable &variable, std::unique_lock<mutex> &lock,
+                                  const wait_limit &limit) {
+  return variable.async_notified(lock, limit);
+}
+
+/// Is a condition variable that takes such a lock.
+template <class Variable, class Lock>
+concept notifies =
+    std::is_same_v<Variable, condition_variable_any> ||
+    (std::is_same_v<Variable, condition_variable> && std::is_same_v<Lock, std::unique_lock<mutex>>);
+
+[[nodiscard]] inline bool is_stopped(const std::stop_token *stop) noexcept {
+  return stop && stop->stop_requested();
+}
+
+/// Waits until the condition holds, or for the limit. Returns whether the condition holds.
+template <class Variable, class Lock, class Predicate>
+weft::task<bool> wait_until_holds(Variable &variable, Lock &lock, wait_limit limit,
+                                  Predicate condition) {
+  bool holds = condition();
+  while (!holds && !is_stopped(limit.stop)) {
+    const wait_end how = co_await wait_for_notification(variable, lock, limit);
+    holds = condition();
+    if (how == wait_end::timed_out)
+      break;
+  }
+  co_return holds;
+}
+template <class Variable, class Lock, class Clock, class Duration, class Predicate>
+weft::task<bool> wait_until_holds(Variable &variable, Lock &lock, const std::stop_token *stop,
+                                  std::chrono::time_point<Clock, Duration> time,
+                                  Predicate condition) {
+  bool holds = condition();
+  while (!holds && !is_stopped(stop)) {
+    wait_limit limit = limit_of(time - Clock::now());
+    limit.stop = stop;
+    const wait_end how = co_await wait_for_notification(variable, lock, limit);
+    holds = condition();
+    if (how == wait_end::timed_out && Clock::now() >= time)
+      break;
+  }
+  co_return holds;
+}
 
 } // namespace detail
 
 /// @{ Lets a coroutine wait for a notification, and give the lock up meanwhile, with any lock whose mutex
 /// has async_lock(): a mutex of weft/sync.hpp, std::unique_lock over one, std::shared_lock over a
-/// shared_mutex. With a token the result says whether a notification came before a stop request,
-/// with a time it is a cv_status; with a condition, which is asked with the lock taken, whether that
-/// holds. The arguments live until the await is over.
+/// shared_mutex. With a token the result says whether a notification came before a stop request;
+/// with a time it is a cv_status. The arguments live until the await is over.
 ///
-/// Cost. A frame per notification, and a suspension.
+/// Cost. A frame, and a suspension.
 /// Errors. out_of_resources: in the wait for the notification the lock is taken then, in the wait for
-/// the lock it is not; what the condition throws, with the lock taken.
+/// the lock it is not.
 template <class Lock>
 task<void> async_wait(condition_variable_any &variable, Lock &lock) {
   (void)co_await detail::wait_for_notification(variable, lock, {});
@@ -400,29 +482,82 @@ task<cv_status> async_wait_for(condition_variable_any &variable, Lock &lock,
   const auto how = co_await detail::wait_for_notification(variable, lock, detail::limit_of(most));
   co_return how == detail::wait_end::granted ? cv_status::no_timeout : cv_status::timeout;
 }
-template <class Lock, std::predicate Predicate>
-task<void> async_wait(condition_variable_any &variable, Lock &lock, Predicate condition) {
+template <class Lock, class Clock, class Duration>
+task<cv_status> async_wait_until(condition_variable_any &variable, Lock &lock,
+                                 std::chrono::time_point<Clock, Duration> time) {
+  const auto how = co_await detail::wait_for_notification(variable, lock,
+                                                          detail::limit_of(time - Clock::now()));
+  co_return how == detail::wait_end::granted || Clock::now() < time ? cv_status::no_timeout
+                                                                    : cv_status::timeout;
+}
+/// @}
+/// @{ Lets a coroutine wait until `condition()` holds, which it asks with the lock taken; with a token, until
+/// a stop is requested; no longer than `most`, or until `time`. The result says whether the condition
+/// holds. The variable is a condition_variable, or a condition_variable_any with a lock as above. The
+/// arguments live until the await is over.
+///
+/// Cost. One frame, and a suspension per notification; with a condition_variable_any a frame per
+/// notification.
+/// Errors. As above; what the condition throws, with the lock taken.
+template <class Variable, class Lock, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<void> async_wait(Variable &variable, Lock &lock, Predicate condition) {
   while (!condition())
     (void)co_await detail::wait_for_notification(variable, lock, {});
 }
-template <class Lock, std::predicate Predicate>
-task<bool> async_wait(condition_variable_any &variable, Lock &lock, const std::stop_token &stop,
+template <class Variable, class Lock, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<bool> async_wait(Variable &variable, Lock &lock, const std::stop_token &stop,
                       Predicate condition) {
-  bool holds = condition();
-  while (!holds && !stop.stop_requested()) {
-    (void)co_await detail::wait_for_notification(variable, lock, {UINT64_MAX, &stop});
-    holds = condition();
-  }
-  co_return holds;
+  return detail::wait_until_holds(variable, lock, {UINT64_MAX, &stop}, std::move(condition));
+}
+template <class Variable, class Lock, class Rep, class Period, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<bool> async_wait_for(Variable &variable, Lock &lock,
+                          const std::chrono::duration<Rep, Period> &most, Predicate condition) {
+  return detail::wait_until_holds(variable, lock, detail::limit_of(most), std::move(condition));
+}
+template <class Variable, class Lock, class Rep, class Period, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<bool> async_wait_for(Variable &variable, Lock &lock, const std::stop_token &stop,
+                          const std::chrono::duration<Rep, Period> &most, Predicate condition) {
+  detail::wait_limit limit = detail::limit_of(most);
+  limit.stop = &stop;
+  return detail::wait_until_holds(variable, lock, limit, std::move(condition));
+}
+template <class Variable, class Lock, class Clock, class Duration, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<bool> async_wait_until(Variable &variable, Lock &lock,
+                            const std::chrono::time_point<Clock, Duration> &time,
+                            Predicate condition) {
+  return detail::wait_until_holds(variable, lock, nullptr, time, std::move(condition));
+}
+template <class Variable, class Lock, class Clock, class Duration, std::predicate Predicate>
+  requires detail::notifies<Variable, Lock>
+task<bool> async_wait_until(Variable &variable, Lock &lock, const std::stop_token &stop,
+                            const std::chrono::time_point<Clock, Duration> &time,
+                            Predicate condition) {
+  return detail::wait_until_holds(variable, lock, &stop, time, std::move(condition));
 }
 /// @}
 
 namespace detail {
 
+/// @{ Lets a coroutine wait for its turn until the limit.
+[[nodiscard]] inline auto turn_within(once_flag &flag, const wait_limit &limit) {
+  return awaited_turn(flag, limit);
+}
+template <class Clock, class Duration>
+[[nodiscard]] auto turn_within(once_flag &flag,
+                               const std::chrono::time_point<Clock, Duration> &time) {
+  return await_until(time, [&flag](const wait_limit &limit) { return awaited_turn(flag, limit); });
+}
+/// @}
+
 /// Returns whether the function of the flag was called.
-template <class F, class... Args>
-weft::task<bool> call_once_awaiting(once_flag &flag, wait_limit limit, F f, Args... args) {
-  const once_turn turn = co_await awaited_turn(flag, limit);
+template <class Limit, class F, class... Args>
+weft::task<bool> call_once_awaiting(once_flag &flag, Limit limit, F f, Args... args) {
+  const once_turn turn = co_await turn_within(flag, limit);
   if (turn != once_turn::calls)
     co_return turn == once_turn::was_called;
   ends_turn call{flag};
@@ -445,10 +580,11 @@ weft::task<bool> call_once_awaiting(once_flag &flag, wait_limit limit, F f, Args
 template <class F, class... Args>
   requires std::is_invocable_v<F &, Args &...>
 task<void> async_call_once(once_flag &flag, F f, Args... args) {
-  (void)co_await detail::call_once_awaiting(flag, {}, std::move(f), std::move(args)...);
+  (void)co_await detail::call_once_awaiting(flag, detail::wait_limit{}, std::move(f),
+                                            std::move(args)...);
 }
-/// @{ Does the same, and gives up the wait for another call as call_once() with a token and
-/// call_once_for() do; the result says whether a call has returned. The token lives until the await
+/// @{ Does the same, and gives up the wait for another call as call_once() with a token,
+/// call_once_for() and call_once_until() do; the result says whether a call has returned. The token lives until the await
 /// is over.
 ///
 /// Cost. One frame.
@@ -456,7 +592,8 @@ task<void> async_call_once(once_flag &flag, F f, Args... args) {
 template <class F, class... Args>
   requires std::is_invocable_v<F &, Args &...>
 task<bool> async_call_once(once_flag &flag, const std::stop_token &stop, F f, Args... args) {
-  return detail::call_once_awaiting(flag, {UINT64_MAX, &stop}, std::move(f), std::move(args)...);
+  return detail::call_once_awaiting(flag, detail::wait_limit{UINT64_MAX, &stop}, std::move(f),
+                                    std::move(args)...);
 }
 template <class Rep, class Period, class F, class... Args>
   requires std::is_invocable_v<F &, Args &...>
@@ -465,17 +602,47 @@ task<bool> async_call_once_for(once_flag &flag, const std::chrono::duration<Rep,
   return detail::call_once_awaiting(flag, detail::limit_of(most), std::move(f),
                                     std::move(args)...);
 }
+template <class Clock, class Duration, class F, class... Args>
+  requires std::is_invocable_v<F &, Args &...>
+task<bool> async_call_once_until(once_flag &flag,
+                                 const std::chrono::time_point<Clock, Duration> &time, F f,
+                                 Args... args) {
+  return detail::call_once_awaiting(flag, time, std::move(f), std::move(args)...);
+}
 /// @}
 
 namespace this_task {
 
-/// Suspends the coroutine for at least `time`. No stack waits.
+/// @{ Suspends the coroutine for at least `time`, or until Clock::now() has reached `end`, also when the clock is set
+/// meanwhile. No stack waits. With a token the result says whether the time is over; it is false if a
+/// stop was requested first. The token lives until the await is over.
 ///
 /// Errors. Of the await: out_of_resources.
 template <class Rep, class Period>
 [[nodiscard]] auto async_sleep_for(const std::chrono::duration<Rep, Period> &time) {
   return detail::async_sleep(detail::limit_of(time));
 }
+template <class Clock, class Duration>
+[[nodiscard]] auto async_sleep_until(const std::chrono::time_point<Clock, Duration> &end) {
+  return detail::await_until(
+      end, [](const detail::wait_limit &limit) { return detail::async_sleep(limit); });
+}
+template <class Rep, class Period>
+[[nodiscard]] auto async_sleep_for(const std::chrono::duration<Rep, Period> &time,
+                                   const std::stop_token &stop) {
+  detail::wait_limit limit = detail::limit_of(time);
+  limit.stop = &stop;
+  return detail::async_stoppable_sleep(limit);
+}
+template <class Clock, class Duration>
+[[nodiscard]] auto async_sleep_until(const std::chrono::time_point<Clock, Duration> &end,
+                                     const std::stop_token &stop) {
+  return detail::await_until(end, [&stop](detail::wait_limit limit) {
+    limit.stop = &stop;
+    return detail::async_stoppable_sleep(limit);
+  });
+}
+/// @}
 /// Lets other ready work run before the coroutine goes on.
 ///
 /// Errors. Of the await: out_of_resources.

@@ -11,5 +11,6 @@
 #include <weft/sync/latch.hpp>
 #include <weft/sync/semaphore.hpp>
 #include <weft/sync/shared_mutex.hpp>
+#include <weft/sync/sleep.hpp>
 #include <weft/sync/spin_mutex.hpp>
 #include <weft/sync/timed_mutex.hpp>

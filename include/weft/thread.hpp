@@ -5,6 +5,7 @@
 #include <weft/function.hpp>
 #include <weft/runtime.hpp>
 #include <weft/sync/event.hpp>
+#include <weft/sync/sleep.hpp>
 #include <weft/task.hpp>
 #include <weft/task_local.hpp>
 
@@ -120,14 +121,31 @@ class thread {
     m_state->ended.wait();
     forget();
   }
-  /// Lets a coroutine wait until the function has returned: `co_await t.async_join()`. No stack waits. The
-  /// object stays as it is until the await is over.
+  /// Waits until the function has returned or a stop is requested. Returns whether it has returned;
+  /// else the thread is joinable as before, and knows nothing of the request.
+  ///
+  /// Blocks. Yes: the worker runs other tasks meanwhile.
+  /// Errors. As join().
+  [[nodiscard]] bool join(const std::stop_token &stop) {
+    check_join();
+    const bool has_ended = m_state->ended.wait(stop);
+    if (has_ended)
+      forget();
+    return has_ended;
+  }
+  /// @{ Lets a coroutine do what join() does: `co_await t.async_join()`. No stack waits. The object stays as it
+  /// is, and the token lives, until the await is over.
   ///
   /// Errors. Of the call: as join(). Of the await: out_of_resources; then the object is unchanged.
   [[nodiscard]] auto async_join() {
     check_join();
-    return joins(*this);
+    return joins(*this, [](const event &ended) { return ended.async_wait(); });
   }
+  [[nodiscard]] auto async_join(const std::stop_token &stop) {
+    check_join();
+    return joins(*this, [&stop](const event &ended) { return ended.async_wait(stop); });
+  }
+  /// @}
   /// Lets the thread go on by itself.
   ///
   /// Errors. std::system_error, invalid_argument, if it is not joinable.
@@ -147,22 +165,30 @@ class thread {
   }
 
  private:
+  template <class Begin>
   class [[nodiscard]] joins : public detail::coro_awaiter_around {
    public:
-    explicit joins(thread &of) : m_of(of), m_wait(of.m_state->ended.async_wait()) {}
+    joins(thread &of, Begin begin) : m_of(of), m_wait(begin(of.m_state->ended)) {}
     [[nodiscard]] bool await_ready() noexcept { return m_wait.await_ready(); }
     template <class Handle>
     bool await_suspend(Handle handle) {
       return m_wait.await_suspend(handle);
     }
-    void await_resume() {
-      m_wait.await_resume();
-      m_of.forget();
+    auto await_resume() {
+      if constexpr (std::is_void_v<decltype(m_wait.await_resume())>) {
+        m_wait.await_resume();
+        m_of.forget();
+      } else {
+        const bool has_ended = m_wait.await_resume();
+        if (has_ended)
+          m_of.forget();
+        return has_ended;
+      }
     }
 
    private:
     thread &m_of;
-    decltype(std::declval<const event &>().async_wait()) m_wait;
+    decltype(std::declval<Begin &>()(std::declval<const event &>())) m_wait;
   };
   void check_join() const {
     check_joinable("join");
@@ -219,7 +245,12 @@ class jthread {
   [[nodiscard]] bool joinable() const noexcept { return m_thread.joinable(); } ///< as of thread
   [[nodiscard]] id get_id() const noexcept { return m_thread.get_id(); } ///< as of thread
   void join() { m_thread.join(); } ///< as of thread
+  /// As of thread. The token may be another one than that of the thread, which it does not stop.
+  [[nodiscard]] bool join(const std::stop_token &stop) { return m_thread.join(stop); }
   [[nodiscard]] auto async_join() { return m_thread.async_join(); } ///< as of thread
+  [[nodiscard]] auto async_join(const std::stop_token &stop) { ///< as of thread
+    return m_thread.async_join(stop);
+  }
   void detach() { m_thread.detach(); } ///< as of thread
   /// Returns the source of the thread's stop token.
   [[nodiscard]] std::stop_source get_stop_source() noexcept { return m_stop; }

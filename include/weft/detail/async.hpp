@@ -6,6 +6,7 @@
 #include <weft/detail/coro.hpp>
 #include <weft/detail/sync_words.hpp>
 
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -24,9 +25,45 @@ enum class async_kind : std::uint8_t {
   bare_notification,
   channel,
   once, // a semaphore of one unit
+  sleep, // nothing but the time and the token
 };
 
 struct async_limits;
+
+/// Awaits a coroutine that it owns. weft/coro.hpp defines it.
+template <class T>
+class owned_call;
+template <class T>
+concept is_complete = requires { sizeof(T); };
+
+/// Is what the awaiters that `begin(limit)` returns give.
+template <class Begin>
+using awaited_by =
+    decltype(std::declval<Begin &>()(std::declval<const wait_limit &>()).await_resume());
+
+/// Waits until the time has come, also when the clock is set meanwhile: calls `begin` anew each time
+/// that a wait has timed out too early. weft/coro.hpp defines it.
+template <class Clock, class Duration, class Begin>
+[[nodiscard]] owned_call<awaited_by<Begin>>
+await_again_until(const std::chrono::time_point<Clock, Duration> &time, Begin begin);
+
+/// Is the clock by which deadlines are kept: it is never set.
+template <class Clock>
+inline constexpr bool is_clock_of_limits = std::is_same_v<Clock, std::chrono::steady_clock>;
+
+/// Lets a coroutine wait until a time: `begin(limit)` returns the awaiter. It is the await itself for
+/// the steady clock, and is in a coroutine of its own for other clocks.
+template <class Clock, class Duration, class Begin>
+[[nodiscard]] auto await_until(const std::chrono::time_point<Clock, Duration> &time, Begin begin) {
+  if constexpr (is_clock_of_limits<Clock>) {
+    return begin(limit_of(time - Clock::now()));
+  } else {
+    static_assert(is_complete<owned_call<awaited_by<Begin>>>,
+                  "an await until a time of a clock that may be set is a coroutine: include "
+                  "<weft/coro.hpp>, or use std::chrono::steady_clock");
+    return await_again_until(time, std::move(begin));
+  }
+}
 
 /// Is a wait in the list of a synchronization object.
 struct async_wait : coro_awaiter, wait_node<> {
@@ -72,6 +109,8 @@ struct async_wait : coro_awaiter, wait_node<> {
     forget_limits();
     return end.get();
   }
+  /// Returns whether it was the deadline that has ended the wait.
+  [[nodiscard]] bool timed_out() const noexcept { return end.get() == wait_end::timed_out; }
 
  protected:
   WEFT_API void prepare(); // throws weft::error
@@ -167,6 +206,7 @@ struct [[nodiscard]] async_sleep : coro_awaiter {
   std::uint64_t until_ns;
   void *call = nullptr; // of the clock
   explicit async_sleep(const wait_limit &limit) noexcept : until_ns(limit.deadline_ns) {}
+  static constexpr bool timed_out() noexcept { return true; }
   static constexpr bool await_ready() noexcept { return false; }
   template <class Handle>
   void await_suspend(Handle handle) {
@@ -184,6 +224,17 @@ struct [[nodiscard]] async_sleep : coro_awaiter {
  private:
   WEFT_API void prepare(); // throws weft::error
   WEFT_API static void leave(void *self) noexcept;
+};
+
+/// Waits for a time or a stop request, in a list of its own. Returns whether it was the time.
+struct [[nodiscard]] async_stoppable_sleep : async_wait {
+  wait_list<> only_this;
+  explicit async_stoppable_sleep(const wait_limit &until) noexcept
+      : async_wait(this, async_kind::sleep, until) {
+    list = &only_this;
+  }
+  static constexpr bool await_ready() noexcept { return false; }
+  bool await_resume() { return this->ended() == wait_end::timed_out; }
 };
 
 /// Lets other ready work go first.

@@ -157,6 +157,7 @@ struct limited_task_end : coro_awaiter, waiter {
       disarm();
     return how;
   }
+  [[nodiscard]] bool timed_out() const noexcept { return how == result::timeout; }
 
  private:
   WEFT_API bool arm();

@@ -136,6 +136,15 @@ class barrier : detail::barrier_base {
                                     const std::chrono::duration<Rep, Period> &most) const {
     return barrier_base::template awaits<true>(arrival.m_phase, detail::limit_of(most));
   }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto
+  async_wait_until(const arrival_token &arrival,
+                   const std::chrono::time_point<Clock, Duration> &time) const {
+    return detail::await_until(
+        time, [this, phase = arrival.m_phase](const detail::wait_limit &limit) {
+          return barrier_base::template awaits<true>(phase, limit);
+        });
+  }
   [[nodiscard]] auto async_arrive_and_wait() {
     return barrier_base::template awaits<false>(arrive_in_phase(1), {});
   }

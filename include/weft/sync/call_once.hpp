@@ -75,8 +75,10 @@ class [[nodiscard]] awaited_turn : public coro_awaiter_around {
       return has_turn ? once_turn::calls : once_turn::gave_up;
     if (has_turn)
       m_flag.end(false);
+    m_was_called = true;
     return once_turn::was_called;
   }
+  [[nodiscard]] bool timed_out() const noexcept { return !m_was_called && m_turn.timed_out(); }
   /// Lets the next one call its function, unless this one has returned.
   static void end(once_flag &flag, bool called) noexcept { flag.end(called); }
 

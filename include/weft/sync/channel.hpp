@@ -148,13 +148,24 @@ class channel : detail::channel_base {
   /// room. The token lives until the await is over.
   ///
   /// Errors. Of the await: as push().
-  [[nodiscard]] auto async_push(T value) { return sending(*this, std::move(value), {}); }
+  [[nodiscard]] auto async_push(T value) { return sending<T>(*this, std::move(value), {}); }
   [[nodiscard]] auto async_push(T value, const std::stop_token &stop) {
-    return sending(*this, std::move(value), {UINT64_MAX, &stop});
+    return sending<T>(*this, std::move(value), {UINT64_MAX, &stop});
   }
   template <class Rep, class Period>
   [[nodiscard]] auto async_push_for(T value, const std::chrono::duration<Rep, Period> &most) {
-    return sending(*this, std::move(value), detail::limit_of(most));
+    return sending<T>(*this, std::move(value), detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_push_until(T value,
+                                      const std::chrono::time_point<Clock, Duration> &time) {
+    if constexpr (detail::is_clock_of_limits<Clock>)
+      return sending<T>(*this, std::move(value), detail::limit_of(time - Clock::now()));
+    else
+      return detail::await_until(
+          time, [this, value = std::move(value)](const detail::wait_limit &limit) mutable {
+            return sending<T &>(*this, value, limit); // a wait that times out leaves it there
+          });
   }
   /// @}
   /// @{ Lets a coroutine receive a value, as pop() does: `while (auto v = co_await c.async_pop())`. No
@@ -169,6 +180,11 @@ class channel : detail::channel_base {
   template <class Rep, class Period>
   [[nodiscard]] auto async_pop_for(const std::chrono::duration<Rep, Period> &most) {
     return receiving(*this, detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_pop_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::await_until(
+        time, [this](const detail::wait_limit &limit) { return receiving(*this, limit); });
   }
   /// @}
 
@@ -240,11 +256,13 @@ class channel : detail::channel_base {
     }
   }
 
+  /// Sends a value that it holds, or refers to.
+  template <class Held>
   class [[nodiscard]] sending : public detail::async_wait {
    public:
-    sending(channel &to, T &&sent, const detail::wait_limit &until)
+    sending(channel &to, Held &&sent, const detail::wait_limit &until)
         : async_wait(static_cast<detail::channel_base *>(&to), detail::async_kind::channel, until),
-          m_to(to), m_value(std::move(sent)) {
+          m_to(to), m_value(static_cast<Held &&>(sent)) {
       this->list = &to.m_senders;
     }
     [[nodiscard]] bool await_ready() {
@@ -263,7 +281,7 @@ class channel : detail::channel_base {
 
    private:
     channel &m_to;
-    T m_value;
+    Held m_value;
     channel_status m_status = channel_status::full;
   };
   class [[nodiscard]] receiving : public detail::async_wait {

@@ -181,8 +181,26 @@ class condition_variable : condition_variable_any {
     return condition_variable_any::wait_until(lock, time, std::move(condition));
   }
 
+  /// @{ Waits until `condition()` holds or a stop is requested, with a time no longer than that. Returns
+  /// whether it holds.
+  template <class Predicate>
+  bool wait(lock_type &lock, const std::stop_token &stop, Predicate condition) {
+    return condition_variable_any::wait(lock, stop, std::move(condition));
+  }
+  template <class Rep, class Period, class Predicate>
+  bool wait_for(lock_type &lock, const std::stop_token &stop,
+                const std::chrono::duration<Rep, Period> &most, Predicate condition) {
+    return condition_variable_any::wait_for(lock, stop, most, std::move(condition));
+  }
+  template <class Clock, class Duration, class Predicate>
+  bool wait_until(lock_type &lock, const std::stop_token &stop,
+                  const std::chrono::time_point<Clock, Duration> &time, Predicate condition) {
+    return condition_variable_any::wait_until(lock, stop, time, std::move(condition));
+  }
+  /// @}
+
   /// @{ Lets a coroutine give the lock up, wait for a notification, and take the lock again:
-  /// `co_await c.async_wait(lock)`; the last one returns a cv_status. No stack waits. The lock and the
+  /// `co_await c.async_wait(lock)`; with a time it returns a cv_status. No stack waits. The lock and the
   /// token live until the await is over. weft/coro.hpp has the same with a condition.
   ///
   /// Errors. Of the await: out_of_resources; then the lock is as it was.
@@ -195,7 +213,16 @@ class condition_variable : condition_variable_any {
                                     const std::chrono::duration<Rep, Period> &most) {
     return notified<cv_status>(*this, lock, detail::limit_of(most));
   }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_wait_until(lock_type &lock,
+                                      const std::chrono::time_point<Clock, Duration> &time) {
+    return notified_until<Clock, Duration>(*this, lock, time);
+  }
   /// @}
+  /// Lets a coroutine do the same within a limit. For the library.
+  [[nodiscard]] auto async_notified(lock_type &lock, const detail::wait_limit &limit) {
+    return notified<detail::wait_end>(*this, lock, limit);
+  }
 
  private:
   template <class Result>
@@ -210,8 +237,11 @@ class condition_variable : condition_variable_any {
     }
     Result await_resume() {
       m_lock = lock_type(*m_lock.release(), std::adopt_lock);
-      const bool granted = this->ended() == detail::wait_end::granted;
-      if constexpr (std::is_same_v<Result, cv_status>)
+      const detail::wait_end how = this->ended();
+      const bool granted = how == detail::wait_end::granted;
+      if constexpr (std::is_same_v<Result, detail::wait_end>)
+        return how;
+      else if constexpr (std::is_same_v<Result, cv_status>)
         return granted ? cv_status::no_timeout : cv_status::timeout;
       else
         return Result(granted);
@@ -219,6 +249,21 @@ class condition_variable : condition_variable_any {
 
    private:
     lock_type &m_lock;
+  };
+  /// Asks the clock of the time how the wait has ended, as wait_until() does.
+  template <class Clock, class Duration>
+  class [[nodiscard]] notified_until : public notified<bool> {
+   public:
+    notified_until(condition_variable_any &variable, lock_type &lock,
+                   const std::chrono::time_point<Clock, Duration> &time)
+        : notified<bool>(variable, lock, detail::limit_of(time - Clock::now())), m_time(time) {}
+    cv_status await_resume() {
+      const bool granted = notified<bool>::await_resume();
+      return granted || Clock::now() < m_time ? cv_status::no_timeout : cv_status::timeout;
+    }
+
+   private:
+    const std::chrono::time_point<Clock, Duration> m_time;
   };
 };
 

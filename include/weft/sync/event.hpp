@@ -65,6 +65,12 @@ class WEFT_API event {
   [[nodiscard]] auto async_wait_for(const std::chrono::duration<Rep, Period> &most) const {
     return awaits<true>(m_state, detail::limit_of(most));
   }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
+    return detail::await_until(time, [this](const detail::wait_limit &limit) {
+      return awaits<true>(m_state, limit);
+    });
+  }
   /// @}
 
  private:

@@ -54,9 +54,9 @@ class WEFT_API latch {
   }
 
   /// @{ Lets a coroutine wait until the latch is down: `co_await l.async_wait()`. No stack waits. The token
-  /// lives until the await is over.
+  /// lives until the await is over. async_arrive_and_wait() counts down in the call, not in the await.
   ///
-  /// Errors. Of the await: out_of_resources.
+  /// Errors. Of the await: out_of_resources. Of the call, where it counts: as count_down().
   [[nodiscard]] auto async_wait() const noexcept { return awaits<false>(m_state, {}); }
   [[nodiscard]] auto async_wait(const std::stop_token &stop) const noexcept {
     return awaits<true>(m_state, {UINT64_MAX, &stop});
@@ -64,6 +64,16 @@ class WEFT_API latch {
   template <class Rep, class Period>
   [[nodiscard]] auto async_wait_for(const std::chrono::duration<Rep, Period> &most) const {
     return awaits<true>(m_state, detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
+    return detail::await_until(time, [this](const detail::wait_limit &limit) {
+      return awaits<true>(m_state, limit);
+    });
+  }
+  [[nodiscard]] auto async_arrive_and_wait(std::ptrdiff_t count = 1) {
+    count_down(count);
+    return async_wait();
   }
   /// @}
   /// Counts down, then waits until the latch is down.

@@ -100,6 +100,12 @@ class counting_semaphore : detail::semaphore_base {
   [[nodiscard]] auto async_try_acquire_for(const std::chrono::duration<Rep, Period> &most) {
     return this->template awaits<true>(detail::limit_of(most));
   }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::await_until(time, [this](const detail::wait_limit &limit) {
+      return this->template awaits<true>(limit);
+    });
+  }
   /// @}
 };
 

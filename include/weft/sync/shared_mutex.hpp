@@ -93,6 +93,11 @@ class WEFT_API shared_mutex {
   [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
     return writes<true>(m_state, detail::limit_of(most));
   }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::await_until(
+        time, [this](const detail::wait_limit &limit) { return writes<true>(m_state, limit); });
+  }
   [[nodiscard]] auto async_lock_shared() noexcept { return reads<false>(m_state, {}); }
   [[nodiscard]] auto async_lock_shared(const std::stop_token &stop) noexcept {
     return reads<true>(m_state, {UINT64_MAX, &stop});
@@ -100,6 +105,12 @@ class WEFT_API shared_mutex {
   template <class Rep, class Period>
   [[nodiscard]] auto async_try_lock_shared_for(const std::chrono::duration<Rep, Period> &most) {
     return reads<true>(m_state, detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto
+  async_try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::await_until(
+        time, [this](const detail::wait_limit &limit) { return reads<true>(m_state, limit); });
   }
   /// @}
 

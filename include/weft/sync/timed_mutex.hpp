@@ -50,7 +50,7 @@ class WEFT_API timed_mutex {
       unlock_slow();
   }
 
-  /// @{ Lets a coroutine do what lock() and try_lock_for() do: `co_await m.async_lock()`. No stack waits. The token
+  /// @{ Lets a coroutine do what the waits of the same names do: `co_await m.async_lock()`. No stack waits. The token
   /// lives until the await is over.
   ///
   /// Errors. Of the await: out_of_resources.
@@ -61,6 +61,11 @@ class WEFT_API timed_mutex {
   template <class Rep, class Period>
   [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
     return awaits<true>(m_state, detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::await_until(
+        time, [this](const detail::wait_limit &limit) { return awaits<true>(m_state, limit); });
   }
   /// @}
 
@@ -237,6 +242,10 @@ class recursive_timed_mutex : public detail::recursive<timed_mutex> {
   template <class Rep, class Period>
   [[nodiscard]] auto async_try_lock_for(const std::chrono::duration<Rep, Period> &most) {
     return waits([&most](timed_mutex &m) { return m.async_try_lock_for(most); });
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] auto async_try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return waits([&time](timed_mutex &m) { return m.async_try_lock_until(time); });
   }
   /// @}
 };

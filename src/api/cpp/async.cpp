@@ -50,6 +50,8 @@ wait_place place_of(const async_wait &wait) noexcept {
   case async_kind::notification:
   case async_kind::bare_notification:
     return place_in_list(wait.object, *wait.list, waits_for::notification);
+  case async_kind::sleep:
+    return place_in_list(wait.object, *wait.list, waits_for::nothing);
   case async_kind::channel:
     break;
   }
@@ -119,6 +121,7 @@ bool async_wait::take_or_enter() {
   case async_kind::notification:
   case async_kind::bare_notification:
   case async_kind::channel:
+  case async_kind::sleep:
     break;
   }
   rt::enter(*list, *this);

@@ -365,6 +365,20 @@ void condition_variable_any::notify(bool all) noexcept {
   });
 }
 
+// ---- time
+
+bool detail::sleep_within(const wait_limit &limit) {
+  wait_list<> only_this;
+  wait_node<> self;
+  rt::begin_wait(self);
+  {
+    const sync_guard here(&only_this);
+    enter(only_this, self);
+  }
+  return await_grant(self, place_in_list(&only_this, only_this, waits_for::nothing), limit) ==
+         wait_end::timed_out;
+}
+
 // ---- calling once
 
 detail::once_turn once_flag::begin(const detail::wait_limit &limit) {
