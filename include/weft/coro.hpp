@@ -560,7 +560,7 @@ weft::task<bool> call_once_awaiting(once_flag &flag, Limit limit, F f, Args... a
   const once_turn turn = co_await turn_within(flag, limit);
   if (turn != once_turn::calls)
     co_return turn == once_turn::was_called;
-  ends_turn call{flag};
+  ends_turn call(flag);
   if constexpr (requires { awaiter_of(std::invoke(f, args...)).await_ready(); })
     (void)co_await std::invoke(f, args...);
   else

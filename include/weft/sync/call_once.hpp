@@ -91,10 +91,14 @@ class [[nodiscard]] awaited_turn : public coro_awaiter_around {
   bool m_was_called = false;
 };
 
-/// Ends the turn of a caller, also by an exception.
+/// Ends the turn of a caller, also by an exception. Reports of hangs look for the address of the flag on stacks, to
+/// name the caller: so the object is there, also where the compiler knows the address.
 struct ends_turn {
   once_flag &flag;
   bool called = false;
+  explicit ends_turn(once_flag &of) noexcept : flag(of) { asm volatile("" : : "r"(this) : "memory"); }
+  ends_turn(const ends_turn &) = delete;
+  ends_turn &operator=(const ends_turn &) = delete;
   ~ends_turn() { awaited_turn::end(flag, called); }
 };
 
@@ -104,7 +108,7 @@ bool call_once_within(once_flag &flag, const wait_limit &limit, F &&f, Args &&..
   const once_turn turn = flag.begin(limit);
   if (turn != once_turn::calls)
     return turn == once_turn::was_called;
-  ends_turn call{flag};
+  ends_turn call(flag);
   std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
   return call.called = true;
 }
@@ -123,7 +127,7 @@ template <class F, class... Args>
 void call_once(once_flag &flag, F &&f, Args &&...args) {
   if (!flag.begin())
     return;
-  detail::ends_turn call{flag};
+  detail::ends_turn call(flag);
   std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
   call.called = true;
 }

@@ -569,6 +569,21 @@ void call_once_of_a_task() {
   weft::spawn([flag] { weft::call_once(*flag, [] {}); }, weft::label("second"));
   weft::taskwait();
 }
+void call_once_on_a_static_flag() {
+  static weft::event begun, never;
+  static weft::once_flag flag;
+  weft::spawn(
+      [] {
+        weft::call_once(flag, [] {
+          begun.set();
+          never.wait();
+        });
+      },
+      weft::label("first"));
+  begun.wait();
+  weft::spawn([] { weft::call_once(flag, [] {}); }, weft::label("second"));
+  weft::taskwait();
+}
 void call_once_of_a_coroutine() {
   static weft::event begun, never;
   const auto flag = std::make_shared<weft::once_flag>();
@@ -819,6 +834,10 @@ const sick_program k_sick[] = {
     {"a_call_once_of_a_task",
      why::nobody_left,
      &call_once_of_a_task,
+     {"task 'second' waits for a call_once, which runs perhaps in task 'first'"}},
+    {"a_call_once_on_a_static_flag",
+     why::nobody_left,
+     &call_once_on_a_static_flag,
      {"task 'second' waits for a call_once, which runs perhaps in task 'first'"}},
     {"a_call_once_of_a_coroutine",
      why::nobody_left,
