@@ -13,6 +13,7 @@
 #include <weft/taskfor.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 
 namespace weft::inline v0 {
@@ -145,23 +146,29 @@ namespace layer {
 
 using namespace rt;
 
-void *reduction_origin(const void *address) {
-  void *const at = const_cast<void *>(address);
+reduction_part reduction_origin(const void *address, std::size_t bytes, reduced_object *object) {
   worker *const w = this_worker_or_null();
   if (!w || is_over(*w->current))
-    return at;
+    return reduction_part::none;
   task &t = covering_task(*w->current);
   if (t.has(detail::k_implicit))
-    return at;
+    return reduction_part::none;
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
   for (data_access *a = t.accesses(), *const end = a + known_accesses(t); a != end; ++a) {
     if (is_finished(*a) || !detail::reduces(*a))
       continue;
     const detail::reduction_spec &how = a->joined->copies->how();
-    const std::size_t bytes = static_cast<std::size_t>(how.count) * how.bytes;
-    if (detail::take_copy(*a, *w->current, t, *w, bytes) == address)
-      return const_cast<void *>(how.address);
+    const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
+    const void *const copy = detail::take_copy(*a, *w->current, t, *w, all);
+    const auto begin = reinterpret_cast<std::uintptr_t>(copy);
+    if (first + bytes <= begin || first >= begin + all)
+      continue;
+    if (first < begin || bytes > begin + all - first)
+      return reduction_part::beyond;
+    *object = {const_cast<void *>(how.address), all, how.bytes, copy};
+    return reduction_part::whole_or_part;
   }
-  return at;
+  return reduction_part::none;
 }
 
 } // namespace layer

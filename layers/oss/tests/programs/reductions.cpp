@@ -316,6 +316,88 @@ void add_below(long &sum, double *part) {
     }
   }
 }
+// Parts of what the task around them reduces: one, two of one item, by a shared loop, of a declared reduction.
+void add_to_parts(int *a, int *b) {
+#pragma oss task reduction(+ : a[1;2])
+  {
+    a[1] += 1;
+    a[2] += 10;
+#pragma oss task reduction(+ : a[2])
+    a[2] += 100;
+  }
+#pragma oss task reduction(+ : *a) reduction(+ : b[0;3])
+  {
+    *a += 1000;
+    b[2] += 1000;
+  }
+#pragma oss task for chunksize(1) reduction(+ : b[1;2])
+  for (int i = 0; i < 4; ++i)
+    b[1 + i % 2] += 1;
+}
+struct pair_of {
+  int x = 0, y = 0;
+};
+#pragma oss declare reduction(+ : pair_of : omp_out.x += omp_in.x, omp_out.y += omp_in.y)
+void parts() {
+  int a[8] = {};
+  pair_of p[3] = {};
+  for (int k = 0; k < 20; ++k) {
+#pragma oss task reduction(+ : a[1;7]) reduction(+ : p)
+    {
+      a[4] += 1;
+      add_to_parts(a + 1, a + 5);
+      pair_of &last = p[2];
+#pragma oss task reduction(+ : last)
+      last.y += k;
+    }
+#pragma oss task reduction(+ : a[1;7])
+    a[7] += 5;
+  }
+#pragma oss taskwait
+  CHECK(a[0] == 0 && a[1] == 20000 && a[2] == 20 && a[3] == 2200 && a[4] == 20);
+  CHECK(a[5] == 0 && a[6] == 40 && a[7] == 20 * 1007);
+  CHECK(p[0].y == 0 && p[1].y == 0 && p[2].y == 190);
+#ifndef WEFT_OSS_REGIONS // by bytes there are no copies
+  std::string texts;
+  const auto refused = [&texts](auto &&spawn) {
+    try {
+      spawn();
+    } catch (const weft::error &e) {
+      if (e.code() == weft::errc::invalid_argument)
+        texts += e.what();
+    }
+    texts += '|';
+  };
+#pragma oss task reduction(+ : a[2;4]) reduction(+ : p) shared(refused)
+  {
+    int *const before = a + 1, *const behind = a + 5;
+    refused([&] {
+#pragma oss task reduction(+ : before[0;2])
+      ;
+    });
+    refused([&] {
+#pragma oss task reduction(+ : behind[0;2])
+      ;
+    });
+    refused([&] {
+#pragma oss task reduction(+ : behind[0;1])
+      ;
+#pragma oss task reduction(+ : before[0;1])
+      ;
+    });
+    int &y = p[1].y;
+    refused([&] {
+#pragma oss task reduction(+ : y)
+      ;
+    });
+  }
+#pragma oss taskwait
+  const std::string beyond = "a reduction of '#pragma oss' reaches beyond the item that the task "
+                             "around it reduces; name that item, or a part of it|";
+  CHECK(texts == beyond + beyond + "|a reduction of '#pragma oss' has other elements than the item "
+                                   "that the task around it reduces; name whole elements of that item|");
+#endif
+}
 void below() {
   long sum = 5;
   double v[4] = {1, 2, 3, 4};
@@ -360,6 +442,7 @@ void below() {
 
 int main() {
   below();
+  parts();
   operations();
   items();
   order();

@@ -384,6 +384,44 @@ static void add_below(long *sum, double *part) {
     }
   }
 }
+// Parts of what the task around them reduces, one, two of one item, and one by a shared loop.
+static void add_to_parts(int *a, int *b) {
+#pragma oss task reduction(+ : a[1;2])
+  {
+    a[1] += 1;
+    a[2] += 10;
+#pragma oss task reduction(+ : a[2])
+    a[2] += 100;
+  }
+#pragma oss task reduction(+ : *a) reduction(+ : b[0;3])
+  {
+    *a += 1000;
+    b[2] += 1000;
+  }
+#pragma oss task for chunksize(1) reduction(+ : b[1;2])
+  for (int i = 0; i < 4; ++i)
+    b[1 + i % 2] += 1;
+}
+static void parts(void) {
+  int a[8] = {0};
+  struct point p[3] = {{0, 0}, {0, 0}, {0, 0}};
+  for (int k = 0; k < 20; ++k) {
+#pragma oss task reduction(+ : a[1;7]) reduction(+ : p)
+    {
+      a[4] += 1;
+      add_to_parts(a + 1, a + 5);
+      struct point *const last = p + 2;
+#pragma oss task reduction(+ : *last)
+      last->y += k;
+    }
+#pragma oss task reduction(+ : a[1;7])
+    a[7] += 5;
+  }
+#pragma oss taskwait
+  CHECK(a[0] == 0 && a[1] == 20000 && a[2] == 20 && a[3] == 2200 && a[4] == 20);
+  CHECK(a[5] == 0 && a[6] == 40 && a[7] == 20 * 1007);
+  CHECK(p[0].y == 0 && p[1].y == 0 && p[2].y == 190);
+}
 static void below(void) {
   long sum = 5;
   double v[4] = {1, 2, 3, 4};
@@ -416,6 +454,7 @@ static void below(void) {
 
 int main(void) {
   below();
+  parts();
   types();
   items(6);
   order();

@@ -86,8 +86,29 @@ typedef struct weft_oss_move {
   __SIZE_TYPE__ away; /* what has been added to that pointer */
 } weft_oss_move;
 
-/* weft::layer::reduction_origin */
-extern void *weft_oss_origin(const void *address) __asm__("_ZN4weft2v05layer16reduction_originEPKv");
+/* weft::layer::reduced_object, and weft::layer::reduction_origin: 0 none, 1 the object or a part of it, 2 beyond it */
+typedef struct weft_oss_reduced {
+  const void *address;
+  __SIZE_TYPE__ bytes, element_bytes;
+  const void *copy;
+} weft_oss_reduced;
+extern int weft_oss_origin(const void *address, __SIZE_TYPE__ bytes, weft_oss_reduced *object) __asm__(
+    "_ZN4weft2v05layer16reduction_originEPKvmPNS1_14reduced_objectE");
+
+/* Finds what a task reduces: of a creator that reduces it, or more, the whole item, by its own name. */
+WEFT_OSS_LOCAL weft_oss_reduced weft_oss_origin_of(const void *named, __SIZE_TYPE__ bytes,
+                                                   __SIZE_TYPE__ element_bytes) {
+  weft_oss_reduced object = {named, bytes, element_bytes, named};
+  const int part = weft_oss_origin(named, bytes, &object);
+  if (part == 2)
+    weft_oss_refuse("a reduction of '#pragma oss' reaches beyond the item that the task around it "
+                    "reduces; name that item, or a part of it");
+  if (object.element_bytes != element_bytes ||
+      (part && ((__SIZE_TYPE__)named - (__SIZE_TYPE__)object.copy) % element_bytes))
+    weft_oss_refuse("a reduction of '#pragma oss' has other elements than the item that the task "
+                    "around it reduces; name whole elements of that item");
+  return object;
+}
 
 /* Fills what a clause says of one item. The consumer writes the last three arguments, which depend on the item's type. */
 WEFT_OSS_LOCAL inline void
@@ -95,12 +116,14 @@ weft_oss_reduce(weft_reduction *reduction, weft_oss_move *move, const volatile v
                 __SIZE_TYPE__ bytes, unsigned task, unsigned item, __SIZE_TYPE__ element_bytes,
                 void (*init)(void *, __SIZE_TYPE__, void *),
                 void (*combine)(void *, const void *, __SIZE_TYPE__, void *)) {
-  const void *const named = (const void *)(__UINTPTR_TYPE__)address;
-  void *const first = weft_oss_origin(named); /* a creator that reduces the item, too, names its copy */
-  const weft_reduction all = {first,         (ptrdiff_t)(element_bytes ? bytes / element_bytes : 0),
-                              element_bytes, init,
-                              combine,       first};
-  const weft_oss_move to = {first, bytes, 0, (__SIZE_TYPE__)named - (__SIZE_TYPE__)first};
+  const weft_oss_reduced object =
+      weft_oss_origin_of((const void *)(__UINTPTR_TYPE__)address, bytes, element_bytes);
+  void *const first = (void *)(__UINTPTR_TYPE__)object.address;
+  const weft_reduction all = {
+      first, (ptrdiff_t)(element_bytes ? object.bytes / element_bytes : 0),
+      element_bytes, init, combine, first};
+  const weft_oss_move to = {first, object.bytes, 0,
+                            (__SIZE_TYPE__)object.copy - (__SIZE_TYPE__)first};
   (void)task;
   (void)item;
   *reduction = all;

@@ -118,7 +118,7 @@ class reduced_place {
   reduced_place(const void *first, const void *named, std::ptrdiff_t count, std::size_t bytes,
                 bool in_place) noexcept
       : m_first(first), m_named(named), m_count(count), m_bytes(bytes),
-        m_in_place(in_place) {} ///< of a clause, whose item has the address `named`
+        m_in_place(in_place) {} ///< of a clause, whose object is at `named` for the task's creator
 
   /// Returns the variable as if the item were where the copy is: a pointer moves, any other
   /// variable is a reference.
@@ -147,11 +147,43 @@ class reduced_place {
 
  private:
   const void *m_first;
-  const void *m_named; // in the copy that the creator of the task has, if it reduces the item, too
+  const void *m_named; // the copy that the creator of the task has, if it reduces the item, too
   std::ptrdiff_t m_count;
   std::size_t m_bytes;
   bool m_in_place; // ordered by bytes: the tasks come one after the other, and no loop is shared
 };
+
+namespace detail {
+
+template <class T>
+struct reduced {
+  T *first;
+  std::ptrdiff_t count;
+  const void *named; // the place of `first` for the creator of the task
+};
+
+/// Returns what a task reduces: of a creator that reduces it, or more, the whole item, by its own name.
+template <class T>
+reduced<T> origin_of(T *named, std::ptrdiff_t count) {
+  layer::reduced_object object{};
+  const std::size_t bytes = count > 0 ? static_cast<std::size_t>(count) * sizeof(T) : 0;
+  const layer::reduction_part part = layer::reduction_origin(named, bytes, &object);
+  if (part == layer::reduction_part::none)
+    return {named, count, named};
+  if (part == layer::reduction_part::beyond)
+    throw error(errc::invalid_argument,
+                "a reduction of '#pragma oss' reaches beyond the item that the task around it "
+                "reduces; name that item, or a part of it");
+  const auto away = reinterpret_cast<std::uintptr_t>(named) - reinterpret_cast<std::uintptr_t>(object.copy);
+  if (object.element_bytes != sizeof(T) || away % sizeof(T) != 0)
+    throw error(errc::invalid_argument,
+                "a reduction of '#pragma oss' has other elements than the item that the task around "
+                "it reduces; name whole elements of that item");
+  return {static_cast<T *>(object.address), static_cast<std::ptrdiff_t>(object.bytes / sizeof(T)),
+          object.copy};
+}
+
+} // namespace detail
 
 /// Is a reduction among the clauses of a task. Without an operation it is no clause: see
 /// is_reduction.
@@ -159,8 +191,7 @@ template <order Order, class T, class Op>
 class reduction_item {
  public:
   reduction_item(T *named, std::ptrdiff_t count, access_mode mode)
-      : reduction_item(static_cast<T *>(layer::reduction_origin(named)), named, count,
-                       mode) {} ///< of `count` elements
+      : reduction_item(detail::origin_of(named, count), mode) {} ///< of `count` elements
   [[nodiscard]] const auto &clause() const noexcept { ///< for spawn
     if constexpr (Order == order::by_address)
       return m_clause;
@@ -170,11 +201,11 @@ class reduction_item {
   [[nodiscard]] const reduced_place &place() const noexcept { return m_place; } ///< for the task
 
  private:
-  reduction_item(T *first, const T *named, std::ptrdiff_t count, access_mode mode) noexcept
-      : m_clause(first, count, detail::kind_of<T, Op>::ops,
-                 detail::kind_of<T, Op>::k_declared ? first : nullptr, mode),
-        m_region{region(first, count), mode},
-        m_place(first, named, count, sizeof(T), Order == order::by_bytes) {}
+  reduction_item(const detail::reduced<T> &what, access_mode mode) noexcept
+      : m_clause(what.first, what.count, detail::kind_of<T, Op>::ops,
+                 detail::kind_of<T, Op>::k_declared ? what.first : nullptr, mode),
+        m_region{region(what.first, what.count), mode},
+        m_place(what.first, what.named, what.count, sizeof(T), Order == order::by_bytes) {}
 
   reduction_clause<T> m_clause;
   region_access m_region;
