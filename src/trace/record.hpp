@@ -41,6 +41,7 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   send      an operation to another rank begins, which the type names: `message` (word_of_message)
 ///             has the ranks and the number of the notification, `size` (size_of_message) bytes and
 ///             the number of the operation
+///   began     the operation of this number, whose record of send came late, began at the time `at`
 ///   landed    the operation of this number has ended, at the time `at`: the record may come later
 ///   arrived   a notification or message has come from another rank, at the time `at`
 ///   awaits    the running task waits for `count` notifications
@@ -73,7 +74,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(send, tasks, message, size)                                                                    \
   X(landed, tasks, message, at)                                                                    \
   X(arrived, tasks, message, at)                                                                   \
-  X(awaits, tasks, message, count)
+  X(awaits, tasks, message, count)                                                                 \
+  X(began, tasks, message, at)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,

@@ -28,6 +28,7 @@ struct message_event {
   std::uint64_t bytes; ///< less than 2^40
   std::uint64_t at; ///< trace_time()
   const char *name; ///< "put"; not kept
+  bool is_late = false; ///< of what was sent: `at` is before now, and no task of the caller has sent it
 };
 
 /// Returns whether messages are recorded: a trace of level `task` or more is written.

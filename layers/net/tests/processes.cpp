@@ -2,6 +2,7 @@
 // What each engine promises between processes: the ranks of a job run the same steps, each looks at
 // its own memory, and rank 0 says how many looks there were. Started by `weft launch` in the test.
 #include <weft/net.hpp>
+#include <weft/net/message_trace.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
@@ -371,6 +372,14 @@ void traced(net::team &team) {
   static_cast<void>(team.allreduce(1L));
   std::thread([&] { team.async_notify(next, 11).get(); }).join();
   team.wait_notified(11);
+  // What a thread without a stream in the trace has done.
+  net::message_trace alone;
+  alone.set_own(team.rank());
+  std::thread([&] {
+    const auto number = alone.note_start(next, 5, 10, "late");
+    alone.note(weft::layer::message_step::landed, next, 0, number, 0, "late");
+  }).join();
+  alone.settle();
 }
 
 /// Rank 1 kills itself; the others put to it until they learn of it, and then go on.

@@ -29,8 +29,10 @@ bool trace_message(const message_event &event) noexcept {
   };
   switch (event.step) {
   case message_step::sent:
-    x->ring.put(trace_event::send, type, x->ring.running, word(event.id),
+    x->ring.put(trace_event::send, type, event.is_late ? 0 : x->ring.running, word(event.id),
                 size_of_message(event.bytes, event.number));
+    if (event.is_late)
+      x->ring.put(trace_event::began, type, 0, word(event.number & k_message_numbers), event.at);
     break;
   case message_step::landed:
     x->ring.put(trace_event::landed, type, 0, word(event.number & k_message_numbers), event.at);

@@ -140,6 +140,52 @@ TEST_F(rank_traces, only_ends_of_one_message_are_linked) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST_F(rank_traces, a_record_of_a_send_that_came_late_has_the_time_of_its_begin) {
+  auto zero = of_rank(0, 0, 0), one = of_rank(1, 0, 0);
+  zero.put(5'000, on::send, 0, k_put_notify, word_of_message(0, 1, 7), size_of_message(8, 3))
+      .put(5'000, on::began, 0, k_put_notify, word_of_message(0, 1, 3), 1'000)
+      .put(5'000, on::began, 0, k_put_notify, word_of_message(0, 1, 4), 500) // of none
+      .put(6'000, on::landed, 0, k_put_notify, word_of_message(0, 1, 3), 2'500);
+  one.put(2'000, on::arrived, 0, k_notification, word_of_message(1, 0, 7), 2'000);
+  ASSERT_TRUE(export_both(zero, one, "chrome").exited(0));
+  const std::string text = exported();
+  for (
+      const char *part :
+      {R"x("name":"put_notify 7 to rank 1: 8 bytes, 1.500 us","pid":0,"tid":20000,"ts":1.000})x",
+       R"x("id":1,"pid":0,"tid":20000,"ts":1.000})x", R"x("id":1,"pid":1,"tid":20001,"ts":2.000})x"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(text.find(R"x("ts":0.500)x"), std::string::npos) << text;
+}
+
+TEST_F(rank_traces, messages_of_lpf_are_linked_by_name_and_superstep) {
+  const std::vector<std::string> names{"lpf_put", "lpf_get", "lpf_sync", "talpf_sync"};
+  enum : std::uint16_t { put = 1, get, sync, task_sync };
+  made_trace zero(trace_level::tasks, names), one(trace_level::tasks, names);
+  for (auto *const made : {&zero, &one})
+    made->about.place = {made == &zero ? 0 : 1, 2, "j0b", "node", 0, 0};
+  zero.put(1'000, on::send, 0, put, word_of_message(0, 1, 3), size_of_message(64, 1))
+      .put(1'100, on::send, 0, sync, word_of_message(0, 1, 3), size_of_message(40, 2))
+      .put(1'200, on::send, 0, get, word_of_message(0, 1, 3), size_of_message(8, 3))
+      .put(1'300, on::awaits, 0, sync, word_of_message(0, UINT16_MAX, 3), 1)
+      .put(1'400, on::awaits, 0, task_sync, word_of_message(0, UINT16_MAX, 4), 0)
+      .put(1'500, on::send, 0, put, word_of_message(0, 1, 4), size_of_message(64, 4));
+  one.put(2'000, on::arrived, 0, sync, word_of_message(1, 0, 3), 2'000)
+      .put(2'100, on::arrived, 0, put, word_of_message(1, 0, 3), 2'100)
+      .put(2'200, on::arrived, 0, put, word_of_message(1, 0, 5), 2'200); // of a superstep without a send
+  ASSERT_TRUE(export_both(zero, one, "chrome").exited(0));
+  const std::string text = exported();
+  EXPECT_EQ(count(text, R"x({"ph":"s")x"), 2U) << text;
+  EXPECT_EQ(count(text, R"x({"ph":"f")x"), 2U) << text;
+  for (const char *part : {R"x("id":1,"pid":0,"tid":20000,"ts":1.100})x",
+                           R"x("id":1,"pid":1,"tid":20001,"ts":2.000})x",
+                           R"x("id":2,"pid":0,"tid":20000,"ts":1.000})x",
+                           R"x("id":2,"pid":1,"tid":20001,"ts":2.100})x",
+                           R"x("name":"lpf_put 3 to rank 1: 64 bytes")x",
+                           R"x("name":"waits for 1 of lpf_sync 3 from any rank")x",
+                           R"x("name":"waits for talpf_sync 4 from any rank")x"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
 TEST_F(rank_traces, ranks_of_one_process_are_told_apart) {
   made_trace both(trace_level::tasks, {"put", "put_notify", "notification", "message"});
   both.put(1'000, on::send, 4, k_put_notify, word_of_message(0, 1, 7), size_of_message(0, 1))

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <deque>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -17,7 +18,7 @@
 namespace weft_tool {
 namespace {
 
-// Names that layers/net gives to what it records.
+// Names that layers/net gives to what it records. Those of layers/lpf are the same at both ends.
 constexpr std::string_view k_notifying = "put_notify", k_notification = "notification",
                            k_message = "message";
 constexpr std::uint16_t k_any_rank = UINT16_MAX;
@@ -34,8 +35,15 @@ bool may_have_messages(const trace_reader &reader) {
       "put",     k_notification, "get",   k_notifying, "fetch_add",
       k_message, "compare_swap", "fence", "flush"};
   return std::ranges::any_of(reader.about().types, [](const std::string &name) {
-    return std::ranges::find(k_names, name) != k_names.end();
+    return std::ranges::find(k_names, name) != k_names.end() || name.starts_with("lpf_") ||
+           name.starts_with("talpf_");
   });
+}
+
+/// Returns the name that the arrival of a message has which was sent by a name.
+const std::string &name_at_arrival(const std::string &sent) {
+  static const std::string notification(k_notification);
+  return sent == k_notifying ? notification : sent;
 }
 
 } // namespace
@@ -77,12 +85,13 @@ std::string rank_traces::text(const message_mark &mark) const {
   const std::string &name = m_readers[mark.trace]->type_name(mark.type);
   const std::string rank =
       mark.peer == k_any_rank ? "any rank" : "rank " + std::to_string(mark.peer);
-  const std::string number =
-      name == k_notifying || name == k_notification ? " " + std::to_string(mark.id) : std::string();
+  const bool has_number = mark.id != 0 || name == k_notifying || name == k_notification;
+  const std::string number = has_number ? " " + std::to_string(mark.id) : std::string();
   if (mark.what == trace_event::arrived)
     return name + number + " from " + rank;
   if (mark.what == trace_event::awaits)
-    return "waits for " + std::to_string(mark.bytes) + " of " + name + number + " from " + rank;
+    return "waits for " + (mark.bytes != 0 ? std::to_string(mark.bytes) + " of " : std::string()) +
+           name + number + " from " + rank;
   std::string made = name + number + " to " + rank;
   if (mark.bytes != 0)
     made += ": " + std::to_string(mark.bytes) + " bytes";
@@ -121,6 +130,10 @@ void rank_traces::read_messages_of(std::size_t index, std::vector<message_mark> 
       if (const std::uint64_t number = record.b >> 40; number != 0)
         open[operation(record.a, number)] = all.size();
       break;
+    case trace_event::began:
+      if (const auto found = open.find(operation(record.a, mark.id)); found != open.end())
+        all[found->second].ns = reader.ns(record.b) + shift(index);
+      continue;
     case trace_event::landed:
       if (const auto found = open.find(operation(record.a, mark.id)); found != open.end()) {
         message_mark &begun = all[found->second];
@@ -149,22 +162,27 @@ std::vector<message_mark> rank_traces::read_messages() {
   std::ranges::sort(all, {}, [](const message_mark &mark) {
     return std::tuple(mark.ns, mark.trace, mark.what, mark.own, mark.peer, mark.id);
   });
-  // Sends by the ranks, the number, and whether they are of a collective call. An arrival may have an
-  // earlier time than its send, because clocks are not exact; so all sends come first.
-  std::map<std::tuple<std::uint16_t, std::uint16_t, std::uint32_t, bool>, std::deque<std::size_t>>
+  // Sends by the ranks, the number, and the name, of those that arrive. An arrival may have an earlier time
+  // than its send, because clocks are not exact; so all sends come first.
+  std::set<std::string_view> arriving;
+  for (const message_mark &mark : all)
+    if (mark.what == trace_event::arrived)
+      arriving.insert(at(mark.trace).type_name(mark.type));
+  std::map<std::tuple<std::uint16_t, std::uint16_t, std::uint32_t, std::string_view>,
+           std::deque<std::size_t>>
       sent;
   for (std::size_t i = 0; i != all.size(); ++i) {
     const message_mark &mark = all[i];
-    const std::string &name = at(mark.trace).type_name(mark.type);
-    if (mark.what == trace_event::send && (name == k_notifying || name == k_message))
-      sent[{mark.own, mark.peer, mark.id, name == k_message}].push_back(i);
+    const std::string_view name = name_at_arrival(at(mark.trace).type_name(mark.type));
+    if (mark.what == trace_event::send && arriving.contains(name))
+      sent[{mark.own, mark.peer, mark.id, name}].push_back(i);
   }
   std::uint64_t flows = 0;
   for (message_mark &mark : all) {
     if (mark.what != trace_event::arrived)
       continue;
     const auto found =
-        sent.find({mark.peer, mark.own, mark.id, at(mark.trace).type_name(mark.type) == k_message});
+        sent.find({mark.peer, mark.own, mark.id, at(mark.trace).type_name(mark.type)});
     if (found == sent.end() || found->second.empty())
       continue;
     all[found->second.front()].flow = mark.flow = ++flows;

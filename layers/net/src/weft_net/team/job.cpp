@@ -166,6 +166,8 @@ class job final : weft_net::member::listener {
     m_on_loss = std::move(on_loss);
     if (m_membership.rank == 0 && m_membership.size > 1 && m_membership.launcher != k_own_launcher)
       print_start();
+    if (layer::setting("trace.level") != "off") // else the program may still choose settings
+      describe_trace();
     m_member->start(*this);
     weft_net::stall_watch::of_process().set_sink(
         [this](const std::string &text) { m_member->send_report(text); });

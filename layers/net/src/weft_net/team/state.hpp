@@ -4,9 +4,9 @@
 
 #include "weft_net/team/stall.hpp"
 #include "weft_net/team/started.hpp"
-#include "weft_net/team/trace.hpp"
 
 #include <weft/layer/outside_wait.hpp>
+#include <weft/net/message_trace.hpp>
 #include <weft/net/team.hpp>
 #include <weft/sync/event.hpp>
 
@@ -113,7 +113,7 @@ struct team_state final : listener,
   int own_rank = 0, ranks = 1;
   const int forks; // before this process
   const long process;
-  weft_net::message_trace trace;
+  message_trace trace;
   std::size_t chunk;
   std::int64_t places = 0; // in the queue to a rank
   const void *own_world = nullptr;
