@@ -3,6 +3,9 @@
 #include <lpf/abort.h>
 #include <lpf/core.h>
 #include <lpf/cost.h>
+#include <lpf/talpf.h>
+
+#include <weft/task.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -126,6 +129,43 @@ void nested(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   CHECK(lpf_rehook(ctx, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
 }
 
+/// Has copies of all kinds for a trace: to the next process, and from it.
+void traced(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
+  std::vector<std::uint64_t> from(1000, pid), to(1000), got(1000);
+  const lpf_pid_t next = (pid + 1) % nprocs, before = (pid + nprocs - 1) % nprocs;
+  lpf_memslot_t source, target, own;
+  CHECK(lpf_resize_memory_register(ctx, 3) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, 4) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, from.data(), 8000, &source) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, to.data(), 8000, &target) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, got.data(), 8000, &own) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_put(ctx, source, 0, next, target, 0, 64, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_put(ctx, source, 0, next, target, 0, 8000, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_put(ctx, source, 0, pid, target, 0, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS); // no message
+  CHECK(lpf_get(ctx, next, source, 0, own, 0, 800, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(to[999] == before && got[99] == next);
+  weft::spawn(
+      [&] { CHECK(talpf_put(ctx, source, 0, next, target, 80, 40, LPF_MSG_DEFAULT) == LPF_SUCCESS); },
+      weft::label("puts"));
+  weft::spawn([&] {
+    CHECK(talpf_get(ctx, next, source, 0, own, 0, 48, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+    CHECK(talpf_atomic_fetch_and_add(ctx, own, 80, next, target, 160, 1) == LPF_SUCCESS);
+    CHECK(talpf_atomic_cmp_and_swp(ctx, own, 88, next, target, 168, 0, 1) == LPF_SUCCESS);
+  });
+  weft::taskwait();
+  int ends = 0; // the order of these
+  weft::spawn([&] { CHECK(talpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS); }, weft::inout(ends));
+  weft::spawn([&] { CHECK(talpf_sync(ctx, LPF_SYNC_MSG(0)) == LPF_SUCCESS); }, weft::inout(ends));
+  weft::taskwait();
+  CHECK(talpf_put(ctx, source, 0, 0, target, 0, 16, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(talpf_sync(ctx, LPF_SYNC_CACHED) == LPF_SUCCESS); // process 0 acknowledges
+  // Processes within a process send no message between those of the job.
+  CHECK(lpf_exec(ctx, 2, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+}
+
 int everything(lpf_pid_t count) {
   int input = 1, output = 0;
   const lpf_func_t functions[] = {&some_function};
@@ -171,6 +211,8 @@ int main(int count, char **values) {
   const auto number = [&](int i) { return static_cast<lpf_pid_t>(std::atoi(values[i])); };
   if (what == "everything")
     return everything(number(2));
+  if (what == "traced")
+    return lpf_exec(LPF_ROOT, LPF_MAX_P, &traced, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "lose")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL ? 0 : 4;
   if (what == "stop") {

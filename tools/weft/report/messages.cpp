@@ -92,8 +92,8 @@ std::string message_table(const std::vector<rank_pair> &pairs) {
   if (pairs.size() > shown)
     s += text("<p class=soft>The %zu pairs with most data, of %zu.</p>", shown, pairs.size());
   return s +
-         "<p class=soft>Puts, gets, notifications, atomic operations, and messages of collective calls. The median time is of those whose arrival is "
-         "recorded too: notifications, and messages of collective calls.</p>";
+         "<p class=soft>Puts, gets, notifications, atomic operations, and messages of collective calls and of LPF's supersteps. The median time is of "
+         "those whose arrival is recorded too: notifications, puts of LPF, and messages of collective calls and of supersteps.</p>";
 }
 
 } // namespace weft_tool

@@ -22,6 +22,8 @@
 
 namespace weft_lpf {
 
+using weft::layer::message_step;
+
 namespace {
 
 /// Longer data are not sent with requests and answers. A message of an engine has 4 KiB or so.
@@ -55,6 +57,10 @@ std::uint64_t mixed(std::uint64_t value) noexcept { // splitmix64
   return value ^ (value >> 31);
 }
 
+const char *name_of(context::direction of) {
+  return of == context::direction::put ? "lpf_put" : "lpf_get";
+}
+
 } // namespace
 
 class context::reader {
@@ -79,7 +85,7 @@ class context::reader {
 
 context::context(link *below, std::uint64_t name, const place &where)
     : m_link(below), m_name(name), m_where(where), m_now{name, 0}, m_slots(where.pid),
-      m_out(where.processes), m_asks(where.processes), m_shows(where.processes),
+      m_out(where.processes), m_out_data(where.processes), m_asks(where.processes), m_shows(where.processes),
       m_is_read(where.processes),
       m_steps(std::make_shared<steps>(below, name, where, m_slots, m_slots_lock)) {
   m_steps->open();
@@ -211,7 +217,7 @@ std::byte *context::find(std::size_t slot, std::size_t offset, std::size_t bytes
 
 void context::queue(direction to, std::size_t own, std::size_t own_offset, unsigned pid,
                     std::size_t slot, std::size_t offset, std::size_t bytes) {
-  const char *const what = to == direction::put ? "lpf_put" : "lpf_get";
+  const char *const what = name_of(to);
   if (bytes == 0 || m_has_failed)
     return;
   if (pid >= m_where.processes)
@@ -219,7 +225,7 @@ void context::queue(direction to, std::size_t own, std::size_t own_offset, unsig
                 std::to_string(m_where.processes));
   std::byte *const at = find(own, own_offset, bytes, m_where.pid, what);
   if (at)
-    m_requests.push_back({at, own, slot, offset, bytes, pid, to});
+    m_requests.push_back({at, own, slot, offset, bytes, pid, to, 0});
 }
 
 bool context::sync(ending how) noexcept {
@@ -238,6 +244,7 @@ bool context::sync(ending how) noexcept {
   m_requests.clear();
   m_reads.clear();
   m_writes.clear();
+  m_puts_from.clear();
   if (m_link)
     m_link->drop(m_now);
   ++m_now.number;
@@ -258,7 +265,18 @@ bool context::exchange(ending how) {
   for (const request &r : m_requests)
     if (r.pid == m_where.pid && !copy_own(r))
       return false;
-  return copy() || quiet_failure();
+  if (!copy())
+    return quiet_failure();
+  note_ends(direction::put);
+  return true;
+}
+
+/// Notes, where a trace is written, that the puts or the gets of the superstep have ended.
+void context::note_ends(direction of) noexcept {
+  for (const request &r : m_requests)
+    if (r.number != 0 && r.to == of)
+      m_link->trace().note(message_step::landed, static_cast<int>(r.pid), 0, r.number, 0,
+                           name_of(of));
 }
 
 bool context::wait_for(stream what, std::size_t count) {
@@ -268,15 +286,18 @@ bool context::wait_for(stream what, std::size_t count) {
 
 void context::send(unsigned to, stream what) {
   std::vector<std::byte> &out = m_out[to];
-  m_cost.messages += m_link->send(static_cast<int>(to), m_now, what, out);
+  m_cost.messages += m_link->send(static_cast<int>(to), m_now, what, out,
+                                  std::exchange(m_out_data[to], 0));
   m_cost.bytes += out.size();
   out.clear();
 }
 
 void context::write_data(unsigned to, std::byte *data_begin, std::size_t slot, std::size_t bytes) {
   std::vector<std::byte> &out = m_out[to];
-  if (bytes <= k_most_short)
+  if (bytes <= k_most_short) {
+    m_out_data[to] += bytes;
     return append(out, data_begin, bytes);
+  }
   registration &r = *m_slots.find(slot);
   {
     const std::lock_guard guard(m_slots_lock);
@@ -293,10 +314,14 @@ void context::write_data(unsigned to, std::byte *data_begin, std::size_t slot, s
 void context::write_requests(ending how) {
   for (std::vector<std::byte> &out : m_out)
     append(out, how);
+  const bool is_traced = traces_copies();
   for (std::size_t i = 0; i != m_requests.size(); ++i) {
-    const request &r = m_requests[i];
+    request &r = m_requests[i];
     if (r.pid == m_where.pid)
       continue;
+    if (is_traced) [[unlikely]]
+      r.number = m_link->trace().note_start(static_cast<int>(r.pid), traced_number(m_now), r.bytes,
+                                            name_of(r.to));
     record_head h{record::put, r.bytes <= k_most_short ? data::follow : data::are_there, r.slot,
                   r.offset, r.bytes};
     if (r.to == direction::get) {
@@ -349,6 +374,8 @@ bool context::read_letter(unsigned from, std::span<const std::byte> bytes, endin
       write_data(from, at, h.slot, h.bytes);
     } else {
       read_data(from, in, at, h.bytes);
+      if (traces_copies()) [[unlikely]]
+        m_puts_from.push_back(from);
     }
   }
   return true;
@@ -386,8 +413,7 @@ bool context::read_answers() {
 
 bool context::copy_own(const request &own) {
   const bool is_put = own.to == direction::put;
-  std::byte *const at =
-      find(own.slot, own.offset, own.bytes, m_where.pid, is_put ? "lpf_put" : "lpf_get");
+  std::byte *const at = find(own.slot, own.offset, own.bytes, m_where.pid, name_of(own.to));
   if (!at)
     return false;
   m_writes.push_back({is_put ? at : own.own, is_put ? own.own : at, own.bytes});
@@ -408,6 +434,10 @@ bool context::copy() {
     std::memmove(w.to, w.from, w.bytes);
   if (!m_link)
     return true;
+  note_ends(direction::get);
+  for (const unsigned from : m_puts_from)
+    m_link->trace().note(message_step::arrived, static_cast<int>(from), traced_number(m_now), 0, 0,
+                         name_of(direction::put));
   std::size_t readers = 0;
   for (unsigned peer = 0; peer != m_where.processes; ++peer) {
     if (m_is_read[peer])
@@ -419,6 +449,8 @@ bool context::copy() {
 
 bool run_spmd(context &self, lpf_spmd_t spmd, const lpf_args_t &args) noexcept {
   const place &where = self.where();
+  if (link *const below = self.below())
+    below->begin_trace();
   try {
     spmd(&self, where.pid, where.processes, args);
   } catch (const std::exception &e) {

@@ -56,6 +56,9 @@ class context {
   void queue(direction to, std::size_t own, std::size_t own_offset, unsigned pid, std::size_t slot,
              std::size_t offset, std::size_t bytes);
 
+  /// Keeps puts and gets out of traces: they only measure.
+  void hide_copies() noexcept { m_hides_copies = true; }
+
   enum class ending : std::uint64_t { superstep, function };
   /// Ends the superstep, or the SPMD function. Returns false, and the context has failed, if it cannot.
   bool sync(ending how) noexcept;
@@ -71,6 +74,7 @@ class context {
     std::size_t bytes;
     unsigned pid;
     direction to;
+    std::uint32_t number = 0; // in the trace; 0: none
   };
   struct short_write {
     std::byte *to;
@@ -98,6 +102,8 @@ class context {
   void free_double(registration &one) noexcept; // with the lock
   [[nodiscard]] bool wait_for(stream what, std::size_t count);
   void send(unsigned to, stream what);
+  [[nodiscard]] bool traces_copies() const noexcept { return !m_hides_copies && m_link->is_traced(); }
+  void note_ends(direction of) noexcept;
   [[nodiscard]] std::string who() const;
 
   link *const m_link;
@@ -106,6 +112,7 @@ class context {
   std::uint64_t m_children = 0;
   superstep m_now;
   bool m_has_failed = false;
+  bool m_hides_copies = false;
   slot_table m_slots;
   std::mutex m_slots_lock; // tasks look slots up, and other processes ask where they are
   std::vector<request> m_requests;
@@ -114,11 +121,13 @@ class context {
   // Of the superstep that ends:
   mail *m_mail = nullptr;
   std::vector<std::vector<std::byte>> m_out; // by process: a stream that is written
+  std::vector<std::size_t> m_out_data; // by process: of that, the bytes of puts and gets
   std::vector<bool> m_asks; // by process: it has got gets
   std::vector<bool> m_shows; // by process: it reads memory of this one
   std::vector<bool> m_is_read; // by process: this one reads its memory
   std::vector<long_read> m_reads;
   std::vector<short_write> m_writes;
+  std::vector<unsigned> m_puts_from; // processes, for the trace
 
   std::shared_ptr<steps> m_steps;
 };

@@ -2,6 +2,9 @@
 #include "weft_lpf/link.hpp"
 
 #include <weft/error.hpp>
+#include <weft/layer/environment.hpp>
+#include <weft/layer/trace.hpp>
+#include <weft/runtime.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +16,7 @@
 namespace weft_lpf {
 
 namespace net = weft::net;
+using weft::layer::message_step;
 
 namespace {
 
@@ -22,6 +26,22 @@ constexpr std::uint32_t k_notified = UINT32_MAX;
 constexpr std::size_t k_batch = 64;
 constexpr std::size_t k_most_read = std::size_t{1} << 20; // longer reads are split
 constexpr int k_rounds = 200; // of progress, before a wait sleeps
+
+/// Returns whether the settings ask for a trace, which begins with the runtime.
+bool is_process_traced() { return weft::layer::setting("trace.level") != "off"; }
+
+/// Returns what a stream is called in traces; null for what is not in them.
+const char *name_of(stream what) {
+  constexpr const char *k_names[k_streams] = {"lpf_sync", "lpf_sync answers", "lpf_sync thanks",
+                                              "lpf_exec"};
+  const auto kind = static_cast<std::size_t>(what);
+  return kind < k_streams ? k_names[kind] : nullptr;
+}
+
+/// Returns the number that is in traces.
+std::uint32_t number_of(const superstep &step, stream what) {
+  return what == stream::order ? 0 : traced_number(step);
+}
 
 /// Is in front of each message.
 struct head {
@@ -35,6 +55,8 @@ struct head {
 struct link::own_message : net::operation {
   link *owner = nullptr;
   std::unique_ptr<std::byte[]> data;
+  std::uint32_t number = 0; // in the trace; 0: none
+  const char *name = "";
 };
 
 struct link::own_read : net::operation {
@@ -42,9 +64,11 @@ struct link::own_read : net::operation {
   superstep of;
 };
 
-link::link(std::unique_ptr<net::engine> below)
+link::link(std::unique_ptr<net::engine> below, messages how)
     : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
-      m_lost(static_cast<std::size_t>(below->size())), m_below(std::move(below), *this) {
+      m_lost(static_cast<std::size_t>(below->size())), m_messages(how),
+      m_below(std::move(below), *this) {
+  m_trace.set_own(m_below.rank());
   watch();
 }
 
@@ -55,6 +79,16 @@ link::~link() {
     sched_yield();
   }
   m_below.close();
+  if (is_traced())
+    m_trace.settle();
+}
+
+void link::begin_trace() noexcept {
+  try {
+    if (m_messages == messages::traced && is_process_traced())
+      weft::start();
+  } catch (const weft::error &) { // what it does waits for a worker
+  }
 }
 
 mail &link::mail_with_lock(const superstep &step) {
@@ -81,11 +115,17 @@ void link::submit(net::operation &op) noexcept {
 void link::message_ended(net::operation &self) noexcept {
   const std::unique_ptr<own_message> one(static_cast<own_message *>(&self));
   one->owner->note_arrival();
+  if (one->number != 0)
+    one->owner->m_trace.note(message_step::landed, one->rank, 0, one->number, 0, one->name);
   --one->owner->m_sending;
 }
 
-std::size_t link::send(int to, const superstep &step, stream what,
-                       std::span<const std::byte> bytes) {
+std::size_t link::send(int to, const superstep &step, stream what, std::span<const std::byte> bytes,
+                       std::size_t data) {
+  const char *const name = name_of(what);
+  std::uint32_t number = 0;
+  if (name && is_traced()) [[unlikely]]
+    number = m_trace.note_start(to, number_of(step, what), bytes.size() - data, name);
   std::size_t sent = 0, offset = 0;
   do {
     const std::size_t part = std::min(m_most_bytes, bytes.size() - offset);
@@ -102,9 +142,13 @@ std::size_t link::send(int to, const superstep &step, stream what,
     one->bytes = sizeof h + part;
     one->ended = &message_ended;
     one->owner = this;
+    offset += part;
+    if (offset == bytes.size()) {
+      one->number = number;
+      one->name = name;
+    }
     ++m_sending;
     submit(*one.release());
-    offset += part;
     ++sent;
   } while (offset != bytes.size());
   return sent;
@@ -165,7 +209,7 @@ bool link::has_all(const waiter &waiting) const {
 bool link::is_over(const waiter &waiting) const {
   if (waiting.count == SIZE_MAX)
     return waiting.in->reads == 0; // also after a failure: they end
-  return has_all(waiting) || is_failure(waiting.context, waiting.processes);
+  return has_all(waiting) || is_failure(waiting.step.context, waiting.processes);
 }
 
 void link::wake() {
@@ -174,6 +218,10 @@ void link::wake() {
 }
 
 bool link::wait(waiter &waiting) {
+  if (waiting.in && is_traced()) [[unlikely]]
+    m_trace.note(message_step::awaited, k_any_process, number_of(waiting.step, waiting.what), 0,
+                 waiting.count == SIZE_MAX ? 0 : waiting.count,
+                 waiting.count == SIZE_MAX ? "lpf_sync data" : name_of(waiting.what));
   bool is_polled = false;
   for (int i = 0; i != k_rounds; ++i) {
     {
@@ -214,12 +262,12 @@ bool link::wait(waiter &waiting) {
 }
 
 bool link::wait_for(const superstep &step, int processes, stream what, std::size_t count) {
-  waiter waiting{step.context, processes, &mail_of(step), what, count, {}};
+  waiter waiting{step, processes, &mail_of(step), what, count, {}};
   return wait(waiting);
 }
 
 std::optional<std::vector<std::byte>> link::wait_for_order() {
-  waiter waiting{0, 1, nullptr, stream::order, 1, {}}; // of process 0 alone
+  waiter waiting{{}, 1, nullptr, stream::order, 1, {}}; // of process 0 alone
   if (!wait(waiting))
     return std::nullopt;
   const std::lock_guard guard(m_lock);
@@ -229,7 +277,7 @@ std::optional<std::vector<std::byte>> link::wait_for_order() {
 }
 
 bool link::wait_for_reads(const superstep &step, int processes) {
-  waiter waiting{step.context, processes, &mail_of(step), stream::requests, SIZE_MAX, {}};
+  waiter waiting{step, processes, &mail_of(step), stream::requests, SIZE_MAX, {}};
   return wait(waiting);
 }
 
@@ -281,7 +329,7 @@ std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, early &&come
 }
 
 void link::send_step(int to, std::uint64_t context, std::uint32_t id,
-                     std::span<const std::byte> bytes) {
+                     std::span<const std::byte> bytes, const char *name, std::uint32_t step) {
   const std::uint32_t tag = tag_of(context);
   auto one = std::make_unique<own_message>();
   one->data = std::make_unique_for_overwrite<std::byte[]>(sizeof tag + bytes.size());
@@ -294,6 +342,9 @@ void link::send_step(int to, std::uint64_t context, std::uint32_t id,
   one->bytes = sizeof tag + bytes.size();
   one->ended = &message_ended;
   one->owner = this;
+  one->name = name;
+  if (is_traced()) [[unlikely]]
+    one->number = m_trace.note_start(to, step, bytes.size(), name);
   ++m_sending;
   submit(*one.release());
 }
@@ -327,6 +378,8 @@ void link::take(int from, stream what, const superstep &step, std::uint64_t tota
   if (l.come != total)
     return;
   ++in.whole[kind];
+  if (is_traced()) [[unlikely]]
+    m_trace.note(message_step::arrived, from, number_of(step, what), 0, 0, name_of(what));
   if (what == stream::order) {
     m_orders.push_back(std::move(l.bytes));
     m_mail.erase(step);

@@ -3,6 +3,7 @@
 // failures.
 #pragma once
 
+#include <weft/net/message_trace.hpp>
 #include <weft/net/stall.hpp>
 #include <weft/net/transport.hpp>
 #include <weft/sync/event.hpp>
@@ -23,12 +24,19 @@
 
 namespace weft_lpf {
 
+inline constexpr int k_any_process = -1; ///< in traces
+
 /// Names a superstep: the context, and the number of the superstep in it.
 struct superstep {
   std::uint64_t context = 0;
   std::uint64_t number = 0;
   friend auto operator<=>(const superstep &, const superstep &) = default;
 };
+
+/// Returns the number of a superstep in traces, where they count from 1.
+[[nodiscard]] constexpr std::uint32_t traced_number(const superstep &step) noexcept {
+  return static_cast<std::uint32_t>(step.number) + 1;
+}
 
 /// Is what a process sends to another one in a superstep, each at most once. They are also the numbers of
 /// the messages.
@@ -77,8 +85,11 @@ class step_listener {
 /// Threads. One at a time, the process's; what arrives is handled by any thread.
 class link final : weft::net::listener, weft::net::stall_watched {
  public:
+  /// Says whether the messages are recorded where a trace is written. Those of processes within a process of
+  /// another link are not, because a number of a process is to mean one process in a trace.
+  enum class messages : std::uint8_t { traced, within_a_process };
   /// Errors. Those of net::transport.
-  explicit link(std::unique_ptr<weft::net::engine> below);
+  link(std::unique_ptr<weft::net::engine> below, messages how);
   link(const link &) = delete;
   link &operator=(const link &) = delete;
   ~link(); ///< waits until what was sent is on its way
@@ -91,8 +102,10 @@ class link final : weft::net::listener, weft::net::stall_watched {
   [[nodiscard]] mail &mail_of(const superstep &step);
   void drop(const superstep &step) noexcept;
 
-  /// Sends a stream. Returns the number of messages. Errors. std::bad_alloc.
-  std::size_t send(int to, const superstep &step, stream what, std::span<const std::byte> bytes);
+  /// Sends a stream, of which `data` bytes are those of puts and gets. Returns the number of messages. Errors.
+  /// std::bad_alloc.
+  std::size_t send(int to, const superstep &step, stream what, std::span<const std::byte> bytes,
+                   std::size_t data = 0);
   /// Starts to read memory of another process, in a superstep, in parts. Returns how many. Errors.
   /// std::bad_alloc.
   std::size_t read(const superstep &step, int from, const weft::net::memory_key &key,
@@ -114,13 +127,23 @@ class link final : weft::net::listener, weft::net::stall_watched {
   /// Hands what arrives for a context to `to`, until forget(): also what has come before. Errors.
   /// std::bad_alloc; std::runtime_error if the tag is taken.
   void listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to);
-  /// Sends a message of at most most_step_bytes(). Errors. std::bad_alloc.
-  void send_step(int to, std::uint64_t context, std::uint32_t id, std::span<const std::byte> bytes);
+  /// Sends a message of at most most_step_bytes(), which has a name and a superstep in traces. Errors.
+  /// std::bad_alloc.
+  void send_step(int to, std::uint64_t context, std::uint32_t id, std::span<const std::byte> bytes,
+                 const char *name, std::uint32_t step);
   [[nodiscard]] std::size_t most_step_bytes() const noexcept { return m_most_bytes; }
   /// Starts an operation of the caller.
   void start(weft::net::operation &op) noexcept { submit(op); }
   /// Notes that an operation of start() has ended; inside the engine.
   void note_end() noexcept { note_arrival(); }
+
+  // ---- traces
+  [[nodiscard]] bool is_traced() const noexcept {
+    return m_messages == messages::traced && weft::layer::traces_messages();
+  }
+  [[nodiscard]] weft::net::message_trace &trace() noexcept { return m_trace; }
+  /// Makes the calling thread one that records, if messages are traced.
+  void begin_trace() noexcept;
 
   /// Makes a context fail at all of its processes.
   void fail(std::uint64_t context, int processes) noexcept;
@@ -131,7 +154,7 @@ class link final : weft::net::listener, weft::net::stall_watched {
 
  private:
   struct waiter {
-    std::uint64_t context;
+    superstep step;
     int processes;
     const mail *in;
     stream what;
@@ -189,6 +212,8 @@ class link final : weft::net::listener, weft::net::stall_watched {
   std::map<std::uint32_t, std::vector<early>> m_early; // by tag
   std::deque<std::vector<std::byte>> m_orders;
   std::atomic<std::size_t> m_sending{0}; // messages
+  const messages m_messages;
+  weft::net::message_trace m_trace;
   weft::net::transport m_below; // the last: messages come from its construction on
 };
 

@@ -31,12 +31,13 @@ unsigned processes_of_machine() {
 /// Is an SPMD function with its threads. Process 0 is the caller's.
 class threads_of_spmd {
  public:
-  threads_of_spmd(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args)
+  threads_of_spmd(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args,
+                  link::messages how)
       : m_spmd(spmd), m_args(args) {
     if (count > 1) {
       const weft::net::inproc_world world(static_cast<int>(count));
       for (unsigned pid = 0; pid != count; ++pid)
-        m_links.push_back(std::make_unique<link>(world.make_engine(static_cast<int>(pid))));
+        m_links.push_back(std::make_unique<link>(world.make_engine(static_cast<int>(pid)), how));
     }
     for (unsigned pid = 0; pid != count; ++pid)
       m_contexts.emplace_back(count > 1 ? m_links[pid].get() : nullptr, 1,
@@ -120,6 +121,7 @@ double time_of_exchange(context &self, std::size_t from, std::size_t to, std::si
 
 void measure_spmd(lpf_t ctx, lpf_pid_t pid, lpf_pid_t processes, lpf_args_t) {
   context &self = *static_cast<context *>(ctx);
+  self.hide_copies();
   const std::size_t most = k_sizes[k_classes - 1];
   std::vector<std::byte> source(most), target(most * processes);
   const std::size_t from = self.add(slot_kind::local, source.data(), source.size());
@@ -153,13 +155,14 @@ context &root_context() {
 }
 
 bool run_in_threads(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {
-  return threads_of_spmd(where, count, spmd, args).run();
+  return threads_of_spmd(where, count, spmd, args, link::messages::within_a_process).run();
 }
 
 bool run_for_root(unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {
   process_job *const job = job_of_process();
-  return job && count != 1 ? run_in_processes(*job, count, spmd, args)
-                           : run_in_threads(root_context().where(), count, spmd, args);
+  if (job && count != 1)
+    return run_in_processes(*job, count, spmd, args);
+  return threads_of_spmd(root_context().where(), count, spmd, args, link::messages::traced).run();
 }
 
 void measure() {

@@ -11,22 +11,7 @@
 
 namespace weft_lpf {
 
-namespace {
-
-const char *name_of_kind(steps::kind what) {
-  switch (what) {
-  case steps::kind::put:
-    return "talpf_put";
-  case steps::kind::get:
-    return "talpf_get";
-  case steps::kind::fetch_add:
-    return "talpf_atomic_fetch_and_add";
-  default:
-    return "talpf_atomic_cmp_and_swp";
-  }
-}
-
-} // namespace
+using weft::layer::message_step;
 
 bool steps::issue(const request &asked) {
   if (m_has_failed)
@@ -61,6 +46,9 @@ bool steps::issue(const request &asked) {
   one->held = holder_of_task();
   ++m_in_flight;
   one->step = m_issued[asked.pid].add();
+  if (asked.pid != m_where.pid && is_traced()) [[unlikely]]
+    one->number = m_link->trace().note_start(static_cast<int>(asked.pid), one->step, asked.bytes,
+                                             name_of_kind(asked.what));
   agenda to_do;
   bool is_ready = false;
   own_message *const issued = one.release(); // it ends itself, perhaps as soon as it is in a list
@@ -239,8 +227,11 @@ void steps::part_ended(net::operation &self) noexcept {
       behind->what = net::action::put_notify;
       behind->rank = p.rank;
       behind->id = owner->m_link->tag_of(owner->m_context);
-      behind->count = what_of(whole->step, 0);
+      behind->count = what_of(whole->step, 0) | k_behind;
       behind->ended = &tail_ended;
+      if (whole->number != 0)
+        behind->number =
+            owner->m_link->trace().note_start(p.rank, whole->step, 0, k_name_behind);
       ++owner->m_in_flight;
       owner->submit(*behind);
     } else {
@@ -253,12 +244,17 @@ void steps::part_ended(net::operation &self) noexcept {
 void steps::tail_ended(net::operation &self) noexcept {
   const std::unique_ptr<tail> one(static_cast<tail *>(&self));
   const std::shared_ptr<steps> owner = std::move(one->owner);
+  if (one->number != 0)
+    owner->m_link->trace().note(message_step::landed, one->rank, 0, one->number, 0, k_name_behind);
   --owner->m_in_flight;
 }
 
 void steps::end_own(own_message *ended) noexcept {
   const std::unique_ptr<own_message> one(ended);
   const std::shared_ptr<steps> self = std::move(one->owner);
+  if (one->number != 0)
+    m_link->trace().note(message_step::landed, static_cast<int>(one->asked.pid), 0, one->number, 0,
+                         name_of_kind(one->asked.what));
   if (one->why.empty() && one->result != net::outcome::done && one->result != net::outcome::closed)
     one->why = std::string(name_of_kind(one->asked.what)) + " from " + who() + " to process " +
                std::to_string(one->asked.pid) +

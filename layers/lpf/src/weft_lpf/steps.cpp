@@ -30,6 +30,8 @@
 
 namespace weft_lpf {
 
+using weft::layer::message_step;
+
 namespace {
 
 /// Is in front of the letters of a superstep.
@@ -38,6 +40,11 @@ struct step_head {
   std::uint32_t round = 0;
   std::uint32_t first = 0; // of the counts that follow
 };
+
+/// Returns the superstep that a letter belongs to; 0 for none.
+std::uint32_t step_of(std::uint32_t id, std::span<const std::byte> bytes) {
+  return id == letter_where || id == letter_here ? 0 : value_of<step_head>(bytes).step;
+}
 
 constexpr std::uint32_t k_barrier = 0x80000000U, k_cached = 0x40000000U, k_counted = 0x20000000U;
 constexpr std::size_t k_batch = 64;
@@ -131,6 +138,9 @@ bool steps::sync(std::uint32_t attributes) {
         "talpf_sync was called where no task runs and none may wait; call it in a task");
   if (m_link)
     m_link->below().begin_wait();
+  if (is_traced()) [[unlikely]]
+    m_link->trace().note(message_step::awaited, k_any_process, now(), 0,
+                         chosen == k_counted ? attributes & (k_counted - 1) : 0, "talpf_sync");
   holder held = holder_of_task();
   bool is_kept = false; // by the superstep
   agenda to_do;
@@ -379,7 +389,7 @@ void steps::come_with_lock(const record_ref &one, unsigned from, std::uint64_t w
   if (has_surplus(*one, to_do))
     return;
   if (is_part ? one->data.part()
-              : one->data.message(static_cast<std::uint32_t>((what & ~k_part) >> 32)))
+              : one->data.message(static_cast<std::uint32_t>((what & ~(k_part | k_behind)) >> 32)))
     have_data(one, to_do);
 }
 
@@ -401,6 +411,9 @@ bool steps::has_surplus(const record &one, agenda &to_do) const {
 }
 
 void steps::has_come(int from, std::uint64_t what) noexcept {
+  if (is_traced() && (what & k_part) == 0 && static_cast<unsigned>(from) != m_where.pid) [[unlikely]]
+    m_link->trace().note(message_step::arrived, from, static_cast<std::uint32_t>(what), 0, 0,
+                         (what & k_behind) != 0 ? k_name_behind : name_of_kind(kind::put));
   agenda to_do;
   try {
     const std::lock_guard guard(m_lock);
@@ -449,6 +462,9 @@ void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda 
 
 void steps::message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
   const auto sender = static_cast<unsigned>(from);
+  if (is_traced()) [[unlikely]]
+    m_link->trace().note(message_step::arrived, from, step_of(id, payload), 0, 0,
+                         name_of_letter(id));
   agenda to_do;
   try {
     const std::lock_guard guard(m_lock);
@@ -482,7 +498,8 @@ void steps::message(int from, std::uint32_t id, std::span<const std::byte> paylo
 void steps::act(agenda &to_do) noexcept {
   for (const agenda::letter &one : to_do.letters)
     try {
-      m_link->send_step(static_cast<int>(one.to), m_context, one.id, one.bytes);
+      m_link->send_step(static_cast<int>(one.to), m_context, one.id, one.bytes,
+                        name_of_letter(one.id), step_of(one.id, one.bytes));
     } catch (const std::bad_alloc &) {
       to_do.failure = who() + " has no memory for a message";
     }

@@ -146,6 +146,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   static void part_ended(weft::net::operation &self) noexcept;
   static void tail_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] unsigned rounds() const noexcept;
+  [[nodiscard]] bool is_traced() const noexcept { return m_link && m_link->is_traced(); }
   [[nodiscard]] std::string who() const { return "process " + std::to_string(m_where.pid); }
 
   link *const m_link;

@@ -27,6 +27,27 @@ enum letter_kind : std::uint32_t {
   letter_here
 };
 
+constexpr const char *name_of_kind(steps::kind what) {
+  switch (what) {
+  case steps::kind::put:
+    return "talpf_put";
+  case steps::kind::get:
+    return "talpf_get";
+  case steps::kind::fetch_add:
+    return "talpf_atomic_fetch_and_add";
+  default:
+    return "talpf_atomic_cmp_and_swp";
+  }
+}
+// Names in traces of what has no name of a call. A message behind a get or an atomic operation counts it.
+inline constexpr const char *k_name_behind = "talpf_sync end of access";
+constexpr const char *name_of_letter(std::uint32_t id) {
+  constexpr const char *k_names[] = {"talpf_sync counts", "talpf_sync barrier",
+                                     "talpf_sync acknowledgement", "talpf_slot question",
+                                     "talpf_slot answer"};
+  return k_names[id];
+}
+
 /// Answers where a slot is.
 struct slot_place {
   std::uint64_t slot = 0;
@@ -37,8 +58,9 @@ struct slot_place {
 };
 
 // What a notification carries: the superstep, how many parts of the message come besides, and whether it is
-// such a part.
+// such a part, or follows a get or an atomic operation.
 inline constexpr std::uint64_t k_part = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t k_behind = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t k_most_parts = std::uint64_t{1} << 30;
 constexpr std::uint64_t what_of(std::uint32_t step, std::uint64_t parts) {
   return std::uint64_t{step} | parts << 32;
@@ -119,6 +141,7 @@ struct steps::remote {
 /// Is a notification behind a message.
 struct tail : net::operation {
   std::shared_ptr<steps> owner;
+  std::uint32_t number = 0; // in the trace; 0: none
 };
 
 struct steps::own_message {
@@ -131,6 +154,7 @@ struct steps::own_message {
   record_ref in;
   holder held;
   std::uint32_t step = 0;
+  std::uint32_t number = 0; // in the trace; 0: none
   std::unique_ptr<part[]> parts;
   std::atomic<std::size_t> left{0};
   std::atomic<net::outcome> result{net::outcome::done};

@@ -2,6 +2,7 @@
 // lpf/pthread.h: threads of the program as processes.
 #include "weft_lpf/api.hpp"
 #include "weft_lpf/context.hpp"
+#include "weft_lpf/processes.hpp"
 
 #include <lpf/pthread.h>
 
@@ -78,7 +79,10 @@ class meeting {
       if (processes != 1) {
         if (!m_world)
           m_world = std::make_unique<weft::net::inproc_world>(static_cast<int>(processes));
-        below = std::make_unique<weft_lpf::link>(m_world->make_engine(static_cast<int>(pid)));
+        below = std::make_unique<weft_lpf::link>(m_world->make_engine(static_cast<int>(pid)),
+                                                 weft_lpf::job_of_process()
+                                                     ? weft_lpf::link::messages::within_a_process
+                                                     : weft_lpf::link::messages::traced);
       }
       return std::make_unique<joined_thread>(std::move(below), pid, processes);
     } catch (const std::exception &e) {
