@@ -49,6 +49,7 @@ constexpr int k_lost_exit = 76;
 constexpr const char *k_own_launcher = "this program"; // which says itself which rank it is
 
 std::string setting(const std::string &name) { return layer::setting(("net." + name).c_str()); }
+bool is_traced() { return layer::setting("trace.level") != "off"; }
 
 void print(const std::string &line) {
   const std::string all = "weft: " + line + "\n"; // whole: one write
@@ -166,7 +167,7 @@ class job final : weft_net::member::listener {
     m_on_loss = std::move(on_loss);
     if (m_membership.rank == 0 && m_membership.size > 1 && m_membership.launcher != k_own_launcher)
       print_start();
-    if (layer::setting("trace.level") != "off") // else the program may still choose settings
+    if (is_traced()) // else the program may still choose settings
       describe_trace();
     m_member->start(*this);
     weft_net::stall_watch::of_process().set_sink(
@@ -227,6 +228,8 @@ job::job(membership joined, const meeting_options &options) : m_membership(std::
 }
 
 std::unique_ptr<engine> job::connect() {
+  if (is_traced())
+    weft::start(); // or the trace would lack what arrives before
   std::vector<std::string> addresses;
   for (const member_info &m : m_member->all())
     addresses.push_back(m.address);
