@@ -305,6 +305,7 @@ class task_reader {
           how = is_pointer(type) ? copy : reference;
         if (const int index = found->second.reduction;
             index >= 0 && static_cast<std::size_t>(index) < places.size()) {
+          lead_to_copy(variable, c.getLocation());
           reduced.emplace_back(places[static_cast<std::size_t>(index)], &at);
           if (found->second.is_stand_in && m_bases[{task_number, index}]) {
             value = m_bases[{task_number, index}];
@@ -365,6 +366,24 @@ class task_reader {
       // The arrays are behind the other variables.
       behind.setArg(1, size_of_variables(captured));
     }
+  }
+
+  /// Lowers the alignment of an array of which a task reduces a part, and so of its name in the task: the name leads in
+  /// front of the copy of that part, by whole elements.
+  void lead_to_copy(VarDecl &variable, SourceLocation where) {
+    if (!context.getAsArrayType(variable.getType()))
+      return;
+    const auto elements = context.getTypeAlignInChars(variable.getType()).getQuantity();
+    const auto asked =
+        static_cast<std::int64_t>(variable.getMaxAlignment() / context.getCharWidth());
+    if (asked > elements)
+      error(where, "variable '" + variable.getName().str() + "' has an alignment of " +
+                       std::to_string(asked) +
+                       " bytes, and a task's copy of its elements has theirs: reduce it through a "
+                       "pointer");
+    else if (!asked)
+      variable.addAttr(AlignedAttr::CreateImplicit(
+          context, /*IsAlignmentExpr=*/true, number(static_cast<std::uint64_t>(elements), where)));
   }
 
   /// Returns where the extents of the arrays of run time are that a type consists of.

@@ -43,6 +43,9 @@ void f(int n, int *p, struct point q, double d, double _Complex c) {
   n += *p;
 #pragma oss task reduction(+ : n) default(none)
   n += *p; // error 9: variable 'p' is in no clause of '#pragma oss task', which has default(none)
+  _Alignas(32) int aligned[8];
+#pragma oss task reduction(+ : aligned[1; 7])
+  aligned[1] += n; // error 3: variable 'aligned' has an alignment of 32 bytes, and a task's copy of its elements has theirs: reduce it through a pointer
 }
 int total;
 #pragma oss task reduction(+ : count) // error 32: an item of a task function must be what a pointer among its parameters refers to, and 'count' is a copy
@@ -56,4 +59,4 @@ void k(int count);
 #pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out' // error 50: use of undeclared identifier 'in'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) // error 41: this reduction is declared already for type 'int'
-#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_18' (aka 'struct nothing')
+#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_19' (aka 'struct nothing')
