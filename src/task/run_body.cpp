@@ -42,7 +42,7 @@ void run_hooked(task &self) noexcept {
   if (by != (k_traces_bodies | k_traces_switches) || !trace_lone_begin(self))
     return run_watched(self, by);
   invoke_body(self);
-  trace_lone_end();
+  trace_lone_end(self);
 }
 
 void run_with_extra(task &self) noexcept {

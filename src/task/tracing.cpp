@@ -151,6 +151,24 @@ void trace_uncommon_end(tracer &trace, task &t, const traced_body &body) noexcep
                      (again ? std::uint64_t{k_again} : 0));
 }
 
+void trace_left(tracer &trace, const task &t) noexcept {
+  const detail::coro_root *const root = peek_extra(t)->coroutine;
+  if (!root) // no coroutine, or one that is over
+    return;
+  const auto function_of = [&trace](const detail::coro_link &link) {
+    return trace.types.find_coroutine(*static_cast<void *const *>(link.frame)); // of both compilers
+  };
+  std::uint64_t callers = 0;
+  const detail::coro_link *first = root->at;
+  while (first->caller && callers <= k_most_callers) {
+    first = first->caller;
+    ++callers;
+  }
+  const bool knows = callers <= k_most_callers;
+  trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, knows ? callers : 0,
+                 knows ? function_of(*first) : 0);
+}
+
 void trace_skipped(task &t) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x)

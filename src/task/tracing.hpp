@@ -73,11 +73,16 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &trace, task &t, const traced_body 
     x->ring.begin(b.type, b.task);
   return b;
 }
+/// Records which coroutine of the task waits, if one does.
+WEFT_NOINLINE void trace_left(tracer &trace, const task &t) noexcept;
+
 /// Records that the body has ended, perhaps on another worker.
 WEFT_INLINE void trace_end(task &t, const traced_body &body) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x || body.task == 0) [[unlikely]]
     return;
+  if (peek_extra(t)) [[unlikely]]
+    trace_left(*x, t);
   x->ring.running = body.outer;
   if (!traces(trace_level::tasks) && body.outer == 0)
     return; // the next record of this worker implies the end
@@ -98,9 +103,13 @@ WEFT_INLINE void trace_end(task &t, const traced_body &body) noexcept {
   x->ring.put(trace_event::begin, x->types.find(t.label, t.ops->closure), t.trace_id);
   return true;
 }
-WEFT_INLINE void trace_lone_end() noexcept {
-  if (tracer *const x = this_thread_context()->trace) [[likely]]
-    x->ring.running = 0;
+WEFT_INLINE void trace_lone_end(const task &t) noexcept {
+  tracer *const x = this_thread_context()->trace;
+  if (!x) [[unlikely]]
+    return;
+  if (peek_extra(t)) [[unlikely]]
+    trace_left(*x, t);
+  x->ring.running = 0;
 }
 
 WEFT_COLD void trace_skipped(task &t) noexcept;

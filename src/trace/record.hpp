@@ -45,6 +45,9 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   landed    the operation of this number has ended, at the time `at`: the record may come later
 ///   arrived   a notification or message has come from another rank, at the time `at`
 ///   awaits    the running task waits for `count` notifications
+///   left      the running task is a coroutine, and leaves the worker to wait: the type is the function of
+///             that coroutine, `callers` says how many coroutines await it, `first` is the function
+///             of the first of them, or its own; 0 of both: more than k_most_callers
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
@@ -75,7 +78,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(landed, tasks, message, at)                                                                    \
   X(arrived, tasks, message, at)                                                                   \
   X(awaits, tasks, message, count)                                                                 \
-  X(began, tasks, message, at)
+  X(began, tasks, message, at)                                                                     \
+  X(left, switches, callers, first)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -90,6 +94,12 @@ enum body_flag : std::uint64_t {
   k_again = 4, // the body is to run once more
   k_branch = 8, // a join's branch that was taken by another worker: neither created nor counted
 };
+inline constexpr std::uint64_t k_most_callers = 64; // of a coroutine that leaves
+/// Returns whether the type of the record is that of its task.
+[[nodiscard]] constexpr bool has_type_of_task(trace_event event) noexcept {
+  return event != trace_event::decided && event != trace_event::left &&
+         (event < trace_event::send || event > trace_event::began);
+}
 /// Marks, in `extent` of an access, that siblings are ordered by the bytes that they have in common
 /// rather than by first bytes. The low half of `extent` holds the bytes, the byte above it the
 /// mode.
@@ -170,12 +180,15 @@ inline constexpr char k_ring_magic[8] = {'w', 'e', 'f', 't', 'r', 'i', 'n', 'g'}
 inline constexpr std::uint32_t k_ring_version = 1;
 inline constexpr std::size_t k_ring_head = 4096;
 
+/// Says what names a type: a label, whose text is compared, or a closure, whose address is enough. That
+/// of a coroutine's function is its address; the description of the trace has its name.
+enum class named_by : std::uint32_t { label, closure, coroutine };
 /// Describes a task type: a label, or the name of a closure's type. The table lies in a file of the
 /// trace.
 struct trace_type {
   std::uint64_t key; // 0: free
   std::uint32_t ready;
-  std::uint32_t is_closure;
+  named_by named;
   char name[112];
 };
 static_assert(sizeof(trace_type) == 128);

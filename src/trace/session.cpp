@@ -8,7 +8,9 @@
 #include "config/process.hpp"
 #include "config/settings.hpp"
 #include "os/file.hpp"
+#include "os/symbols.hpp"
 #include "os/thread.hpp"
+#include "trace/coroutine_name.hpp"
 #include "trace/folder.hpp"
 #include "trace/kernel.hpp"
 
@@ -19,6 +21,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -61,6 +64,7 @@ struct session {
   unsigned described = 0;
   std::uint64_t described_ns = 0;
   const trace_place *described_place = nullptr;
+  std::vector<std::pair<unsigned, std::string>> coroutines; // names of types
   std::atomic<bool> warned{false};
   thread flusher;
   trace_in_progress in_progress;
@@ -80,10 +84,35 @@ void complain(session &current) noexcept {
             current.options.folder.c_str(), std::strerror(errno));
 }
 
+/// Puts the names of coroutines in the place of their addresses. Reads the symbols of the program when
+/// there are new ones.
+void name_coroutines(session &current) {
+  std::vector<std::string> &names = current.what.types;
+  std::optional<symbols> functions;
+  std::size_t known = 0;
+  for (unsigned i = 1; i < names.size(); ++i) {
+    if (names[i].empty() || type_table()[i].named != named_by::coroutine)
+      continue;
+    while (known != current.coroutines.size() && current.coroutines[known].first < i)
+      ++known;
+    if (known == current.coroutines.size() || current.coroutines[known].first != i) {
+      if (!functions)
+        functions.emplace();
+      current.coroutines.emplace(
+          current.coroutines.begin() + static_cast<std::ptrdiff_t>(known), i,
+          name_of_coroutine(functions->of_call(
+              static_cast<const char *>(coroutine_of(type_table()[i])) + 1)));
+    }
+    if (!current.coroutines[known].second.empty())
+      names[i] = current.coroutines[known].second;
+  }
+}
+
 void describe(session &current) {
   current.described = known_types();
   current.described_ns = now_ns();
   current.what.types = type_names(type_table());
+  name_coroutines(current);
   current.described_place = g_place.load(std::memory_order_acquire); // O4: what it points to
   if (current.described_place)
     current.what.place = *current.described_place;

@@ -5,6 +5,8 @@
 #include "trace/hooks.hpp"
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace weft::inline v0 {
@@ -14,6 +16,7 @@ namespace {
 trace_type *g_table = nullptr; // before any task
 std::atomic<unsigned> g_known{0};
 constexpr std::size_t k_probes = 64;
+constexpr char k_coroutine[] = "coroutine ";
 
 std::uint64_t hash(std::string_view text, named_by what) noexcept {
   std::uint64_t h = 0xcbf29ce484222325u;
@@ -37,8 +40,9 @@ void write_name(trace_type &type, std::string_view text, named_by what) noexcept
     type.name[n] = static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' ? '_' : c;
   }
   type.name[n] = '\0';
-  type.is_closure = what == named_by::closure;
-  note_type_spawn_site(static_cast<std::size_t>(&type - g_table));
+  type.named = what;
+  if (what != named_by::coroutine)
+    note_type_spawn_site(static_cast<std::size_t>(&type - g_table));
   __atomic_store_n(&type.ready, 1u, __ATOMIC_RELEASE); // O2
   g_known.fetch_add(1, std::memory_order_relaxed); // a hint
 }
@@ -87,6 +91,20 @@ std::uint16_t type_cache::find_slow(const char *label, const char *signature) no
                  : add_type(closure.empty() ? "task" : closure, named_by::closure);
   p.address = address;
   return p.type;
+}
+
+std::uint16_t type_cache::find_coroutine_slow(const char *address) noexcept {
+  char text[48];
+  std::snprintf(text, sizeof text, "%s%p", k_coroutine, static_cast<const void *>(address));
+  slot &p = slot_of(address);
+  p.type = add_type(text, named_by::coroutine);
+  p.address = address;
+  return p.type;
+}
+
+const void *coroutine_of(const trace_type &type) noexcept {
+  return reinterpret_cast<const void *>( // as find_coroutine_slow() has written it
+      static_cast<std::uintptr_t>(std::strtoull(type.name + sizeof k_coroutine - 1, nullptr, 16)));
 }
 
 } // namespace rt

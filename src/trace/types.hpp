@@ -25,11 +25,11 @@ namespace rt {
 
 /// Sets the table of the trace: it is zero, and lives as long as the process.
 void use_type_table(trace_type *table) noexcept;
-/// Says what names a type: a label, whose text is compared, or a closure, whose address is enough.
-enum class named_by { label, closure };
 /// Returns the number of a type, and adds it if it is new.
 [[nodiscard]] std::uint16_t add_type(std::string_view text, named_by what) noexcept;
 [[nodiscard]] const trace_type *type_table() noexcept;
+/// Returns the address of the function that such a type has been added for.
+[[nodiscard]] const void *coroutine_of(const trace_type &type) noexcept;
 /// Returns how many types there are.
 [[nodiscard]] unsigned known_types() noexcept;
 
@@ -44,6 +44,13 @@ class type_cache {
         return p.type;
     return find_slow(label, signature);
   }
+  /// Returns the number of the function of a coroutine; `resume` is what resumes it.
+  [[nodiscard]] std::uint16_t find_coroutine(const void *resume) noexcept {
+    const auto *const address = static_cast<const char *>(resume);
+    if (const slot &p = slot_of(address); p.address == address && p.type != 0) [[likely]]
+      return p.type;
+    return find_coroutine_slow(address);
+  }
 
  private:
   static constexpr std::size_t k_slots = 64;
@@ -56,6 +63,7 @@ class type_cache {
     return m_slots[(bits ^ bits >> 6) % k_slots];
   }
   WEFT_NOINLINE std::uint16_t find_slow(const char *label, const char *signature) noexcept;
+  WEFT_NOINLINE std::uint16_t find_coroutine_slow(const char *address) noexcept;
   slot m_slots[k_slots];
 };
 

@@ -5,6 +5,10 @@
 #include "support/made_trace.hpp"
 #include "support/process.hpp"
 
+#include "os/file.hpp"
+#include "trace/folder.hpp"
+
+#include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -13,6 +17,7 @@
 #include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -868,6 +873,120 @@ TEST_F(exact, a_trace_of_another_version_is_none) {
   ASSERT_TRUE(weft::rt::replace_file(path, "weft trace 2\n" + text.substr(13)));
   const auto end = test::run({m_weft, "trace", "info", m_tree.root()}, {{"WEFT_CONFIG", ""}});
   EXPECT_TRUE(end.exited(1) && end.printed("holds no trace of Weft")) << end;
+}
+
+namespace {
+
+constexpr std::uint16_t k_serve = 4, k_read = 5;
+
+/// Task 7 is a coroutine, serve(), which awaits read() at first, and waits itself then; task 8 is none.
+made_trace coroutine_that_waits_twice() {
+  made_trace t(trace_level::graph, {"main", "one", "other", "app::serve", "read<int>"});
+  t.put(1'000, on::create, 7, k_one).put(1'100, on::create, 8, k_other);
+  t.put(2'000, on::begin, 7, k_one)
+      .put(3'500, on::left, 7, k_read, 1, k_serve)
+      .put(3'600, on::end, 7, k_one, weft::rt::k_again);
+  t.put(5'000, on::begin, 7, k_one, 0, 0, 1)
+      .put(6'000, on::left, 7, k_serve, 0, k_serve, 1)
+      .put(6'100, on::end, 7, k_one, weft::rt::k_again, 0, 1);
+  t.put(9'000, on::begin, 7, k_one).put(9'900, on::end, 7, k_one);
+  t.put(10'000, on::begin, 8, k_other).put(11'000, on::end, 8, k_other);
+  return t;
+}
+
+/// Returns the lines with a word.
+std::string lines_with(const std::string &word, const std::string &all) {
+  std::istringstream from(all);
+  std::string out;
+  for (std::string line; std::getline(from, line);)
+    if (line.find(word) != std::string::npos)
+      out += line + "\n";
+  return out;
+}
+
+} // namespace
+
+TEST_F(exact, runs_of_a_coroutine_show_where_it_went_on_and_where_it_waits) {
+  const made_trace t = coroutine_that_waits_twice();
+  EXPECT_EQ(lines_with("\"X\"", exported(t, "chrome")),
+            R"({"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"coroutine","name":"app::serve -> read<int>"},
+{"ph":"X","pid":1,"tid":1,"ts":5.000,"dur":1.100,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":1,"ts":5.000,"dur":1.100,"cat":"coroutine","name":"read<int> -> app::serve"},
+{"ph":"X","pid":1,"tid":0,"ts":9.000,"dur":0.900,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":9.000,"dur":0.900,"cat":"coroutine","name":"app::serve"},
+{"ph":"X","pid":1,"tid":0,"ts":10.000,"dur":1.000,"cat":"task","name":"other","args":{"task":8}}
+)");
+  EXPECT_NE(exported(t, "csv").find("3500,0,left,7,read<int>,1,4\n"), std::string::npos);
+  weft(t, {"trace", "export", "-f", "perfetto", "-o", out("made.pftrace")});
+  EXPECT_NE(text_of(out("made.pftrace")).find("app::serve -> read<int>"), std::string::npos);
+  const std::string said = weft(t, {"trace", "check"});
+  EXPECT_NE(said.find("sound: 12 records; 2 tasks created = 2 executed + 0 live"), std::string::npos)
+      << said;
+}
+
+TEST_F(exact, a_page_lists_the_coroutines_that_have_waited) {
+  weft(coroutine_that_waits_twice(), {"report", "-o", out("page.html")});
+  const std::string page = text_of(out("page.html"));
+  EXPECT_NE(page.find("<tr><th>coroutine<th>waits<th>waited<th>longest<th>ran</tr>"
+                      "<tr><td>app::serve<td>1<td>3.0 us<td>3.0 us<td>2.5 us</tr>"
+                      "<tr><td>read&lt;int&gt;<td>1<td>1.5 us<td>1.5 us<td>1.1 us</tr></table>"),
+            std::string::npos)
+      << page;
+  EXPECT_NE(page.find("2 tasks, 12 records"), std::string::npos) << "a run is no task";
+  weft(many_ways(), {"report", "-o", out("page.html")});
+  EXPECT_EQ(text_of(out("page.html")).find("<h2>Coroutines"), std::string::npos);
+}
+
+TEST_F(exact, at_level_switch_a_run_shows_where_its_coroutine_waits) {
+  made_trace t(trace_level::switches, {"main", "one", "other", "app::serve", "read<int>"});
+  t.put(1'000, on::begin, 7, k_one).put(2'000, on::left, 7, k_read, 1, k_serve);
+  t.put(2'500, on::begin, 8, k_other).put(4'000, on::left, 8, k_read, 0, k_read);
+  t.put(4'500, on::begin, 7, k_one).put(5'000, on::idle, 0).put(6'000, on::busy, 0);
+  EXPECT_EQ(lines_with("\"X\"", exported(t, "chrome")),
+            R"({"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"coroutine","name":"-> read<int>"},
+{"ph":"X","pid":1,"tid":0,"ts":2.500,"dur":2.000,"cat":"task","name":"other","args":{"task":8}},
+{"ph":"X","pid":1,"tid":0,"ts":2.500,"dur":2.000,"cat":"coroutine","name":"-> read<int>"},
+{"ph":"X","pid":1,"tid":0,"ts":4.500,"dur":0.500,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":5.000,"dur":1.000,"cat":"idle","name":"idle"}
+)");
+  weft(t, {"report", "-o", out("page.html")});
+  const std::string page = text_of(out("page.html"));
+  EXPECT_NE(page.find("<tr><td>read&lt;int&gt;<td>2<td><td><td></tr></table>"), std::string::npos)
+      << page;
+}
+
+TEST_F(exact, a_message_gives_its_task_no_other_name) {
+  made_trace t(trace_level::graph, {"main", "one", "put"});
+  t.put(1'000, on::create, 7, k_one).put(2'000, on::begin, 7, k_one);
+  t.put(2'500, on::send, 7, 3).put(3'000, on::end, 7, k_one);
+  EXPECT_EQ(lines_with("\"task\"", exported(t, "chrome")),
+            "{\"ph\":\"X\",\"pid\":1,\"tid\":0,\"ts\":2.000,\"dur\":1.000,\"cat\":\"task\","
+            "\"name\":\"one\",\"args\":{\"task\":7}},\n");
+}
+
+TEST_F(exact, coroutines_of_a_program_that_did_not_end_have_the_names_that_it_has_described) {
+  made_trace t = coroutine_that_waits_twice();
+  t.about.state = weft::rt::trace_description::running;
+  t.write(m_tree.root());
+  std::vector<weft::rt::trace_type> table(weft::rt::k_trace_types);
+  const auto add = [&](std::size_t number, const char *name, weft::rt::named_by named) {
+    table[number].key = number;
+    table[number].ready = 1;
+    table[number].named = named;
+    std::snprintf(table[number].name, sizeof table[number].name, "%s", name);
+  };
+  add(k_one, "newer", weft::rt::named_by::label);
+  add(k_serve, "coroutine 0x1234", weft::rt::named_by::coroutine);
+  add(k_read, "coroutine 0x5678", weft::rt::named_by::coroutine);
+  add(6, "coroutine 0x9abc", weft::rt::named_by::coroutine); // later than the description
+  EXPECT_TRUE(weft::rt::replace_file(
+      weft::rt::types_path(m_tree.root()),
+      std::string(reinterpret_cast<const char *>(table.data()), sizeof table[0] * table.size())));
+  const std::string csv = weft({"trace", "export", "-f", "csv", m_tree.root()});
+  EXPECT_NE(csv.find(",left,7,read<int>,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",begin,7,newer,"), std::string::npos) << csv;
 }
 
 TEST_F(exact, perfetto_gets_all_names) {

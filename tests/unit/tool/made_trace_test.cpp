@@ -100,6 +100,14 @@ TEST_F(made_traces, what_a_task_may_do_is_sound) {
                    .put(5 * k_ms, on::end, 7, k_one),
                "1 tasks created = 1 executed + 0 live"); // a body that runs again
   expect_sound(made_trace()
+                   .put(1 * k_ms, on::create, 7, k_one)
+                   .put(2 * k_ms, on::begin, 7, k_one)
+                   .put(2 * k_ms, on::left, 7, k_other)
+                   .put(3 * k_ms, on::end, 7, k_one, weft::rt::k_again)
+                   .put(4 * k_ms, on::begin, 7, k_one)
+                   .put(5 * k_ms, on::end, 7, k_one),
+               "1 tasks created = 1 executed + 0 live"); // a coroutine that waits
+  expect_sound(made_trace()
                    .put(1 * k_ms, on::create, 7, k_one, weft::rt::k_created_for_rounds)
                    .put(2 * k_ms, on::begin, 7, k_one, 0, weft::rt::k_round)
                    .put(3 * k_ms, on::end, 7, k_one, weft::rt::k_round)
@@ -149,6 +157,14 @@ TEST_F(made_traces, what_no_task_can_do_is_said) {
                    .put(4 * k_ms, on::suspend, 7)
                    .put(5 * k_ms, on::end, 7, k_one),
                "0.003000000 s: resume of task 7: it was not suspended");
+  expect_fault(one_task().put(4 * k_ms, on::left, 7, k_other),
+               "0.004000000 s: left of task 7: it was not running");
+  expect_fault(made_trace()
+                   .put(1 * k_ms, on::create, 7, k_one)
+                   .put(2 * k_ms, on::begin, 7, k_one)
+                   .put(3 * k_ms, on::left, 7, k_other)
+                   .put(4 * k_ms, on::end, 7, k_one),
+               "0.004000000 s: end of task 7: a coroutine of it waits");
   expect_fault(one_task().put(4 * k_ms, on::ready, 7),
                "0.004000000 s: ready of task 7: it has ended");
   expect_fault(made_trace().put(1 * k_ms, on::ready, 7),
@@ -186,6 +202,15 @@ TEST_F(made_traces, what_two_processors_see_in_another_order_is_forgiven) {
   };
   expect_sound(ends(k_close));
   expect_fault(ends(k_far), "0.003011000 s: end of task 7: it was suspended");
+  const auto leaves = [](std::uint64_t apart) {
+    return made_trace()
+        .put(1 * k_ms, on::create, 7, k_one)
+        .put(2 * k_ms, on::begin, 7, k_one)
+        .put(3 * k_ms, on::left, 7, k_other)
+        .put(3 * k_ms + apart, on::end, 7, k_one, 0, 0, 1);
+  };
+  expect_sound(leaves(k_close));
+  expect_fault(leaves(k_far), "0.003011000 s: end of task 7: a coroutine of it waits");
 }
 
 TEST_F(made_traces, what_a_trace_lacks_is_no_fault) {
@@ -196,6 +221,9 @@ TEST_F(made_traces, what_a_trace_lacks_is_no_fault) {
                   .put(4 * k_ms, on::create, 9, k_one);
   part.about.mode = trace_mode::flight;
   expect_sound(part, "sound as far as it goes: 4 records of 4");
+  auto coroutine = made_trace().put(1 * k_ms, on::left, 7, k_other).put(2 * k_ms, on::end, 7, k_one);
+  coroutine.about.mode = trace_mode::flight;
+  expect_sound(coroutine, "sound as far as it goes: 2 records");
   part.about.mode = trace_mode::stream;
   part.discarded = 3;
   expect_sound(part, "sound as far as it goes: 4 records of 7");

@@ -6,7 +6,10 @@
 #include "support/scale.hpp"
 #include "support/text.hpp"
 
+#include "trace/folder.hpp"
+
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +29,8 @@
 #include <sys/wait.h>
 #include <tuple>
 #include <unistd.h>
+#include <weft/coro.hpp>
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 namespace {
@@ -76,6 +81,36 @@ void run_tasks(unsigned seed) {
   }
   group.wait();
   weft::taskwait();
+}
+
+weft::task<int> waits_within(weft::event &go) {
+  co_await go.async_wait();
+  co_return 1;
+}
+weft::future<int> awaits_another(weft::event &go) { // begins in its caller
+  const int one = co_await waits_within(go);
+  co_await weft::this_task::async_yield();
+  co_return one + 1;
+}
+weft::task<void> deep_down(int calls, weft::event &go) {
+  if (calls == 0)
+    co_await go.async_wait();
+  else
+    co_await deep_down(calls - 1, go);
+}
+weft::future<void> calls_deep_down(int calls, weft::event &go) { co_await deep_down(calls, go); }
+void run_deep_down(int calls) {
+  weft::event go;
+  weft::future<void> ends = calls_deep_down(calls, go);
+  go.set();
+  ends.get();
+}
+/// Two coroutines, one of which awaits the other.
+void run_coroutines() {
+  weft::event go;
+  weft::future<int> ends = awaits_another(go);
+  go.set();
+  EXPECT_EQ(ends.get(), 2);
 }
 
 class traces : public testing::Test {
@@ -194,8 +229,8 @@ std::uint64_t number_in(const std::multimap<unsigned, field> &message, unsigned 
 slices_by_name slices_of_perfetto(const std::string &file) {
   slices_by_name all;
   std::map<std::uint64_t, std::string> names;
-  std::map<std::uint64_t, std::pair<std::string, std::uint64_t>>
-      open; // by track: its name, and since when
+  std::map<std::uint64_t, std::vector<std::pair<std::string, std::uint64_t>>>
+      open; // by track, the innermost last: the name, and since when
   std::set<std::uint64_t> tracks;
   for (const auto &[tag, packet] : fields_of(file)) {
     EXPECT_EQ(tag, 1u);
@@ -212,16 +247,21 @@ slices_by_name slices_of_perfetto(const std::string &file) {
     const auto e = fields_of(event->second.text);
     const std::uint64_t track = number_in(e, 11), now = number_in(parts, 8);
     EXPECT_TRUE(tracks.count(track)) << track;
-    if (number_in(e, 9) == 1)
-      open[track] = {names[number_in(e, 10)], now};
-    else if (number_in(e, 9) == 2) {
-      slices &s = all[open.at(track).first];
+    const auto own_name = e.find(23);
+    if (number_in(e, 9) == 1) {
+      open[track].emplace_back(own_name != e.end() ? std::string(own_name->second.text)
+                                                   : names[number_in(e, 10)],
+                               now);
+    } else if (number_in(e, 9) == 2) {
+      const auto [name, since] = open.at(track).back();
+      slices &s = all[name];
       ++s.count;
-      s.us += static_cast<double>(now - open.at(track).second) / 1e3;
-      open.erase(track);
+      s.us += static_cast<double>(now - since) / 1e3;
+      open.at(track).pop_back();
     }
   }
-  EXPECT_TRUE(open.empty());
+  for (const auto &[track, left] : open)
+    EXPECT_TRUE(left.empty()) << track;
   return all;
 }
 
@@ -311,6 +351,72 @@ TEST_F(traces, what_two_records_in_one_tell_is_read_as_two) {
   EXPECT_EQ(lines["begin"], 1000);
   EXPECT_EQ(lines["end"], 1000);
   EXPECT_EQ(lines["next"] + lines["create_one"], 0);
+}
+
+namespace {
+
+/// Returns function and callers of each wait of a coroutine, and adds the first ones to `first`.
+std::vector<std::string> waits_in(const std::string &csv, std::set<std::string> &first) {
+  std::vector<std::string> seen;
+  std::istringstream from(csv);
+  for (std::string line, word; std::getline(from, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> all;
+    while (std::getline(words, word, ','))
+      all.push_back(word);
+    if (all.size() != 7 || all[2] != "left")
+      continue;
+    seen.push_back(all[4] + " " + all[5]);
+    first.insert(all[6]);
+  }
+  return seen;
+}
+
+} // namespace
+
+TEST_F(traces, a_wait_of_a_coroutine_names_it_and_those_that_await_it) {
+  for (const char *level : {"switch", "task", "graph"}) {
+    in_child(settings(level), false, &run_coroutines);
+    const auto csv = weft({"trace", "export", "--format", "csv", m_folder}).output;
+    std::set<std::string> first; // of the chain
+    const auto seen = waits_in(csv, first);
+    const std::vector<std::string> expected{"(anonymous namespace)::waits_within 1",
+                                            "(anonymous namespace)::awaits_another 0"};
+    EXPECT_EQ(seen, expected) << level << "\n" << csv;
+    EXPECT_EQ(first.size(), 1u) << csv;
+    const auto check = weft({"trace", "check", m_folder});
+    EXPECT_TRUE(check.exited(0) && contains(check.output, "sound: ")) << check;
+    const auto chrome = weft({"trace", "export", "--format", "chrome", m_folder}).output;
+    const std::string known = level == std::string("switch") ? "" : "(anonymous namespace)::awaits_another ";
+    EXPECT_TRUE(contains(chrome, "\"name\":\"" + known + "-> (anonymous namespace)::waits_within\""))
+        << chrome;
+  }
+}
+
+TEST_F(traces, names_of_coroutines_are_described_while_the_program_runs_and_when_it_ends) {
+  for (const bool killed : {false, true}) {
+    in_child(settings("task"), killed, [this] {
+      run_coroutines();
+      while (!contains(read_all(weft::rt::description_path(m_folder)), "waits_within"))
+        weft::this_task::sleep_for(std::chrono::milliseconds(10));
+      run_deep_down(63);
+      run_deep_down(64); // more than the record counts
+    });
+    std::set<std::string> first;
+    std::vector<std::string> seen = waits_in(
+        weft({"trace", "export", "--format", "csv", m_folder}).output, first);
+    ASSERT_EQ(seen.size(), 4u);
+    if (killed) // before the new ones were described
+      for (std::string &wait : seen)
+        if (wait.starts_with("coroutine 0x"))
+          wait = "(anonymous namespace)::deep_down" + wait.substr(wait.find(' ', 10));
+    const std::vector<std::string> expected{
+        "(anonymous namespace)::waits_within 1", "(anonymous namespace)::awaits_another 0",
+        "(anonymous namespace)::deep_down 64", "(anonymous namespace)::deep_down 0"};
+    EXPECT_EQ(seen, expected) << killed;
+    EXPECT_TRUE(first.count("0")) << "of too many callers";
+    EXPECT_EQ(first.size(), 3u);
+  }
 }
 
 TEST_F(traces, what_a_killed_program_has_written_is_read_up_to_the_end) {
@@ -580,7 +686,10 @@ TEST_F(traces, exporters_write_what_their_readers_expect) {
 }
 
 TEST_F(traces, perfetto_gets_the_slices_that_chrome_gets) {
-  in_child(settings("graph"), false, [] { run_tasks(6); });
+  in_child(settings("graph"), false, [] {
+    run_tasks(6);
+    run_coroutines();
+  });
   for (const char *format : {"perfetto", "chrome"})
     ASSERT_TRUE(
         weft({"trace", "export", "--format", format, "--output", m_folder + "/" + format, m_folder})
@@ -588,6 +697,7 @@ TEST_F(traces, perfetto_gets_the_slices_that_chrome_gets) {
   const auto seen = slices_of_perfetto(read_all(m_folder + "/perfetto")),
              expected = slices_of_json(read_all(m_folder + "/chrome"));
   EXPECT_GT(expected.size(), 5u);
+  EXPECT_EQ(expected.count("(anonymous namespace)::awaits_another -> (anonymous namespace)::waits_within"), 1u);
   EXPECT_EQ(seen.size(), expected.size());
   for (const auto &[name, e] : expected) {
     EXPECT_EQ(seen.count(name), 1u) << name;

@@ -229,6 +229,29 @@ std::string share_table(const report_data &data) {
          "shows tasks only.</p>";
 }
 
+/// Returns which coroutines have waited; empty where none has.
+std::string coroutine_table(const report_data &data) {
+  constexpr std::size_t k_most = 64;
+  if (data.coroutines.empty())
+    return "";
+  std::string s =
+      "<h2>Coroutines</h2><div class=scroll tabindex=0 role=region aria-label=\"coroutines that have waited\"><table><tr><th>coroutine<th>waits<th>waited<th>longest<th>ran</tr>";
+  for (std::size_t i = 0; i < std::min(data.coroutines.size(), k_most); ++i) {
+    const coroutine_row &row = data.coroutines[i];
+    s += "<tr><td>" + html(row.name) + text("<td>%llu", wide(row.waits));
+    s += data.has_creations ? "<td>" + duration(row.waited_ns) + "<td>" + duration(row.longest_ns) +
+                                  "<td>" + duration(row.ran_ns) + "</tr>"
+                            : "<td><td><td></tr>";
+  }
+  s += "</table></div>";
+  if (data.coroutines.size() > k_most)
+    s += text("<p class=soft>The first %zu of %zu.</p>", k_most, data.coroutines.size());
+  return s + (data.has_creations
+                  ? "<p class=soft>A wait is that of the innermost of the coroutines that await each other, and lasts until its task runs "
+                    "again. How long the task ran then, to the next wait or the end, is in the last column, with its first run.</p>"
+                  : "<p class=soft>How long they waited takes a trace of level task.</p>");
+}
+
 /// Returns what sessions and policies have decided, the newest last; empty where nothing was.
 std::string decision_table(const report_data &data) {
   constexpr std::size_t k_most = 64; // as weft::tune::decisions()
@@ -298,6 +321,7 @@ std::string page(const trace_reader &reader, const report_data &data,
            : "") +
       "<canvas id=busy tabindex=0 role=img aria-label=\"Workers in tasks over time\"></canvas>";
   s += type_table(data);
+  s += coroutine_table(data);
   s +=
       "<h2>Grain</h2><div class=pair><canvas id=grain role=img aria-label=\"Tasks by how long they ran\"></canvas>";
   s +=

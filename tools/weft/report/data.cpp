@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <tuple>
 
 namespace weft_tool {
 namespace {
@@ -50,6 +51,8 @@ class collector {
   void add_running(const slice &part);
   void finish_cells();
   void finish_types();
+  void follow_coroutine(const trace_record &record);
+  void finish_coroutines();
 
   trace_reader &m_reader;
   report_data &m_data;
@@ -63,6 +66,12 @@ class collector {
   };
   std::vector<std::vector<raw_cell>> m_cells;
   std::vector<bool> m_is_thread; // slots of threads of the program
+  std::map<std::uint16_t, coroutine_row> m_coroutines; // by the number of the function
+  struct wait {
+    std::uint16_t in;
+    std::int64_t since;
+  };
+  std::unordered_map<std::uint32_t, wait> m_waiting; // by task
   live_tasks m_live;
 };
 
@@ -117,6 +126,8 @@ void collector::use(const slice &part) {
     fill(part);
     add_running(part);
     m_data.task_ns += ns;
+    if (part.began_in)
+      m_coroutines[part.began_in].ran_ns += ns;
     type_row &row = m_types[part.type % k_trace_types];
     row.exec_ns += ns;
     double whole = ns;
@@ -153,8 +164,46 @@ void collector::count(const trace_item &item) {
     m_data.decisions.push_back({static_cast<double>(m_reader.ns(item.record->time) - m_first),
                                 m_reader.type_name(item.record->type),
                                 static_cast<double>(item.record->a) / 1000});
+  follow_coroutine(*item.record);
   if (const int more = m_live.take(*item.record))
     m_data.live[sample_of(m_data, m_reader.ns(item.record->time))] += more;
+}
+
+/// Counts the waits of coroutines: each lasts until its task runs again.
+void collector::follow_coroutine(const trace_record &record) {
+  const auto e = static_cast<trace_event>(record.event);
+  const std::int64_t now = m_reader.ns(record.time);
+  if (e == trace_event::left) {
+    ++m_coroutines[record.type].waits;
+    m_waiting[record.task] = {record.type, now};
+  } else if (e == trace_event::begin && !m_waiting.empty()) {
+    const auto found = m_waiting.find(record.task);
+    if (found == m_waiting.end())
+      return;
+    coroutine_row &row = m_coroutines[found->second.in];
+    const auto ns = static_cast<double>(now - found->second.since);
+    row.waited_ns += ns;
+    row.longest_ns = std::max(row.longest_ns, ns);
+    m_waiting.erase(found);
+  }
+}
+
+void collector::finish_coroutines() {
+  std::map<std::string, coroutine_row> by_name;
+  for (const auto &[type, row] : m_coroutines) {
+    coroutine_row &sum = by_name[m_reader.type_name(type)];
+    sum.waits += row.waits;
+    sum.waited_ns += row.waited_ns;
+    sum.longest_ns = std::max(sum.longest_ns, row.longest_ns);
+    sum.ran_ns += row.ran_ns;
+  }
+  for (auto &[name, row] : by_name) {
+    row.name = name;
+    m_data.coroutines.push_back(row);
+  }
+  std::sort(m_data.coroutines.begin(), m_data.coroutines.end(), [](auto &a, auto &b) {
+    return std::tuple(b.waited_ns, b.waits, a.name) < std::tuple(a.waited_ns, a.waits, b.name);
+  });
 }
 
 void collector::finish_cells() {
@@ -213,6 +262,7 @@ void collector::run() {
   all.finish();
   finish_cells();
   finish_types();
+  finish_coroutines();
 }
 
 /// Explains why workers were idle: nothing was ready while a task ran (of which type?), the tail

@@ -24,6 +24,15 @@ struct type_row {
   bool gain_is_bound = false; // the gain is at most gain_percent
 };
 
+/// Is a coroutine that has waited, or that has called one.
+struct coroutine_row {
+  std::string name;
+  std::uint64_t waits = 0;
+  double waited_ns = 0,
+         longest_ns = 0; // until the task ran again; 0 at level switch, which gives each run a number
+  double ran_ns = 0; // of its task, in the runs that began in it
+};
+
 /// Is a column of the timeline: parts of the time, by type and otherwise.
 struct cell {
   std::uint16_t type = 0; // that took most of the task time
@@ -71,6 +80,7 @@ struct report_data {
   std::vector<shown_task> shown;
   std::vector<std::pair<std::size_t, std::size_t>> arrows; // predecessor, successor
   std::vector<type_row> types; // the most expensive first
+  std::vector<coroutine_row> coroutines; // those that waited longest first
   std::size_t columns = 1; // of a track
   std::vector<std::vector<cell>> tracks; // by worker
   std::array<double, k_grain_buckets> grains{}; // tasks by duration

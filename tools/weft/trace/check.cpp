@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace weft_tool {
 namespace {
@@ -80,6 +81,9 @@ void trace_checker::end(const trace_record &record, state &own) {
     fault(record, "it was not running");
   if (own.away != 0 && complete() && !is_close(record, own))
     fault(record, "it was suspended");
+  if (std::exchange(own.left, false) && (record.a & k_again) == 0 && complete() &&
+      !is_close(record, own))
+    fault(record, "a coroutine of it waits");
   if (own.implicit)
     return;
   type_tally &t = tally(own);
@@ -101,6 +105,14 @@ void trace_checker::suspend(const trace_record &record, state &own) {
 void trace_checker::resume(const trace_record &record, state &own) {
   if (--own.away < 0 && complete() && !is_close(record, own))
     fault(record, "it was not suspended");
+}
+
+void trace_checker::leave(const trace_record &record, state &own) {
+  if (m_reader.about().level < trace_level::tasks)
+    return;
+  if (own.running < 1 && complete() && !is_close(record, own))
+    fault(record, "it was not running");
+  own.left = true;
 }
 
 void trace_checker::make_ready(const trace_record &record, state &own) {
@@ -147,6 +159,9 @@ void trace_checker::take(const trace_item &item) {
     break;
   case trace_event::resume:
     resume(r, s);
+    break;
+  case trace_event::left:
+    leave(r, s);
     break;
   case trace_event::ready:
     make_ready(r, s);

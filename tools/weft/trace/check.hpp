@@ -44,6 +44,7 @@ class trace_checker {
     std::int8_t running = 0, away = 0; // begun and not ended; suspended and not resumed
     bool early = false;               // an event came before its creation
     bool implicit = false;
+    bool left = false; // a coroutine of it waits
   };
   void take(const trace_item &item);
   void begin(const trace_record &record, state &own);
@@ -51,6 +52,7 @@ class trace_checker {
   void create(const trace_record &record, state &own);
   void suspend(const trace_record &record, state &own);
   void resume(const trace_record &record, state &own);
+  void leave(const trace_record &record, state &own);
   void make_ready(const trace_record &record, state &own);
   void look_at_the_end(std::uint32_t id, const state &own);
   void add_up();

@@ -181,7 +181,7 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
     m_troubles.push_back("the program has not ended its trace: it runs, or it was killed");
     const mapping types = map(types_path(folder));
     if (types.bytes >= sizeof(trace_type) * k_trace_types)
-      m_about.types = type_names(reinterpret_cast<const trace_type *>(types.base));
+      take_types(reinterpret_cast<const trace_type *>(types.base));
   }
   find_streams();
   m_discarded = std::max(m_discarded, m_about.discarded);
@@ -193,6 +193,16 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
         " records found no room and were discarded; make trace.buffer larger or trace.level lower");
   m_scale = static_cast<std::uint64_t>((wide{1'000'000'000} << k_shift) /
                                        static_cast<std::int64_t>(m_about.clock.frequency));
+}
+
+/// Takes the names of types from the table of a program that did not end; those of coroutines that the
+/// program has described are in the description alone.
+void trace_reader::take_types(const trace_type *table) {
+  const std::vector<std::string> described =
+      std::exchange(m_about.types, type_names(table));
+  for (std::size_t i = 1; i < std::min(described.size(), m_about.types.size()); ++i)
+    if (table[i].named == named_by::coroutine && !described[i].empty())
+      m_about.types[i] = described[i];
 }
 
 trace_reader::~trace_reader() {

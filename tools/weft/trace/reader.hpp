@@ -80,6 +80,7 @@ class trace_reader {
     const char *base = nullptr;
     std::size_t bytes = 0;
   };
+  void take_types(const trace_type *table);
   void find_streams();
   void read_stream(stream &source, const std::string &path);
   void read_ring(stream &source, const std::string &path);

@@ -6,6 +6,13 @@
 
 namespace weft_tool {
 
+std::string coroutine_text(const trace_reader &reader, const slice &part) {
+  std::string text = part.began_in ? reader.type_name(part.began_in) : "";
+  if (part.left_in && part.left_in != part.began_in)
+    text += (text.empty() ? "-> " : " -> ") + reader.type_name(part.left_in);
+  return text;
+}
+
 slice_builder::worker &slice_builder::at(unsigned slot) {
   if (m_workers.size() <= slot)
     m_workers.resize(slot + 1);
@@ -20,9 +27,27 @@ void slice_builder::close(worker &w, unsigned slot, std::int64_t now, body what)
   if (w.running.empty())
     return;
   const std::uint32_t task = w.running.back();
+  const auto found = m_coroutines.empty() ? m_coroutines.end() : m_coroutines.find(task);
+  const coroutine known = found == m_coroutines.end() ? coroutine() : found->second;
   if (now >= w.since)
-    m_use({slice::body, slot, task, type_of(task), w.since, now, what == body::over});
+    m_use({slice::body, slot, task, type_of(task), w.since, now, what == body::over,
+           known.began_in, known.left_in});
   w.since = now;
+  if (implied() && what == body::over && found != m_coroutines.end())
+    m_coroutines.erase(found);
+}
+
+void slice_builder::end(worker &w, unsigned slot, const trace_record &record, std::int64_t now) {
+  const bool again = (record.a & k_again) != 0;
+  close(w, slot, now, again ? body::goes_on : body::over);
+  if (!w.running.empty())
+    w.running.pop_back();
+  if (const auto found = m_coroutines.find(record.task); found != m_coroutines.end()) {
+    found->second = {found->second.left_in, 0};
+    if (!again || implied()) // at that level its next run has another number
+      m_coroutines.erase(found);
+  }
+  m_types.take(record.task); // the next begin has it again
 }
 
 void slice_builder::begin(worker &w, unsigned slot, const trace_record &record, std::int64_t now) {
@@ -55,7 +80,7 @@ void slice_builder::take(const trace_item &item) {
   if (e == trace_event::decided)
     return;
   worker &w = at(item.slot);
-  if (r.type)
+  if (r.type && has_type_of_task(e))
     m_types.put(r.task, r.type);
   switch (e) {
   case trace_event::begin:
@@ -66,11 +91,15 @@ void slice_builder::take(const trace_item &item) {
     w.since = now;
     break;
   case trace_event::end:
-    close(w, item.slot, now, body::over);
-    if (!w.running.empty())
-      w.running.pop_back();
-    m_types.take(r.task);
+    end(w, item.slot, r, now);
     break;
+  case trace_event::left: {
+    coroutine &known = m_coroutines[r.task];
+    if (known.began_in == 0 && !implied()) // its first run
+      known.began_in = static_cast<std::uint16_t>(r.b);
+    known.left_in = r.type;
+    break;
+  }
   case trace_event::suspend:
     close(w, item.slot, now, body::goes_on);
     m_suspended[r.task] = std::exchange(w.running, {});

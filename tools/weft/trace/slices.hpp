@@ -23,7 +23,13 @@ struct slice {
   std::uint16_t type = 0;
   std::int64_t begin = 0, end = 0; // ns
   bool ends_task = false;
+  // Of a coroutine: the functions in which it went on, and in which it waits; 0: not known.
+  std::uint16_t began_in = 0, left_in = 0;
 };
+/// Returns what a body's slice shows of a coroutine, "read -> lock": where it went on, and where it
+/// waits; empty where neither is known.
+[[nodiscard]] std::string coroutine_text(const trace_reader &reader, const slice &part);
+
 /// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
 class slice_builder {
  public:
@@ -48,6 +54,7 @@ class slice_builder {
     return m_reader.about().level < trace_level::tasks;
   }
   void begin(worker &w, unsigned slot, const trace_record &record, std::int64_t now);
+  void end(worker &w, unsigned slot, const trace_record &record, std::int64_t now);
   void resume(worker &w, unsigned slot, const trace_record &record, std::int64_t now);
   /// Says why a slice of a body ends: the body is over, or it goes on later.
   enum class body { over, goes_on };
@@ -59,6 +66,10 @@ class slice_builder {
   std::vector<worker> m_workers;
   paged_table<std::uint16_t> m_types; // of tasks that are alive
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // below a left frame
+  struct coroutine {
+    std::uint16_t began_in = 0, left_in = 0;
+  };
+  std::unordered_map<std::uint32_t, coroutine> m_coroutines; // tasks that have waited as one
   std::int64_t m_last = 0;
 };
 

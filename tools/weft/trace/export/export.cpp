@@ -69,18 +69,25 @@ void export_chrome_slices(rank_traces &traces, std::size_t index, output_file &o
     tasks.push_back(",\"cat\":\"task\",\"name\":\"" +
                     escaped(reader.type_name(static_cast<std::uint16_t>(i))) +
                     "\",\"args\":{\"task\":");
-  for_each_slice(reader, "writing JSON", [&](const slice &part) {
+  const auto put_times = [&](const slice &part) {
     out.put(head);
     out.number(std::uint64_t{part.slot});
     out.put(",\"ts\":");
     out.microseconds(part.begin + shift);
     out.put(",\"dur\":");
     out.microseconds(part.end - part.begin);
+  };
+  for_each_slice(reader, "writing JSON", [&](const slice &part) {
+    put_times(part);
     if (part.what != slice::body)
       return out.put(k_rest[part.what]);
     out.put(tasks[part.type < tasks.size() ? part.type : 0]);
     out.number(std::uint64_t{part.task});
     out.put("}}");
+    if (const std::string inside = coroutine_text(reader, part); !inside.empty()) {
+      put_times(part); // within the slice of the task
+      out.put(",\"cat\":\"coroutine\",\"name\":\"" + escaped(inside) + "\"}");
+    }
   });
 }
 

@@ -204,6 +204,13 @@ void perfetto_writer::put(const slice &part) {
   }
   const std::int64_t shift = m_traces.shift(m_index);
   event(part.begin + shift, m_event);
+  if (const std::string inside = coroutine_text(m_reader, part); !inside.empty()) {
+    m_event.clear();
+    m_event.number(f_type, slice_begin).number(f_track, track(own)).text(f_name, inside);
+    event(part.begin + shift, m_event);
+    m_event.clear();
+    event(part.end + shift, m_event.number(f_type, slice_end).number(f_track, track(own)));
+  }
   m_event.clear();
   event(part.end + shift, m_event.number(f_type, slice_end).number(f_track, track(own)));
 }
