@@ -139,6 +139,8 @@ class oss_handler : public PragmaHandler {
         break;
       line.push_back(t);
     }
+    if (!g_sema && !pp.isMacroDefined("WEFT_OSS_GCC"))
+      return keep(pp, oss, line);
     if (g_once)
       g_once->add(pp.getSourceManager(), oss, line);
     const bool is_c = !pp.getLangOpts().CPlusPlus;
@@ -196,6 +198,20 @@ class oss_handler : public PragmaHandler {
   }
 
  private:
+  /// Leaves a pragma to the compiler of a file that is only preprocessed: as an operator, its macros expanded.
+  void keep(Preprocessor &pp, const Token &oss, const tokens &line) const {
+    std::string text;
+    for (const Token &t : line)
+      for (const char c : " " + spelling(pp, t))
+        text += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
+    writer w(pp, oss.getLocation());
+    w << "_Pragma(\"" + getName().str() + text + "\")";
+    auto array = std::make_unique<Token[]>(w.out.size());
+    std::copy(w.out.begin(), w.out.end(), array.get());
+    pp.EnterTokenStream(std::move(array), w.out.size(), /*DisableMacroExpansion=*/true,
+                        /*IsReinject=*/true);
+  }
+
   static bool read_statement(Preprocessor &pp, const pragma &parsed, statement_reader &behind,
                              const Token &oss, bool &is_function) {
     const std::string name = pragma_name(*parsed.directive);
