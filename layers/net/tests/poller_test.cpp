@@ -2,6 +2,7 @@
 // The polling service exists while something is awaited, and only then.
 #include "weft_net/engine/poller.hpp"
 
+#include <weft/layer/task.hpp>
 #include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
@@ -90,6 +91,32 @@ TEST(net_poller, an_object_leaves_while_it_is_awaited) {
       until([&] { return one.polls > 0; });
   }
   until([] { return !weft_net::poller::of_process().has_service(); });
+}
+
+TEST(net_poller, the_thread_of_an_engine_makes_no_service) {
+  weft_net::poller &poller = weft_net::poller::of_process();
+  until([&] { return !poller.has_service(); });
+  awaiting one;
+  std::thread([&] {
+    weft_net::poller::note_thread_of_engine();
+    one.begin_wait();
+    EXPECT_FALSE(poller.has_service());
+    EXPECT_EQ(weft::layer::who_calls(), weft::layer::caller::unadopted);
+  }).join();
+  EXPECT_EQ(one.awaited(), 1U);
+  one.be_watched(); // by another thread
+  EXPECT_TRUE(poller.has_service());
+  std::thread([&] { // which is there now
+    weft_net::poller::note_thread_of_engine();
+    awaiting other;
+    other.begin_wait();
+    while (other.polls == 0)
+      std::this_thread::yield();
+    EXPECT_EQ(weft::layer::who_calls(), weft::layer::caller::unadopted);
+  }).join();
+  one.to_find = 1;
+  until([&] { return !poller.has_service(); });
+  EXPECT_EQ(one.awaited(), 0U);
 }
 
 TEST(net_poller, threads_come_and_go) {

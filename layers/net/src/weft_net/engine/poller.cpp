@@ -19,11 +19,14 @@ void polled::begin_wait() {
   }
 }
 
+thread_local bool t_is_of_engine = false;
+
 void polled::be_watched() {
   if (!m_watch.watch())
     return;
   try {
-    poller::of_process().add(*this);
+    if (!poller::of_process().add(*this))
+      m_watch.unwatch();
   } catch (...) {
     m_watch.unwatch(); // the next one tries again
     throw;
@@ -37,17 +40,22 @@ poller &poller::of_process() {
   return *all;
 }
 
-void poller::add(polled &source) {
+bool poller::add(polled &source) {
   {
     const std::lock_guard lock(m_lock);
+    if (m_has_service == service_is::absent && t_is_of_engine)
+      return false;
     m_list.push_back(&source);
     m_quiet = 0;
     if (m_has_service != service_is::absent)
-      return;
+      return true;
     m_has_service = service_is::being_made;
   }
   make_service();
+  return true;
 }
+
+void poller::note_thread_of_engine() noexcept { t_is_of_engine = true; }
 
 /// The constructor of a service may start Weft, and the service may be called before it returns.
 void poller::make_service() {

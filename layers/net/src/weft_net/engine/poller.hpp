@@ -45,7 +45,12 @@ class polled {
 class poller {
  public:
   static poller &of_process();
-  void add(polled &source);
+  /// Returns false, and leaves it out, where that would take a service that the thread of an engine makes: to make
+  /// one is to use Weft, and `weft why` would find the thread busy with its own code for good. It serves its
+  /// transport itself, until another thread makes one.
+  [[nodiscard]] bool add(polled &source);
+  /// Notes that the calling thread is that of an engine.
+  static void note_thread_of_engine() noexcept;
   void remove(polled &source) noexcept;
   /// Returns whether the service exists.
   [[nodiscard]] bool has_service() noexcept;

@@ -76,6 +76,10 @@ struct transport::state final : engine_events, weft_net::polled {
   }
   void found() noexcept override { found_one(); }
   void serve() noexcept override {
+    weft_net::poller::note_thread_of_engine();
+    look();
+  }
+  void look() noexcept {
     if (poll() != 0) // more may come: the service is faster
       watch_again();
   }
@@ -246,7 +250,7 @@ void transport::report_lost(int rank) noexcept {
   state &s = *m_state;
   s.peer_of(rank).is_reported.store(true, std::memory_order_relaxed);
   s.has_reports.store(true, std::memory_order_relaxed); // for good: no order is needed
-  s.serve(); // or the thread that is inside, or the next one
+  s.look(); // or the thread that is inside, or the next one
 }
 
 void transport::submit(operation &op) {
