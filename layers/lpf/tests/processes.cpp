@@ -7,11 +7,14 @@
 
 #include <weft/task.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <signal.h>
@@ -166,6 +169,57 @@ void traced(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
   CHECK(lpf_exec(ctx, 2, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
 }
 
+/// Returns whether a process has been stopped by a signal.
+bool is_stopped(std::uint64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  file >> number >> name >> state;
+  return state == "T";
+}
+
+/// Process 1 computes for ever; supersteps of process 0 wait for it.
+void late(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  while (pid == 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  weft::spawn([&] { CHECK(talpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS); }, weft::label("ends"));
+  weft::spawn([&] { CHECK(talpf_sync(ctx, LPF_SYNC_MSG(2)) == LPF_SUCCESS); }, weft::label("counts"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+}
+
+/// Process 1 has been stopped; messages of process 0 wait for it.
+void stopped(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  std::vector<std::uint64_t> known(1000, static_cast<std::uint64_t>(getpid())), unknown(1), own(1000);
+  lpf_memslot_t there, never_asked, here;
+  CHECK(lpf_resize_memory_register(ctx, 3) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, 1) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, known.data(), 8000, &there) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, unknown.data(), 8, &never_asked) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, own.data(), 8000, &here) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  if (pid == 0) {
+    weft::spawn([&] { CHECK(talpf_get(ctx, 1, there, 0, here, 0, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS); });
+    weft::taskwait();
+  }
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  if (pid == 1) {
+    kill(getpid(), SIGSTOP);
+    return;
+  }
+  while (!is_stopped(own[0]))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  weft::spawn([&] { CHECK(talpf_get(ctx, 1, there, 0, here, 0, 8000, LPF_MSG_DEFAULT) == LPF_SUCCESS); },
+              weft::label("gets"));
+  weft::spawn([&] { CHECK(talpf_put(ctx, here, 0, 1, never_asked, 0, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS); },
+              weft::label("asks"));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+}
+
 int everything(lpf_pid_t count) {
   int input = 1, output = 0;
   const lpf_func_t functions[] = {&some_function};
@@ -211,6 +265,8 @@ int main(int count, char **values) {
   const auto number = [&](int i) { return static_cast<lpf_pid_t>(std::atoi(values[i])); };
   if (what == "everything")
     return everything(number(2));
+  if (what == "late" || what == "stopped")
+    return lpf_exec(LPF_ROOT, LPF_MAX_P, what == "late" ? &late : &stopped, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "traced")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &traced, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "lose")

@@ -566,23 +566,23 @@ TEST(Talpf, AStallNamesSuperstepsAndProcesses) {
   ASSERT_EQ(weft::layer::setting("net.stall"), "200ms"); // tests/CMakeLists.txt
   expect_report_of_stall(
       LPF_SYNC_CACHED, LPF_SYNC_CACHED, false,
-      "rank 1 waits in talpf_sync 3 (cached) of process 1 for process 0, of which 0 of 1 message "
-      "have come");
+      "rank 1 waits for talpf_sync 3 (cached) of process 1, of whose messages 0 of 1 have come, from "
+      "process 0");
   expect_report_of_stall(
       LPF_SYNC_MSG(0), LPF_SYNC_MSG(1), false,
-      "rank 1 waits in talpf_sync 3 (msg) of process 1 for 1 message, of which 0 have come");
+      "rank 1 waits for talpf_sync 3 (msg) of process 1, of whose messages 0 of 1 have come, from any "
+      "process");
   expect_report_of_stall(
       k_default, k_default, false,
-      "rank 1 waits in talpf_sync 3 (default) of process 1 for the counts that process 0 sends "
-      "when it has called it");
+      "rank 1 waits for talpf_sync 3 (default) of process 1, to get the counts of its call from "
+      "process 0");
   expect_report_of_stall(
       LPF_SYNC_CACHED, LPF_SYNC_CACHED, true,
-      "rank 0 waits in talpf_sync 3 (cached) of process 0 for the acknowledgement of process 1");
+      "rank 0 waits for talpf_sync 3 (cached) of process 0, to get the acknowledgement of process 1");
   expect_report_of_stall(
       LPF_SYNC_CACHED | LPF_SYNC_BARRIER, LPF_SYNC_CACHED | LPF_SYNC_BARRIER, true,
-      "rank 2 waits in talpf_sync 3 (cached) of process 2 for its barrier, in which process 1 is "
-      "awaited");
-  const std::string part = "rank 0 waits in lpf_sync for processes 2 to call it: 1 of 2 have";
+      "rank 2 waits for talpf_sync 3 (cached) of process 2, to meet in its barrier process 1");
+  const std::string part = "rank 0 waits for lpf_sync 1 of process 0, to see it called by process 2";
   testing::internal::CaptureStderr();
   EXPECT_EQ(run(3,
                 [&](const process &p) {

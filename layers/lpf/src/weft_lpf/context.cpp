@@ -14,6 +14,7 @@
 #include "weft_lpf/report.hpp"
 #include "weft_lpf/sync/halves.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -57,6 +58,10 @@ std::uint64_t mixed(std::uint64_t value) noexcept { // splitmix64
   return value ^ (value >> 31);
 }
 
+bool is_any(const std::vector<bool> &of) {
+  return std::find(of.begin(), of.end(), true) != of.end();
+}
+
 const char *name_of(context::direction of) {
   return of == context::direction::put ? "lpf_put" : "lpf_get";
 }
@@ -85,9 +90,10 @@ class context::reader {
 
 context::context(link *below, std::uint64_t name, const place &where)
     : m_link(below), m_name(name), m_where(where), m_now{name, 0}, m_slots(where.pid),
-      m_out(where.processes), m_out_data(where.processes), m_asks(where.processes), m_shows(where.processes),
+      m_out(where.processes), m_out_data(where.processes), m_others(where.processes, true), m_asks(where.processes), m_shows(where.processes),
       m_is_read(where.processes),
       m_steps(std::make_shared<steps>(below, name, where, m_slots, m_slots_lock)) {
+  m_others[where.pid] = false;
   m_steps->open();
 }
 
@@ -258,7 +264,7 @@ bool context::exchange(ending how) {
     m_shows.assign(m_where.processes, false);
     m_is_read.assign(m_where.processes, false);
     write_requests(how);
-    if (!wait_for(stream::requests, m_where.processes - 1) || !read_requests(how) ||
+    if (!wait_for(stream::requests, m_others) || !read_requests(how) ||
         !read_answers())
       return quiet_failure();
   }
@@ -279,9 +285,9 @@ void context::note_ends(direction of) noexcept {
                            name_of(of));
 }
 
-bool context::wait_for(stream what, std::size_t count) {
+bool context::wait_for(stream what, const std::vector<bool> &from) {
   ++m_cost.steps;
-  return m_link->wait_for(m_now, static_cast<int>(m_where.processes), what, count);
+  return m_link->wait_for(m_now, static_cast<int>(m_where.processes), what, from);
 }
 
 void context::send(unsigned to, stream what) {
@@ -393,12 +399,9 @@ bool context::read_data(unsigned from, reader &in, std::byte *to, std::size_t by
 }
 
 bool context::read_answers() {
-  std::size_t asked = 0;
-  for (const bool asks : m_asks)
-    asked += asks;
-  if (asked == 0)
+  if (!is_any(m_asks))
     return true;
-  if (!wait_for(stream::answers, asked))
+  if (!wait_for(stream::answers, m_asks))
     return false;
   const auto &letters = m_mail->from[static_cast<std::size_t>(stream::answers)];
   for (unsigned from = 0; from != m_where.processes; ++from) {
@@ -438,13 +441,10 @@ bool context::copy() {
   for (const unsigned from : m_puts_from)
     m_link->trace().note(message_step::arrived, static_cast<int>(from), traced_number(m_now), 0, 0,
                          name_of(direction::put));
-  std::size_t readers = 0;
-  for (unsigned peer = 0; peer != m_where.processes; ++peer) {
+  for (unsigned peer = 0; peer != m_where.processes; ++peer)
     if (m_is_read[peer])
       send(peer, stream::thanks);
-    readers += m_shows[peer];
-  }
-  return readers == 0 || wait_for(stream::thanks, readers);
+  return !is_any(m_shows) || wait_for(stream::thanks, m_shows);
 }
 
 bool run_spmd(context &self, lpf_spmd_t spmd, const lpf_args_t &args) noexcept {

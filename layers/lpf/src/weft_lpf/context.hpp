@@ -100,7 +100,7 @@ class context {
   enum class memory : std::uint8_t { given, all };
   void remove_keys(memory which) noexcept;
   void free_double(registration &one) noexcept; // with the lock
-  [[nodiscard]] bool wait_for(stream what, std::size_t count);
+  [[nodiscard]] bool wait_for(stream what, const std::vector<bool> &from);
   void send(unsigned to, stream what);
   [[nodiscard]] bool traces_copies() const noexcept { return !m_hides_copies && m_link->is_traced(); }
   void note_ends(direction of) noexcept;
@@ -122,6 +122,7 @@ class context {
   mail *m_mail = nullptr;
   std::vector<std::vector<std::byte>> m_out; // by process: a stream that is written
   std::vector<std::size_t> m_out_data; // by process: of that, the bytes of puts and gets
+  std::vector<bool> m_others; // by process: it is not this one
   std::vector<bool> m_asks; // by process: it has got gets
   std::vector<bool> m_shows; // by process: it reads memory of this one
   std::vector<bool> m_is_read; // by process: this one reads its memory

@@ -31,7 +31,7 @@ constexpr int k_rounds = 200; // of progress, before a wait sleeps
 bool is_process_traced() { return weft::layer::setting("trace.level") != "off"; }
 
 /// Returns what a stream is called in traces; null for what is not in them.
-const char *name_of(stream what) {
+const char *name_of_stream(stream what) {
   constexpr const char *k_names[k_streams] = {"lpf_sync", "lpf_sync answers", "lpf_sync thanks",
                                               "lpf_exec"};
   const auto kind = static_cast<std::size_t>(what);
@@ -64,16 +64,19 @@ struct link::own_read : net::operation {
   superstep of;
 };
 
-link::link(std::unique_ptr<net::engine> below, messages how)
+link::link(std::unique_ptr<net::engine> below, messages how, std::vector<std::string> places)
     : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
+      m_places(std::move(places)),
       m_lost(static_cast<std::size_t>(below->size())), m_messages(how),
       m_below(std::move(below), *this) {
   m_trace.set_own(m_below.rank());
+  announce();
   watch();
 }
 
 link::~link() {
   unwatch();
+  withdraw();
   while (m_sending != 0) {
     m_below.progress(k_batch);
     sched_yield();
@@ -122,7 +125,7 @@ void link::message_ended(net::operation &self) noexcept {
 
 std::size_t link::send(int to, const superstep &step, stream what, std::span<const std::byte> bytes,
                        std::size_t data) {
-  const char *const name = name_of(what);
+  const char *const name = name_of_stream(what);
   std::uint32_t number = 0;
   if (name && is_traced()) [[unlikely]]
     number = m_trace.note_start(to, number_of(step, what), bytes.size() - data, name);
@@ -161,6 +164,7 @@ void link::read_ended(net::operation &self) noexcept {
   const std::lock_guard guard(owner.m_lock);
   mail &in = owner.m_mail.find(one->of)->second; // it stays while there are reads
   --in.reads;
+  --in.reads_of[static_cast<std::size_t>(one->rank)];
   if (one->result != net::outcome::done)
     in.has_failed_read = true;
   owner.wake();
@@ -182,7 +186,9 @@ std::size_t link::read(const superstep &step, int from, const net::memory_key &k
     one->ended = &read_ended;
     {
       const std::lock_guard guard(m_lock);
-      ++mail_with_lock(step).reads;
+      mail &in = mail_with_lock(step);
+      ++in.reads;
+      ++in.reads_of[static_cast<std::size_t>(from)];
     }
     submit(*one.release());
   }
@@ -221,7 +227,7 @@ bool link::wait(waiter &waiting) {
   if (waiting.in && is_traced()) [[unlikely]]
     m_trace.note(message_step::awaited, k_any_process, number_of(waiting.step, waiting.what), 0,
                  waiting.count == SIZE_MAX ? 0 : waiting.count,
-                 waiting.count == SIZE_MAX ? "lpf_sync data" : name_of(waiting.what));
+                 waiting.count == SIZE_MAX ? "lpf_sync data" : name_of_stream(waiting.what));
   bool is_polled = false;
   for (int i = 0; i != k_rounds; ++i) {
     {
@@ -261,13 +267,15 @@ bool link::wait(waiter &waiting) {
   return has_all(waiting);
 }
 
-bool link::wait_for(const superstep &step, int processes, stream what, std::size_t count) {
-  waiter waiting{step, processes, &mail_of(step), what, count, {}};
+bool link::wait_for(const superstep &step, int processes, stream what,
+                    const std::vector<bool> &from) {
+  const auto count = static_cast<std::size_t>(std::count(from.begin(), from.end(), true));
+  waiter waiting{step, processes, &mail_of(step), what, count, &from, {}};
   return wait(waiting);
 }
 
 std::optional<std::vector<std::byte>> link::wait_for_order() {
-  waiter waiting{{}, 1, nullptr, stream::order, 1, {}}; // of process 0 alone
+  waiter waiting{{}, 1, nullptr, stream::order, 1, nullptr, {}}; // of process 0 alone
   if (!wait(waiting))
     return std::nullopt;
   const std::lock_guard guard(m_lock);
@@ -277,7 +285,7 @@ std::optional<std::vector<std::byte>> link::wait_for_order() {
 }
 
 bool link::wait_for_reads(const superstep &step, int processes) {
-  waiter waiting{step, processes, &mail_of(step), stream::requests, SIZE_MAX, {}};
+  waiter waiting{step, processes, &mail_of(step), stream::requests, SIZE_MAX, nullptr, {}};
   return wait(waiting);
 }
 
@@ -377,9 +385,10 @@ void link::take(int from, stream what, const superstep &step, std::uint64_t tota
   l.come += bytes.size();
   if (l.come != total)
     return;
+  l.is_whole = true;
   ++in.whole[kind];
   if (is_traced()) [[unlikely]]
-    m_trace.note(message_step::arrived, from, number_of(step, what), 0, 0, name_of(what));
+    m_trace.note(message_step::arrived, from, number_of(step, what), 0, 0, name_of_stream(what));
   if (what == stream::order) {
     m_orders.push_back(std::move(l.bytes));
     m_mail.erase(step);
@@ -455,32 +464,68 @@ void link::lost(int rank) noexcept {
     to->failed(rank);
 }
 
-std::string link::waits() {
-  std::string text;
+// ---- what is waited for
+
+std::string link::name_of(int process) const {
+  const auto i = static_cast<std::size_t>(process);
+  return "process " + std::to_string(process) +
+         (i < m_places.size() ? " (" + m_places[i] + ")" : "");
+}
+
+/// Adds what the process waits for itself. With the lock.
+void link::add_own_wait(std::vector<weft::layer::outside_wait> &to,
+                        step_listener::waits which) const {
+  // That process 0 does something else than lpf_exec is no stall.
+  if (!m_waiter || (!m_waiter->in && which == step_listener::waits::of_supersteps))
+    return;
+  const waiter &w = *m_waiter;
+  const void *const who = weft::layer::waiter_of(w.is_over);
+  const std::string own = " of process " + std::to_string(m_below.rank());
+  if (!w.in)
+    return to.push_back({who, "an order of lpf_exec to process " + std::to_string(m_below.rank()) + " from",
+                         name_of(0)});
+  const std::string in = "lpf_sync " + std::to_string(traced_number(w.step)) + own;
+  if (w.count == SIZE_MAX) {
+    for (int from = 0; from != w.processes; ++from)
+      if (w.in->reads_of[static_cast<std::size_t>(from)] != 0)
+        to.push_back({who, in + ", to read the memory of", name_of(from)});
+    return;
+  }
+  constexpr const char *k_whats[] = {", to see it called by", ", to get the answers to its gets from",
+                                     ", to have its memory read by"};
+  const auto kind = static_cast<std::size_t>(w.what);
+  for (std::size_t from = 0; from != w.from->size(); ++from)
+    if ((*w.from)[from] && !w.in->from[kind][from].is_whole)
+      to.push_back({who, in + k_whats[kind], name_of(static_cast<int>(from))});
+}
+
+void link::add_waits(std::vector<weft::layer::outside_wait> &to, step_listener::waits which,
+                     step_listener::locks how) {
   std::vector<std::shared_ptr<step_listener>> all;
   {
-    const std::lock_guard guard(m_lock);
-    if (m_waiter && m_waiter->in && m_waiter->count == SIZE_MAX)
-      text += "waits in lpf_sync for reads of the memory of others\n";
-    else if (m_waiter && m_waiter->in) {
-      constexpr const char *k_names[] = {"to call it", "to answer gets", "to have read its memory"};
-      const auto kind = static_cast<std::size_t>(m_waiter->what);
-      const auto &letters = m_waiter->in->from[kind];
-      std::string missing;
-      for (int from = 0; from != m_waiter->processes; ++from) {
-        const mail::letter &l = letters[static_cast<std::size_t>(from)];
-        if (from != rank() && (l.bytes.empty() || l.come != l.bytes.size()))
-          missing += (missing.empty() ? "" : ", ") + std::to_string(from);
-      }
-      text += "waits in lpf_sync for processes " + missing + " " + k_names[kind] + ": " +
-              std::to_string(m_waiter->in->whole[kind]) + " of " + std::to_string(m_waiter->count) +
-              " have\n";
-    }
+    std::unique_lock guard(m_lock, std::defer_lock);
+    if (how == step_listener::locks::taken)
+      guard.lock();
+    else if (!guard.try_lock())
+      return;
+    add_own_wait(to, which);
     for (const auto &[tag, one] : m_listening)
       all.push_back(one.to);
   }
-  for (const auto &to : all)
-    to->add_waits(text);
+  for (const auto &listener : all)
+    listener->add_waits(to, which, how);
+}
+
+void link::list_waits(std::vector<weft::layer::outside_wait> &to) {
+  add_waits(to, step_listener::waits::of_messages_too, step_listener::locks::tried);
+}
+
+std::string link::waits() {
+  std::vector<weft::layer::outside_wait> all;
+  add_waits(all, step_listener::waits::of_supersteps, step_listener::locks::taken);
+  std::string text;
+  for (const weft::layer::outside_wait &one : all)
+    text += "waits for " + one.what + " " + one.owner + "\n";
   return text;
 }
 

@@ -3,6 +3,7 @@
 // failures.
 #pragma once
 
+#include <weft/layer/outside_wait.hpp>
 #include <weft/net/message_trace.hpp>
 #include <weft/net/stall.hpp>
 #include <weft/net/transport.hpp>
@@ -50,17 +51,19 @@ inline constexpr std::size_t k_streams = 4;
 
 /// Holds what comes in a superstep.
 struct mail {
-  explicit mail(std::size_t ranks) {
+  explicit mail(std::size_t ranks) : reads_of(ranks) {
     for (auto &s : from)
       s.resize(ranks);
   }
   struct letter {
     std::vector<std::byte> bytes;
     std::size_t come = 0; // bytes
+    bool is_whole = false;
   };
   std::vector<letter> from[k_streams]; // by stream and process
   std::size_t whole[k_streams] = {}; // letters that are complete
   std::size_t reads = 0; // that are under way
+  std::vector<std::size_t> reads_of; // of these, by process
   bool has_failed_read = false;
 };
 
@@ -73,8 +76,12 @@ class step_listener {
   virtual void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept = 0;
   /// Learns that the context has failed. `lost` is the process whose loss it is, or -1.
   virtual void failed(int lost) noexcept = 0;
-  /// Appends what is waited for, a line each.
-  virtual void add_waits(std::string &text) = 0;
+  /// Says what is listed: what supersteps wait for, or also what messages do.
+  enum class waits : std::uint8_t { of_supersteps, of_messages_too };
+  /// Says whether the caller waits for locks. Their owners may stand still.
+  enum class locks : std::uint8_t { taken, tried };
+  /// Appends what is waited for.
+  virtual void add_waits(std::vector<weft::layer::outside_wait> &to, waits which, locks how) = 0;
 
  protected:
   ~step_listener() = default;
@@ -83,13 +90,16 @@ class step_listener {
 /// Joins one process with the others of its job, and serves all of its contexts.
 ///
 /// Threads. One at a time, the process's; what arrives is handled by any thread.
-class link final : weft::net::listener, weft::net::stall_watched {
+class link final : weft::net::listener,
+                   weft::net::stall_watched,
+                   weft::layer::outside_waits {
  public:
   /// Says whether the messages are recorded where a trace is written. Those of processes within a process of
   /// another link are not, because a number of a process is to mean one process in a trace.
   enum class messages : std::uint8_t { traced, within_a_process };
-  /// Errors. Those of net::transport.
-  link(std::unique_ptr<weft::net::engine> below, messages how);
+  /// `places` says where processes are, or is empty. Errors. Those of net::transport.
+  link(std::unique_ptr<weft::net::engine> below, messages how,
+       std::vector<std::string> places = {});
   link(const link &) = delete;
   link &operator=(const link &) = delete;
   ~link(); ///< waits until what was sent is on its way
@@ -97,6 +107,8 @@ class link final : weft::net::listener, weft::net::stall_watched {
   [[nodiscard]] int rank() const noexcept { return m_below.rank(); }
   [[nodiscard]] int size() const noexcept { return m_below.size(); }
   [[nodiscard]] weft::net::transport &below() noexcept { return m_below; }
+  /// Returns the number of a process, and where it is, if that is known.
+  [[nodiscard]] std::string name_of(int process) const;
 
   /// Returns the place of what comes in a superstep, until drop().
   [[nodiscard]] mail &mail_of(const superstep &step);
@@ -110,9 +122,10 @@ class link final : weft::net::listener, weft::net::stall_watched {
   /// std::bad_alloc.
   std::size_t read(const superstep &step, int from, const weft::net::memory_key &key,
                    std::uint64_t offset, void *to, std::size_t bytes);
-  /// @{ Waits until `count` streams of a kind have come, or until no read is under way. Returns false if the
-  /// context has failed before. `processes` is the number of those that it has.
-  [[nodiscard]] bool wait_for(const superstep &step, int processes, stream what, std::size_t count);
+  /// @{ Waits until the streams of a kind have come from some processes, or until no read is under way. Returns
+  /// false if the context has failed before. `processes` is the number of those that it has.
+  [[nodiscard]] bool wait_for(const superstep &step, int processes, stream what,
+                              const std::vector<bool> &from);
   [[nodiscard]] bool wait_for_reads(const superstep &step, int processes);
   /// @}
 
@@ -159,6 +172,7 @@ class link final : weft::net::listener, weft::net::stall_watched {
     const mail *in;
     stream what;
     std::size_t count; // of streams; SIZE_MAX: until there are no reads
+    const std::vector<bool> *from; // the processes that send these
     weft::event is_over;
   };
   struct own_message;
@@ -178,6 +192,9 @@ class link final : weft::net::listener, weft::net::stall_watched {
   [[nodiscard]] int own() const noexcept override { return rank(); }
   [[nodiscard]] const void *world() const noexcept override { return m_world; }
   [[nodiscard]] std::string waits() override;
+  void list_waits(std::vector<weft::layer::outside_wait> &to) override;
+  void add_waits(std::vector<weft::layer::outside_wait> &to, step_listener::waits which,
+                 step_listener::locks how);
   /// Returns the listener of a tag; null, and `come` is kept for it, if there is none yet.
   std::shared_ptr<step_listener> listener_of(std::uint32_t tag, early &&come);
   void has_failed(std::uint64_t context);
@@ -196,12 +213,14 @@ class link final : weft::net::listener, weft::net::stall_watched {
   [[nodiscard]] bool has_all(const waiter &waiting) const;
   [[nodiscard]] bool is_over(const waiter &waiting) const;
   void wake();
+  void add_own_wait(std::vector<weft::layer::outside_wait> &to, step_listener::waits which) const;
 
   bool wait(waiter &waiting);
   void submit(weft::net::operation &op) noexcept;
 
   const std::size_t m_most_bytes; // of a stream in one message
   const void *const m_world;
+  const std::vector<std::string> m_places; // of processes, or none
   std::mutex m_lock;
   std::map<superstep, mail> m_mail;
   std::set<std::uint64_t> m_failed; // contexts

@@ -59,14 +59,17 @@ bool steps::issue(const request &asked) {
       refusal = "the context has failed";
     } else {
       issued->in = record_of(issued->step);
+      list(*issued);
       is_ready =
           asked.bytes == 0 || (asked.pid == m_where.pid &&
                                (!m_link || asked.what == kind::put || asked.what == kind::get));
       if (!is_ready) {
         const auto [at, is_new] = m_remotes.try_emplace({asked.pid, asked.slot});
         is_ready = at->second.is_known;
-        if (!is_ready)
+        if (!is_ready) {
           at->second.waiting.push_back(issued);
+          issued->asks = true;
+        }
         if (is_new)
           to_do.letters.push_back({asked.pid, letter_where, bytes_of(std::uint64_t{asked.slot})});
       }
@@ -83,6 +86,22 @@ bool steps::issue(const request &asked) {
   if (is_ready)
     start(issued);
   return !m_has_failed;
+}
+
+void steps::list(own_message &one) noexcept {
+  one.next = m_first_own;
+  if (m_first_own)
+    m_first_own->before = &one;
+  m_first_own = &one;
+  one.is_listed = true;
+}
+
+void steps::unlist(own_message &one) noexcept {
+  if (!one.is_listed)
+    return;
+  (one.before ? one.before->next : m_first_own) = one.next;
+  if (one.next)
+    one.next->before = one.before;
 }
 
 void steps::copy_own(own_message &one) {
@@ -265,16 +284,15 @@ void steps::end_own(own_message *ended) noexcept {
     fail(one->why);
   const bool good = one->why.empty() && one->result == net::outcome::done;
   if (one->in) {
-    ++one->in->ended;
-    if (one->in->data.message()) {
-      agenda to_do;
-      {
-        const std::lock_guard guard(m_lock);
-        if (!m_is_broken)
-          have_data(one->in, to_do);
-      }
-      act(to_do);
+    agenda to_do;
+    {
+      const std::lock_guard guard(m_lock);
+      unlist(*one);
+      ++one->in->ended[one->asked.pid];
+      if (one->in->data.message() && !m_is_broken)
+        have_data(one->in, to_do);
     }
+    act(to_do);
   }
   release(one->held, good);
   --m_in_flight;

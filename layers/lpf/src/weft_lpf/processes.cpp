@@ -159,7 +159,8 @@ int main_of_process(int count, char **values, char **environment) {
 } // namespace
 
 process_job::process_job(std::unique_ptr<weft::net::joined_job> joined)
-    : m_joined(std::move(joined)), m_link(std::make_unique<link>(m_joined->take_engine(), link::messages::traced)) {
+    : m_joined(std::move(joined)), m_link(std::make_unique<link>(m_joined->take_engine(), link::messages::traced,
+                                                    m_joined->places())) {
   m_joined->start([below = m_link.get()](int which) { below->report_lost(which); });
 }
 

@@ -456,6 +456,8 @@ void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda 
   at->second.is_known = true;
   at->second.where = place;
   to_do.found = std::exchange(at->second.waiting, {});
+  for (own_message *const one : to_do.found)
+    one->asks = false;
   if (place.is_there == 0)
     m_remotes.erase(at); // the messages find that it is not there
 }
@@ -635,55 +637,91 @@ void steps::forget_slot(std::size_t slot) noexcept {
 
 // ---- reports
 
-void steps::add_waits(std::string &text) {
-  const std::lock_guard guard(m_lock);
+/// Adds what ends with a superstep: its task or thread.
+void steps::add_waits_of(const record &one, std::vector<weft::layer::outside_wait> &to) const {
   const unsigned processes = m_where.processes;
-  const auto process = [](unsigned pid) { return "process " + std::to_string(pid); };
-  for (const auto &[step, one] : m_records) {
-    if (one->at == phase::open)
-      continue;
-    const std::string in = "waits in " + name_of(*one) + " for ";
-    if (one->at == phase::counts) {
-      if (one->exchanges && one->round != rounds())
-        text += in + "the counts that " +
-                process((m_where.pid + processes - (1U << one->round) % processes) % processes) +
-                " sends when it has called it\n";
-      else
-        text += in + "the counts of an earlier superstep\n";
-    } else if (one->at == phase::data) {
-      const std::uint64_t ended = one->ended;
-      if (ended < one->issued)
-        text += in + "its own messages, of which " + std::to_string(ended) + " of " +
-                std::to_string(one->issued) + " have ended\n";
-      std::uint64_t come = 0;
-      for (unsigned from = 0; from != processes; ++from) {
-        come += one->come[from];
-        if (one->knows && one->come[from] < one->expected[from])
-          text += in + process(from) + ", of which " + std::to_string(one->come[from]) + " of " +
-                  plural(one->expected[from], "message") + " have come\n";
-      }
-      if (!one->knows && come < one->counted) {
-        text += in + plural(one->counted, "message") + ", of which " + std::to_string(come) +
-                " have come";
-        for (unsigned from = 0; from != processes; ++from)
-          if (one->come[from] != 0)
-            text += ", " + std::to_string(one->come[from]) + " of " + process(from);
-        text += "\n";
-      }
-    } else if (one->at == phase::thanks) {
-      for (unsigned to = 0; to != processes; ++to)
-        if (one->awaits_thanks[to] && !one->thanked[to])
-          text += in + "the acknowledgement of " + process(to) + "\n";
-    } else {
-      text += in + "its barrier, in which " +
-              process((m_where.pid + processes - (1U << one->beat) % processes) % processes) +
-              " is awaited\n";
+  const auto wait = [&](const std::string &for_what, std::string owner) {
+    const void *const who = one.held.is_task ? weft::layer::waiter_of(one.held.task)
+                            : one.held.thread ? weft::layer::waiter_of(one.held.thread->over)
+                                              : nullptr;
+    to.push_back({who, name_of(one) + for_what, std::move(owner)});
+  };
+  const auto process = [this](unsigned pid) { return m_link->name_of(static_cast<int>(pid)); };
+  /// Names a process that sends `distance` places on.
+  const auto behind = [&](unsigned distance) {
+    return process((m_where.pid + processes - distance % processes) % processes);
+  };
+  switch (one.at) {
+  case phase::open:
+    break;
+  case phase::counts:
+    if (one.exchanges && one.round != rounds())
+      wait(", to get the counts of its call from", behind(1U << one.round));
+    else
+      wait(", to know the counts of", "an earlier superstep");
+    break;
+  case phase::data: {
+    std::uint64_t come = 0;
+    for (unsigned peer = 0; peer != processes; ++peer) {
+      come += one.come[peer];
+      if (one.ended[peer] < one.sent[peer])
+        wait(", of whose own messages " + std::to_string(one.ended[peer]) + " of " +
+                 std::to_string(one.sent[peer]) + " have ended, to",
+             process(peer));
+      if (one.knows && one.come[peer] < one.expected[peer])
+        wait(", of whose messages " + std::to_string(one.come[peer]) + " of " +
+                 std::to_string(one.expected[peer]) + " have come, from",
+             process(peer));
     }
+    if (!one.knows && come < one.counted) {
+      std::string of;
+      for (unsigned from = 0; from != processes; ++from)
+        if (one.come[from] != 0)
+          of += (of.empty() ? " (" : ", ") + std::to_string(one.come[from]) + " of process " +
+                std::to_string(from);
+      wait(", of whose messages " + std::to_string(come) + " of " + std::to_string(one.counted) +
+               " have come" + of + (of.empty() ? "" : ")") + ", from",
+           "any process");
+    }
+    break;
   }
-  for (const auto &[name, there] : m_remotes)
-    if (!there.waiting.empty())
-      text += "waits for " + process(name.first) + " to say where its slot " +
-              std::to_string(name.second) + " is\n";
+  case phase::thanks:
+    for (unsigned peer = 0; peer != processes; ++peer)
+      if (one.awaits_thanks[peer] && !one.thanked[peer])
+        wait(", to get the acknowledgement of", process(peer));
+    break;
+  case phase::barrier:
+    wait(", to meet in its barrier", behind(1U << one.beat));
+    break;
+  }
+}
+
+void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, locks how) {
+  std::unique_lock guard(m_lock, std::defer_lock);
+  if (how == locks::taken)
+    guard.lock();
+  else if (!guard.try_lock())
+    return;
+  for (const auto &[step, one] : m_records)
+    add_waits_of(*one, to);
+  if (which == waits::of_supersteps) {
+    for (const auto &[name, there] : m_remotes)
+      if (!there.waiting.empty())
+        to.push_back({nullptr, "the place of slot " + std::to_string(name.second) + " of",
+                      m_link->name_of(static_cast<int>(name.first))});
+    return;
+  }
+  for (const own_message *one = m_first_own; one; one = one->next) {
+    if (!one->held.is_task)
+      continue;
+    const request &asked = one->asked;
+    std::string what = std::string(name_of_kind(asked.what)) + " of " +
+                       plural(asked.bytes, "byte") + " by " + who();
+    what += one->asks ? ", to know the place of slot " + std::to_string(asked.slot) + " of"
+                      : " that has not ended, to";
+    to.push_back({weft::layer::waiter_of(one->held.task), std::move(what),
+                  m_link->name_of(static_cast<int>(asked.pid))});
+  }
 }
 
 } // namespace weft_lpf

@@ -87,7 +87,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void has_come(int from, std::uint64_t what) noexcept override;
   void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
   void failed(int lost) noexcept override;
-  void add_waits(std::string &text) override;
+  void add_waits(std::vector<weft::layer::outside_wait> &to, waits which, locks how) override;
 
  private:
   enum class mode : std::uint8_t { standard, cached, counted };
@@ -116,6 +116,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   record_ref &record_of(std::uint32_t step);
   /// Returns the record for what arrives; null if the superstep is over.
   record_ref arriving(std::uint32_t step);
+  void list(own_message &one) noexcept;
+  void unlist(own_message &one) noexcept;
+  void add_waits_of(const record &one, std::vector<weft::layer::outside_wait> &to) const;
   void come_with_lock(const record_ref &one, unsigned from, std::uint64_t what, agenda &to_do);
   [[nodiscard]] bool has_surplus(const record &one, agenda &to_do) const;
   void begin_counts(const record_ref &one, agenda &to_do);
@@ -169,6 +172,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::map<std::uint32_t, record_ref> m_records; // of supersteps that are not over
   std::shared_ptr<counts_cache> m_cache;
   std::map<std::pair<unsigned, std::size_t>, remote> m_remotes; // by process and slot
+  own_message *m_first_own = nullptr; // those that have not ended
   bool m_is_closed = false, m_is_broken = false;
 };
 

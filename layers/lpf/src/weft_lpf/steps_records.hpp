@@ -104,7 +104,7 @@ struct steps::counts_cache {
 struct steps::record {
   record(std::uint32_t number, unsigned processes, unsigned rounds)
       : step(number), sent(processes), come(processes), expected(processes), thanked(processes),
-        awaits_thanks(processes), in(rounds), in_count(rounds) {}
+        awaits_thanks(processes), ended(processes), in(rounds), in_count(rounds) {}
 
   const std::uint32_t step;
   phase at = phase::open;
@@ -115,9 +115,9 @@ struct steps::record {
   std::vector<std::uint32_t> sent, come, expected; // messages, by process
   std::uint64_t counted = 0, all_come = 0; // what the caller expects, and has got
   std::uint64_t issued = 0;
-  std::atomic<std::uint64_t> ended{0}; // of these, for reports
   completion_count<> data, thanks;
   std::vector<bool> thanked, awaits_thanks; // by process
+  std::vector<std::uint32_t> ended; // of `sent`, for reports
   holder held;
   // Of the exchange: the count at place i is for the process i places on, at the end from i places before.
   bool exchanges = false;
@@ -155,6 +155,10 @@ struct steps::own_message {
   holder held;
   std::uint32_t step = 0;
   std::uint32_t number = 0; // in the trace; 0: none
+  // With the lock:
+  bool is_listed = false;
+  bool asks = false; // where its slot is
+  own_message *next = nullptr, *before = nullptr; // in the list
   std::unique_ptr<part[]> parts;
   std::atomic<std::size_t> left{0};
   std::atomic<net::outcome> result{net::outcome::done};

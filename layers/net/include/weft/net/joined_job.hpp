@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace net {
@@ -36,6 +37,8 @@ class WEFT_API joined_job {
   /// Without leave(), the others take this process for lost.
   ~joined_job();
 
+  /// Returns where each rank is: "pid 12 on node1".
+  [[nodiscard]] std::vector<std::string> places() const;
   /// Returns the engine, once.
   [[nodiscard]] std::unique_ptr<engine> take_engine();
   /// Begins to listen for losses. `lost(rank)` is called by a thread of the job, until leave().

@@ -160,6 +160,7 @@ class job final : weft_net::member::listener {
   job &operator=(const job &) = delete;
 
   void run(const std::function<void(team &)> &rank);
+  [[nodiscard]] std::vector<std::string> names() const;
 
   // Without a team:
   [[nodiscard]] std::unique_ptr<engine> connect();
@@ -189,7 +190,6 @@ class job final : weft_net::member::listener {
   void check_hosts() const;
   void print_start() const;
   void describe_trace();
-  [[nodiscard]] std::vector<std::string> names() const;
 
   // Of the thread that listens:
   void lost(int rank, const std::string &why) override;
@@ -500,6 +500,7 @@ std::unique_ptr<joined_job> joined_job::by(const share_function &share, int rank
       new joined_job(std::make_unique<state>(std::move(where), meeting_options{share})));
 }
 
+std::vector<std::string> joined_job::places() const { return m_state->here.names(); }
 std::unique_ptr<engine> joined_job::take_engine() { return m_state->here.connect(); }
 void joined_job::start(std::function<void(int rank)> lost) { m_state->here.start(std::move(lost)); }
 void joined_job::stop() noexcept { m_state->here.stop(); }

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the messages between ranks in a trace, for tests."""
+"""What tests of ranks share: they read the messages in traces, and ask why tasks wait."""
+import json
+import re
 import subprocess
+import sys
+import time
 
 
 def messages_of(weft, folder):
@@ -18,7 +22,6 @@ def messages_of(weft, folder):
 
 def arrows_of(weft, folders):
     """Returns how many arrows between tracks begin and end, and how many messages arrive, in a picture of all."""
-    import json
     done = subprocess.run([weft, "trace", "export", "-f", "chrome", *folders], check=True, text=True,
                           capture_output=True, timeout=60).stdout
     events = json.loads(done)["traceEvents"]
@@ -26,3 +29,21 @@ def arrows_of(weft, folders):
     ended = {e["id"]: e for e in events if e["ph"] == "f"}
     arrivals = [e for e in events if " from rank " in e["name"] and not e["name"].startswith("waits")]
     return begun, ended, arrivals
+
+
+def expect_why(weft, command, tasks, environment):
+    """Runs a program that writes its pid, and asks why each of its tasks waits. `tasks` are names and patterns."""
+    running = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        pid = re.match(r"pid (\d+)$", running.stdout.readline())[1]
+        for task, *lines in tasks:
+            for _ in range(600):  # the tasks come to their waits some time after the line
+                done = subprocess.run([weft, "why", pid, task], text=True, capture_output=True, timeout=60)
+                if all(re.search(line, done.stdout, re.M) for line in lines):
+                    break
+                time.sleep(0.1)
+            else:
+                sys.exit(f"weft why says something else of {task}: {done.stdout}{done.stderr}")
+    finally:
+        running.terminate()
+        running.wait(timeout=60)
