@@ -90,6 +90,10 @@ std::vector<std::pair<unsigned, std::string>> describe_types() {
   for (unsigned type = 1; type < k_trace_types; ++type) {
     if (!__atomic_load_n(&type_table()[type].ready, __ATOMIC_ACQUIRE)) // O2 of trace/types.cpp
       continue;
+    if (const std::string_view site = named_spawn_site(type); !site.empty()) {
+      sites.emplace_back(type, std::string("() at ").append(site)); // of a language that names it
+      continue;
+    }
     const spawn_site p = spawn_site_of_type(type);
     if (std::string name = first_of_user(p.calls, p.count, all, own); !name.empty())
       sites.emplace_back(type, std::move(name));

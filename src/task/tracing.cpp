@@ -10,6 +10,8 @@
 #include "ult/backtrace.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -26,11 +28,11 @@ bool is_named(const task &t) noexcept {
   return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit);
 }
 
-void put_access(trace_ring &ring, const task &t, const void *address, access_mode mode,
+void put_access(trace_ring &ring, std::uint32_t id, const void *address, access_mode mode,
                 std::uint64_t bytes, bool by_bytes) noexcept {
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
-    ring.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
+    ring.put_now(trace_event::access, 0, id, reinterpret_cast<std::uintptr_t>(address),
                  std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 |
                      (by_bytes ? k_by_bytes : 0));
 }
@@ -46,8 +48,16 @@ void put_accesses(trace_ring &ring, const task &t, const access *list, std::size
         wanted
             ? wanted->bytes * static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(wanted->count, 0))
             : a->bytes;
-    put_access(ring, t, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
+    put_access(ring, t.trace_id, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
   }
+}
+
+void put_regions(trace_ring &ring, std::uint32_t id, const region_entry *regions,
+                 std::size_t count) noexcept {
+  for (const region_entry *g = regions; g != regions + count; ++g)
+    g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+      put_access(ring, id, reinterpret_cast<const void *>(low), g->mode, end - low, true);
+    });
 }
 
 } // namespace
@@ -104,10 +114,7 @@ void trace_creation(tracer &trace, task &t, const traced_accesses &accesses,
   const bool by_bytes = accesses.region_count > 0 || orders_regions(*t.parent);
   put_accesses(r, t, accesses.first, accesses.first_count, by_bytes);
   put_accesses(r, t, accesses.second, accesses.second_count, by_bytes);
-  for (const region_entry *g = accesses.regions; g != accesses.regions + accesses.region_count; ++g)
-    g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true);
-    });
+  put_regions(r, t.trace_id, accesses.regions, accesses.region_count);
 }
 
 namespace {
@@ -124,6 +131,68 @@ void note_type_spawn_site(std::size_t type) noexcept {
 }
 
 spawn_site spawn_site_of_type(std::size_t type) noexcept { return g_type_spawn_sites[type]; }
+
+namespace {
+
+// Each is set once, by the thread that meets the type, and stays: a reader may have it.
+std::atomic<const char *> g_named_sites[k_trace_types];
+
+} // namespace
+
+// O1: release and acquire, with each other: the text.
+void name_spawn_site(std::uint16_t type, std::string_view site) noexcept {
+  char *const text = static_cast<char *>(std::malloc(site.size() + 1));
+  if (!text)
+    return;
+  text[site.copy(text, site.size())] = '\0';
+  const char *none = nullptr;
+  if (!g_named_sites[type].compare_exchange_strong(none, text, std::memory_order_acq_rel)) // O1
+    std::free(text);
+}
+bool has_named_site(std::uint16_t type) noexcept {
+  return g_named_sites[type].load(std::memory_order_relaxed) != nullptr; // a hint
+}
+std::string_view named_spawn_site(std::size_t type) noexcept {
+  const char *const text = g_named_sites[type].load(std::memory_order_acquire); // O1
+  return text ? text : "";
+}
+
+std::uint32_t trace_external_creation(tracer &trace, const char *label, const void *group,
+                                      const region_entry *regions, std::size_t count) noexcept {
+  trace_ring &r = trace.ring;
+  const std::uint32_t id = r.fresh_id();
+  r.ending = 0;
+  r.put(trace_event::create, trace.types.find(label, nullptr), id,
+        r.running | std::uint64_t{std::min<std::size_t>(count, 0xffffff)} << 32,
+        reinterpret_cast<std::uintptr_t>(group));
+  if (traces(trace_level::graph))
+    put_regions(r, id, regions, count);
+  return id;
+}
+
+traced_body trace_external_begin(tracer &trace, std::uint32_t task, const char *label) noexcept {
+  trace_ring &r = trace.ring;
+  const std::uint32_t id = traces(trace_level::tasks) ? task : r.fresh_id();
+  const traced_body body{id, std::exchange(r.running, id), trace.types.find(label, nullptr)};
+  r.ending = 0;
+  r.put(trace_event::begin, body.type, id, body.outer, k_external);
+  return body;
+}
+
+void trace_external_end(tracer &trace, const traced_body &body) noexcept {
+  trace.ring.running = body.outer;
+  trace.ring.ending = body.task;
+  trace.ring.put(trace_event::end, body.type, body.task);
+}
+
+void trace_external_skipped(tracer &trace, std::uint32_t task, const char *label) noexcept {
+  trace_ring &r = trace.ring;
+  const std::uint32_t id = traces(trace_level::tasks) ? task : r.fresh_id();
+  const std::uint16_t type = trace.types.find(label, nullptr);
+  r.put(trace_event::begin, type, id, r.running, k_skipped | k_external);
+  r.put(trace_event::end, type, id, k_skipped);
+  r.ending = id;
+}
 
 void trace_abandoned(task &t) noexcept {
   if (tracer *x = this_thread_context()->trace; x && traces(trace_level::tasks))

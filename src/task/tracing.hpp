@@ -13,6 +13,7 @@
 
 #include <weft/access.hpp>
 
+#include <string_view>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -43,6 +44,16 @@ void trace_creation(tracer &trace, task &t, const traced_accesses &accesses,
 /// Records the same for a task with at most one access, for which nothing else asks for the general
 /// path. Returns false, and records nothing, for other tasks.
 bool trace_common_creation(tracer &trace, task &t, const access *only) noexcept;
+/// Records a task that a layer runs by itself, as created by what runs in the slot, with the regions
+/// that it names.
+WEFT_COLD std::uint32_t trace_external_creation(tracer &trace, const char *label, const void *group,
+                                                const region_entry *regions,
+                                                std::size_t count) noexcept;
+/// Notes where the tasks of a type were spawned, as a report shows it, unless it is known.
+WEFT_COLD void name_spawn_site(std::uint16_t type, std::string_view site) noexcept;
+[[nodiscard]] WEFT_COLD bool has_named_site(std::uint16_t type) noexcept;
+/// Returns that place; empty where it is not known.
+[[nodiscard]] std::string_view named_spawn_site(std::size_t type) noexcept;
 WEFT_COLD void trace_abandoned(task &t) noexcept;
 /// Records that nothing holds the task back any more.
 WEFT_COLD void trace_ready(const task &t) noexcept;
@@ -111,6 +122,14 @@ WEFT_INLINE void trace_lone_end(const task &t) noexcept {
     trace_left(*x, t);
   x->ring.running = 0;
 }
+
+/// Records that a body of a task that a layer runs by itself begins; `task` is its name in the trace.
+[[nodiscard]] WEFT_COLD traced_body trace_external_begin(tracer &trace, std::uint32_t task,
+                                                         const char *label) noexcept;
+/// Records its end, at every level: the slot may have no other record for long.
+WEFT_COLD void trace_external_end(tracer &trace, const traced_body &body) noexcept;
+WEFT_COLD void trace_external_skipped(tracer &trace, std::uint32_t task,
+                                      const char *label) noexcept;
 
 WEFT_COLD void trace_skipped(task &t) noexcept;
 /// Records that the worker adopts a thread; `root` is the thread's task.

@@ -92,6 +92,7 @@ enum body_flag : std::uint64_t {
   k_round = 1, // of a recorded task: not counted as executed
   k_skipped = 2, // its group was cancelled
   k_again = 4, // the body is to run once more
+  k_external = 16, // a thread of a layer runs it
   k_branch = 8, // a join's branch that was taken by another worker: neither created nor counted
 };
 inline constexpr std::uint64_t k_most_callers = 64; // of a coroutine that leaves

@@ -144,7 +144,7 @@ worker *free_slot(runtime &rt) {
     worker *w = rt.slots[id].load(std::memory_order_relaxed);
     if (!w)
       return &make_worker(rt, id);
-    if (!w->adopted && !w->stand_in)
+    if (!w->adopted && !w->stand_in && !w->lent)
       return w;
   }
   return nullptr;
@@ -241,6 +241,16 @@ void settle_on_thread(worker &w) {
   set_this_thread_context(&w);
   count_hardware(w.id, *w.counts);
   watch_this_thread(w.id);
+}
+
+worker *lend_slot(runtime &rt) {
+  worker *const w = rt.external_threads < k_thread_slots - rt.workers ? free_slot(rt) : nullptr;
+  if (w) {
+    ++rt.external_threads;
+    w->lent = true;
+    block_of_slot(w->id, block_kind::thread);
+  }
+  return w;
 }
 
 worker *make_spare_worker(runtime &rt, spare &taker) {

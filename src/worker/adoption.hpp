@@ -20,6 +20,9 @@ WEFT_COLD worker &adopt();
 void settle_on_thread(worker &w);
 /// Makes a worker for a spare, in a free slot; returns null when all slots are taken.
 worker *make_spare_worker(runtime &rt, spare &taker);
+/// Returns a slot for a thread that is not adopted; null when all are taken. The caller has the start
+/// lock.
+worker *lend_slot(runtime &rt);
 /// Makes a slot's worker, without a thread. The caller has the start lock.
 worker &make_worker(runtime &rt, unsigned id);
 /// Ends what a thread has done as a task; throws what that has thrown.

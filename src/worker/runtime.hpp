@@ -52,6 +52,7 @@ struct alignas(128) worker : thread_context {
   unsigned last_set = 0; // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false; // it has adopted an external thread
+  bool lent = false; // to a thread that is not adopted (body_log.hpp); with the start lock
   bool keeps_to_own = false; // see sleep_apart.hpp
   bool is_carried = false; // its thread is a lightweight one that parks: see carried_bed.hpp
   bool leaves_loop = false; // the thread goes back to its own stack, to park there

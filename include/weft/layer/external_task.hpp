@@ -4,6 +4,7 @@
 
 #include <weft/access.hpp>
 #include <weft/detail/core.hpp>
+#include <weft/layer/external_body.hpp>
 #include <weft/region.hpp>
 
 #include <cstddef>
@@ -29,15 +30,24 @@ using external_task = detail::task;
 WEFT_API bool enter_external_task(external_task *parent, const access *list, std::size_t count,
                                   void (*onready)(void *), void *context, external_task **self);
 
+/// Says in which slot a creation is counted and recorded, and by what name.
+struct noted_creation {
+  body_log *log;
+  described_body what;
+  std::uint32_t number = 0; ///< of the task in a trace, for begin_body()
+};
+
 /// Does the same for a task whose accesses are regions: they are ordered where their bytes overlap.
-/// All children of one parent name objects, or all name regions. `label` is for messages.
+/// All children of one parent name objects, or all name regions. `label` is for messages. `noted`
+/// may be null: then nothing counts the task.
 ///
 /// Threads. As enter_external_task().
 /// Errors. As enter_external_task(); invalid_argument for an impossible region, and where earlier
 /// children have named objects. After an error there is no task.
 WEFT_API bool enter_external_regions(external_task &parent, const region_access *list,
                                      std::size_t count, const char *label, void (*onready)(void *),
-                                     void *context, external_task **self);
+                                     void *context, external_task **self,
+                                     noted_creation *noted = nullptr);
 
 /// Calls `visit(context, address)` for each address that children of `parent` have named and that
 /// may have to be waited for; the calls may include other addresses. Where accesses are ordered as

@@ -425,7 +425,7 @@ static PyObject *group_exit(PyObject *self, PyObject *args) {
   }
   if (raised && raised != Py_None)
     cancel_pool(&group->pool);
-  const int waited = wait_for_pool(&group->pool);
+  const int waited = wait_for_pool(&group->pool, ORDER_GROUP);
   group->scope->group = group->outer;
   group->scope = NULL;
   group->outer = NULL;
@@ -492,14 +492,14 @@ static PyObject *this_task(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothin
 }
 
 static PyObject *leave(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
-  return PyLong_FromLong(begin_blocking());
+  return PyLong_FromLongLong(begin_blocking());
 }
 
 static PyObject *come_back(PyObject *Py_UNUSED(self), PyObject *saved) {
-  const long bits = PyLong_AsLong(saved);
+  const long long bits = PyLong_AsLongLong(saved);
   if (bits == -1 && PyErr_Occurred())
     return NULL;
-  end_blocking((int)bits);
+  end_blocking(bits);
   Py_RETURN_NONE;
 }
 

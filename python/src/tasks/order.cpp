@@ -5,6 +5,7 @@
 #include <weft/layer/external_task.hpp>
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <vector>
 
@@ -41,6 +42,16 @@ weft::region_access access_of(const order_region &from) {
   return {weft::region(from.first, 1, 3, dimensions), mode_of(from.mode)};
 }
 
+weft::layer::body_log *log_of(order_log *log) noexcept {
+  return reinterpret_cast<weft::layer::body_log *>(log);
+}
+order_log *handle_of(weft::layer::body_log *log) noexcept {
+  return reinterpret_cast<order_log *>(log);
+}
+weft::layer::described_body described(const order_body &body) noexcept {
+  return {&order_label_of, &order_spawn_site_of, body.task, body.group};
+}
+
 void write_why(char *why, std::size_t size, const char *text) noexcept {
   std::snprintf(why, size, "%s", text);
 }
@@ -66,19 +77,49 @@ order_node *order_make_parent(char *why, size_t size) try {
 }
 
 int order_enter(order_node *parent, const order_region *list, size_t count, void (*ready)(void *),
-                void *context, order_node **self, char *why, size_t size) try {
+                order_log *log, order_body *body, order_node **self, char *why, size_t size) try {
   std::vector<weft::region_access> all;
   all.reserve(count);
   for (std::size_t i = 0; i != count; ++i)
     all.push_back(access_of(list[i]));
-  return weft::layer::enter_external_regions(*task_of(parent), all.data(), count, "task of Python",
-                                             ready, context,
-                                             reinterpret_cast<external_task **>(self))
-             ? 1
-             : 0;
+  weft::layer::noted_creation noted{log_of(log), described(*body)};
+  const bool is_ready = weft::layer::enter_external_regions(
+      *task_of(parent), all.data(), count, "task of Python", ready, body->task,
+      reinterpret_cast<external_task **>(self), &noted);
+  body->number = noted.number;
+  return is_ready ? 1 : 0;
 } catch (const std::exception &error) {
   write_why(why, size, error.what());
   return -1;
+}
+
+order_log *order_own_log(void) { return handle_of(weft::layer::own_log()); }
+order_log *order_borrow_log(void) { return handle_of(weft::layer::borrow_log()); }
+void order_give_back_log(order_log *log) { weft::layer::give_back_log(*log_of(log)); }
+void order_note_creation(order_log *log, order_body *body) {
+  body->number = weft::layer::note_creation(*log_of(log), described(*body));
+}
+void order_begin_body(order_log *log, const order_body *body, order_running *self) {
+  static_assert(sizeof(weft::layer::running_body) <= sizeof self->space);
+  weft::layer::running_body begun;
+  weft::layer::begin_body(*log_of(log), body->number, described(*body), begun);
+  std::memcpy(self->space, &begun, sizeof begun);
+}
+void order_end_body(order_log *log, order_running *self) {
+  weft::layer::running_body begun;
+  std::memcpy(&begun, self->space, sizeof begun);
+  weft::layer::end_body(*log_of(log), begun);
+}
+void order_skip_body(order_log *log, const order_body *body) {
+  weft::layer::skip_body(*log_of(log), body->number, described(*body));
+}
+uint32_t order_sleep(order_log *log, order_wait what) {
+  return weft::layer::sleep_body(log_of(log), static_cast<weft::layer::body_wait>(what));
+}
+void order_wake(order_log *log, uint32_t asleep) { weft::layer::wake_body(log_of(log), asleep); }
+uint64_t order_wait_begins(void) { return weft::layer::wait_begins(); }
+void order_wait_is_over(order_log *log, uint64_t since, const void *group) {
+  weft::layer::wait_is_over(log_of(log), since, group);
 }
 
 void order_end(order_node *self) { weft::layer::end_external_task(*task_of(self)); }

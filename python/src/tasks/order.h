@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,43 @@ typedef struct order_region {
 /* Holds one task, or the tasks that one parent spawns. */
 typedef struct order_node order_node;
 
+/* Holds where a thread counts and traces bodies: a slot of Weft's. */
+typedef struct order_log order_log;
+
+/* Describes a task for a counter or a trace. */
+typedef struct order_body {
+  void *task; /* a Task */
+  const void *group; /* null: the parent waits for it */
+  uint32_t number; /* in the trace; 0 for none */
+} order_body;
+
+/* Supplied by run.c; called with the GIL, by the calls that take an order_body. The label lives as long as the task. */
+const char *order_label_of(void *task);
+void order_spawn_site_of(void *task, char *text, size_t size);
+
+typedef enum order_wait { ORDER_CHILDREN, ORDER_GROUP, ORDER_END_OF_TASK, ORDER_OUTSIDE } order_wait;
+
+/* What order_begin_body() hands to order_end_body(). */
+typedef struct order_running {
+  uint64_t space[7];
+} order_running;
+
+/* Returns the slot of the calling thread, which becomes known to Weft; null: there is none. */
+order_log *order_own_log(void);
+/* Returns a slot for bodies of the calling thread until it is given back; null: there is none. */
+order_log *order_borrow_log(void);
+void order_give_back_log(order_log *log);
+/* Notes a task without data; order_enter() notes those with. */
+void order_note_creation(order_log *log, order_body *body);
+void order_begin_body(order_log *log, const order_body *body, order_running *self);
+void order_end_body(order_log *log, order_running *self);
+void order_skip_body(order_log *log, const order_body *body);
+/* What runs in a slot leaves it to wait, and goes on, perhaps in another. `log` may be null. */
+uint32_t order_sleep(order_log *log, order_wait what);
+void order_wake(order_log *log, uint32_t asleep);
+uint64_t order_wait_begins(void);
+void order_wait_is_over(order_log *log, uint64_t since, const void *group);
+
 /* Returns how many tasks may run at once: the workers of Weft, which starts. Returns -1 with a sentence in `why` (of
    `size` bytes) where it cannot. */
 int order_workers(char *why, size_t size);
@@ -37,9 +75,9 @@ order_node *order_make_parent(char *why, size_t size);
 
 /* Enters a task behind its siblings. `ready(context)` is called by the thread that makes the task ready, which may have
    no thread state of Python, and must not wait. Returns 1 where the task is ready and `ready` is not called, 0 where it
-   is not, -1 with a sentence in `why`; *self is written first. One call at a time for one parent. */
+   is not, -1 with a sentence in `why`; *self is written first. One call at a time for one parent. `log` may be null. */
 int order_enter(order_node *parent, const order_region *list, size_t count, void (*ready)(void *),
-                void *context, order_node **self, char *why, size_t size);
+                order_log *log, order_body *body, order_node **self, char *why, size_t size);
 
 /* Ends a task, or a parent, whose body has ended. It is the last use of the node. Any thread. */
 void order_end(order_node *self);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ static PyObject *g_coroutine_type;
 
 static __thread Task *t_task; /* whose body is the innermost here */
 static __thread Root *t_root;
+static __thread order_log *t_log; /* where bodies of this thread are counted; null: there is none here */
 static __thread int t_depth; /* bodies on top of each other */
 static __thread bool t_is_runner, t_has_slot, t_is_blocked;
 static __thread long t_in_a_row; /* bodies since the GIL was offered */
@@ -83,13 +85,22 @@ static bool needs_runner(bool waits) {
   return (waits && awake <= 0) || g_ready_blocking.first || (g_ready.first && awake < g_limit);
 }
 
+static void give_back_log(void) {
+  if (t_log)
+    order_give_back_log(t_log);
+  t_log = NULL;
+}
+
 typedef struct Saved {
-  bool slot, counted;
+  bool slot, counted, logged;
+  uint32_t asleep; /* for order_wake() */
 } Saved;
 
-/* Lets other threads have the caller's slot. */
-static Saved leave_slot(void) {
-  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked};
+/* Lets other threads have the caller's slot while it waits. */
+static Saved leave_slot(order_wait what) {
+  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked, t_log != NULL,
+                       order_sleep(t_log, what)};
+  give_back_log();
   g_active -= saved.slot;
   g_blocked += saved.counted;
   t_has_slot = false;
@@ -104,6 +115,10 @@ static void take_slot_again(Saved saved) {
   t_has_slot = saved.slot;
   if (saved.counted)
     t_is_blocked = false;
+  if (saved.logged)
+    t_log = order_borrow_log();
+  if (t_log || !saved.logged)
+    order_wake(t_log, saved.asleep);
 }
 
 /* ---- runners ---- */
@@ -203,12 +218,85 @@ PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     }
     ++g_idle;
     pthread_mutex_unlock(&g_lock);
+    give_back_log();
     Py_BEGIN_ALLOW_THREADS;
     while (sem_wait(&g_work) != 0 && errno == EINTR) {
     }
     Py_END_ALLOW_THREADS;
   }
+  give_back_log();
   Py_RETURN_NONE;
+}
+
+/* ---- what counters and traces know ---- */
+
+/* Sets the label of a task that has none to the name of its function. */
+static void name_by_function(Task *t) {
+  PyObject *function = t->function, *inner = NULL;
+  Py_XINCREF(function);
+  while (function && (inner = PyObject_GetAttrString(function, "func")) != NULL) { /* a partial */
+    Py_DECREF(function);
+    function = inner;
+  }
+  PyErr_Clear();
+  if (function && !(t->label = PyObject_GetAttrString(function, "__qualname__"))) {
+    PyErr_Clear();
+    t->label = PyObject_GetAttrString(function, "__name__");
+  }
+  if (function && !t->label) {
+    PyErr_Clear();
+    t->label = PyType_GetName(Py_TYPE(function));
+  }
+  PyErr_Clear();
+  if (t->label && !PyUnicode_Check(t->label))
+    Py_CLEAR(t->label);
+  Py_XDECREF(function);
+}
+
+const char *order_label_of(void *task) {
+  Task *const t = task;
+  if (!t->label)
+    name_by_function(t);
+  Py_ssize_t size;
+  const char *const text = t->label ? PyUnicode_AsUTF8AndSize(t->label, &size) : NULL;
+  if (!text)
+    PyErr_Clear();
+  return text ? text : "task of Python";
+}
+
+/* Writes the file and the line of a frame. Returns whether they are the program's. */
+static bool write_line(PyObject *frame, char *text, size_t size) {
+  PyObject *const code = PyObject_GetAttrString(frame, "f_code");
+  PyObject *const file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
+  PyObject *const line = file ? PyObject_GetAttrString(frame, "f_lineno") : NULL;
+  Py_ssize_t length;
+  const char *const name = file && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
+  const bool is_ours = name && strstr(name, "/weftrt/_") != NULL;
+  if (name && line && !is_ours)
+    PyOS_snprintf(text, size, "%s:%ld", name, PyLong_AsLong(line));
+  PyErr_Clear();
+  Py_XDECREF(code);
+  Py_XDECREF(file);
+  Py_XDECREF(line);
+  return !is_ours;
+}
+
+/* Writes the line of the program that the caller is in, which spawns. */
+void order_spawn_site_of(void *task, char *text, size_t size) {
+  (void)task;
+  PyObject *frame = (PyObject *)PyEval_GetFrame();
+  Py_XINCREF(frame);
+  while (frame && frame != Py_None && !write_line(frame, text, size)) {
+    PyObject *const outer = PyObject_GetAttrString(frame, "f_back");
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  PyErr_Clear();
+  Py_XDECREF(frame);
+}
+
+static order_body body_of(Task *t) {
+  return (order_body){t, Py_TYPE(t->holder) == g_group_type ? t->pool : NULL, t->number};
 }
 
 /* ---- scopes ---- */
@@ -447,30 +535,51 @@ static PyObject *refuse_coroutine(PyObject *coroutine) {
   return NULL;
 }
 
+/* Gives the log back that a host has borrowed for one body; a runner keeps it until it is idle. */
+static void keep_log(bool borrowed) {
+  if (borrowed && !(t_is_runner && t_depth == 0))
+    give_back_log();
+}
+
 /* Runs a task that was taken from its lists. */
 static void run_body(Task *t) {
+  const bool borrows = !t_log, is_noted = t->is_noted;
+  if (borrows)
+    t_log = order_borrow_log();
   if (t->cancelled || t->pool->cancelled) {
     t->cancelled = true;
+    const order_body body = body_of(t);
+    if (t_log && is_noted)
+      order_skip_body(t_log, &body);
     end_body(t, NULL, NULL);
+    keep_log(borrows);
     return;
   }
   Task *const outer = t_task;
   Py_INCREF((PyObject *)t);
   t_task = t;
   ++t_depth;
+  order_running running = {{0}};
+  const order_body body = body_of(t);
+  const bool began = t_log && is_noted;
+  if (began)
+    order_begin_body(t_log, &body, &running);
   PyObject *result = PyObject_Call(t->function, t->arguments, t->keywords);
   if (result && (PyObject *)Py_TYPE(result) == g_coroutine_type)
     result = refuse_coroutine(result);
+  if (began && t_log)
+    order_end_body(t_log, &running);
   --t_depth;
   t_task = outer;
   PyObject *error = NULL;
   if (!result) {
     error = take_exception();
-    if (!t->label && (t->label = PyObject_GetAttrString(t->function, "__qualname__")) == NULL)
-      PyErr_Clear();
+    if (!t->label)
+      name_by_function(t);
   }
   end_body(t, result, error);
   Py_DECREF(t);
+  keep_log(borrows);
   if (++t_in_a_row % k_tasks_in_a_row ==
       0) { /* bodies in C never look whether another thread wants the GIL */
     Py_BEGIN_ALLOW_THREADS;
@@ -524,8 +633,8 @@ static int sleep_until(sem_t *woken, double seconds) {
 }
 
 /* Sleeps with the slot given up. Under g_lock, which it leaves. */
-static int sleep_and_unlock(Waiter *waiter, double seconds) {
-  const Saved saved = leave_slot();
+static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
+  const Saved saved = leave_slot(what);
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
   const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
@@ -546,10 +655,10 @@ static bool may_host(const Task *t, bool *takes) {
    was meant for the program. */
 static int host_and_unlock(Task *t, bool takes) {
   const unsigned generation = g_generation;
-  Saved left = {false, false};
+  Saved left = {0};
   take_ready(t);
   if (t->blocking)
-    left = leave_slot();
+    left = leave_slot(ORDER_OUTSIDE);
   g_active += takes;
   t_has_slot |= takes;
   const bool more = needs_runner(t->blocking);
@@ -580,7 +689,7 @@ static int host_and_unlock(Task *t, bool takes) {
   return interrupted;
 }
 
-int wait_for_pool(Pool *pool) {
+static int run_or_sleep(Pool *pool, order_wait what) {
   for (;;) {
     pthread_mutex_lock(&g_lock);
     if (pool->open == 0) {
@@ -597,7 +706,7 @@ int wait_for_pool(Pool *pool) {
     Waiter waiter;
     sem_init(&waiter.woken, 0, 0);
     pool->waiter = &waiter;
-    const int slept = sleep_and_unlock(&waiter, -1);
+    const int slept = sleep_and_unlock(&waiter, -1, what);
     pthread_mutex_lock(&g_lock);
     pool->waiter = NULL;
     pthread_mutex_unlock(&g_lock);
@@ -607,11 +716,23 @@ int wait_for_pool(Pool *pool) {
   }
 }
 
+int wait_for_pool(Pool *pool, order_wait what) {
+  const uint64_t since = order_wait_begins();
+  const bool borrows = !t_log && pool->open > 0; /* once for all bodies that it hosts; open is a hint */
+  if (borrows)
+    t_log = order_borrow_log();
+  const int waited = run_or_sleep(pool, what);
+  if (waited == 0)
+    order_wait_is_over(t_log, since, what == ORDER_GROUP ? pool : NULL);
+  keep_log(borrows);
+  return waited;
+}
+
 int wait_for_children(Scope *scope) {
   for (Group *group = scope->group; group; group = group->outer)
-    if (wait_for_pool(&group->pool) < 0)
+    if (wait_for_pool(&group->pool, ORDER_GROUP) < 0)
       return -1;
-  if (wait_for_pool(&scope->own) < 0)
+  if (wait_for_pool(&scope->own, ORDER_CHILDREN) < 0)
     return -1;
   if (scope->order && !scope->group && (!scope->task || scope->task->order != scope->order)) {
     order_end(scope->order); /* nothing refers to it, and it remembers all that was named */
@@ -634,7 +755,7 @@ static int wait_once_for_task(Task *t, double seconds) {
   Waiter waiter = {.next = t->waiters};
   sem_init(&waiter.woken, 0, 0);
   t->waiters = &waiter;
-  const int slept = sleep_and_unlock(&waiter, seconds);
+  const int slept = sleep_and_unlock(&waiter, seconds, ORDER_END_OF_TASK);
   pthread_mutex_lock(&g_lock);
   for (Waiter **link = &t->waiters; *link; link = &(*link)->next)
     if (*link == &waiter) {
@@ -663,19 +784,19 @@ int wait_for_task(Task *t, double seconds) {
   return slept < 0 ? -1 : over;
 }
 
-int begin_blocking(void) {
+long long begin_blocking(void) {
   pthread_mutex_lock(&g_lock);
-  const Saved saved = leave_slot();
+  const Saved saved = leave_slot(ORDER_OUTSIDE);
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
   if (starts && start_runner() < 0)
     PyErr_Clear(); /* then this thread's tasks wait for the end of the time */
-  return saved.slot | saved.counted << 1;
+  return saved.slot | saved.counted << 1 | saved.logged << 2 | (long long)saved.asleep << 3;
 }
 
-void end_blocking(int saved) {
+void end_blocking(long long saved) {
   pthread_mutex_lock(&g_lock);
-  take_slot_again((Saved){saved & 1, saved >> 1});
+  take_slot_again((Saved){saved & 1, saved >> 1 & 1, saved >> 2 & 1, (uint32_t)(saved >> 3)});
   pthread_mutex_unlock(&g_lock);
 }
 
@@ -746,7 +867,7 @@ static int hold_creator_back(void) {
     return 0;
   }
   pthread_mutex_lock(&g_lock);
-  const Saved saved = leave_slot();
+  const Saved saved = leave_slot(ORDER_OUTSIDE);
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
   int failed = starts ? start_runner() : 0;
@@ -805,6 +926,12 @@ int enter_task(Task *t, const RegionList *regions) {
   t->pool = scope->group ? &scope->group->pool : &scope->own;
   Py_INCREF(t->holder);
   Py_INCREF((PyObject *)t); /* until it is complete */
+  order_log *const log = t_log ? t_log : order_own_log();
+  order_body body = body_of(t);
+  t->is_noted = log != NULL;
+  if (log && !regions->count)
+    order_note_creation(log, &body);
+  t->number = body.number;
   pthread_mutex_lock(&g_lock);
   ++t->pool->open;
   ++g_live;
@@ -812,8 +939,9 @@ int enter_task(Task *t, const RegionList *regions) {
   if (regions->count) {
     pthread_mutex_unlock(&g_lock);
     char why[512];
-    entered = order_enter(scope->order, regions->items, regions->count, &task_is_ready, t,
+    entered = order_enter(scope->order, regions->items, regions->count, &task_is_ready, log, &body,
                           &t->order, why, sizeof why);
+    t->number = body.number; /* no body begins before: the caller has the GIL */
     pthread_mutex_lock(&g_lock);
     if (entered < 0) {
       --t->pool->open;
@@ -948,6 +1076,7 @@ void forget_in_child(void) {
   g_active = g_runners = g_idle = g_blocked = g_live = 0;
   g_is_over = false;
   t_has_slot = t_is_runner = t_is_blocked = false;
+  t_log = NULL;
   Scope *const scope = t_task ? t_task->scope : t_root ? &t_root->scope : NULL;
   if (scope) {
     scope->own = (Pool){0};

@@ -88,9 +88,11 @@ struct Task {
   Waiter *waiters;
   Callback *callbacks;
   unsigned generation; /* of the process: fork() begins a new one */
+  uint32_t number; /* in the trace; 0 for none */
   unsigned char state; /* task_state */
   bool cancelled; /* before its body began */
   bool retrieved; /* its exception was seen */
+  bool is_noted; /* its creation is counted, and so is its body */
   bool blocking; /* it may block outside of Weft, and takes no slot */
 };
 
@@ -138,8 +140,9 @@ void destroy_scope(Scope *scope, bool is_of_this_process);
 /* Gives a new task its place behind its siblings. Returns 0, or -1 with an exception; then there is no task. */
 int enter_task(Task *task, const RegionList *regions);
 
-/* Waits for the tasks of a pool, and runs the ready ones meanwhile. Returns 0, or -1 with an exception. */
-int wait_for_pool(Pool *pool);
+/* Waits for the tasks of a pool, of children or of a group, and runs the ready ones meanwhile. Returns 0, or -1 with an
+   exception. */
+int wait_for_pool(Pool *pool, order_wait what);
 /* Waits for the end of a body; `seconds` < 0: without limit. Returns 1 when it has ended, 0 when the time is over, -1
    with an exception. */
 int wait_for_task(Task *task, double seconds);
@@ -156,8 +159,8 @@ void cancel_pool(Pool *pool);
 bool add_callback(Task *task, Callback *callback);
 
 /* Begins a time in which the caller may block outside of Weft, and ends it with what begin_blocking() has returned. */
-int begin_blocking(void);
-void end_blocking(int saved);
+long long begin_blocking(void);
+void end_blocking(long long saved);
 
 /* Waits for all tasks of the process and ends the runners. Returns 0, or -1 with an exception. */
 int finish_tasks(void);

@@ -2,6 +2,7 @@
 // What layers need: lightweight threads, which are not tasks, and tasks that the layer runs by
 // itself.
 #include "api/cpp/regions.hpp"
+#include "api/layer/external_body.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
@@ -11,6 +12,7 @@
 #include "monitor/suspend_word.hpp"
 #include "os/thread_state.hpp"
 #include "task/complete.hpp"
+#include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "ult/light_thread.hpp"
 #include "ult/suspension_check.hpp"
@@ -252,6 +254,28 @@ bool enter(task &t, const access *list, std::size_t count) {
 
 } // namespace
 
+namespace {
+
+/// Records the creation, before the task can run.
+void trace_creation_of(task &t, noted_creation &noted, const checked_regions &named) {
+  tracer *const x = noted.log ? noted.log->trace : nullptr;
+  if (!x || !traces(trace_level::tasks))
+    return;
+  t.parent->trace_id = x->ring.running;
+  t.trace_id = noted.number =
+      trace_external_creation(*x, noted.what.label(noted.what.task), noted.what.group,
+                              named.data(), named.size());
+  note_spawn_site(*x, noted.what);
+}
+
+void count_creation(counter_block &counts, std::size_t accesses, bool ready) noexcept {
+  count(ready ? counts.free_at_once : counts.waited);
+  if (accesses > 1)
+    count(counts.more_accesses, accesses - 1);
+}
+
+} // namespace
+
 bool enter_external_task(external_task *parent, const access *list, std::size_t count,
                          void (*onready)(void *), void *context, external_task **self) {
   worker &w = this_worker();
@@ -270,7 +294,7 @@ bool enter_external_task(external_task *parent, const access *list, std::size_t 
 
 bool enter_external_regions(external_task &parent, const region_access *list, std::size_t count,
                             const char *label, void (*onready)(void *), void *context,
-                            external_task **self) {
+                            external_task **self, noted_creation *noted) {
   worker &w = this_worker();
   if (parent.children_domain && !orders_regions(parent))
     throw_error(errc::invalid_argument,
@@ -284,9 +308,16 @@ bool enter_external_regions(external_task &parent, const region_access *list, st
   t->label = label;
   ++parent.owned_children;
   *self = t;
+  if (noted)
+    trace_creation_of(*t, *noted, checked);
   try {
-    return enter_regions(*t, nullptr, 0, nullptr, 0, checked.data(), checked.size());
+    const bool ready = enter_regions(*t, nullptr, 0, nullptr, 0, checked.data(), checked.size());
+    if (noted && noted->log)
+      count_creation(*noted->log->counts, checked.size(), ready);
+    return ready;
   } catch (...) {
+    if (noted && noted->number)
+      noted->log->trace->ring.put(trace_event::abandon, 0, noted->number);
     --parent.owned_children;
     detail::task_abandon(t);
     try {

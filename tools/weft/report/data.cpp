@@ -59,6 +59,7 @@ class collector {
   std::int64_t m_first = 0;
   std::vector<type_row> m_types; // by number
   std::vector<bool> m_is_own;    // the program's own code, which is no type of tasks
+  double m_external_ns = 0; // of bodies on such threads
   std::unordered_map<std::uint32_t, double> m_exec; // of tasks that have not ended
   struct raw_cell {
     double tasks = 0, idle = 0, away = 0, most = 0;
@@ -72,6 +73,7 @@ class collector {
     std::int64_t since;
   };
   std::unordered_map<std::uint32_t, wait> m_waiting; // by task
+  std::vector<bool> m_is_external; // those on which such threads run tasks
   live_tasks m_live;
 };
 
@@ -128,6 +130,8 @@ void collector::use(const slice &part) {
     m_data.task_ns += ns;
     if (part.began_in)
       m_coroutines[part.began_in].ran_ns += ns;
+    if (part.slot < m_is_external.size() && m_is_external[part.slot])
+      m_external_ns += ns;
     type_row &row = m_types[part.type % k_trace_types];
     row.exec_ns += ns;
     double whole = ns;
@@ -155,12 +159,18 @@ void collector::use(const slice &part) {
 }
 
 void collector::count(const trace_item &item) {
-  if (static_cast<trace_event>(item.record->event) == trace_event::root &&
-      item.slot < k_trace_types) {
+  const auto event = static_cast<trace_event>(item.record->event);
+  const bool is_external =
+      event == trace_event::begin && (item.record->b & k_external) && item.record->a == 0;
+  if (is_external && item.slot < k_trace_types) {
+    m_is_external.resize(std::max<std::size_t>(m_is_external.size(), item.slot + 1));
+    m_is_external[item.slot] = true;
+  }
+  if ((event == trace_event::root || is_external) && item.slot < k_trace_types) {
     m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), item.slot + 1));
     m_is_thread[item.slot] = true;
   }
-  if (static_cast<trace_event>(item.record->event) == trace_event::decided)
+  if (event == trace_event::decided)
     m_data.decisions.push_back({static_cast<double>(m_reader.ns(item.record->time) - m_first),
                                 m_reader.type_name(item.record->type),
                                 static_cast<double>(item.record->a) / 1000});
@@ -260,6 +270,9 @@ void collector::run() {
     count(i);
   }
   all.finish();
+  if (m_data.idle_ns > 0) // a worker has nothing to do while such a thread runs a task in its place
+    m_data.idle_share = std::max(1 - m_external_ns / m_data.idle_ns, 0.0);
+  m_data.idle_ns *= m_data.idle_share;
   finish_cells();
   finish_types();
   finish_coroutines();
@@ -284,7 +297,7 @@ void explain_idleness(const trace_graph &graph, const trace_reader &reader, repo
   const double width = data.duration_ns / static_cast<double>(data.columns);
   for (const auto &track : data.tracks)
     for (std::size_t c = 0; c < data.columns; ++c) {
-      const double ns = static_cast<double>(track[c].idle) * width;
+      const double ns = static_cast<double>(track[c].idle) * width * data.idle_share;
       if (ns <= 0)
         continue;
       const auto now =

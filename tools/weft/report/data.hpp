@@ -74,6 +74,7 @@ struct report_data {
   unsigned workers = 0;
   double duration_ns = 0, begin_ns = 0;
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
+  double idle_share = 1; // of the workers' idle time, in which no other thread ran a task in their place
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
   std::vector<std::string> notes, warnings;
   std::vector<std::string> track_names;
