@@ -4,6 +4,7 @@
     import weftrt
     weftrt.install()          # first in the program; or: python -m weftrt program.py
     print(weftrt.doctor())    # which runtimes run on Weft
+    weftrt.report("program.py")    # what the program did, as a page that a notebook shows
     weftrt.spawn(f, a, b, reads=a, updates=b); weftrt.taskwait()    # tasks, from Python 3.11
 """
 
@@ -27,15 +28,17 @@ _TASKS = (
     "workers",
 )
 
-__all__ = ["Findings", "doctor", "install", *_TASKS]  # noqa: F822
+_MODULES = {"register_joblib": "weftrt._joblib", "report": "weftrt._report"}  # of the others: _spawn
+
+__all__ = ["Findings", "doctor", "install", "report", *_TASKS]  # noqa: F822
 __version__ = _version()
 
 
 def __getattr__(name):
-    if name not in _TASKS:
+    if name not in _TASKS and name not in _MODULES:
         raise AttributeError(f"module 'weftrt' has no attribute '{name}'")
-    module = "weftrt._joblib" if name == "register_joblib" else "weftrt._spawn"
-    value = globals()[name] = getattr(importlib.import_module(module), name)
+    module = importlib.import_module(_MODULES.get(name, "weftrt._spawn"))
+    value = globals()[name] = getattr(module, name)
     return value
 
 
