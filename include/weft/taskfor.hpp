@@ -28,8 +28,11 @@ struct taskfor_body {
     bool alone = false;
     if constexpr (MayReduce)
       alone = options.reduces && reduces_in_place();
-    if (!options.has_grain)
+    if (!options.has_grain) {
+      if (options.participants == 0 && runs_blindly(site_of<taskfor_body>, space.size()))
+        return call_body(f, space);
       return run_loop(adaptive(alone));
+    }
     share_chunks(
         plan_shared(space.size(), options),
         [](void *p, std::uint64_t first, std::uint64_t count) {

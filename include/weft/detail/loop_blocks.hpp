@@ -16,6 +16,9 @@ inline constexpr double k_prefix_ns = 2000;
 inline constexpr double k_block_ns = 4000;
 /// Bounds the time of a wake-up, which is measured.
 inline constexpr double k_least_wake_ns = 1000, k_most_wake_ns = 50'000;
+/// Is the time of a loop that is never shared: with a worker that is awake already, the two of them
+/// take as long to part as they gain.
+inline constexpr double k_least_shared_ns = 10'000;
 /// Is the predicted time of a loop below which its caller does not even look at a clock, but for
 /// one call of k_sample.
 inline constexpr double k_blind_ns = 1500;
@@ -35,6 +38,18 @@ inline constexpr unsigned k_sample = 8;
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(block_ns / ns_per_iteration), 1);
 }
 
+/// Returns the least iterations of a block that is worth taking, of those that are left: as many as
+/// take an eighth of a block, where that is known.
+[[nodiscard]] constexpr std::uint64_t least_block(double ns_per_iteration, std::uint64_t left,
+                                                  double block_ns = k_block_ns) noexcept {
+  const double least_ns = block_ns / 8;
+  if (ns_per_iteration <= 0 || left <= 1)
+    return 1;
+  if (ns_per_iteration * static_cast<double>(left) <= least_ns)
+    return left;
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(least_ns / ns_per_iteration), 1);
+}
+
 /// Returns the iterations of the next block of the caller that runs alone: all that is left where
 /// that is less than a block.
 [[nodiscard]] constexpr std::uint64_t next_serial_block(std::uint64_t last, double ns_per_iteration,
@@ -46,7 +61,7 @@ inline constexpr unsigned k_sample = 8;
 
 /// Returns whether the caller runs the rest itself, because to wake a worker takes too long.
 [[nodiscard]] constexpr bool stays_serial(double rest_ns, double wake_ns) noexcept {
-  return rest_ns < 2 * wake_ns;
+  return rest_ns < std::max(2 * wake_ns, k_least_shared_ns);
 }
 
 /// Returns how many participants share the rest, the caller included: more than the square root of

@@ -48,6 +48,7 @@ constexpr std::uint64_t k_blocks_per_worker = 8; // where the sizes depend on n 
 constexpr int k_looks = 100; // of a participant without a block, while others steal
 constexpr double k_long_ns = 1e6; // workers that are busy now are idle before such work ends
 constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
+constexpr double k_short_block_ns = 1000; // taking such a block would show in what an iteration takes
 
 std::atomic<float> g_wake_ns{5000};
 
@@ -91,6 +92,7 @@ struct shared_loop {
   std::uint64_t published_at = 0; // 0: unknown
   double ns = 0; // of an iteration, when the loop was published
   bool timed = true;
+  std::uint64_t left_alone_until = 0; // a helper waits until then for the end of the loop
   std::atomic<unsigned> helpers_left{0};
   std::atomic<unsigned> thieves{0};
   std::atomic<bool> stopped{false};
@@ -215,8 +217,23 @@ struct loop_blocks::state {
   double ns = 0; // of an iteration
   std::uint64_t own_iterations = 0, own_ns = 0;
   bool known = false; // `ns` is what the call site remembers
+  bool waits = false; // a block has suspended
+  const worker *block_at = nullptr; // where the last block began
+  std::uint64_t block_suspended = 0; // frames that had left that worker to wait
   bool owes_wake_up = false; // the caller has published the loop, and has woken no worker
   bool stays_alone = false; // the caller stops where it would share the rest
+
+  /// Returns the time that the call site remembers. Iterations that wait count as long, so that a
+  /// later call does not run them as one block.
+  [[nodiscard]] std::uint64_t counted_ns() const noexcept {
+    return waits && request.body == loop_body::may_wait
+               ? std::max(own_ns, own_iterations * static_cast<std::uint64_t>(k_blind_ns))
+               : own_ns;
+  }
+
+  /// Returns whether several iterations may be in one block although they are short. Those of a
+  /// taskloop may wait, in many blocks at once.
+  [[nodiscard]] bool may_be_one_block() const noexcept { return request.participants == 0; }
 
   bool next_alone(std::uint64_t &first, std::uint64_t &count);
   bool next_shared(std::uint64_t &first, std::uint64_t &count);
@@ -229,9 +246,9 @@ struct loop_blocks::state {
   }
   /// Begins a loop whose blocks may wait: it is published from the start, because a worker whose
   /// caller waits must find the rest. A worker is woken only when that pays.
-  void begin_quietly() {
+  void begin_quietly(unsigned preferred) {
     worker &w = this_worker();
-    me = shared.claim(w.id);
+    me = shared.claim(preferred);
     shared.helpers_left.fetch_sub(1, std::memory_order_relaxed);
     m_has_branch = true;
     owes_wake_up = true;
@@ -254,14 +271,25 @@ struct loop_blocks::state {
   }
   void measure() noexcept {
     const std::uint64_t now = now_ns();
+    const bool waited = note_waits();
     if (last != 0) {
       const std::uint64_t took = now - began_at;
+      waits |= waited;
       own_iterations += last;
       own_ns += took;
       ns = blend(known ? 0 : ns, static_cast<double>(took) / static_cast<double>(last));
       known = false;
     }
     began_at = now;
+  }
+  /// Returns whether the last block has suspended, and notes where the next one begins.
+  bool note_waits() noexcept {
+    const worker *const here = this_worker_or_null();
+    const std::uint64_t suspended = here ? here->counts->suspended : 0;
+    const bool waited = here != block_at || suspended != block_suspended;
+    block_at = here;
+    block_suspended = suspended;
+    return waited;
   }
   /// Wakes a worker if the rest is worth it.
   void wake_up() {
@@ -270,6 +298,7 @@ struct loop_blocks::state {
       return;
     owes_wake_up = false;
     the_runtime().idle.notify_one();
+    began_at = now_ns(); // a call of the kernel is no part of an iteration
   }
   /// Lets a worker that has nothing else to do become the next helper.
   void push_branch() {
@@ -303,9 +332,22 @@ void participate(loop_blocks::state &mine) {
   }
 }
 
+/// Waits for a loop that its caller is about to end alone. A helper that took a part of it would
+/// hold the end up. Returns whether the loop goes on, as one does whose caller waits.
+bool goes_on(shared_loop &shared) noexcept {
+  constexpr int k_pauses = 16; // between two looks, which cost the caller a cache line
+  while (!shared.exhausted()) {
+    if (shared.left_alone_until == 0 || now_ns() >= shared.left_alone_until)
+      return true;
+    for (int i = 0; i != k_pauses; ++i)
+      cpu_pause();
+  }
+  return false;
+}
+
 /// Takes part in a published loop as a helper.
 void help(shared_loop &shared) {
-  if (shared.exhausted())
+  if (!goes_on(shared))
     return;
   if (shared.published_at != 0)
     g_wake_ns.store(static_cast<float>(
@@ -375,34 +417,51 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
     return false;
   }
   chunk_range &own = shared.at(me).range;
-  std::uint64_t want = 1;
+  bool decides = false, was_known = false;
   if (shared.timed) {
-    const bool was_known = known;
+    was_known = known;
     measure();
-    if (owes_wake_up && (was_known || own_ns >= static_cast<std::uint64_t>(k_prefix_ns)))
+    decides = was_known || own_ns >= static_cast<std::uint64_t>(k_prefix_ns);
+    if (owes_wake_up && decides)
       wake_up();
-    const std::uint64_t left = own.left() * shared.unit;
-    if (last != 0 || ns > 0)
-      want = next_block(last != 0 ? last : left, ns, left, loop_block_ns()) / shared.unit;
   }
-  const auto most =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));
-  std::uint32_t chunk = 0, chunks = own.take(most, chunk);
+  // Returns how many of these chunks the next block has.
+  const auto wanted = [&](std::uint32_t chunks_left) {
+    const std::uint64_t left = chunks_left * shared.unit;
+    std::uint64_t want = 1;
+    if (shared.timed && owes_wake_up && decides && may_be_one_block())
+      want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, loop_block_ns()) /
+             (last == 0 ? 8 : 1); // a prediction that is false is found after an eighth
+    else if (shared.timed && (last != 0 || ns > 0))
+      want = next_block(last != 0 ? last : left, ns, left, loop_block_ns());
+    if (shared.timed && may_be_one_block())
+      want = std::max(want, least_block(ns, left, loop_block_ns()));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(want / shared.unit, 1, chunk_range::k_most));
+  };
+  std::uint32_t chunk = 0, chunks = own.take(wanted(own.left()), chunk);
+  const bool stole = chunks == 0;
   for (int tries = 0; chunks == 0; ++tries) {
     shared.thieves.fetch_add(1, std::memory_order_relaxed);
     const bool stolen = steal_half(shared.count, me, shared.range_of(), chunk);
     const unsigned others = shared.thieves.fetch_sub(1, std::memory_order_relaxed) - 1;
-    if (stolen)
+    if (stolen) {
       chunks = 1;
-    else if (others == 0 || tries == k_looks) // a thief may hold chunks that no range has yet
+      std::uint32_t behind = 0;
+      if (const std::uint32_t want = wanted(1 + own.left()); shared.timed && want > 1)
+        chunks += own.take(want - 1, behind); // they follow the stolen one
+    } else if (others == 0 || tries == k_looks) { // a thief may hold chunks that no range has yet
       break;
-    else
+    } else {
       cpu_pause();
+    }
   }
   if (chunks == 0) {
     last = 0;
     return false;
   }
+  if (shared.timed && (stole || ns * static_cast<double>(chunks * shared.unit) < k_short_block_ns))
+    began_at = now_ns(); // nor is the way to a short block
   const std::uint64_t begin = shared.base + chunk * shared.unit;
   return give(begin, std::min(chunks * shared.unit, request.size - begin), first, count);
 }
@@ -449,17 +508,23 @@ void run_loop(const loop_request &request) {
       if (request.body == loop_body::may_wait && request.size > 1 && request.participants != 1) {
         const std::uint64_t most =
             request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
+        // A loop that its caller is to run alone is in one part.
+        const double predicted_ns = caller.ns * static_cast<double>(request.size);
+        const bool alone = caller.known && caller.may_be_one_block() &&
+                           stays_serial(predicted_ns, wake_ns());
         shared.ns = caller.ns;
+        if (alone)
+          shared.left_alone_until = now_ns() + 2 * static_cast<std::uint64_t>(predicted_ns);
         shared.publish(0, unit_for(request.size),
                        static_cast<unsigned>(std::min(request.size, most)),
-                       static_cast<unsigned>(workers));
-        caller.begin_quietly();
+                       alone ? 1u : static_cast<unsigned>(workers));
+        caller.begin_quietly(alone ? 0 : this_worker().id);
       }
     }
     participate(caller);
     caller.take_branch_back();
     if (request.site)
-      remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
+      remember(*request.site, caller.counted_ns(), static_cast<double>(caller.own_iterations));
   }
   if (!shared.errors.empty())
     rethrow(request.errors, shared.errors);

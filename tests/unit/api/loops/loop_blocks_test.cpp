@@ -44,6 +44,18 @@ TEST(loop_blocks, a_caller_alone_ends_its_loop_without_small_blocks) {
   EXPECT_EQ(next_serial_block(UINT64_MAX, 0, UINT64_MAX), UINT64_MAX / 4);
 }
 
+TEST(loop_blocks, a_block_worth_taking_is_an_eighth_of_one) {
+  EXPECT_EQ(least_block(5, 1000), 100u);
+  EXPECT_EQ(least_block(5, 101), 100u);
+  EXPECT_EQ(least_block(5, 100), 100u) << "all that is left";
+  EXPECT_EQ(least_block(5, 99), 99u);
+  EXPECT_EQ(least_block(5, 1000, 40'000), 1000u);
+  EXPECT_EQ(least_block(300, 1000), 1u);
+  EXPECT_EQ(least_block(1e9, 1000), 1u);
+  EXPECT_EQ(least_block(0, 1000), 1u) << "unknown";
+  EXPECT_EQ(least_block(5, 0), 1u);
+}
+
 TEST(loop_blocks, every_sequence_of_blocks_covers_the_loop) {
   for (const double ns : {0.0, 1e-6, 0.3, 40.0, 3999.0, 1e7})
     for (const std::uint64_t size : {1ull, 2ull, 5ull, 1000ull, 1'000'000ull}) {
@@ -63,8 +75,10 @@ TEST(loop_blocks, every_sequence_of_blocks_covers_the_loop) {
 }
 
 TEST(loop_blocks, a_loop_shorter_than_two_wake_ups_stays_serial) {
-  EXPECT_TRUE(stays_serial(9999, 5000));
-  EXPECT_FALSE(stays_serial(10'000, 5000));
+  EXPECT_TRUE(stays_serial(39'999, 20'000));
+  EXPECT_FALSE(stays_serial(40'000, 20'000));
+  EXPECT_TRUE(stays_serial(9999, 1000)) << "too short to be shared, however fast a worker wakes up";
+  EXPECT_FALSE(stays_serial(10'000, 1000));
   EXPECT_TRUE(stays_serial(0, 1000));
 }
 

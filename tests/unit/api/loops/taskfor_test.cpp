@@ -2,6 +2,7 @@
 // taskfor: one task, its iterations shared.
 #include "support/gate.hpp"
 
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>
@@ -165,6 +166,48 @@ TEST(taskfor, is_shared_while_an_iteration_waits) {
       weft::grain_size(1));
   weft::taskwait();
   EXPECT_EQ(ran, 2);
+}
+
+TEST(taskfor, that_is_short_each_time_becomes_one_block) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  std::atomic<long> sum{0};
+  std::atomic<int> blocks{0};
+  const auto once = [&] {
+    blocks = 0;
+    weft::taskfor(weft::range(4), [&](const weft::range<int> &part) {
+      ++blocks;
+      for (const int i : part)
+        sum += i;
+    });
+  };
+  int calls = 0;
+  do // a call that was preempted counts as long, for a while
+    once(), ++calls;
+  while (blocks != 1);
+  EXPECT_EQ(sum, calls * 6L);
+}
+
+TEST(taskfor, whose_iterations_suspend_is_no_short_one) {
+  if (weft::worker_count() > 1)
+    GTEST_SKIP() << "with more workers an iteration need not suspend";
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  weft::detail::loop_site site;
+  weft::detail::loop_request request;
+  request.size = 3;
+  request.site = &site;
+  request.body = weft::detail::loop_body::may_wait;
+  request.participate = [](void *, weft::detail::loop_blocks &blocks) {
+    for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
+      weft::event over; // of a task that runs when this one has left the worker
+      weft::spawn([&over] { over.set(); });
+      over.wait();
+    }
+  };
+  weft::spawn([&] { weft::detail::run_loop(request); });
+  weft::taskwait();
+  EXPECT_GE(static_cast<double>(site.ns), weft::detail::k_blind_ns);
 }
 
 TEST(taskfor, is_shared_by_workers_with_nothing_else_to_do) {
