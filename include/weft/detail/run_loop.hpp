@@ -91,8 +91,9 @@ WEFT_API std::uint64_t static_grain(std::uint64_t size);
 [[noreturn]] WEFT_API void rethrow_current(exception_policy errors);
 /// Says whether this call of a tiny loop is to be timed.
 [[nodiscard]] inline bool samples_this_call() noexcept {
-  static thread_local unsigned calls = 0;
-  return ++calls % k_sample == 0;
+  static thread_local std::uint32_t chance = 0; // no count: sites that take turns would all keep theirs
+  chance = chance * 1664525u + 1013904223u;
+  return (chance >> 16) % k_sample == 0;
 }
 /// Says whether the caller runs the loop by itself without looking at a clock.
 [[nodiscard]] inline bool runs_blindly(const loop_site &site, std::uint64_t size) noexcept {

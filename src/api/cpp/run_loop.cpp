@@ -93,6 +93,7 @@ struct shared_loop {
   double ns = 0; // of an iteration, when the loop was published
   bool timed = true;
   std::uint64_t left_alone_until = 0; // a helper waits until then for the end of the loop
+  const worker *caller_at = nullptr; // where it began: a helper there means that it waits
   std::atomic<unsigned> helpers_left{0};
   std::atomic<unsigned> thieves{0};
   std::atomic<bool> stopped{false};
@@ -223,13 +224,6 @@ struct loop_blocks::state {
   bool owes_wake_up = false; // the caller has published the loop, and has woken no worker
   bool stays_alone = false; // the caller stops where it would share the rest
 
-  /// Returns the time that the call site remembers. Iterations that wait count as long, so that a
-  /// later call does not run them as one block.
-  [[nodiscard]] std::uint64_t counted_ns() const noexcept {
-    return waits && request.body == loop_body::may_wait
-               ? std::max(own_ns, own_iterations * static_cast<std::uint64_t>(k_blind_ns))
-               : own_ns;
-  }
 
   /// Returns whether several iterations may be in one block although they are short. Those of a
   /// taskloop may wait, in many blocks at once.
@@ -317,6 +311,12 @@ struct loop_blocks::state {
 
 namespace {
 
+/// Has iterations that wait count as long, so that the next call does not run them as one block.
+void remember_waits(loop_site &site) noexcept {
+  if (static_cast<double>(site.ns.load(std::memory_order_relaxed)) < k_blind_ns)
+    site.ns.store(static_cast<float>(k_blind_ns), std::memory_order_relaxed);
+}
+
 /// Calls the loop's function, again after an exception if the policy goes on.
 void participate(loop_blocks::state &mine) {
   loop_blocks blocks(mine);
@@ -337,7 +337,8 @@ void participate(loop_blocks::state &mine) {
 bool goes_on(shared_loop &shared) noexcept {
   constexpr int k_pauses = 16; // between two looks, which cost the caller a cache line
   while (!shared.exhausted()) {
-    if (shared.left_alone_until == 0 || now_ns() >= shared.left_alone_until)
+    if (shared.left_alone_until == 0 || now_ns() >= shared.left_alone_until ||
+        this_worker_or_null() == shared.caller_at)
       return true;
     for (int i = 0; i != k_pauses; ++i)
       cpu_pause();
@@ -434,8 +435,9 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
              (last == 0 ? 8 : 1); // a prediction that is false is found after an eighth
     else if (shared.timed && (last != 0 || ns > 0))
       want = next_block(last != 0 ? last : left, ns, left, loop_block_ns());
-    if (shared.timed && may_be_one_block())
-      want = std::max(want, least_block(ns, left, loop_block_ns()));
+    if (shared.timed && may_be_one_block() && last != 0) // one block may not tell of the others
+      want = std::max(want, std::min(least_block(ns, left, std::min(loop_block_ns(), k_block_ns)),
+                                     2 * last));
     return static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(want / shared.unit, 1, chunk_range::k_most));
   };
@@ -513,8 +515,10 @@ void run_loop(const loop_request &request) {
         const bool alone = caller.known && caller.may_be_one_block() &&
                            stays_serial(predicted_ns, wake_ns());
         shared.ns = caller.ns;
-        if (alone)
+        if (alone) {
           shared.left_alone_until = now_ns() + 2 * static_cast<std::uint64_t>(predicted_ns);
+          shared.caller_at = &this_worker();
+        }
         shared.publish(0, unit_for(request.size),
                        static_cast<unsigned>(std::min(request.size, most)),
                        alone ? 1u : static_cast<unsigned>(workers));
@@ -523,8 +527,11 @@ void run_loop(const loop_request &request) {
     }
     participate(caller);
     caller.take_branch_back();
-    if (request.site)
-      remember(*request.site, caller.counted_ns(), static_cast<double>(caller.own_iterations));
+    if (request.site) {
+      remember(*request.site, caller.own_ns, static_cast<double>(caller.own_iterations));
+      if (caller.waits && request.body == loop_body::may_wait)
+        remember_waits(*request.site);
+    }
   }
   if (!shared.errors.empty())
     rethrow(request.errors, shared.errors);
