@@ -244,7 +244,8 @@ void settle_on_thread(worker &w) {
 }
 
 worker *lend_slot(runtime &rt) {
-  worker *const w = rt.external_threads < k_thread_slots - rt.workers ? free_slot(rt) : nullptr;
+  // Half of the slots at most: a lent one is never a thread's own again.
+  worker *const w = rt.external_threads < (k_thread_slots - rt.workers) / 2 ? free_slot(rt) : nullptr;
   if (w) {
     ++rt.external_threads;
     w->lent = true;

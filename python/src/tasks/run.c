@@ -33,7 +33,7 @@ static bool g_is_over;
 
 static unsigned g_generation; /* changes with the GIL */
 static PyObject *g_start;
-static PyObject *g_coroutine_type;
+static PyObject *g_coroutine_type, *g_partial_type;
 
 static __thread Task *t_task; /* whose body is the innermost here */
 static __thread Root *t_root;
@@ -96,11 +96,9 @@ typedef struct Saved {
   uint32_t asleep; /* for order_wake() */
 } Saved;
 
-/* Lets other threads have the caller's slot while it waits. */
-static Saved leave_slot(order_wait what) {
-  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked, t_log != NULL,
-                       order_sleep(t_log, what)};
-  give_back_log();
+/* Lets other threads have the caller's slot while it waits. Under g_lock; note_sleep() follows behind it. */
+static Saved leave_slot(void) {
+  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked, false, 0};
   g_active -= saved.slot;
   g_blocked += saved.counted;
   t_has_slot = false;
@@ -115,6 +113,17 @@ static void take_slot_again(Saved saved) {
   t_has_slot = saved.slot;
   if (saved.counted)
     t_is_blocked = false;
+}
+
+/* Notes that the caller waits, and gives its log back. Not under g_lock: Weft's threads take that, and a log takes a
+   lock under which Weft stops its threads. */
+static void note_sleep(Saved *saved, order_wait what) {
+  saved->logged = t_log != NULL;
+  saved->asleep = order_sleep(t_log, what);
+  give_back_log();
+}
+
+static void note_wake(Saved saved) {
   if (saved.logged)
     t_log = order_borrow_log();
   if (t_log || !saved.logged)
@@ -143,7 +152,10 @@ int start_tasks(void) {
   PyObject *const types = PyImport_ImportModule("types");
   g_coroutine_type = types ? PyObject_GetAttrString(types, "CoroutineType") : NULL;
   Py_XDECREF(types);
-  if (!g_coroutine_type)
+  PyObject *const functools = PyImport_ImportModule("functools");
+  g_partial_type = functools ? PyObject_GetAttrString(functools, "partial") : NULL;
+  Py_XDECREF(functools);
+  if (!g_coroutine_type || !g_partial_type)
     return -1;
   sem_init(&g_work, 0, 0);
   g_limit = workers;
@@ -234,7 +246,8 @@ PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
 static void name_by_function(Task *t) {
   PyObject *function = t->function, *inner = NULL;
   Py_XINCREF(function);
-  while (function && (inner = PyObject_GetAttrString(function, "func")) != NULL) { /* a partial */
+  while (function && PyObject_TypeCheck(function, (PyTypeObject *)g_partial_type) &&
+         (inner = PyObject_GetAttrString(function, "func")) != NULL) {
     Py_DECREF(function);
     function = inner;
   }
@@ -634,13 +647,15 @@ static int sleep_until(sem_t *woken, double seconds) {
 
 /* Sleeps with the slot given up. Under g_lock, which it leaves. */
 static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
-  const Saved saved = leave_slot(what);
+  Saved saved = leave_slot();
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, what);
   const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
   pthread_mutex_lock(&g_lock);
   take_slot_again(saved);
   pthread_mutex_unlock(&g_lock);
+  note_wake(saved);
   return slept;
 }
 
@@ -658,18 +673,21 @@ static int host_and_unlock(Task *t, bool takes) {
   Saved left = {0};
   take_ready(t);
   if (t->blocking)
-    left = leave_slot(ORDER_OUTSIDE);
+    left = leave_slot();
   g_active += takes;
   t_has_slot |= takes;
-  const bool more = needs_runner(t->blocking);
+  const bool more = needs_runner(t->blocking), leaves = t->blocking;
   pthread_mutex_unlock(&g_lock);
+  if (leaves)
+    note_sleep(&left, ORDER_OUTSIDE);
   if (more && start_runner() < 0)
     PyErr_Clear();
   Py_INCREF((PyObject *)t);
   run_body(t);
   pthread_mutex_lock(&g_lock);
-  if (generation == g_generation) { /* else in the child of a fork() that the body has called */
-    if (t->blocking)
+  const bool returns = generation == g_generation; /* else in the child of a fork() that the body has called */
+  if (returns) {
+    if (leaves)
       take_slot_again(left);
     if (takes) {
       --g_active;
@@ -678,6 +696,8 @@ static int host_and_unlock(Task *t, bool takes) {
     }
   }
   pthread_mutex_unlock(&g_lock);
+  if (returns && leaves)
+    note_wake(left);
   int interrupted = PyErr_CheckSignals();
   if (interrupted == 0 && t->error &&
       PyErr_GivenExceptionMatches(t->error, PyExc_KeyboardInterrupt)) {
@@ -786,18 +806,21 @@ int wait_for_task(Task *t, double seconds) {
 
 long long begin_blocking(void) {
   pthread_mutex_lock(&g_lock);
-  const Saved saved = leave_slot(ORDER_OUTSIDE);
+  Saved saved = leave_slot();
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, ORDER_OUTSIDE);
   if (starts && start_runner() < 0)
     PyErr_Clear(); /* then this thread's tasks wait for the end of the time */
   return saved.slot | saved.counted << 1 | saved.logged << 2 | (long long)saved.asleep << 3;
 }
 
 void end_blocking(long long saved) {
+  const Saved left = {saved & 1, saved >> 1 & 1, saved >> 2 & 1, (uint32_t)(saved >> 3)};
   pthread_mutex_lock(&g_lock);
-  take_slot_again((Saved){saved & 1, saved >> 1 & 1, saved >> 2 & 1, (uint32_t)(saved >> 3)});
+  take_slot_again(left);
   pthread_mutex_unlock(&g_lock);
+  note_wake(left);
 }
 
 /* ---- exceptions ---- */
@@ -867,9 +890,10 @@ static int hold_creator_back(void) {
     return 0;
   }
   pthread_mutex_lock(&g_lock);
-  const Saved saved = leave_slot(ORDER_OUTSIDE);
+  Saved saved = leave_slot();
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, ORDER_OUTSIDE);
   int failed = starts ? start_runner() : 0;
   unsigned long seen = g_ended;
   for (int fruitless = 0; failed == 0 && g_live > k_most_live / 2;) {
@@ -888,6 +912,7 @@ static int hold_creator_back(void) {
   pthread_mutex_lock(&g_lock);
   take_slot_again(saved);
   pthread_mutex_unlock(&g_lock);
+  note_wake(saved);
   return failed;
 }
 

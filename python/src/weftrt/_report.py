@@ -4,6 +4,7 @@
 import html
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,8 +45,13 @@ def report(program, *arguments, level="graph", page=None, **settings):
     trace = folder / "trace"
     variables = {f"WEFT_{name.upper()}": str(value) for name, value in settings.items()}
     variables.update(WEFT_TRACE_LEVEL=level, WEFT_TRACE_DIR=str(trace))
-    output = _run([sys.executable, str(file), *map(str, arguments)], f"the program {file}", variables)
-    told = _run([str(_native_files.TOOL), "report", "--output", str(path), str(trace)], "the report", {})
+    try:
+        output = _run([sys.executable, str(file), *map(str, arguments)], f"the program {file}", variables)
+        told = _run([str(_native_files.TOOL), "report", "--output", str(path), str(trace)], "the report", {})
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(trace if page is None else folder, ignore_errors=True)
     return Report(path, told.splitlines()[:-1], output)
 
 
