@@ -130,7 +130,7 @@ void collector::use(const slice &part) {
     m_data.task_ns += ns;
     if (part.began_in)
       m_coroutines[part.began_in].ran_ns += ns;
-    if (part.slot < m_is_external.size() && m_is_external[part.slot])
+    if (part.slot >= m_data.workers && part.slot < m_is_external.size() && m_is_external[part.slot])
       m_external_ns += ns;
     type_row &row = m_types[part.type % k_trace_types];
     row.exec_ns += ns;
@@ -185,7 +185,8 @@ void collector::follow_coroutine(const trace_record &record) {
   const std::int64_t now = m_reader.ns(record.time);
   if (e == trace_event::left) {
     ++m_coroutines[record.type].waits;
-    m_waiting[record.task] = {record.type, now};
+    if (m_reader.about().level >= trace_level::tasks) // below, each run has a number of its own
+      m_waiting[record.task] = {record.type, now};
   } else if (e == trace_event::begin && !m_waiting.empty()) {
     const auto found = m_waiting.find(record.task);
     if (found == m_waiting.end())
