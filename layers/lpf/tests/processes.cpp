@@ -205,10 +205,9 @@ void stopped(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
     weft::taskwait();
   }
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  if (pid == 1) {
-    kill(getpid(), SIGSTOP);
-    return;
-  }
+  while (pid == 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  kill(static_cast<pid_t>(own[0]), SIGSTOP); // not before the messages of process 1 have left it
   while (!is_stopped(own[0]))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   weft::spawn([&] { CHECK(talpf_get(ctx, 1, there, 0, here, 0, 8000, LPF_MSG_DEFAULT) == LPF_SUCCESS); },
