@@ -96,6 +96,8 @@ void settings_override(std::string_view key, std::string_view value) {
   auto &s = state();
   const std::lock_guard hold(s.mutex);
   s.overrides.push_back(only_this.overrides.front());
+  if (s.loaded != nullptr) // a layer has read a setting already
+    load(s);
 }
 
 void settings_default(std::string_view key, std::string_view value) {
@@ -106,6 +108,8 @@ void settings_default(std::string_view key, std::string_view value) {
   auto &s = state();
   const std::lock_guard hold(s.mutex);
   s.defaults.push_back(only_this.overrides.front());
+  if (s.loaded != nullptr)
+    load(s);
 }
 
 void lock_settings() { state().mutex.lock(); }
