@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft-bench adapt`: loops and trees that size themselves, beside the serial program and the best of
-// all fixed grains; the rows T1 to T10 of docs/benchmarks/adaptation.md.
+// `weft-bench adapt`: loops, trees and recursions that size themselves, beside the serial program and
+// the best of all fixed grains and cut-offs; the rows T1 to T10 of docs/benchmarks/adaptation.md.
 #pragma once
 
 #include <iosfwd>
@@ -24,12 +24,14 @@ struct options {
 /// Holds the least times of one subject, in ns.
 struct times {
   double serial = 0, self = 0;
-  double best = 0;  // of the fixed grains; 0: there are none
+  double best = 0;  // of the fixed grains or cut-offs; 0: there are none
   std::string grain; // the best one
 };
-/// Reads what the sample prints: a line "WAY NS" for each way. Throws std::runtime_error for anything
-/// else.
-[[nodiscard]] times parse_times(const std::string &text);
+/// Are the ways of a recursion without a cut-off; all other ways are fixed ones.
+inline const std::vector<std::string> k_without_cut_off{"join", "spawn", "cost"};
+/// Reads what the sample prints: a line "WAY NS" for each way. `self`: the way that is judged; ways
+/// without a cut-off beside it do not count as fixed ones. Throws std::runtime_error for anything else.
+[[nodiscard]] times parse_times(const std::string &text, const std::string &self = "self");
 
 /// Is what one row asks of one subject.
 struct verdict {
@@ -43,12 +45,18 @@ struct verdict {
 [[nodiscard]] verdict assess_irregular(const times &t);
 [[nodiscard]] verdict assess_tree(const times &t, double nodes);
 /// @}
+/// Judges a recursion without a cut-off: by branches or tasks, or by tasks that say their cost.
+[[nodiscard]] verdict assess_recursion(const times &t, const std::string &way);
+/// @{ Judges fewer workers by the time and the energy of all workers, of one program.
+[[nodiscard]] verdict assess_time_of_fewer(double part_of_all);
+[[nodiscard]] verdict assess_energy_of_fewer(double part_of_all);
+/// @}
 /// Judges a tree on several workers by its time on one.
 [[nodiscard]] verdict assess_more_workers(const times &with_one, const times &with_more);
 
 struct line {
   std::string row, subject;
-  times is;
+  times is; // 0: the line is about no times
   verdict judged;
 };
 

@@ -8,11 +8,11 @@ namespace bench::adapt {
 namespace {
 
 constexpr const char *k_help =
-    R"(weft-bench adapt [OPTION...]  loops and trees that size themselves, beside the serial program and the best fixed grain
+    R"(weft-bench adapt [OPTION...]  loops, trees and recursions that size themselves, beside the serial program and the best fixed grain or cut-off
   --only T1,...                  rows; --list names them
   --workers N                    (default 2)
   --runs N                       of which the least counts, in turn with the other ways (default 30)
-  --quick                        loops a hundredth as long
+  --quick                        subjects a hundredth as long
   --list                         name the rows, and say where the others are measured
 )";
 

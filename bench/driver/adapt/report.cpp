@@ -9,7 +9,7 @@
 
 namespace bench::adapt {
 
-times parse_times(const std::string &text) {
+times parse_times(const std::string &text, const std::string &self) {
   times t;
   bool is_sound = true;
   std::istringstream lines(text);
@@ -20,8 +20,11 @@ times parse_times(const std::string &text) {
     is_sound &= words >> name >> ns && ns > 0 && !(words >> more);
     if (name == "serial")
       t.serial = ns;
-    else if (name == "self")
+    else if (name == self)
       t.self = ns;
+    else if (std::find(k_without_cut_off.begin(), k_without_cut_off.end(), name) !=
+             k_without_cut_off.end())
+      continue;
     else if (t.best == 0 || ns < t.best)
       t.best = ns, t.grain = name;
   }
@@ -51,6 +54,13 @@ verdict assess_irregular(const times &t) {
 
 verdict assess_tree(const times &t, double nodes) { return {(t.self - t.serial) / nodes, 4, "ns"}; }
 
+verdict assess_recursion(const times &t, const std::string &way) {
+  return {t.self / best_of_all(t), way == "cost" ? 1.1 : 1.2, "x"};
+}
+
+verdict assess_time_of_fewer(double part_of_all) { return {part_of_all, 1.05, "x"}; }
+verdict assess_energy_of_fewer(double part_of_all) { return {part_of_all, 0.9, "x"}; }
+
 verdict assess_more_workers(const times &with_one, const times &with_more) {
   return {with_more.self / with_one.self, 1, "x"};
 }
@@ -58,11 +68,9 @@ verdict assess_more_workers(const times &with_one, const times &with_more) {
 const std::vector<elsewhere> &rows_elsewhere() {
   static const std::vector<elsewhere> all{
       {"T4", "OpenMP dynamic,1, empty body: 3 ns an iteration", "weft-bench omp"},
-      {"T6", "recursions without a cut-off", "not measured: tasks of spawn and join are not merged"},
       {"T7", "half points of the applications", "weft-bench apps"},
       {"T8", "off, it costs no instruction", "weft-bench --instructions"},
-      {"T9", "phases and noise", "weft_unit_tune --gtest_filter=paired_trials.*, in model time"},
-      {"T10", "fewer workers, less energy", "not measured: no policy asks for energy"}};
+      {"T9", "phases and noise", "weft_unit_tune --gtest_filter=paired_trials.*, in model time"}};
   return all;
 }
 
@@ -73,14 +81,14 @@ int write_table(std::ostream &to, const std::vector<line> &lines) {
     return std::string(shown);
   };
   int missed = 0;
-  to << "| row | subject | serial us | self us | best grain us | it is | asked |\n"
+  to << "| row | subject | serial us | self us | best fixed us | it is | asked |\n"
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
   for (const line &l : lines) {
     const bool is_ratio = l.judged.unit == "x";
     const char *const format = is_ratio ? "%.3f x" : "%.1f ns";
-    to << "| " << l.row << " | " << l.subject << " | " << text("%.2f", l.is.serial / 1000) << " | "
-       << text("%.2f", l.is.self / 1000) << " | "
-       << (l.is.best > 0 ? text("%.2f", l.is.best / 1000) + " (" + l.is.grain + ")" : "-") << " | "
+    const auto us = [&](double ns) { return ns > 0 ? text("%.2f", ns / 1000) : "-"; };
+    to << "| " << l.row << " | " << l.subject << " | " << us(l.is.serial) << " | " << us(l.is.self)
+       << " | " << us(l.is.best) << (l.is.best > 0 ? " (" + l.is.grain + ")" : "") << " | "
        << text(format, l.judged.is) << (l.judged.met() ? "" : " **missed**") << " | "
        << text(format, l.judged.asked) << " |\n";
     missed += !l.judged.met();

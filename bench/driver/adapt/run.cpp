@@ -2,6 +2,8 @@
 #include "../process.hpp"
 #include "adapt.hpp"
 
+#include <memory_bound.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -13,64 +15,128 @@ namespace bench::adapt {
 namespace {
 
 struct subject {
-  std::string row, loop;
+  enum class kind { loop, matrix, tree, recursion, memory_bound } what;
+  std::string row, name;
   long n, steps;
 };
 
 std::vector<subject> all_subjects(bool quick) {
+  using kind = subject::kind;
   const long work = quick ? 100'000 : 10'000'000; // steps of a loop
   std::vector<subject> all;
   for (const long steps : {1, 100, 10'000})
-    all.push_back({"T1", "uniform", work / steps, steps});
+    all.push_back({kind::loop, "T1", "uniform", work / steps, steps});
   for (long n = 1; n <= work; n *= 10)
-    all.push_back({"T2", "uniform", n, 1});
-  all.push_back({"T3", "triangle", 10'000, work / 10'000});
-  all.push_back({"T3", "power", 10'000, std::max(work / 100'000, 1L)});
-  all.push_back({"T3", "half", 10'000, std::max(work / 20'000, 1L)});
-  all.push_back({"T3", "mandelbrot", quick ? 40 : 400, 1});
-  all.push_back({"T5", "tree", 10, 1});
-  all.push_back({"T5", "tree", quick ? 13 : 20, 1});
+    all.push_back({kind::loop, "T2", "uniform", n, 1});
+  all.push_back({kind::loop, "T3", "triangle", 10'000, work / 10'000});
+  all.push_back({kind::loop, "T3", "power", 10'000, std::max(work / 100'000, 1L)});
+  all.push_back({kind::loop, "T3", "half", 10'000, std::max(work / 20'000, 1L)});
+  all.push_back({kind::loop, "T3", "mandelbrot", quick ? 40 : 400, 1});
+  for (const char *name : {"banded", "powerlaw", "dense-row", "blocks", "scattered", "arrow"})
+    all.push_back({kind::matrix, "T3", name, quick ? 1000 : 20'000, quick ? 10 : 50});
+  all.push_back({kind::tree, "T5", "tree", 10, 1});
+  all.push_back({kind::tree, "T5", "tree", quick ? 13 : 20, 1});
+  all.push_back({kind::recursion, "T6", "fib", quick ? 18 : 30, 1});
+  all.push_back({kind::recursion, "T6", "nqueens", quick ? 7 : 11, 1});
+  all.push_back({kind::recursion, "T6", "sort", quick ? 20'000 : 1'000'000, 1});
+  all.push_back({kind::recursion, "T6", "uts", quick ? 5 : 8, 1});
+  all.push_back({kind::recursion, "T6", "health", quick ? 4 : 6, quick ? 5 : 40});
+  all.push_back({kind::memory_bound, "T10", "triad", 8, 1});
+  all.push_back({kind::memory_bound, "T10", "triad", 16, 1});
   return all;
 }
 
-times measured(const subject &of, int workers, int runs) {
-  const outcome result = bench::run({build_folder() + "/bin/weft-adapt-sample", of.loop,
+std::string printed_by_sample(const subject &of, int workers, int runs) {
+  const outcome result = bench::run({build_folder() + "/bin/weft-adapt-sample", of.name,
                                      std::to_string(of.n), std::to_string(of.steps),
                                      std::to_string(runs)},
                                     {"WEFT_WORKERS=" + std::to_string(workers)},
                                     std::chrono::seconds(600));
   if (!result.ok)
     throw std::runtime_error(result.output);
-  return parse_times(result.output);
+  return result.output;
 }
 
 std::string shown(const subject &of, int workers) {
   std::ostringstream text;
-  if (of.loop == "tree")
+  switch (of.what) {
+  case subject::kind::loop:
+    text << of.name << ", " << of.n << " iterations of " << of.steps << " steps";
+    break;
+  case subject::kind::matrix:
+    text << of.name << ", " << of.n << " rows of about " << of.steps << " entries";
+    break;
+  case subject::kind::tree:
     text << "tree of depth " << of.n;
-  else
-    text << of.loop << ", " << of.n << " iterations of " << of.steps << " steps";
+    break;
+  case subject::kind::recursion:
+    text << of.name << " of " << of.n;
+    break;
+  case subject::kind::memory_bound:
+    text << of.name << " in the model, of whose " << of.n << " workers 4 fill the memory";
+    return text.str();
+  }
   text << ", workers " << workers;
   return text.str();
 }
 
-void judge(const subject &of, const options &o, std::vector<line> &lines) {
-  if (of.loop != "tree") {
-    const times is = measured(of, o.workers, o.runs);
-    lines.push_back({of.row, shown(of, o.workers), is,
-                     of.row == "T1"   ? assess_uniform(is)
-                     : of.row == "T2" ? assess_size(is)
-                                      : assess_irregular(is)});
-    return;
-  }
-  const times with_one = measured(of, 1, o.runs);
+void measure_loop(const subject &of, const options &o, std::vector<line> &lines) {
+  const times is = parse_times(printed_by_sample(of, o.workers, o.runs));
+  lines.push_back({of.row, shown(of, o.workers), is,
+                   of.row == "T1"   ? assess_uniform(is)
+                   : of.row == "T2" ? assess_size(is)
+                                    : assess_irregular(is)});
+}
+
+void measure_tree(const subject &of, const options &o, std::vector<line> &lines) {
+  const times with_one = parse_times(printed_by_sample(of, 1, o.runs));
   const double nodes = static_cast<double>((1L << (of.n + 1)) - 1);
   lines.push_back({of.row, shown(of, 1), with_one, assess_tree(with_one, nodes)});
   if (o.workers == 1)
     return;
-  const times with_more = measured(of, o.workers, o.runs);
+  const times with_more = parse_times(printed_by_sample(of, o.workers, o.runs));
   lines.push_back(
       {of.row, shown(of, o.workers), with_more, assess_more_workers(with_one, with_more)});
+}
+
+void measure_recursion(const subject &of, const options &o, std::vector<line> &lines) {
+  const std::string printed = printed_by_sample(of, o.workers, o.runs);
+  for (const std::string &way : k_without_cut_off) {
+    const times is = parse_times(printed, way);
+    lines.push_back({of.row, shown(of, o.workers) + ", " + way, is, assess_recursion(is, way)});
+  }
+}
+
+/// Asks the model: the same on each machine.
+void ask_model(const subject &of, std::vector<line> &lines) {
+  memory_model::parameters p;
+  p.workers = static_cast<unsigned>(of.n);
+  p.low = 20; // all workers take 40 or 80 W
+  p.high = 38;
+  const memory_model::outcome all = memory_model::simulate(p, memory_model::goal::all);
+  for (const auto aim : {memory_model::goal::energy, memory_model::goal::watts}) {
+    const memory_model::outcome those = memory_model::simulate(p, aim);
+    const std::string subject = shown(of, 0) + ", " + std::string(name_of(aim)) + ", kept " +
+                                std::to_string(those.kept);
+    const times per_task{all.time_ns / p.tasks, those.time_ns / p.tasks, 0, ""};
+    lines.push_back({of.row, subject + ": time", per_task,
+                     assess_time_of_fewer(those.time_ns / all.time_ns)});
+    lines.push_back({of.row, subject + ": energy", {},
+                     assess_energy_of_fewer(those.energy_uj / all.energy_uj)});
+  }
+}
+
+void measure(const subject &of, const options &o, std::vector<line> &lines) {
+  switch (of.what) {
+  case subject::kind::tree:
+    return measure_tree(of, o, lines);
+  case subject::kind::recursion:
+    return measure_recursion(of, o, lines);
+  case subject::kind::memory_bound:
+    return ask_model(of, lines);
+  default:
+    return measure_loop(of, o, lines);
+  }
 }
 
 bool is_chosen(const std::string &row, const options &o) {
@@ -94,7 +160,7 @@ void check_names(const options &o) {
 int run(const options &o) {
   check_names(o);
   if (o.list) {
-    std::cout << "T1 T2 T3 T5\n";
+    std::cout << "T1 T2 T3 T5 T6 T10\n";
     for (const elsewhere &e : rows_elsewhere())
       std::cout << e.row << ": " << e.claim << ": " << e.where << '\n';
     return 0;
@@ -105,7 +171,7 @@ int run(const options &o) {
     if (!is_chosen(of.row, o))
       continue;
     try {
-      judge(of, o, lines);
+      measure(of, o, lines);
       std::cerr << of.row << ": " << lines.back().subject << " is done" << std::endl;
     } catch (const std::exception &e) {
       std::cerr << of.row << ": " << shown(of, o.workers) << " failed: " << e.what() << '\n';

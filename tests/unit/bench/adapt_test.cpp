@@ -25,6 +25,18 @@ TEST(adapt, the_best_of_the_fixed_grains_counts) {
     EXPECT_THROW((void)parse_times(wrong), std::runtime_error) << wrong;
 }
 
+TEST(adapt, ways_without_a_cut_off_are_no_fixed_ones) {
+  const std::string printed = "serial 5000\njoin 3000\nspawn 2500\ncost 2400\njoin/10 2700\nspawn/10 2600\n";
+  for (const auto &[way, ns] : {std::pair{"join", 3000.0}, {"spawn", 2500.0}, {"cost", 2400.0}}) {
+    const times t = parse_times(printed, way);
+    EXPECT_EQ(t.self, ns);
+    EXPECT_EQ(t.best, 2600) << way;
+    EXPECT_EQ(t.grain, "spawn/10") << way;
+  }
+  EXPECT_THROW((void)parse_times("serial 5\nspawn 6\n", "join"), std::runtime_error);
+  EXPECT_EQ(parse_times("serial 5\njoin 6\n", "join").best, 0);
+}
+
 TEST(adapt, each_row_asks_what_its_claim_says) {
   const times slower{2000, 1030, 1000, "4"};
   EXPECT_DOUBLE_EQ(assess_uniform(slower).is, 1.03);
@@ -44,6 +56,20 @@ TEST(adapt, each_row_asks_what_its_claim_says) {
   EXPECT_DOUBLE_EQ(assess_size({10'000, 6000, 5000, "4"}).is, 1.2);
   EXPECT_FALSE(assess_size({10'000, 6000, 5000, "4"}).met());
 
+  const times recursion{2000, 1190, 1000, "join/4"};
+  EXPECT_TRUE(assess_recursion(recursion, "join").met());
+  EXPECT_TRUE(assess_recursion(recursion, "spawn").met());
+  EXPECT_FALSE(assess_recursion(recursion, "cost").met()) << "a task that says its cost is to do better";
+  EXPECT_TRUE(assess_recursion({2000, 1099, 1000, "join/4"}, "cost").met());
+  EXPECT_FALSE(assess_recursion({2000, 1201, 1000, "join/4"}, "join").met());
+  EXPECT_DOUBLE_EQ(assess_recursion({800, 1200, 1000, "join/4"}, "join").is, 1.5)
+      << "the serial program is the best";
+
+  EXPECT_TRUE(assess_time_of_fewer(1.05).met());
+  EXPECT_FALSE(assess_time_of_fewer(1.06).met());
+  EXPECT_TRUE(assess_energy_of_fewer(0.9).met());
+  EXPECT_FALSE(assess_energy_of_fewer(0.91).met());
+
   EXPECT_DOUBLE_EQ(assess_tree({1000, 5096, 0, ""}, 1024).is, 4);
   EXPECT_TRUE(assess_tree({1000, 5096, 0, ""}, 1024).met());
   EXPECT_FALSE(assess_tree({1000, 5200, 0, ""}, 1024).met());
@@ -55,11 +81,13 @@ TEST(adapt, the_table_marks_what_is_missed) {
   std::ostringstream table;
   const times loop{2000, 1030, 1000, "4"}, tree{1000, 3000, 0, ""};
   EXPECT_EQ(write_table(table, {{"T1", "uniform", loop, assess_uniform(loop)},
-                                {"T5", "tree", tree, assess_tree(tree, 1000)}}),
+                                {"T5", "tree", tree, assess_tree(tree, 1000)},
+                                {"T10", "energy", {}, assess_energy_of_fewer(0.5)}}),
             1);
   EXPECT_NE(table.str().find(
                 "| T1 | uniform | 2.00 | 1.03 | 1.00 (4) | 1.030 x **missed** | 1.020 x |\n"
-                "| T5 | tree | 1.00 | 3.00 | - | 2.0 ns | 4.0 ns |\n"),
+                "| T5 | tree | 1.00 | 3.00 | - | 2.0 ns | 4.0 ns |\n"
+                "| T10 | energy | - | - | - | 0.500 x | 0.900 x |\n"),
             std::string::npos)
       << table.str();
 }
