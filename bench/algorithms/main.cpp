@@ -3,19 +3,22 @@
 //
 //     <program> for_each|reduce|scan|find|sort WORKERS COUNT
 //
-// COUNT is the number of elements: doubles; sort takes unsigned numbers. `ns` is the median time of
+// COUNT is the number of elements: doubles; sort takes random unsigned numbers. `ns` is the median time of
 // a call per element. The first calls are not counted.
 #include "../peers/sample.hpp"
 #include WEFT_MODEL_HEADER
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <vector>
 
 namespace {
 
 constexpr double k_grown = 3.5;
+constexpr std::size_t k_numbers = 1'000'000; // at least, from which `sort` takes its elements in turn
 
 struct workload {
   std::function<void()> prepare, call;
@@ -72,9 +75,15 @@ void measure(const sample::request &r) {
     w.call = [&] { found = runtime.find(x, 2.0) == x.begin() + static_cast<long>(n - 1); };
     w.is_right = [&] { return found; };
   } else if (r.workload == "sort") {
-    for (std::size_t i = 0; i < n; ++i)
-      random.push_back(static_cast<unsigned>(i) * 2654435761u);
-    w.prepare = [&] { sorted = random; };
+    // Each call gets other elements: a processor learns the branches of a hundred that come again.
+    std::mt19937 numbers;
+    random.resize(std::max(n, k_numbers));
+    std::generate(random.begin(), random.end(), std::ref(numbers));
+    w.prepare = [&, at = std::size_t{0}]() mutable {
+      const auto first = random.begin() + static_cast<std::ptrdiff_t>(at);
+      sorted.assign(first, first + static_cast<std::ptrdiff_t>(n));
+      at = at + 2 * n <= random.size() ? at + n : 0;
+    };
     w.call = [&] { runtime.sort(sorted); };
     w.is_right = [&] { return std::is_sorted(sorted.begin(), sorted.end()); };
   } else {

@@ -14,14 +14,15 @@
 
 namespace weft::inline v0 {
 
-/// Sorts the elements.
+/// Sorts the elements. Trivially copyable ones of at most 16 bytes, in contiguous memory, are sorted
+/// without branches that depend on them (detail/quicksort.hpp).
 template <policy_type P, iterator_type It, class Compare = std::less<>>
 void sort(const P &policy, It first, It last, Compare comp = {}) {
   return detail::place(policy, [&]() -> void {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      auto leaf = [](It a, It b, Compare &c) { std::sort(a, b, std::ref(c)); };
-      detail::sort_range<decltype(leaf)>(policy.control(), first, n, comp, leaf);
+      auto leaf = [](auto a, auto b, Compare &c) { detail::sort_run(a, b, c); };
+      detail::sort_range<decltype(leaf)>(policy.control(), detail::pointer_of(first), n, comp, leaf);
     } else {
       return detail::in_order(policy,
                               [&]() -> void { return std::sort(first, last, std::ref(comp)); });
@@ -35,8 +36,8 @@ void stable_sort(const P &policy, It first, It last, Compare comp = {}) {
   return detail::place(policy, [&]() -> void {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      auto leaf = [](It a, It b, Compare &c) { std::stable_sort(a, b, std::ref(c)); };
-      detail::sort_range<decltype(leaf)>(policy.control(), first, n, comp, leaf);
+      auto leaf = [](auto a, auto b, Compare &c) { std::stable_sort(a, b, std::ref(c)); };
+      detail::sort_range<decltype(leaf)>(policy.control(), detail::pointer_of(first), n, comp, leaf);
     } else {
       return detail::in_order(
           policy, [&]() -> void { return std::stable_sort(first, last, std::ref(comp)); });

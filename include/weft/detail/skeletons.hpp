@@ -4,6 +4,7 @@
 #pragma once
 
 #include <weft/detail/chunk_range.hpp>
+#include <weft/detail/quicksort.hpp>
 #include <weft/detail/run_loop.hpp>
 #include <weft/join.hpp>
 
@@ -426,9 +427,6 @@ std::uint64_t rank_in_first(std::uint64_t rank, A a, std::uint64_t na, B b, std:
   }
   return low;
 }
-
-template <class T>
-inline constexpr bool is_small = std::is_trivially_copyable_v<T> && sizeof(T) <= 16;
 
 /// Moves the stable merge of two runs to `out`.
 template <class A, class B, class Out, class Compare>
