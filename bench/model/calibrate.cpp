@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for
 // weft-manager-model. With `--contention N,...` it measures how long N threads take to get a graph
-// that has a lock, and one that has none.
+// that has a lock, and one that has none; with `--scheduler`, what the delegated scheduler's lock
+// costs, for weft-scheduler-model; with `--scheduler-compare` that, and the model beside real workers.
+#include "calibrate_scheduler.hpp"
+
 #include "base/clock.hpp"
 #include "mem/slab.hpp"
 #include "queue/spin_lock.hpp"
@@ -227,8 +230,17 @@ int show_contention(const char *list) {
 int main(int argc, char **argv) {
   if (argc == 3 && std::strcmp(argv[1], "--contention") == 0)
     return show_contention(argv[2]);
+  const bool compares = argc == 2 && std::strcmp(argv[1], "--scheduler-compare") == 0;
+  if (compares || (argc == 2 && std::strcmp(argv[1], "--scheduler") == 0)) {
+    const scheduler_model::parameters costs = scheduler_costs(of_moving(0));
+    print_scheduler_costs(costs);
+    if (compares)
+      compare_scheduler(costs);
+    return 0;
+  }
   if (argc > 1) {
-    std::fputs("usage: weft-manager-calibrate [--contention N,...]\n", stderr);
+    std::fputs("usage: weft-manager-calibrate [--contention N,... | --scheduler | --scheduler-compare]\n",
+               stderr);
     return 2;
   }
   weft::configure("workers", "1"); // no worker takes a task while they are created

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameters.hpp"
 
+#include "named_numbers.hpp"
+
 #include <charconv>
 #include <iterator>
 #include <sstream>
@@ -19,11 +21,7 @@ constexpr parameter_info k_all[] = {
 
 constexpr std::string_view k_modes[] = {"direct", "central", "hybrid", "distributed", "auto"};
 
-std::string_view trimmed(std::string_view s) {
-  const auto first = s.find_first_not_of(" \t\r");
-  return first == s.npos ? std::string_view()
-                         : s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
-}
+using named_numbers::trimmed;
 
 } // namespace
 
@@ -65,18 +63,7 @@ void set(parameters &p, std::string_view assignment) {
 }
 
 void read(parameters &p, std::istream &from, std::string_view origin) {
-  std::string line;
-  for (int number = 1; std::getline(from, line); ++number) {
-    const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
-    if (text.empty())
-      continue;
-    try {
-      set(p, text);
-    } catch (const std::invalid_argument &e) {
-      throw std::invalid_argument(std::string(origin) + ":" + std::to_string(number) + ": " +
-                                  e.what());
-    }
-  }
+  named_numbers::read(from, origin, [&p](std::string_view line) { set(p, line); });
 }
 
 } // namespace manager_model

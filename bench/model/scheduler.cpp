@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler.hpp"
 
+#include "named_numbers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -139,13 +141,13 @@ std::span<const parameter_info> all_parameters() noexcept { return k_parameters;
 
 void set(parameters &p, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
-  const std::string_view name = assignment.substr(0, equals);
+  const std::string_view name = named_numbers::trimmed(assignment.substr(0, equals));
   const auto *const found = std::find_if(std::begin(k_parameters), std::end(k_parameters),
                                          [name](const parameter_info &i) { return i.name == name; });
   if (equals == std::string_view::npos || found == std::end(k_parameters))
     throw std::invalid_argument("'" + std::string(assignment) +
                                 "' sets no parameter; write name=number, --list shows the names");
-  const std::string_view text = assignment.substr(equals + 1);
+  const std::string_view text = named_numbers::trimmed(assignment.substr(equals + 1));
   double value = 0;
   const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc() || stop != text.data() + text.size() || !(value >= found->least) ||
@@ -154,6 +156,10 @@ void set(parameters &p, std::string_view assignment) {
                                 "' is not a number from " + std::to_string(found->least) + " to " +
                                 std::to_string(found->most));
   p.*found->field = value;
+}
+
+void read(parameters &p, std::istream &from, std::string_view origin) {
+  named_numbers::read(from, origin, [&p](std::string_view line) { set(p, line); });
 }
 
 outcome simulate(const parameters &p) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <span>
 #include <string_view>
 
@@ -31,8 +32,10 @@ struct parameter_info {
   std::string_view text;
 };
 [[nodiscard]] std::span<const parameter_info> all_parameters() noexcept;
-/// Sets "name=number". Throws std::invalid_argument, which names the fault.
+/// Sets "name=number" or "name = number". Throws std::invalid_argument, which names the fault.
 void set(parameters &p, std::string_view assignment);
+/// Reads a file, as weft-manager-calibrate --scheduler writes it; messages name `origin` and the line.
+void read(parameters &p, std::istream &from, std::string_view origin);
 
 struct outcome {
   double time_ns = 0;           // until all items have been taken and computed

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,10 +15,11 @@ namespace {
 using namespace scheduler_model;
 
 constexpr const char *k_usage =
-    R"(usage: weft-scheduler-model [--set NAME=NUMBER]... [--workers N,...] [--nodes N,...]
+    R"(usage: weft-scheduler-model [--costs FILE] [--set NAME=NUMBER]... [--workers N,...] [--nodes N,...]
 Predicts how fast workers get items from one queue, behind a lock that each takes (plain), one whose
 owner serves its waiters one by one (delegation) or in runs (combining), and such a lock and queue on
 each node (per-node). CSV on standard output.
+  --costs    lines `name = number`, as weft-manager-calibrate --scheduler writes them
   --set      one parameter; --list shows all
   --workers  default 1,2,4,8,16,32,64,128,256
   --nodes    default 1,2,4,8; left out where workers cannot be spread evenly
@@ -53,13 +55,18 @@ int main(int argc, char **argv) {
                       std::string(each.text).c_str());
         return 0;
       }
-      if ((option != "--set" && option != "--workers" && option != "--nodes") || i + 1 == argc)
+      if ((option != "--costs" && option != "--set" && option != "--workers" && option != "--nodes") || i + 1 == argc)
         throw std::invalid_argument("there is no option '" + option +
                                     "', or its value is missing; --help shows all");
       const std::string value = argv[++i];
-      if (option == "--set")
+      if (option == "--set") {
         set(p, value);
-      else
+      } else if (option == "--costs") {
+        std::ifstream file(value);
+        if (!file)
+          throw std::invalid_argument("cannot read '" + value + "'");
+        read(p, file, value);
+      } else
         (option == "--workers" ? workers : nodes) = numbers_in(value);
     }
     std::puts("lock,nodes,workers,ns_per_item,speedup,wait_ns,hand_overs_per_100,waiters_per_run");

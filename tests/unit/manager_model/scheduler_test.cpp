@@ -4,8 +4,10 @@
 #include "scheduler.hpp"
 
 #include <gtest/gtest.h>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -135,6 +137,25 @@ TEST(scheduler_model, refuses_what_makes_no_sense) {
     EXPECT_THROW(set(p, wrong), std::invalid_argument) << wrong;
   set(p, "line=25");
   EXPECT_EQ(p.line, 25);
+}
+
+TEST(scheduler_model, reads_what_the_calibration_writes) {
+  numbers p;
+  std::istringstream costs("# Costs in nanoseconds\nline     = 41.5     # half of the way\n\nfar = 124.5\n");
+  read(p, costs, "costs.toml");
+  EXPECT_EQ(p.line, 41.5);
+  EXPECT_EQ(p.far, 124.5);
+  EXPECT_EQ(p.turn, numbers{}.turn) << "what the file does not name stays";
+  for (const auto &[wrong, says] : {std::pair{"line = 5\nlime = 6\n", "costs.toml:2: 'lime = 6' sets no parameter"},
+                                    {"line = fast\n", "costs.toml:1: line 'fast' is not a number"}}) {
+    std::istringstream text(wrong);
+    try {
+      read(p, text, "costs.toml");
+      ADD_FAILURE() << wrong;
+    } catch (const std::invalid_argument &e) {
+      EXPECT_EQ(std::string(e.what()).rfind(says, 0), 0u) << e.what();
+    }
+  }
 }
 
 } // namespace
