@@ -15,14 +15,6 @@ namespace {
 
 constexpr int k_fixed_width = 400; // of a picture
 
-/// Computes so many steps, each of which waits for the one before.
-std::uint64_t steps(std::uint64_t seed, std::uint64_t count) noexcept {
-  std::uint64_t x = seed;
-  for (std::uint64_t i = 0; i < count; ++i)
-    x = x * 6364136223846793005u + 1442695040888963407u;
-  return x;
-}
-
 std::uint64_t mandelbrot_row(std::uint64_t row, std::uint64_t rows) noexcept {
   std::uint64_t sum = 0;
   const double y0 = 2.0 * static_cast<double>(row) / static_cast<double>(rows) - 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop, a tree of branches or a recursion in all ways in turn, for `weft-bench adapt`: serial, with
 // sizes that choose themselves, with each fixed grain or cut-off. Prints the least time of each way,
-// in ns.
+// in ns. And programs whose work changes while they run.
+#include "phases.hpp"
 #include "ways.hpp"
 
 #include <weft/join.hpp>
@@ -76,7 +77,8 @@ int usage() {
   std::fprintf(stderr,
                "weft-adapt-sample needs: %stree, the number of iterations (of a tree, its depth; of a "
                "recursion, its size), the steps of an iteration (of a matrix, the mean entries of a row; "
-               "of health, its time steps), the number of runs\n",
+               "of health, its time steps), the number of runs; or loop-phases|session-phases|equal-ways, "
+               "the microseconds of a phase, the milliseconds of the run\n",
                names.c_str());
   return 2;
 }
@@ -84,6 +86,12 @@ int usage() {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 4 && is_one_of(argv[1], adapt::phase_names())) {
+    const std::chrono::microseconds period(number(argv[2], "the microseconds of a phase", 3'600'000'000));
+    const std::chrono::milliseconds length(number(argv[3], "the milliseconds of the run", 3'600'000));
+    weft::start();
+    return adapt::run_phases(argv[1], {period, length});
+  }
   const std::string name = argc == 5 ? argv[1] : "";
   if (name != "tree" && !is_one_of(name, adapt::loop_names()) &&
       !is_one_of(name, adapt::recursion_names()))

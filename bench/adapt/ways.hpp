@@ -25,6 +25,14 @@ inline std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ x >> 31;
 }
 
+/// Computes so many steps, each of which waits for the one before.
+inline std::uint64_t steps(std::uint64_t seed, std::uint64_t count) noexcept {
+  std::uint64_t x = seed;
+  for (std::uint64_t i = 0; i < count; ++i)
+    x = x * 6364136223846793005u + 1442695040888963407u;
+  return x;
+}
+
 /// Returns the names of the subjects.
 [[nodiscard]] const std::vector<std::string> &loop_names();
 [[nodiscard]] const std::vector<std::string> &recursion_names();

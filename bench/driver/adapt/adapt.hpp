@@ -33,6 +33,10 @@ inline const std::vector<std::string> k_without_cut_off{"join", "spawn", "cost"}
 /// without a cut-off beside it do not count as fixed ones. Throws std::runtime_error for anything else.
 [[nodiscard]] times parse_times(const std::string &text, const std::string &self = "self");
 
+/// Reads what the sample prints of equal ways: lines "changes N" and "seconds S", and others. Returns
+/// the changes a minute. Throws std::runtime_error for anything else.
+[[nodiscard]] double parse_changes(const std::string &text);
+
 /// Is what one row asks of one subject.
 struct verdict {
   double is = 0, asked = 0; // at most
@@ -47,6 +51,10 @@ struct verdict {
 /// @}
 /// Judges a recursion without a cut-off: by branches or tasks, or by tasks that say their cost.
 [[nodiscard]] verdict assess_recursion(const times &t, const std::string &way);
+/// @{ Judges what follows phases, by the best fixed way of each; changes a minute between equal ways.
+[[nodiscard]] verdict assess_phases(const times &t);
+[[nodiscard]] verdict assess_equal_ways(double changes_per_minute);
+/// @}
 /// @{ Judges fewer workers by the time and the energy of all workers, of one program.
 [[nodiscard]] verdict assess_time_of_fewer(double part_of_all);
 [[nodiscard]] verdict assess_energy_of_fewer(double part_of_all);

@@ -33,6 +33,20 @@ times parse_times(const std::string &text, const std::string &self) {
   return t;
 }
 
+double parse_changes(const std::string &text) {
+  double changes = -1, seconds = 0, value = 0;
+  std::istringstream lines(text);
+  for (std::string name; lines >> name >> value;) {
+    if (name == "changes")
+      changes = value;
+    else if (name == "seconds")
+      seconds = value;
+  }
+  if (changes < 0 || seconds <= 0)
+    throw std::runtime_error("the sample printed '" + text + "', which has no changes and seconds");
+  return 60 * changes / seconds;
+}
+
 namespace {
 
 double best_of_all(const times &t) { return t.best > 0 ? std::min(t.serial, t.best) : t.serial; }
@@ -58,6 +72,9 @@ verdict assess_recursion(const times &t, const std::string &way) {
   return {t.self / best_of_all(t), way == "cost" ? 1.1 : 1.2, "x"};
 }
 
+verdict assess_phases(const times &t) { return {t.self / t.best, 1.05, "x"}; }
+verdict assess_equal_ways(double changes_per_minute) { return {changes_per_minute, 1, "a minute"}; }
+
 verdict assess_time_of_fewer(double part_of_all) { return {part_of_all, 1.05, "x"}; }
 verdict assess_energy_of_fewer(double part_of_all) { return {part_of_all, 0.9, "x"}; }
 
@@ -68,9 +85,7 @@ verdict assess_more_workers(const times &with_one, const times &with_more) {
 const std::vector<elsewhere> &rows_elsewhere() {
   static const std::vector<elsewhere> all{
       {"T4", "OpenMP dynamic,1, empty body: 3 ns an iteration", "weft-bench omp"},
-      {"T7", "half points of the applications", "weft-bench apps"},
-      {"T8", "off, it costs no instruction", "weft-bench --instructions"},
-      {"T9", "phases and noise", "weft_unit_tune --gtest_filter=paired_trials.*, in model time"}};
+      {"T8", "off, it costs no instruction", "weft-bench --instructions"}};
   return all;
 }
 
@@ -84,13 +99,12 @@ int write_table(std::ostream &to, const std::vector<line> &lines) {
   to << "| row | subject | serial us | self us | best fixed us | it is | asked |\n"
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
   for (const line &l : lines) {
-    const bool is_ratio = l.judged.unit == "x";
-    const char *const format = is_ratio ? "%.3f x" : "%.1f ns";
+    const std::string format = (l.judged.unit == "x" ? "%.3f " : "%.1f ") + l.judged.unit;
     const auto us = [&](double ns) { return ns > 0 ? text("%.2f", ns / 1000) : "-"; };
     to << "| " << l.row << " | " << l.subject << " | " << us(l.is.serial) << " | " << us(l.is.self)
        << " | " << us(l.is.best) << (l.is.best > 0 ? " (" + l.is.grain + ")" : "") << " | "
-       << text(format, l.judged.is) << (l.judged.met() ? "" : " **missed**") << " | "
-       << text(format, l.judged.asked) << " |\n";
+       << text(format.c_str(), l.judged.is) << (l.judged.met() ? "" : " **missed**") << " | "
+       << text(format.c_str(), l.judged.asked) << " |\n";
     missed += !l.judged.met();
   }
   return missed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../process.hpp"
 #include "adapt.hpp"
+#include "half.hpp"
 
 #include <memory_bound.hpp>
 
@@ -15,9 +16,10 @@ namespace bench::adapt {
 namespace {
 
 struct subject {
-  enum class kind { loop, matrix, tree, recursion, memory_bound } what;
+  enum class kind { loop, matrix, tree, recursion, half, phases, equal_ways, memory_bound } what;
   std::string row, name;
-  long n, steps;
+  long n, steps; // of phases: the microseconds of one, the milliseconds of all
+  int neighbours = 0; // processes beside it
 };
 
 std::vector<subject> all_subjects(bool quick) {
@@ -41,20 +43,34 @@ std::vector<subject> all_subjects(bool quick) {
   all.push_back({kind::recursion, "T6", "sort", quick ? 20'000 : 1'000'000, 1});
   all.push_back({kind::recursion, "T6", "uts", quick ? 5 : 8, 1});
   all.push_back({kind::recursion, "T6", "health", quick ? 4 : 6, quick ? 5 : 40});
+  for (const known_half &before : halves_before())
+    if (!quick || std::string(before.app) == "two_wave")
+      all.push_back({kind::half, "T7", before.app, 0, 0});
+  for (const char *name : {"loop-phases", "session-phases"})
+    for (const int neighbours : {0, 1}) {
+      all.push_back({kind::phases, "T9", name, 10'000, quick ? 100 : 4000, neighbours});
+      all.push_back({kind::phases, "T9", name, quick ? 100'000 : 1'000'000, quick ? 400 : 12'000, neighbours});
+    }
+  for (const int neighbours : {0, 1})
+    all.push_back({kind::equal_ways, "T9", "equal-ways", 1'000'000, quick ? 200 : 60'000, neighbours});
   all.push_back({kind::memory_bound, "T10", "triad", 8, 1});
   all.push_back({kind::memory_bound, "T10", "triad", 16, 1});
   return all;
 }
 
-std::string printed_by_sample(const subject &of, int workers, int runs) {
-  const outcome result = bench::run({build_folder() + "/bin/weft-adapt-sample", of.name,
-                                     std::to_string(of.n), std::to_string(of.steps),
-                                     std::to_string(runs)},
-                                    {"WEFT_WORKERS=" + std::to_string(workers)},
-                                    std::chrono::seconds(600));
+std::string printed_by_sample(std::vector<std::string> arguments, std::vector<std::string> settings,
+                              int workers) {
+  arguments.insert(arguments.begin(), build_folder() + "/bin/weft-adapt-sample");
+  settings.push_back("WEFT_WORKERS=" + std::to_string(workers));
+  const outcome result = bench::run(arguments, settings, std::chrono::seconds(600));
   if (!result.ok)
     throw std::runtime_error(result.output);
   return result.output;
+}
+
+std::string printed_by_sample(const subject &of, int workers, int runs) {
+  return printed_by_sample(
+      {of.name, std::to_string(of.n), std::to_string(of.steps), std::to_string(runs)}, {}, workers);
 }
 
 std::string shown(const subject &of, int workers) {
@@ -72,11 +88,23 @@ std::string shown(const subject &of, int workers) {
   case subject::kind::recursion:
     text << of.name << " of " << of.n;
     break;
+  case subject::kind::half:
+    text << of.name << " at half speed";
+    break;
+  case subject::kind::phases:
+    text << (of.name == "loop-phases" ? "a loop" : "a session") << " over phases of "
+         << static_cast<double>(of.n) / 1000 << " ms";
+    break;
+  case subject::kind::equal_ways:
+    text << "changes of a session between equal ways, " << static_cast<double>(of.steps) / 1000 << " s";
+    break;
   case subject::kind::memory_bound:
     text << of.name << " in the model, of whose " << of.n << " workers 4 fill the memory";
     return text.str();
   }
   text << ", workers " << workers;
+  if (of.neighbours != 0)
+    text << ", a busy neighbour";
   return text.str();
 }
 
@@ -107,6 +135,26 @@ void measure_recursion(const subject &of, const options &o, std::vector<line> &l
   }
 }
 
+line measure_half(const subject &of, const options &o) {
+  const auto all = halves_before();
+  const auto before = std::find_if(all.begin(), all.end(),
+                                   [&](const known_half &h) { return of.name == h.app; });
+  return measure_half(*before, o.workers, std::clamp(o.runs / 10, 1, 3));
+}
+
+void measure_changes(const subject &of, const options &o, std::vector<line> &lines) {
+  const busy_processes beside(of.neighbours);
+  const std::string printed =
+      printed_by_sample({of.name, std::to_string(of.n), std::to_string(of.steps)},
+                        {"WEFT_TUNE=on", "WEFT_TUNE_HISTORY=none"}, o.workers);
+  if (of.what == subject::kind::equal_ways) {
+    lines.push_back({of.row, shown(of, o.workers), {}, assess_equal_ways(parse_changes(printed))});
+    return;
+  }
+  const times is = parse_times(printed);
+  lines.push_back({of.row, shown(of, o.workers), is, assess_phases(is)});
+}
+
 /// Asks the model: the same on each machine.
 void ask_model(const subject &of, std::vector<line> &lines) {
   memory_model::parameters p;
@@ -132,6 +180,12 @@ void measure(const subject &of, const options &o, std::vector<line> &lines) {
     return measure_tree(of, o, lines);
   case subject::kind::recursion:
     return measure_recursion(of, o, lines);
+  case subject::kind::half:
+    lines.push_back(measure_half(of, o));
+    return;
+  case subject::kind::phases:
+  case subject::kind::equal_ways:
+    return measure_changes(of, o, lines);
   case subject::kind::memory_bound:
     return ask_model(of, lines);
   default:
@@ -160,7 +214,7 @@ void check_names(const options &o) {
 int run(const options &o) {
   check_names(o);
   if (o.list) {
-    std::cout << "T1 T2 T3 T5 T6 T10\n";
+    std::cout << "T1 T2 T3 T5 T6 T7 T9 T10\n";
     for (const elsewhere &e : rows_elsewhere())
       std::cout << e.row << ": " << e.claim << ": " << e.where << '\n';
     return 0;

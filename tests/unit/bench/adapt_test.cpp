@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `weft-bench adapt` takes from its sample, what its rows ask, and how its table comes out.
 #include <driver/adapt/adapt.hpp>
+#include <driver/adapt/half.hpp>
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <stdexcept>
@@ -35,6 +37,17 @@ TEST(adapt, ways_without_a_cut_off_are_no_fixed_ones) {
   }
   EXPECT_THROW((void)parse_times("serial 5\nspawn 6\n", "join"), std::runtime_error);
   EXPECT_EQ(parse_times("serial 5\njoin 6\n", "join").best, 0);
+}
+
+TEST(adapt, changes_are_counted_by_the_minute) {
+  EXPECT_EQ(parse_changes("changes 2\nseconds 30.0\ntrials 17\n"), 4);
+  EXPECT_EQ(parse_changes("changes 0\nseconds 60\n"), 0);
+  for (const char *wrong : {"", "changes 2\n", "seconds 3\n", "changes x\nseconds 3\n", "changes 1\nseconds 0\n"})
+    EXPECT_THROW((void)parse_changes(wrong), std::runtime_error) << wrong;
+  EXPECT_TRUE(assess_equal_ways(1).met());
+  EXPECT_FALSE(assess_equal_ways(1.1).met());
+  EXPECT_TRUE(assess_phases({2000, 1050, 1000, "1+16"}).met());
+  EXPECT_FALSE(assess_phases({2000, 1051, 1000, "1+16"}).met());
 }
 
 TEST(adapt, each_row_asks_what_its_claim_says) {
@@ -82,14 +95,46 @@ TEST(adapt, the_table_marks_what_is_missed) {
   const times loop{2000, 1030, 1000, "4"}, tree{1000, 3000, 0, ""};
   EXPECT_EQ(write_table(table, {{"T1", "uniform", loop, assess_uniform(loop)},
                                 {"T5", "tree", tree, assess_tree(tree, 1000)},
+                                {"T9", "changes", {}, assess_equal_ways(0)},
                                 {"T10", "energy", {}, assess_energy_of_fewer(0.5)}}),
             1);
   EXPECT_NE(table.str().find(
                 "| T1 | uniform | 2.00 | 1.03 | 1.00 (4) | 1.030 x **missed** | 1.020 x |\n"
                 "| T5 | tree | 1.00 | 3.00 | - | 2.0 ns | 4.0 ns |\n"
+                "| T9 | changes | - | - | - | 0.0 a minute | 1.0 a minute |\n"
                 "| T10 | energy | - | - | - | 0.500 x | 0.900 x |\n"),
             std::string::npos)
       << table.str();
+}
+
+TEST(adapt, the_half_point_is_found_by_few_tiles) {
+  const std::vector<long> tiles{256, 1, 2, 4, 8, 16, 32, 64, 128};
+  for (const long half : {1L, 2L, 3L, 64L, 100L, 256L, 257L}) {
+    int asked = 0;
+    const half_bracket found = bracket_half(tiles, [&](long tile) {
+      ++asked;
+      return tile >= half ? 0.5 : 0.499;
+    });
+    long finest = 0, below = 0;
+    for (const long tile : tiles) {
+      if (tile >= half && (finest == 0 || tile < finest))
+        finest = tile;
+      if (tile < half)
+        below = std::max(below, tile);
+    }
+    EXPECT_EQ(found.coarse.value_or(0), finest) << half;
+    EXPECT_EQ(found.fine.value_or(0), below) << half;
+    EXPECT_LE(asked, 4) << half;
+  }
+  EXPECT_FALSE(bracket_half({}, [](long) { return 1.0; }).coarse);
+}
+
+TEST(adapt, a_half_point_is_to_be_one_and_a_half_times_smaller) {
+  EXPECT_TRUE(assess_half({"dot", 3000}, {2000, false, 16}).judged.met());
+  const line missed = assess_half({"dot", 3000}, {2001, true, 16});
+  EXPECT_FALSE(missed.judged.met());
+  EXPECT_EQ(missed.subject, "dot: less than 2e+03 instructions a task at half speed, 3e+03 before");
+  EXPECT_EQ(halves_before().size(), 10u);
 }
 
 TEST(adapt, options_say_what_is_wrong_with_them) {
@@ -114,10 +159,10 @@ TEST(adapt, a_row_that_is_measured_elsewhere_says_where) {
     return o;
   };
   try {
-    (void)run(only({"T7"}));
-    FAIL() << "T7 is not measured here";
+    (void)run(only({"T4"}));
+    FAIL() << "T4 is not measured here";
   } catch (const std::runtime_error &e) {
-    EXPECT_STREQ(e.what(), "row T7 is not measured here: weft-bench apps");
+    EXPECT_STREQ(e.what(), "row T4 is not measured here: weft-bench omp");
   }
   EXPECT_THROW((void)run(only({"T11"})), std::runtime_error);
   EXPECT_THROW((void)run(only({"T1", "t1"}, true)), std::runtime_error);
