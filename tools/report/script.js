@@ -170,12 +170,13 @@ function speed() {
 function draw_time() {
   timeline();
   if (D.live.length) over_time("tasks", [{v: D.live, c: css("--a"), n: "tasks in the graph"}, {v: D.ready, c: css("--away"), n: "ready"}].filter(l => l.v.length));
-  over_time("busy", [{v: D.running, c: css("--a"), n: "workers in tasks"}]);
+  if ($("busy")) over_time("busy", [{v: D.running, c: css("--a"), n: "workers in tasks"}]);
 }
 function draw() {
   colors = Array.from({length: 256}, (_, i) => color(i));
   document.querySelectorAll(".sw").forEach(e => e.style.background = color(+e.dataset.i));
-  draw_time(); grain();
+  draw_time();
+  if ($("grain")) grain();
   if (D.graph) { law(); speed(); }
 }
 

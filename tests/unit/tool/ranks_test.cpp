@@ -327,3 +327,199 @@ TEST_F(rank_traces, even_work_is_said_and_the_page_has_the_common_name) {
   EXPECT_NE(text_in(m_out.root() + "/heat.ranks.html").find("<a href=\"heat.31.html\">rank 1 of 2"),
             std::string::npos);
 }
+
+namespace {
+
+enum : std::uint16_t { k_stencil = 1, k_answer, k_sent, k_come };
+
+/// A rank whose tasks are of level graph.
+made_trace of_rank_with_graph(int rank) {
+  made_trace made(trace_level::graph, {"stencil", "other", "put_notify", "notification"});
+  made.about.workers = 1;
+  made.about.place = {rank, 2, "j0b", "node", 0, 0};
+  return made;
+}
+
+/// Returns the text of a page without its tags, a row of a table per line.
+std::string rows_of(const std::string &page) {
+  std::string text;
+  for (std::size_t at = page.find("<h2>Critical path"); at < page.size(); ++at) {
+    if (page[at] != '<') {
+      text += page[at];
+      continue;
+    }
+    const std::size_t end = page.find('>', at);
+    const std::string tag = page.substr(at + 1, end - at - 1);
+    text += tag == "td" || tag == "th" ? "|" : tag == "tr" ? "\n" : "";
+    at = end;
+  }
+  return text;
+}
+
+class job_paths : public rank_traces {
+ protected:
+  test::ending report(made_trace &zero, made_trace &one) {
+    zero.write(m_zero.root());
+    one.write(m_one.root());
+    const std::string page = m_out.root() + "/job.html";
+    const auto end = weft({"report", "-o", page, m_zero.root(), m_one.root()});
+    m_page = text_in(page);
+    unlink((m_zero.root() + ".html").c_str());
+    unlink((m_one.root() + ".html").c_str());
+    return end;
+  }
+  void expect_rows(const std::vector<std::string> &rows) {
+    const std::string text = rows_of(m_page);
+    for (const std::string &row : rows)
+      EXPECT_NE(text.find("\n" + row), std::string::npos) << row << "\nin\n" << text;
+  }
+  std::string m_page;
+};
+
+} // namespace
+
+// Rank 0 computes to 3 us and sends; rank 1 waits from 2 us on, gets it at 5 us, goes on at 6 us and ends at
+// 10 us. Rank 0 has a longer task of its own, but ends sooner.
+TEST_F(job_paths, lead_from_a_suspended_task_to_the_sender) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  zero.put(1'000, on::begin, 7, k_stencil)
+      .put(3'000, on::send, 7, k_sent, word_of_message(0, 1, 9), size_of_message(8, 1))
+      .put(8'500, on::end, 7, k_stencil);
+  one.put(1'200, on::begin, 5, k_answer)
+      .put(1'900, on::awaits, 5, k_come, word_of_message(1, UINT16_MAX, 9), 1)
+      .put(2'000, on::suspend, 5, 0, 12, 0)
+      .put(5'500, on::arrived, 0, k_come, word_of_message(1, 0, 9), 5'000)
+      .put(6'000, on::resume, 5)
+      .put(10'000, on::end, 5, k_answer);
+  const auto end = report(zero, one);
+  EXPECT_TRUE(
+      end.exited(0) &&
+      end.printed("The critical path takes 9.0 us: 67 % of it is computing, 22 % waiting for 1 message, and 11 % the runtime.\n"
+                  "Most of the critical path is 'other' at rank 1: 44 %.\n"))
+      << end;
+  expect_rows({"|0|2.0 us|22.2 %|22.2 %|0.0 %|0.0 %", "|1|7.0 us|77.8 %|44.4 %|22.2 %|11.1 %",
+               "|'other' at rank 1|1|4.0 us|44.4 %", "|'stencil' at rank 0|1|2.0 us|22.2 %",
+               "|messages from rank 0 to rank 1|1|2.0 us|22.2 %",
+               "|the runtime at rank 1|1|1.0 us|11.1 %"});
+  // The timeline: both tracks over the job's time, and the bodies of the path in their order.
+  for (const char *part :
+       {"names:[\"0: worker 0\",\"1: worker 0\"]", "tasks:[0,0,0,2000,0,1,1,5000,4000,1]",
+        "edges:[[0,1]]", "<canvas id=time", "id=path checked", "data-drawn"})
+    if (std::string(part) == "data-drawn")
+      EXPECT_NE(m_page.find("dataset.drawn"), std::string::npos);
+    else
+      EXPECT_NE(m_page.find(part), std::string::npos) << part << "\n" << m_page;
+}
+
+// What a worker does in the meantime holds the path, even though the message came earlier.
+TEST_F(job_paths, stay_at_a_rank_whose_worker_is_busy_when_the_message_comes) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  zero.put(1'000, on::begin, 7, k_stencil)
+      .put(3'000, on::send, 7, k_sent, word_of_message(0, 1, 9), size_of_message(8, 1))
+      .put(3'500, on::end, 7, k_stencil);
+  one.put(1'000, on::begin, 5, k_answer)
+      .put(1'900, on::awaits, 5, k_come, word_of_message(1, 0, 9), 1)
+      .put(2'000, on::suspend, 5, 0, 12, 0)
+      .put(2'000, on::begin, 6, k_stencil)
+      .put(5'000, on::arrived, 0, k_come, word_of_message(1, 0, 9), 5'000)
+      .put(8'000, on::end, 6, k_stencil)
+      .put(8'500, on::resume, 5)
+      .put(10'000, on::end, 5, k_answer);
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed("The critical path takes 9.0 us: 94 % of it is computing, 0 % waiting for 0 messages, and 6 % the runtime.\n"
+                          "Most of the critical path is 'stencil' at rank 1: 67 %.\n"))
+      << end;
+  expect_rows({"|0|0 ns|0.0 %|0.0 %|0.0 %|0.0 %", "|'other' at rank 1|2|2.5 us|27.8 %"});
+}
+
+// A task that is tied to notifications ends its body at 2 us; its successor is ready when the second of them,
+// not one of another number, has come. The creator has waited for its children meanwhile.
+TEST_F(job_paths, follow_tied_tasks_successors_and_waits_for_children) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  zero.put(1'000, on::begin, 7, k_stencil)
+      .put(1'500, on::send, 7, k_sent, word_of_message(0, 1, 9), size_of_message(8, 1))
+      .put(4'000, on::send, 7, k_sent, word_of_message(0, 1, 9), size_of_message(8, 2))
+      .put(4'100, on::send, 7, k_sent, word_of_message(0, 1, 8), size_of_message(8, 3))
+      .put(4'500, on::end, 7, k_stencil);
+  one.put(1'000, on::begin, 5, k_answer)
+      .put(1'200, on::create, 6, k_answer, 5)
+      .put(1'200, on::access, 6, k_answer, 64, std::uint64_t{2} << 32 | 8)
+      .put(1'300, on::create, 8, k_stencil, 5)
+      .put(1'300, on::access, 8, k_stencil, 64, std::uint64_t{2} << 32 | 8)
+      .put(1'500, on::begin, 6, k_answer, 5)
+      .put(1'900, on::awaits, 6, k_come, word_of_message(1, UINT16_MAX, 9), 2)
+      .put(2'000, on::end, 6, k_answer)
+      .put(2'500, on::arrived, 0, k_come, word_of_message(1, 0, 9), 2'500)
+      .put(6'000, on::arrived, 0, k_come, word_of_message(1, 0, 9), 6'000)
+      .put(6'400, on::arrived, 0, k_come, word_of_message(1, 0, 8), 6'400)
+      .put(6'500, on::begin, 8, k_stencil, 5)
+      .put(8'500, on::end, 8, k_stencil)
+      .put(8'600, on::waited, 5, 0, 1'400)
+      .put(9'000, on::end, 5, k_answer);
+  const auto end = report(zero, one);
+  // 3 us of rank 0, 2 on the way, 0.5 until it begins, 2 of it, 0.1 until its parent goes on, 0.4 of that.
+  EXPECT_TRUE(end.printed("The critical path takes 8.0 us: 68 % of it is computing, 25 % waiting for 1 message, and 8 % the runtime.\n"
+                          "Most of the critical path is 'stencil' at rank 0: 38 %.\n"))
+      << end;
+  expect_rows({"|'stencil' at rank 0|1|3.0 us|37.5 %", "|'stencil' at rank 1|1|2.0 us|25.0 %",
+               "|messages from rank 0 to rank 1|1|2.0 us|25.0 %",
+               "|the runtime at rank 1|2|600 ns|7.5 %", "|'other' at rank 1|1|400 ns|5.0 %"});
+}
+
+// An operation of its own that a task waits for is a message, too, to the rank that it was for; a thread of LPF
+// stands still until all of a superstep has come.
+TEST_F(job_paths, know_operations_that_end_and_threads_of_lpf) {
+  made_trace zero(trace_level::graph, {"main", "put", "lpf_sync"});
+  made_trace one(trace_level::graph, {"main", "put", "lpf_sync"});
+  for (auto *const made : {&zero, &one})
+    made->about.place = {made == &zero ? 0 : 1, 2, "j0b", "node", 0, 0};
+  zero.put(0, on::root, 1, 1)
+      .put(3'000, on::send, 1, 3, word_of_message(0, 1, 3), size_of_message(40, 2))
+      .put(3'200, on::end, 1, 1);
+  one.put(1'000, on::root, 1, 1)
+      .put(2'000, on::awaits, 1, 3, word_of_message(1, UINT16_MAX, 3), 1)
+      .put(4'200, on::arrived, 1, 3, word_of_message(1, 0, 3), 4'000)
+      .put(6'000, on::send, 1, 2, word_of_message(1, 0, 0), size_of_message(64, 5))
+      .put(6'000, on::suspend, 1, 0, 3, 0)
+      .put(7'500, on::landed, 1, 2, word_of_message(1, 0, 5), 7'000)
+      .put(7'500, on::resume, 1)
+      .put(8'000, on::end, 1, 1);
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed("The critical path takes 8.0 us: 69 % of it is computing, 25 % waiting for 2 messages, and 6 % the runtime.\n"))
+      << end;
+  expect_rows({"|'main' at rank 0|1|3.0 us|37.5 %", "|'main' at rank 1|2|2.5 us|31.2 %",
+               "|messages from rank 0 to rank 1|2|2.0 us|25.0 %",
+               "|the runtime at rank 1|1|500 ns|6.2 %"});
+}
+
+TEST_F(job_paths, take_traces_that_hold_the_graph_whole) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  for (auto *const made : {&zero, &one})
+    made->put(1'000, on::begin, 1, k_stencil).put(2'000, on::end, 1, k_stencil);
+  one.about.level = trace_level::tasks;
+  auto end = report(zero, one);
+  EXPECT_TRUE(end.exited(0) && !end.printed("The critical path takes") &&
+              end.printed("note: no critical path: the trace of rank 1 does not hold the graph of tasks; write the traces with trace.level=graph\n"))
+      << end;
+  EXPECT_NE(m_page.find("names:[\"0: worker 0\",\"1: worker 0\"]"), std::string::npos);
+  EXPECT_EQ(m_page.find("id=path"), std::string::npos);
+  one.about.level = trace_level::graph;
+  one.discarded = 3;
+  end = report(zero, one);
+  EXPECT_TRUE(end.exited(0) && end.printed("note: no critical path: rank 1 has discarded records; a larger trace.buffer keeps more of them\n"))
+      << end;
+}
+
+TEST_F(job_paths, count_the_idle_time_of_workers_alone) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  for (auto *const made : {&zero, &one}) {
+    made->put(0, on::begin, 1, k_stencil).put(6'000, on::end, 1, k_stencil);
+    made->put(6'000, on::idle, 0).put(8'000, on::busy, 0).put(8'000, on::begin, 2, k_stencil);
+    made->put(10'000, on::end, 2, k_stencil);
+    for (const unsigned spare : {1U, 2U})
+      made->put(0, on::idle, 0, 0, 0, 0, spare).put(10'000, on::busy, 0, 0, 0, 0, spare);
+  }
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed("Workers idle for 20 % of their time at rank 0, and for 20 % at rank 0.\n"))
+      << end;
+}

@@ -2,6 +2,7 @@
 // weft report: a trace as one HTML page; weft diff: two traces beside each other.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/report/data.hpp"
+#include "tools/weft/report/job.hpp"
 #include "tools/weft/report/messages.hpp"
 #include "tools/weft/report/page.hpp"
 #include "tools/weft/report/ranks.hpp"
@@ -22,8 +23,8 @@ const char k_report_help[] =
     "\n"
     "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
     "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
-    "Of several traces, those of the ranks of a job, it writes a page each, FOLDER.html, and one of all, which tells how even the work is and\n"
-    "which rank sent how much to which. Without --output: what the names of the folders have in common, and .ranks.html.\n"
+    "Of several traces, those of the ranks of a job, it writes a page each, FOLDER.html, and one of all, which tells how even the work is,\n"
+    "which rank sent how much to which, and with traces of level graph the critical path from rank to rank. Without --output: what the names of the folders have in common, and .ranks.html.\n"
     "Exit status: 1 when the trace cannot be read.\n";
 const char k_diff_help[] =
     "usage: weft diff [--progress] FOLDER FOLDER\n"
@@ -49,17 +50,21 @@ std::string base64(const std::vector<unsigned char> &bytes) {
   return out;
 }
 
-/// Encodes a track with four bytes per column: number of the type, and parts of 255.
-std::string track_text(const trace_reader &reader, const report_data &data,
+/// Encodes a track with four bytes per column: number of the type, and parts of 255. `name_of` names the
+/// types of cells.
+template <class NameOf>
+std::string track_text(const NameOf &name_of, const report_data &data,
                        const std::vector<cell> &track) {
   std::vector<unsigned char> bytes;
   std::map<std::uint16_t, unsigned char> numbers;
-  const auto share = [](float f) { return static_cast<unsigned char>(f * 255 + 0.5f); };
+  const auto share = [](float f) {
+    return static_cast<unsigned char>(std::min(f, 1.0f) * 255 + 0.5f);
+  };
   for (const cell &c : track) {
     const auto [at, is_new] = numbers.try_emplace(c.type, 255);
     if (is_new)
       for (std::size_t t = 0; t < std::min<std::size_t>(data.types.size(), 255); ++t)
-        if (data.types[t].name == reader.type_name(c.type))
+        if (data.types[t].name == name_of(c.type))
           at->second = static_cast<unsigned char>(t);
     bytes.insert(bytes.end(), {at->second, share(c.tasks), share(c.idle), share(c.away)});
   }
@@ -102,13 +107,14 @@ std::string tasks_data(const report_data &data) {
   });
 }
 
-std::string script_data(const trace_reader &reader, const report_data &data) {
+template <class NameOf>
+std::string script_data(const NameOf &name_of, const report_data &data) {
   std::string s = "<script>const D={" +
                   text("ns:%.0f,columns:%zu,gap:%.1f", data.duration_ns, data.columns, data.gap_ns);
   s += ",types:" + listed(data.types, [](const type_row &t) { return script_text(t.name); });
   s += ",names:" + listed(data.track_names, script_text);
   s += ",tracks:" + listed(data.tracks, [&](const auto &track) {
-         return '"' + track_text(reader, data, track) + '"';
+         return '"' + track_text(name_of, data, track) + '"';
        });
   s += ",tasks:" + tasks_data(data) + ",edges:" + listed(data.arrows, [](const auto &a) {
          return text("[%zu,%zu]", a.first, a.second);
@@ -272,6 +278,32 @@ std::string decision_table(const report_data &data) {
   return s;
 }
 
+std::string timeline_part(bool has_path) {
+  std::string s =
+      "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
+      "<button id=every>all types</button>";
+  if (has_path)
+    s += "<label><input type=checkbox id=path checked> critical path</label>";
+  return s +
+         "</div><div id=legend role=group aria-label=\"task types: press one to see it alone\"></div>"
+         "<canvas id=time tabindex=0 role=img aria-label=\"Timeline: what each worker did. Keys: arrows move, + and - zoom, 0 shows all, ] and [ choose "
+         "the next and the previous task, Escape none\"></canvas><p id=where class=soft aria-live=polite></p>"
+         "<p class=soft>Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it "
+         "waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is "
+         "idleness, red from above the time off the processor.</p>";
+}
+
+/// Returns the timeline of all ranks, and what draws it.
+std::string timeline_of_job(const report_data &all) {
+  std::string s = timeline_part(!all.shown.empty());
+  for (const std::string &note : all.notes)
+    s += "<p class=soft>" + html(note) + "</p>";
+  const auto name_of = [&all](std::uint16_t type) {
+    return type < all.types.size() ? all.types[type].name : std::string();
+  };
+  return s + script_data(name_of, all) + "<script>\n" + k_page_script + "</script>";
+}
+
 std::string page(const trace_reader &reader, const report_data &data,
                  const std::vector<rank_pair> &pairs) {
   const double all = data.duration_ns * std::max<double>(data.workers, 1);
@@ -302,18 +334,8 @@ std::string page(const trace_reader &reader, const report_data &data,
        graph_tiles(data) + "</div>" + share_table(data);
   for (const std::string &n : data.notes)
     s += "<p class=soft>" + html(n) + "</p>";
-  s +=
-      "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
-      "<button id=every>all types</button>";
-  if (data.has_graph)
-    s += "<label><input type=checkbox id=path checked> critical path</label>";
-  s +=
-      "</div><div id=legend role=group aria-label=\"task types: press one to see it alone\"></div>"
-      "<canvas id=time tabindex=0 role=img aria-label=\"Timeline: what each worker did. Keys: arrows move, + and - zoom, 0 shows all, ] and [ choose "
-      "the next and the previous task, Escape none\"></canvas><p id=where class=soft aria-live=polite></p>"
-      "<p class=soft>Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it "
-      "waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is "
-      "idleness, red from above the time off the processor. The charts below show the same time.</p>";
+  s += timeline_part(data.has_graph);
+  s += "<p class=soft>The charts below show the same time.</p>";
   s +=
       std::string("<h2>Tasks over time</h2>") +
       (data.has_creations
@@ -332,7 +354,8 @@ std::string page(const trace_reader &reader, const report_data &data,
   s += what_if_table(data);
   s += decision_table(data);
   s += message_table(pairs);
-  return s + "</main>" + script_data(reader, data) + "<script>\n" + k_page_script +
+  const auto name_of = [&reader](std::uint16_t type) { return reader.type_name(type); };
+  return s + "</main>" + script_data(name_of, data) + "<script>\n" + k_page_script +
          "</script></body></html>\n";
 }
 
@@ -359,11 +382,14 @@ int write_report(const std::string &folder, const std::string &output) {
 
 int write_report_of_ranks(const words &folders, const std::string &output) {
   rank_traces traces(folders);
-  const std::vector<rank_pair> pairs = pairs_of(traces.read_messages());
+  const std::vector<message_mark> messages = traces.read_messages();
+  const std::vector<rank_pair> pairs = pairs_of(messages);
   std::vector<rank_row> ranks;
+  std::vector<report_data> all;
   for (std::size_t i = 0; i != traces.count(); ++i) {
     trace_reader &r = traces.at(i);
-    const report_data d = analyse(r);
+    all.push_back(analyse(r));
+    const report_data &d = all.back();
     const std::string own_page = folders[i] + ".html";
     if (own_page == output)
       return usage_error("'" + output + "' is the page of one rank; give --output another name");
@@ -382,11 +408,19 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
   }
   std::ranges::sort(ranks, {}, &rank_row::rank);
   std::vector<std::string> findings = findings_of_ranks(ranks);
+  std::vector<std::string> doubts = traces.doubts();
+  job_path path;
+  if (const std::string missing = no_path_because(traces); missing.empty())
+    path = find_job_path(traces, messages);
+  else
+    doubts.push_back(missing);
+  std::ranges::copy(findings_of_path(traces, path), std::back_inserter(findings));
   if (!pairs.empty())
     findings.push_back(sentence_of(pairs));
-  const std::vector<std::string> doubts = traces.doubts();
   output_file out(output);
-  out.put(page_of_ranks(ranks, pairs, findings, doubts));
+  out.put(page_of_ranks(ranks, pairs, findings, doubts,
+                        timeline_of_job(timeline_of(traces, all, path)) +
+                            path_tables(traces, path)));
   out.finish();
   end_progress();
   for (const std::string &s : findings)

@@ -15,7 +15,6 @@
 namespace weft_tool {
 namespace {
 
-constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
 constexpr int k_looks = 64;                      // at tasks, to find one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_gains = 40;         // types
@@ -154,7 +153,10 @@ void collector::use(const slice &part) {
     return;
   }
   fill(part);
-  (part.what == slice::idle ? m_data.idle_ns : m_data.away_ns) += ns;
+  if (part.what == slice::away)
+    m_data.away_ns += ns;
+  else if (part.slot < m_data.workers) // a spare or a thread that rests takes no worker's time
+    m_data.idle_ns += ns;
   m_data.switches += part.what == slice::away;
 }
 
@@ -296,9 +298,9 @@ void explain_idleness(const trace_graph &graph, const trace_reader &reader, repo
   std::sort(by_end.begin(), by_end.end());
   const std::int64_t last_end = by_end.empty() ? graph.last : by_end.back().first;
   const double width = data.duration_ns / static_cast<double>(data.columns);
-  for (const auto &track : data.tracks)
+  for (std::size_t slot = 0; slot < std::min<std::size_t>(data.tracks.size(), data.workers); ++slot)
     for (std::size_t c = 0; c < data.columns; ++c) {
-      const double ns = static_cast<double>(track[c].idle) * width * data.idle_share;
+      const double ns = static_cast<double>(data.tracks[slot][c].idle) * width * data.idle_share;
       if (ns <= 0)
         continue;
       const auto now =
@@ -497,6 +499,11 @@ void add_places(const trace_description &about, report_data &data) {
 
 } // namespace
 
+std::size_t columns_of(std::size_t tracks) noexcept {
+  constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
+  return std::clamp<std::size_t>(k_cells / std::max<std::size_t>(tracks, 1), 128, 65536);
+}
+
 report_data analyse(trace_reader &reader) {
   report_data d;
   d.program = reader.about().program;
@@ -507,8 +514,7 @@ report_data analyse(trace_reader &reader) {
   d.records = reader.records();
   d.discarded = reader.discarded();
   d.notes = reader.troubles();
-  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(reader.slots().size(), 1),
-                                      128, 65536);
+  d.columns = columns_of(reader.slots().size());
   collector(reader, d).run();
   add_warnings(reader, d);
   add_places(reader.about(), d);

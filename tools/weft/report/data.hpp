@@ -73,7 +73,7 @@ struct report_data {
       about; // of the run: command, machine, date and so on
   unsigned workers = 0;
   double duration_ns = 0, begin_ns = 0;
-  double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
+  double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums; of idleness: of the workers
   double idle_share = 1; // of the workers' idle time, in which no other thread ran a task in their place
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
   std::vector<std::string> notes, warnings;
@@ -99,6 +99,9 @@ struct report_data {
   std::vector<tuning_decision> decisions; // the oldest first
   std::vector<std::string> sentences;
 };
+
+/// Returns the columns of each track of a page with that many.
+[[nodiscard]] std::size_t columns_of(std::size_t tracks) noexcept;
 
 [[nodiscard]] report_data analyse(trace_reader &reader);
 

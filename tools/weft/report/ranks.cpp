@@ -48,7 +48,7 @@ std::vector<std::string> findings_of_ranks(const std::vector<rank_row> &ranks) {
 
 std::string page_of_ranks(const std::vector<rank_row> &ranks, const std::vector<rank_pair> &pairs,
                           const std::vector<std::string> &findings,
-                          const std::vector<std::string> &doubts) {
+                          const std::vector<std::string> &doubts, const std::string &parts) {
   std::string s = k_page_head;
   s += text("<title>%zu ranks - Weft</title></head><body><main><h1>%zu ranks</h1><ul class=findings>",
             ranks.size(), ranks.size());
@@ -68,7 +68,7 @@ std::string page_of_ranks(const std::vector<rank_row> &ranks, const std::vector<
          duration(r.task_ns) +
          text("<td>%.1f %%<td>%.1f %%</tr>", 100 * share(r, r.task_ns), 100 * idle_share(r));
   }
-  s += "</table></div>" + message_table(pairs);
+  s += "</table></div>" + parts + message_table(pairs);
   return s + "</main></body></html>\n";
 }
 

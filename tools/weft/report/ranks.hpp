@@ -22,11 +22,13 @@ struct rank_row {
 /// Returns sentences on the ranks: whether their shares of the work are even, and where workers idle.
 [[nodiscard]] std::vector<std::string> findings_of_ranks(const std::vector<rank_row> &ranks);
 
-/// Returns the page of a job; `findings` are sentences, `doubts` what may be wrong.
+/// Returns the page of a job; `findings` are sentences, `doubts` what may be wrong, and `parts` follow the
+/// table of ranks.
 [[nodiscard]] std::string page_of_ranks(const std::vector<rank_row> &ranks,
                                         const std::vector<rank_pair> &pairs,
                                         const std::vector<std::string> &findings,
-                                        const std::vector<std::string> &doubts);
+                                        const std::vector<std::string> &doubts,
+                                        const std::string &parts);
 
 /// Returns the file of a job's page, from what the paths of its traces have in common:
 /// "heat.ranks.html" for heat.12 and heat.13.

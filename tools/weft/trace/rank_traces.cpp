@@ -120,6 +120,7 @@ void rank_traces::read_messages_of(std::size_t index, std::vector<message_mark> 
     mark.trace = static_cast<std::uint32_t>(index);
     mark.what = static_cast<trace_event>(record.event);
     mark.type = record.type;
+    mark.task = record.task;
     mark.id = static_cast<std::uint32_t>(record.a);
     mark.own = static_cast<std::uint16_t>(record.a >> 32);
     mark.peer = static_cast<std::uint16_t>(record.a >> 48);

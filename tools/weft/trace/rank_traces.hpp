@@ -19,6 +19,7 @@ struct message_mark {
   trace_event what = trace_event::send; // or arrived, awaits
   std::uint16_t type = 0, own = 0, peer = 0;
   std::uint32_t id = 0; // of a notification
+  std::uint32_t task = 0; // of send and awaits: the task; 0: not known
   std::uint64_t bytes = 0; // of awaits: how many
   std::uint64_t flow = 0; // the same at both ends; 0: the other end is not known
 };
@@ -30,6 +31,9 @@ class rank_traces {
 
   [[nodiscard]] std::size_t count() const noexcept { return m_readers.size(); }
   [[nodiscard]] trace_reader &at(std::size_t index) noexcept { return *m_readers[index]; }
+  [[nodiscard]] const trace_reader &at(std::size_t index) const noexcept {
+    return *m_readers[index];
+  }
   /// Returns what is added to the times of a trace.
   [[nodiscard]] std::int64_t shift(std::size_t index) const noexcept { return m_shifts[index]; }
   /// Names the process of a trace: "rank 1 of 4: heat (pid 12 on node1)"; alone: "heat".
