@@ -12,7 +12,7 @@ namespace {
 
 // Reading both clocks is off by some 50 ns, so the rate by 1 in 20,000. The first look at a clock
 // takes microseconds: so the closest of several looks counts.
-constexpr std::uint64_t k_least_ns = 1'000'000;
+constexpr std::uint64_t k_shortest_ns = 1'000'000;
 constexpr int k_looks = 8;
 
 struct pair {
@@ -36,9 +36,9 @@ const pair g_loaded = read_both();
 
 bool calibrate_ticks(too_early then) noexcept {
   pair now = read_both();
-  while (then == too_early::waits && now.ns - g_loaded.ns < k_least_ns)
+  while (then == too_early::waits && now.ns - g_loaded.ns < k_shortest_ns)
     now = read_both();
-  if (now.ns - g_loaded.ns < k_least_ns || now.ticks <= g_loaded.ticks)
+  if (now.ns - g_loaded.ns < k_shortest_ns || now.ticks <= g_loaded.ticks)
     return false;
   const double scale =
       static_cast<double>(now.ns - g_loaded.ns) / static_cast<double>(now.ticks - g_loaded.ticks);
