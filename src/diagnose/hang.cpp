@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "deps/messages.hpp"
 #include "diagnose/describe.hpp"
+#include "diagnose/external.hpp"
 #include "diagnose/last_dump.hpp"
 #include "diagnose/task_dump.hpp"
 #include "observe/store.hpp"
@@ -18,9 +19,13 @@
 #include "worker/runtime.hpp"
 #include "worker/safepoint.hpp"
 
+#include <weft/layer/external_report.hpp>
+
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -64,9 +69,10 @@ void say_where(const wait_graph &graph) {
   std::vector<std::size_t> listed;
   for (const std::size_t e : graph.cycle())
     listed.push_back(graph.edges()[e].from);
-  for (std::size_t n = 0; listed.empty() && n < graph.nodes().size(); ++n)
-    if (!graph.nodes()[n].stack.empty())
-      listed.push_back(n);
+  if (listed.empty())
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n)
+      if (!graph.nodes()[n].stack.empty())
+        listed.push_back(n);
   listed.resize(std::min(listed.size(), k_nodes));
   std::erase_if(listed, [&graph](std::size_t n) {
     return graph.nodes()[n].stack.empty() && graph.nodes()[n].spawned.empty();
@@ -126,6 +132,16 @@ std::uint64_t hang_patience_ns(const settings &cfg) noexcept {
   return static_cast<std::uint64_t>(patience.count()) * 1000u;
 }
 
+namespace {
+
+/// Returns the thread in a slot of the table of workers; 0 for none.
+int tid_in(runtime &rt, unsigned slot) noexcept {
+  const worker *const w = rt.slots[slot].load(std::memory_order_acquire); // O4
+  return w ? w->tid.load(std::memory_order_relaxed) : 0;
+}
+
+} // namespace
+
 gate_guard::gate_guard() noexcept : m_gate(nullptr) {
   if (this_thread_context())
     return;
@@ -140,21 +156,26 @@ bool hang_check::nothing_is_pending() const {
          !m_runtime.spare_threads.has_work() && !m_runtime.confined.has_work();
 }
 
-/// Says whether some thread that Weft knows does not sleep for want of work. While the gate is
-/// closed, no thread can leave that sleep.
-bool hang_check::any_thread_active() const {
-  if (m_runtime.gate.readers() || m_runtime.manage.is_active())
+/// Says whether some thread that Weft or a layer knows does not sleep for want of work. While the
+/// gate is closed, no thread can leave that sleep, but one that sleeps in the kernel.
+bool hang_check::any_thread_active(const seen_externals &externals) const {
+  if (externals.report.goes_on || m_runtime.gate.readers() || m_runtime.manage.is_active())
     return true;
   for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
-    if (is_active(m_runtime, i))
+    if (is_active(m_runtime, i) && !externals.in_kernel.count(tid_in(m_runtime, i)))
       return true;
   return false;
 }
 
-/// Says whether the process has threads that are neither Weft's nor known to Weft.
-bool hang_check::others_may_act() const {
+/// Says whether the process has threads that are neither Weft's nor known to Weft or to a layer.
+bool hang_check::others_may_act(const seen_externals &externals) const {
+  std::set<int> of_layers;
+  for (const layer::external_report::thread &one : externals.report.threads)
+    of_layers.insert(one.tid);
+  for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
+    of_layers.erase(tid_in(m_runtime, i));
   const unsigned all = process_threads();
-  return all == 0 || all > known_threads(m_runtime);
+  return all == 0 || all > known_threads(m_runtime) + of_layers.size();
 }
 
 std::uint64_t hang_check::progress() const {
@@ -177,9 +198,15 @@ bool hang_check::look() {
   const std::uint64_t now = progress();
   if (now == m_reported || !nothing_is_pending())
     return false;
-  if (any_thread_active())
+  const std::optional<seen_externals> externals = look_at_externals();
+  if (!externals || any_thread_active(*externals))
     return true;
-  wait_graph g = take_task_dump(m_runtime);
+  const bool others = others_may_act(*externals);
+  wait_graph g;
+  if (others && !externals->in_kernel.empty())
+    add_to_graph(externals->report, g); // another thread may wake one that then changes tasks
+  else
+    g = take_task_dump(m_runtime, externals->report);
   if (g.edges().empty())
     return false;
   if (now != m_left) { // else the dump in the file is still true, and may have names
@@ -189,7 +216,7 @@ bool hang_check::look() {
     renew_decisions_in_dump();
   }
   m_left = now;
-  const bool certain = !g.cycle().empty() || !others_may_act();
+  const bool certain = !g.cycle().empty() || !others;
   if (!certain && !limit_is_over())
     return true;
   if (std::exchange(m_doubted, now) !=
@@ -211,31 +238,59 @@ constexpr std::uint64_t k_safepoint_limit_ns =
     500'000'000; // how long workers may be kept from beginning bodies while others do not stop
 
 /// Lists the workers that are active. Does not read their tasks, because these may end meanwhile.
-std::vector<std::string> who_is_about(runtime &rt) {
+std::vector<std::string> who_is_about(runtime &rt, const seen_externals &externals) {
+  const std::string known =
+      externals.report.tasks.empty() ? "" : " but those of a layer, which follow";
   std::vector<std::string> notes;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_active(rt, i))
       notes.push_back(
           "worker " + std::to_string(i) + " has begun no task for " +
           std::to_string(k_safepoint_limit_ns / 1'000'000) +
-          " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
+          " ms: it runs a long one, or the program's own code; so nothing is known of tasks" +
+          known);
   if (notes.empty())
     notes.emplace_back("the workers did not stop at one time; ask again");
   return notes;
 }
 
+/// Looks at the tasks of layers until no thread is amid a change of them.
+seen_externals surely_look_at_externals() {
+  constexpr int k_tries = 2000;
+  for (int i = 0; i != k_tries; ++i) {
+    if (std::optional<seen_externals> seen = look_at_externals())
+      return *std::move(seen);
+    const timespec pause{0, 100'000};
+    nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+/// Lists the tasks of layers alone, with the reasons.
+running_dump dump_of_externals(const seen_externals &seen, std::vector<std::string> why) {
+  running_dump all;
+  all.notes = std::move(why);
+  add_to_graph(seen.report, all.graph);
+  for (std::string &note : add_states(seen.report, all.graph))
+    all.notes.push_back(std::move(note));
+  return all;
+}
+
 running_dump dump_while_running(runtime &rt) {
   if (has_managers())
-    return {
-        {},
-        {"with managers (manage.mode) what is posted passes through states that are not looked at"}};
+    return dump_of_externals(
+        surely_look_at_externals(),
+        {"with managers (manage.mode) what is posted passes through states that are not looked at"});
   if (timer_has_services())
-    return {{}, {"services run that may continue tasks at any time"}};
-  if (!try_stop_workers(rt, k_safepoint_limit_ns))
-    return {{}, who_is_about(rt)};
+    return dump_of_externals(surely_look_at_externals(),
+                             {"services run that may continue tasks at any time"});
+  if (!try_stop_workers(rt, k_safepoint_limit_ns)) {
+    const seen_externals seen = surely_look_at_externals();
+    return dump_of_externals(seen, who_is_about(rt, seen));
+  }
   running_dump all;
   try {
-    all = take_running_dump(rt);
+    all = take_running_dump(rt, surely_look_at_externals().report);
   } catch (const std::bad_alloc &) {
     all.notes.emplace_back("no memory to look at all tasks");
   }
@@ -269,10 +324,14 @@ bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
   if (!nothing_is_pending())
     return false;
-  if (any_thread_active())
-    return true;
-  m_runtime.gate.close();
   bool again = false;
+  try {
+    if (const auto externals = look_at_externals(); !externals || any_thread_active(*externals))
+      return true;
+  } catch (const std::bad_alloc &) {
+    return true;
+  }
+  m_runtime.gate.close();
   try {
     again = look();
   } catch (const std::bad_alloc &) { // no memory for a report

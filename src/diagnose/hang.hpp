@@ -12,6 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class runtime;
+struct seen_externals;
 struct settings;
 
 /// Returns how long a worker idles before it asks whether anything can go on.
@@ -48,8 +49,8 @@ class hang_check {
 
  private:
   [[nodiscard]] bool nothing_is_pending() const;
-  [[nodiscard]] bool any_thread_active() const;
-  [[nodiscard]] bool others_may_act() const;
+  [[nodiscard]] bool any_thread_active(const seen_externals &externals) const;
+  [[nodiscard]] bool others_may_act(const seen_externals &externals) const;
   [[nodiscard]] bool limit_is_over() const;
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] bool look();

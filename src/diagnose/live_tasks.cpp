@@ -17,11 +17,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
-live_tasks::live_tasks(runtime &rt, walked when)
+live_tasks::live_tasks(runtime &rt, walked when, const std::vector<task *> &externals)
     : m_amid(when == walked::at_safepoint), m_sees_waiters(!m_amid || !rt.clock.is_busy()) {
   if (m_amid)
     find_ready(rt);
   find_roots(rt);
+  for (task *t : externals)
+    meet(*t);
   while (!m_todo.empty()) {
     task &t = *m_todo.back();
     m_todo.pop_back();
@@ -156,7 +158,7 @@ void live_tasks::meet_awaited(task &t) {
 
 /// Meets what a coroutine waits for, and what a task waits for before it begins.
 void live_tasks::find_awaited(task &t) {
-  if (t.has(detail::k_implicit) || is_state(t) || with_frame.count(&t))
+  if (t.has(detail::k_implicit) || is_state(t) || is_external(t) || with_frame.count(&t))
     return;
   const task_extra *const extra = peek_extra(t);
   if (const detail::coro_root *root = extra ? extra->coroutine : nullptr) {

@@ -37,10 +37,9 @@ class live_tasks {
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
   /// Collects the live tasks. The caller ensures that no worker runs and no thread is inside the
-  /// gate. `when`: at a safepoint some tasks could go on
-  /// (worker/safepoint.hpp). Throws
-  /// std::bad_alloc.
-  explicit live_tasks(runtime &rt, walked when = walked::at_rest);
+  /// gate. `when`: at a safepoint some tasks could go on (worker/safepoint.hpp). `externals`: tasks of
+  /// layers that have not ended. Throws std::bad_alloc.
+  live_tasks(runtime &rt, walked when, const std::vector<task *> &externals);
 
   /// Says whether nothing runs: no task is ready.
   [[nodiscard]] bool at_rest() const noexcept { return !m_amid; }

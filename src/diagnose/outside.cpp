@@ -1,45 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/outside.hpp"
 
-#include <weft/layer/outside_wait.hpp>
+#include "diagnose/sources.hpp"
 
-#include <mutex>
-#include <utility>
+#include <weft/layer/outside_wait.hpp>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-struct sources {
-  std::mutex lock;
-  std::vector<std::pair<void *, list_outside *>> all;
-};
-sources &the_sources() {
-  static auto *const only = new sources; // never destroyed: teams may end late
+sources<list_outside> &sources_of_waits() {
+  static auto *const only = new sources<list_outside>;
   return *only;
 }
 
 } // namespace
 
-void add_outside_waits(void *source, list_outside *list) {
-  sources &s = the_sources();
-  const std::lock_guard guard(s.lock);
-  s.all.emplace_back(source, list);
-}
+void add_outside_waits(void *source, list_outside *list) { sources_of_waits().add(source, list); }
 
-void remove_outside_waits(const void *source) noexcept {
-  sources &s = the_sources();
-  const std::lock_guard guard(s.lock);
-  std::erase_if(s.all, [source](const auto &one) { return one.first == source; });
-}
+void remove_outside_waits(const void *source) noexcept { sources_of_waits().remove(source); }
 
 std::vector<layer::outside_wait> all_outside_waits() {
   std::vector<layer::outside_wait> waits;
-  sources &s = the_sources();
-  const std::unique_lock guard(s.lock, std::try_to_lock); // a fork may have left it locked
-  if (guard)
-    for (const auto &[source, list] : s.all)
-      list(source, waits);
+  (void)sources_of_waits().visit([&](void *source, list_outside *list) {
+    list(source, waits);
+    return true;
+  });
   return waits;
 }
 

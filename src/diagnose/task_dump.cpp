@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/task_dump.hpp"
 
+#include "diagnose/external.hpp"
 #include "diagnose/live_tasks.hpp"
 #include "diagnose/outside.hpp"
 #include "mem/slab.hpp"
@@ -17,6 +18,7 @@
 #include <weft/detail/coro.hpp>
 #include <weft/detail/lock_word.hpp>
 #include <weft/detail/sync_words.hpp>
+#include <weft/layer/external_report.hpp>
 #include <weft/layer/outside_wait.hpp>
 
 #include <algorithm>
@@ -110,7 +112,15 @@ const detail::coro_root *waiting_coroutine(const task &t) noexcept {
 
 class task_dump {
  public:
-  explicit task_dump(runtime &rt, walked when = walked::at_rest) : m_all(rt, when) {
+  task_dump(runtime &rt, walked when, const layer::external_report &externals)
+      : m_all(rt, when, orders_of(externals)), m_externals(externals) {
+    for (const layer::external_report::task &one : externals.tasks)
+      if (one.order)
+        m_by_order.emplace(one.order, &one);
+    for (const layer::external_report::task &one : externals.tasks)
+      if (one.former_order) // its memory may be another one's by now
+        m_by_order.emplace(one.former_order, &one);
+    add_to_graph(externals, m_graph);
     for (task *t : m_all.tasks) {
       if (t->parent)
         m_below[t->parent].push_back(t);
@@ -135,11 +145,21 @@ class task_dump {
     look_at_all();
     std::vector<std::string> notes;
     state_of_all(notes);
+    const std::vector<std::string> more = add_states(m_externals, m_graph);
+    notes.insert(notes.end(), more.begin(), more.end());
     note_spawn_sites();
     return {std::move(m_graph), std::move(notes)};
   }
 
  private:
+  static std::vector<task *> orders_of(const layer::external_report &externals) {
+    std::vector<task *> orders;
+    for (const layer::external_report::task &one : externals.tasks)
+      if (one.order)
+        orders.push_back(one.order);
+    return orders;
+  }
+
   void look_at_all() {
     note_descendants();
     for (frame *f : m_all.frames)
@@ -167,7 +187,8 @@ class task_dump {
     std::size_t shown = 0, left = 0;
     for (task *t : m_all.tasks) {
       const std::size_t known = m_graph.find(t);
-      if (is_cohort(*t) || is_state(*t) || t->has(detail::k_implicit) || represents_no_task(*t) ||
+      if (is_cohort(*t) || is_state(*t) || is_external(*t) || t->has(detail::k_implicit) ||
+          represents_no_task(*t) ||
           (known < waits.size() && waits[known]))
         continue;
       const std::string state = state_of(*t);
@@ -200,7 +221,7 @@ class task_dump {
   void note_spawn_sites() {
     constexpr std::size_t k_most = 1000, k_deep = 64; // stacks: walking one takes some 10 us
     for (task *t : m_all.tasks)
-      if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size()) {
+      if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size() && !is_external(*t)) {
         const spawn_site p = spawn_site_of(*t);
         m_graph.at(n).spawn_calls.assign(p.calls, p.calls + p.count);
         if (const std::string_view closure =
@@ -235,6 +256,8 @@ class task_dump {
       return m_graph.add(node_kind::thread, &t, label_of(t));
     if (is_state(t))
       return m_graph.add(node_kind::state, &t, std::string(label_of(t)) + " " + hexadecimal(&t));
+    if (const auto known = m_by_order.find(&t); known != m_by_order.end())
+      return add_node(*known->second, m_graph);
     return m_graph.add(node_kind::task, &t, t.label ? t.label : name_by_closure(t));
   }
   /// Names a task by its closure and address, because one closure may be the body of several tasks.
@@ -422,7 +445,7 @@ class task_dump {
   /// Adds what a task without a frame waits for. Its body has ended, or has not begun, or is below
   /// the body of a descendant on the same stack.
   void reason_without_frame(task &t) {
-    if (represents_no_task(t))
+    if (represents_no_task(t) || is_external(t))
       return;
     if (is_state(t))
       return reason_of_state(t);
@@ -617,6 +640,8 @@ class task_dump {
   [[nodiscard]] data_access *behind_readers(data_access *a);
 
   const live_tasks m_all;
+  const layer::external_report &m_externals;
+  std::unordered_map<const void *, const layer::external_report::task *> m_by_order;
   wait_graph m_graph;
   std::unordered_map<const void *, std::vector<layer::outside_wait>> m_outside; // by waiter
   std::set<std::string> m_owners; // of what they wait for
@@ -785,9 +810,11 @@ void task_dump::exclusions_of(const cohort &joined) {
 
 } // namespace
 
-wait_graph take_task_dump(runtime &rt) { return task_dump(rt).take(); }
-running_dump take_running_dump(runtime &rt) {
-  return task_dump(rt, walked::at_safepoint).take_running();
+wait_graph take_task_dump(runtime &rt, const layer::external_report &externals) {
+  return task_dump(rt, walked::at_rest, externals).take();
+}
+running_dump take_running_dump(runtime &rt, const layer::external_report &externals) {
+  return task_dump(rt, walked::at_safepoint, externals).take_running();
 }
 
 } // namespace rt

@@ -10,13 +10,17 @@
 #include <vector>
 
 namespace weft::inline v0 {
+namespace layer {
+struct external_report;
+} // namespace layer
+
 namespace rt {
 
 class runtime;
 
-/// Takes a dump. The caller ensures that no worker runs and no thread enters: see hang.cpp. Throws
-/// std::bad_alloc.
-[[nodiscard]] wait_graph take_task_dump(runtime &rt);
+/// Takes a dump, with the tasks of layers, listed since the gate was closed. The caller ensures that
+/// no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
+[[nodiscard]] wait_graph take_task_dump(runtime &rt, const layer::external_report &externals);
 
 /// Holds a dump of workers that were stopped at a safepoint amid their work. It includes tasks that
 /// could go on; `notes` lists what the dump could not look at.
@@ -24,7 +28,7 @@ struct running_dump {
   wait_graph graph;
   std::vector<std::string> notes;
 };
-running_dump take_running_dump(runtime &rt);
+running_dump take_running_dump(runtime &rt, const layer::external_report &externals);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -84,6 +84,15 @@ bool thread_has_ended(int tid) noexcept {
   return state == 'Z' || state == 'X';
 }
 
+bool thread_is_gone(int tid) noexcept {
+  const int saved = errno;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d", tid);
+  const bool gone = access(path, F_OK) != 0 && errno == ENOENT && access("/proc/self/task", F_OK) == 0;
+  errno = saved;
+  return gone;
+}
+
 namespace {
 
 constexpr std::uint64_t k_contended =
@@ -109,6 +118,7 @@ std::optional<std::array<std::uint64_t, 5>> call_in(std::string_view line) noexc
 thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_t value,
                            std::uint64_t limit) noexcept {
   using kind = thread_wait::kind;
+  const bool in_process = (op & FUTEX_PRIVATE_FLAG) != 0;
   switch (op & FUTEX_CMD_MASK) {
   case FUTEX_LOCK_PI:
   case k_futex_op_lock_pi2:
@@ -116,10 +126,10 @@ thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_
   case FUTEX_WAIT:
   case FUTEX_WAIT_BITSET:
     if (static_cast<std::uint32_t>(value) == k_contended)
-      return {kind::lock, false, address, limit == 0};
+      return {kind::lock, false, address, limit == 0, in_process};
     if (value & FUTEX_WAITERS)
-      return {kind::lock, true, address, limit == 0};
-    return {.for_word = limit == 0};
+      return {kind::lock, true, address, limit == 0, in_process};
+    return {.for_word = limit == 0, .in_process = in_process};
   default:
     return {};
   }

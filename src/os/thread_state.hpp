@@ -29,6 +29,9 @@ namespace rt {
 /// first one of a process. False where it cannot be known.
 [[nodiscard]] bool thread_has_ended(int tid) noexcept;
 
+/// Returns whether this process has no thread of that number any more.
+[[nodiscard]] bool thread_is_gone(int tid) noexcept;
+
 /// Describes what a thread that sleeps waits for, as far as the kernel reports it.
 struct thread_wait {
   enum class kind : std::uint8_t {
@@ -43,6 +46,7 @@ struct thread_wait {
   std::uintptr_t address = 0; // of a lock
   bool for_word =
       false; // it sleeps until another thread wakes it by a futex, without a limit: a signal does no harm
+  bool in_process = false; // of a futex: no other process has the word
 };
 /// Returns what the thread waits for. Ten microseconds.
 [[nodiscard]] thread_wait wait_of_thread(int tid) noexcept;

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "task/hooks.hpp"
 #include "task/run_body.hpp"
+#include "worker/rest.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint_core.hpp"
 
@@ -43,7 +44,7 @@ bool is_active(runtime &rt, unsigned slot) noexcept {
   if (has_seat(*w) && w->seat.is() == spare_seat<>::parked)
     return false;
   return !(rt.idle.announced(slot) || rt.apart.announced(slot) || w->bed.is_parked() ||
-           w->nap.is_asleep()) ||
+           w->nap.is_asleep() || rests(rt, slot)) ||
          w->own_frame.full();
 }
 
