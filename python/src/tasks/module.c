@@ -45,7 +45,7 @@ static void task_dealloc(PyObject *self) {
   Py_CLEAR(t->function);
   Py_CLEAR(t->arguments);
   Py_CLEAR(t->keywords);
-  Py_CLEAR(t->label);
+  unname_task(t);
   Py_CLEAR(t->holder);
   task_clear(self);
   PyObject_GC_Del(self);
@@ -141,7 +141,7 @@ static PyObject *task_await(PyObject *self) {
 }
 
 static PyObject *task_label(PyObject *self, void *Py_UNUSED(nothing)) {
-  PyObject *const label = ((Task *)self)->label ? ((Task *)self)->label : Py_None;
+  PyObject *const label = ((Task *)self)->label;
   Py_INCREF(label);
   return label;
 }
@@ -153,7 +153,7 @@ static PyObject *task_repr(PyObject *self) {
                             : t->error         ? "failed"
                             : t->result        ? "done"
                                                : "cancelled";
-  return PyUnicode_FromFormat("<weftrt.Task %R: %s>", t->label ? t->label : Py_None, state);
+  return PyUnicode_FromFormat("<weftrt.Task %R: %s>", t->label, state);
 }
 
 static PyMethodDef g_task_methods[] = {
@@ -172,7 +172,7 @@ static PyMethodDef g_task_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef g_task_values[] = {
-    {"label", task_label, NULL, "the name in messages; None for none", NULL},
+    {"label", task_label, NULL, "the name in messages: label= of spawn(), else the name of the function", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot g_task_slots[] = {
@@ -344,6 +344,7 @@ static PyObject *spawn(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssiz
     Py_DECREF(t);
     return NULL;
   }
+  name_task(t);
   t->buffers = inputs.buffers;
   t->buffer_count = inputs.count;
   PyObject_GC_Track((PyObject *)t);
@@ -576,6 +577,8 @@ static struct PyModuleDef g_module = {
     PyModuleDef_HEAD_INIT, "weftrt._tasks", NULL, -1, g_functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__tasks(void) {
+  if (start_names() < 0)
+    return NULL;
   g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);
   g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);
   g_root_type = (PyTypeObject *)PyType_FromSpec(&g_root_spec);

@@ -2,11 +2,17 @@
 #include "order.h"
 
 #include <weft.h>
+#include <weft/layer/external_report.hpp>
 #include <weft/layer/external_task.hpp>
+
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -52,6 +58,41 @@ weft::layer::described_body described(const order_body &body) noexcept {
   return {&order_label_of, &order_spawn_site_of, body.task, body.group};
 }
 
+using weft::layer::external_report;
+
+/// Is what a report is made into. A call without memory spoils it; the others do nothing then.
+struct report_in_the_making {
+  external_report &to;
+  bool is_spoilt = false;
+  template <class F>
+  void add(F f) noexcept {
+    try {
+      if (!is_spoilt)
+        f(to);
+    } catch (const std::bad_alloc &) {
+      is_spoilt = true;
+    }
+  }
+};
+
+report_in_the_making &making(order_report *report) noexcept {
+  return *reinterpret_cast<report_in_the_making *>(report);
+}
+
+class python_tasks : weft::layer::external_reports {
+ public:
+  python_tasks() { announce(); }
+
+ private:
+  bool list_tasks(external_report &to) override {
+    report_in_the_making report{to};
+    const bool listed = order_list_tasks(reinterpret_cast<order_report *>(&report));
+    if (report.is_spoilt)
+      throw std::bad_alloc();
+    return listed;
+  }
+};
+
 void write_why(char *why, std::size_t size, const char *text) noexcept {
   std::snprintf(why, size, "%s", text);
 }
@@ -68,6 +109,7 @@ int order_workers(char *why, size_t size) {
 }
 
 order_node *order_make_parent(char *why, size_t size) try {
+  const weft::layer::external_change here;
   external_task *made = nullptr;
   weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &made);
   return reinterpret_cast<order_node *>(made);
@@ -82,6 +124,7 @@ int order_enter(order_node *parent, const order_region *list, size_t count, void
   all.reserve(count);
   for (std::size_t i = 0; i != count; ++i)
     all.push_back(access_of(list[i]));
+  const weft::layer::external_change here;
   weft::layer::noted_creation noted{log_of(log), described(*body)};
   const bool is_ready = weft::layer::enter_external_regions(
       *task_of(parent), all.data(), count, "task of Python", ready, body->task,
@@ -122,5 +165,51 @@ void order_wait_is_over(order_log *log, uint64_t since, const void *group) {
   weft::layer::wait_is_over(log_of(log), since, group);
 }
 
-void order_end(order_node *self) { weft::layer::end_external_task(*task_of(self)); }
+void order_end(order_node *self) {
+  const weft::layer::external_change here;
+  weft::layer::end_external_task(*task_of(self));
+}
+
+void order_begin_rest(void) { weft::layer::begin_rest(); }
+void order_end_rest(void) { weft::layer::end_rest(); }
+double order_patience(void) { return static_cast<double>(weft::layer::rest_patience()) * 1e-9; }
+void order_ask_for_examination(void) { weft::layer::ask_for_examination(); }
+
+bool order_announce_reports(void) try {
+  static auto *const only = new python_tasks; // never withdrawn: threads may end late
+  return only != nullptr;
+} catch (const std::exception &) {
+  return false;
+}
+
+void order_report_task(order_report *to, const void *id, const order_node *order,
+                       const void *former_order, const char *name, const char *state,
+                       const char *file, const char *where) {
+  making(to).add([&](external_report &report) {
+    const std::string written = *file ? "written at " + std::string(file) : "";
+    report.tasks.push_back({id, task_of(const_cast<order_node *>(order)), former_order, name,
+                            *state && *file ? state + (", " + written) : state, written, where});
+  });
+}
+
+void order_report_creator(order_report *to, const void *id, int tid, const char *where) {
+  making(to).add([&](external_report &report) {
+    report.tasks.push_back({id, nullptr, nullptr, tid == getpid() ? "main" : "thread", "", "", where, true});
+  });
+}
+
+void order_report_thread(order_report *to, int tid, const void *id, bool sleeps) {
+  making(to).add([&](external_report &report) { report.threads.push_back({tid, id, sleeps}); });
+}
+
+void order_report_wait(order_report *to, const void *waiter, const void *awaited, const char *reason,
+                       bool is_certain) {
+  making(to).add([&](external_report &report) {
+    report.waits.push_back({waiter, awaited, reason, is_certain});
+  });
+}
+
+void order_report_goes_on(order_report *to) {
+  making(to).add([](external_report &report) { report.goes_on = true; });
+}
 }

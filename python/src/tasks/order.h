@@ -2,6 +2,7 @@
    The order between the tasks of Python: Weft's, by the regions of arrays that they name. It knows no Python. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,34 @@ uint32_t order_sleep(order_log *log, order_wait what);
 void order_wake(order_log *log, uint32_t asleep);
 uint64_t order_wait_begins(void);
 void order_wait_is_over(order_log *log, uint64_t since, const void *group);
+
+/* @{ The calling thread sleeps, and calls nothing of Weft; it goes on. */
+void order_begin_rest(void);
+void order_end_rest(void);
+/* @} */
+/* Returns after how many seconds of sleep to call order_ask_for_examination(); 0: never. */
+double order_patience(void);
+/* Has Weft look whether anything can go on. */
+void order_ask_for_examination(void);
+
+/* Has order_list_tasks() called for reports. Returns false without memory. */
+bool order_announce_reports(void);
+/* Is a report that is being made. */
+typedef struct order_report order_report;
+/* Supplied by reports.c; called without the GIL. Lists all tasks by the calls below. Returns false where that cannot be
+   now. */
+bool order_list_tasks(order_report *to);
+/* `id` is what waits refer to. `order` is the task's, null for none; `former_order` what it was until order_end(). `file`
+   is "FILE:LINE" of the function, `where` "FUNCTION at FILE:LINE" of a body that has begun; empty for what is not known. */
+void order_report_task(order_report *to, const void *id, const order_node *order, const void *former_order,
+                       const char *name, const char *state, const char *file, const char *where);
+/* A thread that waits, or runs, outside of bodies. */
+void order_report_creator(order_report *to, const void *id, int tid, const char *where);
+void order_report_thread(order_report *to, int tid, const void *id, bool sleeps);
+void order_report_wait(order_report *to, const void *waiter, const void *awaited, const char *reason,
+                       bool is_certain);
+/* Something happens without a thread that is listed: a deadline, a task that is about to begin. */
+void order_report_goes_on(order_report *to);
 
 /* Returns how many tasks may run at once: the workers of Weft, which starts. Returns -1 with a sentence in `why` (of
    `size` bytes) where it cannot. */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,9 @@ enum {
 #define K_SLICE 0.05 /* seconds between two looks at signals */
 
 /* What g_lock guards. */
-static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+Task *g_all;
+Thread *g_threads;
 static TaskList g_ready; /* tasks that take a slot */
 static TaskList g_ready_blocking; /* tasks that take none */
 static sem_t g_work; /* for idle runners */
@@ -33,10 +36,12 @@ static bool g_is_over;
 
 static unsigned g_generation; /* changes with the GIL */
 static PyObject *g_start;
-static PyObject *g_coroutine_type, *g_partial_type;
+static PyObject *g_coroutine_type;
+static double g_patience; /* seconds of sleep before the watcher is asked; 0: never */
 
 static __thread Task *t_task; /* whose body is the innermost here */
 static __thread Root *t_root;
+static __thread Thread *t_thread; /* null on one that has neither created tasks nor runs them */
 static __thread order_log *t_log; /* where bodies of this thread are counted; null: there is none here */
 static __thread int t_depth; /* bodies on top of each other */
 static __thread bool t_is_runner, t_has_slot, t_is_blocked;
@@ -58,6 +63,38 @@ static void push_ready(Task *t) {
   t->pool_next = NULL;
   *(mine->last ? &mine->last->pool_next : &mine->first) = t;
   mine->last = t;
+}
+
+static void enter_in_all(Task *t) {
+  t->all_previous = NULL;
+  t->all_next = g_all;
+  if (g_all)
+    g_all->all_previous = t;
+  g_all = t;
+  ++g_live;
+}
+
+static void leave_all(Task *t) {
+  *(t->all_previous ? &t->all_previous->all_next : &g_all) = t->all_next;
+  if (t->all_next)
+    t->all_next->all_previous = t->all_previous;
+  t->all_next = t->all_previous = NULL;
+  --g_live;
+}
+
+static void enter_thread(Thread *thread) {
+  thread->tid = (int)syscall(SYS_gettid);
+  thread->previous = NULL;
+  thread->next = g_threads;
+  if (g_threads)
+    g_threads->previous = thread;
+  g_threads = thread;
+}
+
+static void leave_thread(Thread *thread) {
+  *(thread->previous ? &thread->previous->next : &g_threads) = thread->next;
+  if (thread->next)
+    thread->next->previous = thread->previous;
 }
 
 static void take_ready(Task *t) {
@@ -152,11 +189,13 @@ int start_tasks(void) {
   PyObject *const types = PyImport_ImportModule("types");
   g_coroutine_type = types ? PyObject_GetAttrString(types, "CoroutineType") : NULL;
   Py_XDECREF(types);
-  PyObject *const functools = PyImport_ImportModule("functools");
-  g_partial_type = functools ? PyObject_GetAttrString(functools, "partial") : NULL;
-  Py_XDECREF(functools);
-  if (!g_coroutine_type || !g_partial_type)
+  if (!g_coroutine_type)
     return -1;
+  if (!order_announce_reports()) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  g_patience = order_patience();
   sem_init(&g_work, 0, 0);
   g_limit = workers;
   return 0;
@@ -209,8 +248,16 @@ static void end_turn(void) {
 PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
   const unsigned generation = g_generation;
   t_is_runner = true;
+  t_thread = calloc(1, sizeof *t_thread); /* not on the stack: the end of the program may take that away */
+  if (t_thread) {
+    pthread_mutex_lock(&g_lock);
+    enter_thread(t_thread);
+    pthread_mutex_unlock(&g_lock);
+  }
   for (;;) {
     pthread_mutex_lock(&g_lock);
+    if (t_thread)
+      t_thread->sleeps = false;
     Task *const t = take_for_runner();
     if (t) {
       const bool more = needs_runner(false);
@@ -225,88 +272,30 @@ PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     }
     if (g_is_over || g_idle >= g_limit) {
       --g_runners;
+      if (t_thread)
+        leave_thread(t_thread);
       pthread_mutex_unlock(&g_lock);
+      free(t_thread);
       break;
     }
     ++g_idle;
+    if (t_thread)
+      t_thread->sleeps = true;
     pthread_mutex_unlock(&g_lock);
     give_back_log();
     Py_BEGIN_ALLOW_THREADS;
+    order_begin_rest();
     while (sem_wait(&g_work) != 0 && errno == EINTR) {
     }
+    order_end_rest();
     Py_END_ALLOW_THREADS;
   }
+  t_thread = NULL;
   give_back_log();
   Py_RETURN_NONE;
 }
 
 /* ---- what counters and traces know ---- */
-
-/* Sets the label of a task that has none to the name of its function. */
-static void name_by_function(Task *t) {
-  PyObject *function = t->function, *inner = NULL;
-  Py_XINCREF(function);
-  while (function && PyObject_TypeCheck(function, (PyTypeObject *)g_partial_type) &&
-         (inner = PyObject_GetAttrString(function, "func")) != NULL) {
-    Py_DECREF(function);
-    function = inner;
-  }
-  PyErr_Clear();
-  if (function && !(t->label = PyObject_GetAttrString(function, "__qualname__"))) {
-    PyErr_Clear();
-    t->label = PyObject_GetAttrString(function, "__name__");
-  }
-  if (function && !t->label) {
-    PyErr_Clear();
-    t->label = PyType_GetName(Py_TYPE(function));
-  }
-  PyErr_Clear();
-  if (t->label && !PyUnicode_Check(t->label))
-    Py_CLEAR(t->label);
-  Py_XDECREF(function);
-}
-
-const char *order_label_of(void *task) {
-  Task *const t = task;
-  if (!t->label)
-    name_by_function(t);
-  Py_ssize_t size;
-  const char *const text = t->label ? PyUnicode_AsUTF8AndSize(t->label, &size) : NULL;
-  if (!text)
-    PyErr_Clear();
-  return text ? text : "task of Python";
-}
-
-/* Writes the file and the line of a frame. Returns whether they are the program's. */
-static bool write_line(PyObject *frame, char *text, size_t size) {
-  PyObject *const code = PyObject_GetAttrString(frame, "f_code");
-  PyObject *const file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
-  PyObject *const line = file ? PyObject_GetAttrString(frame, "f_lineno") : NULL;
-  Py_ssize_t length;
-  const char *const name = file && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
-  const bool is_ours = name && strstr(name, "/weftrt/_") != NULL;
-  if (name && line && !is_ours)
-    PyOS_snprintf(text, size, "%s:%ld", name, PyLong_AsLong(line));
-  PyErr_Clear();
-  Py_XDECREF(code);
-  Py_XDECREF(file);
-  Py_XDECREF(line);
-  return !is_ours;
-}
-
-/* Writes the line of the program that the caller is in, which spawns. */
-void order_spawn_site_of(void *task, char *text, size_t size) {
-  (void)task;
-  PyObject *frame = (PyObject *)PyEval_GetFrame();
-  Py_XINCREF(frame);
-  while (frame && frame != Py_None && !write_line(frame, text, size)) {
-    PyObject *const outer = PyObject_GetAttrString(frame, "f_back");
-    Py_DECREF(frame);
-    frame = outer;
-  }
-  PyErr_Clear();
-  Py_XDECREF(frame);
-}
 
 static order_body body_of(Task *t) {
   return (order_body){t, Py_TYPE(t->holder) == g_group_type ? t->pool : NULL, t->number};
@@ -324,6 +313,7 @@ static Scope *scope_of_thread(void) {
   if (!root)
     return NULL;
   root->scope = (Scope){.holder = (PyObject *)root};
+  root->thread = (Thread){0};
   root->process = getpid();
   PyObject *const key = PyUnicode_InternFromString("weftrt");
   if (!values || !key || PyObject_SetItem(values, key, (PyObject *)root) < 0) {
@@ -334,6 +324,12 @@ static Scope *scope_of_thread(void) {
   Py_DECREF(key);
   Py_DECREF(root); /* the thread state keeps it */
   t_root = root;
+  if (!t_thread) {
+    t_thread = &root->thread;
+    pthread_mutex_lock(&g_lock);
+    enter_thread(t_thread);
+    pthread_mutex_unlock(&g_lock);
+  }
   return &root->scope;
 }
 
@@ -363,8 +359,16 @@ static void report_failures(Pool *pool) {
 void destroy_scope(Scope *scope, bool is_of_this_process) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  if (t_root && scope == &t_root->scope)
+  if (t_root && scope == &t_root->scope) {
+    if (t_thread == &t_root->thread)
+      t_thread = NULL;
     t_root = NULL;
+  }
+  if (Py_TYPE(scope->holder) == g_root_type && is_of_this_process && ((Root *)scope->holder)->thread.tid) {
+    pthread_mutex_lock(&g_lock);
+    leave_thread(&((Root *)scope->holder)->thread);
+    pthread_mutex_unlock(&g_lock);
+  }
   if (scope->order && !scope->task && is_of_this_process)
     order_end(scope->order);
   scope->order = NULL;
@@ -422,7 +426,7 @@ static void move_failures(Pool *from, Pool *to, Task **dropped) {
   from->failed_count = from->failed_beyond = 0;
 }
 
-static Task *parent_of(const Task *t) {
+Task *parent_of(const Task *t) {
   if (!t->holder || Py_TYPE(t->holder) != g_task_type)
     return NULL;
   return (Task *)t->holder;
@@ -436,7 +440,7 @@ static void complete_upwards(Task *t, Task **complete, Task **dropped) {
   for (;;) {
     t->next = *complete;
     *complete = t;
-    --g_live;
+    leave_all(t);
     Pool *const pool = t->pool;
     if (t->scope)
       move_failures(&t->scope->own, pool, dropped);
@@ -481,7 +485,8 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   order_node *order = t->order;
   if (!order && t->scope)
     order = t->scope->order;
-  t->order = NULL;
+  t->former_order = t->order;
+  __atomic_store_n(&t->order, NULL, __ATOMIC_RELAXED); /* reports.c reads it while order_end() is held up */
   if (t->scope)
     t->scope->order = NULL;
   if (order && !is_of_parent_process)
@@ -554,6 +559,12 @@ static void keep_log(bool borrowed) {
     give_back_log();
 }
 
+/* Says in reports whose body this thread runs. */
+static void show_task(Task *t) {
+  if (t_thread)
+    __atomic_store_n(&t_thread->task, t, __ATOMIC_RELAXED); /* a hint */
+}
+
 /* Runs a task that was taken from its lists. */
 static void run_body(Task *t) {
   const bool borrows = !t_log, is_noted = t->is_noted;
@@ -571,6 +582,7 @@ static void run_body(Task *t) {
   Task *const outer = t_task;
   Py_INCREF((PyObject *)t);
   t_task = t;
+  show_task(t);
   ++t_depth;
   order_running running = {{0}};
   const order_body body = body_of(t);
@@ -584,13 +596,8 @@ static void run_body(Task *t) {
     order_end_body(t_log, &running);
   --t_depth;
   t_task = outer;
-  PyObject *error = NULL;
-  if (!result) {
-    error = take_exception();
-    if (!t->label)
-      name_by_function(t);
-  }
-  end_body(t, result, error);
+  show_task(outer);
+  end_body(t, result, result ? NULL : take_exception());
   Py_DECREF(t);
   keep_log(borrows);
   if (++t_in_a_row % k_tasks_in_a_row ==
@@ -619,11 +626,54 @@ static double seconds_until(const struct timespec *at) {
   return (double)(at->tv_sec - now.tv_sec) + (double)(at->tv_nsec - now.tv_nsec) * 1e-9;
 }
 
+/* ---- what reports know of waits ---- */
+
+/* Begins a wait in reports. Under g_lock. */
+static void begin_wait(Wait *wait) {
+  wait->waiter = t_task;
+  wait->where = NULL;
+  if (!t_thread)
+    return;
+  wait->outer = t_thread->wait;
+  t_thread->wait = wait;
+}
+
+/* Under g_lock. */
+static void end_wait(Wait *wait) {
+  free(wait->where);
+  if (t_thread && t_thread->wait == wait) /* else in the child of a fork() */
+    t_thread->wait = wait->outer;
+}
+
+static void note_where_it_waits(void) {
+  char text[512] = "";
+  write_line_of_caller(text, sizeof text);
+  char *const copy = *text ? strdup(text) : NULL;
+  pthread_mutex_lock(&g_lock);
+  Wait *const wait = t_thread ? t_thread->wait : NULL;
+  const bool keeps = wait && !wait->where;
+  if (keeps)
+    wait->where = copy;
+  pthread_mutex_unlock(&g_lock);
+  if (!keeps)
+    free(copy);
+}
+
+static void show_sleep(bool sleeps, bool has_deadline) {
+  if (!t_thread)
+    return;
+  t_thread->sleeps = sleeps;
+  t_thread->has_deadline = has_deadline;
+}
+
 /* Sleeps until the semaphore is posted. Returns 1 then, 0 when the time is over, -1 with an exception of a signal. */
 static int sleep_until(sem_t *woken, double seconds) {
-  struct timespec end;
+  struct timespec end, patient;
   if (seconds >= 0)
     deadline_in(&end, seconds);
+  bool asks = seconds < 0 && g_patience > 0;
+  if (asks)
+    deadline_in(&patient, g_patience);
   for (;;) {
     double slice = K_SLICE;
     if (seconds >= 0) {
@@ -634,7 +684,9 @@ static int sleep_until(sem_t *woken, double seconds) {
     deadline_in(&at, slice > 0 ? slice : 0);
     int failed;
     Py_BEGIN_ALLOW_THREADS;
+    order_begin_rest();
     failed = sem_clockwait(woken, CLOCK_MONOTONIC, &at);
+    order_end_rest();
     Py_END_ALLOW_THREADS;
     if (!failed)
       return 1;
@@ -642,17 +694,24 @@ static int sleep_until(sem_t *woken, double seconds) {
       return -1;
     if (seconds >= 0 && seconds_until(&end) <= 0)
       return 0;
+    if (asks && seconds_until(&patient) <= 0) {
+      asks = false;
+      note_where_it_waits();
+      order_ask_for_examination();
+    }
   }
 }
 
 /* Sleeps with the slot given up. Under g_lock, which it leaves. */
 static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
   Saved saved = leave_slot();
+  show_sleep(true, seconds >= 0);
   const bool starts = needs_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, what);
   const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
   pthread_mutex_lock(&g_lock);
+  show_sleep(false, false);
   take_slot_again(saved);
   pthread_mutex_unlock(&g_lock);
   note_wake(saved);
@@ -741,7 +800,17 @@ int wait_for_pool(Pool *pool, order_wait what) {
   const bool borrows = !t_log && pool->open > 0; /* once for all bodies that it hosts; open is a hint */
   if (borrows)
     t_log = order_borrow_log();
-  const int waited = run_or_sleep(pool, what);
+  int waited = 0;
+  if (pool->open > 0) {
+    Wait wait = {.what = what, .pool = pool};
+    pthread_mutex_lock(&g_lock);
+    begin_wait(&wait);
+    pthread_mutex_unlock(&g_lock);
+    waited = run_or_sleep(pool, what);
+    pthread_mutex_lock(&g_lock);
+    end_wait(&wait);
+    pthread_mutex_unlock(&g_lock);
+  }
   if (waited == 0)
     order_wait_is_over(t_log, since, what == ORDER_GROUP ? pool : NULL);
   keep_log(borrows);
@@ -795,11 +864,16 @@ int wait_for_task(Task *t, double seconds) {
         "the task was spawned by the parent process, before fork(), and runs there alone");
     return -1;
   }
+  if (!t_task && !current_scope()) /* reports know the thread by it */
+    return -1;
   int slept = 1;
+  Wait wait = {.what = ORDER_END_OF_TASK, .task = t};
   pthread_mutex_lock(&g_lock);
+  begin_wait(&wait);
   while (t->state != k_over && slept == 1)
     slept = wait_once_for_task(t, seconds);
   const bool over = t->state == k_over;
+  end_wait(&wait);
   pthread_mutex_unlock(&g_lock);
   return slept < 0 ? -1 : over;
 }
@@ -860,7 +934,7 @@ int raise_failures(Pool *pool, PyObject *beside) {
         Py_INCREF(raised);
       } else if (raised != t->error) {
         add_note(raised, PyUnicode_FromFormat("task %R also raised: %R",
-                                              t->label ? t->label : Py_None, t->error));
+                                              t->label, t->error));
       }
     }
     Py_DECREF(t);
@@ -959,7 +1033,7 @@ int enter_task(Task *t, const RegionList *regions) {
   t->number = body.number;
   pthread_mutex_lock(&g_lock);
   ++t->pool->open;
-  ++g_live;
+  enter_in_all(t);
   int entered = 1;
   if (regions->count) {
     pthread_mutex_unlock(&g_lock);
@@ -970,7 +1044,7 @@ int enter_task(Task *t, const RegionList *regions) {
     pthread_mutex_lock(&g_lock);
     if (entered < 0) {
       --t->pool->open;
-      --g_live;
+      leave_all(t);
       pthread_mutex_unlock(&g_lock);
       t->order = NULL;
       Py_CLEAR(t->holder);
@@ -1044,8 +1118,17 @@ static int wait_for_all(Scope *scope) {
   int slept = 0;
   sem_t never;
   sem_init(&never, 0, 0);
+  Wait wait = {.what = ORDER_OUTSIDE};
+  pthread_mutex_lock(&g_lock);
+  begin_wait(&wait);
+  show_sleep(true, false);
+  pthread_mutex_unlock(&g_lock);
   while (g_live > 0 && slept == 0)
     slept = sleep_until(&never, 0.005);
+  pthread_mutex_lock(&g_lock);
+  show_sleep(false, false);
+  end_wait(&wait);
+  pthread_mutex_unlock(&g_lock);
   sem_destroy(&never);
   return slept;
 }
@@ -1093,12 +1176,24 @@ int finish_tasks(void) {
   return 0;
 }
 
+Load current_load(void) {
+  return (Load){g_is_over, g_ready_blocking.first || (g_ready.first && g_active < g_limit)};
+}
+
 void forget_in_child(void) {
   ++g_generation;
   pthread_mutex_init(&g_lock, NULL);
   sem_init(&g_work, 0, 0);
   g_ready = g_ready_blocking = (TaskList){NULL, NULL};
   g_active = g_runners = g_idle = g_blocked = g_live = 0;
+  g_all = NULL;
+  g_threads = NULL;
+  t_thread = NULL;
+  if (t_root) {
+    t_root->process = getpid();
+    t_root->thread = (Thread){0};
+    enter_thread(t_thread = &t_root->thread);
+  }
   g_is_over = false;
   t_has_slot = t_is_runner = t_is_blocked = false;
   t_log = NULL;

@@ -22,6 +22,7 @@
 
 #include "order.h"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -34,6 +35,7 @@ enum {
 
 typedef struct Task Task;
 typedef struct Group Group;
+typedef struct Place Place; /* names.c */
 
 typedef struct Waiter {
   sem_t woken;
@@ -52,6 +54,7 @@ typedef struct Pool {
   Task *failed, *last_failed; /* whose exceptions no wait has raised; references */
   long failed_count, failed_beyond; /* in that list; beyond what it may hold */
   bool cancelled;
+  const void *reported; /* what waits for the tasks, in a report that is being made */
 } Pool;
 
 /* What spawns: a body or a thread. One thread at a time uses it. */
@@ -66,6 +69,26 @@ typedef struct Scope {
 
 typedef enum task_state { k_waits, k_ready, k_running, k_over } task_state;
 
+/* A wait of a thread, on its stack, from its beginning to its end; it has the bodies that it hosts on top. g_lock. */
+typedef struct Wait {
+  order_wait what;
+  Pool *pool; /* whose tasks it waits for; null */
+  Task *task; /* whose end it waits for; null, and with a null pool all tasks */
+  Task *waiter; /* whose body waits; null: the thread */
+  char *where; /* the line that waits; null before it has waited for long */
+  struct Wait *outer;
+} Wait;
+
+/* A thread that has created tasks, or runs them. g_lock. */
+typedef struct Thread {
+  int tid;
+  Task *task; /* the innermost body; a hint */
+  Wait *wait; /* the innermost */
+  bool sleeps; /* in that wait, or without work */
+  bool has_deadline;
+  struct Thread *next, *previous;
+} Thread;
+
 typedef struct Callback {
   PyObject *function;
   struct Callback *next;
@@ -75,13 +98,17 @@ struct Task {
   PyObject_HEAD PyObject *function, *arguments, *keywords; /* null when the body has ended */
   PyObject *result,
       *error; /* when the body has ended, one of them; neither where it was cancelled */
-  PyObject *label; /* a str; null for none */
+  PyObject *label; /* a str, set by name_task() */
+  const char *name; /* the text of the label */
+  Place *place; /* where the function is written; null: not known */
   PyObject *holder; /* of `pool`; null before the task is entered and when it is complete */
   Py_buffer *buffers; /* kept until the body has ended */
   int buffer_count;
   Pool *pool; /* where the task is counted */
   Scope *scope; /* of its children; null before it needs one */
   order_node *order; /* null without regions, and when they are given up */
+  const void *former_order; /* when they are given up: what they were */
+  Task *all_next, *all_previous; /* among all tasks that are not complete */
   Task *next, *previous; /* among all ready tasks */
   Task *pool_next, *pool_previous; /* among those of the pool */
   Task *next_failed;
@@ -107,6 +134,7 @@ struct Group {
 /* A thread as a creator. */
 typedef struct Root {
   PyObject_HEAD Scope scope;
+  Thread thread;
   pid_t process; /* that has made it; a child of fork() clears the other threads */
 } Root;
 
@@ -123,7 +151,35 @@ typedef struct RegionList {
    Returns 0, or -1 with MemoryError. */
 int add_regions(RegionList *list, const Py_buffer *buffer, order_mode mode);
 
+/* ---- names.c ---- */
+
+/* Gives a new task the name of its function, unless spawn() has named it, and the place where that is written. */
+void name_task(Task *task);
+void unname_task(Task *task);
+/* @{ Returns where the function of the task is written, "FUNCTION at FILE:LINE" and "FILE:LINE"; empty where that is not
+   known. Needs no GIL. */
+const char *place_of(const Task *task);
+const char *file_of(const Task *task);
+/* @} */
+/* Writes the line of the program that the caller is in, "FUNCTION at FILE:LINE"; empty where it is not known. */
+void write_line_of_caller(char *text, size_t size);
+/* Called when the module is imported. Returns 0, or -1 with an exception. */
+int start_names(void);
+
+/* ---- reports.c ---- */
+
+extern Task *g_all; /* run.c: all tasks that are not complete */
+extern Thread *g_threads;
+
 /* ---- run.c ---- */
+
+/* What reports.c reads, under g_lock. */
+typedef struct Load {
+  bool is_over, has_room; /* a ready task is about to begin */
+} Load;
+extern pthread_mutex_t g_lock;
+Load current_load(void);
+Task *parent_of(const Task *task);
 
 /* Starts Weft at the first call. Returns 0, or -1 with an exception. `start` begins a thread that calls run_forever(). */
 int start_tasks(void);
