@@ -160,7 +160,7 @@ static void accesses() {
         be_late();
       ++v[i];
     }
-#pragma oss taskloop grainsize(8) in(v[i])out({w[k], k = i; 8})
+#pragma oss taskloop grainsize(8) in(v[i])out({w[k], k = i; 64 - i < 8 ? 64 - i : 8})
     for (int i = 0; i < 64; ++i)
       w[i] = v[i] + round;
   }

@@ -218,7 +218,7 @@ static void accesses(int n) {
         be_late();
       ++v[i];
     }
-#pragma oss taskloop grainsize(8) in(v[i])out({w[k], k = i; 8}) shared(v, w)
+#pragma oss taskloop grainsize(8) in(v[i])out({w[k], k = i; n - i < 8 ? n - i : 8}) shared(v, w)
     for (int i = 0; i < n; ++i)
       w[i] = v[i] + round;
   }
