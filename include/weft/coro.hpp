@@ -374,6 +374,40 @@ template <class Future, class Clock, class Duration>
 ///
 /// Errors. As taskwait().
 [[nodiscard]] inline auto async_taskwait() noexcept { return detail::async_children(); }
+/// @{ Does the same, but gives up when a stop is requested, after `most`, or when the time has come; the
+/// result says whether the tasks are complete, as that of task_group::wait_for() and of
+/// taskwait_for(). The group and the token live until the await is over.
+///
+/// Errors. As above.
+[[nodiscard]] inline auto async_wait(task_group &group, const std::stop_token &stop) noexcept {
+  return detail::limited_children(&group, {UINT64_MAX, &stop});
+}
+template <class Rep, class Period>
+[[nodiscard]] auto async_wait_for(task_group &group,
+                                  const std::chrono::duration<Rep, Period> &most) {
+  return detail::limited_children(&group, detail::limit_of(most));
+}
+template <class Clock, class Duration>
+[[nodiscard]] auto async_wait_until(task_group &group,
+                                    const std::chrono::time_point<Clock, Duration> &time) {
+  return detail::await_until(time, [&group](const detail::wait_limit &limit) {
+    return detail::limited_children(&group, limit);
+  });
+}
+[[nodiscard]] inline auto async_taskwait(const std::stop_token &stop) noexcept {
+  return detail::limited_children(nullptr, {UINT64_MAX, &stop});
+}
+template <class Rep, class Period>
+[[nodiscard]] auto async_taskwait_for(const std::chrono::duration<Rep, Period> &most) {
+  return detail::limited_children(nullptr, detail::limit_of(most));
+}
+template <class Clock, class Duration>
+[[nodiscard]] auto async_taskwait_until(const std::chrono::time_point<Clock, Duration> &time) {
+  return detail::await_until(time, [](const detail::wait_limit &limit) {
+    return detail::limited_children(nullptr, limit);
+  });
+}
+/// @}
 
 namespace detail {
 

@@ -3,8 +3,10 @@
 // receives, together.
 #pragma once
 
+#include <weft/detail/wait_list.hpp>
 #include <weft/task.hpp>
 
+#include <chrono>
 #include <stop_token>
 
 namespace weft::inline v0 {
@@ -70,6 +72,24 @@ class WEFT_API task_group {
   /// Errors. invalid_argument when another task calls it; no_block in a service or an onready
   /// function; shut_down.
   void wait();
+  /// @{ Waits as wait(), but gives up when a stop is requested, after `most`, or when Clock::now() has
+  /// reached `time`, also when the clock is set meanwhile. Returns whether the tasks are complete.
+  /// After false the group is as it was: nothing was thrown, and it can be waited for again.
+  ///
+  /// Cost. No task runs in place: the caller is suspended unless all tasks are complete.
+  /// Blocks. Yes.
+  /// Errors. As wait(); out_of_resources.
+  [[nodiscard]] bool wait(const std::stop_token &stop) { return wait_within({UINT64_MAX, &stop}); }
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &most) {
+    return wait_within(detail::limit_of(most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration> &time) {
+    return detail::wait_until_time(
+        time, [this](const detail::wait_limit &limit) { return wait_within(limit); });
+  }
+  /// @}
   /// Cancels the group. From now on tasks of the group that have not started are skipped: their
   /// accesses are released as if they had run. Running tasks see it by stop_token() and
   /// this_task::cancelled().
@@ -89,6 +109,7 @@ class WEFT_API task_group {
   } ///< for the library
 
  private:
+  bool wait_within(const detail::wait_limit &limit);
   alignas(64) unsigned char m_state[128];
 };
 

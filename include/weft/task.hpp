@@ -5,9 +5,11 @@
 #include <weft/clauses.hpp>
 #include <weft/detail/nanoseconds.hpp>
 #include <weft/detail/spawn.hpp>
+#include <weft/detail/wait_list.hpp>
 #include <weft/handle.hpp>
 
 #include <chrono>
+#include <stop_token>
 
 namespace weft::inline v0 {
 
@@ -43,6 +45,33 @@ decltype(auto) spawn(F &&f, const Clauses &...clauses) {
 /// Errors. no_block in a service or an onready function; out_of_resources when no stack is left to
 /// go on with; shut_down.
 WEFT_API void taskwait();
+
+namespace detail {
+/// Waits no longer than the limit says. Returns whether the children are complete.
+[[nodiscard]] WEFT_API bool taskwait_within(const wait_limit &limit);
+} // namespace detail
+
+/// @{ Waits as taskwait(), but gives up when a stop is requested, after `most`, or when Clock::now() has
+/// reached `time`, also when the clock is set meanwhile. Returns whether the children are complete.
+/// After false nothing was thrown, and the next wait is for the same children.
+///
+/// Cost. No child runs in place: the caller is suspended unless all children are complete.
+/// Threads. Any.
+/// Blocks. Yes: the worker runs other tasks meanwhile.
+/// Errors. As taskwait().
+[[nodiscard]] inline bool taskwait(const std::stop_token &stop) {
+  return detail::taskwait_within({UINT64_MAX, &stop});
+}
+template <class Rep, class Period>
+[[nodiscard]] bool taskwait_for(const std::chrono::duration<Rep, Period> &most) {
+  return detail::taskwait_within(detail::limit_of(most));
+}
+template <class Clock, class Duration>
+[[nodiscard]] bool taskwait_until(const std::chrono::time_point<Clock, Duration> &time) {
+  return detail::wait_until_time(
+      time, [](const detail::wait_limit &limit) { return detail::taskwait_within(limit); });
+}
+/// @}
 
 /// Waits until the current task could touch the data in the way that the accesses name. Children of
 /// the task that touch other data go on.

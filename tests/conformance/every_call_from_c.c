@@ -82,7 +82,7 @@ static void tasks_in_two_steps(void) {
     ((int **)task.arg)[1] = &two;
     EXPECT(weft_task_submit(&task, list, 2) == 0);
   }
-  EXPECT(weft_taskwait(NULL) == 0 && x == 6);
+  EXPECT(weft_taskwait_for(INT64_MAX, NULL) == 0 && x == 6);
   EXPECT(weft_task_prepare(&task, two_steps_add, 2 * sizeof(int *), 0, NULL) == 0);
   ((int **)task.arg)[0] = &x;
   ((int **)task.arg)[1] = &two;
@@ -257,7 +257,7 @@ static void groups_fail_and_are_cancelled(void) {
   EXPECT(weft_group_failures(g, codes, 2, &count) == 0 && count == 1 && codes[0] == 7);
   EXPECT(weft_group_cancel(g) == 0 && weft_group_cancelled(g) == 1);
   EXPECT(weft_spawn(set_one, &x, 0, NULL, 0, &o, NULL) == 0);
-  EXPECT(weft_group_wait(g, NULL) == 0 && x == 0);
+  EXPECT(weft_group_wait_for(g, INT64_MAX, NULL) == 0 && x == 0);
   EXPECT(weft_group_cancelled(g) == 0);
   EXPECT(weft_group_destroy(g) == 0);
 }

@@ -95,6 +95,67 @@ const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"
 const passes<completion_acts_once<2, true, false>> c3{"completion_non_owner"};
 const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
 
+enum class giving_up { right, settles_beside_a_canceller };
+
+/// Lets the owner wait for `Children` children, and `Cancellers` threads give that wait up. The owner
+/// then waits to the end. Each wait is ended once: by a remover, by settle(), or by one canceller.
+template <int Children, int Cancellers, giving_up How = giving_up::right>
+struct completion_withdrawn {
+  static constexpr int threads = 1 + Children + Cancellers;
+  completion_word<P> word;
+  model_var<int> done[Children] = {};
+  model_var<int> waiter{0}; // 0 none, else the number of the wait
+  model_atomic<int> ended[2] = {}; // each wait: how often
+  model_atomic<int> may_cancel{0}, cancellers{0}, withdrawn{0};
+  void act(int wait) {
+    expect(wait == 1 || wait == 2, "who acts sees the waiter");
+    waiter.set(0);
+    ended[wait - 1].fetch_add(1, acq_rel);
+  }
+  /// Returns when the wait has ended.
+  void wait(int number) {
+    waiter.set(number);
+    if (word.settle(Children))
+      act(number);
+    if (number == 1)
+      may_cancel.store(1, release);
+    P::await(ended[number - 1], [](int n) { return n != 0; }, acquire);
+  }
+  void run(int t) {
+    if (t == 0) {
+      wait(1);
+      if (How == giving_up::right) // disarms them
+        P::await(cancellers, [](int n) { return n == Cancellers; }, acquire);
+      if (withdrawn.load(relaxed) == 1 && !word.done(Children)) // else a remover has ended the wait
+        wait(2);
+      for (auto &each : done)
+        expect(each.get() == 1, "the owner sees every child's work");
+      return;
+    }
+    if (t <= Children) {
+      done[t - 1].set(1);
+      if (word.remove())
+        act(waiter.get());
+      return;
+    }
+    P::await(may_cancel, [](int is) { return is == 1; }, acquire);
+    if (word.withdraw(Children)) {
+      withdrawn.store(1, relaxed);
+      act(1);
+    }
+    cancellers.fetch_add(1, acq_rel);
+  }
+  void check() {
+    expect(ended[0].load(relaxed) == 1, "the first wait ends once");
+    expect(ended[1].load(relaxed) <= 1, "the second wait ends once at most");
+  }
+};
+const passes<completion_withdrawn<1, 1>> w1{"completion_withdrawn"};
+const passes<completion_withdrawn<2, 1>> w2{"completion_withdrawn_of_two"};
+const passes<completion_withdrawn<1, 2>> w3{"completion_withdrawn_by_two"};
+const fails<completion_withdrawn<1, 2, giving_up::settles_beside_a_canceller>> w4{
+    "flawed_completion_settles_beside_a_canceller", ""};
+
 /// Lets each thread take its part of the count; the first thread holds `First` of it.
 template <int Threads, std::uint32_t First>
 struct countdown {

@@ -36,7 +36,15 @@ WEFT_API int weft_group_create(int policy, weft_group **group);
 // Errors. INVALID_ARGUMENT (NULL, called by another task), TASK_FAILED (a task failed), SHUT_DOWN.
 WEFT_API int weft_group_wait(weft_group *group, int *code);
 
-// Lists the codes of the tasks whose failure the last weft_group_wait() gave: one under
+// Waits as weft_group_wait(), for at most `ns` nanoseconds. After TIMED_OUT the group is as it was:
+// no failure was given, and it can be waited for again. No task runs on the caller's stack.
+//
+// Threads. The task or thread that made the group.
+// Blocks. Yes.
+// Errors. TIMED_OUT (tasks are left), INVALID_ARGUMENT, TASK_FAILED, OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_group_wait_for(weft_group *group, int64_t ns, int *code);
+
+// Lists the codes of the tasks whose failure the last wait for the group gave: one under
 // first_cancels, all under collect_all.
 //
 // Writes at most `capacity` codes and sets *count to how many there are. `codes` may be NULL when

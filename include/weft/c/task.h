@@ -118,6 +118,14 @@ WEFT_API int weft_task_discard(weft_prepared *prepared);
 // Errors. TASK_FAILED (a child failed), SHUT_DOWN.
 WEFT_API int weft_taskwait(int *code);
 
+// Waits as weft_taskwait(), for at most `ns` nanoseconds. After TIMED_OUT no failure was given, and
+// the next wait is for the same children. No child runs on the caller's stack.
+//
+// Threads. Any thread, and tasks.
+// Blocks. Yes.
+// Errors. TIMED_OUT (children are left), TASK_FAILED, OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_taskwait_for(int64_t ns, int *code);
+
 // Waits until the current task could touch the data in the way that the list names. Children of the
 // task that touch other data go on.
 //

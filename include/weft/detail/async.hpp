@@ -198,6 +198,37 @@ struct [[nodiscard]] async_children : coro_awaiter {
   WEFT_API static void await_resume(); // throws what a child has thrown
 
  private:
+  friend coro_waits;
+  WEFT_API static void leave(void *self) noexcept;
+};
+
+/// Waits for the tasks of a group, or for the children of the task, no longer than a limit says.
+/// Returns whether they are complete.
+struct [[nodiscard]] limited_children : coro_awaiter {
+  task_group *group; // null: the children
+  wait_limit limit;
+  wait_end how = wait_end::granted;
+  coro_limits *limits = nullptr; // while it waits
+
+  limited_children(task_group *awaited, const wait_limit &until) noexcept
+      : group(awaited), limit(until) {}
+  [[nodiscard]] WEFT_API bool await_ready() const; // throws weft::error
+  template <class Handle>
+  bool await_suspend(Handle handle) {
+    static_assert(is_own<Handle>, "children are awaited in the task that made them: in a weft::task");
+    this->begin_wait(handle);
+    const bool waits = arm();
+    if (waits)
+      this->end_wait(handle, &leave, this);
+    return waits;
+  }
+  WEFT_API bool await_resume(); // throws what the group throws, or what a child has thrown
+  [[nodiscard]] bool timed_out() const noexcept { return how == wait_end::timed_out; }
+
+ private:
+  friend coro_waits;
+  WEFT_API bool arm(); // throws weft::error; returns whether to wait
+  void disarm() noexcept;
   WEFT_API static void leave(void *self) noexcept;
 };
 

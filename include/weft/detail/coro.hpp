@@ -63,6 +63,8 @@ template <class Handle>
 inline constexpr bool is_own =
     own_promise<std::remove_cvref_t<decltype(std::declval<Handle>().promise())>>;
 
+struct coro_waits; // knows, for traces, what each `leave` waits for
+
 /// Is what awaiters of this library derive from: the coroutine goes on when `goes_on` is enqueued.
 struct coro_awaiter {
   runnable *goes_on = nullptr;
@@ -122,6 +124,7 @@ struct task_end : coro_awaiter, waiter {
   }
 
  private:
+  friend coro_waits;
   /// Starts a deferred task, and runs one that has not begun, if it may. Returns whether it ended.
   WEFT_API static bool begin_awaited(task *t);
   WEFT_API static void leave(void *self) noexcept;
@@ -160,6 +163,7 @@ struct limited_task_end : coro_awaiter, waiter {
   [[nodiscard]] bool timed_out() const noexcept { return how == result::timeout; }
 
  private:
+  friend coro_waits;
   WEFT_API bool arm();
   WEFT_API void disarm() noexcept;
   WEFT_API static void leave(void *self) noexcept;

@@ -25,17 +25,37 @@ int weft_group_create(int policy, weft_group **group) {
   });
 }
 
-int weft_group_wait(weft_group *group, int *code) {
+namespace {
+
+/// Keeps the failure that `wait()` gives, for weft_group_failures().
+template <class Wait>
+int wait_for(weft_group *group, const char *function, int *code, Wait wait) {
   return guarded_code(code, [&] {
-    require(group, "weft_group_wait", "group");
+    require(group, function, "group");
     group->failure = nullptr;
     try {
-      group->group.wait();
+      wait();
     } catch (...) {
       group->failure = std::current_exception();
       throw;
     }
   });
+}
+
+} // namespace
+
+int weft_group_wait(weft_group *group, int *code) {
+  return wait_for(group, "weft_group_wait", code, [&] { group->group.wait(); });
+}
+
+int weft_group_wait_for(weft_group *group, int64_t ns, int *code) {
+  bool complete = false;
+  const int status = wait_for(group, "weft_group_wait_for", code, [&] {
+    complete = group->group.wait_for(std::chrono::nanoseconds(ns));
+  });
+  return status != WEFT_OK || complete
+             ? status
+             : report(WEFT_ERR_TIMED_OUT, "weft_group_wait_for: tasks are left at the end of the time");
 }
 
 int weft_group_failures(const weft_group *group, int *codes, size_t capacity, size_t *count) {

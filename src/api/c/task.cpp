@@ -414,6 +414,15 @@ int weft_taskwait(int *code) {
   return guarded_code(code, [] { weft::taskwait(); });
 }
 
+int weft_taskwait_for(int64_t ns, int *code) {
+  bool complete = false;
+  const int status = guarded_code(
+      code, [&] { complete = weft::taskwait_for(std::chrono::nanoseconds(ns)); });
+  return status != WEFT_OK || complete
+             ? status
+             : report(WEFT_ERR_TIMED_OUT, "weft_taskwait_for: children are left at the end of the time");
+}
+
 int weft_taskwait_on(const weft_access *list, size_t count) {
   return guarded([&] {
     const access_list accesses(list, count, "weft_taskwait_on");

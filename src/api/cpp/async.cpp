@@ -185,7 +185,8 @@ void async_group::leave(void *p) noexcept {
   auto &waiting = *static_cast<task *>(self.goes_on);
   group_state &g = self.group->internals();
   note_wait(self, waits_for::group, &g);
-  enqueue_after_group(g, waiting);
+  if (!enter_waiter(task_scope(g), waiting))
+    enqueue_ready(waiting);
 }
 
 bool async_children::await_ready() noexcept {
@@ -197,13 +198,27 @@ void async_children::leave(void *p) noexcept {
   auto &self = *static_cast<async_children *>(p);
   auto &waiting = *static_cast<task *>(self.goes_on);
   note_wait(self, waits_for::children, &waiting);
-  enqueue_after_children(waiting);
+  if (!enter_waiter(task_scope(waiting), waiting))
+    enqueue_ready(waiting);
 }
 
 void async_children::await_resume() {
   task &t = *this_worker_or_null()->current;
   end_wait_for_children(t);
   rethrow_children_error(t);
+}
+
+bool limited_children::await_ready() const {
+  return group ? async_group(*group).await_ready() : async_children::await_ready();
+}
+
+bool limited_children::await_resume() {
+  if (limits)
+    disarm();
+  if (how != wait_end::granted)
+    return false;
+  group ? async_group(*group).await_resume() : async_children::await_resume();
+  return true;
 }
 
 void async_sleep::prepare() {

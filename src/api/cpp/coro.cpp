@@ -3,8 +3,8 @@
 // libraries. Waits for synchronization objects are in async_sync.cpp; the protocol is in
 // task/wait/coroutine.hpp.
 #include "api/cpp/coro.hpp"
+#include "api/cpp/wait_limits.hpp"
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
 #include "task/recorded.hpp"
@@ -16,7 +16,6 @@
 #include <weft/coro.hpp>
 
 #include <new>
-#include <optional>
 
 namespace weft::inline v0 {
 
@@ -161,50 +160,57 @@ void task_end::leave(void *p) noexcept {
     enqueue_ready(goes_on);
 }
 
-/// Holds what may end a wait early. The coroutine goes on when one of them has taken the node; it
-/// waits until the leaver has armed the others.
-struct coro_limits {
-  struct request {
-    limited_task_end *of;
-    void operator()() const noexcept {
-      const gate_guard here;
-      give_up(*of, limited_task_end::result::stopped);
-    }
-  };
-  static void give_up(limited_task_end &wait, limited_task_end::result why) noexcept {
-    runnable &goes_on = *wait.goes_on;
-    if (!task_waiters::detach(wait.awaited->done_word, wait))
-      return;
-    wait.how = why;
-    enqueue_ready(goes_on);
-  }
-  timer::call call;
-  std::optional<std::stop_callback<request>> callback;
-  std::atomic<bool> armed{false};
+/// Holds what may end a wait early, in a block from the pool.
+struct coro_limits : wait_limits {
+  using wait_limits::wait_limits;
 };
 
+namespace {
+
+/// Throws weft::error or std::bad_alloc.
+coro_limits *make_limits(const wait_limit &limit, wait_limits::end_function give_up, void *wait) {
+  void *const block = coro_allocate(sizeof(coro_limits));
+  try {
+    return ::new (block) coro_limits(limit, give_up, wait);
+  } catch (...) {
+    coro_free(block);
+    throw;
+  }
+}
+
+void disarm_and_drop(coro_limits *limits) noexcept {
+  limits->disarm();
+  limits->~coro_limits();
+  coro_free(limits);
+}
+
+void end_task_early(void *p, wait_end why) noexcept {
+  auto &wait = *static_cast<limited_task_end *>(p);
+  runnable &goes_on = *wait.goes_on;
+  if (!task_waiters::detach(wait.awaited->done_word, wait))
+    return;
+  wait.how = why == wait_end::stopped ? limited_task_end::result::stopped
+                                      : limited_task_end::result::timeout;
+  enqueue_ready(goes_on);
+}
+
+} // namespace
+
 bool limited_task_end::arm() {
-  const bool is_timed = limit.deadline_ns != UINT64_MAX;
   if (awaited->unsatisfied.load(std::memory_order_relaxed) == k_deferred) {
-    if (is_timed)
+    if (limit.deadline_ns != UINT64_MAX)
       return how = result::deferred, false;
     task_start(awaited);
   }
-  if (limit.stop && limit.stop->stop_requested())
+  switch (over_at_once(limit)) {
+  case wait_end::stopped:
     return how = result::stopped, false;
-  if (is_timed && limit.deadline_ns <= now_ns())
+  case wait_end::timed_out:
     return how = result::timeout, false;
-  limits = ::new (coro_allocate(sizeof(coro_limits))) coro_limits;
-  if (!is_timed)
+  default:
+    limits = make_limits(limit, &end_task_early, this);
     return true;
-  try {
-    the_runtime().clock.prepare(limits->call);
-  } catch (...) {
-    limits->~coro_limits();
-    coro_free(std::exchange(limits, nullptr));
-    throw;
   }
-  return true;
 }
 
 void limited_task_end::leave(void *p) noexcept {
@@ -217,27 +223,52 @@ void limited_task_end::leave(void *p) noexcept {
   };
   if (!task_waiters::attach(self.awaited->done_word, self))
     enqueue_ready(goes_on);
-  if (self.limit.deadline_ns != UINT64_MAX) {
-    limits.call.f = [](void *of) {
-      coro_limits::give_up(*static_cast<limited_task_end *>(of), result::timeout);
-    };
-    limits.call.context = &self;
-    the_runtime().clock.at(self.limit.deadline_ns, limits.call);
-  }
-  if (self.limit.stop && self.limit.stop->stop_possible())
-    limits.callback.emplace(*self.limit.stop, coro_limits::request{&self});
-  limits.armed.store(true, std::memory_order_release); // O5 of block_word.hpp: the last touch
+  limits.arm();
 }
 
-void limited_task_end::disarm() noexcept {
-  real_atomics::await(
-      limits->armed, [](bool armed) { return armed; },
-      std::memory_order_acquire); // O5 of block_word.hpp
-  if (limit.deadline_ns != UINT64_MAX)
-    the_runtime().clock.cancel(limits->call);
-  limits->~coro_limits();
-  coro_free(std::exchange(limits, nullptr));
+void limited_task_end::disarm() noexcept { disarm_and_drop(std::exchange(limits, nullptr)); }
+
+// ---- the tasks of a group, or the children of the task
+
+namespace {
+
+task_scope scope_of(const limited_children &wait) noexcept {
+  return wait.group ? task_scope(wait.group->internals())
+                    : task_scope(*static_cast<task *>(wait.goes_on));
 }
+
+void end_children_early(void *p, wait_end why) noexcept {
+  auto &wait = *static_cast<limited_children *>(p);
+  runnable &goes_on = *wait.goes_on;
+  if (!withdraw_waiter(scope_of(wait)))
+    return;
+  wait.how = why;
+  enqueue_ready(goes_on);
+}
+
+} // namespace
+
+bool limited_children::arm() {
+  how = over_at_once(limit);
+  if (how != wait_end::granted)
+    return false;
+  limits = make_limits(limit, &end_children_early, this);
+  return true;
+}
+
+void limited_children::leave(void *p) noexcept {
+  auto &self = *static_cast<limited_children *>(p);
+  runnable &goes_on = *self.goes_on;
+  coro_limits &limits = *self.limits;
+  const task_scope scope = scope_of(self);
+  const wait_reason why = scope.reason();
+  note_wait(self, why.what, why.target);
+  if (!enter_waiter(scope, goes_on))
+    enqueue_ready(goes_on);
+  limits.arm();
+}
+
+void limited_children::disarm() noexcept { disarm_and_drop(std::exchange(limits, nullptr)); }
 
 } // namespace detail
 } // namespace weft::inline v0

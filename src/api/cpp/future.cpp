@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What futures, coroutines and other waiters use of the core: waiters that are attached, records
 // that are posted, states without a body, and tasks that begin when they are waited for.
-#include "base/clock.hpp"
+#include "api/cpp/wait_limits.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
 #include "diagnose/hang.hpp"
@@ -22,7 +22,6 @@
 #include <weft/future.hpp>
 
 #include <new>
-#include <optional>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -174,65 +173,49 @@ void task_request_stop(task *t) {
 
 namespace {
 
-/// Waits for the end of a task, for the clock and for a stop request, whichever is first. The waiter
-/// goes on when one of them has taken the node; it stays until the publisher has armed the others.
+/// Waits for the end of a task no longer than the limit says. The waiter goes on when the end or a
+/// limit has taken the node.
 class limited_wait : public frame_waiter {
  public:
-  limited_wait(task &t, std::int64_t ns, const std::stop_token *stop) : m_task(t), m_stop(stop) {
-    if (ns < 0)
-      return;
-    m_deadline = now_ns() + static_cast<std::uint64_t>(ns);
-    the_runtime().clock.prepare(m_call);
-    m_timed = true;
-  }
-  wait_result wait() {
+  limited_wait(task &t, const wait_limit &limit) : m_task(t), m_limits(limit, &give_up, this) {}
+  wait_end wait() {
     suspend(&publish, this, {waits_for::end_of_task, &m_task});
-    real_atomics::await(m_armed, [](bool armed) { return armed; }, std::memory_order_acquire); // O5
-    if (m_timed)
-      the_runtime().clock.cancel(m_call);
-    m_callback.reset();
+    m_limits.disarm();
     return m_result;
   }
 
  private:
-  struct request {
-    limited_wait *of;
-    void operator()() const noexcept { of->give_up(wait_result::stopped); }
-  };
-
   static void publish(thread_context &, frame &suspended, void *p) {
     auto &self = *static_cast<limited_wait *>(p);
     self.left = &suspended;
     if (!task_waiters::attach(self.m_task.done_word, self))
       make_ready(suspended);
-    if (self.m_timed) {
-      self.m_call.f = [](void *of) {
-        static_cast<limited_wait *>(of)->give_up(wait_result::timeout);
-      };
-      self.m_call.context = &self;
-      the_runtime().clock.at(self.m_deadline, self.m_call);
-    }
-    if (self.m_stop)
-      self.m_callback.emplace(*self.m_stop, request{&self});
-    self.m_armed.store(true, std::memory_order_release); // O5 of block_word.hpp: the last touch
+    self.m_limits.arm(); // the waiter goes on after that
   }
-  void give_up(wait_result why) noexcept {
-    frame *const waiting = left;
-    if (!task_waiters::detach(m_task.done_word, *this))
+  static void give_up(void *p, wait_end why) noexcept {
+    auto &self = *static_cast<limited_wait *>(p);
+    frame *const waiting = self.left;
+    if (!task_waiters::detach(self.m_task.done_word, self))
       return;
-    m_result = why;
+    self.m_result = why;
     make_ready(*waiting);
   }
 
   task &m_task;
-  const std::stop_token *m_stop;
-  std::uint64_t m_deadline = 0;
-  bool m_timed = false;
-  wait_result m_result = wait_result::ended; // written by the thread that takes the node
-  std::optional<std::stop_callback<request>> m_callback;
-  timer::call m_call;
-  std::atomic<bool> m_armed{false};
+  wait_end m_result = wait_end::granted; // written by the thread that takes the node
+  wait_limits m_limits;
 };
+
+[[nodiscard]] wait_result status_of(wait_end how) noexcept {
+  switch (how) {
+  case wait_end::timed_out:
+    return wait_result::timeout;
+  case wait_end::stopped:
+    return wait_result::stopped;
+  default:
+    return wait_result::ended;
+  }
+}
 
 } // namespace
 
@@ -247,11 +230,11 @@ wait_result task_wait_for(task *t, std::int64_t ns, const std::stop_token *stop)
     task_start(t);
   }
   this_worker();
-  if (stop && stop->stop_requested())
-    return wait_result::stopped;
-  if (ns == 0)
-    return wait_result::timeout;
-  return limited_wait(*t, ns, stop && stop->stop_possible() ? stop : nullptr).wait();
+  wait_limit limit = ns < 0 ? wait_limit{} : limit_of_ns(ns);
+  limit.stop = stop;
+  if (const wait_end over = over_at_once(limit); over != wait_end::granted)
+    return status_of(over);
+  return status_of(limited_wait(*t, limit).wait());
 }
 
 // ---- states without a body

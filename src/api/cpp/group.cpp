@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/cpp/wait_limits.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "deps/domain.hpp"
@@ -189,6 +190,18 @@ void task_group::wait() {
     refuse_wait_in(*c);
   wait_for_group(s);
   deliver(s);
+}
+
+bool task_group::wait_within(const detail::wait_limit &limit) {
+  state &s = internals();
+  refuse_wait_of_another(s);
+  if (const callback *const c = this_worker().in_callback) [[unlikely]]
+    refuse_wait_in(*c);
+  if (!rt::wait_within(task_scope(s), limit))
+    return false;
+  end_wait_for_group(s);
+  deliver(s);
+  return true;
 }
 
 namespace detail {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/cpp/wait_limits.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -23,7 +24,10 @@ namespace weft::inline v0 {
 
 using namespace rt;
 
-void taskwait() {
+namespace {
+
+/// Returns the task whose children the caller waits for. Throws weft::error where it must not wait.
+task &begin_taskwait() {
   worker &w = this_worker();
   if (w.in_callback)
       [[unlikely]] // refused even with nothing to wait for: otherwise the error would come and go
@@ -34,8 +38,24 @@ void taskwait() {
         errc::invalid_argument,
         "taskwait() while taskiter '%s' records: its tasks have not begun; wait in a task, or after the loop",
         label_of(t));
+  return t;
+}
+
+} // namespace
+
+void taskwait() {
+  task &t = begin_taskwait();
   wait_for_children(t);
   rethrow_children_error(t);
+}
+
+bool detail::taskwait_within(const wait_limit &limit) {
+  task &t = begin_taskwait();
+  if (!wait_within(task_scope(t), limit))
+    return false;
+  end_wait_for_children(t);
+  rethrow_children_error(t);
+  return true;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // Counts the tasks that a waiter or a parent still waits for.
 //
 // Roles       Owner: the frame that spawns and waits; it adds, asks done, settles and resets.
+//             Canceller: what ends a wait early; it takes the settlement of a waiting owner back.
 //             Remover: any other thread; it removes what has ended.
 //             Non-owner: a thread that spawns into the same scope; it adds through the shared word.
 //             Observer: a thread that asks settled.
@@ -11,7 +12,8 @@
 //             remover counts. It is an argument here, and a plain field of the caller that only the
 //             owner uses: task::owned_children, for example.
 //             settle() adds k_bias + owned to m_word. done() says, before that, whether the sum
-//             would be zero. reset() begins anew at -k_bias when nothing is outstanding.
+//             would be zero. withdraw() takes k_bias + owned away again, while something is
+//             outstanding. reset() begins anew at -k_bias when nothing is.
 // Invariants  I1  Before settle() m_word <= -k_bias + (added by non-owners) < 0, as fewer than
 //                 k_bias are ever added, so no remove() returns true.
 //             I2  After settle() m_word is exactly the number outstanding. Exactly one remove(), or
@@ -19,6 +21,9 @@
 //                 one whose read-modify-write is second.
 //             I3  A non-owner adds only while something of the scope that it runs in is
 //                 outstanding, so the word cannot come back from zero.
+//             I4  Of remove() to zero and withdraw() exactly one succeeds, and acts for the owner,
+//                 which does nothing until then. Of several cancellers the first one succeeds: the word
+//                 is negative for the others. The owner settles anew only when none of them is left.
 // Orders      O1  remove: acq_rel. Release hands over what the finished task wrote. Acquire lets
 //                 the remover that reaches zero act on what all earlier removers wrote.
 //             O2  settle: acq_rel. Release pairs with O1's acquire: the remover that reaches zero
@@ -27,6 +32,8 @@
 //             O3  done: acquire, pairs with O1's release. settled: acquire, pairs with
 //                 O2's release; an observer calls it.
 //             O4  add by a non-owner: relaxed; the non-owner's own later remove() publishes.
+//             O5  withdraw: relaxed. What lets the owner go on orders it; the additions and removals
+//                 before it stay in the word's release sequence for O2 and O3.
 //             reset is relaxed: the owner is alone, and what it spawns later publishes the store.
 //             A worker that runs several children of one parent, one after the other, may remove
 //             them at once. It removes them before it runs a task of another parent or of a group,
@@ -68,6 +75,18 @@ class completion_word {
   /// outstanding.
   [[nodiscard]] bool settle(std::int64_t owned) noexcept {
     return m_word.fetch_add(k_bias + owned, std::memory_order_acq_rel) + k_bias + owned == 0; // O2
+  }
+
+  /// Takes settle(owned) back. False: nothing is outstanding, and the remover that brought the word
+  /// to zero acts, or another canceller was first.
+  [[nodiscard]] bool withdraw(std::int64_t owned) noexcept {
+    std::int64_t seen = m_word.load(std::memory_order_relaxed); // O5
+    do {
+      if (unless(bug::completion_withdraws_zero, seen <= 0, seen < 0)) // I4
+        return false;
+    } while (!m_word.compare_exchange_weak(seen, seen - k_bias - owned, std::memory_order_relaxed,
+                                           std::memory_order_relaxed)); // O5
+    return true;
   }
 
   /// Returns whether everything that was added has been removed. Only the owner calls it, before

@@ -23,13 +23,6 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Refers to a counter of outstanding tasks, with its plain half and the slot of the waiting frame.
-struct scope {
-  completion_word<> &word;
-  std::int32_t &owned;
-  runnable *&waiter;
-};
-
 /// Suspends the current frame. Returns false if no stack was to be had; then `publish` has not been
 /// called.
 bool try_suspend(left_function publish, void *context, exhausted how, wait_reason why) {
@@ -78,40 +71,10 @@ class hosting {
   int m_before = 0;
 };
 
-/// Records in the trace from when to when a task has waited for others.
-class traced_wait {
- public:
-  explicit traced_wait(const lineage &waited_for) noexcept
-      : m_what(waited_for.root ? nullptr : waited_for.group) {
-    if (traces(trace_level::graph)) [[unlikely]]
-      m_since = read_ticks();
-  }
-  ~traced_wait() {
-    if (m_since) [[unlikely]]
-      put();
-  }
-  traced_wait(const traced_wait &) = delete;
-  traced_wait &operator=(const traced_wait &) = delete;
-
- private:
-  WEFT_COLD void put() noexcept {
-    if (tracer *x = this_thread_context()->trace)
-      x->ring.put(trace_event::waited, 0, x->ring.running, m_since,
-                  reinterpret_cast<std::uintptr_t>(m_what));
-  }
-  std::uint64_t m_since = 0;
-  const void *m_what;
-};
-
 /// Settles the scope for a frame that has been left.
 void settle_after(frame &suspended, void *of) {
-  const scope at = *static_cast<const scope *>(
-      of); // the frame, and *of with it, may go on as soon as the scope is settled
-  at.waiter = &suspended;
-  if (at.word.settle(at.owned)) {
-    at.waiter = nullptr;
+  if (!enter_waiter(*static_cast<const task_scope *>(of), suspended))
     make_ready(suspended);
-  }
 }
 
 void settle_and_work(thread_context &, frame &suspended, void *of) { settle_after(suspended, of); }
@@ -120,9 +83,9 @@ void settle_and_nap(thread_context &here, frame &suspended, void *of) {
 }
 
 /// Waits as wait_in() does, by a policy other than help.
-WEFT_COLD void wait_by_policy(const scope &within, const lineage &waited_for, exhausted how,
-                              wait_reason why) {
-  for (std::uint32_t helped = 0; !within.word.done(within.owned);) {
+WEFT_COLD void wait_by_policy(const task_scope &within, const lineage &waited_for,
+                              exhausted how) {
+  for (std::uint32_t helped = 0; !within.is_over();) {
     const wait_policy &policy = wait_policy_in_use();
     if (policy.helps(helped) && help(waited_for, within.word, within.owned)) {
       ++helped;
@@ -132,28 +95,27 @@ WEFT_COLD void wait_by_policy(const scope &within, const lineage &waited_for, ex
       continue;
     const left_function leave =
         policy.sleeps() && prepare_nap() ? &settle_and_nap : &settle_and_work;
-    if (try_suspend(leave, const_cast<scope *>(&within), how, why))
+    if (try_suspend(leave, const_cast<task_scope *>(&within), how, within.reason()))
       break;
   }
 }
 
-WEFT_NOINLINE void wait_in(const scope &within, const lineage &waited_for, exhausted how) {
-  const traced_wait traced(waited_for);
+WEFT_NOINLINE void wait_in(const task_scope &within, exhausted how) {
+  const traced_wait traced(within);
   const hosting host;
-  const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root}
-                                          : wait_reason{waits_for::group, waited_for.group};
+  const lineage waited_for{within.parent, within.group};
   if (const std::uint32_t here = services_at(poll_point::taskwait)) [[unlikely]] {
     if (here != k_has_wait_policy)
       poll_services_now(poll_point::taskwait);
     if (here & k_has_wait_policy)
-      return wait_by_policy(within, waited_for, how, why);
+      return wait_by_policy(within, waited_for, how);
   }
-  while (!within.word.done(within.owned)) {
+  while (!within.is_over()) {
     if (help(waited_for, within.word, within.owned))
       continue;
     if (has_managers() && apply_messages(*this_thread_context(), poll_point::taskwait)) [[unlikely]]
       continue;
-    if (try_suspend(&settle_and_work, const_cast<scope *>(&within), how, why))
+    if (try_suspend(&settle_and_work, const_cast<task_scope *>(&within), how, within.reason()))
       break;
   }
 }
@@ -176,9 +138,36 @@ bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
 
 } // namespace
 
+bool enter_waiter(const task_scope &within, runnable &waiter) noexcept {
+  runnable *&slot = within.waiter; // *&within may be on the stack of the waiter
+  slot = &waiter;
+  if (!within.word.settle(within.owned))
+    return true;
+  slot = nullptr;
+  return false;
+}
+
+bool withdraw_waiter(const task_scope &within) noexcept {
+  if (!within.word.withdraw(within.owned))
+    return false;
+  within.waiter = nullptr;
+  return true;
+}
+
+traced_wait::traced_wait(const task_scope &within) noexcept : m_group(within.group) {
+  if (traces(trace_level::graph)) [[unlikely]]
+    m_since = read_ticks();
+}
+
+void traced_wait::put() noexcept {
+  if (tracer *x = this_thread_context()->trace)
+    x->ring.put(trace_event::waited, 0, x->ring.running, m_since,
+                reinterpret_cast<std::uintptr_t>(m_group));
+}
+
 void wait_for_children(task &t, exhausted how) {
   if (!t.children.done(t.owned_children))
-    wait_in({t.children, t.owned_children, t.next}, {&t, nullptr}, how);
+    wait_in(task_scope(t), how);
   end_wait_for_children(t);
 }
 
@@ -190,7 +179,7 @@ void end_wait_for_children(task &t) {
 
 void wait_for_group(group_state &group, exhausted how) {
   if (!group.word.done(group.owned))
-    wait_in({group.word, group.owned, group.waiter}, {nullptr, &group}, how);
+    wait_in(task_scope(group), how);
   end_wait_for_group(group);
 }
 
@@ -198,27 +187,6 @@ void end_wait_for_group(group_state &group) {
   group.word.reset();
   group.owned = 0;
   end_cohorts(*group.owner);
-}
-
-namespace {
-
-/// Settles the scope for a task that has no frame.
-void enqueue_after(const scope &within, task &waiter) noexcept {
-  within.waiter = &waiter;
-  if (!within.word.settle(within.owned))
-    return; // the task, and all of the scope, may be gone
-  within.waiter = nullptr;
-  enqueue_ready(waiter);
-}
-
-} // namespace
-
-void enqueue_after_children(task &waiter) noexcept {
-  enqueue_after({waiter.children, waiter.owned_children, waiter.next}, waiter);
-}
-
-void enqueue_after_group(group_state &group, task &waiter) noexcept {
-  enqueue_after({group.word, group.owned, group.waiter}, waiter);
 }
 
 void refuse_task_of_parent(const task &t) {

@@ -738,6 +738,109 @@ TEST(coro_sync, waits_for_children) {
   run().get();
 }
 
+/// Waits for the tasks of a group, or for the children of the task, by each form with a limit.
+template <class Spawn, class Stop, class For, class Until, class Plain>
+weft::task<void> gives_children_up(Spawn spawn, Stop by_stop, For within, Until until, Plain plain) {
+  std::stop_source requested, stop;
+  requested.request_stop();
+  EXPECT_TRUE(co_await by_stop(requested.get_token())); // there is nothing to wait for
+  for (int i = 0; i != 3; ++i) {
+    weft::event may_end;
+    int done = 0;
+    spawn([&] {
+      may_end.wait();
+      ++done;
+    });
+    EXPECT_FALSE(co_await within(0s));
+    EXPECT_FALSE(co_await within(300us));
+    EXPECT_FALSE(co_await by_stop(requested.get_token()));
+    const auto soon = std::chrono::steady_clock::now() + 300us;
+    EXPECT_FALSE(co_await until(soon));
+    EXPECT_GE(std::chrono::steady_clock::now(), soon);
+    std::stop_source now;
+    std::jthread requester([now]() mutable { now.request_stop(); });
+    EXPECT_FALSE(co_await by_stop(now.get_token()));
+    spawn([] {});
+    may_end.set();
+    EXPECT_TRUE(co_await within(std::chrono::hours::max()));
+    EXPECT_EQ(done, 1);
+  }
+  const int rounds = test::scaled(200, 20);
+  for (int i = 0; i != rounds; ++i) { // an end, a time and a request, whichever is first
+    std::stop_source of_child;
+    std::atomic<int> ended{0};
+    spawn([&] {
+      of_child.request_stop();
+      ended.fetch_add(1, std::memory_order_relaxed); // the wait orders it
+    });
+    bool over = false;
+    if (i % 2 == 0)
+      over = co_await by_stop(of_child.get_token());
+    else
+      over = co_await within(std::chrono::microseconds(i % 50));
+    if (!over)
+      co_await plain();
+    EXPECT_EQ(ended.load(std::memory_order_relaxed), 1);
+  }
+  spawn([] { throw std::logic_error("x"); });
+  bool thrown = false;
+  try {
+    EXPECT_TRUE(co_await by_stop(stop.get_token()));
+  } catch (const std::logic_error &) {
+    thrown = true;
+  }
+  EXPECT_TRUE(thrown);
+}
+
+TEST(coro_sync, waits_for_children_end_at_a_limit) {
+  auto run = [] {
+    return gives_children_up([](auto f) { weft::spawn(f); },
+                             [](const std::stop_token &stop) { return weft::async_taskwait(stop); },
+                             [](auto most) { return weft::async_taskwait_for(most); },
+                             [](auto time) { return weft::async_taskwait_until(time); },
+                             [] { return weft::async_taskwait(); });
+  };
+  run().get();
+}
+
+TEST(coro_sync, waits_for_a_group_end_at_a_limit) {
+  auto run = []() -> weft::task<void> {
+    weft::task_group g;
+    auto waits = gives_children_up(
+        [&g](auto f) { g.spawn(f); },
+        [&g](const std::stop_token &stop) { return weft::async_wait(g, stop); },
+        [&g](auto most) { return weft::async_wait_for(g, most); },
+        [&g](auto time) { return weft::async_wait_until(g, time); },
+        [&g] { return weft::async_wait(g); });
+    co_await std::move(waits);
+  };
+  run().get();
+}
+
+TEST(coro_sync, waits_for_children_by_a_clock_that_is_set_wait_again) {
+  static std::atomic<int> g_asked;
+  struct late_clock { // is set back until it has been asked nine times
+    using duration = std::chrono::microseconds;
+    using time_point = std::chrono::time_point<late_clock>;
+    static time_point now() { return time_point(++g_asked < 9 ? 0us : 100us); }
+  };
+  auto run = [&]() -> weft::task<void> {
+    weft::task_group g;
+    weft::event may_end;
+    g.spawn([&] { may_end.wait(); });
+    weft::spawn([&] { may_end.wait(); });
+    EXPECT_FALSE(co_await weft::async_wait_until(g, late_clock::time_point(100us)));
+    EXPECT_GE(g_asked, 9);
+    g_asked = 0;
+    EXPECT_FALSE(co_await weft::async_taskwait_until(late_clock::time_point(100us)));
+    EXPECT_GE(g_asked, 9);
+    may_end.set();
+    EXPECT_TRUE(co_await weft::async_wait_until(g, late_clock::time_point::max()));
+    EXPECT_TRUE(co_await weft::async_taskwait_until(late_clock::time_point::max()));
+  };
+  run().get();
+}
+
 TEST(coro_sync, sleeps_and_yields) {
   auto run = []() -> weft::task<void> {
     const auto begin = std::chrono::steady_clock::now();
