@@ -452,6 +452,33 @@ inline auto wait_for_notification(condition_variable &variable, std::unique_lock
   return variable.async_notified(lock, limit);
 }
 
+/// Waits until a time of a clock that may be set meanwhile. The node stays in the list until then.
+template <class Lock, class Clock, class Duration>
+weft::task<cv_status> notified_until(condition_variable_any &variable, Lock &lock,
+                                     std::chrono::time_point<Clock, Duration> time) {
+  notified_event self;
+  variable.begin_wait_by_event(self, lock);
+  bool notified = false;
+  std::exception_ptr failed;
+  try {
+    notified = co_await self.came.async_wait_until(time);
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  if (!notified)
+    notified = variable.end_wait_by_event(self);
+  co_await take_again(lock);
+  adopt(lock);
+  if (failed && !notified)
+    std::rethrow_exception(std::move(failed));
+  co_return notified ? cv_status::no_timeout : cv_status::timeout;
+}
+template <class Lock, class Clock, class Duration>
+owned_call<cv_status> await_notification_until(condition_variable_any &variable, Lock &lock,
+                                               const std::chrono::time_point<Clock, Duration> &time) {
+  return owned_call<cv_status>(notified_until(variable, lock, time));
+}
+
 /// Is a condition variable that takes such a lock.
 template <class Variable, class Lock>
 concept notifies =
@@ -519,10 +546,10 @@ task<cv_status> async_wait_for(condition_variable_any &variable, Lock &lock,
 template <class Lock, class Clock, class Duration>
 task<cv_status> async_wait_until(condition_variable_any &variable, Lock &lock,
                                  std::chrono::time_point<Clock, Duration> time) {
-  const auto how = co_await detail::wait_for_notification(variable, lock,
-                                                          detail::limit_of(time - Clock::now()));
-  co_return how == detail::wait_end::granted || Clock::now() < time ? cv_status::no_timeout
-                                                                    : cv_status::timeout;
+  if constexpr (detail::is_clock_of_limits<Clock>)
+    return async_wait_for(variable, lock, time - Clock::now());
+  else
+    return detail::notified_until(variable, lock, time);
 }
 /// @}
 /// @{ Lets a coroutine wait until `condition()` holds, which it asks with the lock taken; with a token, until

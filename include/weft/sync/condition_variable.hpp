@@ -5,6 +5,7 @@
 #include <weft/detail/async.hpp>
 #include <weft/detail/wait_list.hpp>
 #include <weft/mutex.hpp>
+#include <weft/sync/event.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -16,6 +17,17 @@
 namespace weft::inline v0 {
 
 using std::cv_status; ///< whether a wait ended by a notification or by its deadline
+
+namespace detail {
+/// Is a node that passes a notification on to an event. So a wait asks a clock of the user as often
+/// as it has to, and stays in the list meanwhile: no notification passes it by.
+struct notified_event : wait_node<> {
+  event came;
+  notified_event() noexcept {
+    this->resume = [](wait_node<> &self) { static_cast<notified_event &>(self).came.set(); };
+  }
+};
+} // namespace detail
 
 /// Lets tasks and threads wait for a condition over data that a lock guards: any lock that the
 /// standard calls BasicLockable. The interface is that of std::condition_variable_any. No wait ends
@@ -34,6 +46,20 @@ class WEFT_API condition_variable_any {
   [[nodiscard]] auto async_notified(Unlock unlock, const detail::wait_limit &limit) {
     return detail::async_bare_notification<Unlock>(this, m_waiters, limit, unlock);
   }
+  /// Enters a node that is to set its event, and gives the lock up. For the library.
+  template <class Lock>
+  void begin_wait_by_event(detail::notified_event &self, Lock &lock) {
+    begin_wait(self);
+    try {
+      lock.unlock();
+    } catch (...) {
+      (void)end_wait_by_event(self);
+      throw;
+    }
+  }
+  /// Takes the node out. Returns whether it was notified before; then its event is set. For the
+  /// library.
+  bool end_wait_by_event(detail::notified_event &self) noexcept;
 
   constexpr condition_variable_any() noexcept = default;
   condition_variable_any(const condition_variable_any &) = delete;
@@ -69,8 +95,12 @@ class WEFT_API condition_variable_any {
   /// Waits for a notification until `time`.
   template <class Lock, class Clock, class Duration>
   cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
-    const bool notified = wait_within(lock, detail::limit_of(time - Clock::now()));
-    return notified || Clock::now() < time ? cv_status::no_timeout : cv_status::timeout;
+    bool notified = false;
+    if constexpr (detail::is_clock_of_limits<Clock>)
+      notified = wait_within(lock, detail::limit_of(time - Clock::now()));
+    else
+      notified = wait_by_event(lock, time);
+    return notified ? cv_status::no_timeout : cv_status::timeout;
   }
   /// Waits until `condition()` holds, until `time`. Returns whether it holds.
   template <class Lock, class Clock, class Duration, class Predicate>
@@ -117,20 +147,37 @@ class WEFT_API condition_variable_any {
         return condition();
     return true;
   }
+  template <class Lock>
+  struct taken_again {
+    Lock &lock;
+    ~taken_again() { lock.lock(); } // ends the program if it throws, as the standard says
+  };
   /// Returns whether a notification came.
   template <class Lock>
   bool wait_within(Lock &lock, const detail::wait_limit &limit) {
-    struct again {
-      Lock &lock;
-      ~again() { lock.lock(); } // ends the program if it throws, as the standard says
-    };
     detail::wait_node<> self;
     begin_wait(self);
     std::unique_ptr<detail::wait_node<>, withdraw> entered(&self, withdraw{this});
     lock.unlock();
-    const again taken_again{lock};
+    const taken_again<Lock> again{lock};
     entered.release();
     return end_wait(self, limit);
+  }
+  /// Returns whether a notification came before `time`, by a clock that may be set meanwhile.
+  template <class Lock, class Clock, class Duration>
+  bool wait_by_event(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
+    detail::notified_event self;
+    begin_wait_by_event(self, lock);
+    const taken_again<Lock> again{lock};
+    bool notified = false;
+    try {
+      notified = self.came.wait_until(time);
+    } catch (...) {
+      if (!end_wait_by_event(self))
+        throw;
+      return true;
+    }
+    return notified || end_wait_by_event(self);
   }
   struct withdraw {
     condition_variable_any *from;
@@ -143,6 +190,15 @@ class WEFT_API condition_variable_any {
   void withdraw_wait(detail::wait_node<> &self) noexcept;
   detail::wait_list<> m_waiters;
 };
+
+namespace detail {
+/// Waits for a notification until the time has come, also when the clock is set meanwhile.
+/// weft/coro.hpp defines it.
+template <class Lock, class Clock, class Duration>
+[[nodiscard]] owned_call<cv_status>
+await_notification_until(condition_variable_any &variable, Lock &lock,
+                         const std::chrono::time_point<Clock, Duration> &time);
+} // namespace detail
 
 /// Is a condition variable for std::unique_lock<weft::mutex>. The interface is that of
 /// std::condition_variable.
@@ -216,7 +272,10 @@ class condition_variable : condition_variable_any {
   template <class Clock, class Duration>
   [[nodiscard]] auto async_wait_until(lock_type &lock,
                                       const std::chrono::time_point<Clock, Duration> &time) {
-    return notified_until<Clock, Duration>(*this, lock, time);
+    if constexpr (detail::is_clock_of_limits<Clock>)
+      return notified<cv_status>(*this, lock, detail::limit_of(time - Clock::now()));
+    else
+      return detail::await_notification_until(*this, lock, time);
   }
   /// @}
   /// Lets a coroutine do the same within a limit. For the library.
@@ -249,21 +308,6 @@ class condition_variable : condition_variable_any {
 
    private:
     lock_type &m_lock;
-  };
-  /// Asks the clock of the time how the wait has ended, as wait_until() does.
-  template <class Clock, class Duration>
-  class [[nodiscard]] notified_until : public notified<bool> {
-   public:
-    notified_until(condition_variable_any &variable, lock_type &lock,
-                   const std::chrono::time_point<Clock, Duration> &time)
-        : notified<bool>(variable, lock, detail::limit_of(time - Clock::now())), m_time(time) {}
-    cv_status await_resume() {
-      const bool granted = notified<bool>::await_resume();
-      return granted || Clock::now() < m_time ? cv_status::no_timeout : cv_status::timeout;
-    }
-
-   private:
-    const std::chrono::time_point<Clock, Duration> m_time;
   };
 };
 

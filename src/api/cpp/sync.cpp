@@ -352,6 +352,17 @@ void condition_variable_any::withdraw_wait(detail::wait_node<> &self) noexcept {
   (void)cancel(m_waiters, self, wait_end::stopped);
 }
 
+bool condition_variable_any::end_wait_by_event(detail::notified_event &self) noexcept {
+  {
+    const sync_guard here(this);
+    if (cancel(m_waiters, self, wait_end::timed_out))
+      return false;
+  }
+  while (!self.came.is_set()) // the granter, which has taken the node, is about to
+    real_atomics::yield();
+  return true;
+}
+
 void condition_variable_any::notify(bool all) noexcept {
   // The waiter entered before it gave up the lock under which the caller, before this call, has
   // changed what the waiter waits for: so the caller sees it.

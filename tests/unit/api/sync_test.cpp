@@ -2,12 +2,14 @@
 // The synchronization objects of weft/sync.hpp, between tasks and threads.
 #include "support/gate.hpp"
 #include "support/scale.hpp"
+#include "support/scripted_clock.hpp"
 
 #include <weft/future.hpp>
 #include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <climits>
 #include <gtest/gtest.h>
 #include <memory>
 #include <numeric>
@@ -606,6 +608,52 @@ TEST(condition_variable, waits_no_longer_than_asked) {
   EXPECT_TRUE(changed.wait_for(lock, 24h, [&] { return ready; }));
   lock.unlock();
   weft::taskwait();
+}
+
+/// Waits with a clock that is set back again and again.
+template <class Variable, class Mutex>
+void waits_by_a_clock_that_is_set() {
+  using clock = test::scripted_clock;
+  Variable changed;
+  Mutex m;
+  std::unique_lock lock(m);
+  const auto waits = [&](int late, int notifies = -1, int fails = -1) {
+    const auto how = changed.wait_until(lock, clock::begin(changed, late, notifies, fails));
+    EXPECT_TRUE(lock.owns_lock());
+    return how;
+  };
+  EXPECT_EQ(waits(0), weft::cv_status::timeout);
+  EXPECT_EQ(waits(9), weft::cv_status::timeout);
+  EXPECT_GE(clock::s_asked, 10) << "it returned before its time";
+  EXPECT_EQ(waits(INT_MAX, 3), weft::cv_status::no_timeout) << "notified between two questions";
+  EXPECT_EQ(waits(3, 3), weft::cv_status::no_timeout) << "notified when the time had come";
+  EXPECT_THROW(waits(INT_MAX, -1, 3), clock::failed);
+  EXPECT_TRUE(lock.owns_lock());
+  EXPECT_EQ(waits(INT_MAX, 3, 3), weft::cv_status::no_timeout) << "it has the notification";
+  changed.notify_all(); // finds none of the waits that have ended
+  EXPECT_FALSE(changed.wait_until(lock, clock::begin(changed, 9), [] { return false; }));
+  EXPECT_TRUE(changed.wait_until(lock, clock::begin(changed, INT_MAX, 3),
+                                 [] { return clock::s_asked > 3; }));
+}
+
+TEST(condition_variable, asks_a_clock_that_is_set_until_its_time_has_come) {
+  waits_by_a_clock_that_is_set<weft::condition_variable, weft::mutex>();
+  weft::spawn([] { waits_by_a_clock_that_is_set<weft::condition_variable, weft::mutex>(); });
+  weft::taskwait();
+}
+
+TEST(condition_variable_any, asks_a_clock_that_is_set_until_its_time_has_come) {
+  waits_by_a_clock_that_is_set<weft::condition_variable_any, weft::timed_mutex>();
+}
+
+TEST(condition_variable_any, a_lock_that_cannot_be_given_up_leaves_no_waiter_by_a_clock) {
+  struct stuck {
+    void lock() {}
+    void unlock() { throw 7; }
+  } lock;
+  weft::condition_variable_any changed;
+  EXPECT_THROW((void)changed.wait_until(lock, test::scripted_clock::begin(changed, INT_MAX)), int);
+  changed.notify_all(); // finds no node of the call that has ended
 }
 
 TEST(condition_variable, notifies_one_or_all) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Awaits that end at a time or by a stop request: of each object, by clocks that are set and by one that is not.
 #include "support/scale.hpp"
+#include "support/scripted_clock.hpp"
 
 #include <weft/coro.hpp>
 #include <weft/sync.hpp>
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <condition_variable>
 #include <gtest/gtest.h>
 #include <memory>
@@ -316,9 +318,17 @@ void notifies_or_times_out() {
   v.notify_one(); // the waits before are in no list
   EXPECT_EQ(waits.get(), std::cv_status::no_timeout);
   const auto by_slow_clock = slow_clock::now() + 1ms;
-  if (begin_bare_wait(v, m, by_slow_clock).get() == std::cv_status::timeout) {
-    EXPECT_GE(slow_clock::now(), by_slow_clock); // it may end early, but it does not say timeout
-  }
+  EXPECT_EQ(begin_bare_wait(v, m, by_slow_clock).get(), std::cv_status::timeout);
+  EXPECT_GE(slow_clock::now(), by_slow_clock);
+  using clock = test::scripted_clock;
+  EXPECT_EQ(begin_bare_wait(v, m, clock::begin(v, 9)).get(), std::cv_status::timeout);
+  EXPECT_GE(clock::s_asked, 10) << "it ended before its time";
+  EXPECT_EQ(begin_bare_wait(v, m, clock::begin(v, INT_MAX, 3)).get(), std::cv_status::no_timeout);
+  EXPECT_EQ(begin_bare_wait(v, m, clock::begin(v, 3, 3)).get(), std::cv_status::no_timeout);
+  EXPECT_THROW((void)begin_bare_wait(v, m, clock::begin(v, INT_MAX, -1, 3)).get(), clock::failed);
+  EXPECT_EQ(begin_bare_wait(v, m, clock::begin(v, INT_MAX, 3, 3)).get(),
+            std::cv_status::no_timeout);
+  v.notify_all(); // finds none of the waits that have ended
   EXPECT_TRUE(m.try_lock());
   m.unlock();
 }
