@@ -42,6 +42,11 @@ void stop_at_safepoint() noexcept;
 /// Returns whether the task is the parent of functions.
 [[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
 
+// Supplied by api/cpp.
+
+/// Returns what the coroutine waits for that is about to leave its worker.
+[[nodiscard]] wait_reason reason_of_leaving(const detail::coro_root &root) noexcept;
+
 // Supplied by services/.
 
 /// Runs the services of the poll point.

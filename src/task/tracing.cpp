@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/tracing.hpp"
 
+#include "task/hooks.hpp"
+
 #include "deps/regions/region_scope.hpp"
 #include "deps/regions/regions.hpp"
 #include "deps/sharing/reduction.hpp"
@@ -233,9 +235,20 @@ void trace_left(tracer &trace, const task &t) noexcept {
     first = first->caller;
     ++callers;
   }
-  const bool knows = callers <= k_most_callers;
-  trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, knows ? callers : 0,
-                 knows ? function_of(*first) : 0);
+  left_word left;
+  if (callers <= k_most_callers) {
+    left.callers = static_cast<std::uint8_t>(callers);
+    left.first = function_of(*first);
+  }
+  const wait_reason why = reason_of_leaving(*root);
+  left.reason = static_cast<std::uint8_t>(why.what);
+  std::uint64_t object = reinterpret_cast<std::uintptr_t>(why.target);
+  if (why.what == waits_for::end_of_task) { // which lives: the coroutine refers to it
+    const task &awaited = *static_cast<const task *>(why.target);
+    left.awaited = type_of(trace, awaited);
+    object = is_named(awaited) ? awaited.trace_id : 0;
+  }
+  trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, word_of_left(left), object);
 }
 
 void trace_skipped(task &t) noexcept {

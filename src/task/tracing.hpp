@@ -67,13 +67,20 @@ struct traced_body {
 WEFT_NOINLINE void trace_nested_begin(tracer &trace, task &t, const traced_body &body) noexcept;
 WEFT_NOINLINE void trace_uncommon_end(tracer &trace, task &t, const traced_body &body) noexcept;
 
+/// Returns whether the body is that of a coroutine that goes on: then it keeps its number, also where
+/// each begin has another one.
+[[nodiscard]] WEFT_INLINE bool keeps_number(const task &t) noexcept {
+  const task_extra *const extra = peek_extra(t);
+  return extra && extra->coroutine && t.trace_id != 0;
+}
+
 /// Records that the body begins. At a level that does not record the tasks themselves, it is the
 /// first record of a task.
 [[nodiscard]] WEFT_INLINE traced_body trace_begin(task &t) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x) [[unlikely]]
     return {};
-  if (!traces(trace_level::tasks) || t.has_meanwhile(detail::k_implicit))
+  if ((!traces(trace_level::tasks) || t.has_meanwhile(detail::k_implicit)) && !keeps_number(t))
     t.trace_id = x->ring.fresh_id();
   const traced_body b{t.trace_id, std::exchange(x->ring.running, t.trace_id),
                       x->types.find(t.label, t.ops->closure)};
@@ -110,7 +117,9 @@ WEFT_INLINE void trace_end(task &t, const traced_body &body) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x || x->ring.running != 0 || is_recorded(t)) [[unlikely]]
     return false;
-  x->ring.running = t.trace_id = x->ring.fresh_id();
+  if (!keeps_number(t)) [[likely]]
+    t.trace_id = x->ring.fresh_id();
+  x->ring.running = t.trace_id;
   x->ring.put(trace_event::begin, x->types.find(t.label, t.ops->closure), t.trace_id);
   return true;
 }

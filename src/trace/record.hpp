@@ -46,8 +46,9 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   arrived   a notification or message has come from another rank, at the time `at`
 ///   awaits    the running task waits for `count` notifications
 ///   left      the running task is a coroutine, and leaves the worker to wait: the type is the function of
-///             that coroutine, `callers` says how many coroutines await it, `first` is the function
-///             of the first of them, or its own; 0 of both: more than k_most_callers
+///             that coroutine; `chain` (word_of_left) has the number of coroutines that await it, the
+///             function of the first of them, or its own (0 of both: more than k_most_callers), and
+///             what it waits for; `object` is the object concerned, of a task its number
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
 ///                              by
 ///             waiting), and has one again
@@ -79,7 +80,7 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(arrived, tasks, message, at)                                                                   \
   X(awaits, tasks, message, count)                                                                 \
   X(began, tasks, message, at)                                                                     \
-  X(left, switches, callers, first)
+  X(left, switches, chain, object)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -96,6 +97,20 @@ enum body_flag : std::uint64_t {
   k_branch = 8, // a join's branch that was taken by another worker: neither created nor counted
 };
 inline constexpr std::uint64_t k_most_callers = 64; // of a coroutine that leaves
+/// Holds the parts of `chain` of `left`: `reason` is a waits_for, `awaited` the type of the task that
+/// the coroutine waits for.
+struct left_word {
+  std::uint8_t callers = 0, reason = 0;
+  std::uint16_t first = 0, awaited = 0;
+};
+[[nodiscard]] constexpr std::uint64_t word_of_left(const left_word &left) noexcept {
+  return left.callers | std::uint64_t{left.reason} << 8 | std::uint64_t{left.first} << 16 |
+         std::uint64_t{left.awaited} << 32;
+}
+[[nodiscard]] constexpr left_word left_of_word(std::uint64_t word) noexcept {
+  return {static_cast<std::uint8_t>(word), static_cast<std::uint8_t>(word >> 8),
+          static_cast<std::uint16_t>(word >> 16), static_cast<std::uint16_t>(word >> 32)};
+}
 /// Returns whether the type of the record is that of its task.
 [[nodiscard]] constexpr bool has_type_of_task(trace_event event) noexcept {
   return event != trace_event::decided && event != trace_event::left &&

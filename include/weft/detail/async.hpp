@@ -113,6 +113,7 @@ struct async_wait : coro_awaiter, wait_node<> {
   [[nodiscard]] bool timed_out() const noexcept { return end.get() == wait_end::timed_out; }
 
  protected:
+  friend coro_waits;
   WEFT_API void prepare(); // throws weft::error
   [[nodiscard]] WEFT_API bool take_or_enter();
   WEFT_API bool arm() noexcept; // returns whether the wait is over
@@ -183,6 +184,7 @@ struct [[nodiscard]] async_group : coro_awaiter {
   WEFT_API void await_resume() const; // throws what the group throws
 
  private:
+  friend coro_waits;
   WEFT_API static void leave(void *self) noexcept;
 };
 
@@ -349,6 +351,7 @@ struct [[nodiscard]] async_notification : async_in_list {
   }
 
  private:
+  friend coro_waits;
   WEFT_API static void leave_unlocked(void *self) noexcept;
 };
 

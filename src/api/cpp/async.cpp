@@ -75,6 +75,41 @@ void resume_locked(wait_node<> &node) {
 
 } // namespace
 
+/// Says what the awaiters of coro.hpp and of async.hpp wait for.
+struct coro_waits {
+  /// Returns nothing of time, a turn, and other libraries.
+  static wait_reason of(const coro_root &root) noexcept {
+    const auto is = [&root](void (*leave)(void *) noexcept) { return root.leave == leave; };
+    if (is(&task_end::leave))
+      return {waits_for::end_of_task, awaiter<task_end>(root).awaited};
+    if (is(&limited_task_end::leave))
+      return {waits_for::end_of_task, awaiter<limited_task_end>(root).awaited};
+    if (is(&async_wait::leave))
+      return {place_of(awaiter<async_wait>(root)).what, awaiter<async_wait>(root).object};
+    if (is(&async_notification::leave_unlocked))
+      return {waits_for::notification, awaiter<async_notification>(root).object};
+    if (is(&async_lock_wait::take_or_leave))
+      return {waits_for::lock, awaiter<async_lock_wait>(root).lock};
+    if (is(&async_group::leave))
+      return {waits_for::group, &awaiter<async_group>(root).group->internals()};
+    if (is(&async_children::leave))
+      return {waits_for::children, root.self};
+    if (is(&limited_children::leave))
+      return children_of(root, awaiter<limited_children>(root).group);
+    return {};
+  }
+
+ private:
+  template <class Awaiter>
+  static Awaiter &awaiter(const coro_root &root) noexcept {
+    return *static_cast<Awaiter *>(root.context);
+  }
+  static wait_reason children_of(const coro_root &root, task_group *group) noexcept {
+    return group ? wait_reason{waits_for::group, &group->internals()}
+                 : wait_reason{waits_for::children, root.self};
+  }
+};
+
 /// Holds what may end a wait early. Nothing of it touches the coroutine before it was left.
 struct async_limits {
   explicit async_limits(async_wait &waiting) : place(place_of(waiting)), wait{waiting, place} {
@@ -249,4 +284,9 @@ void async_turn::leave(void *p) noexcept {
 }
 
 } // namespace detail
+
+wait_reason rt::reason_of_leaving(const detail::coro_root &root) noexcept {
+  return detail::coro_waits::of(root);
+}
+
 } // namespace weft::inline v0

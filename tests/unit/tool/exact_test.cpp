@@ -7,6 +7,7 @@
 
 #include "os/file.hpp"
 #include "trace/folder.hpp"
+#include "ult/thread_context.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -879,15 +880,22 @@ namespace {
 
 constexpr std::uint16_t k_serve = 4, k_read = 5;
 
+/// Returns the first word of `left`.
+std::uint64_t chain_of(std::uint8_t callers, weft::rt::waits_for why, std::uint16_t first,
+                       std::uint16_t awaited = 0) {
+  return weft::rt::word_of_left({callers, static_cast<std::uint8_t>(why), first, awaited});
+}
+using weft::rt::waits_for;
+
 /// Task 7 is a coroutine, serve(), which awaits read() at first, and waits itself then; task 8 is none.
 made_trace coroutine_that_waits_twice() {
   made_trace t(trace_level::graph, {"main", "one", "other", "app::serve", "read<int>"});
   t.put(1'000, on::create, 7, k_one).put(1'100, on::create, 8, k_other);
   t.put(2'000, on::begin, 7, k_one)
-      .put(3'500, on::left, 7, k_read, 1, k_serve)
+      .put(3'500, on::left, 7, k_read, chain_of(1, waits_for::lock, k_serve), 0x7f60)
       .put(3'600, on::end, 7, k_one, weft::rt::k_again);
   t.put(5'000, on::begin, 7, k_one, 0, 0, 1)
-      .put(6'000, on::left, 7, k_serve, 0, k_serve, 1)
+      .put(6'000, on::left, 7, k_serve, chain_of(0, waits_for::end_of_task, k_serve, k_other), 8, 1)
       .put(6'100, on::end, 7, k_one, weft::rt::k_again, 0, 1);
   t.put(9'000, on::begin, 7, k_one).put(9'900, on::end, 7, k_one);
   t.put(10'000, on::begin, 8, k_other).put(11'000, on::end, 8, k_other);
@@ -909,17 +917,18 @@ std::string lines_with(const std::string &word, const std::string &all) {
 TEST_F(exact, runs_of_a_coroutine_show_where_it_went_on_and_where_it_waits) {
   const made_trace t = coroutine_that_waits_twice();
   EXPECT_EQ(lines_with("\"X\"", exported(t, "chrome")),
-            R"({"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"task","name":"one","args":{"task":7}},
-{"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"coroutine","name":"app::serve -> read<int>"},
+            R"~({"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":2.000,"dur":1.600,"cat":"coroutine","name":"app::serve -> read<int> (mutex 0x7f60)"},
 {"ph":"X","pid":1,"tid":1,"ts":5.000,"dur":1.100,"cat":"task","name":"one","args":{"task":7}},
-{"ph":"X","pid":1,"tid":1,"ts":5.000,"dur":1.100,"cat":"coroutine","name":"read<int> -> app::serve"},
+{"ph":"X","pid":1,"tid":1,"ts":5.000,"dur":1.100,"cat":"coroutine","name":"read<int> -> app::serve (end of other 8)"},
 {"ph":"X","pid":1,"tid":0,"ts":9.000,"dur":0.900,"cat":"task","name":"one","args":{"task":7}},
 {"ph":"X","pid":1,"tid":0,"ts":9.000,"dur":0.900,"cat":"coroutine","name":"app::serve"},
 {"ph":"X","pid":1,"tid":0,"ts":10.000,"dur":1.000,"cat":"task","name":"other","args":{"task":8}}
-)");
-  EXPECT_NE(exported(t, "csv").find("3500,0,left,7,read<int>,1,4\n"), std::string::npos);
+)~");
+  EXPECT_NE(exported(t, "csv").find("3500,0,left,7,read<int>,263681,32608\n"), std::string::npos);
   weft(t, {"trace", "export", "-f", "perfetto", "-o", out("made.pftrace")});
-  EXPECT_NE(text_of(out("made.pftrace")).find("app::serve -> read<int>"), std::string::npos);
+  EXPECT_NE(text_of(out("made.pftrace")).find("app::serve -> read<int> (mutex 0x7f60)"),
+            std::string::npos);
   const std::string said = weft(t, {"trace", "check"});
   EXPECT_NE(said.find("sound: 12 records; 2 tasks created = 2 executed + 0 live"), std::string::npos)
       << said;
@@ -928,9 +937,9 @@ TEST_F(exact, runs_of_a_coroutine_show_where_it_went_on_and_where_it_waits) {
 TEST_F(exact, a_page_lists_the_coroutines_that_have_waited) {
   weft(coroutine_that_waits_twice(), {"report", "-o", out("page.html")});
   const std::string page = text_of(out("page.html"));
-  EXPECT_NE(page.find("<tr><th>coroutine<th>waits<th>waited<th>longest<th>ran</tr>"
-                      "<tr><td>app::serve<td>1<td>3.0 us<td>3.0 us<td>2.5 us</tr>"
-                      "<tr><td>read&lt;int&gt;<td>1<td>1.5 us<td>1.5 us<td>1.1 us</tr></table>"),
+  EXPECT_NE(page.find("<tr><th>coroutine<th>waits<th>for<th>waited<th>longest<th>ran</tr>"
+                      "<tr><td>app::serve<td>1<td>end of other (1)<td>3.0 us<td>3.0 us<td>2.5 us</tr>"
+                      "<tr><td>read&lt;int&gt;<td>1<td>mutex (1)<td>1.5 us<td>1.5 us<td>1.1 us</tr></table>"),
             std::string::npos)
       << page;
   EXPECT_NE(page.find("2 tasks, 12 records"), std::string::npos) << "a run is no task";
@@ -938,23 +947,57 @@ TEST_F(exact, a_page_lists_the_coroutines_that_have_waited) {
   EXPECT_EQ(text_of(out("page.html")).find("<h2>Coroutines"), std::string::npos);
 }
 
-TEST_F(exact, at_level_switch_a_run_shows_where_its_coroutine_waits) {
+TEST_F(exact, at_level_switch_a_run_shows_where_its_coroutine_went_on_and_waits) {
   made_trace t(trace_level::switches, {"main", "one", "other", "app::serve", "read<int>"});
-  t.put(1'000, on::begin, 7, k_one).put(2'000, on::left, 7, k_read, 1, k_serve);
-  t.put(2'500, on::begin, 8, k_other).put(4'000, on::left, 8, k_read, 0, k_read);
+  t.put(1'000, on::begin, 7, k_one)
+      .put(2'000, on::left, 7, k_read, chain_of(1, waits_for::event, k_serve), 0x10);
+  t.put(2'500, on::begin, 8, k_other)
+      .put(4'000, on::left, 8, k_read, chain_of(0, waits_for::end_of_task, k_read, k_one), 0);
   t.put(4'500, on::begin, 7, k_one).put(5'000, on::idle, 0).put(6'000, on::busy, 0);
+  t.put(6'000, on::begin, 7, k_one).put(6'500, on::idle, 0).put(7'000, on::busy, 0); // a new task
   EXPECT_EQ(lines_with("\"X\"", exported(t, "chrome")),
-            R"({"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"task","name":"one","args":{"task":7}},
-{"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"coroutine","name":"-> read<int>"},
+            R"~({"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":1.000,"dur":1.500,"cat":"coroutine","name":"app::serve -> read<int> (event 0x10)"},
 {"ph":"X","pid":1,"tid":0,"ts":2.500,"dur":2.000,"cat":"task","name":"other","args":{"task":8}},
-{"ph":"X","pid":1,"tid":0,"ts":2.500,"dur":2.000,"cat":"coroutine","name":"-> read<int>"},
+{"ph":"X","pid":1,"tid":0,"ts":2.500,"dur":2.000,"cat":"coroutine","name":"read<int> (end of one)"},
 {"ph":"X","pid":1,"tid":0,"ts":4.500,"dur":0.500,"cat":"task","name":"one","args":{"task":7}},
-{"ph":"X","pid":1,"tid":0,"ts":5.000,"dur":1.000,"cat":"idle","name":"idle"}
-)");
+{"ph":"X","pid":1,"tid":0,"ts":4.500,"dur":0.500,"cat":"coroutine","name":"read<int>"},
+{"ph":"X","pid":1,"tid":0,"ts":5.000,"dur":1.000,"cat":"idle","name":"idle"},
+{"ph":"X","pid":1,"tid":0,"ts":6.000,"dur":0.500,"cat":"task","name":"one","args":{"task":7}},
+{"ph":"X","pid":1,"tid":0,"ts":6.500,"dur":0.500,"cat":"idle","name":"idle"}
+)~");
   weft(t, {"report", "-o", out("page.html")});
   const std::string page = text_of(out("page.html"));
-  EXPECT_NE(page.find("<tr><td>read&lt;int&gt;<td>2<td><td><td></tr></table>"), std::string::npos)
+  EXPECT_NE(page.find("<tr><td>read&lt;int&gt;<td>2<td>end of one (1), event (1)"
+                      "<td>2.5 us<td>2.5 us<td>2.5 us</tr>"
+                      "<tr><td>app::serve<td>0<td><td>0 ns<td>0 ns<td>1.5 us</tr></table>"),
+            std::string::npos)
       << page;
+}
+
+TEST_F(exact, what_a_coroutine_waits_for_is_said_in_a_word_each) {
+  const std::pair<waits_for, const char *> all[] = {
+      {waits_for::children, "(children)"},        {waits_for::group, "(group 0x10)"},
+      {waits_for::mutex, "(mutex 0x10)"},         {waits_for::semaphore, "(semaphore 0x10)"},
+      {waits_for::latch, "(latch 0x10)"},         {waits_for::barrier, "(barrier 0x10)"},
+      {waits_for::channel, "(channel 0x10)"},     {waits_for::notification, "(condition variable 0x10)"},
+      {waits_for::call_once, "(call_once 0x10)"}, {waits_for::nothing, "read<int>\""}};
+  made_trace t(trace_level::graph, {"main", "one", "other", "app::serve", "read<int>"});
+  std::uint64_t at = 1'000;
+  t.put(at, on::create, 7, k_one);
+  for (const auto &[why, shown] : all) {
+    at += 1'000;
+    t.put(at, on::begin, 7, k_one)
+        .put(at + 300, on::left, 7, k_read, chain_of(0, why, k_read), 0x10)
+        .put(at + 400, on::end, 7, k_one, weft::rt::k_again);
+  }
+  const std::string chrome = lines_with("coroutine", exported(t, "chrome"));
+  for (const auto &[why, shown] : all)
+    EXPECT_NE(chrome.find(shown), std::string::npos) << shown << "\n" << chrome;
+  weft(t, {"report", "-o", out("page.html")});
+  EXPECT_NE(text_of(out("page.html")).find("barrier (1), call_once (1), channel (1), children (1), ...<td>"),
+            std::string::npos)
+      << "the most frequent four";
 }
 
 TEST_F(exact, a_message_gives_its_task_no_other_name) {

@@ -2,11 +2,14 @@
 // Traces of programs that end in order, are killed, fork, or write none; weft trace reads them, and babeltrace2 where it is installed.
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
+#include "support/gate.hpp"
 #include "support/process.hpp"
 #include "support/scale.hpp"
 #include "support/text.hpp"
 
 #include "trace/folder.hpp"
+#include "trace/record.hpp"
+#include "ult/thread_context.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -20,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -355,7 +359,8 @@ TEST_F(traces, what_two_records_in_one_tell_is_read_as_two) {
 
 namespace {
 
-/// Returns function and callers of each wait of a coroutine, and adds the first ones to `first`.
+/// Returns function, callers and reason of each wait of a coroutine, and adds the first functions to
+/// `first`.
 std::vector<std::string> waits_in(const std::string &csv, std::set<std::string> &first) {
   std::vector<std::string> seen;
   std::istringstream from(csv);
@@ -366,11 +371,15 @@ std::vector<std::string> waits_in(const std::string &csv, std::set<std::string> 
       all.push_back(word);
     if (all.size() != 7 || all[2] != "left")
       continue;
-    seen.push_back(all[4] + " " + all[5]);
-    first.insert(all[6]);
+    const auto chain = weft::rt::left_of_word(std::strtoull(all[5].c_str(), nullptr, 10));
+    seen.push_back(all[4] + " " + std::to_string(chain.callers) + " " +
+                   std::to_string(chain.reason));
+    first.insert(std::to_string(chain.first));
   }
   return seen;
 }
+
+std::string reason(weft::rt::waits_for why) { return " " + std::to_string(static_cast<int>(why)); }
 
 } // namespace
 
@@ -380,25 +389,76 @@ TEST_F(traces, a_wait_of_a_coroutine_names_it_and_those_that_await_it) {
     const auto csv = weft({"trace", "export", "--format", "csv", m_folder}).output;
     std::set<std::string> first; // of the chain
     const auto seen = waits_in(csv, first);
-    const std::vector<std::string> expected{"(anonymous namespace)::waits_within 1",
-                                            "(anonymous namespace)::awaits_another 0"};
+    const std::vector<std::string> expected{
+        "(anonymous namespace)::waits_within 1" + reason(weft::rt::waits_for::event),
+        "(anonymous namespace)::awaits_another 0" + reason(weft::rt::waits_for::nothing)}; // its turn
     EXPECT_EQ(seen, expected) << level << "\n" << csv;
     EXPECT_EQ(first.size(), 1u) << csv;
     const auto check = weft({"trace", "check", m_folder});
     EXPECT_TRUE(check.exited(0) && contains(check.output, "sound: ")) << check;
     const auto chrome = weft({"trace", "export", "--format", "chrome", m_folder}).output;
-    const std::string known = level == std::string("switch") ? "" : "(anonymous namespace)::awaits_another ";
-    EXPECT_TRUE(contains(chrome, "\"name\":\"" + known + "-> (anonymous namespace)::waits_within\""))
+    EXPECT_TRUE(contains(chrome, "\"name\":\"(anonymous namespace)::awaits_another -> (anonymous "
+                                 "namespace)::waits_within (event 0x"))
+        << chrome;
+    EXPECT_TRUE(contains(chrome, "\"name\":\"(anonymous namespace)::waits_within -> (anonymous "
+                                 "namespace)::awaits_another\"")) // where it went on, at each level
         << chrome;
   }
+}
+
+TEST_F(traces, a_wait_of_a_coroutine_says_for_what) {
+  test::environment one_worker = settings("graph"); // which runs nothing else until the coroutine has left
+  one_worker.emplace_back("WEFT_WORKERS", "1");
+  in_child(one_worker, false, [] {
+    weft::mutex m;
+    weft::timed_mutex t;
+    weft::condition_variable changed;
+    m.lock();
+    t.lock();
+    auto waits = [&]() -> weft::task<void> {
+      weft::spawn([&] { m.unlock(); });
+      co_await m.async_lock();
+      weft::spawn([&] { t.unlock(); });
+      co_await t.async_lock();
+      std::unique_lock lock(m, std::adopt_lock);
+      weft::spawn([&] { changed.notify_one(); });
+      co_await changed.async_wait(lock);
+      weft::promise<void> p;
+      weft::spawn([&p] { p.set_value(); });
+      co_await p.get_future();
+      weft::task_group group;
+      group.spawn([] {});
+      co_await weft::async_wait(group);
+      group.spawn([] {});
+      EXPECT_TRUE(co_await weft::async_wait_for(group, std::chrono::hours(1)));
+      weft::spawn([] {});
+      co_await weft::async_taskwait();
+      weft::spawn([] {});
+      EXPECT_TRUE(co_await weft::async_taskwait_for(std::chrono::hours(1)));
+      co_await weft::this_task::async_sleep_for(std::chrono::microseconds(1));
+    };
+    waits().get();
+  });
+  std::set<std::string> first;
+  std::vector<std::string> seen;
+  for (const std::string &wait :
+       waits_in(weft({"trace", "export", "--format", "csv", m_folder}).output, first))
+    seen.push_back(wait.substr(wait.rfind(' ')));
+  using weft::rt::waits_for;
+  const std::vector<std::string> expected{
+      reason(waits_for::lock),        reason(waits_for::mutex),    reason(waits_for::notification),
+      reason(waits_for::end_of_task), reason(waits_for::group),    reason(waits_for::group),
+      reason(waits_for::children),    reason(waits_for::children), reason(waits_for::nothing)};
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(traces, names_of_coroutines_are_described_while_the_program_runs_and_when_it_ends) {
   for (const bool killed : {false, true}) {
     in_child(settings("task"), killed, [this] {
       run_coroutines();
-      while (!contains(read_all(weft::rt::description_path(m_folder)), "waits_within"))
-        weft::this_task::sleep_for(std::chrono::milliseconds(10));
+      EXPECT_TRUE(test::eventually([this] {
+        return contains(read_all(weft::rt::description_path(m_folder)), "waits_within");
+      }));
       run_deep_down(63);
       run_deep_down(64); // more than the record counts
     });
@@ -410,9 +470,11 @@ TEST_F(traces, names_of_coroutines_are_described_while_the_program_runs_and_when
       for (std::string &wait : seen)
         if (wait.starts_with("coroutine 0x"))
           wait = "(anonymous namespace)::deep_down" + wait.substr(wait.find(' ', 10));
+    const std::string by_event = reason(weft::rt::waits_for::event);
     const std::vector<std::string> expected{
-        "(anonymous namespace)::waits_within 1", "(anonymous namespace)::awaits_another 0",
-        "(anonymous namespace)::deep_down 64", "(anonymous namespace)::deep_down 0"};
+        "(anonymous namespace)::waits_within 1" + by_event,
+        "(anonymous namespace)::awaits_another 0" + reason(weft::rt::waits_for::nothing),
+        "(anonymous namespace)::deep_down 64" + by_event, "(anonymous namespace)::deep_down 0" + by_event};
     EXPECT_EQ(seen, expected) << killed;
     EXPECT_TRUE(first.count("0")) << "of too many callers";
     EXPECT_EQ(first.size(), 3u);
@@ -697,7 +759,9 @@ TEST_F(traces, perfetto_gets_the_slices_that_chrome_gets) {
   const auto seen = slices_of_perfetto(read_all(m_folder + "/perfetto")),
              expected = slices_of_json(read_all(m_folder + "/chrome"));
   EXPECT_GT(expected.size(), 5u);
-  EXPECT_EQ(expected.count("(anonymous namespace)::awaits_another -> (anonymous namespace)::waits_within"), 1u);
+  const auto known = expected.lower_bound("(anonymous namespace)::awaits_another -> (anonymous namespace)::waits_within (event 0x");
+  ASSERT_NE(known, expected.end());
+  EXPECT_TRUE(contains(known->first, "waits_within (event 0x")) << known->first;
   EXPECT_EQ(seen.size(), expected.size());
   for (const auto &[name, e] : expected) {
     EXPECT_EQ(seen.count(name), 1u) << name;

@@ -235,27 +235,40 @@ std::string share_table(const report_data &data) {
          "shows tasks only.</p>";
 }
 
+/// Returns what a coroutine has waited for, "mutex (12), end of load (3)": the most frequent first.
+std::string awaited_list(const coroutine_row &row) {
+  constexpr std::size_t k_most = 4;
+  std::vector<std::pair<std::uint64_t, std::string>> all;
+  for (const auto &[what, waits] : row.awaited)
+    all.emplace_back(waits, what);
+  std::sort(all.begin(), all.end(), [](auto &a, auto &b) {
+    return std::tie(b.first, a.second) < std::tie(a.first, b.second);
+  });
+  std::string s;
+  for (std::size_t i = 0; i < std::min(all.size(), k_most); ++i)
+    s += (s.empty() ? "" : ", ") + all[i].second + text(" (%llu)", wide(all[i].first));
+  return all.size() > k_most ? s + ", ..." : s;
+}
+
 /// Returns which coroutines have waited; empty where none has.
 std::string coroutine_table(const report_data &data) {
   constexpr std::size_t k_most = 64;
   if (data.coroutines.empty())
     return "";
   std::string s =
-      "<h2>Coroutines</h2><div class=scroll tabindex=0 role=region aria-label=\"coroutines that have waited\"><table><tr><th>coroutine<th>waits<th>waited<th>longest<th>ran</tr>";
+      "<h2>Coroutines</h2><div class=scroll tabindex=0 role=region aria-label=\"coroutines that have waited\"><table><tr><th>coroutine<th>waits<th>for<th>waited<th>longest<th>ran</tr>";
   for (std::size_t i = 0; i < std::min(data.coroutines.size(), k_most); ++i) {
     const coroutine_row &row = data.coroutines[i];
-    s += "<tr><td>" + html(row.name) + text("<td>%llu", wide(row.waits));
-    s += data.has_creations ? "<td>" + duration(row.waited_ns) + "<td>" + duration(row.longest_ns) +
-                                  "<td>" + duration(row.ran_ns) + "</tr>"
-                            : "<td><td><td></tr>";
+    s += "<tr><td>" + html(row.name) + text("<td>%llu", wide(row.waits)) + "<td>" +
+         html(awaited_list(row)) + "<td>" + duration(row.waited_ns) + "<td>" +
+         duration(row.longest_ns) + "<td>" + duration(row.ran_ns) + "</tr>";
   }
   s += "</table></div>";
   if (data.coroutines.size() > k_most)
     s += text("<p class=soft>The first %zu of %zu.</p>", k_most, data.coroutines.size());
-  return s + (data.has_creations
-                  ? "<p class=soft>A wait is that of the innermost of the coroutines that await each other, and lasts until its task runs "
-                    "again. How long the task ran then, to the next wait or the end, is in the last column, with its first run.</p>"
-                  : "<p class=soft>How long they waited takes a trace of level task.</p>");
+  return s +
+         "<p class=soft>A wait is that of the innermost of the coroutines that await each other, and lasts until its task runs "
+         "again. How long the task ran then, to the next wait or the end, is in the last column, with its first run.</p>";
 }
 
 /// Returns what sessions and policies have decided, the newest last; empty where nothing was.

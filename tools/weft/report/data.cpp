@@ -186,9 +186,11 @@ void collector::follow_coroutine(const trace_record &record) {
   const auto e = static_cast<trace_event>(record.event);
   const std::int64_t now = m_reader.ns(record.time);
   if (e == trace_event::left) {
-    ++m_coroutines[record.type].waits;
-    if (m_reader.about().level >= trace_level::tasks) // below, each run has a number of its own
-      m_waiting[record.task] = {record.type, now};
+    coroutine_row &row = m_coroutines[record.type];
+    ++row.waits;
+    if (const std::string awaited = awaited_text(m_reader, record.a); !awaited.empty())
+      ++row.awaited[awaited];
+    m_waiting[record.task] = {record.type, now};
   } else if (e == trace_event::begin && !m_waiting.empty()) {
     const auto found = m_waiting.find(record.task);
     if (found == m_waiting.end())
@@ -209,6 +211,8 @@ void collector::finish_coroutines() {
     sum.waited_ns += row.waited_ns;
     sum.longest_ns = std::max(sum.longest_ns, row.longest_ns);
     sum.ran_ns += row.ran_ns;
+    for (const auto &[what, waits] : row.awaited)
+      sum.awaited[what] += waits;
   }
   for (auto &[name, row] : by_name) {
     row.name = name;

@@ -28,9 +28,9 @@ struct type_row {
 struct coroutine_row {
   std::string name;
   std::uint64_t waits = 0;
-  double waited_ns = 0,
-         longest_ns = 0; // until the task ran again; 0 at level switch, which gives each run a number
+  double waited_ns = 0, longest_ns = 0; // until the task ran again
   double ran_ns = 0; // of its task, in the runs that began in it
+  std::map<std::string, std::uint64_t> awaited; // how often it waited for what, "end of load" or "mutex"
 };
 
 /// Is a column of the timeline: parts of the time, by type and otherwise.

@@ -1,16 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/trace/slices.hpp"
 
+#include "ult/thread_context.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace weft_tool {
+
+std::string awaited_text(const trace_reader &reader, std::uint64_t chain) {
+  const left_word left = left_of_word(chain);
+  switch (static_cast<waits_for>(left.reason)) {
+  case waits_for::children:
+    return "children";
+  case waits_for::group:
+    return "group";
+  case waits_for::end_of_task:
+    return "end of " + reader.type_name(left.awaited);
+  case waits_for::lock:
+  case waits_for::mutex:
+    return "mutex";
+  case waits_for::semaphore:
+    return "semaphore";
+  case waits_for::latch:
+    return "latch";
+  case waits_for::barrier:
+    return "barrier";
+  case waits_for::event:
+    return "event";
+  case waits_for::notification:
+    return "condition variable";
+  case waits_for::channel:
+    return "channel";
+  case waits_for::call_once:
+    return "call_once";
+  default: // time, a turn, another library; what no coroutine waits for
+    return "";
+  }
+}
 
 std::string coroutine_text(const trace_reader &reader, const slice &part) {
   std::string text = part.began_in ? reader.type_name(part.began_in) : "";
   if (part.left_in && part.left_in != part.began_in)
     text += (text.empty() ? "-> " : " -> ") + reader.type_name(part.left_in);
-  return text;
+  const std::string awaited = awaited_text(reader, part.left_for);
+  if (awaited.empty())
+    return text;
+  const auto why = static_cast<waits_for>(left_of_word(part.left_for).reason);
+  char object[24] = "";
+  if (why == waits_for::end_of_task && part.left_object != 0)
+    std::snprintf(object, sizeof object, " %llu",
+                  static_cast<unsigned long long>(part.left_object));
+  else if (why != waits_for::end_of_task && why != waits_for::children)
+    std::snprintf(object, sizeof object, " 0x%llx",
+                  static_cast<unsigned long long>(part.left_object));
+  return text + " (" + awaited + object + ")";
 }
 
 slice_builder::worker &slice_builder::at(unsigned slot) {
@@ -31,9 +76,13 @@ void slice_builder::close(worker &w, unsigned slot, std::int64_t now, body what)
   const coroutine known = found == m_coroutines.end() ? coroutine() : found->second;
   if (now >= w.since)
     m_use({slice::body, slot, task, type_of(task), w.since, now, what == body::over,
-           known.began_in, known.left_in});
+           known.began_in, known.left_in, known.left_for, known.left_object});
   w.since = now;
-  if (implied() && what == body::over && found != m_coroutines.end())
+  if (!implied() || what != body::over || found == m_coroutines.end())
+    return;
+  if (known.left_in) // the next run has the same number
+    found->second = {known.left_in};
+  else
     m_coroutines.erase(found);
 }
 
@@ -43,8 +92,8 @@ void slice_builder::end(worker &w, unsigned slot, const trace_record &record, st
   if (!w.running.empty())
     w.running.pop_back();
   if (const auto found = m_coroutines.find(record.task); found != m_coroutines.end()) {
-    found->second = {found->second.left_in, 0};
-    if (!again || implied()) // at that level its next run has another number
+    found->second = {found->second.left_in};
+    if (!again)
       m_coroutines.erase(found);
   }
   m_types.take(record.task); // the next begin has it again
@@ -95,9 +144,11 @@ void slice_builder::take(const trace_item &item) {
     break;
   case trace_event::left: {
     coroutine &known = m_coroutines[r.task];
-    if (known.began_in == 0 && !implied()) // its first run
-      known.began_in = static_cast<std::uint16_t>(r.b);
+    if (known.began_in == 0) // its first run
+      known.began_in = left_of_word(r.a).first;
     known.left_in = r.type;
+    known.left_for = r.a;
+    known.left_object = r.b;
     break;
   }
   case trace_event::suspend:

@@ -25,10 +25,14 @@ struct slice {
   bool ends_task = false;
   // Of a coroutine: the functions in which it went on, and in which it waits; 0: not known.
   std::uint16_t began_in = 0, left_in = 0;
+  std::uint64_t left_for = 0, left_object = 0; // the words of `left`
 };
-/// Returns what a body's slice shows of a coroutine, "read -> lock": where it went on, and where it
-/// waits; empty where neither is known.
+/// Returns what a body's slice shows of a coroutine, "read -> lock (mutex 0x7f60)": where it went on,
+/// where it waits, and for what; empty where nothing is known.
 [[nodiscard]] std::string coroutine_text(const trace_reader &reader, const slice &part);
+/// Returns what a coroutine waits for, "mutex" or "end of load": of a task its type; empty where the
+/// trace does not say it.
+[[nodiscard]] std::string awaited_text(const trace_reader &reader, std::uint64_t chain);
 
 /// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
 class slice_builder {
@@ -68,6 +72,7 @@ class slice_builder {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // below a left frame
   struct coroutine {
     std::uint16_t began_in = 0, left_in = 0;
+    std::uint64_t left_for = 0, left_object = 0;
   };
   std::unordered_map<std::uint32_t, coroutine> m_coroutines; // tasks that have waited as one
   std::int64_t m_last = 0;
