@@ -22,17 +22,7 @@ template <bool Inclusive, class T, class P, class Out, class Value, class Op>
 Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carry, Value value,
                 Op op) {
   struct tag {};
-  const auto write_behind = [&](std::uint64_t first, std::uint64_t count,
-                                std::optional<T> &before) {
-    const std::uint64_t end = first + count;
-    if constexpr (Inclusive) {
-      if (!before) {
-        before.emplace(value(first));
-        *at(out, first) = *before;
-        ++first;
-      }
-    }
-    T sum(std::move(*before));
+  const auto scan_from = [&](T sum, std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t i = first; i < end; ++i) {
       if constexpr (Inclusive) {
         sum = op(std::move(sum), value(i));
@@ -43,9 +33,33 @@ Out scan_values(const P &policy, std::uint64_t n, Out out, std::optional<T> carr
         sum = std::move(next);
       }
     }
-    *before = std::move(sum);
+    return sum;
   };
-  scan_blocks<tag, T>(
+  const auto write_behind = [&](std::uint64_t first, std::uint64_t count,
+                                std::optional<T> &before) {
+    const std::uint64_t end = first + count;
+    if constexpr (Inclusive) {
+      if (!before) {
+        before.emplace(value(first));
+        *at(out, first) = *before;
+        ++first;
+      }
+    }
+    *before = scan_from(std::move(*before), first, end);
+  };
+  if (n != 0 && is_one_block<tag>(policy.control(), n)) [[likely]] {
+    with_errors(policy.control(), [&] {
+      if (carry) {
+        static_cast<void>(scan_from(std::move(*carry), 0, n));
+      } else { // without a look at `carry` again, which would take as long as eight elements
+        T sum(value(0));
+        *at(out, 0) = sum;
+        static_cast<void>(scan_from(std::move(sum), 1, n));
+      }
+    });
+    return at(out, n);
+  }
+  scan_timed_blocks<tag, T>(
       policy.control(), n, carry,
       [&](std::uint64_t first, std::uint64_t count) { write_behind(first, count, carry); },
       [&](std::uint64_t first, std::uint64_t count) {
@@ -69,10 +83,9 @@ T transform_reduce(const P &policy, It first, It last, T init, Op op, Transform 
   return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      std::optional<T> sum = detail::reduce_indices<T>(
-          policy, n, [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); },
-          op);
-      return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
+      return detail::reduce_onto<T>(
+          policy, std::move(init), n,
+          [&](std::uint64_t i) -> decltype(auto) { return f(*detail::at(first, i)); }, op);
     } else {
       return detail::in_order(policy, [&] {
         return std::transform_reduce(first, last, std::move(init), std::ref(op), std::ref(f));
@@ -87,13 +100,12 @@ T transform_reduce(const P &policy, It first, It last, It2 second, T init, Op op
   return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It, It2>) {
       const std::uint64_t n = detail::count_between(first, last);
-      std::optional<T> sum = detail::reduce_indices<T>(
-          policy, n,
+      return detail::reduce_onto<T>(
+          policy, std::move(init), n,
           [&](std::uint64_t i) -> decltype(auto) {
             return f(*detail::at(first, i), *detail::at(second, i));
           },
           op);
-      return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
     } else {
       return detail::in_order(policy, [&] {
         return std::transform_reduce(first, last, second, std::move(init), std::ref(op),
@@ -117,9 +129,9 @@ T reduce(const P &policy, It first, It last, T init, Op op) {
   return detail::place(policy, [&]() -> T {
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
-      std::optional<T> sum = detail::reduce_indices<T>(
-          policy, n, [&](std::uint64_t i) -> decltype(auto) { return *detail::at(first, i); }, op);
-      return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
+      return detail::reduce_onto<T>(
+          policy, std::move(init), n,
+          [first](std::uint64_t i) -> decltype(auto) { return *detail::at(first, i); }, op);
     } else {
       return detail::in_order(
           policy, [&] { return std::reduce(first, last, std::move(init), std::ref(op)); });

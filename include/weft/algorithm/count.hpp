@@ -20,11 +20,10 @@ detail::difference_of<It> count_if(const P &policy, It first, It last, Pred pred
     if constexpr (detail::shares<P, It>) {
       const std::uint64_t n = detail::count_between(first, last);
       using number = detail::difference_of<It>;
-      return detail::reduce_indices<number>(
-                 policy, n,
-                 [&](std::uint64_t i) -> number { return pred(*detail::at(first, i)) ? 1 : 0; },
-                 std::plus<number>())
-          .value_or(0);
+      return detail::reduce_onto<number>(
+          policy, number{0}, n,
+          [&](std::uint64_t i) -> number { return pred(*detail::at(first, i)) ? 1 : 0; },
+          std::plus<number>());
     } else {
       return detail::in_order(policy, [&]() -> detail::difference_of<It> {
         return std::count_if(first, last, std::ref(pred));

@@ -302,6 +302,27 @@ std::optional<T> reduce_indices(const P &policy, std::uint64_t n, Value value, O
       op);
 }
 
+/// Returns op over init and value(i) for i of [0, n), in order. A short loop is one call of fold(): a
+/// look at an optional sum would take a third of the time of 100 elements.
+template <class T, class P, class Value, class Op>
+T reduce_onto(const P &policy, T init, std::uint64_t n, Value value, Op op) {
+  struct tag {};
+  const loop_control &control = policy.control();
+  if (is_one_block<tag>(control, n)) [[likely]]
+    return with_errors(
+        control, [&] { return fold(std::move(init), std::uint64_t{0}, n, value, op); });
+  std::optional<T> sum = reduce_timed_blocks<tag, T>(
+      control, n,
+      [&](std::uint64_t first, std::uint64_t count) {
+        return fold(T(value(first)), first + 1, first + count, value, op);
+      },
+      [&](T &into, std::uint64_t first, std::uint64_t count) {
+        into = fold(std::move(into), first, first + count, value, op);
+      },
+      op);
+  return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
+}
+
 } // namespace detail
 
 using detail::iterator_type;

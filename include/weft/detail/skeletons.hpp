@@ -155,12 +155,10 @@ class reduced_runs {
 
 /// Reduces [0, size): make(first, count) gives the value of a block, extend(value, first, count)
 /// that of a run that a block extends, combine(a, b) that of two runs. The order of the elements is
-/// kept, so combine need not commute. Returns nothing for size 0.
+/// kept, so combine need not commute. Returns nothing for size 0. The blocks are timed.
 template <class Tag, class T, class Make, class Extend, class Combine>
-std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, Make make,
-                               Extend extend, Combine combine) {
-  if (size != 0 && is_one_block<Tag>(control, size))
-    return with_errors(control, [&] { return std::optional<T>(make(std::uint64_t{0}, size)); });
+std::optional<T> reduce_timed_blocks(const loop_control &control, std::uint64_t size, Make make,
+                                     Extend extend, Combine combine) {
   reduced_runs<T> runs;
   auto body = [&](auto &blocks) {
     std::uint64_t first = 0, count = 0;
@@ -176,6 +174,14 @@ std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, 
   };
   run_timed_blocks<Tag>(control, size, body);
   return runs.combine(combine);
+}
+/// Does the same, or reduces all at once here.
+template <class Tag, class T, class Make, class Extend, class Combine>
+std::optional<T> reduce_blocks(const loop_control &control, std::uint64_t size, Make make,
+                               Extend extend, Combine combine) {
+  if (size != 0 && is_one_block<Tag>(control, size))
+    return with_errors(control, [&] { return std::optional<T>(make(std::uint64_t{0}, size)); });
+  return reduce_timed_blocks<Tag, T>(control, size, make, extend, combine);
 }
 
 // ---- find ------------------------------------------------------------------------------------------
@@ -293,16 +299,13 @@ class scan_front {
 /// pass; in the first one serial() scans from the front and make(first, count) gives the values of
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
-/// write() and serial() take that. The first exception ends the scan, whatever the policy.
+/// write() and serial() take that. The first exception ends the scan, whatever the policy. The blocks
+/// of the caller that is alone are timed.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
-void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
-                 Serial serial, Make make, Write write, Combine combine) {
+void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
+                       Serial serial, Make make, Write write, Combine combine) {
   if (size == 0)
     return;
-  if (is_one_block<Tag>(control, size)) {
-    with_errors(control, [&] { serial(std::uint64_t{0}, size); });
-    return;
-  }
   std::uint64_t done = 0;
   if (control.grain == 0 && !control.one_block_each) {
     auto alone = [&](auto &blocks) {
@@ -353,6 +356,16 @@ void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<
     const std::uint64_t i = scanned + n - tails;
     write(first_of(i), count_of_piece(i), std::move(before[i]));
   });
+}
+
+/// Does the same, or scans all at once here.
+template <class Tag, class T, class Serial, class Make, class Write, class Combine>
+void scan_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
+                 Serial serial, Make make, Write write, Combine combine) {
+  if (size != 0 && is_one_block<Tag>(control, size))
+    with_errors(control, [&] { serial(std::uint64_t{0}, size); });
+  else
+    scan_timed_blocks<Tag>(control, size, carry, serial, make, write, combine);
 }
 
 // ---- memory ----------------------------------------------------------------------------------------
