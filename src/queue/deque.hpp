@@ -146,6 +146,12 @@ class work_deque {
     return m_own_ring.get()->at(bottom - 1).load(std::memory_order_relaxed);
   }
 
+  /// Returns the number behind that of the newest item: another one after each push or pop. Owner
+  /// only.
+  [[nodiscard]] std::int64_t bottom() const noexcept {
+    return m_bottom.load(std::memory_order_relaxed);
+  }
+
   /// Takes the oldest item. Any thread. Returns `lost` if another thread took that item first;
   /// there may be more items.
   stolen<T> steal() noexcept {

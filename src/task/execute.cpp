@@ -207,8 +207,17 @@ WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &sel
   return successor;
 }
 
+/// Gives completion a reference of its own if that of the task has stayed with an entry that was left
+/// behind. The waiter, which is below on this stack, has one meanwhile.
+template <awaited_entry Entry>
+WEFT_INLINE void keep_for_completion(task &self) noexcept {
+  if (Entry == awaited_entry::left_behind)
+    self.references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp
+}
+
 /// Ends a bare task that its parent has run while it waited for it. Returns false, and has changed
 /// nothing, if more has to be done than to signal the end and to drop a reference.
+template <awaited_entry Entry>
 WEFT_INLINE bool end_below_parent(task &self, task &outer, runnable *&successor) noexcept {
   if (self.parent != &outer || self.group || holds_closure(self)) [[unlikely]]
     return false;
@@ -216,15 +225,18 @@ WEFT_INLINE bool end_below_parent(task &self, task &outer, runnable *&successor)
   ready_list ready;
   signal_done(self, ready);
   if (!peek_extra(self)) [[likely]] { // a thread that asks the task to stop makes it
-    drop_references(self, 1);
+    if (Entry == awaited_entry::taken)
+      drop_references(self, 1); // else it is the entry's
     static_cast<void>(count_down(&outer, nullptr, counted_by::owner));
   } else {
+    keep_for_completion<Entry>(self);
     complete(self, completed::by_its_body, 0, counted_by::owner, ready);
   }
   successor = ready.empty() ? nullptr : first_of(ready);
   return true;
 }
 
+template <awaited_entry Entry>
 WEFT_INLINE runnable *execute_awaited_here(thread_context &here, task &self) noexcept {
   task *const outer = std::exchange(here.current, &self);
   outer->next = &self; // for reports; it waits for no children meanwhile
@@ -234,16 +246,25 @@ WEFT_INLINE runnable *execute_awaited_here(thread_context &here, task &self) noe
     run_body(self); // here is as much stack as the task asks for
   outer->next = nullptr;
   runnable *successor = nullptr;
-  if (has_lean_end(self) && end_below_parent(self, *outer, successor)) [[likely]]
+  if (has_lean_end(self) && end_below_parent<Entry>(self, *outer, successor)) [[likely]]
     return successor;
+  keep_for_completion<Entry>(self);
   return end_awaited(self, outer, body_on::frame);
 }
 
+template <awaited_entry Entry>
 WEFT_COLD runnable *execute_awaited_among_exceptions(thread_context &here, task &self) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
-  runnable *const successor = execute_awaited_here(here, self);
+  runnable *const successor = execute_awaited_here<Entry>(here, self);
   *this_thread_context()->exceptions = outer;
   return successor;
+}
+
+template <awaited_entry Entry>
+WEFT_INLINE runnable *execute_for_waiter(thread_context &here, task &self) noexcept {
+  if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
+    return execute_awaited_among_exceptions<Entry>(here, self);
+  return execute_awaited_here<Entry>(here, self);
 }
 
 } // namespace
@@ -259,9 +280,11 @@ runnable *execute_in_place(thread_context &here, task &self) noexcept {
 }
 
 runnable *execute_awaited(thread_context &here, task &self) noexcept {
-  if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
-    return execute_awaited_among_exceptions(here, self);
-  return execute_awaited_here(here, self);
+  return execute_for_waiter<awaited_entry::taken>(here, self);
+}
+
+runnable *execute_claimed(thread_context &here, task &self) noexcept {
+  return execute_for_waiter<awaited_entry::left_behind>(here, self);
 }
 
 void flush_child_count(thread_context &here) {

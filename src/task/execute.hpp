@@ -10,6 +10,9 @@ namespace rt {
 /// Says what a body runs on top of: the loop of a worker, which executes one task after the other,
 /// or a frame that waits on the same stack.
 enum class body_on { loop, frame };
+/// Says whether the waiter of a task that it runs has the task's entry, or has left it in a queue: then
+/// the entry has the reference of completion. Without one the waiter does not run the task.
+enum class awaited_entry { none, taken, left_behind };
 
 /// Runs the body, or skips it if the task is cancelled, and does everything that follows from its
 /// end.
@@ -24,6 +27,8 @@ enum class body_on { loop, frame };
 /// Does the same for a task of which the caller, a frame that waits for it, has begun the run (see
 /// claim_word.hpp). The body has as much stack below the caller's frame as it asks for.
 [[nodiscard]] runnable *execute_awaited(thread_context &here, task &self) noexcept;
+/// Does the same for one whose entry was left behind.
+[[nodiscard]] runnable *execute_claimed(thread_context &here, task &self) noexcept;
 
 /// Counts the children that have ended where they are waited for. A thread that executes one task
 /// after the other on a loop of its own calls it before it does anything else.

@@ -349,7 +349,7 @@ WEFT_NOINLINE bool take_newest(worker &w, const task &t) noexcept { return pop_n
 WEFT_NOINLINE bool drop_left_behind(worker &w) noexcept {
   work_deque<runnable *> *const own = w.own.deque;
   bool any = false;
-  while (runnable *const taken = own ? own->pop() : nullptr) {
+  while (runnable *const taken = own->pop()) {
     auto *const t = taken->base() == runnable::kind::task ? static_cast<task *>(taken) : nullptr;
     if (!t || !t->has_meanwhile(detail::k_tracked) || !is_left_behind(t->unsatisfied) ||
         take_entry(t->unsatisfied)) {
@@ -359,13 +359,21 @@ WEFT_NOINLINE bool drop_left_behind(worker &w) noexcept {
     drop_references(*t, 1);
     any = true;
   }
+  w.live_below = own->bottom();
   return any;
 }
 
-/// Begins an open task in place of its entry in a queue. Returns false if another thread was first.
-bool begin_awaited(worker &w, task &t) noexcept {
+/// Returns whether the newest entry may be one that was left behind. A waiter leaves entries behind
+/// below the newest one, so none comes to the top until the size changes; an entry that a waiter on
+/// another worker leaves behind stays until the next look.
+bool may_be_left_behind(const worker &w) noexcept {
+  return w.own.deque && w.own.deque->bottom() != w.live_below;
+}
+
+/// Begins an open task in place of its entry in a queue. Returns none if another thread was first.
+WEFT_INLINE awaited_entry begin_awaited(worker &w, task &t) noexcept {
   bool has_entry = pop_newest(w, t);
-  if (!has_entry && drop_left_behind(w))
+  if (!has_entry && may_be_left_behind(w) && drop_left_behind(w))
     has_entry = take_newest(w, t);
   if (has_entry) {
     const own_entry what = use_own_entry(t.unsatisfied);
@@ -373,13 +381,26 @@ bool begin_awaited(worker &w, task &t) noexcept {
       drop_references(t, 1);
     else if (what == own_entry::of_later_run)
       w.own.deque->push(&t); // there was room for it
-    return what == own_entry::begun;
+    return what == own_entry::begun ? awaited_entry::taken : awaited_entry::none;
   }
-  t.references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: for the entry
-  if (claim(t.unsatisfied)) // O2 of claim_word.hpp
-    return true;
-  drop_references(t, 1);
-  return false;
+  return claim(t.unsatisfied) ? awaited_entry::left_behind // O2 of claim_word.hpp
+                              : awaited_entry::none;
+}
+
+/// Runs a task that the caller has begun.
+template <awaited_entry Entry>
+WEFT_INLINE void run_begun(worker &w, task &awaited) {
+  count(w.counts->executed);
+  count(w.counts->ran_in_wait);
+  const auto run = [&] {
+    return Entry == awaited_entry::taken ? execute_awaited(w, awaited)
+                                         : execute_claimed(w, awaited);
+  };
+  runnable *const successor = --w.time.until == 0 ? timed(w, awaited, run) : run();
+  worker &now = *this_worker_or_null(); // the thread may have changed
+  end_gap(*now.counts, now.time);
+  if (successor)
+    enqueue(&now, *successor, origin::fresh);
 }
 
 } // namespace
@@ -388,17 +409,16 @@ void run_awaited(task &awaited) {
   worker &w = *this_worker_or_null();
   // As in help(): on a thread's own stack only that thread could continue the task.
   if (w.in_callback || is_on_own_stack(w) || !has_room_for(w, awaited) ||
-      !may_run_here(w, awaited) || the_runtime().ready->choose(2) != 0 ||
-      !begin_awaited(w, awaited))
+      !may_run_here(w, awaited) || the_runtime().ready->choose(2) != 0)
     return;
-  count(w.counts->executed);
-  count(w.counts->ran_in_wait);
-  const auto run = [&] { return execute_awaited(w, awaited); };
-  runnable *const successor = --w.time.until == 0 ? timed(w, awaited, run) : run();
-  worker &now = *this_worker_or_null(); // the thread may have changed
-  end_gap(*now.counts, now.time);
-  if (successor)
-    enqueue(&now, *successor, origin::fresh);
+  switch (begin_awaited(w, awaited)) {
+  case awaited_entry::none:
+    return;
+  case awaited_entry::taken:
+    return run_begun<awaited_entry::taken>(w, awaited);
+  case awaited_entry::left_behind:
+    return run_begun<awaited_entry::left_behind>(w, awaited);
+  }
 }
 
 void run_job(worker &w, runnable &item) {

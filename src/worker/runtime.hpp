@@ -51,6 +51,7 @@ struct alignas(128) worker : thread_context {
   std::uint32_t seed; // of its random choices
   unsigned last_set = 0; // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
+  std::int64_t live_below = -1; // the newest item of own.deque was no left-behind entry at that size
   bool adopted = false; // it has adopted an external thread
   bool lent = false; // to a thread that is not adopted (body_log.hpp); with the start lock
   bool keeps_to_own = false; // see sleep_apart.hpp

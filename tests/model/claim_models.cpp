@@ -45,9 +45,11 @@ void wait_until_fired(model_node &n) {
 // --- claim, steal, cancel, finish
 
 enum class flaw { none, no_reference_for_the_entry, runs_every_entry };
+/// Says what keeps a claimed task when its body has ended.
+enum class ends { complete, completed_later };
 
 /// Has a task with a handle. It begins with two references: of completion and of the handle.
-template <flaw Flaw, int Waiters>
+template <flaw Flaw, int Waiters, ends Ends = ends::complete>
 struct claimed_task {
   model_atomic<std::uint32_t> word{0};
   model_atomic<std::uint32_t> references{1 + Waiters};
@@ -59,14 +61,26 @@ struct claimed_task {
     if (take_away(references, 1))
       expect(gone.fetch_add(1, relaxed) == 0, "the block is freed once");
   }
-  /// Runs the body, or skips it, and ends the task.
-  void run_and_end() {
+  /// Runs the body, or skips it.
+  void run() {
     expect(input.get() == 1, "the body sees what its predecessors wrote");
     begun.set(begun.get() + 1);
     if (cancelled.load(relaxed) == 0)
       result.set(1);
+  }
+  void run_and_end() {
+    run();
     fire_all(done);
     drop();
+  }
+  /// Does the same for a waiter that has claimed the task: the entry has the reference of completion.
+  void run_claimed_and_end() {
+    run();
+    if (Ends == ends::completed_later)
+      references.fetch_add(1, relaxed);
+    fire_all(done);
+    if (Ends == ends::completed_later || Flaw == flaw::no_reference_for_the_entry)
+      drop();
   }
   void announce() {
     input.set(1);
@@ -80,7 +94,7 @@ struct claimed_task {
   void run_entry() {
     if (take_entry(word) || Flaw == flaw::runs_every_entry)
       run_and_end();
-    else if (Flaw != flaw::no_reference_for_the_entry)
+    else
       drop();
   }
   /// Looks at the entry as a frame does that waits for another lineage, and puts it back.
@@ -89,14 +103,8 @@ struct claimed_task {
       put_back(word);
   }
   void wait() {
-    if (is_open(word)) {
-      if (Flaw != flaw::no_reference_for_the_entry)
-        references.fetch_add(1, relaxed);
-      if (claim(word))
-        run_and_end();
-      else if (Flaw != flaw::no_reference_for_the_entry)
-        drop();
-    }
+    if (is_open(word) && claim(word))
+      run_claimed_and_end();
     model_node mine;
     mine.written.set(1);
     if (waiters::attach(done, mine))
@@ -111,8 +119,8 @@ struct claimed_task {
 };
 
 /// Lets the announcer, a thief and one waiter race for the task.
-template <flaw Flaw, bool Looks>
-struct claim_and_steal : claimed_task<Flaw, 1> {
+template <flaw Flaw, bool Looks, ends Ends = ends::complete>
+struct claim_and_steal : claimed_task<Flaw, 1, Ends> {
   static constexpr int threads = 3;
   void run(int t) {
     if (t == 0)
@@ -127,8 +135,10 @@ struct claim_and_steal : claimed_task<Flaw, 1> {
 };
 const passes<claim_and_steal<flaw::none, false>> c1{"claim_and_steal"};
 const passes<claim_and_steal<flaw::none, true>> c2{"claim_after_a_look"};
+const passes<claim_and_steal<flaw::none, false, ends::completed_later>> c7{
+    "claim_of_a_task_completed_later"};
 const fails<claim_and_steal<flaw::no_reference_for_the_entry, false>> f1{
-    "claim_without_a_reference_for_the_entry", "an entry refers to a live block"};
+    "claim_without_a_reference_for_the_entry", "the block is freed once"};
 const fails<claim_and_steal<flaw::runs_every_entry, false>> f2{
     "claim_of_an_entry_that_runs_all_the_same", "data race"};
 

@@ -9,9 +9,9 @@
 //             entry.
 //             Looker: a runner that may have to put the entry back; it calls hold, and then
 //             put_back or take_entry.
-//             Waiter: it holds a handle. Without the entry it takes a reference for the entry, and
-//             calls claim; with the entry, of its own queue, it calls use_own_entry, and runs the
-//             task, drops the entry, or puts it back.
+//             Waiter: it holds a handle until the task has ended. Without the entry it calls claim,
+//             and leaves the reference of completion to the entry; with the entry, of its own
+//             queue, it calls use_own_entry, and runs the task, drops the entry, or puts it back.
 //             Starter of a deferred task: the first waiter; it calls start_deferred.
 // Word        0 and up: the accesses that the task still waits for, before it is ready; a task that
 //             is never opened keeps 0. k_open: ready, and begun by no thread. k_started: a thread
@@ -37,8 +37,9 @@
 //             The others are relaxed: the queue orders what the runner sees, and a deferred task is
 //             handed over with its handle.
 // Progress    Wait-free.
-// Reclamation Each entry has a reference: the one of completion, or the one that claim's caller
-//             took.
+// Reclamation Each entry has a reference: the one of completion. After claim the handle of the
+//             waiter keeps the block, until the body has ended: then the task is complete and needs
+//             none, or the waiter takes another one for completion.
 // Source      Own. HPX runs a task in place of a wait by the same rule (its thread states).
 // Checked by  tests/model/claim_models.cpp
 #pragma once
@@ -90,8 +91,8 @@ template <class Word>
 
 } // namespace claiming
 
-/// Begins the task in place of its entry, for which the caller has taken a reference. False:
-/// another thread has begun it, and the caller drops that reference.
+/// Begins the task in place of its entry, to which the reference of completion belongs from then on.
+/// False: another thread has begun it.
 template <class Word>
 [[nodiscard]] bool claim(Word &word) noexcept {
   return claiming::leave(word, k_open, k_claimed); // O2
