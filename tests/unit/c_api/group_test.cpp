@@ -48,6 +48,28 @@ TEST(c_group, waits_for_its_tasks_and_can_be_used_again) {
   }
 }
 
+TEST(c_group, waits_end_at_a_time_and_can_be_made_again) {
+  test::gate may_end;
+  const auto body = [](void *arg) { return static_cast<const test::gate *>(arg)->pass() ? 9 : 1; };
+  owned_group g;
+  ASSERT_EQ(g.spawn(body, &may_end, 0), 0);
+  ASSERT_EQ(weft_spawn(body, &may_end, 0, nullptr, 0, nullptr, nullptr), 0);
+  int code = 1;
+  EXPECT_EQ(weft_group_wait_for(g.group, 100'000, &code), WEFT_ERR_TIMED_OUT);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(std::string(weft_last_error_message()),
+            "weft_group_wait_for: tasks are left at the end of the time");
+  EXPECT_EQ(weft_taskwait_for(100'000, &code), WEFT_ERR_TIMED_OUT);
+  EXPECT_EQ(std::string(weft_last_error_message()),
+            "weft_taskwait_for: children are left at the end of the time");
+  may_end.open();
+  EXPECT_EQ(weft_group_wait_for(g.group, INT64_MAX, &code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 9);
+  EXPECT_EQ(weft_taskwait_for(INT64_MAX, &code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 9);
+  EXPECT_EQ(weft_taskwait_for(0, &code), 0) << "a failure is given once";
+}
+
 TEST(c_group, the_first_failure_cancels) {
   owned_group g(WEFT_POLICY_FIRST_CANCELS);
   int code = 6;
