@@ -159,6 +159,53 @@ class Counters(unittest.TestCase):
             got = weft("get", process.pid, f"/threads/count/{name}")
             self.assertRegex(got.stdout, rf"/count/{name} +200\n")
 
+    def test_bodies_beyond_the_slots_are_counted_as_well(self):
+        # Weft lends some 500 slots. Held at once, more bodies than that have to wait for each other.
+        program = """if 1:
+            import threading, weftrt
+            bodies = 700
+            gate = threading.Barrier(bodies)
+            for _ in range(bodies):
+                weftrt.spawn(gate.wait, blocking=True)
+            weftrt.taskwait()
+            """
+        ended = subprocess.run(
+            [sys.executable, "-c", program],
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=120,
+            env={**os.environ, "WEFT_STATS": "true", "WEFT_WORKERS": "2"},
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("stats: 700 tasks spawned, 700 run by 2 workers", ended.stderr)
+
+    def test_labels_do_not_depend_on_what_was_asked_before(self):
+        program = """if 1:
+            import functools, weftrt
+            def f(): pass
+            class Callable:
+                def __call__(self): pass
+            class Nameless:
+                __name__ = 7
+                def __init__(self): self.__qualname__ = 7
+                def __call__(self): pass
+            first = weftrt.spawn(f)
+            labels = {weftrt.spawn(f).label for _ in range(5000)} | {first.label}
+            print(labels, weftrt.spawn(functools.partial(max, 1), 2).label, weftrt.spawn(Callable()).label,
+                  weftrt.spawn(Nameless()).label, weftrt.spawn(f, label="own").label)
+            """
+        for level in ("", "graph"):
+            with tempfile.TemporaryDirectory() as folder:
+                ended = subprocess.run(
+                    [sys.executable, "-c", program],
+                    stdout=subprocess.PIPE,
+                    universal_newlines=True,
+                    timeout=120,
+                    cwd=folder,
+                    env={**os.environ, **({"WEFT_TRACE_LEVEL": level} if level else {})},
+                )
+            self.assertEqual(ended.stdout, "{'f'} max Callable Nameless own\n")
+
     def test_top_shows_the_types_of_tasks(self):
         process = self.start(
             """

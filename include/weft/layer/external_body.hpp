@@ -58,6 +58,8 @@ WEFT_API void begin_body(body_log &log, std::uint32_t task, const described_body
                          running_body &self) noexcept;
 /// Notes that the body has ended, perhaps in another slot.
 WEFT_API void end_body(body_log &log, running_body &self) noexcept;
+/// Counts `n` bodies that have ended without a slot, so that as many tasks end as were created.
+WEFT_API void count_unlogged_bodies(body_log &log, std::uint64_t n) noexcept;
 /// Counts a task whose body was cancelled before it began.
 WEFT_API void skip_body(body_log &log, std::uint32_t task, const described_body &what) noexcept;
 

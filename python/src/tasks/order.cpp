@@ -153,6 +153,9 @@ void order_end_body(order_log *log, order_running *self) {
   std::memcpy(&begun, self->space, sizeof begun);
   weft::layer::end_body(*log_of(log), begun);
 }
+void order_count_unlogged(order_log *log, uint64_t bodies) {
+  weft::layer::count_unlogged_bodies(*log_of(log), bodies);
+}
 void order_skip_body(order_log *log, const order_body *body) {
   weft::layer::skip_body(*log_of(log), body->number, described(*body));
 }

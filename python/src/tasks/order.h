@@ -60,6 +60,8 @@ void order_give_back_log(order_log *log);
 void order_note_creation(order_log *log, order_body *body);
 void order_begin_body(order_log *log, const order_body *body, order_running *self);
 void order_end_body(order_log *log, order_running *self);
+/* Counts bodies that have ended without a slot. */
+void order_count_unlogged(order_log *log, uint64_t bodies);
 void order_skip_body(order_log *log, const order_body *body);
 /* What runs in a slot leaves it to wait, and goes on, perhaps in another. `log` may be null. */
 uint32_t order_sleep(order_log *log, order_wait what);

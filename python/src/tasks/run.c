@@ -35,6 +35,7 @@ static unsigned long g_ended;
 static bool g_is_over;
 
 static unsigned g_generation; /* changes with the GIL */
+static uint64_t g_unlogged; /* bodies that have ended without a slot and are not counted; with the GIL */
 static PyObject *g_start;
 static PyObject *g_coroutine_type;
 static double g_patience; /* seconds of sleep before the watcher is asked; 0: never */
@@ -565,6 +566,14 @@ static void show_task(Task *t) {
     __atomic_store_n(&t_thread->task, t, __ATOMIC_RELAXED); /* a hint */
 }
 
+/* Counts what had no slot where there is one now. */
+static void count_unlogged(order_log *log) {
+  if (!log || g_unlogged == 0)
+    return;
+  order_count_unlogged(log, g_unlogged);
+  g_unlogged = 0;
+}
+
 /* Runs a task that was taken from its lists. */
 static void run_body(Task *t) {
   const bool borrows = !t_log, is_noted = t->is_noted;
@@ -575,6 +584,7 @@ static void run_body(Task *t) {
     const order_body body = body_of(t);
     if (t_log && is_noted)
       order_skip_body(t_log, &body);
+    g_unlogged += is_noted && !t_log;
     end_body(t, NULL, NULL);
     keep_log(borrows);
     return;
@@ -594,6 +604,9 @@ static void run_body(Task *t) {
     result = refuse_coroutine(result);
   if (began && t_log)
     order_end_body(t_log, &running);
+  else
+    g_unlogged += is_noted;
+  count_unlogged(t_log);
   --t_depth;
   t_task = outer;
   show_task(outer);
@@ -813,6 +826,13 @@ int wait_for_pool(Pool *pool, order_wait what) {
   }
   if (waited == 0)
     order_wait_is_over(t_log, since, what == ORDER_GROUP ? pool : NULL);
+  if (g_unlogged > 0 && !t_log) { /* bodies before the end of the wait: a slot may be free by now */
+    order_log *const log = order_borrow_log();
+    count_unlogged(log);
+    if (log)
+      order_give_back_log(log);
+  }
+  count_unlogged(t_log);
   keep_log(borrows);
   return waited;
 }
@@ -1028,6 +1048,7 @@ int enter_task(Task *t, const RegionList *regions) {
   order_log *const log = t_log ? t_log : order_own_log();
   order_body body = body_of(t);
   t->is_noted = log != NULL;
+  count_unlogged(log);
   if (log && !regions->count)
     order_note_creation(log, &body);
   t->number = body.number;
@@ -1186,6 +1207,7 @@ void forget_in_child(void) {
   sem_init(&g_work, 0, 0);
   g_ready = g_ready_blocking = (TaskList){NULL, NULL};
   g_active = g_runners = g_idle = g_blocked = g_live = 0;
+  g_unlogged = 0;
   g_all = NULL;
   g_threads = NULL;
   t_thread = NULL;

@@ -143,6 +143,8 @@ void end_body(body_log &log, running_body &self) noexcept {
   count(log.counts->executed);
 }
 
+void count_unlogged_bodies(body_log &log, std::uint64_t n) noexcept { count(log.counts->executed, n); }
+
 void skip_body(body_log &log, std::uint32_t task, const described_body &what) noexcept {
   if (is_traced(log, task)) [[unlikely]]
     trace_external_skipped(*log.trace, task, label_of(what));
