@@ -13,6 +13,7 @@
 // Orders      O1  push and wait of a join order what the participants read and write; all words of
 //                 the loop are relaxed.
 // Checked by  tests/model/loop_models.cpp: chunk_range_*; tests/stress/adaptive_loops.cpp
+#include "api/cpp/left_alone.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -332,23 +333,21 @@ void participate(loop_blocks::state &mine) {
   }
 }
 
-/// Waits for a loop that its caller is about to end alone. A helper that took a part of it would
-/// hold the end up. Returns whether the loop goes on, as one does whose caller waits.
-bool goes_on(shared_loop &shared) noexcept {
+/// Returns whether a loop that a helper has found goes on, as one does whose caller waits.
+bool outlasts_its_caller(shared_loop &shared) noexcept {
   constexpr int k_pauses = 16; // between two looks, which cost the caller a cache line
-  while (!shared.exhausted()) {
-    if (shared.left_alone_until == 0 || now_ns() >= shared.left_alone_until ||
-        this_worker_or_null() == shared.caller_at)
-      return true;
-    for (int i = 0; i != k_pauses; ++i)
-      cpu_pause();
-  }
-  return false;
+  return goes_on(
+      shared.left_alone_until, [&] { return shared.exhausted(); },
+      [&] { return this_worker_or_null() == shared.caller_at; }, [] { return now_ns(); },
+      [] {
+        for (int i = 0; i != k_pauses; ++i)
+          cpu_pause();
+      });
 }
 
 /// Takes part in a published loop as a helper.
 void help(shared_loop &shared) {
-  if (!goes_on(shared))
+  if (!outlasts_its_caller(shared))
     return;
   if (shared.published_at != 0)
     g_wake_ns.store(static_cast<float>(
