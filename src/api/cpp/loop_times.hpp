@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a helper does that finds a loop which its caller is about to end alone. Pure: the loop, the
-// clock and the pause are arguments, so a test asks it in a time of its own.
+// What a loop makes of the clock. Pure: the clock, the loop and the pause are arguments, so a test asks
+// in a time of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace weft::inline v0 {
 namespace detail {
 
+/// Returns what a block has taken without the look at the clock that ended it, which shows in short
+/// blocks; at least half of what was measured, because a look may take less than it did once.
+[[nodiscard]] constexpr std::uint64_t without_look(std::uint64_t ns, std::uint64_t look_ns) noexcept {
+  return ns - std::min(look_ns, ns / 2);
+}
+
 /// Bounds the looks at a loop whose end does not come, also with a clock that stands still.
 inline constexpr int k_most_looks = 4096;
 
-/// Waits for the end of the loop, because a helper that took a part of it would hold the end up.
+/// Waits for the end of a loop that its caller is about to end alone, because a helper that took a part
+/// of it would hold the end up.
 /// Returns false once the loop is over, and true when the helper is to take part: the loop takes
 /// longer than until `until` (0: it is shared in any case), or its caller waits.
 template <class IsOver, class CallerWaits, class Now, class Pause>

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a helper does that finds a loop which its caller is about to end alone, in a time of the test's.
-#include "api/cpp/left_alone.hpp"
+// What loops make of the clock, in a time of the test's.
+#include "api/cpp/loop_times.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
 namespace {
+
+TEST(loop_times, a_look_at_the_clock_is_no_part_of_a_block) {
+  using weft::detail::without_look;
+  EXPECT_EQ(without_look(1000, 30), 970u);
+  EXPECT_EQ(without_look(60, 30), 30u);
+  EXPECT_EQ(without_look(50, 30), 25u) << "half of it stays";
+  EXPECT_EQ(without_look(1, 30), 1u);
+  EXPECT_EQ(without_look(0, 30), 0u);
+  EXPECT_EQ(without_look(1000, UINT64_MAX), 500u) << "a look that was preempted";
+}
 
 /// Is a loop that ends at `ends`, seen by a helper whose pauses take 10 ns.
 struct loop_of_another {
@@ -22,14 +32,14 @@ struct loop_of_another {
   }
 };
 
-TEST(left_alone, a_loop_that_is_over_needs_no_helper) {
+TEST(loop_times, a_loop_that_is_over_needs_no_helper) {
   loop_of_another over{.ends = 100};
   EXPECT_FALSE(over.goes_on(0));
   EXPECT_FALSE(over.goes_on(500));
   EXPECT_EQ(over.clocks, 0);
 }
 
-TEST(left_alone, a_loop_that_is_shared_gets_its_helper_at_once) {
+TEST(loop_times, a_loop_that_is_shared_gets_its_helper_at_once) {
   loop_of_another shared{.ends = 10'000};
   EXPECT_TRUE(shared.goes_on(0));
   EXPECT_EQ(shared.looks, 1);
@@ -37,7 +47,7 @@ TEST(left_alone, a_loop_that_is_shared_gets_its_helper_at_once) {
   EXPECT_EQ(shared.now, 100u);
 }
 
-TEST(left_alone, a_helper_waits_for_the_end_that_was_predicted) {
+TEST(loop_times, a_helper_waits_for_the_end_that_was_predicted) {
   loop_of_another early{.ends = 300};
   EXPECT_FALSE(early.goes_on(500)) << "it ends before";
   EXPECT_EQ(early.now, 300u);
@@ -49,7 +59,7 @@ TEST(left_alone, a_helper_waits_for_the_end_that_was_predicted) {
   EXPECT_EQ(past.now, 100u);
 }
 
-TEST(left_alone, a_caller_that_waits_gets_its_helper_at_once) {
+TEST(loop_times, a_caller_that_waits_gets_its_helper_at_once) {
   loop_of_another waits{.ends = 10'000, .caller_waits_from = 0};
   EXPECT_TRUE(waits.goes_on(5000));
   EXPECT_EQ(waits.now, 100u);
@@ -58,7 +68,7 @@ TEST(left_alone, a_caller_that_waits_gets_its_helper_at_once) {
   EXPECT_EQ(later.now, 200u);
 }
 
-TEST(left_alone, a_clock_that_jumps_or_stands_still_holds_no_helper_for_ever) {
+TEST(loop_times, a_clock_that_jumps_or_stands_still_holds_no_helper_for_ever) {
   loop_of_another still{.ends = 10'000, .tick = 0};
   EXPECT_TRUE(still.goes_on(5000));
   EXPECT_EQ(still.looks, weft::detail::k_most_looks + 1);
