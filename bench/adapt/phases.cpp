@@ -36,29 +36,31 @@ double ns_of(F f) {
 }
 
 double median(std::vector<double> values) {
-  if (values.empty())
-    return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
 /// Calls `round(phase)` again and again, with the number of the phase of that moment, which is 0 or
-/// 1. It takes a map of ways to times, of which those of the first windows of a phase do not count.
+/// 1. It returns ways with times, of which those of the first windows of a phase do not count. A phase
+/// lasts until at least one counts, and the run until both phases are over.
 template <class Round>
 std::array<std::map<std::string, std::vector<double>>, 2> run_phases(const phase_plan &plan,
                                                                       Round round) {
   std::array<std::map<std::string, std::vector<double>>, 2> all;
   const auto begin = steady::now();
-  long last = -1;
-  for (int windows = 0;; ++windows) {
-    const auto now = steady::now() - begin;
-    if (now >= plan.length)
-      return all;
-    const auto number = static_cast<long>(now / plan.period);
-    if (std::exchange(last, number) != number)
+  auto began = begin; // the phase
+  std::size_t phase = 0;
+  for (int windows = 0, phases = 0;; ++windows) {
+    const auto now = steady::now();
+    if (windows > k_windows && now - began >= plan.period) {
+      phase = 1 - phase;
+      began = now;
       windows = 0;
-    const auto phase = static_cast<std::size_t>(number % 2);
+      ++phases;
+    }
+    if (now - begin >= plan.length && phases >= 2)
+      return all;
     for (const auto &[way, ns] : round(phase))
       if (windows >= k_windows)
         all[phase][way].push_back(ns);
@@ -67,7 +69,7 @@ std::array<std::map<std::string, std::vector<double>>, 2> run_phases(const phase
 
 /// Prints the ways: the sum of the medians of both phases. The best fixed way may be another one in
 /// each phase.
-int print(std::array<std::map<std::string, std::vector<double>>, 2> all) {
+void show(std::array<std::map<std::string, std::vector<double>>, 2> all) {
   double serial = 0, self = 0, best_of_both = 0;
   std::string names;
   for (auto &of_phase : all) {
@@ -83,12 +85,7 @@ int print(std::array<std::map<std::string, std::vector<double>>, 2> all) {
     best_of_both += best;
     names += (names.empty() ? "" : "+") + name;
   }
-  if (std::min({serial, self, best_of_both}) <= 0 || all[0]["self"].empty() || all[1]["self"].empty()) {
-    std::fputs("weft-adapt-sample: no call of one of the phases counts; let it run for longer\n", stderr);
-    return 1;
-  }
   std::printf("serial %.0f\nself %.0f\n%s %.0f\n", serial, self, names.c_str(), best_of_both);
-  return 0;
 }
 
 struct loop_phase {
@@ -98,7 +95,7 @@ constexpr loop_phase k_loops[] = {{20'000, 10}, {200, 1000}};
 
 constexpr std::uint64_t k_grains[] = {1, 16, 256, 4096};
 
-int run_loop_phases(const phase_plan &plan) {
+void run_loop_phases(const phase_plan &plan) {
   const auto part = [](const loop_phase &of, std::uint64_t first, std::uint64_t end) {
     std::uint64_t sum = 0;
     for (std::uint64_t i = first; i < end; ++i)
@@ -110,7 +107,7 @@ int run_loop_phases(const phase_plan &plan) {
         weft::range<std::uint64_t>(of.n),
         [&](const weft::range<std::uint64_t> &r) { part(of, r.first(), r.limit()); }, grain...);
   };
-  return print(run_phases(plan, [&](std::size_t phase) {
+  show(run_phases(plan, [&](std::size_t phase) {
     const loop_phase &of = k_loops[phase];
     std::vector<std::pair<std::string, double>> seen;
     seen.emplace_back("serial", ns_of([&] { part(of, 0, of.n); }));
@@ -137,11 +134,11 @@ void work_with(std::int64_t value, std::size_t phase) {
                   std::memory_order_relaxed);
 }
 
-int run_session_phases(const phase_plan &plan) {
+void run_session_phases(const phase_plan &plan) {
   weft::tune::knob knob("adapt.value", k_values[k_default],
                         std::vector<std::int64_t>(std::begin(k_values), std::end(k_values)));
   weft::tune::session tuned(knob);
-  return print(run_phases(plan, [&](std::size_t phase) {
+  show(run_phases(plan, [&](std::size_t phase) {
     const double self = ns_of([&] {
       weft::tune::trial one(tuned, 1);
       work_with(knob.value(), phase);
@@ -153,7 +150,7 @@ int run_session_phases(const phase_plan &plan) {
   }));
 }
 
-int run_equal_ways(const phase_plan &plan) {
+void run_equal_ways(const phase_plan &plan) {
   weft::tune::knob knob("adapt.value", k_values[k_default],
                         std::vector<std::int64_t>(std::begin(k_values), std::end(k_values)));
   weft::tune::session tuned(knob);
@@ -172,7 +169,6 @@ int run_equal_ways(const phase_plan &plan) {
   }
   std::printf("changes %d\nseconds %.3f\ntrials %zu\n", changes,
               std::chrono::duration<double>(plan.length).count(), tuned.trials());
-  return 0;
 }
 
 } // namespace
@@ -182,10 +178,13 @@ const std::vector<std::string> &phase_names() {
   return all;
 }
 
-int run_phases(const std::string &name, const phase_plan &plan) {
-  return name == "loop-phases"      ? run_loop_phases(plan)
-         : name == "session-phases" ? run_session_phases(plan)
-                                    : run_equal_ways(plan);
+void run_phases(const std::string &name, const phase_plan &plan) {
+  if (name == "loop-phases")
+    run_loop_phases(plan);
+  else if (name == "session-phases")
+    run_session_phases(plan);
+  else
+    run_equal_ways(plan);
 }
 
 } // namespace adapt

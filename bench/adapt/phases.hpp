@@ -15,7 +15,7 @@ struct phase_plan {
 [[nodiscard]] const std::vector<std::string> &phase_names();
 
 /// Runs one of them, and prints what it has seen: a line "WAY NS" for each way, the sum of the medians
-/// of both phases; of equal ways the changes, the seconds and the trials. Returns the exit status.
-[[nodiscard]] int run_phases(const std::string &name, const phase_plan &plan);
+/// of both phases; of equal ways the changes, the seconds and the trials.
+void run_phases(const std::string &name, const phase_plan &plan);
 
 } // namespace adapt
