@@ -346,8 +346,17 @@ void packet_is_full() noexcept {
   os_futex_wake(s->signal, 1);
 }
 
+namespace {
+
+/// Sets the level, which threads that are no workers may be reading.
+void set_level(trace_level level) noexcept {
+  __atomic_store_n(&g_trace_level, level, __ATOMIC_RELAXED);
+}
+
+} // namespace
+
 void open_trace(const trace_options &options) noexcept try {
-  g_trace_level = trace_level::off;
+  set_level(trace_level::off);
   if (options.level == trace_level::off)
     return;
   auto fresh = std::make_unique<session>();
@@ -368,7 +377,7 @@ void open_trace(const trace_options &options) noexcept try {
   describe(s);
   s.in_progress.begin(s.options.folder);
   g_session.store(fresh.release(), std::memory_order_release); // O1
-  g_trace_level = options.level;
+  set_level(options.level);
   if (options.kernel)
     watch_kernel(s.options.folder, s.what.uuid, s.what.clock);
 } catch (const std::bad_alloc &) {
@@ -445,7 +454,7 @@ void forget_trace_in_child() noexcept {
   static std::atomic<session *> of_the_parent; // keeps it reachable, for leak checkers
   of_the_parent.store(g_session.exchange(nullptr, std::memory_order_relaxed),
                       std::memory_order_relaxed);
-  g_trace_level = trace_level::off;
+  set_level(trace_level::off);
 }
 
 bool trace_has_thread() noexcept {

@@ -15,7 +15,9 @@ using namespace rt;
 
 namespace layer {
 
-bool traces_messages() noexcept { return traces(trace_level::tasks); }
+bool traces_messages() noexcept { // on any thread, also while another one starts Weft
+  return __atomic_load_n(&g_trace_level, __ATOMIC_RELAXED) >= trace_level::tasks;
+}
 std::uint64_t trace_time() noexcept { return read_ticks(); }
 
 bool trace_message(const message_event &event) noexcept {
