@@ -96,7 +96,8 @@ TEST(net_poller, an_object_leaves_while_it_is_awaited) {
 TEST(net_poller, the_thread_of_an_engine_makes_no_service) {
   weft_net::poller &poller = weft_net::poller::of_process();
   until([&] { return !poller.has_service(); });
-  awaiting one;
+  woken one;
+  awaiting keeps; // the service, once it is there
   std::thread([&] {
     weft_net::poller::note_thread_of_engine();
     one.begin_wait();
@@ -104,7 +105,7 @@ TEST(net_poller, the_thread_of_an_engine_makes_no_service) {
     EXPECT_EQ(weft::layer::who_calls(), weft::layer::caller::unadopted);
   }).join();
   EXPECT_EQ(one.awaited(), 1U);
-  one.be_watched(); // by another thread
+  keeps.begin_wait(); // by another thread
   EXPECT_TRUE(poller.has_service());
   std::thread([&] { // which is there now
     weft_net::poller::note_thread_of_engine();
@@ -114,6 +115,25 @@ TEST(net_poller, the_thread_of_an_engine_makes_no_service) {
       std::this_thread::yield();
     EXPECT_EQ(weft::layer::who_calls(), weft::layer::caller::unadopted);
   }).join();
+  one.to_find = 1;
+  one.be_watched();
+  until([&] { return one.awaited() == 0; });
+  keeps.to_find = 1;
+  until([&] { return !poller.has_service(); });
+  EXPECT_EQ(keeps.awaited(), 0U);
+}
+
+// A rank of another engine, whose progress no thread makes.
+TEST(net_poller, the_thread_of_an_engine_makes_one_for_what_no_thread_wakes) {
+  weft_net::poller &poller = weft_net::poller::of_process();
+  until([&] { return !poller.has_service(); });
+  awaiting one;
+  std::thread([&] {
+    weft_net::poller::note_thread_of_engine();
+    one.begin_wait();
+  }).join();
+  EXPECT_TRUE(poller.has_service());
+  until([&] { return one.polls >= 2; });
   one.to_find = 1;
   until([&] { return !poller.has_service(); });
   EXPECT_EQ(one.awaited(), 0U);

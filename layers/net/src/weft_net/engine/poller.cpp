@@ -43,7 +43,7 @@ poller &poller::of_process() {
 bool poller::add(polled &source) {
   {
     const std::lock_guard lock(m_lock);
-    if (m_has_service == service_is::absent && t_is_of_engine)
+    if (m_has_service == service_is::absent && t_is_of_engine && source.is_woken())
       return false;
     m_list.push_back(&source);
     m_quiet = 0;

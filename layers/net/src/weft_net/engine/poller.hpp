@@ -46,8 +46,8 @@ class poller {
  public:
   static poller &of_process();
   /// Returns false, and leaves it out, where that would take a service that the thread of an engine makes: to make
-  /// one is to use Weft, and `weft why` would find the thread busy with its own code for good. It serves its
-  /// transport itself, until another thread makes one.
+  /// one is to use Weft, and `weft why` would find the thread busy with its own code for good. The thread of
+  /// the object's engine serves it, until another thread makes one; an object that has none is not left out.
   [[nodiscard]] bool add(polled &source);
   /// Notes that the calling thread is that of an engine.
   static void note_thread_of_engine() noexcept;
