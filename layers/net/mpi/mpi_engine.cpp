@@ -356,7 +356,8 @@ void mpi_engine::reserve(std::size_t requests) {
 }
 
 void mpi_engine::send(peer &to, const header &head, const void *data, std::size_t bytes) {
-  if (to.is_lost || to.has_left)
+  // A rank that has left waits for the goodbyes of the others.
+  if (to.is_lost || (to.has_left && head.what != packet::goodbye))
     return;
   reserve(1);
   outgoing *const o = std::exchange(m_free, m_free->next);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -79,8 +80,15 @@ int finalizing(MPI_Comm, int, void *, void *) {
       break;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  for (parting &one : mpi.partings)
+  for (parting &one : mpi.partings) {
+    const auto late = std::ranges::find(one.has_left, false) - one.has_left.begin();
+    if (!mpi.has_given_up)
+      std::fprintf(stderr,
+                   "weft: warning: the engine mpi: rank %ld has not left after %lld s; MPI is "
+                   "finalized without its goodbye\n",
+                   static_cast<long>(late), static_cast<long long>(k_most_parting.count()));
     one.packets.cancel();
+  }
   mpi.partings.clear();
   return MPI_SUCCESS;
 }
