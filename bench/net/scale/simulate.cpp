@@ -86,11 +86,10 @@ class rank_actors {
       wait_for(part::data, round, 0, static_cast<int>(now.from.size()));
   }
   /// Sends and waits as often as it takes to hear of all: to the rank 1, 2, 4, ... behind this one.
-  void disseminate(part what, int round, int first_step, double bytes_of_rank) {
+  void disseminate(part what, int round, int first_step, double bytes) {
     int step = first_step;
     for (int distance = 1; distance < m_ranks; distance *= 2, ++step) {
-      const int ranks = std::min(distance, m_ranks - distance);
-      send((m_rank + distance) % m_ranks, {what, round, step}, 16 + bytes_of_rank * ranks);
+      send((m_rank + distance) % m_ranks, {what, round, step}, 16 + bytes);
       wait_for(what, round, step, 1);
     }
   }
