@@ -350,7 +350,7 @@ namespace {
 
 /// Sets the level, which threads that are no workers may be reading.
 void set_level(trace_level level) noexcept {
-  __atomic_store_n(&g_trace_level, level, __ATOMIC_RELAXED);
+  __atomic_store(&g_trace_level, &level, __ATOMIC_RELAXED);
 }
 
 } // namespace

@@ -195,7 +195,8 @@ TEST_P(engine_promises, messages_arrive_once_and_whole) {
   const std::string longer(most + 1, 'l');
   message(all.back(), 1, 77, longer);
   job.at(0).submit(all.back());
-  job.until([&] { return job[1].messages().size() == texts.size() && all.back().is_over(); });
+  job.until([&] { return job[1].messages().size() == texts.size(); });
+  job.finish_all(all);
   EXPECT_EQ(all.back().result, outcome::too_long);
   auto got = job[1].messages();
   std::ranges::sort(got, {}, &test_rank::message::id);
@@ -231,6 +232,7 @@ TEST_P(engine_promises, data_come_before_their_notification) {
         return false;
     return true;
   });
+  job.finish_all(all);
   EXPECT_TRUE(without_data.empty());
   for (std::uint32_t i = 0; i < k_rounds; ++i) {
     EXPECT_EQ(job[1].notifications(i), i % 3 + 1);
@@ -260,6 +262,7 @@ TEST_P(engine_promises, a_fence_keeps_the_order) {
       job.at(0).submit(all[4 * i + k]);
   }
   job.until([&] { return job[1].messages().size() == k_rounds; });
+  job.finish_all(all);
   EXPECT_EQ(early, 0U);
   EXPECT_EQ(there, from);
 }
@@ -279,6 +282,7 @@ TEST_P(engine_promises, a_flush_ends_when_all_before_has_arrived) {
   job.at(0).submit(border);
   job.finish(border);
   EXPECT_EQ(there, from);
+  job.finish_all(all);
 }
 
 TEST_P(engine_promises, a_flood_to_a_held_rank_waits_and_arrives) {
@@ -310,6 +314,7 @@ TEST_P(engine_promises, a_flood_to_a_held_rank_waits_and_arrives) {
   job.at(1).submit(back);
   job.made().hold(1, false);
   job.until([&] { return job[1].messages().size() == k_flood + 1 && back.is_over(); });
+  job.finish_all(all);
   auto got = job[1].messages();
   got.erase(got.begin());
   EXPECT_EQ(std::ranges::is_sorted(got, {}, &test_rank::message::id) || !job.at(0).caps().ordered,

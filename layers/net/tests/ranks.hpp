@@ -7,10 +7,12 @@
 #include <weft/net/port.hpp>
 #include <weft/net/transport.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -219,6 +221,10 @@ class test_job {
   }
   void finish(const test_operation &op) {
     until([&op] { return op.is_over(); });
+  }
+  /// Waits for all of them: what they do has happened at the target before they end.
+  void finish_all(const std::deque<test_operation> &all) {
+    until([&all] { return std::ranges::all_of(all, &test_operation::is_over); });
   }
 
  private:

@@ -16,7 +16,9 @@ using namespace rt;
 namespace layer {
 
 bool traces_messages() noexcept { // on any thread, also while another one starts Weft
-  return __atomic_load_n(&g_trace_level, __ATOMIC_RELAXED) >= trace_level::tasks;
+  trace_level now = trace_level::off;
+  __atomic_load(&g_trace_level, &now, __ATOMIC_RELAXED);
+  return now >= trace_level::tasks;
 }
 std::uint64_t trace_time() noexcept { return read_ticks(); }
 
