@@ -34,6 +34,22 @@ struct cost {
   explicit constexpr cost(std::uint64_t work) noexcept : amount(work) {} ///< 0: unknown
   std::uint64_t amount; ///< in the unit of the label
 };
+/// Says of a task with a cost that it may run in place, on its creator's stack, before the spawn
+/// returns. With it the program promises that neither the task nor a task below it waits for what
+/// its creator does after the spawn. Weft runs small tasks so, by the time that work of this type
+/// has taken (setting tune.inline), and others as ever.
+///
+///     weft::spawn([&] { a = sum(left); }, weft::cost(left.size()), weft::may_inline);
+///
+/// A task runs in place only while nothing holds it back: its accesses are free, in, out or inout,
+/// and objects. One with clause final, if_, wait, priority, stack_bytes, onready or after, with
+/// regions, or whose body is a coroutine, never does.
+///
+/// In place the task is a part of its creator, as is a branch of join(): task_local values and
+/// this_task::self() are the creator's, release() does nothing, and increase_events() throws
+/// not_a_task. The spawn returns when the task and all below it are complete.
+struct may_inline_clause {};
+inline constexpr may_inline_clause may_inline{}; ///< the clause itself
 /// Makes a task final: its children run in place at once, in the order of their creation. A final
 /// task therefore waits for its weak accesses as for strong ones.
 struct final {

@@ -50,7 +50,8 @@ namespace rt {
                                     {"continuation<", 1},
                                     {"data_call<", 0},
                                     {"waiting_call<", 0},
-                                    {"boxed<", 0}};
+                                    {"boxed<", 0},
+                                    {"measured_call<", 0}};
   for (;;) {
     std::string_view bare = closure;
     for (const std::string_view space : {"weft::", "v0::", "detail::"})

@@ -5,6 +5,7 @@
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "tune/decisions.hpp"
+#include "tune/in_place_types.hpp"
 #include "worker/runtime.hpp"
 
 #include <fcntl.h>
@@ -26,6 +27,8 @@ std::string one_line(std::string text) {
 std::string decision_lines() {
   std::string s;
   for (const std::string &d : newest_decisions())
+    s += "decision\t" + one_line(d) + "\n";
+  for (const std::string &d : in_place_lines())
     s += "decision\t" + one_line(d) + "\n";
   return s;
 }

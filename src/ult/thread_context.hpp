@@ -10,6 +10,7 @@
 #include "mem/stack_pool.hpp"
 #include "observe/timekeeper.hpp"
 #include "ult/frame_slot.hpp"
+#include "ult/in_place_scope.hpp"
 #include "ult/suspension_check.hpp"
 #include "weft/detail/core.hpp"
 
@@ -123,6 +124,8 @@ struct thread_context {
   struct outbox *messages = nullptr; // what it posts to managers; null when there are none
   std::int32_t pace =
       0; // how many more actions it does itself, or, below 0, posts, before it decides again
+  in_place_scope in_place;
+  std::uint32_t work_elsewhere = 0; // parts of measured work that the time of their caller lacks
 };
 
 /// Returns the calling thread's context or null. The caller asks anew after everything that may

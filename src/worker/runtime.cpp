@@ -30,6 +30,7 @@
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
 #include "tune/decisions.hpp"
+#include "tune/in_place_types.hpp"
 #include "tune/knobs.hpp"
 #include "tune/mode.hpp"
 #include "tune/policies.hpp"
@@ -418,6 +419,7 @@ void start_locked() {
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
   fresh->fixed_blocks = fresh->cfg.sched_seed != 0 || tuning == tuning_mode::off;
+  set_in_place_mode(fresh->cfg.tune_inline, fresh->fixed_blocks);
   g_runtime = fresh.release();
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);

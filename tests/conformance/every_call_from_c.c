@@ -310,6 +310,8 @@ static void a_service_ends_a_block_and_an_event(void) {
 static void joins_and_critical_sections_run(void) {
   int x = 0, y = 0, code = 0;
   EXPECT(weft_join(set_one, &x, set_one, &y, NULL) == 0 && x == 1 && y == 1);
+  x = y = 0;
+  EXPECT(weft_join_by_cost(1, set_one, &x, set_one, &y, NULL) == 0 && x == 1 && y == 1);
   EXPECT(weft_join(set_one, &x, fail_with_seven, NULL, &code) == WEFT_ERR_TASK_FAILED && code == 7);
   EXPECT(weft_critical("section", increment, &x, NULL) == 0 && x == 2);
   EXPECT(weft_critical_enter("section") == 0);

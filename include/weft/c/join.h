@@ -27,6 +27,18 @@ extern "C" {
 // OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code);
 
+// Does the same for work of a known cost, in a unit of your choice. Small work runs in place: f and
+// then g as plain calls, and all joins and tasks below them that may. So a recursion needs no
+// cut-off. Weft measures what the work of f takes (setting tune.inline). 0 is unknown.
+//
+// The program promises that f does not wait for g.
+//
+// Threads. Any thread, and tasks.
+// Blocks. As weft_join().
+// Errors. As weft_join().
+WEFT_API int weft_join_by_cost(uint64_t cost, weft_body f, void *f_arg, weft_body g, void *g_arg,
+                               int *code);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,10 @@ enum weft_task_flag {
       2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
   WEFT_TASK_WAIT = 4, // accesses are released when all children are complete, not with the body
   WEFT_TASK_NOGROUP =
-      8 // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
+      8, // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
+  WEFT_TASK_MAY_INLINE =
+      16 // of weft_spawn() alone: with a cost, the task may run in place, before the call returns; it
+         // and all below it do not wait for what its creator does later
 };
 
 // Holds the properties of a task beside its accesses. Later versions add members at the end; `size`

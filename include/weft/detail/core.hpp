@@ -69,6 +69,12 @@ struct input_list {
   bool any = false; // not all of them have to be ready
 };
 
+/// Returns what the compiler calls F, amid a signature: "... F = main()::<lambda()>]".
+template <class F>
+constexpr const char *closure_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
 /// Holds the operations of one closure type; there is one constant object per type.
 struct body_ops {
   constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept,

@@ -4,6 +4,7 @@
 
 #include <weft/clauses.hpp>
 #include <weft/detail/core.hpp>
+#include <weft/detail/in_place.hpp>
 #include <weft/region.hpp>
 
 #include <concepts>
@@ -18,12 +19,6 @@ template <class T>
 class handle;
 
 namespace detail {
-
-/// Returns what the compiler calls F, amid a signature: "... F = main()::<lambda()>]".
-template <class F>
-constexpr const char *closure_name() noexcept {
-  return __PRETTY_FUNCTION__;
-}
 
 /// Holds what a callable returns; on the heap when its alignment exceeds that of a task's block.
 template <class T>
@@ -185,7 +180,13 @@ inline constexpr bool is_option =
     std::is_same_v<Clause, weft::v0::final> || std::is_same_v<Clause, if_> ||
     std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
     std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> ||
-    std::is_same_v<Clause, onready>;
+    std::is_same_v<Clause, onready> || std::is_same_v<Clause, may_inline_clause>;
+/// Whether the clause lets a task run in place that may.
+template <class Clause>
+inline constexpr bool allows_in_place =
+    is_access<Clause> || is_list<Clause> || std::is_same_v<Clause, label> ||
+    std::is_same_v<Clause, tracked_clause> || std::is_same_v<Clause, cost> ||
+    std::is_same_v<Clause, may_inline_clause>;
 
 template <class Clause>
 void put_option(spawn_options &options, const Clause &clause) noexcept {
@@ -275,7 +276,9 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   constexpr bool has_accesses = has_regions || ((is_access<Clauses> || is_list<Clauses>) || ...);
   constexpr bool has_options =
       (has_handle && has_accesses) ||
-      ((is_option<Clauses> && !std::is_same_v<Clauses, tracked_clause>) || ...);
+      ((is_option<Clauses> && !std::is_same_v<Clauses, tracked_clause> &&
+        !std::is_same_v<Clauses, may_inline_clause>) ||
+       ...);
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
 
   const access *list = nullptr;
@@ -344,6 +347,76 @@ auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
     return handle<result>(t);
 }
 
+/// Is what is known of the tasks of a type.
+template <class F>
+inline constinit work_site task_site{closure_name<F>()};
+
+/// Measures the calls of a callable that tasks hold.
+template <class F>
+struct measured_call {
+  F f;
+  std::uint64_t amount;
+  work_way way;
+  decltype(auto) operator()() {
+    work_timer timer;
+    begin_timer(timer, task_site<F>, amount, way);
+    return f();
+  }
+};
+
+/// Holds a callable that runs in place, until what the library calls last has destroyed it.
+template <class F>
+union closure_in_place {
+  F f;
+  template <class G>
+  explicit closure_in_place(G &&callable) : f(static_cast<G &&>(callable)) {}
+  ~closure_in_place() {}
+  closure_in_place(const closure_in_place &) = delete;
+  closure_in_place &operator=(const closure_in_place &) = delete;
+
+  static void invoke(void *p) { static_cast<void>(static_cast<closure_in_place *>(p)->f()); }
+  static void destroy(void *p) noexcept { static_cast<closure_in_place *>(p)->f.~F(); }
+};
+
+/// Spawns a task that may run in place.
+template <class F, class... Clauses>
+auto spawn_by_cost(task_group *group, F &&f, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  using result = typename body_of_call<closure>::value;
+  constexpr bool has_handle =
+      !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
+  constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
+  spawn_options options;
+  (put_option(options, clauses), ...);
+  access named[fixed + 1];
+  access *next = named;
+  (put_access(next, clauses), ...);
+  const accesses *list = nullptr;
+  ((list = find_list(list, clauses)), ...);
+  work_site &site = task_site<closure>;
+  const work_way way =
+      choose_spawn(site, options.cost, group, named, fixed, list ? list->list.data() : nullptr,
+                   list ? list->list.size() : 0);
+  if constexpr (!has_handle) {
+    if (way == work_way::in_place || way == work_way::in_place_measured) {
+      closure_in_place<closure> here(static_cast<F &&>(f));
+      return run_task_in_place(
+          {&site, options.cost, group, options.label, &closure_in_place<closure>::invoke,
+           std::is_trivially_destructible_v<closure> ? nullptr
+                                                     : &closure_in_place<closure>::destroy,
+           &here},
+          way);
+    }
+  }
+  if (way == work_way::apart)
+    return spawn_closure<typename body_of_call<closure>::type>(group, static_cast<F &&>(f),
+                                                               clauses...);
+  using measured = measured_call<closure>;
+  return spawn_closure<typename body_of_call<measured>::type>(
+      group, measured{static_cast<F &&>(f), options.cost, way}, clauses...,
+      if_(way == work_way::apart_measured));
+}
+
 template <class F, class... Clauses>
 auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
@@ -354,7 +427,10 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
         is_option<Clauses> || is_after<Clauses>) &&
        ...),
       "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
-      "final, if_, wait, tracked, stack_bytes, cost, onready or after(future)");
+      "final, if_, wait, tracked, stack_bytes, cost, may_inline, onready or after(future)");
+  constexpr bool may_inline = (std::is_same_v<Clauses, may_inline_clause> || ...);
+  static_assert(!may_inline || (std::is_same_v<Clauses, cost> || ...),
+                "may_inline needs cost(n), by which Weft decides whether the task runs in place");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1,
                 "weft::spawn takes at most one accesses(list)");
   static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1,
@@ -366,7 +442,11 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
     return spawn_in(group, boxed<closure>(static_cast<F &&>(f)), clauses...);
   } else {
     static_assert(alignof(body_type) <= k_storage_align);
-    return spawn_closure<body_type>(group, static_cast<F &&>(f), clauses...);
+    if constexpr (may_inline && (allows_in_place<Clauses> && ...) &&
+                  !body_of_call<closure>::is_coroutine)
+      return spawn_by_cost(group, static_cast<F &&>(f), clauses...);
+    else
+      return spawn_closure<body_type>(group, static_cast<F &&>(f), clauses...);
   }
 }
 

@@ -45,6 +45,19 @@ int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code) {
   });
 }
 
+int weft_join_by_cost(uint64_t cost, weft_body f, void *f_arg, weft_body g, void *g_arg, int *code) {
+  return guarded_code(code, [&] {
+    require_body(f, "weft_join_by_cost");
+    require_body(g, "weft_join_by_cost");
+    int of_f = 0, of_g = 0;
+    const auto call_f = [&] { of_f = f(f_arg); };
+    const auto call_g = [&] { of_g = g(g_arg); };
+    weft::detail::join_by_cost(weft::detail::site_of_body(reinterpret_cast<const void *>(f)), cost,
+                               call_f, call_g, [&] { weft::detail::call_both(call_f, call_g); });
+    throw_unless_zero("weft_join_by_cost", of_f ? of_f : of_g);
+  });
+}
+
 int weft_mutex_create(weft_mutex **mutex) {
   if (mutex)
     *mutex = nullptr;

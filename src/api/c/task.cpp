@@ -32,6 +32,14 @@ struct c_body {
     if (const int code = self->body(self->arg))
       throw_body_failed(code);
   }
+  /// Measures the body for its estimate: of a task that may run in place, and does not.
+  static void invoke_measured(void *p) {
+    detail::work_timer timer;
+    detail::begin_timer(
+        timer, detail::site_of_body(reinterpret_cast<const void *>(static_cast<c_body *>(p)->body)),
+        this_task::cost(), detail::work_way::apart_measured);
+    invoke(p);
+  }
   static void free_arg(void *p) noexcept { std::free(static_cast<c_body *>(p)->arg); }
 };
 static_assert(sizeof(c_body) == 16, "the copy behind it is aligned to 16 bytes");
@@ -42,10 +50,15 @@ constexpr std::size_t k_inline_bytes = 1024;
 constexpr std::size_t k_step = 32;
 
 template <std::size_t... I>
-constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequence<I...>) {
-  return {{{&c_body::invoke, nullptr, nullptr, false, sizeof(c_body) + I * k_step}...}};
+constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(void (*invoke)(void *),
+                                                              std::index_sequence<I...>) {
+  return {{{invoke, nullptr, nullptr, false, sizeof(c_body) + I * k_step}...}};
 }
-constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
+using inline_ops = std::array<detail::body_ops, k_inline_bytes / k_step + 1>;
+constexpr inline_ops k_inline_ops =
+    make_ops(&c_body::invoke, std::make_index_sequence<k_inline_bytes / k_step + 1>{});
+constexpr inline_ops k_measured_ops =
+    make_ops(&c_body::invoke_measured, std::make_index_sequence<k_inline_bytes / k_step + 1>{});
 constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, true,
                                       sizeof(c_body)};
 
@@ -147,7 +160,7 @@ heap_copy copy_to_heap(const void *arg, std::size_t bytes) {
 }
 
 detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses,
-                     const detail::spawn_options &options) {
+                     const detail::spawn_options &options, const inline_ops &ops) {
   if (bytes > k_inline_bytes) {
     heap_copy copy = copy_to_heap(arg, bytes);
     detail::task *t = detail::task_create_with(k_heap_ops, accesses, options);
@@ -155,7 +168,7 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
     return t;
   }
   detail::task *t =
-      detail::task_create_with(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, options);
+      detail::task_create_with(ops[(bytes + k_step - 1) / k_step], accesses, options);
   auto *closure = ::new (detail::storage(t)) c_body{body, const_cast<void *>(arg)};
   if (bytes > 0) {
     closure->arg = closure + 1;
@@ -215,7 +228,8 @@ detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
   to.stack_bytes = from.stack_bytes;
   to.cost = from.cost;
   to.priority = from.priority;
-  to.flags = static_cast<std::uint8_t>(from.flags);
+  to.flags = static_cast<std::uint8_t>(
+      from.flags & unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT});
   return to;
 }
 
@@ -254,6 +268,39 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
+constexpr std::size_t k_in_place_bytes = 256; // of an argument that is copied to the creator's stack
+
+/// Returns whether the options let the task run in place.
+bool may_run_in_place(const weft_spawn_options &options, std::size_t arg_bytes) noexcept {
+  return options.flags == WEFT_TASK_MAY_INLINE && options.cost != 0 && options.priority == 0 &&
+         options.stack_bytes == 0 && !options.onready && arg_bytes <= k_in_place_bytes;
+}
+
+/// Chooses how a task without a handle goes on, and runs it in place if that is it.
+detail::work_way choose_and_run(weft_body body, const void *arg, std::size_t arg_bytes,
+                                std::span<const access> accesses,
+                                const detail::spawn_options &options) {
+  detail::work_site &site = detail::site_of_body(reinterpret_cast<const void *>(body));
+  const detail::work_way way = detail::choose_spawn(site, options.cost, options.group,
+                                                    accesses.data(), accesses.size(), nullptr, 0);
+  if (way == detail::work_way::apart || way == detail::work_way::apart_measured)
+    return way;
+  alignas(16) unsigned char copy[k_in_place_bytes];
+  c_body closure{body, const_cast<void *>(arg)};
+  if (arg_bytes > 0)
+    closure.arg = std::memcpy(copy, arg, arg_bytes);
+  detail::run_task_in_place({&site, options.cost, options.group, options.label, &c_body::invoke,
+                             nullptr, &closure},
+                            way);
+  return way;
+}
+
+struct submit_accesses {
+  void operator()(weft::detail::task *t, std::span<const weft::access> accesses) const {
+    weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
+  }
+};
+
 /// Creates a task, and has `submit` submit it.
 template <class Submit>
 int spawn(const char *function, weft_body body, const void *arg, std::size_t arg_bytes,
@@ -266,13 +313,22 @@ int spawn(const char *function, weft_body body, const void *arg, std::size_t arg
     if (arg_bytes > 0)
       require(arg, function, "arg");
     const access_list accesses(list, count, function);
-    weft::detail::spawn_options core = core_options(known_spawn_options(options));
+    const weft_spawn_options known = known_spawn_options(options, WEFT_TASK_MAY_INLINE);
+    weft::detail::spawn_options core = core_options(known);
+    const inline_ops *ops = &k_inline_ops;
+    if (!handle && std::is_same_v<Submit, submit_accesses> && may_run_in_place(known, arg_bytes)) {
+      const detail::work_way way = choose_and_run(body, arg, arg_bytes, accesses.span(), core);
+      if (way == detail::work_way::in_place || way == detail::work_way::in_place_measured)
+        return;
+      if (way == detail::work_way::apart_measured)
+        ops = &k_measured_ops;
+    }
     std::unique_ptr<weft_handle> made;
     if (handle) {
       made = std::make_unique<weft_handle>();
       core.flags |= weft::detail::k_tracked;
     }
-    weft::detail::task *t = create(body, arg, arg_bytes, count, core);
+    weft::detail::task *t = create(body, arg, arg_bytes, count, core, *ops);
     submit(t, accesses.span());
     if (!handle)
       return;
@@ -328,9 +384,7 @@ WEFT_NOINLINE int submit_list(weft_prepared *prepared, const weft_access *list, 
 int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
                size_t count, const weft_spawn_options *options, weft_handle **handle) {
   return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle,
-               [](weft::detail::task *t, std::span<const weft::access> accesses) {
-                 weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
-               });
+               submit_accesses{});
 }
 
 int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes,

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "observe/reading.hpp"
 #include "tune/decisions.hpp"
+#include "tune/in_place_types.hpp"
 #include "tune/policies.hpp"
 
 #include <weft/tune.hpp>
@@ -77,7 +78,12 @@ policy::~policy() { withdraw_policy(m_bound->entered); }
 std::uint64_t policy::calls() const noexcept { return calls_of(*m_bound->entered); }
 bool policy::has_thrown() const noexcept { return rt::has_thrown(*m_bound->entered); }
 
-std::vector<std::string> decisions() { return newest_decisions(); }
+std::vector<std::string> decisions() {
+  std::vector<std::string> all = newest_decisions();
+  for (std::string &line : in_place_lines())
+    all.push_back(std::move(line));
+  return all;
+}
 
 } // namespace tune
 } // namespace weft::inline v0

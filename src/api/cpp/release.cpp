@@ -4,6 +4,7 @@
 #include "deps/access.hpp"
 #include "deps/regions/regions.hpp"
 #include "deps/registration.hpp"
+#include "task/in_place_task.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/task.hpp>
@@ -16,7 +17,7 @@ namespace {
 
 task &releasing_task() {
   const worker &w = this_worker();
-  if (w.in_callback || w.current->has(detail::k_implicit))
+  if (w.in_callback || (w.current->has(detail::k_implicit) && !is_in_place(*w.current)))
     throw_error(
         errc::not_a_task,
         "release() is called by '%s', which is no task and holds no access; call it in the task itself",
@@ -29,7 +30,9 @@ task &releasing_task() {
 namespace {
 
 /// Returns whether the task ran in place, so that none of its accesses was entered.
-bool holds_nothing(const task &t) noexcept { return t.parent->has_meanwhile(detail::k_final); }
+bool holds_nothing(const task &t) noexcept {
+  return is_in_place(t) || t.parent->has_meanwhile(detail::k_final);
+}
 
 template <class GiveUp>
 void give_up_with(const task &t, GiveUp give_up) {

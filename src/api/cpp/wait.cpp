@@ -6,6 +6,7 @@
 #include "base/mutant.hpp"
 #include "task/complete.hpp"
 #include "task/hooks.hpp"
+#include "task/in_place_task.hpp"
 #include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/poll_hook.hpp"
@@ -108,7 +109,11 @@ const char *label() noexcept {
 
 std::uint64_t cost() noexcept {
   thread_context *e = this_thread_context();
-  const task_extra *x = e && e->current ? peek_extra(*e->current) : nullptr;
+  if (!e || !e->current)
+    return 0;
+  if (is_in_place(*e->current))
+    return static_cast<const in_place_task *>(e->current)->cost;
+  const task_extra *x = peek_extra(*e->current);
   return x ? x->cost : 0;
 }
 
@@ -217,6 +222,11 @@ void increase_events(std::uint32_t n) {
     throw_error(
         errc::not_a_task,
         "increase_events() in the destructor of the callable of task '%s', whose end cannot be held back any more; call it in the body",
+        label_of(t));
+  if (is_in_place(t))
+    throw_error(
+        errc::not_a_task,
+        "increase_events() in task '%s', which runs in place, where its end is that of a call; spawn it without may_inline",
         label_of(t));
   if (t.has(detail::k_implicit))
     throw_error(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins, mutexes, critical sections and services of C.
+#include "tune/in_place_types.hpp"
 #include "support/gate.hpp"
 
 #include <weft.h>
@@ -57,6 +58,33 @@ TEST(c_join, null_is_refused) {
   int zero = 0;
   EXPECT_EQ(weft_join(nullptr, &zero, fail_with, &zero, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_join(fail_with, &zero, nullptr, &zero, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+}
+
+TEST(c_join, by_cost_does_the_same_in_place) {
+  const auto before = weft::rt::g_in_place_mode.load();
+  for (const auto mode : {weft::rt::in_place_mode::always, weft::rt::in_place_mode::never}) {
+    EXPECT_EQ(weft_taskwait(nullptr), 0); // starts Weft
+    weft::rt::g_in_place_mode = mode;
+    fibonacci a{10, 0}, b{11, 0};
+    EXPECT_EQ(weft_join_by_cost(9, fibonacci::run, &a, fibonacci::run, &b, nullptr), 0);
+    EXPECT_EQ(a.result + b.result, 144);
+    int zero = 0, three = 3, four = 4, code = -1;
+    EXPECT_EQ(weft_join_by_cost(1, fail_with, &zero, fail_with, &four, &code),
+              WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, 4);
+    EXPECT_EQ(weft_join_by_cost(1, fail_with, &three, fail_with, &four, &code),
+              WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, 3);
+    const weft_body thrower = [](void *) -> int { throw std::runtime_error("branch"); };
+    EXPECT_EQ(weft_join_by_cost(1, thrower, nullptr, fail_with, &zero, &code),
+              WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, WEFT_ERR_EXCEPTION);
+    EXPECT_EQ(weft_join_by_cost(1, nullptr, &zero, fail_with, &zero, nullptr),
+              WEFT_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(weft_join_by_cost(1, fail_with, &zero, nullptr, &zero, nullptr),
+              WEFT_ERR_INVALID_ARGUMENT);
+  }
+  weft::rt::g_in_place_mode = before;
 }
 
 TEST(c_mutex, excludes) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and handles of C: arguments, accesses, options, failures.
 #include "support/gate.hpp"
+#include "task/in_place_task.hpp"
+#include "tune/in_place_types.hpp"
+#include "worker/runtime.hpp"
 
 #include <weft.h>
 #include <weft/weft.hpp>
@@ -52,6 +55,92 @@ int passes() {
   }
   EXPECT_EQ(weft_taskwait(nullptr), 0);
   return good;
+}
+
+/// Notes where it runs, in what its argument points to, and changes its own argument.
+struct small_body {
+  int *in_place, *cost;
+  const char *label;
+  int calls;
+  static int run(void *arg) {
+    auto *self = static_cast<small_body *>(arg);
+    *self->in_place += weft::rt::is_in_place(*weft::rt::this_worker().current) ? 1 : 100;
+    *self->cost = static_cast<int>(weft_task_cost());
+    EXPECT_STREQ(weft_task_label(), self->label);
+    return self->calls++;
+  }
+};
+
+TEST(c_spawn, a_task_that_may_run_in_place_does_so_by_its_options) {
+  EXPECT_EQ(weft_taskwait(nullptr), 0); // starts Weft
+  const auto before = weft::rt::g_in_place_mode.exchange(weft::rt::in_place_mode::always);
+  int in_place = 0, cost = 0, data = 0;
+  small_body body{&in_place, &cost, "small", 0};
+  weft_spawn_options may = WEFT_SPAWN_OPTIONS_INIT;
+  may.flags = WEFT_TASK_MAY_INLINE;
+  may.cost = 7;
+  may.label = "small";
+  const auto spawn = [&](const weft_spawn_options &options, bool region = false,
+                         weft_handle **handle = nullptr) {
+    in_place = cost = 0;
+    weft_access named[] = {{&data, WEFT_INOUT}};
+    weft_region part = weft_region_span(&data, sizeof data, 0, 1, WEFT_IN);
+    EXPECT_EQ(region ? weft_spawn_regions(&small_body::run, &body, sizeof body, &part, 1, nullptr, 0,
+                                          &options, handle)
+                     : weft_spawn(&small_body::run, &body, sizeof body, named, 1, &options, handle),
+              0);
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(cost, static_cast<int>(options.cost));
+    return in_place;
+  };
+  EXPECT_EQ(spawn(may), 1);
+  EXPECT_EQ(body.calls, 0) << "the body changes its copy";
+  weft_handle *handle = nullptr;
+  EXPECT_EQ(spawn(may, false, &handle), 100);
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+  EXPECT_EQ(spawn(may, true), 100);
+  weft_spawn_options other = may;
+  other.cost = 0;
+  EXPECT_EQ(spawn(other), 100);
+  other = may;
+  other.priority = 1;
+  EXPECT_EQ(spawn(other), 100);
+  other = may;
+  other.flags |= WEFT_TASK_WAIT;
+  EXPECT_EQ(spawn(other), 100);
+  other = may;
+  other.stack_bytes = 1 << 16;
+  EXPECT_EQ(spawn(other), 100);
+  other = may;
+  other.onready = [](void *) {};
+  EXPECT_EQ(spawn(other), 100);
+  // An argument that is too long for the stack of the creator.
+  struct {
+    small_body small;
+    char more[512];
+  } longer{body, {}};
+  in_place = 0;
+  EXPECT_EQ(weft_spawn(&small_body::run, &longer, sizeof longer, nullptr, 0, &may, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(in_place, 100);
+  // A failure goes where that of a task goes.
+  int code = 0, three = 3;
+  EXPECT_EQ(weft_spawn(&fail_with, &three, sizeof three, nullptr, 0, &may, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 3);
+  // The body of a task that is apart is measured, until it is known to be small.
+  weft::rt::g_in_place_mode = weft::rt::in_place_mode::by_time;
+  in_place = 0;
+  for (int i = 0; i < 100'000 && in_place % 100 == 0; ++i) {
+    EXPECT_EQ(weft_spawn(&small_body::run, &body, sizeof body, nullptr, 0, &may, nullptr), 0);
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+  }
+  EXPECT_NE(in_place % 100, 0);
+  weft::rt::g_in_place_mode = before;
+  weft_spawn_options loop = may;
+  EXPECT_EQ(weft_taskiter(1, nullptr, &succeed, nullptr, 0, nullptr, 0, &loop, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT)
+      << "of weft_spawn alone";
 }
 
 TEST(c_spawn, the_argument_is_copied_whatever_its_size) {
