@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <type_traits>
@@ -17,15 +16,16 @@ namespace adapt {
 
 namespace {
 
-// How a recursion forks. `work(i)` is what a branch costs, in a unit of the recursion's own.
-// Another way to fork is one class here and one line in with_all_forks().
+// How a recursion forks: `f(fork, i)` does branch i, and forks in the way of `fork` below. `work(i)` is
+// what a branch costs, in a unit of the recursion's own.
+// Another way to fork is one class here and one line in all_ways::made().
 
 /// Calls, one after the other.
 struct serially {
   template <class F, class Work>
   static void each(std::size_t branches, F f, Work) {
     for (std::size_t i = 0; i < branches; ++i)
-      f(i);
+      f(serially{}, i);
   }
 };
 
@@ -33,9 +33,7 @@ struct serially {
 struct by_join {
   template <class F, class Work>
   static void each(std::size_t branches, F f, Work) {
-    if (branches == 1)
-      f(std::size_t(0));
-    else if (branches > 1)
+    if (branches != 0)
       part(0, branches, f);
   }
 
@@ -43,7 +41,7 @@ struct by_join {
   template <class F>
   static void part(std::size_t first, std::size_t count, F &f) {
     if (count == 1)
-      return f(first);
+      return f(by_join{}, first);
     const std::size_t half = count / 2;
     weft::join([&] { part(first, half, f); }, [&] { part(first + half, count - half, f); });
   }
@@ -55,23 +53,70 @@ struct by_spawn {
   static void each(std::size_t branches, F f, Work) {
     weft::task_group group;
     for (std::size_t i = 0; i + 1 < branches; ++i)
-      group.spawn([&f, i] { f(i); });
-    f(branches - 1);
+      group.spawn([&f, i] { f(by_spawn{}, i); });
+    f(by_spawn{}, branches - 1);
     group.wait();
   }
 };
 
-/// Forks by tasks that say what they cost.
+enum class below { calls, serial };
+
+/// Forks by branches of a join that says what it costs. In place its branches are calls that ask as it
+/// did, or the serial program.
+template <below InPlace>
 struct by_cost {
   template <class F, class Work>
   static void each(std::size_t branches, F f, Work work) {
-    weft::task_group group;
-    for (std::size_t i = 0; i + 1 < branches; ++i)
-      group.spawn([&f, i] { f(i); }, weft::cost(static_cast<std::uint64_t>(work(i)) + 1));
-    f(branches - 1);
-    group.wait();
+    if (branches != 0)
+      part(0, branches, f, work);
+  }
+
+ private:
+  template <class F, class Work>
+  static void part(std::size_t first, std::size_t count, F &f, Work &work) {
+    if (count == 1)
+      return f(by_cost{}, first);
+    std::uint64_t all = 0;
+    for (std::size_t i = first; i < first + count; ++i)
+      all += work(i);
+    const std::size_t half = count / 2;
+    const auto low = [&] { part(first, half, f, work); };
+    const auto high = [&] { part(first + half, count - half, f, work); };
+    if constexpr (InPlace == below::calls)
+      weft::join(weft::cost(all), low, high);
+    else
+      weft::join(weft::cost(all), low, high, [&] {
+        for (std::size_t i = first; i < first + count; ++i)
+          f(serially{}, i);
+      });
   }
 };
+
+/// Forks by tasks that say what they cost, and may run in place.
+struct by_inline {
+  template <class F, class Work>
+  static void each(std::size_t branches, F f, Work work) {
+    for (std::size_t i = 0; i + 1 < branches; ++i)
+      weft::spawn([&f, i] { f(by_inline{}, i); }, weft::cost(work(i)), weft::may_inline);
+    f(by_inline{}, branches - 1);
+    weft::taskwait();
+  }
+};
+
+/// Holds the powers of a number, which are costs.
+template <std::uint64_t Thousandths>
+struct powers_of {
+  std::uint64_t of[64] = {};
+  constexpr powers_of() {
+    double power = 1;
+    for (std::uint64_t &p : of) {
+      p = power < 1e18 ? static_cast<std::uint64_t>(power) : UINT64_MAX / 64;
+      power *= static_cast<double>(Thousandths) / 1000;
+    }
+  }
+};
+template <std::uint64_t Thousandths>
+inline constexpr powers_of<Thousandths> k_powers{};
 
 /// Computes Fibonacci's numbers; calls below fib(cut) are serial.
 struct fib {
@@ -87,8 +132,8 @@ struct fib {
         return value<serially>(k, cut);
     std::uint64_t parts[2];
     Fork::each(
-        2, [&](std::size_t i) { parts[i] = value<Fork>(k - 1 - i, cut); },
-        [&](std::size_t i) { return std::pow(1.618, static_cast<double>(k - 1 - i)); });
+        2, [&](auto fork, std::size_t i) { parts[i] = value<decltype(fork)>(k - 1 - i, cut); },
+        [&](std::size_t i) { return k_powers<1618>.of[k - 1 - i]; });
     return parts[0] + parts[1];
   }
   void reset() {}
@@ -125,12 +170,12 @@ struct nqueens {
     std::uint64_t parts[32];
     Fork::each(
         count,
-        [&](std::size_t i) {
+        [&](auto fork, std::size_t i) {
           const std::uint32_t queen = queens[i];
-          parts[i] = ways<Fork>(
+          parts[i] = ways<decltype(fork)>(
               {above.columns | queen, (above.left | queen) << 1, (above.right | queen) >> 1}, cut);
         },
-        [&](std::size_t) { return std::pow(3.0, static_cast<double>(left - 1)); });
+        [&](std::size_t) { return k_powers<3000>.of[left - 1]; });
     return std::accumulate(parts, parts + count, std::uint64_t(0));
   }
   void reset() {}
@@ -169,11 +214,11 @@ struct sort {
     const std::size_t half = count / 2;
     Fork::each(
         2,
-        [&](std::size_t i) {
-          part<Fork>(first + i * half, i == 0 ? half : count - half, space + i * half, !into_space,
+        [&](auto fork, std::size_t i) {
+          part<decltype(fork)>(first + i * half, i == 0 ? half : count - half, space + i * half, !into_space,
                      cut);
         },
-        [&](std::size_t) { return static_cast<double>(half) * std::log2(half); });
+        [&](std::size_t) { return half * static_cast<std::uint64_t>(std::bit_width(half)); });
     const std::uint64_t *const from = into_space ? first : space;
     merge<Fork>(from, half, from + half, count - half, into_space ? space : first, cut);
   }
@@ -195,13 +240,13 @@ struct sort {
     const std::size_t sizes[] = {half + below, in_a + in_b - half - below};
     Fork::each(
         2,
-        [&](std::size_t i) {
+        [&](auto fork, std::size_t i) {
           if (i == 0)
-            merge<Fork>(a, half, b, below, to, cut);
+            merge<decltype(fork)>(a, half, b, below, to, cut);
           else
-            merge<Fork>(a + half, in_a - half, b + below, in_b - below, to + half + below, cut);
+            merge<decltype(fork)>(a + half, in_a - half, b + below, in_b - below, to + half + below, cut);
         },
-        [&](std::size_t i) { return static_cast<double>(sizes[i]); });
+        [&](std::size_t i) { return std::uint64_t{sizes[i]}; });
   }
   void reset() {
     space.resize(n);
@@ -238,10 +283,10 @@ struct uts {
     std::uint64_t parts[100];
     Fork::each(
         children,
-        [&](std::size_t i) {
-          parts[i] = nodes<Fork>(of, ::uts::child_of(at, static_cast<int>(i)), cut);
+        [&](auto fork, std::size_t i) {
+          parts[i] = nodes<decltype(fork)>(of, ::uts::child_of(at, static_cast<int>(i)), cut);
         },
-        [&](std::size_t) { return std::pow(4.0, of.size - at.depth - 1); });
+        [&](std::size_t) { return k_powers<4000>.of[static_cast<std::size_t>(of.size - at.depth - 1)]; });
     return std::accumulate(parts, parts + children, std::uint64_t(1));
   }
   void reset() {}
@@ -304,8 +349,8 @@ struct health {
         return step<serially>(v, level, cut);
     if (!v.below.empty())
       Fork::each(
-          k_below, [&](std::size_t i) { step<Fork>(v.below[i], level - 1, cut); },
-          [&](std::size_t) { return std::pow(4.0, level - 1); });
+          k_below, [&](auto fork, std::size_t i) { step<decltype(fork)>(v.below[i], level - 1, cut); },
+          [&](std::size_t) { return k_powers<4000>.of[level - 1]; });
     live(v);
   }
   void reset() { build(top, n, 1); }
@@ -335,7 +380,9 @@ class all_ways {
     add<serially>("serial", 0);
     add<by_join>("join", 0);
     add<by_spawn>("spawn", 0);
-    add<by_cost>("cost", 0);
+    add<by_cost<below::serial>>("cost", 0);
+    add<by_cost<below::calls>>("cost-calls", 0);
+    add<by_inline>("inline", 0);
     for (const std::uint64_t cut : Recursion::k_cuts) {
       add<by_join>("join/" + std::to_string(cut), cut);
       add<by_spawn>("spawn/" + std::to_string(cut), cut);

@@ -28,7 +28,7 @@ struct times {
   std::string grain; // the best one
 };
 /// Are the ways of a recursion without a cut-off; all other ways are fixed ones.
-inline const std::vector<std::string> k_without_cut_off{"join", "spawn", "cost"};
+inline const std::vector<std::string> k_without_cut_off{"join", "spawn", "cost", "cost-calls", "inline"};
 /// Reads what the sample prints: a line "WAY NS" for each way. `self`: the way that is judged; ways
 /// without a cut-off beside it do not count as fixed ones. Throws std::runtime_error for anything else.
 [[nodiscard]] times parse_times(const std::string &text, const std::string &self = "self");

@@ -69,7 +69,7 @@ verdict assess_irregular(const times &t) {
 verdict assess_tree(const times &t, double nodes) { return {(t.self - t.serial) / nodes, 4, "ns"}; }
 
 verdict assess_recursion(const times &t, const std::string &way) {
-  return {t.self / best_of_all(t), way == "cost" ? 1.1 : 1.2, "x"};
+  return {t.self / best_of_all(t), way == "join" || way == "spawn" ? 1.2 : 1.1, "x"};
 }
 
 verdict assess_phases(const times &t) { return {t.self / t.best, 1.05, "x"}; }

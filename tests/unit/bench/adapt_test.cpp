@@ -28,8 +28,8 @@ TEST(adapt, the_best_of_the_fixed_grains_counts) {
 }
 
 TEST(adapt, ways_without_a_cut_off_are_no_fixed_ones) {
-  const std::string printed = "serial 5000\njoin 3000\nspawn 2500\ncost 2400\njoin/10 2700\nspawn/10 2600\n";
-  for (const auto &[way, ns] : {std::pair{"join", 3000.0}, {"spawn", 2500.0}, {"cost", 2400.0}}) {
+  const std::string printed = "serial 5000\njoin 3000\nspawn 2500\ncost 2400\ncost-calls 2300\ninline 2200\njoin/10 2700\nspawn/10 2600\n";
+  for (const auto &[way, ns] : {std::pair{"join", 3000.0}, {"spawn", 2500.0}, {"cost", 2400.0}, {"cost-calls", 2300.0}, {"inline", 2200.0}}) {
     const times t = parse_times(printed, way);
     EXPECT_EQ(t.self, ns);
     EXPECT_EQ(t.best, 2600) << way;
@@ -72,7 +72,8 @@ TEST(adapt, each_row_asks_what_its_claim_says) {
   const times recursion{2000, 1190, 1000, "join/4"};
   EXPECT_TRUE(assess_recursion(recursion, "join").met());
   EXPECT_TRUE(assess_recursion(recursion, "spawn").met());
-  EXPECT_FALSE(assess_recursion(recursion, "cost").met()) << "a task that says its cost is to do better";
+  for (const char *by_cost : {"cost", "cost-calls", "inline"})
+    EXPECT_FALSE(assess_recursion(recursion, by_cost).met()) << by_cost << ": what says its cost is to do better";
   EXPECT_TRUE(assess_recursion({2000, 1099, 1000, "join/4"}, "cost").met());
   EXPECT_FALSE(assess_recursion({2000, 1201, 1000, "join/4"}, "join").met());
   EXPECT_DOUBLE_EQ(assess_recursion({800, 1200, 1000, "join/4"}, "join").is, 1.5)
