@@ -40,7 +40,7 @@ typedef struct order_body {
   uint32_t number; /* in the trace; 0 for none */
 } order_body;
 
-/* Supplied by run.c; called with the GIL, by the calls that take an order_body. The label lives as long as the task. */
+/* Supplied by names.c; called with the GIL, by the calls that take an order_body. The label lives as long as the task. */
 const char *order_label_of(void *task);
 void order_spawn_site_of(void *task, char *text, size_t size);
 

@@ -179,13 +179,21 @@ typedef struct Load {
 } Load;
 extern pthread_mutex_t g_lock;
 Load current_load(void);
-Task *parent_of(const Task *task);
 
 /* Starts Weft at the first call. Returns 0, or -1 with an exception. `start` begins a thread that calls run_forever(). */
 int start_tasks(void);
 void set_starter(PyObject *start);
 long task_limit(void);
 PyObject *run_forever(PyObject *self, PyObject *nothing);
+
+/* Waits for all tasks of the process and ends the runners. Returns 0, or -1 with an exception. */
+int finish_tasks(void);
+/* In the child of a fork(), of which the caller is the only thread. */
+void forget_in_child(void);
+
+/* ---- bodies.c ---- */
+
+Task *parent_of(const Task *task);
 
 /* Returns the scope of the body or the thread that calls; null with MemoryError. */
 Scope *current_scope(void);
@@ -195,6 +203,14 @@ void destroy_scope(Scope *scope, bool is_of_this_process);
 
 /* Gives a new task its place behind its siblings. Returns 0, or -1 with an exception; then there is no task. */
 int enter_task(Task *task, const RegionList *regions);
+
+/* Returns whether the body has not begun and never will. */
+bool cancel_task(Task *task);
+void cancel_pool(Pool *pool);
+/* Adds a call for the end of the body. Returns false where it has ended: then nothing was added. */
+bool add_callback(Task *task, Callback *callback);
+
+/* ---- waits.c ---- */
 
 /* Waits for the tasks of a pool, of children or of a group, and runs the ready ones meanwhile. Returns 0, or -1 with an
    exception. */
@@ -208,17 +224,6 @@ int wait_for_children(Scope *scope);
    Returns 0 where there is none, or they were added; -1 with the exception. */
 int raise_failures(Pool *pool, PyObject *beside);
 
-/* Returns whether the body has not begun and never will. */
-bool cancel_task(Task *task);
-void cancel_pool(Pool *pool);
-/* Adds a call for the end of the body. Returns false where it has ended: then nothing was added. */
-bool add_callback(Task *task, Callback *callback);
-
 /* Begins a time in which the caller may block outside of Weft, and ends it with what begin_blocking() has returned. */
 long long begin_blocking(void);
 void end_blocking(long long saved);
-
-/* Waits for all tasks of the process and ends the runners. Returns 0, or -1 with an exception. */
-int finish_tasks(void);
-/* In the child of a fork(), of which the caller is the only thread. */
-void forget_in_child(void);

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A task from its spawn to its end: scopes, its body, cancelling, callbacks. */
+#include "run.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { k_tasks_in_a_row = 128, k_most_root_entries = 1024 };
+
+static __thread long t_in_a_row; /* bodies since the GIL was offered */
+
+/* ---- what counters and traces know ---- */
+
+static order_body body_of(Task *t) {
+  return (order_body){t, Py_TYPE(t->holder) == g_group_type ? t->pool : NULL, t->number};
+}
+
+/* ---- scopes ---- */
+
+Task *current_task(void) { return t_task; }
+
+static Scope *scope_of_thread(void) {
+  if (t_root)
+    return &t_root->scope;
+  PyObject *const values = PyThreadState_GetDict();
+  Root *const root = PyObject_New(Root, g_root_type);
+  if (!root)
+    return NULL;
+  root->scope = (Scope){.holder = (PyObject *)root};
+  root->thread = (Thread){0};
+  root->process = getpid();
+  PyObject *const key = PyUnicode_InternFromString("weftrt");
+  if (!values || !key || PyObject_SetItem(values, key, (PyObject *)root) < 0) {
+    Py_XDECREF(key);
+    Py_DECREF(root);
+    return NULL;
+  }
+  Py_DECREF(key);
+  Py_DECREF(root); /* the thread state keeps it */
+  t_root = root;
+  if (!t_thread) {
+    t_thread = &root->thread;
+    pthread_mutex_lock(&g_lock);
+    enter_thread(t_thread);
+    pthread_mutex_unlock(&g_lock);
+  }
+  return &root->scope;
+}
+
+Scope *current_scope(void) {
+  if (!t_task)
+    return scope_of_thread();
+  if (!t_task->scope) {
+    t_task->scope = calloc(1, sizeof *t_task->scope);
+    if (!t_task->scope) {
+      PyErr_NoMemory();
+      return NULL;
+    }
+    t_task->scope->task = t_task;
+    t_task->scope->holder = (PyObject *)t_task;
+  }
+  return t_task->scope;
+}
+
+void destroy_scope(Scope *scope, bool is_of_this_process) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (t_root && scope == &t_root->scope) {
+    if (t_thread == &t_root->thread)
+      t_thread = NULL;
+    t_root = NULL;
+  }
+  if (Py_TYPE(scope->holder) == g_root_type && is_of_this_process && ((Root *)scope->holder)->thread.tid) {
+    pthread_mutex_lock(&g_lock);
+    leave_thread(&((Root *)scope->holder)->thread);
+    pthread_mutex_unlock(&g_lock);
+  }
+  if (scope->order && !scope->task && is_of_this_process)
+    order_end(scope->order);
+  scope->order = NULL;
+  report_failures(&scope->own); /* no thread is left that could wait */
+  PyErr_Restore(type, value, traceback);
+}
+
+/* ---- the end of a task ---- */
+
+/* Makes room for one more failed task by dropping those whose exceptions were seen. Returns whether there is any.
+   `dropped` gets tasks to give back. */
+static bool has_room(Pool *pool, Task **dropped) {
+  if (pool->failed_count < k_most_failed)
+    return true;
+  Task **link = &pool->failed;
+  pool->last_failed = NULL;
+  while (*link) {
+    Task *const other = *link;
+    if (other->retrieved) {
+      *link = other->next_failed;
+      other->next_failed = *dropped;
+      *dropped = other;
+      --pool->failed_count;
+    } else {
+      pool->last_failed = other;
+      link = &other->next_failed;
+    }
+  }
+  return pool->failed_count < k_most_failed;
+}
+
+/* Keeps a task whose exception a later wait of the pool raises, and takes the reference. */
+static void add_failed(Pool *pool, Task *t, Task **dropped) {
+  if (t->retrieved || !has_room(pool, dropped)) {
+    pool->failed_beyond += !t->retrieved;
+    t->next_failed = *dropped;
+    *dropped = t;
+    return;
+  }
+  t->next_failed = NULL;
+  *(pool->last_failed ? &pool->last_failed->next_failed : &pool->failed) = t;
+  pool->last_failed = t;
+  ++pool->failed_count;
+}
+
+/* Hands the failures that no wait of `from` has raised to `to`. */
+static void move_failures(Pool *from, Pool *to, Task **dropped) {
+  for (Task *t = from->failed; t;) {
+    Task *const next = t->next_failed;
+    add_failed(to, t, dropped);
+    t = next;
+  }
+  to->failed_beyond += from->failed_beyond;
+  from->failed = from->last_failed = NULL;
+  from->failed_count = from->failed_beyond = 0;
+}
+
+Task *parent_of(const Task *t) {
+  if (!t->holder || Py_TYPE(t->holder) != g_task_type)
+    return NULL;
+  return (Task *)t->holder;
+}
+
+static bool has_open_children(const Task *t) { return t->scope && t->scope->own.open > 0; }
+
+/* Counts a task whose body has ended, and below which nothing is left, out of its pool, and so upwards. `complete` gets
+   the tasks, `dropped` failed ones to give back. */
+static void complete_upwards(Task *t, Task **complete, Task **dropped) {
+  for (;;) {
+    t->next = *complete;
+    *complete = t;
+    leave_all(t);
+    Pool *const pool = t->pool;
+    if (t->scope)
+      move_failures(&t->scope->own, pool, dropped);
+    if (--pool->open == 0 && pool->waiter)
+      sem_post(&pool->waiter->woken);
+    Task *const parent = parent_of(t);
+    if (!parent || pool->open > 0 || parent->state != k_over)
+      return;
+    t = parent;
+  }
+}
+
+static void give_back(Task *first, bool failed) {
+  while (first) {
+    Task *const t = first;
+    first = failed ? t->next_failed : t->next;
+    if (failed) {
+      t->next_failed = NULL;
+    } else {
+      t->next = NULL;
+      Py_CLEAR(t->holder);
+    }
+    Py_DECREF(t);
+  }
+}
+
+static void drop_inputs(Task *t) {
+  for (int i = 0; i != t->buffer_count; ++i)
+    PyBuffer_Release(&t->buffers[i]);
+  PyMem_Free(t->buffers);
+  t->buffers = NULL;
+  t->buffer_count = 0;
+  Py_CLEAR(t->function);
+  Py_CLEAR(t->arguments);
+  Py_CLEAR(t->keywords);
+}
+
+/* Ends a task with a result, an exception, or neither, and takes the references. */
+static void end_body(Task *t, PyObject *result, PyObject *error) {
+  const bool is_of_parent_process = t->generation != g_generation;
+  drop_inputs(t);
+  order_node *order = t->order;
+  if (!order && t->scope)
+    order = t->scope->order;
+  t->former_order = t->order;
+  __atomic_store_n(&t->order, NULL, __ATOMIC_RELAXED); /* reports.c reads it while order_end() is held up */
+  if (t->scope)
+    t->scope->order = NULL;
+  if (order && !is_of_parent_process)
+    order_end(order);
+  t->result = result;
+  t->error = error;
+  Task *complete = NULL, *dropped = NULL;
+  pthread_mutex_lock(&g_lock);
+  t->state = k_over;
+  ++g_ended;
+  Callback *callbacks = t->callbacks;
+  t->callbacks = NULL;
+  if (!is_of_parent_process) {
+    for (Waiter *w = t->waiters; w;) {
+      Waiter *const next = w->next;
+      sem_post(&w->woken);
+      w = next;
+    }
+    t->waiters = NULL;
+    if (error) {
+      Py_INCREF((PyObject *)t);
+      add_failed(t->pool, t, &dropped);
+      if (Py_TYPE(t->holder) == g_group_type && ((Group *)t->holder)->cancels)
+        t->pool->cancelled = true;
+    }
+    if (!has_open_children(t))
+      complete_upwards(t, &complete, &dropped);
+  }
+  pthread_mutex_unlock(&g_lock);
+  while (callbacks) {
+    Callback *const next = callbacks->next;
+    PyObject *const ended = PyObject_CallFunctionObjArgs(callbacks->function, (PyObject *)t, NULL);
+    if (!ended)
+      PyErr_WriteUnraisable(callbacks->function);
+    Py_XDECREF(ended);
+    Py_DECREF(callbacks->function);
+    PyMem_Free(callbacks);
+    callbacks = next;
+  }
+  give_back(dropped, true);
+  give_back(complete, false);
+}
+
+/* Returns the exception that is set, with its traceback, and clears it. */
+static PyObject *take_exception(void) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback)
+    PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+}
+
+/* Refuses the result of an `async def` function, which has run nothing. */
+static PyObject *refuse_coroutine(PyObject *coroutine) {
+  PyObject *const closed = PyObject_CallMethod(coroutine, "close", NULL);
+  Py_XDECREF(closed);
+  Py_DECREF(coroutine);
+  PyErr_SetString(
+      PyExc_TypeError,
+      "spawn() runs plain functions: an `async def` function belongs to asyncio, where it can await tasks");
+  return NULL;
+}
+
+void keep_log(bool borrowed) {
+  if (borrowed && !(t_is_runner && t_depth == 0))
+    give_back_log();
+}
+
+/* Says in reports whose body this thread runs. */
+static void show_task(Task *t) {
+  if (t_thread)
+    __atomic_store_n(&t_thread->task, t, __ATOMIC_RELAXED); /* a hint */
+}
+
+void count_unlogged(order_log *log) {
+  if (!log || g_unlogged == 0)
+    return;
+  order_count_unlogged(log, g_unlogged);
+  g_unlogged = 0;
+}
+
+void run_body(Task *t) {
+  const bool borrows = !t_log, is_noted = t->is_noted;
+  if (borrows)
+    t_log = order_borrow_log();
+  if (t->cancelled || t->pool->cancelled) {
+    t->cancelled = true;
+    const order_body body = body_of(t);
+    if (t_log && is_noted)
+      order_skip_body(t_log, &body);
+    g_unlogged += is_noted && !t_log;
+    end_body(t, NULL, NULL);
+    keep_log(borrows);
+    return;
+  }
+  Task *const outer = t_task;
+  Py_INCREF((PyObject *)t);
+  t_task = t;
+  show_task(t);
+  ++t_depth;
+  order_running running = {{0}};
+  const order_body body = body_of(t);
+  const bool began = t_log && is_noted;
+  if (began)
+    order_begin_body(t_log, &body, &running);
+  PyObject *result = PyObject_Call(t->function, t->arguments, t->keywords);
+  if (result && (PyObject *)Py_TYPE(result) == g_coroutine_type)
+    result = refuse_coroutine(result);
+  if (began && t_log)
+    order_end_body(t_log, &running);
+  else
+    g_unlogged += is_noted;
+  count_unlogged(t_log);
+  --t_depth;
+  t_task = outer;
+  show_task(outer);
+  end_body(t, result, result ? NULL : take_exception());
+  Py_DECREF(t);
+  keep_log(borrows);
+  if (++t_in_a_row % k_tasks_in_a_row ==
+      0) { /* bodies in C never look whether another thread wants the GIL */
+    Py_BEGIN_ALLOW_THREADS;
+    Py_END_ALLOW_THREADS;
+  }
+}
+
+/* ---- spawning ---- */
+
+static void task_is_ready(void *p) {
+  Task *const t = p;
+  pthread_mutex_lock(&g_lock);
+  push_ready(t);
+  wake_runner();
+  pthread_mutex_unlock(&g_lock);
+}
+
+/* Gives the scope a node for its children's regions. */
+static int prepare_order(Scope *scope) {
+  if (!scope->task && scope->order && scope->own.open == 0 && !scope->group &&
+      scope->entered >= k_most_root_entries) {
+    order_end(scope->order);
+    scope->order = NULL;
+  }
+  if (!scope->order && scope->task)
+    scope->order = scope->task->order;
+  if (!scope->order) {
+    char why[512];
+    scope->order = order_make_parent(why, sizeof why);
+    scope->entered = 0;
+    if (!scope->order) {
+      PyErr_SetString(PyExc_RuntimeError, why);
+      return -1;
+    }
+  }
+  ++scope->entered;
+  return 0;
+}
+
+int enter_task(Task *t, const RegionList *regions) {
+  Scope *const scope = current_scope();
+  if (!scope || start_tasks() < 0)
+    return -1;
+  if (regions->count && prepare_order(scope) < 0)
+    return -1;
+  if (g_live > k_most_live && hold_creator_back() < 0)
+    return -1;
+  t->generation = g_generation;
+  t->holder = scope->group ? (PyObject *)scope->group : scope->holder;
+  t->pool = scope->group ? &scope->group->pool : &scope->own;
+  Py_INCREF(t->holder);
+  Py_INCREF((PyObject *)t); /* until it is complete */
+  order_log *const log = t_log ? t_log : order_own_log();
+  order_body body = body_of(t);
+  t->is_noted = log != NULL;
+  count_unlogged(log);
+  if (log && !regions->count)
+    order_note_creation(log, &body);
+  t->number = body.number;
+  pthread_mutex_lock(&g_lock);
+  ++t->pool->open;
+  enter_in_all(t);
+  int entered = 1;
+  if (regions->count) {
+    pthread_mutex_unlock(&g_lock);
+    char why[512];
+    entered = order_enter(scope->order, regions->items, regions->count, &task_is_ready, log, &body,
+                          &t->order, why, sizeof why);
+    t->number = body.number; /* no body begins before: the caller has the GIL */
+    pthread_mutex_lock(&g_lock);
+    if (entered < 0) {
+      --t->pool->open;
+      leave_all(t);
+      pthread_mutex_unlock(&g_lock);
+      t->order = NULL;
+      Py_CLEAR(t->holder);
+      Py_DECREF(t);
+      PyErr_Format(PyExc_ValueError, "spawn(): %s", why);
+      return -1;
+    }
+  }
+  if (entered) {
+    push_ready(t);
+    wake_runner();
+  }
+  const bool starts = needs_runner(false);
+  pthread_mutex_unlock(&g_lock);
+  if (starts && start_runner() < 0) {
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+      return -1;
+    PyErr_Clear(); /* a wait runs it */
+  }
+  return 0;
+}
+
+/* ---- cancelling, callbacks ---- */
+
+bool cancel_task(Task *t) {
+  pthread_mutex_lock(&g_lock);
+  const bool early = t->state == k_waits || t->state == k_ready,
+             runs = t->state == k_ready && t->generation == g_generation;
+  if (early)
+    t->cancelled = true;
+  if (runs)
+    take_ready(t);
+  pthread_mutex_unlock(&g_lock);
+  if (runs)
+    run_body(t); /* ends it */
+  return early || t->cancelled;
+}
+
+void cancel_pool(Pool *pool) {
+  for (;;) {
+    pthread_mutex_lock(&g_lock);
+    pool->cancelled = true;
+    Task *const t = pool->ready.first;
+    if (t)
+      take_ready(t);
+    pthread_mutex_unlock(&g_lock);
+    if (!t)
+      return;
+    run_body(t);
+  }
+}
+
+bool add_callback(Task *t, Callback *callback) {
+  pthread_mutex_lock(&g_lock);
+  const bool early = t->state != k_over;
+  if (early) {
+    Callback **link = &t->callbacks;
+    while (*link)
+      link = &(*link)->next;
+    *link = callback;
+  }
+  pthread_mutex_unlock(&g_lock);
+  return early;
+}

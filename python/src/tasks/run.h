@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What run.c, bodies.c and waits.c share. */
+#pragma once
+
+#include "state.h"
+
+/* ---- run.c ---- */
+
+/* What g_lock guards. */
+extern long g_limit; /* of slots; 0 before the first task */
+extern long g_active; /* slots that are taken */
+extern long g_blocked; /* runners that wait, or run a body that may block */
+extern long g_live; /* tasks that are not complete */
+extern unsigned long g_ended;
+
+extern unsigned g_generation; /* changes with the GIL */
+extern uint64_t g_unlogged; /* bodies that have ended without a slot and are not counted; with the GIL */
+extern PyObject *g_coroutine_type;
+extern double g_patience; /* seconds of sleep before the watcher is asked; 0: never */
+
+extern __thread Task *t_task; /* whose body is the innermost here */
+extern __thread Root *t_root;
+extern __thread Thread *t_thread; /* null on one that has neither created tasks nor runs them */
+extern __thread order_log *t_log; /* where bodies of this thread are counted; null: there is none here */
+extern __thread int t_depth; /* bodies on top of each other */
+extern __thread bool t_is_runner, t_has_slot, t_is_blocked;
+
+/* @{ Under g_lock. */
+void push_ready(Task *t);
+void take_ready(Task *t);
+void enter_in_all(Task *t);
+void leave_all(Task *t);
+void enter_thread(Thread *thread);
+void leave_thread(Thread *thread);
+/* Wakes an idle runner if it would find a task. */
+void wake_runner(void);
+bool needs_runner(bool waits);
+/* @} */
+/* Begins a runner. Returns 0, or -1 with an exception. */
+int start_runner(void);
+void give_back_log(void);
+
+/* ---- bodies.c ---- */
+
+/* Runs a task that was taken from its lists. */
+void run_body(Task *t);
+/* Gives the log back that a host has borrowed for one body; a runner keeps it until it is idle. */
+void keep_log(bool borrowed);
+/* Counts what had no slot where there is one now. */
+void count_unlogged(order_log *log);
+
+/* ---- waits.c ---- */
+
+/* Waits until fewer tasks are alive; not for ever, because they may wait for what the creator does next. */
+int hold_creator_back(void);
+/* Waits for all tasks of the process. Returns 0, or -1 with an exception. */
+int wait_for_all(Scope *scope);
+/* Reports the exceptions of a pool that no wait has raised. */
+void report_failures(Pool *pool);

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What waits do, and which exceptions they raise. */
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { k_fruitless_rounds = 100, k_spawns_unheld = 1024 };
+#define K_SLICE 0.05 /* seconds between two looks at signals */
+
+static __thread long t_unheld; /* spawns before the creator may be held back again */
+
+/* ---- slots ---- */
+
+typedef struct Saved {
+  bool slot, counted, logged;
+  uint32_t asleep; /* for order_wake() */
+} Saved;
+
+/* Lets other threads have the caller's slot while it waits. Under g_lock; note_sleep() follows behind it. */
+static Saved leave_slot(void) {
+  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked, false, 0};
+  g_active -= saved.slot;
+  g_blocked += saved.counted;
+  t_has_slot = false;
+  t_is_blocked |= saved.counted;
+  wake_runner();
+  return saved;
+}
+
+static void take_slot_again(Saved saved) {
+  g_active += saved.slot;
+  g_blocked -= saved.counted;
+  t_has_slot = saved.slot;
+  if (saved.counted)
+    t_is_blocked = false;
+}
+
+/* Notes that the caller waits, and gives its log back. Not under g_lock: Weft's threads take that, and a log takes a
+   lock under which Weft stops its threads. */
+static void note_sleep(Saved *saved, order_wait what) {
+  saved->logged = t_log != NULL;
+  saved->asleep = order_sleep(t_log, what);
+  give_back_log();
+}
+
+static void note_wake(Saved saved) {
+  if (saved.logged)
+    t_log = order_borrow_log();
+  if (t_log || !saved.logged)
+    order_wake(t_log, saved.asleep);
+}
+
+/* ---- waits ---- */
+
+static void deadline_in(struct timespec *at, double seconds) {
+  clock_gettime(CLOCK_MONOTONIC, at);
+  const time_t whole = (time_t)seconds;
+  at->tv_sec += whole;
+  at->tv_nsec += (long)((seconds - (double)whole) * 1e9);
+  if (at->tv_nsec >= 1000000000) {
+    at->tv_nsec -= 1000000000;
+    ++at->tv_sec;
+  }
+}
+
+static double seconds_until(const struct timespec *at) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(at->tv_sec - now.tv_sec) + (double)(at->tv_nsec - now.tv_nsec) * 1e-9;
+}
+
+/* ---- what reports know of waits ---- */
+
+/* Begins a wait in reports. Under g_lock. */
+static void begin_wait(Wait *wait) {
+  wait->waiter = t_task;
+  wait->where = NULL;
+  if (!t_thread)
+    return;
+  wait->outer = t_thread->wait;
+  t_thread->wait = wait;
+}
+
+/* Under g_lock. */
+static void end_wait(Wait *wait) {
+  free(wait->where);
+  if (t_thread && t_thread->wait == wait) /* else in the child of a fork() */
+    t_thread->wait = wait->outer;
+}
+
+static void note_where_it_waits(void) {
+  char text[512] = "";
+  write_line_of_caller(text, sizeof text);
+  char *const copy = *text ? strdup(text) : NULL;
+  pthread_mutex_lock(&g_lock);
+  Wait *const wait = t_thread ? t_thread->wait : NULL;
+  const bool keeps = wait && !wait->where;
+  if (keeps)
+    wait->where = copy;
+  pthread_mutex_unlock(&g_lock);
+  if (!keeps)
+    free(copy);
+}
+
+static void show_sleep(bool sleeps, bool has_deadline) {
+  if (!t_thread)
+    return;
+  t_thread->sleeps = sleeps;
+  t_thread->has_deadline = has_deadline;
+}
+
+/* Sleeps until the semaphore is posted. Returns 1 then, 0 when the time is over, -1 with an exception of a signal. */
+static int sleep_until(sem_t *woken, double seconds) {
+  struct timespec end, patient;
+  if (seconds >= 0)
+    deadline_in(&end, seconds);
+  bool asks = seconds < 0 && g_patience > 0;
+  if (asks)
+    deadline_in(&patient, g_patience);
+  for (;;) {
+    double slice = K_SLICE;
+    if (seconds >= 0) {
+      const double left = seconds_until(&end);
+      slice = left < slice ? left : slice;
+    }
+    struct timespec at;
+    deadline_in(&at, slice > 0 ? slice : 0);
+    int failed;
+    Py_BEGIN_ALLOW_THREADS;
+    order_begin_rest();
+    failed = sem_clockwait(woken, CLOCK_MONOTONIC, &at);
+    order_end_rest();
+    Py_END_ALLOW_THREADS;
+    if (!failed)
+      return 1;
+    if (PyErr_CheckSignals() < 0)
+      return -1;
+    if (seconds >= 0 && seconds_until(&end) <= 0)
+      return 0;
+    if (asks && seconds_until(&patient) <= 0) {
+      asks = false;
+      note_where_it_waits();
+      order_ask_for_examination();
+    }
+  }
+}
+
+/* Sleeps with the slot given up. Under g_lock, which it leaves. */
+static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
+  Saved saved = leave_slot();
+  show_sleep(true, seconds >= 0);
+  const bool starts = needs_runner(true);
+  pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, what);
+  const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
+  pthread_mutex_lock(&g_lock);
+  show_sleep(false, false);
+  take_slot_again(saved);
+  pthread_mutex_unlock(&g_lock);
+  note_wake(saved);
+  return slept;
+}
+
+/* Returns whether the caller may run a task while it waits, and whether that takes a slot. Under g_lock. */
+static bool may_host(const Task *t, bool *takes) {
+  *takes = !t->blocking && !t_has_slot && !t_is_blocked && g_active < g_limit;
+  return t_depth < k_deepest && (t->blocking || t_has_slot || t_is_blocked || *takes);
+}
+
+/* Runs a ready task on top of the caller, and gives the slot back; one that may block outside of Weft has none, nor has
+   the caller meanwhile. Under g_lock, which it leaves. Returns -1 with KeyboardInterrupt where that ended the body: it
+   was meant for the program. */
+static int host_and_unlock(Task *t, bool takes) {
+  const unsigned generation = g_generation;
+  Saved left = {0};
+  take_ready(t);
+  if (t->blocking)
+    left = leave_slot();
+  g_active += takes;
+  t_has_slot |= takes;
+  const bool more = needs_runner(t->blocking), leaves = t->blocking;
+  pthread_mutex_unlock(&g_lock);
+  if (leaves)
+    note_sleep(&left, ORDER_OUTSIDE);
+  if (more && start_runner() < 0)
+    PyErr_Clear();
+  Py_INCREF((PyObject *)t);
+  run_body(t);
+  pthread_mutex_lock(&g_lock);
+  const bool returns = generation == g_generation; /* else in the child of a fork() that the body has called */
+  if (returns) {
+    if (leaves)
+      take_slot_again(left);
+    if (takes) {
+      --g_active;
+      t_has_slot = false;
+      wake_runner();
+    }
+  }
+  pthread_mutex_unlock(&g_lock);
+  if (returns && leaves)
+    note_wake(left);
+  int interrupted = PyErr_CheckSignals();
+  if (interrupted == 0 && t->error &&
+      PyErr_GivenExceptionMatches(t->error, PyExc_KeyboardInterrupt)) {
+    t->retrieved = true;
+    PyErr_SetObject((PyObject *)Py_TYPE(t->error), t->error);
+    interrupted = -1;
+  }
+  Py_DECREF(t);
+  return interrupted;
+}
+
+static int run_or_sleep(Pool *pool, order_wait what) {
+  for (;;) {
+    pthread_mutex_lock(&g_lock);
+    if (pool->open == 0) {
+      pthread_mutex_unlock(&g_lock);
+      return 0;
+    }
+    Task *const t = pool->ready.first;
+    bool takes = false;
+    if (t && may_host(t, &takes)) {
+      if (host_and_unlock(t, takes) < 0)
+        return -1;
+      continue;
+    }
+    Waiter waiter;
+    sem_init(&waiter.woken, 0, 0);
+    pool->waiter = &waiter;
+    const int slept = sleep_and_unlock(&waiter, -1, what);
+    pthread_mutex_lock(&g_lock);
+    pool->waiter = NULL;
+    pthread_mutex_unlock(&g_lock);
+    sem_destroy(&waiter.woken);
+    if (slept < 0)
+      return -1;
+  }
+}
+
+int wait_for_pool(Pool *pool, order_wait what) {
+  const uint64_t since = order_wait_begins();
+  const bool borrows = !t_log && pool->open > 0; /* once for all bodies that it hosts; open is a hint */
+  if (borrows)
+    t_log = order_borrow_log();
+  int waited = 0;
+  if (pool->open > 0) {
+    Wait wait = {.what = what, .pool = pool};
+    pthread_mutex_lock(&g_lock);
+    begin_wait(&wait);
+    pthread_mutex_unlock(&g_lock);
+    waited = run_or_sleep(pool, what);
+    pthread_mutex_lock(&g_lock);
+    end_wait(&wait);
+    pthread_mutex_unlock(&g_lock);
+  }
+  if (waited == 0)
+    order_wait_is_over(t_log, since, what == ORDER_GROUP ? pool : NULL);
+  if (g_unlogged > 0 && !t_log) { /* bodies before the end of the wait: a slot may be free by now */
+    order_log *const log = order_borrow_log();
+    count_unlogged(log);
+    if (log)
+      order_give_back_log(log);
+  }
+  count_unlogged(t_log);
+  keep_log(borrows);
+  return waited;
+}
+
+int wait_for_children(Scope *scope) {
+  for (Group *group = scope->group; group; group = group->outer)
+    if (wait_for_pool(&group->pool, ORDER_GROUP) < 0)
+      return -1;
+  if (wait_for_pool(&scope->own, ORDER_CHILDREN) < 0)
+    return -1;
+  if (scope->order && !scope->group && (!scope->task || scope->task->order != scope->order)) {
+    order_end(scope->order); /* nothing refers to it, and it remembers all that was named */
+    scope->order = NULL;
+  }
+  return 0;
+}
+
+static int wait_once_for_task(Task *t, double seconds) {
+  if (t == t_task) {
+    PyErr_SetString(PyExc_RuntimeError, "a task waits for its own result; it would wait for ever");
+    return -1;
+  }
+  bool takes = false;
+  if (seconds < 0 && t->state == k_ready && may_host(t, &takes)) {
+    const int hosted = host_and_unlock(t, takes);
+    pthread_mutex_lock(&g_lock);
+    return hosted < 0 ? -1 : 1;
+  }
+  Waiter waiter = {.next = t->waiters};
+  sem_init(&waiter.woken, 0, 0);
+  t->waiters = &waiter;
+  const int slept = sleep_and_unlock(&waiter, seconds, ORDER_END_OF_TASK);
+  pthread_mutex_lock(&g_lock);
+  for (Waiter **link = &t->waiters; *link; link = &(*link)->next)
+    if (*link == &waiter) {
+      *link = waiter.next;
+      break;
+    }
+  sem_destroy(&waiter.woken);
+  return slept;
+}
+
+int wait_for_task(Task *t, double seconds) {
+  if (t->state == k_over)
+    return 1;
+  if (t->generation != g_generation) {
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "the task was spawned by the parent process, before fork(), and runs there alone");
+    return -1;
+  }
+  if (!t_task && !current_scope()) /* reports know the thread by it */
+    return -1;
+  int slept = 1;
+  Wait wait = {.what = ORDER_END_OF_TASK, .task = t};
+  pthread_mutex_lock(&g_lock);
+  begin_wait(&wait);
+  while (t->state != k_over && slept == 1)
+    slept = wait_once_for_task(t, seconds);
+  const bool over = t->state == k_over;
+  end_wait(&wait);
+  pthread_mutex_unlock(&g_lock);
+  return slept < 0 ? -1 : over;
+}
+
+long long begin_blocking(void) {
+  pthread_mutex_lock(&g_lock);
+  Saved saved = leave_slot();
+  const bool starts = needs_runner(true);
+  pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, ORDER_OUTSIDE);
+  if (starts && start_runner() < 0)
+    PyErr_Clear(); /* then this thread's tasks wait for the end of the time */
+  return saved.slot | saved.counted << 1 | saved.logged << 2 | (long long)saved.asleep << 3;
+}
+
+void end_blocking(long long saved) {
+  const Saved left = {saved & 1, saved >> 1 & 1, saved >> 2 & 1, (uint32_t)(saved >> 3)};
+  pthread_mutex_lock(&g_lock);
+  take_slot_again(left);
+  pthread_mutex_unlock(&g_lock);
+  note_wake(left);
+}
+
+int hold_creator_back(void) {
+  if (t_unheld > 0) {
+    --t_unheld;
+    return 0;
+  }
+  pthread_mutex_lock(&g_lock);
+  Saved saved = leave_slot();
+  const bool starts = needs_runner(true);
+  pthread_mutex_unlock(&g_lock);
+  note_sleep(&saved, ORDER_OUTSIDE);
+  int failed = starts ? start_runner() : 0;
+  unsigned long seen = g_ended;
+  for (int fruitless = 0; failed == 0 && g_live > k_most_live / 2;) {
+    const struct timespec pause = {0, 1000000};
+    Py_BEGIN_ALLOW_THREADS;
+    nanosleep(&pause, NULL);
+    Py_END_ALLOW_THREADS;
+    failed = PyErr_CheckSignals();
+    fruitless = seen == g_ended ? fruitless + 1 : 0;
+    seen = g_ended;
+    if (fruitless >= k_fruitless_rounds) {
+      t_unheld = k_spawns_unheld;
+      break;
+    }
+  }
+  pthread_mutex_lock(&g_lock);
+  take_slot_again(saved);
+  pthread_mutex_unlock(&g_lock);
+  note_wake(saved);
+  return failed;
+}
+
+int wait_for_all(Scope *scope) {
+  if (wait_for_children(scope) < 0)
+    return -1;
+  int slept = 0;
+  sem_t never;
+  sem_init(&never, 0, 0);
+  Wait wait = {.what = ORDER_OUTSIDE};
+  pthread_mutex_lock(&g_lock);
+  begin_wait(&wait);
+  show_sleep(true, false);
+  pthread_mutex_unlock(&g_lock);
+  while (g_live > 0 && slept == 0)
+    slept = sleep_until(&never, 0.005);
+  pthread_mutex_lock(&g_lock);
+  show_sleep(false, false);
+  end_wait(&wait);
+  pthread_mutex_unlock(&g_lock);
+  sem_destroy(&never);
+  return slept;
+}
+
+/* ---- exceptions ---- */
+
+static void add_note(PyObject *exception, PyObject *note) {
+  PyObject *const added = note ? PyObject_CallMethod(exception, "add_note", "O", note) : NULL;
+  if (!added)
+    PyErr_Clear();
+  Py_XDECREF(added);
+  Py_XDECREF(note);
+}
+
+static void restore(PyObject *error) {
+  PyObject *const type = (PyObject *)Py_TYPE(error);
+  Py_INCREF(type);
+  Py_INCREF(error);
+  PyErr_Restore(type, error, PyException_GetTraceback(error));
+}
+
+int raise_failures(Pool *pool, PyObject *beside) {
+  pthread_mutex_lock(&g_lock);
+  Task *first = pool->failed;
+  long beyond = pool->failed_beyond;
+  pool->failed = pool->last_failed = NULL;
+  pool->failed_count = pool->failed_beyond = 0;
+  pthread_mutex_unlock(&g_lock);
+  PyObject *raised = beside;
+  Py_XINCREF(raised);
+  while (first) {
+    Task *const t = first;
+    first = t->next_failed;
+    t->next_failed = NULL;
+    if (!t->retrieved) {
+      t->retrieved = true;
+      if (!raised) {
+        raised = t->error;
+        Py_INCREF(raised);
+      } else if (raised != t->error) {
+        add_note(raised, PyUnicode_FromFormat("task %R also raised: %R",
+                                              t->label, t->error));
+      }
+    }
+    Py_DECREF(t);
+  }
+  if (raised && beyond > 0)
+    add_note(raised, PyUnicode_FromFormat("%ld more tasks have raised", beyond));
+  if (raised && !beside)
+    restore(raised);
+  Py_XDECREF(raised);
+  return raised && !beside ? -1 : 0;
+}
+
+void report_failures(Pool *pool) {
+  if (raise_failures(pool, NULL) == 0)
+    return;
+  PyObject *const what = PyUnicode_FromString("a task that nothing has waited for");
+  PyErr_WriteUnraisable(what);
+  Py_XDECREF(what);
+}
