@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks in Python as asyncio, concurrent.futures and joblib use them."""
+
+import asyncio
+import concurrent.futures
+import pathlib
+import sys
+import threading
+import time
+import unittest
+
+import weftrt
+
+try:
+    import joblib
+except ImportError:
+    joblib = None
+
+ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
+CAN = sys.version_info >= (3, 11) and any(ROOT.glob("**/_tasks.abi3.so"))
+
+
+@unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")
+class Executors(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(lambda: weftrt.taskwait())
+
+    def test_tasks_are_awaited_beside_other_coroutines(self):
+        async def main():
+            ticks = 0
+
+            async def tick():
+                nonlocal ticks
+                while True:
+                    await asyncio.sleep(0.001)
+                    ticks += 1
+
+            ticking = asyncio.create_task(tick())
+            results = await asyncio.gather(*(weftrt.spawn(lambda i=i: (time.sleep(0.01), i)[1]) for i in range(9)))
+            ticking.cancel()
+            with self.assertRaises(ValueError):
+                await weftrt.spawn(int, "x")
+            held = weftrt.spawn(lambda: 3)
+            held.result()
+            self.assertEqual(await held, 3)
+            return results, ticks
+
+        results, ticks = asyncio.run(main())
+        self.assertEqual(results, list(range(9)))
+        self.assertGreater(ticks, 0)
+
+    def test_an_await_that_is_cancelled_leaves_the_task_alone(self):
+        async def main():
+            go = threading.Event()
+            task = weftrt.spawn(go.wait)
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(asyncio.ensure_future(self.wait_for(task)), 0.01)
+            go.set()
+            return await task
+
+        self.assertIs(asyncio.run(main()), True)
+
+    async def wait_for(self, task):
+        return await task
+
+    def test_the_executor_is_one_of_concurrent_futures(self):
+        for pool in (weftrt.Executor(), weftrt.Executor(max_workers=2)):
+            with pool:
+                self.assertEqual(list(pool.map(pow, range(50), [2] * 50)), [i * i for i in range(50)])
+                failed = pool.submit(int, "x")
+                self.assertIsInstance(failed.exception(), ValueError)
+                many = [pool.submit(lambda i=i: i) for i in range(20)]
+                done = concurrent.futures.as_completed(many)
+                self.assertEqual(sorted(future.result() for future in done), list(range(20)))
+            with self.assertRaisesRegex(RuntimeError, "after shutdown"):
+                pool.submit(print)
+        weftrt.taskwait()  # the futures have the exceptions
+        with self.assertRaises(TypeError):
+            weftrt.Executor(initializer=print)
+
+    def test_the_executor_waits_and_cancels_at_its_end(self):
+        for limit in (None, 1):
+            pool = weftrt.Executor(limit)
+            begun, go = threading.Event(), threading.Event()
+            first = pool.submit(lambda: (begun.set(), go.wait()))
+            begun.wait()
+            others = [pool.submit(time.sleep, 0) for _ in range(20)]
+            threading.Timer(0.05, go.set).start()
+            pool.shutdown(cancel_futures=True)
+            self.assertTrue(first.done() and all(other.done() for other in others))
+            if limit:
+                self.assertTrue(all(other.cancelled() for other in others))
+
+    def test_an_executor_with_a_number_runs_so_many_calls_that_block(self):
+        number = 3 * weftrt.workers()
+        barrier = threading.Barrier(number)
+        with weftrt.Executor(max_workers=number) as pool:
+            self.assertEqual(len(list(pool.map(lambda _: barrier.wait(30), range(number)))), number)
+
+    def test_calls_that_wait_for_calls_go_on(self):
+        with weftrt.Executor() as pool:
+
+            def fibonacci(n):
+                if n < 2:
+                    return n
+                first = pool.submit(fibonacci, n - 1)
+                return fibonacci(n - 2) + first.result()
+
+            self.assertEqual(pool.submit(fibonacci, 14).result(), 377)
+
+    def test_a_loop_takes_the_executor(self):
+        async def main():
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(weftrt.Executor(max_workers=4))
+            return await asyncio.to_thread(lambda: threading.current_thread().name)
+
+        self.assertIn("weftrt", asyncio.run(main()))
+
+
+@unittest.skipUnless(CAN and joblib, "joblib is not installed")
+class AnyJoblib(unittest.TestCase):
+    def test_an_old_one_is_refused(self):
+        kept = joblib.__dict__.pop("parallel_config", None)
+        try:
+            with self.assertRaisesRegex(ImportError, "joblib 1.3 or later, and this is "):
+                weftrt.register_joblib()
+        finally:
+            if kept is not None:
+                joblib.parallel_config = kept
+
+
+@unittest.skipUnless(CAN and hasattr(joblib, "parallel_config"), "joblib 1.3 is not installed")
+class Joblib(unittest.TestCase):
+    def parallel(self, n_jobs, calls):
+        weftrt.register_joblib()
+        with joblib.parallel_config(backend="weft"):
+            return joblib.Parallel(n_jobs=n_jobs)(calls)
+
+    def test_calls_run_as_tasks_and_no_more_than_asked_for(self):
+        lock, now, most = threading.Lock(), 0, 0
+
+        def call(i):
+            nonlocal now, most
+            with lock:
+                now += 1
+                most = max(most, now)
+            time.sleep(0.001)
+            with lock:
+                now -= 1
+            return i, weftrt.current_task() is not None
+
+        for n_jobs in (1, 2, -1, 5):
+            most = 0
+            found = self.parallel(n_jobs, (joblib.delayed(call)(i) for i in range(40)))
+            self.assertEqual(found, [(i, n_jobs != 1 and (n_jobs > 0 or weftrt.workers() > 1)) for i in range(40)])
+            self.assertLessEqual(most, n_jobs if n_jobs > 0 else weftrt.workers())
+
+    def test_exceptions_and_nests_end(self):
+        with self.assertRaises(ValueError):
+            self.parallel(2, (joblib.delayed(int)("x") for _ in range(20)))
+
+        def outer(i):
+            return sum(joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(-j) for j in range(i)))
+
+        self.assertEqual(self.parallel(2, (joblib.delayed(outer)(i) for i in range(6))), [0, 0, 1, 3, 6, 10])
+        bodies = [
+            weftrt.spawn(self.parallel, 2, [joblib.delayed(abs)(-i) for i in range(9)])
+            for _ in range(2 * weftrt.workers())
+        ]
+        for body in bodies:
+            self.assertEqual(body.result(), list(range(9)))
+
+
+if __name__ == "__main__":
+    unittest.main()
