@@ -165,8 +165,9 @@ rank_runs::rank_runs(rank_traces &traces, std::size_t index,
       m_sent[mark.task].push_back(i);
     else if (mark.what == trace_event::awaits &&
              reader.type_name(mark.type).starts_with("lpf_")) // its thread stands still
-      for (const wait_mark &wait : m_waits[mark.task])
-        if (wait.since == mark.ns && end_of(wait.arrival) > mark.ns)
+      for (const wait_mark &wait :
+           std::ranges::equal_range(m_waits[mark.task], mark.ns, {}, &wait_mark::since))
+        if (end_of(wait.arrival) > mark.ns)
           m_pauses[mark.task].push_back({mark.ns, end_of(wait.arrival), wait.arrival});
   }
   for (auto &[task, marks] : m_sent)
@@ -212,8 +213,12 @@ void rank_runs::read(trace_reader &reader, std::int64_t shift) {
 
 /// Takes the time of waits out of the runs of the tasks that waited.
 void rank_runs::cut_pauses() {
-  for (auto &[task, pauses] : m_pauses)
+  for (auto &[task, pauses] : m_pauses) {
     std::ranges::sort(pauses, {}, &pause::since);
+    std::int64_t until = k_never; // pauses of messages and of children may lie in each other
+    for (pause &one : pauses)
+      one.until = until = std::max(until, one.until);
+  }
   std::vector<run> all;
   for (const run &whole : m_runs) {
     run rest = whole;
@@ -373,8 +378,12 @@ cause rank_runs::message_ended(std::uint32_t task, std::int64_t after, std::int6
 cause rank_runs::cause_of_first(const run &of) const {
   cause last;
   if (const auto made = m_created.find(of.task); made != m_created.end())
-    if (const std::uint32_t maker = on_slot(made->second.slot, made->second.at); maker != k_no_run)
-      last = {cause::of_run, maker, std::min(made->second.at, of.begin)};
+    if (std::uint32_t maker = on_slot(made->second.slot, made->second.at); maker != k_no_run) {
+      while (m_runs[maker].task == of.task && maker != m_slots[made->second.slot])
+        --maker; // it began on its creator's worker at that very time
+      if (m_runs[maker].task != of.task)
+        last = {cause::of_run, maker, std::min(made->second.at, of.begin)};
+    }
   if (const auto index = m_index.find(of.task); index != m_index.end())
     if (const cause before = last_predecessor(index->second, of.begin); before.at > last.at)
       last = before;
@@ -441,7 +450,10 @@ cause rank_runs::cause_of(std::uint32_t index, std::int64_t now) const {
                               : cause{cause::of_run, before, std::min(m_runs[before].end, of.begin)};
   }
   const auto &runs = m_of_task.find(of.task)->second;
-  const auto here = std::ranges::find(runs, index);
+  auto here = std::ranges::lower_bound(runs, std::pair(of.begin, of.end), {}, [this](std::uint32_t i) {
+    return std::pair(m_runs[i].begin, m_runs[i].end);
+  });
+  here = std::find(here, runs.end(), index); // of those with the same times
   cause last = here == runs.begin() ? cause_of_first(of)
                                     : cause_of_going_on(of, m_runs[*(here - 1)]);
   // The worker was at something else when the run could have begun.
@@ -515,9 +527,10 @@ bool walk::step() {
   const std::int64_t released = std::min(why.at, begun);
   add_runtime(m_trace, released, begun);
   if (why.what == cause::of_run) {
+    const bool goes_on = m_run != why.index || m_now != released;
     m_run = why.index;
     m_now = released;
-    return true;
+    return goes_on;
   }
   const message_mark &sent = m_messages[m_senders[why.index]];
   const std::int64_t left = std::min(sent.ns, released);
