@@ -140,7 +140,8 @@ parallelism: work / span
 Timeline
 all types
  critical path
-Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor. The charts below show the same time.
+Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.
+The charts below show the same time.
 Tasks over time
 Task types
 type
@@ -265,7 +266,8 @@ kernel noise: not recorded
 Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).
 Timeline
 all types
-Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor. The charts below show the same time.
+Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.
+The charts below show the same time.
 Tasks over time
 Task types
 type
