@@ -21,12 +21,13 @@ constexpr const void *k_not_listed = nullptr; // the id of what no report knows
 
 /// Asks the kernel about a thread that may run.
 void look_at_thread(const layer::external_report::thread &one, seen_externals &seen) {
+  const std::optional<std::uint64_t> switches = thread_switches(one.tid); // before it is asked
   const thread_wait wait = wait_of_thread(one.tid);
-  if (!wait.for_word || !wait.in_process) {
+  if (!switches || !wait.for_word || !wait.in_process) {
     seen.report.goes_on = true;
     return;
   }
-  seen.in_kernel.insert(one.tid);
+  seen.in_kernel.emplace(one.tid, *switches);
   if (one.id)
     seen.report.waits.push_back(
         {one.id, k_not_listed, "sleeps in the kernel, and can only be woken by"});

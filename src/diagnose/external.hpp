@@ -5,8 +5,9 @@
 #include <weft/layer/external_report.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ void remove_external_reports(const void *source) noexcept;
 
 struct seen_externals {
   layer::external_report report;
-  std::set<int> in_kernel; // threads that sleep there until another thread of the process wakes them
+  // Threads that sleep there until another thread of the process wakes them, with how often each had
+  // left its CPU. They were asked one after the other: only two looks with the same counts say that
+  // all slept at one time, and until the second look.
+  std::map<int, std::uint64_t> in_kernel;
 };
 /// Returns what all sources list; nothing where one of them cannot look just now. Asks the kernel
 /// about the threads that may run: one that sleeps there gets a wait, and another one has `goes_on`

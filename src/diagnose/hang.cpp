@@ -219,8 +219,10 @@ bool hang_check::look() {
   const bool certain = !g.cycle().empty() || !others;
   if (!certain && !limit_is_over())
     return true;
-  if (std::exchange(m_doubted, now) !=
-      now) // a worker about to sleep may hold a task: it goes on when the gate opens
+  // A worker about to sleep may hold a task: it goes on when the gate opens. So may a thread of a layer
+  // that was asked before another one woke it.
+  const bool is_new = std::exchange(m_doubted, now) != now;
+  if (std::exchange(m_asleep, externals->in_kernel) != externals->in_kernel || is_new)
     return true;
   m_reported = now;
   describe(g);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -58,6 +59,7 @@ class hang_check {
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // the progress at the last report
   std::uint64_t m_doubted = 0; // the progress when nothing seemed to go on
+  std::map<int, std::uint64_t> m_asleep; // and the threads of layers that slept in the kernel then
   std::uint64_t m_left = 0; // the progress when the last dump was left for the command
   std::uint64_t m_left_at = 0; // ns
   std::atomic<std::uint64_t> m_examinations{0};
