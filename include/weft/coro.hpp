@@ -517,6 +517,13 @@ weft::task<bool> wait_until_holds(Variable &variable, Lock &lock, const std::sto
   }
   co_return holds;
 }
+/// Waits for a notification until a limit, which counts from before the first await.
+template <class Lock>
+weft::task<cv_status> notified_within(condition_variable_any &variable, Lock &lock,
+                                      wait_limit limit) {
+  const wait_end how = co_await wait_for_notification(variable, lock, limit);
+  co_return how == wait_end::granted ? cv_status::no_timeout : cv_status::timeout;
+}
 
 } // namespace detail
 
@@ -547,7 +554,7 @@ template <class Lock, class Clock, class Duration>
 task<cv_status> async_wait_until(condition_variable_any &variable, Lock &lock,
                                  std::chrono::time_point<Clock, Duration> time) {
   if constexpr (detail::is_clock_of_limits<Clock>)
-    return async_wait_for(variable, lock, time - Clock::now());
+    return detail::notified_within(variable, lock, detail::limit_of(time - Clock::now()));
   else
     return detail::notified_until(variable, lock, time);
 }

@@ -8,6 +8,7 @@
 #include "deps/sharing/reduction.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
+#include "task/wait/listed_states.hpp"
 #include "trace/hooks.hpp"
 #include "ult/backtrace.hpp"
 
@@ -246,7 +247,7 @@ void trace_left(tracer &trace, const task &t) noexcept {
   if (why.what == waits_for::end_of_task) { // which lives: the coroutine refers to it
     const task &awaited = *static_cast<const task *>(why.target);
     left.awaited = type_of(trace, awaited);
-    object = is_named(awaited) ? awaited.trace_id : 0;
+    object = is_named(awaited) && !is_state(awaited) ? awaited.trace_id : 0; // a promise has none
   }
   trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, word_of_left(left), object);
 }
