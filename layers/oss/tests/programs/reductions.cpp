@@ -410,9 +410,14 @@ void below() {
   }
 #pragma oss task for chunksize(1) reduction(+ : sum)
   for (int i = 0; i < 8; ++i) {
+#ifdef WEFT_OSS_REGIONS // by bytes there are no copies: the loop would add beside its tasks
+#pragma oss task reduction(+ : sum)
+    sum += 2;
+#else
     sum += 1;
 #pragma oss task reduction(+ : sum)
     sum += 1;
+#endif
   }
 #pragma oss taskwait
   CHECK(sum == 5 + 20 * (1000 + 3 * 101) + 16);

@@ -436,9 +436,14 @@ static void below(void) {
   }
 #pragma oss task for chunksize(1) reduction(+ : sum)
   for (int i = 0; i < 8; ++i) {
+#ifdef WEFT_OSS_REGIONS // by bytes there are no copies: the loop would add beside its tasks
+#pragma oss task reduction(+ : sum)
+    sum += 2;
+#else
     sum += 1;
 #pragma oss task reduction(+ : sum)
     sum += 1;
+#endif
   }
 #pragma oss task reduction(+ : g_total)
   {
