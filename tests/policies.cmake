@@ -62,6 +62,9 @@ string(CONCAT weft_not_of_managers "counters.tell_tasks_that_waited_for_data_fro
 # What a manager's thread makes ready comes when it comes, and onready is called by it.
 set(weft_not_of_central ":spawn.every_policy_runs_the_higher_priority_first:spawn.onready_sees_its_task_and_what_it_spawns_are_its_children")
 set(weft_not_of_hybrid ${weft_not_of_central})
+# The mode at that moment says whether the creator knows that its accesses are free.
+string(CONCAT weft_not_of_auto ":in_place.a_handle_is_ready_when_the_spawn_returns:in_place.clauses_that_ask_for_more_keep_a_task_apart"
+  ":in_place.a_task_whose_data_is_in_use_is_spawned_apart:in_place.the_weak_accesses_of_the_creator_hold_tasks_back")
 foreach(mode distributed central hybrid auto)
   foreach(workers 1 2 8)
     weft_is_left_out(${index} left_out)
@@ -101,8 +104,9 @@ if(TARGET weft_unit_worker)
   endforeach()
 endif()
 # Nor may a result depend on what a waiter does meanwhile (wait.policy), nor what a hang looks like.
-# A waiter that sleeps goes on before the spare that has run its child notes the child's time. What spares run counts for no worker of the first ids.
-set(weft_not_of_sleep ":counters.exact_time_knows_*:runtime.after_shutdown_the_totals_can_be_read")
+# A waiter that sleeps goes on before the spare that has run its child notes the child's time. The first thread sleeps in its wait, as a worker. What spares run counts for no worker of the first ids.
+string(CONCAT weft_not_of_sleep ":counters.exact_time_knows_*:runtime.after_shutdown_the_totals_can_be_read"
+  ":async.async_or_deferred_is_deferred_while_no_worker_sleeps")
 foreach(run IN ITEMS "suspend stealing 1 direct" "suspend central 8 direct" "suspend stealing 2 distributed" "sleep stealing 2 direct"
         "sleep delegated 1 direct" "sleep local-fifo 8 direct" "sleep stealing 2 distributed" "sleep central 2 central" "sleep stealing 1 hybrid"
         "sleep stealing 8 auto")

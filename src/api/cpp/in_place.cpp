@@ -21,6 +21,7 @@
 #include "deps/access.hpp"
 #include "deps/registration.hpp"
 #include "deps/sharing/reduction.hpp"
+#include "task/destructor.hpp"
 #include "task/failure.hpp"
 #include "task/in_place_task.hpp"
 #include "task/run_body.hpp"
@@ -123,7 +124,10 @@ void begin_timer(work_timer &timer, work_site &site, std::uint64_t cost, work_wa
     scope.task = here.current;
     return;
   }
-  timer.outer_suspended = scope.suspended;
+  // Where the work is apart, the timer keeps the children that are there in the place of the scope.
+  timer.outer_suspended = way == work_way::apart_measured
+                              ? static_cast<std::uint64_t>(here.current->owned_children)
+                              : scope.suspended;
   timer.outer = scope.timer;
   timer.exceptions = exceptions_in_flight(here);
   timer.suspended = here.counts->suspended;
@@ -156,6 +160,9 @@ void work_timer::end() noexcept {
   if (!stayed || too_long || exceptions_in_flight(*here) != exceptions ||
       here->work_elsewhere != elsewhere)
     return;
+  if (way == work_way::apart_measured &&
+      static_cast<std::uint64_t>(here->current->owned_children) != outer_suspended)
+    return; // tasks without a cost are left below
   const std::uint64_t now = now_ns();
   const std::uint64_t took = now > began ? now - began : 0;
   if (way == work_way::in_place_measured)
@@ -216,7 +223,7 @@ work_way choose_spawn(work_site &site, std::uint64_t cost, task_group *group, co
     return work_way::apart;
   if (stack_left(*here) >= k_least_stack && !holds_back(*here, group) &&
       (first_count + second_count == 0 ||
-       (!mailbox::needs_general_path() && are_free(*here->current, first, first_count) &&
+       (!is_over(*here->current) && !mailbox::needs_general_path() && are_free(*here->current, first, first_count) &&
         are_free(*here->current, second, second_count)))) [[likely]] {
     const work_way way = choose(*here, site, cost);
     if (way == work_way::apart_measured)
@@ -261,6 +268,8 @@ WEFT_INLINE void settle_if_needed(in_place_task &self) noexcept {
 
 WEFT_INLINE void run_body_in_place(in_place_task &running, const task_in_place &self) noexcept {
   call(running, self.invoke, self.closure);
+  if (running.has(k_cancelled)) [[unlikely]]
+    ++this_thread_context()->work_elsewhere; // an exception says nothing of the time
   settle_if_needed(running);
   if (!self.destroy)
     return;

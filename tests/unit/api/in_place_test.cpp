@@ -47,10 +47,11 @@ class with_mode {
 
 bool is_here() { return weft::rt::is_in_place(*weft::rt::this_worker().current); }
 
-/// Returns whether a creator knows which accesses are free: no manager enters them, and no setting
-/// has all of them take the general way.
+/// Returns whether a creator knows which accesses are free: no manager enters them, no setting has all
+/// of them take the general way, and they are not regions, which overlap.
 bool knows_free_accesses() {
   return weft::rt::the_runtime().cfg.manage_mode == weft::rt::manage_kind::direct &&
+         weft::rt::the_runtime().cfg.deps_system != weft::rt::deps_kind::regions &&
          !weft::rt::mailbox::needs_general_path();
 }
 
@@ -797,6 +798,30 @@ TEST(in_place_corpus, tasks_below_that_are_not_waited_for) {
     weft::taskwait();
     EXPECT_EQ(sum, 1 << k_depth);
   });
+}
+
+TEST(in_place, what_ends_while_tasks_below_go_on_is_not_measured) {
+  const with_mode here(in_place_mode::by_time);
+  std::atomic<int> ran{0};
+  auto body = [&ran] {
+    for (int i = 0; i < 3; ++i)
+      weft::spawn([&ran] { ++ran; });
+  };
+  for (int i = 0; i < 4; ++i)
+    weft::spawn(body, weft::cost(7), weft::may_inline);
+  weft::taskwait();
+  EXPECT_EQ(ran, 12);
+  EXPECT_EQ(weft::detail::task_site<decltype(body)>.estimate.largest(), 0u);
+}
+
+TEST(in_place, what_ends_by_an_exception_is_not_measured) {
+  const with_mode here(in_place_mode::by_time);
+  auto body = [] { throw 1; };
+  auto &estimate = weft::detail::task_site<decltype(body)>.estimate;
+  estimate.note(100, 10);
+  weft::spawn(body, weft::cost(150), weft::may_inline);
+  EXPECT_THROW(weft::taskwait(), int);
+  EXPECT_EQ(estimate.largest(), 100u);
 }
 
 } // namespace
