@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #include <sched.h>
 
 namespace weft_mpi {
@@ -85,7 +86,12 @@ service &service::of_process() {
   return *all;
 }
 
-service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall(ns_of_setting("net.stall")) {}
+service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall(ns_of_setting("net.stall")) {
+  // A process made by fork() has no MPI. What is in flight is its parent's, and a thread that is not
+  // there may hold the locks of the lists.
+  if (pthread_atfork(nullptr, nullptr, [] { s_is_child.store(true, std::memory_order_relaxed); }) != 0)
+    throw std::bad_alloc();
+}
 
 bool service::exists() noexcept {
   const std::lock_guard lock(m_lock);
@@ -156,6 +162,8 @@ void service::report_stall() noexcept {
 /// Asks MPI again and again for as long as a worker without work looks for some, because a message
 /// that is on its way comes within microseconds.
 bool service::poll() {
+  if (s_is_child.load(std::memory_order_relaxed))
+    return false;
   if (m_table.count() == 0) {
     end_if_quiet();
     return false;

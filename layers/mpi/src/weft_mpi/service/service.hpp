@@ -11,6 +11,7 @@
 #include <weft/layer/task_source.hpp>
 #include <weft/service.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -77,6 +78,8 @@ class service {
   void report_stall() noexcept;
   void make_service();
   void end_if_quiet();
+
+  static inline std::atomic<bool> s_is_child{false}; // written in a child that has one thread
 
   in_flight<real_mpi> m_table;
   spin_lock m_inside; // of the thread that reads or changes the poller's lists
