@@ -88,7 +88,8 @@ TEST(external_body, is_counted_like_a_task) {
   EXPECT_EQ(counted_since(before, "/threads/count/spawned"), 2);
   EXPECT_EQ(counted_since(before, "/threads/count/cumulative"), 2);
   EXPECT_EQ(counted_since(before, "/threads/count/suspended"), 1);
-  EXPECT_EQ(counted_since(before, "/threads/count/resumed"), 1);
+  // The watcher may have a spare go on in the place of the first thread, which waits in the kernel.
+  EXPECT_GE(counted_since(before, "/threads/count/resumed"), 1);
   EXPECT_EQ(it.places, 0); // but for a trace
   EXPECT_LE(it.labels, 1); // of a sample
 }

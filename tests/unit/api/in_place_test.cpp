@@ -349,7 +349,7 @@ TEST(in_place, clauses_that_ask_for_more_keep_a_task_apart) {
   const weft::access list[] = {weft::in(x), weft::out(calls)};
   EXPECT_EQ(runs_in_place(weft::accesses(list)), knows_free_accesses());
   const weft::access none[] = {{nullptr, weft::access_mode::inout}};
-  EXPECT_EQ(runs_in_place(weft::accesses(none)), knows_free_accesses());
+  EXPECT_TRUE(runs_in_place(weft::accesses(none)) || !knows_free_accesses());
   const weft::access shares[] = {weft::in(x), weft::commutative(calls)};
   EXPECT_FALSE(runs_in_place(weft::accesses(shares)));
 }
