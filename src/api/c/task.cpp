@@ -313,8 +313,7 @@ int spawn(const char *function, weft_body body, const void *arg, std::size_t arg
     if (arg_bytes > 0)
       require(arg, function, "arg");
     const access_list accesses(list, count, function);
-    const weft_spawn_options known = known_spawn_options(
-        options, std::is_same_v<Submit, submit_accesses> ? WEFT_TASK_MAY_INLINE : 0);
+    const weft_spawn_options known = known_spawn_options(options, WEFT_TASK_MAY_INLINE);
     weft::detail::spawn_options core = core_options(known);
     const inline_ops *ops = &k_inline_ops;
     if (!handle && std::is_same_v<Submit, submit_accesses> && may_run_in_place(known, arg_bytes)) {
