@@ -47,6 +47,14 @@ class CheckWheel(unittest.TestCase):
         (self.root / "weftrt/_native/bin/weft").unlink()
         self.assertEqual(self.findings(), ["it lacks weftrt/_native/bin/weft"])
 
+    def test_names_tasks_without_a_gil_that_are_missing(self):
+        missing = check_wheel.tasks_without_gil("313t")
+        (self.folder / NAME).write_bytes(b"w")
+        self.assertEqual(list(check_wheel.findings(str(self.folder / NAME), str(self.root), ["313t"])), [f"it lacks {missing}"])
+        (self.root / missing).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / missing).write_text("no library")
+        self.assertEqual(list(check_wheel.findings(str(self.folder / NAME), str(self.root), ["313t"])), [])
+
     def test_names_a_folder_of_the_builder(self):
         (self.root / "weftrt/_native/bin/weft").write_text("x /home/me/weft/src/a.cpp y")
         self.assertEqual(

@@ -3,21 +3,20 @@
 
 import asyncio
 import concurrent.futures
-import pathlib
 import sys
 import threading
 import time
 import unittest
 
 import weftrt
+from weftrt import _native_files
 
 try:
     import joblib
 except ImportError:
     joblib = None
 
-ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
-CAN = sys.version_info >= (3, 11) and any(ROOT.glob("**/_tasks.abi3.so"))
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 
 
 @unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")

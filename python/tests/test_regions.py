@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks in Python that name data: their order, and the regions of their views."""
 
-import pathlib
 import random
 import sys
 import threading
@@ -9,6 +8,7 @@ import time
 import unittest
 
 import weftrt
+from weftrt import _native_files
 
 try:
     import numpy
@@ -19,8 +19,7 @@ try:
 except ImportError:
     _testbuffer = None
 
-ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
-CAN = sys.version_info >= (3, 11) and any(ROOT.glob("**/_tasks.abi3.so"))
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 
 
 @unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")

@@ -13,9 +13,9 @@ import tempfile
 import unittest
 
 import weftrt
+from weftrt import _native_files
 
-ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
-CAN = sys.version_info >= (3, 11) and any(ROOT.glob("**/_tasks.abi3.so"))
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
 
 PROGRAM = """

@@ -17,6 +17,7 @@ import unittest
 import weakref
 
 import weftrt
+from weftrt import _native_files
 
 try:
     import numpy
@@ -24,8 +25,7 @@ except ImportError:
     numpy = None
 
 # A build without the headers of Python has no tasks.
-HAS_FILE = any(pathlib.Path(weftrt.__file__).parent.glob("_native/**/_tasks.abi3.so"))
-CAN = sys.version_info >= (3, 11) and HAS_FILE
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 
 
 def python(code, **variables):
@@ -43,7 +43,7 @@ def python(code, **variables):
 @unittest.skipIf(CAN, "this Python has tasks")
 class Without(unittest.TestCase):
     def test_names_what_is_missing(self):
-        missing = "3.11" if sys.version_info < (3, 11) else "python3-dev"
+        missing = "3.11" if sys.version_info < (3, 11) else "free-threaded" if _native_files.IS_FREE_THREADED else "python3-dev"
         with self.assertRaisesRegex(ImportError, missing):
             weftrt.spawn(print)
         weftrt.install()

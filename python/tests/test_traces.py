@@ -12,9 +12,10 @@ import textwrap
 import unittest
 
 import weftrt
+from weftrt import _native_files
 
 ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
-CAN = sys.version_info >= (3, 11) and any(ROOT.glob("**/_tasks.abi3.so"))
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 
 PROGRAM = textwrap.dedent(
     """\

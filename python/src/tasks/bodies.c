@@ -7,8 +7,6 @@
 
 enum { k_tasks_in_a_row = 128, k_most_root_entries = 1024 };
 
-static __thread long t_in_a_row; /* bodies since the GIL was offered */
-
 /* ---- what counters and traces know ---- */
 
 static order_body body_of(Task *t) {
@@ -17,11 +15,10 @@ static order_body body_of(Task *t) {
 
 /* ---- scopes ---- */
 
-Task *current_task(void) { return t_task; }
+Task *current_task(void) { return t_local.task; }
 
+/* Makes the scope of a thread that spawns for the first time. */
 static Scope *scope_of_thread(void) {
-  if (t_root)
-    return &t_root->scope;
   PyObject *const values = PyThreadState_GetDict();
   Root *const root = PyObject_New(Root, g_root_type);
   if (!root)
@@ -37,38 +34,39 @@ static Scope *scope_of_thread(void) {
   }
   Py_DECREF(key);
   Py_DECREF(root); /* the thread state keeps it */
-  t_root = root;
-  if (!t_thread) {
-    t_thread = &root->thread;
+  t_local.root = root;
+  if (!t_local.thread) {
+    t_local.thread = &root->thread;
     pthread_mutex_lock(&g_lock);
-    enter_thread(t_thread);
+    enter_thread(t_local.thread);
     pthread_mutex_unlock(&g_lock);
   }
   return &root->scope;
 }
 
 Scope *current_scope(void) {
-  if (!t_task)
-    return scope_of_thread();
-  if (!t_task->scope) {
-    t_task->scope = calloc(1, sizeof *t_task->scope);
-    if (!t_task->scope) {
+  Local *const my = local();
+  if (!my->task)
+    return my->root ? &my->root->scope : scope_of_thread();
+  if (!my->task->scope) {
+    my->task->scope = calloc(1, sizeof *my->task->scope);
+    if (!my->task->scope) {
       PyErr_NoMemory();
       return NULL;
     }
-    t_task->scope->task = t_task;
-    t_task->scope->holder = (PyObject *)t_task;
+    my->task->scope->task = my->task;
+    my->task->scope->holder = (PyObject *)my->task;
   }
-  return t_task->scope;
+  return my->task->scope;
 }
 
 void destroy_scope(Scope *scope, bool is_of_this_process) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  if (t_root && scope == &t_root->scope) {
-    if (t_thread == &t_root->thread)
-      t_thread = NULL;
-    t_root = NULL;
+  if (t_local.root && scope == &t_local.root->scope) {
+    if (t_local.thread == &t_local.root->thread)
+      t_local.thread = NULL;
+    t_local.root = NULL;
   }
   if (Py_TYPE(scope->holder) == g_root_type && is_of_this_process && ((Root *)scope->holder)->thread.tid) {
     pthread_mutex_lock(&g_lock);
@@ -150,7 +148,8 @@ static void complete_upwards(Task *t, Task **complete, Task **dropped) {
     Pool *const pool = t->pool;
     if (t->scope)
       move_failures(&t->scope->own, pool, dropped);
-    if (--pool->open == 0 && pool->waiter)
+    __atomic_store_n(&pool->open, pool->open - 1, __ATOMIC_RELEASE);
+    if (pool->open == 0 && pool->waiter)
       sem_post(&pool->waiter->woken);
     Task *const parent = parent_of(t);
     if (!parent || pool->open > 0 || parent->state != k_over)
@@ -201,7 +200,7 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   t->error = error;
   Task *complete = NULL, *dropped = NULL;
   pthread_mutex_lock(&g_lock);
-  t->state = k_over;
+  __atomic_store_n(&t->state, k_over, __ATOMIC_RELEASE);
   ++g_ended;
   Callback *callbacks = t->callbacks;
   t->callbacks = NULL;
@@ -260,62 +259,65 @@ static PyObject *refuse_coroutine(PyObject *coroutine) {
 }
 
 void keep_log(bool borrowed) {
-  if (borrowed && !(t_is_runner && t_depth == 0))
+  if (borrowed && !(local()->is_runner && local()->depth == 0))
     give_back_log();
 }
 
 /* Says in reports whose body this thread runs. */
-static void show_task(Task *t) {
-  if (t_thread)
-    __atomic_store_n(&t_thread->task, t, __ATOMIC_RELAXED); /* a hint */
+static void show_task(Thread *thread, Task *t) {
+  if (thread)
+    __atomic_store_n(&thread->task, t, __ATOMIC_RELAXED); /* a hint */
 }
 
 void count_unlogged(order_log *log) {
-  if (!log || g_unlogged == 0)
+  if (!log || __atomic_load_n(&g_unlogged, __ATOMIC_RELAXED) == 0)
     return;
-  order_count_unlogged(log, g_unlogged);
-  g_unlogged = 0;
+  order_count_unlogged(log, __atomic_exchange_n(&g_unlogged, 0, __ATOMIC_RELAXED));
 }
 
+static void count_without_log(void) { __atomic_fetch_add(&g_unlogged, 1, __ATOMIC_RELAXED); }
+
 void run_body(Task *t) {
-  const bool borrows = !t_log, is_noted = t->is_noted;
+  Local *const my = local();
+  const bool borrows = !my->log, is_noted = t->is_noted;
   if (borrows)
-    t_log = order_borrow_log();
+    my->log = order_borrow_log();
   if (t->cancelled || t->pool->cancelled) {
     t->cancelled = true;
     const order_body body = body_of(t);
-    if (t_log && is_noted)
-      order_skip_body(t_log, &body);
-    g_unlogged += is_noted && !t_log;
+    if (my->log && is_noted)
+      order_skip_body(my->log, &body);
+    if (is_noted && !my->log)
+      count_without_log();
     end_body(t, NULL, NULL);
     keep_log(borrows);
     return;
   }
-  Task *const outer = t_task;
+  Task *const outer = my->task;
   Py_INCREF((PyObject *)t);
-  t_task = t;
-  show_task(t);
-  ++t_depth;
-  order_running running = {{0}};
+  my->task = t;
+  show_task(my->thread, t);
+  ++my->depth;
+  order_running running; /* of a body that has begun in a slot */
   const order_body body = body_of(t);
-  const bool began = t_log && is_noted;
+  const bool began = my->log && is_noted;
   if (began)
-    order_begin_body(t_log, &body, &running);
+    order_begin_body(my->log, &body, &running);
   PyObject *result = PyObject_Call(t->function, t->arguments, t->keywords);
   if (result && (PyObject *)Py_TYPE(result) == g_coroutine_type)
     result = refuse_coroutine(result);
-  if (began && t_log)
-    order_end_body(t_log, &running);
-  else
-    g_unlogged += is_noted;
-  count_unlogged(t_log);
-  --t_depth;
-  t_task = outer;
-  show_task(outer);
+  if (began && my->log)
+    order_end_body(my->log, &running);
+  else if (is_noted)
+    count_without_log();
+  count_unlogged(my->log);
+  --my->depth;
+  my->task = outer;
+  show_task(my->thread, outer);
   end_body(t, result, result ? NULL : take_exception());
   Py_DECREF(t);
   keep_log(borrows);
-  if (++t_in_a_row % k_tasks_in_a_row ==
+  if (++my->in_a_row % k_tasks_in_a_row ==
       0) { /* bodies in C never look whether another thread wants the GIL */
     Py_BEGIN_ALLOW_THREADS;
     Py_END_ALLOW_THREADS;
@@ -327,14 +329,17 @@ void run_body(Task *t) {
 static void task_is_ready(void *p) {
   Task *const t = p;
   pthread_mutex_lock(&g_lock);
-  push_ready(t);
-  wake_runner();
+  t->is_early = t->is_entering;
+  if (!t->is_entering) {
+    push_ready(t);
+    wake_runner();
+  }
   pthread_mutex_unlock(&g_lock);
 }
 
 /* Gives the scope a node for its children's regions. */
 static int prepare_order(Scope *scope) {
-  if (!scope->task && scope->order && scope->own.open == 0 && !scope->group &&
+  if (!scope->task && scope->order && open_tasks(&scope->own) == 0 && !scope->group &&
       scope->entered >= k_most_root_entries) {
     order_end(scope->order);
     scope->order = NULL;
@@ -360,20 +365,21 @@ int enter_task(Task *t, const RegionList *regions) {
     return -1;
   if (regions->count && prepare_order(scope) < 0)
     return -1;
-  if (g_live > k_most_live && hold_creator_back() < 0)
+  if (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > k_most_live && hold_creator_back() < 0)
     return -1;
   t->generation = g_generation;
   t->holder = scope->group ? (PyObject *)scope->group : scope->holder;
   t->pool = scope->group ? &scope->group->pool : &scope->own;
   Py_INCREF(t->holder);
   Py_INCREF((PyObject *)t); /* until it is complete */
-  order_log *const log = t_log ? t_log : order_own_log();
+  order_log *const log = t_local.log ? t_local.log : order_own_log();
   order_body body = body_of(t);
   t->is_noted = log != NULL;
   count_unlogged(log);
   if (log && !regions->count)
     order_note_creation(log, &body);
   t->number = body.number;
+  t->is_entering = regions->count > 0;
   pthread_mutex_lock(&g_lock);
   ++t->pool->open;
   enter_in_all(t);
@@ -383,8 +389,9 @@ int enter_task(Task *t, const RegionList *regions) {
     char why[512];
     entered = order_enter(scope->order, regions->items, regions->count, &task_is_ready, log, &body,
                           &t->order, why, sizeof why);
-    t->number = body.number; /* no body begins before: the caller has the GIL */
+    t->number = body.number;
     pthread_mutex_lock(&g_lock);
+    t->is_entering = false;
     if (entered < 0) {
       --t->pool->open;
       leave_all(t);
@@ -396,11 +403,11 @@ int enter_task(Task *t, const RegionList *regions) {
       return -1;
     }
   }
-  if (entered) {
+  if (entered || t->is_early) {
     push_ready(t);
     wake_runner();
   }
-  const bool starts = needs_runner(false);
+  const bool starts = claim_runner(false);
   pthread_mutex_unlock(&g_lock);
   if (starts && start_runner() < 0) {
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))

@@ -108,7 +108,7 @@ static PyObject *task_exception(PyObject *self, PyObject *args, PyObject *keywor
 }
 
 static PyObject *task_done(PyObject *self, PyObject *Py_UNUSED(nothing)) {
-  return PyBool_FromLong(((Task *)self)->state == k_over);
+  return PyBool_FromLong(state_of((Task *)self) == k_over);
 }
 
 static PyObject *task_cancelled(PyObject *self, PyObject *Py_UNUSED(nothing)) {
@@ -149,10 +149,11 @@ static PyObject *task_label(PyObject *self, void *Py_UNUSED(nothing)) {
 static PyObject *task_repr(PyObject *self) {
   Task *const t = (Task *)self;
   static const char *const states[] = {"waits for its data", "ready", "runs", "done"};
-  const char *const state = t->state != k_over ? states[t->state]
-                            : t->error         ? "failed"
-                            : t->result        ? "done"
-                                               : "cancelled";
+  const task_state now = state_of(t);
+  const char *const state = now != k_over ? states[now]
+                            : t->error    ? "failed"
+                            : t->result   ? "done"
+                                          : "cancelled";
   return PyUnicode_FromFormat("<weftrt.Task %R: %s>", t->label, state);
 }
 
@@ -248,16 +249,17 @@ static int add_buffer(Inputs *inputs, PyObject *data, int mode) {
 static int add_data(Inputs *inputs, PyObject *data, int mode) {
   if (data == Py_None)
     return 0;
-  const bool is_tuple = PyTuple_Check(data);
-  if (!is_tuple && !PyList_Check(data))
+  if (!PyTuple_Check(data) && !PyList_Check(data))
     return add_buffer(inputs, data, mode);
-  const Py_ssize_t size = is_tuple ? PyTuple_Size(data) : PyList_Size(data);
-  for (Py_ssize_t i = 0; i != size; ++i) {
-    PyObject *const one = is_tuple ? PyTuple_GetItem(data, i) : PyList_GetItem(data, i);
-    if (!one || add_buffer(inputs, one, mode) < 0)
-      return -1;
-  }
-  return 0;
+  PyObject *const all = PySequence_Tuple(data); /* another thread may change a list */
+  if (!all)
+    return -1;
+  int added = 0;
+  const Py_ssize_t size = PyTuple_Size(all);
+  for (Py_ssize_t i = 0; i != size && added == 0; ++i)
+    added = add_buffer(inputs, PyTuple_GetItem(all, i), mode);
+  Py_DECREF(all);
+  return added;
 }
 
 static void drop_inputs(Inputs *inputs) {
@@ -399,7 +401,7 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
   Scope *const scope = current_scope();
   if (!scope)
     return NULL;
-  if (group->scope || group->pool.open > 0) {
+  if (group->scope || open_tasks(&group->pool) > 0) {
     PyErr_SetString(PyExc_RuntimeError, "the group is in use; make one for each `with`");
     return NULL;
   }
@@ -550,6 +552,11 @@ static PyObject *regions(PyObject *Py_UNUSED(self), PyObject *data) {
   return found;
 }
 
+/* For tests: where the function of a task is written. */
+static PyObject *place(PyObject *Py_UNUSED(self), PyObject *task) {
+  return PyUnicode_FromString(Py_TYPE(task) == g_task_type ? place_of((Task *)task) : "");
+}
+
 static PyMethodDef g_functions[] = {
     {"spawn", (PyCFunction)(void (*)(void))spawn, METH_FASTCALL | METH_KEYWORDS,
      "spawn(function, /, *args, reads=None, writes=None, updates=None, concurrent=None, commutative=None, label=None, blocking=False, **kwargs)\n--\n\n"
@@ -570,6 +577,7 @@ static PyMethodDef g_functions[] = {
     {"forget", forget, METH_NOARGS, NULL},
     {"set_helpers", set_helpers, METH_VARARGS, NULL},
     {"regions", regions, METH_O, NULL},
+    {"place", place, METH_O, NULL},
     {"run_forever", run_forever, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
@@ -588,5 +596,8 @@ PyMODINIT_FUNC PyInit__tasks(void) {
   if (!module || PyModule_AddType(module, g_task_type) < 0 ||
       PyModule_AddType(module, g_group_type) < 0)
     return NULL;
+#ifdef WEFT_FREE_THREADED
+  PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
   return module;
 }

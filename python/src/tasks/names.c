@@ -7,8 +7,18 @@
 
 enum { k_known_places = 256 }; /* a power of two */
 
+/* Guards the table and the uses of places, where there is no GIL to do it. */
+#ifdef WEFT_FREE_THREADED
+static pthread_mutex_t g_names_lock = PTHREAD_MUTEX_INITIALIZER;
+static void lock_names(void) { pthread_mutex_lock(&g_names_lock); }
+static void unlock_names(void) { pthread_mutex_unlock(&g_names_lock); }
+#else
+static void lock_names(void) {}
+static void unlock_names(void) {}
+#endif
+
 struct Place {
-  long uses; /* by tasks, and by the table; with the GIL */
+  long uses; /* by tasks, and by the table */
   size_t file; /* where that begins in the text */
   char text[]; /* "FUNCTION at FILE:LINE" */
 };
@@ -85,7 +95,8 @@ static Place *make_place(PyObject *code) {
   return place;
 }
 
-/* Returns where the function is written, for the caller to drop. */
+/* Returns where the function is written, for the caller to drop. What it drops itself may run code of the program, which
+   may spawn, and so change the table: so it takes its own place first. */
 static Place *take_place(PyObject *function) {
   if (PyCFunction_Check(function))
     return NULL;
@@ -95,23 +106,55 @@ static Place *take_place(PyObject *function) {
     return NULL;
   }
   const size_t at = ((uintptr_t)code >> 4) * 0x9E3779B97F4A7C15u >> 32 & (k_known_places - 1);
-  if (g_known[at].code == code) {
-    Py_DECREF(code);
-  } else {
-    Place *const place = make_place(code), *const former_place = g_known[at].place;
-    PyObject *const former = g_known[at].code;
+  lock_names();
+  const bool is_known = g_known[at].code == code;
+  unlock_names();
+  Place *const made = is_known ? NULL : make_place(code);
+  PyObject *former = code;
+  lock_names();
+  if (g_known[at].code != code && !is_known) {
+    former = g_known[at].code;
+    drop_place(g_known[at].place);
     g_known[at].code = code;
-    g_known[at].place = place;
-    drop_place(former_place);
-    Py_XDECREF(former);
+    g_known[at].place = made;
+  } else {
+    drop_place(made);
   }
-  Place *const place = g_known[at].place;
+  Place *const place = g_known[at].code == code ? g_known[at].place : NULL;
   if (place)
     ++place->uses;
+  unlock_names();
+  Py_XDECREF(former);
   return place;
 }
 
+/* The task that was named last; null when it is gone. While it has its function, no other one can be at that address. */
+static Task *g_last_named;
+
+/* Gives a task the place, and unless it has one the label, of the task before it, where both have one function. Returns
+   whether it is named. */
+static bool name_as_before(Task *t) {
+#ifdef WEFT_FREE_THREADED
+  (void)t; /* another thread may just end that task */
+  return false;
+#else
+  const Task *const like = g_last_named;
+  g_last_named = t;
+  if (!like || like->function != t->function || t->label || like->has_own_label)
+    return false;
+  t->label = like->label;
+  Py_INCREF(t->label);
+  t->name = like->name;
+  if ((t->place = like->place))
+    ++t->place->uses;
+  return true;
+#endif
+}
+
 void name_task(Task *t) {
+  t->has_own_label = t->label != NULL;
+  if (name_as_before(t))
+    return;
   PyObject *const function = function_of(t);
   if (!t->label && !(t->label = text_of(function, g_qualname)) && !(t->label = text_of(function, g_name)) &&
       !(t->label = PyType_GetName(Py_TYPE(function)))) {
@@ -128,8 +171,12 @@ void name_task(Task *t) {
 }
 
 void unname_task(Task *t) {
+  if (g_last_named == t)
+    g_last_named = NULL;
   Py_CLEAR(t->label);
+  lock_names();
   drop_place(t->place);
+  unlock_names();
   t->place = NULL;
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -144,14 +143,13 @@ void order_note_creation(order_log *log, order_body *body) {
 }
 void order_begin_body(order_log *log, const order_body *body, order_running *self) {
   static_assert(sizeof(weft::layer::running_body) <= sizeof self->space);
-  weft::layer::running_body begun;
-  weft::layer::begin_body(*log_of(log), body->number, described(*body), begun);
-  std::memcpy(self->space, &begun, sizeof begun);
+  static_assert(alignof(weft::layer::running_body) <= alignof(order_running));
+  auto *const begun = new (self->space) weft::layer::running_body;
+  weft::layer::begin_body(*log_of(log), body->number, described(*body), *begun);
 }
 void order_end_body(order_log *log, order_running *self) {
-  weft::layer::running_body begun;
-  std::memcpy(&begun, self->space, sizeof begun);
-  weft::layer::end_body(*log_of(log), begun);
+  weft::layer::end_body(*log_of(log),
+                        *std::launder(reinterpret_cast<weft::layer::running_body *>(self->space)));
 }
 void order_count_unlogged(order_log *log, uint64_t bodies) {
   weft::layer::count_unlogged_bodies(*log_of(log), bodies);

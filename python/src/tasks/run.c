@@ -27,12 +27,7 @@ static PyObject *g_start;
 PyObject *g_coroutine_type;
 double g_patience;
 
-__thread Task *t_task;
-__thread Root *t_root;
-__thread Thread *t_thread;
-__thread order_log *t_log;
-__thread int t_depth;
-__thread bool t_is_runner, t_has_slot, t_is_blocked;
+__thread Local t_local;
 
 /* ---- lists, under g_lock ---- */
 
@@ -100,17 +95,21 @@ void wake_runner(void) {
   }
 }
 
-bool needs_runner(bool waits) {
+bool claim_runner(bool waits) {
   const long awake = g_runners - g_blocked;
   if (g_idle > 0)
     return false;
-  return (waits && awake <= 0) || g_ready_blocking.first || (g_ready.first && awake < g_limit);
+  if (!(waits && awake <= 0) && !g_ready_blocking.first && !(g_ready.first && awake < g_limit))
+    return false;
+  ++g_runners; /* so that no other creator starts it as well */
+  return true;
 }
 
 void give_back_log(void) {
-  if (t_log)
-    order_give_back_log(t_log);
-  t_log = NULL;
+  Local *const my = local();
+  if (my->log)
+    order_give_back_log(my->log);
+  my->log = NULL;
 }
 
 /* ---- runners ---- */
@@ -124,7 +123,7 @@ void set_starter(PyObject *start) {
 long task_limit(void) { return g_limit; }
 
 int start_tasks(void) {
-  if (g_limit > 0)
+  if (__atomic_load_n(&g_limit, __ATOMIC_ACQUIRE) > 0)
     return 0;
   char why[512];
   const int workers = order_workers(why, sizeof why);
@@ -133,24 +132,30 @@ int start_tasks(void) {
     return -1;
   }
   PyObject *const types = PyImport_ImportModule("types");
-  g_coroutine_type = types ? PyObject_GetAttrString(types, "CoroutineType") : NULL;
+  PyObject *const coroutine = types ? PyObject_GetAttrString(types, "CoroutineType") : NULL;
   Py_XDECREF(types);
-  if (!g_coroutine_type)
+  if (!coroutine)
     return -1;
   if (!order_announce_reports()) {
+    Py_DECREF(coroutine);
     PyErr_NoMemory();
     return -1;
   }
-  g_patience = order_patience();
-  sem_init(&g_work, 0, 0);
-  g_limit = workers;
+  pthread_mutex_lock(&g_lock);
+  const bool is_first = g_limit == 0; /* another thread may have started them meanwhile */
+  if (is_first) {
+    g_coroutine_type = coroutine;
+    g_patience = order_patience();
+    sem_init(&g_work, 0, 0);
+    __atomic_store_n(&g_limit, workers, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&g_lock);
+  if (!is_first)
+    Py_DECREF(coroutine);
   return 0;
 }
 
 int start_runner(void) {
-  pthread_mutex_lock(&g_lock);
-  ++g_runners; /* so that no other creator starts it as well */
-  pthread_mutex_unlock(&g_lock);
   PyObject *const started = PyObject_CallNoArgs(g_start);
   if (started) {
     Py_DECREF(started);
@@ -163,7 +168,7 @@ int start_runner(void) {
 }
 
 /* Takes a task for a runner, with what it needs; null: there is none that may run. */
-static Task *take_for_runner(void) {
+static Task *take_for_runner(Local *my) {
   Task *const t = g_ready_blocking.first ? g_ready_blocking.first
                   : g_active < g_limit   ? g_ready.first
                                          : NULL;
@@ -172,58 +177,60 @@ static Task *take_for_runner(void) {
   take_ready(t);
   if (t->blocking) {
     ++g_blocked;
-    t_is_blocked = true;
+    my->is_blocked = true;
   } else {
     ++g_active;
-    t_has_slot = true;
+    my->has_slot = true;
   }
   return t;
 }
 
-static void end_turn(void) {
+static void end_turn(Local *my) {
   pthread_mutex_lock(&g_lock);
-  g_active -= t_has_slot;
-  g_blocked -= t_is_blocked;
-  t_has_slot = t_is_blocked = false;
+  g_active -= my->has_slot;
+  g_blocked -= my->is_blocked;
+  my->has_slot = my->is_blocked = false;
   pthread_mutex_unlock(&g_lock);
 }
 
 PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
   const unsigned generation = g_generation;
-  t_is_runner = true;
-  t_thread = calloc(1, sizeof *t_thread); /* not on the stack: the end of the program may take that away */
-  if (t_thread) {
+  Local *const my = local();
+  my->is_runner = true;
+  my->thread = calloc(
+      1, sizeof *my->thread); /* not on the stack: the end of the program may take that away */
+  if (my->thread) {
     pthread_mutex_lock(&g_lock);
-    enter_thread(t_thread);
+    enter_thread(my->thread);
     pthread_mutex_unlock(&g_lock);
   }
   for (;;) {
     pthread_mutex_lock(&g_lock);
-    if (t_thread)
-      t_thread->sleeps = false;
-    Task *const t = take_for_runner();
+    if (my->thread)
+      my->thread->sleeps = false;
+    Task *const t = take_for_runner(my);
     if (t) {
-      const bool more = needs_runner(false);
+      const bool more = claim_runner(false);
       pthread_mutex_unlock(&g_lock);
       if (more && start_runner() < 0)
         PyErr_Clear(); /* those that there are go on */
       run_body(t);
       if (generation != g_generation) /* the child of a fork() that the body has called */
         break;
-      end_turn();
+      end_turn(my);
       continue;
     }
     if (g_is_over || g_idle >= g_limit) {
       --g_runners;
-      if (t_thread)
-        leave_thread(t_thread);
+      if (my->thread)
+        leave_thread(my->thread);
       pthread_mutex_unlock(&g_lock);
-      free(t_thread);
+      free(my->thread);
       break;
     }
     ++g_idle;
-    if (t_thread)
-      t_thread->sleeps = true;
+    if (my->thread)
+      my->thread->sleeps = true;
     pthread_mutex_unlock(&g_lock);
     give_back_log();
     Py_BEGIN_ALLOW_THREADS;
@@ -233,7 +240,7 @@ PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     order_end_rest();
     Py_END_ALLOW_THREADS;
   }
-  t_thread = NULL;
+  my->thread = NULL;
   give_back_log();
   Py_RETURN_NONE;
 }
@@ -273,7 +280,8 @@ int finish_tasks(void) {
   for (; g_idle > 0; --g_idle)
     sem_post(&g_work);
   pthread_mutex_unlock(&g_lock);
-  for (int rounds = 0; g_runners > 0 && rounds != 200; ++rounds) {
+  for (int rounds = 0; __atomic_load_n(&g_runners, __ATOMIC_RELAXED) > 0 && rounds != 200;
+       ++rounds) {
     const struct timespec pause = {0, 1000000};
     Py_BEGIN_ALLOW_THREADS;
     nanosleep(&pause, NULL);
@@ -296,23 +304,25 @@ void forget_in_child(void) {
   g_unlogged = 0;
   g_all = NULL;
   g_threads = NULL;
-  t_thread = NULL;
-  if (t_root) {
-    t_root->process = getpid();
-    t_root->thread = (Thread){0};
-    enter_thread(t_thread = &t_root->thread);
+  t_local.thread = NULL;
+  if (t_local.root) {
+    t_local.root->process = getpid();
+    t_local.root->thread = (Thread){0};
+    enter_thread(t_local.thread = &t_local.root->thread);
   }
   g_is_over = false;
-  t_has_slot = t_is_runner = t_is_blocked = false;
-  t_log = NULL;
-  Scope *const scope = t_task ? t_task->scope : t_root ? &t_root->scope : NULL;
+  t_local.has_slot = t_local.is_runner = t_local.is_blocked = false;
+  t_local.log = NULL;
+  Scope *const scope = t_local.task   ? t_local.task->scope
+                       : t_local.root ? &t_local.root->scope
+                                      : NULL;
   if (scope) {
     scope->own = (Pool){0};
     scope->order = NULL;
     scope->group = NULL;
   }
-  if (t_root && t_task) {
-    t_root->scope.own = (Pool){0};
-    t_root->scope.order = NULL;
+  if (t_local.root && t_local.task) {
+    t_local.root->scope.own = (Pool){0};
+    t_local.root->scope.order = NULL;
   }
 }

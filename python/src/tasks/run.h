@@ -14,16 +14,28 @@ extern long g_live; /* tasks that are not complete */
 extern unsigned long g_ended;
 
 extern unsigned g_generation; /* changes with the GIL */
-extern uint64_t g_unlogged; /* bodies that have ended without a slot and are not counted; with the GIL */
+extern uint64_t g_unlogged; /* bodies that have ended without a slot and are not counted; atomic */
 extern PyObject *g_coroutine_type;
 extern double g_patience; /* seconds of sleep before the watcher is asked; 0: never */
 
-extern __thread Task *t_task; /* whose body is the innermost here */
-extern __thread Root *t_root;
-extern __thread Thread *t_thread; /* null on one that has neither created tasks nor runs them */
-extern __thread order_log *t_log; /* where bodies of this thread are counted; null: there is none here */
-extern __thread int t_depth; /* bodies on top of each other */
-extern __thread bool t_is_runner, t_has_slot, t_is_blocked;
+/* What a thread knows of itself. */
+typedef struct Local {
+  Task *task; /* whose body is the innermost here */
+  Root *root;
+  Thread *thread; /* null on one that has neither created tasks nor runs them */
+  order_log *log; /* where bodies of this thread are counted; null: there is none here */
+  long in_a_row; /* bodies since the GIL was offered */
+  int depth; /* bodies on top of each other */
+  bool is_runner, has_slot, is_blocked;
+} Local;
+extern __thread __attribute__((visibility("hidden"))) Local t_local;
+
+/* Returns t_local. The compiler asks the loader for that again behind every call, unless it does not know what this is. */
+static inline Local *local(void) {
+  Local *here = &t_local;
+  __asm__("" : "+r"(here));
+  return here;
+}
 
 /* @{ Under g_lock. */
 void push_ready(Task *t);
@@ -34,9 +46,10 @@ void enter_thread(Thread *thread);
 void leave_thread(Thread *thread);
 /* Wakes an idle runner if it would find a task. */
 void wake_runner(void);
-bool needs_runner(bool waits);
+/* Returns whether a runner is to begin, which is counted from now on: start_runner() follows. */
+bool claim_runner(bool waits);
 /* @} */
-/* Begins a runner. Returns 0, or -1 with an exception. */
+/* Begins a runner that was claimed. Returns 0, or -1 with an exception. */
 int start_runner(void);
 void give_back_log(void);
 

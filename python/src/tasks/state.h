@@ -3,9 +3,12 @@
 
    Roles       A creator spawns. A runner is a thread of Python's that runs bodies; a host is a thread that runs them
                while it waits. A waiter waits for a task, or for all tasks of a pool.
-   Locks       Python's lock (the GIL) guards objects. g_lock of run.c guards what Weft touches as well when it makes a
-               task ready, on a thread without a thread state: the lists, the counts and the states below. Under g_lock
-               no code of Python runs, so it covers no Py_DECREF(), and no thread waits for the GIL.
+   Locks       g_lock of run.c guards the lists, the counts and the states below, which Weft touches as well when it makes
+               a task ready, on a thread without a thread state. Under g_lock no code of Python runs, so it covers no
+               Py_DECREF(), and no thread waits for the GIL. What one thread at a time has needs no lock: a scope, a task
+               before it is entered, the body's fields while it runs. The outcome of a task is written before the state
+               k_over is stored, and read behind that load. So nothing relies on the GIL, which a free-threaded Python
+               has not; where it is there, it saves the lock of names.c.
    Invariants  I1  While a thread waits, there is a runner that does not wait. So a task that becomes ready is run, also
                    where the thread that makes it ready cannot start one.
                I2  A body waits on the stack and the thread on which it began, so its thread state is its own as long as
@@ -15,7 +18,8 @@
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
-#ifndef Py_LIMITED_API
+#if !defined(Py_LIMITED_API) &&                                                                    \
+    !defined(WEFT_FREE_THREADED) /* without a GIL there is no stable interface yet */
 #define Py_LIMITED_API 0x030B0000
 #endif
 #include <Python.h>
@@ -120,8 +124,20 @@ struct Task {
   bool cancelled; /* before its body began */
   bool retrieved; /* its exception was seen */
   bool is_noted; /* its creation is counted, and so is its body */
+  bool has_own_label; /* that of spawn() */
   bool blocking; /* it may block outside of Weft, and takes no slot */
+  bool is_entering; /* into Weft's order: it begins when that is over */
+  bool is_early; /* it became ready meanwhile */
 };
+
+/* Behind k_over the outcome is there. */
+static inline task_state state_of(const Task *task) {
+  return (task_state)__atomic_load_n(&task->state, __ATOMIC_ACQUIRE);
+}
+/* Behind 0 what the tasks have done is there. */
+static inline long open_tasks(const Pool *pool) {
+  return __atomic_load_n(&pool->open, __ATOMIC_ACQUIRE);
+}
 
 struct Group {
   PyObject_HEAD Pool pool;
@@ -153,7 +169,8 @@ int add_regions(RegionList *list, const Py_buffer *buffer, order_mode mode);
 
 /* ---- names.c ---- */
 
-/* Gives a new task the name of its function, unless spawn() has named it, and the place where that is written. */
+/* Gives a new task the name of its function, unless spawn() has named it, and the place where that is written. A task
+   that is spawned while another one of the same function is not over has these of that one. */
 void name_task(Task *task);
 void unname_task(Task *task);
 /* @{ Returns where the function of the task is written, "FUNCTION at FILE:LINE" and "FILE:LINE"; empty where that is not

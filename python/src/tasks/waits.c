@@ -21,11 +21,11 @@ typedef struct Saved {
 
 /* Lets other threads have the caller's slot while it waits. Under g_lock; note_sleep() follows behind it. */
 static Saved leave_slot(void) {
-  const Saved saved = {t_has_slot, t_is_runner && !t_is_blocked, false, 0};
+  const Saved saved = {t_local.has_slot, t_local.is_runner && !t_local.is_blocked, false, 0};
   g_active -= saved.slot;
   g_blocked += saved.counted;
-  t_has_slot = false;
-  t_is_blocked |= saved.counted;
+  t_local.has_slot = false;
+  t_local.is_blocked |= saved.counted;
   wake_runner();
   return saved;
 }
@@ -33,24 +33,24 @@ static Saved leave_slot(void) {
 static void take_slot_again(Saved saved) {
   g_active += saved.slot;
   g_blocked -= saved.counted;
-  t_has_slot = saved.slot;
+  t_local.has_slot = saved.slot;
   if (saved.counted)
-    t_is_blocked = false;
+    t_local.is_blocked = false;
 }
 
 /* Notes that the caller waits, and gives its log back. Not under g_lock: Weft's threads take that, and a log takes a
    lock under which Weft stops its threads. */
 static void note_sleep(Saved *saved, order_wait what) {
-  saved->logged = t_log != NULL;
-  saved->asleep = order_sleep(t_log, what);
+  saved->logged = t_local.log != NULL;
+  saved->asleep = order_sleep(t_local.log, what);
   give_back_log();
 }
 
 static void note_wake(Saved saved) {
   if (saved.logged)
-    t_log = order_borrow_log();
-  if (t_log || !saved.logged)
-    order_wake(t_log, saved.asleep);
+    t_local.log = order_borrow_log();
+  if (t_local.log || !saved.logged)
+    order_wake(t_local.log, saved.asleep);
 }
 
 /* ---- waits ---- */
@@ -76,19 +76,19 @@ static double seconds_until(const struct timespec *at) {
 
 /* Begins a wait in reports. Under g_lock. */
 static void begin_wait(Wait *wait) {
-  wait->waiter = t_task;
+  wait->waiter = t_local.task;
   wait->where = NULL;
-  if (!t_thread)
+  if (!t_local.thread)
     return;
-  wait->outer = t_thread->wait;
-  t_thread->wait = wait;
+  wait->outer = t_local.thread->wait;
+  t_local.thread->wait = wait;
 }
 
 /* Under g_lock. */
 static void end_wait(Wait *wait) {
   free(wait->where);
-  if (t_thread && t_thread->wait == wait) /* else in the child of a fork() */
-    t_thread->wait = wait->outer;
+  if (t_local.thread && t_local.thread->wait == wait) /* else in the child of a fork() */
+    t_local.thread->wait = wait->outer;
 }
 
 static void note_where_it_waits(void) {
@@ -96,7 +96,7 @@ static void note_where_it_waits(void) {
   write_line_of_caller(text, sizeof text);
   char *const copy = *text ? strdup(text) : NULL;
   pthread_mutex_lock(&g_lock);
-  Wait *const wait = t_thread ? t_thread->wait : NULL;
+  Wait *const wait = t_local.thread ? t_local.thread->wait : NULL;
   const bool keeps = wait && !wait->where;
   if (keeps)
     wait->where = copy;
@@ -106,10 +106,10 @@ static void note_where_it_waits(void) {
 }
 
 static void show_sleep(bool sleeps, bool has_deadline) {
-  if (!t_thread)
+  if (!t_local.thread)
     return;
-  t_thread->sleeps = sleeps;
-  t_thread->has_deadline = has_deadline;
+  t_local.thread->sleeps = sleeps;
+  t_local.thread->has_deadline = has_deadline;
 }
 
 /* Sleeps until the semaphore is posted. Returns 1 then, 0 when the time is over, -1 with an exception of a signal. */
@@ -152,7 +152,7 @@ static int sleep_until(sem_t *woken, double seconds) {
 static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
   Saved saved = leave_slot();
   show_sleep(true, seconds >= 0);
-  const bool starts = needs_runner(true);
+  const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, what);
   const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
@@ -166,8 +166,9 @@ static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
 
 /* Returns whether the caller may run a task while it waits, and whether that takes a slot. Under g_lock. */
 static bool may_host(const Task *t, bool *takes) {
-  *takes = !t->blocking && !t_has_slot && !t_is_blocked && g_active < g_limit;
-  return t_depth < k_deepest && (t->blocking || t_has_slot || t_is_blocked || *takes);
+  *takes = !t->blocking && !t_local.has_slot && !t_local.is_blocked && g_active < g_limit;
+  return t_local.depth < k_deepest &&
+         (t->blocking || t_local.has_slot || t_local.is_blocked || *takes);
 }
 
 /* Runs a ready task on top of the caller, and gives the slot back; one that may block outside of Weft has none, nor has
@@ -180,8 +181,8 @@ static int host_and_unlock(Task *t, bool takes) {
   if (t->blocking)
     left = leave_slot();
   g_active += takes;
-  t_has_slot |= takes;
-  const bool more = needs_runner(t->blocking), leaves = t->blocking;
+  t_local.has_slot |= takes;
+  const bool more = claim_runner(t->blocking), leaves = t->blocking;
   pthread_mutex_unlock(&g_lock);
   if (leaves)
     note_sleep(&left, ORDER_OUTSIDE);
@@ -196,7 +197,7 @@ static int host_and_unlock(Task *t, bool takes) {
       take_slot_again(left);
     if (takes) {
       --g_active;
-      t_has_slot = false;
+      t_local.has_slot = false;
       wake_runner();
     }
   }
@@ -243,11 +244,12 @@ static int run_or_sleep(Pool *pool, order_wait what) {
 
 int wait_for_pool(Pool *pool, order_wait what) {
   const uint64_t since = order_wait_begins();
-  const bool borrows = !t_log && pool->open > 0; /* once for all bodies that it hosts; open is a hint */
+  const bool borrows =
+      !t_local.log && open_tasks(pool) > 0; /* once for all bodies that it hosts; a hint */
   if (borrows)
-    t_log = order_borrow_log();
+    t_local.log = order_borrow_log();
   int waited = 0;
-  if (pool->open > 0) {
+  if (open_tasks(pool) > 0) {
     Wait wait = {.what = what, .pool = pool};
     pthread_mutex_lock(&g_lock);
     begin_wait(&wait);
@@ -258,14 +260,15 @@ int wait_for_pool(Pool *pool, order_wait what) {
     pthread_mutex_unlock(&g_lock);
   }
   if (waited == 0)
-    order_wait_is_over(t_log, since, what == ORDER_GROUP ? pool : NULL);
-  if (g_unlogged > 0 && !t_log) { /* bodies before the end of the wait: a slot may be free by now */
+    order_wait_is_over(t_local.log, since, what == ORDER_GROUP ? pool : NULL);
+  if (!t_local.log && __atomic_load_n(&g_unlogged, __ATOMIC_RELAXED) >
+                          0) { /* bodies before the end of the wait: a slot may be free by now */
     order_log *const log = order_borrow_log();
     count_unlogged(log);
     if (log)
       order_give_back_log(log);
   }
-  count_unlogged(t_log);
+  count_unlogged(t_local.log);
   keep_log(borrows);
   return waited;
 }
@@ -284,7 +287,7 @@ int wait_for_children(Scope *scope) {
 }
 
 static int wait_once_for_task(Task *t, double seconds) {
-  if (t == t_task) {
+  if (t == t_local.task) {
     PyErr_SetString(PyExc_RuntimeError, "a task waits for its own result; it would wait for ever");
     return -1;
   }
@@ -309,7 +312,7 @@ static int wait_once_for_task(Task *t, double seconds) {
 }
 
 int wait_for_task(Task *t, double seconds) {
-  if (t->state == k_over)
+  if (state_of(t) == k_over)
     return 1;
   if (t->generation != g_generation) {
     PyErr_SetString(
@@ -317,7 +320,7 @@ int wait_for_task(Task *t, double seconds) {
         "the task was spawned by the parent process, before fork(), and runs there alone");
     return -1;
   }
-  if (!t_task && !current_scope()) /* reports know the thread by it */
+  if (!t_local.task && !current_scope()) /* reports know the thread by it */
     return -1;
   int slept = 1;
   Wait wait = {.what = ORDER_END_OF_TASK, .task = t};
@@ -334,7 +337,7 @@ int wait_for_task(Task *t, double seconds) {
 long long begin_blocking(void) {
   pthread_mutex_lock(&g_lock);
   Saved saved = leave_slot();
-  const bool starts = needs_runner(true);
+  const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, ORDER_OUTSIDE);
   if (starts && start_runner() < 0)
@@ -357,19 +360,21 @@ int hold_creator_back(void) {
   }
   pthread_mutex_lock(&g_lock);
   Saved saved = leave_slot();
-  const bool starts = needs_runner(true);
+  const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, ORDER_OUTSIDE);
   int failed = starts ? start_runner() : 0;
-  unsigned long seen = g_ended;
-  for (int fruitless = 0; failed == 0 && g_live > k_most_live / 2;) {
+  unsigned long seen = __atomic_load_n(&g_ended, __ATOMIC_RELAXED);
+  for (int fruitless = 0;
+       failed == 0 && __atomic_load_n(&g_live, __ATOMIC_RELAXED) > k_most_live / 2;) {
     const struct timespec pause = {0, 1000000};
     Py_BEGIN_ALLOW_THREADS;
     nanosleep(&pause, NULL);
     Py_END_ALLOW_THREADS;
     failed = PyErr_CheckSignals();
-    fruitless = seen == g_ended ? fruitless + 1 : 0;
-    seen = g_ended;
+    const unsigned long ended = __atomic_load_n(&g_ended, __ATOMIC_RELAXED);
+    fruitless = seen == ended ? fruitless + 1 : 0;
+    seen = ended;
     if (fruitless >= k_fruitless_rounds) {
       t_unheld = k_spawns_unheld;
       break;
@@ -393,7 +398,7 @@ int wait_for_all(Scope *scope) {
   begin_wait(&wait);
   show_sleep(true, false);
   pthread_mutex_unlock(&g_lock);
-  while (g_live > 0 && slept == 0)
+  while (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > 0 && slept == 0)
     slept = sleep_until(&never, 0.005);
   pthread_mutex_lock(&g_lock);
   show_sleep(false, false);

@@ -2,8 +2,10 @@
 """Finds the libraries and the command that come with this package."""
 
 import ctypes
+import importlib.machinery
 import os
 import pathlib
+import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "_native"
 TOOL = FOLDER / "bin" / "weft"
@@ -18,6 +20,11 @@ def _own(name):
 
 
 BLAS = _own("libweft-blas")
+# A Python without a GIL ("t") has no stable interface, so each of its versions has a file of its own.
+IS_FREE_THREADED = "t" in getattr(sys, "abiflags", "")
+TASKS = FOLDER / "lib" / "weft-python" / (
+    "_tasks" + (importlib.machinery.EXTENSION_SUFFIXES[0] if IS_FREE_THREADED else ".abi3.so")
+)
 
 
 def version():

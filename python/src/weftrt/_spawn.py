@@ -27,9 +27,12 @@ def _load():
             "weftrt: tasks need Python 3.11 or later, and this is "
             f"{sys.version_info[0]}.{sys.version_info[1]}; weftrt.install() works with it"
         )
-    if not getattr(sys, "_is_gil_enabled", lambda: True)() or "t" in getattr(sys, "abiflags", ""):
-        raise ImportError("weftrt: tasks need a Python with a GIL; weftrt.install() works without")
-    path = _native_files.FOLDER / "lib" / "weft-python" / "_tasks.abi3.so"
+    path = _native_files.TASKS
+    if _native_files.IS_FREE_THREADED and not path.exists():
+        raise ImportError(
+            "weftrt: this build has no tasks for a free-threaded Python "
+            f"{sys.version_info[0]}.{sys.version_info[1]}: {path} is missing; weftrt.install() works with it"
+        )
     loader = importlib.machinery.ExtensionFileLoader("weftrt._tasks", str(path))
     spec = importlib.util.spec_from_file_location("weftrt._tasks", str(path), loader=loader)
     try:
