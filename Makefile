@@ -102,6 +102,7 @@ short_form_tbb = '^(conformance_(task_group|parallel_.*|global_control|resumable
 conformance-python: configure
 	$(compile) --target weft-tool weft-omp weft-tbb weft-tcm weft-pools weft-blas-loads
 	python/conformance/suites $(BUILD)/bin/weft --page docs/user/python.md $(RUN)
+	python/conformance/torch $(BUILD)/bin/weft --all --page docs/user/python.md || [ $$? = 77 ]
 
 # The documents as a site, pages and interface: build/docs/site/index.html. A broken link or an undocumented public name fails.
 docs:
