@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -154,6 +155,83 @@ TEST(external_report, a_thread_asleep_in_the_kernel_waits_for_a_thread_outside) 
   EXPECT_TRUE(end.printed("task 'consumer' sleeps in the kernel, and can only be woken by a thread "
                           "outside of Weft"))
       << end;
+}
+
+/// Two threads of which one has the ball at any time, and is awake, while the other one sleeps in the kernel.
+class ball {
+ public:
+  ball() {
+    for (sem_t &side : m_sides)
+      sem_init(&side, 0, 0);
+    for (std::size_t n = 0; n != 2; ++n)
+      m_threads[n] = std::thread([this, n] { play(n); });
+    sem_post(&m_sides[0]);
+    EXPECT_TRUE(test::soon([this] { return m_tids[0] != 0 && m_tids[1] != 0; }));
+  }
+  ~ball() {
+    m_over = true;
+    for (std::thread &one : m_threads)
+      one.join();
+  }
+  [[nodiscard]] int tid(std::size_t n) const { return m_tids[n]; }
+
+ private:
+  void play(std::size_t n) {
+    m_tids[n] = own_tid();
+    while (!m_over) {
+      while (sem_wait(&m_sides[n]) != 0) {
+      }
+      std::this_thread::sleep_for(200us); // with a deadline, so a look sees that it goes on
+      sem_post(&m_sides[1 - n]);
+    }
+  }
+  sem_t m_sides[2];
+  std::atomic<bool> m_over{false};
+  std::atomic<int> m_tids[2]{};
+  std::thread m_threads[2];
+};
+
+// A look asks one thread after the other, so it may find each asleep while the other one is awake. To make that likely,
+// it has many others to ask between the two.
+TEST(external_report, threads_that_hand_work_to_each_other_between_two_looks_are_not_reported) {
+  if (test::k_thread_sanitized || process_threads() == 0)
+    GTEST_SKIP() << "a sanitizer's thread, or an unknown number of threads: nothing is certain";
+  test::environment often = ends_at_a_hang();
+  often.back() = {"WEFT_WATCH_PATIENCE", "1ms"};
+  const auto end = test::in_process(often, [] {
+    constexpr int k_sleepers = 60;
+    weft::start();
+    static sem_t never;
+    sem_init(&never, 0, 0);
+    std::atomic<int> sleepers[k_sleepers]{};
+    std::vector<std::thread> asleep;
+    for (std::atomic<int> &sleeper : sleepers)
+      asleep.emplace_back([&sleeper] {
+        sleeper = own_tid();
+        while (sem_wait(&never) != 0) {
+        }
+      });
+    {
+      const ball between;
+      external_report report{{reported(0, "left"), reported(1, "right")},
+                             {{&k_ids[0], &k_ids[1], "waits for the end of"},
+                              {&k_ids[1], &k_ids[0], "waits for the end of"}},
+                             {{between.tid(0), &k_ids[0], false}}};
+      for (std::atomic<int> &sleeper : sleepers) {
+        EXPECT_TRUE(test::soon([&] { return sleeper != 0 && wait_of_thread(sleeper).for_word; }));
+        report.threads.push_back({sleeper, nullptr, false});
+      }
+      report.threads.push_back({between.tid(1), &k_ids[1], false});
+      const written_report source(report);
+      EXPECT_TRUE(rests_for_looks(200));
+    }
+    for (int i = 0; i != k_sleepers; ++i)
+      sem_post(&never);
+    for (std::thread &one : asleep)
+      one.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("nothing goes on")) << end;
 }
 
 TEST(external_report, a_thread_asleep_for_another_process_waits_for_nothing_known) {
