@@ -17,7 +17,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -78,6 +78,11 @@ conformance-tsan:
 conformance-llvm: configure
 	$(compile) --target weft-omp
 	$(conformance)/llvm $(BUILD)/lib/weft-omp --jobs $(JOBS) --page docs/user/openmp.md $(RUN)
+
+# OpenUH's validation suite, which no package has: SUITE is a folder with it.
+conformance-openuh: configure
+	$(compile) --target weft-omp
+	$(conformance)/openuh $(SUITE) $(BUILD)/lib/weft-omp --jobs $(JOBS) --page docs/user/openmp.md $(RUN)
 
 conformance-programs: configure
 	$(compile) --target weft-omp

@@ -26,7 +26,7 @@ def load(name):
     return module
 
 
-libgomp, llvm = load("libgomp"), load("llvm")
+libgomp, llvm, openuh = load("libgomp"), load("llvm"), load("openuh")
 ENDLESS = "#include <unistd.h>\nint main(void) { for (;;) sleep(1); }\n"
 PRINTS = '#include <omp.h>\n#include <stdio.h>\nint main(void) { printf("threads %d\\n", omp_get_max_threads()); return omp_get_max_threads() != 3; }\n'
 
@@ -109,6 +109,42 @@ class Runs(unittest.TestCase):
         self.write("b.c", "// UNSUPPORTED: gcc\n")
         self.assertEqual(llvm.reason(self.folder, "a.c"), "need OMPT")
         self.assertEqual(llvm.reason(self.folder, "b.c"), "not for this compiler or system")
+
+    def openuh_suite(self, **templates):
+        """Makes a suite whose script copies its templates; orphaned programs say so."""
+        for name in ("ompts_makeHeader.pl", "template_parser_c.pl"):
+            self.write(name, "")
+        self.write("template_parser_c.pl", 'my ($from, $to) = @ARGV[-2, -1]; open(my $in, "<", $from); open(my $out, ">", $to);\n'
+                   'print $out "#define ORPHANED\\n" if grep { $_ eq "--orphan" } @ARGV; print $out $_ while <$in>;\n')
+        self.write("testlist-c.txt", "# a comment\n" + "".join(name + "\n" for name in templates))
+        os.makedirs(os.path.join(self.folder, "c"), exist_ok=True)
+        for name, text in templates.items():
+            self.write(os.path.join("c", name + ".c"), text)
+
+    def run_openuh(self, *options):
+        with tempfile.TemporaryDirectory() as cache, mock.patch.object(suite, "cache", return_value=cache), \
+                mock.patch.object(sys, "argv", ["openuh", self.folder, FOLDER, *options]), mock.patch.object(openuh, "COMPILERS", {"gcc": [COMPILER, "-fopenmp"]}), \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            status = openuh.main()
+        return status, said.getvalue()
+
+    def test_openuh_counts_both_forms_on_both_runtimes(self):
+        threads = "#include <omp.h>\nint main(void) { return omp_get_max_threads() != 5; }\n"
+        self.openuh_suite(plain=threads, both="/* <ompts:orphan> */\n" + threads, wrong="int main(void) { return 1; }\n")
+        status, said = self.run_openuh("--threads", "5")
+        self.assertIn("gcc, 5 threads: Weft passes 3 at once, 3 in 3 runs, of 4; the compiler's own runtime 3 at once, 3 in 3 runs, of 4", said)
+        self.assertIn("`wrong` fails on both", said)
+        self.assertEqual(status, 0)
+
+    def test_openuh_runs_what_fails_again_and_fails_where_only_weft_does(self):
+        third = ('#include <stdio.h>\nint main(void) { FILE *f = fopen("bin/runs", "a"); fputc(0, f); long n = ftell(f); fclose(f); return n % 3 != 0; }\n')
+        self.openuh_suite(third=third)
+        self.assertIn("0 at once, 1 in 3 runs, of 1", self.run_openuh()[1])
+        self.openuh_suite(orphan="/* <ompts:orphan> */\n#ifdef ORPHANED\n#include <stdlib.h>\nint main(void) { return getenv(\"LD_LIBRARY_PATH\") != 0; }\n#else\n"
+                          "int main(void) { return 0; }\n#endif\n")
+        status, said = self.run_openuh()
+        self.assertIn("`orphaned_orphan` fails on Weft", said)
+        self.assertEqual(status, 1)
 
 
 if __name__ == "__main__":
