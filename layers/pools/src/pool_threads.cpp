@@ -5,6 +5,9 @@
 //
 // What a thread does in other ways is seen by the watcher, which asks the kernel.
 //
+// A thread that a task makes inherits the name of its worker's kernel thread, as does the child of a
+// fork() in a task; both take the program's name instead, so that names tell Weft's threads.
+//
 // Programs and their children without Weft get this library, too, so it needs the C library alone:
 // it is compiled without exceptions, and linked as C. Weft attaches itself when it is loaded.
 //
@@ -12,7 +15,9 @@
 // Word        g_calls: Weft's functions; null until Weft is loaded.
 // Invariants  I1  Weft has each record that is in g_all, once g_calls is not null.
 // Orders      O1  g_calls store release, load acquire: the table behind it is complete.
-// Progress    A begin, an end, an attach and a fork hold g_lock; waits do not.
+//             I2  A new thread does not take back a name that another thread has given it: both
+//                 hold g_lock.
+// Progress    A begin, an end, a name, an attach and a fork hold g_lock; waits do not.
 // Reclamation None: the watcher may look at records of threads that have ended.
 // Checked by  layers/pools/tests/calls_test.cpp, attach_test.cpp
 #include <weft/layer/pool_thread.hpp>
@@ -22,15 +27,18 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -118,6 +126,39 @@ bool is_futex_wait(long operation) noexcept {
   }
 }
 
+// ---- names ----------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t k_name_bytes = 16; // the kernel's
+
+bool is_name_of_wefts(const char *name) noexcept { return std::strncmp(name, "weft-", 5) == 0; }
+
+/// Reads the name of the first thread, which the program's other threads inherit. The system calls
+/// are no cancellation points: the lock is held.
+bool read_first_name(char (&name)[k_name_bytes]) noexcept {
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  const long got = syscall(SYS_read, file, name, k_name_bytes - 1);
+  syscall(SYS_close, file);
+  if (got <= 0)
+    return false;
+  name[got] = '\0';
+  name[std::strcspn(name, "\n")] = '\0';
+  return true;
+}
+
+/// Gives the calling thread the program's name if it has inherited that of a thread of Weft's.
+/// The lock is held.
+void take_program_name() noexcept {
+  char name[k_name_bytes] = "";
+  if (prctl(PR_GET_NAME, name) != 0 || !is_name_of_wefts(name))
+    return;
+  if (!read_first_name(name) || is_name_of_wefts(name)) // as in the child of a task's fork()
+    std::strncpy(name, program_invocation_short_name, k_name_bytes - 1);
+  name[k_name_bytes - 1] = '\0';
+  prctl(PR_SET_NAME, name);
+}
+
 // ---- threads --------------------------------------------------------------------------------------------------------
 
 /// Returns a record that Weft knows if Weft is there; null without memory.
@@ -172,6 +213,10 @@ struct beginning {
 void *begin(void *given) {
   const beginning b = *static_cast<beginning *>(given);
   std::free(given);
+  if (calls()) {
+    const locked here;
+    take_program_name();
+  }
   void *result = nullptr;
   pthread_cleanup_push(&leave, enter());
   result = b.run(b.argument);
@@ -179,13 +224,16 @@ void *begin(void *given) {
   return result;
 }
 
-/// A child of fork() has one thread, which may be a pool thread: its number is another one.
+/// A child of fork() has one thread, which may be a pool thread: its number is another one. It may
+/// be a worker's as well, whose name the process would have.
 void keep_own_record() noexcept {
   for (record *r = g_all; r; r = r->next_record)
     if (r != t_self && r->tid.exchange(0, std::memory_order_relaxed) != 0)
       put_back(*r);
   if (t_self)
     t_self->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  if (calls())
+    take_program_name();
   pthread_mutex_unlock(&g_lock);
 }
 
@@ -215,6 +263,15 @@ WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
   if (failure)
     std::free(b);
   return failure;
+}
+
+static int (*g_real_setname)(pthread_t, const char *) = nullptr;
+
+/// Keeps the given name from a thread that is about to take the program's.
+WEFT_EXPORT int pthread_setname_np(pthread_t thread, const char *name) noexcept {
+  auto *const f = real(g_real_setname, "pthread_setname_np");
+  const locked here;
+  return f(thread, name);
 }
 
 // The functions that wait: result, name, version, parameters, arguments.
@@ -308,6 +365,7 @@ namespace {
 #define WEFT_FIND(result, name, version, parameters, arguments)                                    \
   static_cast<void>(real(g_real_##name, #name, version));
   WEFT_WAITS(WEFT_FIND)
+  real(g_real_setname, "pthread_setname_np");
   real(g_real_syscall, "syscall");
   real(g_real_sched_yield, "sched_yield");
   pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },

@@ -10,16 +10,24 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
 
 double away() { return weft::counters::take().value("/threads/stepped-back"); }
+
+std::string name_of_thread() {
+  char name[16] = "";
+  prctl(PR_GET_NAME, name);
+  return name;
+}
 
 template <class Holds>
 bool soon(Holds holds) {
@@ -224,6 +232,24 @@ TEST_F(workers, see_thousands_of_threads_come_and_go) {
   EXPECT_EQ(ran, 2000);
   EXPECT_EQ(sum_by_tasks(1000), 499'500);
   EXPECT_TRUE(soon([] { return away() == 0; }));
+}
+
+TEST_F(workers, give_no_thread_of_a_task_their_name) {
+  std::atomic<int> there{0};
+  std::string own[2], made[2];
+  for (int i = 0; i < 2; ++i)
+    weft::spawn([&, i] {
+      ++there;
+      while (there != 2) // so each worker runs one
+        sched_yield();
+      own[i] = name_of_thread();
+      std::thread([&] { made[i] = name_of_thread(); }).join();
+    });
+  weft::taskwait();
+  EXPECT_TRUE(own[0].starts_with("weft-worker-") || own[1].starts_with("weft-worker-"))
+      << own[0] << " and " << own[1];
+  for (const std::string &name : made)
+    EXPECT_EQ(name, name_of_thread());
 }
 
 } // namespace
