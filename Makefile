@@ -17,7 +17,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUIC
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
+.PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-versions conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -98,6 +98,9 @@ conformance-tbb: configure
 conformance-tbb-short: configure
 	$(compile) --target weft-tbb weft-omp
 	$(conformance_tbb) --workers 3 --only $(short_form_tbb) $(RUN)
+conformance-tbb-versions: configure
+	$(compile) --target weft-tbb weft_tbb_algorithms weft_tbb_graphs weft_tbb_threads
+	layers/tbb/conformance/versions $(BUILD) $(RUN)
 conformance-tbb-programs: configure
 	$(compile) --target weft-tool weft-tbb
 	layers/tbb/conformance/programs $(BUILD)/bin/weft --page docs/user/tbb.md $(RUN)
