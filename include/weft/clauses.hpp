@@ -47,7 +47,9 @@ struct cost {
 ///
 /// In place the task is a part of its creator, as is a branch of join(): task_local values and
 /// this_task::self() are the creator's, release() does nothing, and increase_events() throws
-/// not_a_task. The spawn returns when the task and all below it are complete.
+/// not_a_task. The spawn returns when the task and all below it are complete. A task with a handle is
+/// a task of its own also in place: self(), release() and events are its own, and the spawn returns
+/// when its body has ended, whatever goes on below it.
 struct may_inline_clause {};
 inline constexpr may_inline_clause may_inline{}; ///< the clause itself
 /// Makes a task final: its children run in place at once, in the order of their creation. A final
