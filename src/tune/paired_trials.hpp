@@ -5,12 +5,18 @@
 //
 // A candidate is measured between two windows of the present point (present, candidate, present), so
 // a drift of the machine cancels. What decides:
-// - A candidate that costs clearly more in one pair has lost.
+// - A candidate that costs clearly more in one pair has lost; if it costs four times as much, in two: it
+//   may have been preempted.
 // - A candidate that would win is measured at least twice, and counts by the worse of two pairs or
 //   the median of three: one window that a clock has spoilt decides nothing.
 // - A pair whose two windows of the present point differ by more than 4 is measured again.
 // When the search is over, the best point is compared with the default in three pairs: it stays if it
 // is better by 2 %, and goes if not. From time to time it is compared again: a loss of 2 % reverts it.
+//
+// A program may have phases, each with a best point of its own. When the cost has changed by 15 %
+// for three windows, the points that were good before are compared with the present one: the phase may have
+// come again. If none wins, the search begins again, but not all the time. It also begins again in a
+// phase that comes for the second time, from the point that was found: windows may have misled it.
 //
 // What trials lose against the present point is at most a share of the run time (2 %): a trial waits
 // until there is room for one that takes twice as long.
@@ -46,6 +52,7 @@ enum class tuning_event {
   settled, ///< the search is over, and the best point has won against the default
   kept_default, ///< the search is over, and no point was better than the default
   reverted, ///< the point has lost against the default, which is the present point again
+  returned, ///< the program has changed, and a point that was good before has won
   restarted, ///< the program has changed: the search begins again
   gave_up ///< windows have no cost: the default is the present point, for good
 };
@@ -104,6 +111,7 @@ class paired_trials {
     if (!is_usable(seen))
       return after_unusable(seen);
     m_unusable = 0;
+    ++m_windows;
     m_run_ns += static_cast<double>(seen.ns);
     const double cost = seen.objective / seen.work;
     if (m_phase == phase::candidate) {
@@ -134,7 +142,7 @@ class paired_trials {
 
  private:
   enum class phase { before, candidate, after };
-  enum class job { remembered, search, confirm, watch, over };
+  enum class job { remembered, search, confirm, watch, recall, over };
 
   static constexpr int k_most_unusable = 64; // in a row
   static constexpr int k_believed = 3; // windows that take absurdly long, in a row
@@ -142,8 +150,12 @@ class paired_trials {
   static constexpr double k_drift = 4; // between the windows around a candidate
   static constexpr double k_absurd = 1000; // times as long as the window before: the clock jumped
   static constexpr unsigned k_first_rest = 64, k_longest_rest = 4096; // windows between checks
-  static constexpr double k_change = 1.3; // of the cost: another phase of the program
-  static constexpr unsigned k_windows_of_change = 8;
+  static constexpr double k_change = 1.15; // of the cost: another phase of the program
+  static constexpr unsigned k_windows_of_return = 3, k_windows_of_change = 8; // in a row
+  static constexpr std::uint64_t k_least_search_rest = 256, k_most_search_rest = 16'384; // windows
+  static constexpr std::size_t k_most_good = 6;
+  static constexpr int k_searches =
+      2; // that end at a point before it is believed: one may be misled
 
   [[nodiscard]] bool is_usable(const tuned_window &seen) const noexcept {
     return has_cost(seen) && !is_absurd(seen);
@@ -173,6 +185,8 @@ class paired_trials {
   [[nodiscard]] bool has_room() const noexcept {
     if (m_job == job::remembered)
       return true; // one window, of a point that was good elsewhere
+    if (m_job == job::recall)
+      return m_lost_ns <= m_limits.budget * m_run_ns; // it was good before
     return m_lost_ns + m_window_ns <= m_limits.budget * m_run_ns;
   }
 
@@ -213,6 +227,10 @@ class paired_trials {
       m_candidate = m_default;
       return open_candidate();
     }
+    if (m_job == job::recall) {
+      m_candidate = m_recalled.back().point;
+      return open_candidate();
+    }
     if (m_job == job::watch && m_present != m_default && ++m_rested >= m_rest) {
       m_rested = 0;
       m_candidate = m_default;
@@ -224,7 +242,7 @@ class paired_trials {
   bool open_candidate() {
     m_candidate_is_open = true;
     m_pairs.clear();
-    m_discarded = 0;
+    m_discarded = m_preempted = 0;
     m_unusable_candidate = 0;
     return has_room();
   }
@@ -237,9 +255,12 @@ class paired_trials {
     } else {
       m_noise += (drift - 1 - m_noise) / 8;
     }
-    m_pairs.push_back(m_tried / ((before + after) / 2));
+    const double ratio = m_tried / ((before + after) / 2);
+    if (ratio > k_drift && m_preempted++ == 0)
+      return tuning_event::none; // measured again
+    m_pairs.push_back(ratio);
     const double band = std::max(m_limits.loss, 3 * m_noise);
-    if (m_job == job::search || m_job == job::remembered) {
+    if (m_job == job::search || m_job == job::remembered || m_job == job::recall) {
       const double last = m_pairs.back();
       if (m_pairs.size() == 1 && last >= 1 && last > 1 + band)
         return judge(last);
@@ -290,10 +311,31 @@ class paired_trials {
         return tuning_event::judged;
       }
       return revert();
+    case job::recall:
+      return after_recall(ratio);
     case job::over:
       break;
     }
     return tuning_event::none;
+  }
+
+  /// Ends the trial of a point that was good before.
+  tuning_event after_recall(double ratio) {
+    const good_point tried = std::move(m_recalled.back());
+    m_recalled.pop_back();
+    const bool wins = ratio < 1 - m_limits.loss;
+    if (wins)
+      move_to(m_candidate, 1);
+    if (wins && is_like(m_tried, tried.cost)) {
+      settle();
+      m_wants_search = m_good.back().searches < k_searches;
+    } else if (m_recalled.empty()) {
+      m_job = job::watch;
+      m_changed = 0;
+      m_wants_search = !is_like(m_before, m_settled_cost); // no phase was like this one
+      m_settled_cost = m_before;
+    }
+    return wins ? tuning_event::returned : tuning_event::judged;
   }
 
   tuning_event move_to(const lattice_point &there, double scale) {
@@ -314,6 +356,59 @@ class paired_trials {
     m_rest = k_first_rest;
     m_settled_cost = m_before;
     m_changed = 0;
+    m_wants_search = false;
+    note_good();
+  }
+
+  [[nodiscard]] static bool is_like(double cost, double other) noexcept {
+    return std::max(cost / other, other / cost) < k_change;
+  }
+
+  /// Notes that the present point is good where it costs this much.
+  void note_good() {
+    int searches = std::exchange(m_searched, false) ? 1 : 0;
+    std::erase_if(m_good, [&](const good_point &good) {
+      const bool same = good.point == m_present && is_like(good.cost, m_settled_cost);
+      searches += same ? good.searches : 0;
+      return same;
+    });
+    if (m_good.size() == k_most_good)
+      m_good.erase(m_good.begin());
+    if (m_settled_cost > 0)
+      m_good.push_back({m_present, m_settled_cost, searches});
+  }
+
+  /// Begins to compare points that were good before. The present one may be one of them at this cost:
+  /// then all is well.
+  void recall(double cost) {
+    m_recalled.clear();
+    for (const good_point &good : m_good) {
+      if (good.point == m_present && is_like(good.cost, cost)) {
+        m_recalled.clear();
+        m_changed = 0;
+        m_settled_cost = cost;
+        m_wants_search = good.searches < k_searches;
+        return;
+      }
+      std::erase_if(m_recalled, [&](const good_point &seen) { return seen.point == good.point; });
+      if (good.point != m_present)
+        m_recalled.push_back(good);
+    }
+    if (!m_recalled.empty())
+      m_job = job::recall;
+  }
+
+  tuning_event search_again() {
+    if (m_windows - m_searched_at < m_search_rest)
+      return tuning_event::none;
+    m_searched_at = m_windows;
+    m_search_rest = std::clamp(2 * m_search_rest, k_least_search_rest, k_most_search_rest);
+    m_wants_search = false;
+    m_search = m_make(m_space, m_present, m_context);
+    m_scale = 1;
+    m_searched = true;
+    m_job = job::search;
+    return tuning_event::restarted;
   }
 
   /// Begins again when the cost has changed for long.
@@ -324,25 +419,27 @@ class paired_trials {
       m_settled_cost = cost;
       return tuning_event::none;
     }
-    const double change = std::max(cost / m_settled_cost, m_settled_cost / cost);
-    if (change < k_change) {
+    if (is_like(cost, m_settled_cost)) {
       m_changed = 0;
       m_settled_cost += (cost - m_settled_cost) / 8;
-      return tuning_event::none;
+      return m_wants_search ? search_again() : tuning_event::none;
     }
-    if (++m_changed < k_windows_of_change)
+    if (++m_changed == k_windows_of_return)
+      recall(cost);
+    if (m_changed < k_windows_of_change)
       return tuning_event::none;
     m_changed = 0;
     m_settled_cost = cost;
-    if (++m_windows_since_restart < m_restart_rest)
-      return tuning_event::none;
-    m_windows_since_restart = 0;
-    m_restart_rest *= 2; // a program that changes all the time is not searched all the time
-    m_search = m_make(m_space, m_present, m_context);
-    m_scale = 1;
-    m_job = job::search;
-    return tuning_event::restarted;
+    m_wants_search = true;
+    return search_again();
   }
+
+  /// Is a point that has been settled at, and what a unit cost there.
+  struct good_point {
+    lattice_point point;
+    double cost;
+    int searches; // that have ended here
+  };
 
   const lattice m_space;
   const lattice_point m_default;
@@ -364,13 +461,18 @@ class paired_trials {
   double m_tried_ns_per_unit = 0;
   double m_noise = 0; // by how much two windows of one point differ
   std::vector<double> m_pairs;
-  int m_discarded = 0, m_unusable = 0, m_unusable_candidate = 0;
+  int m_discarded = 0, m_preempted = 0, m_unusable = 0, m_unusable_candidate = 0;
   double m_run_ns = 0, m_lost_ns = 0, m_last_ratio = 1;
   std::size_t m_trials = 0;
   std::uint64_t m_windows_tried = 0;
   unsigned m_rested = 0, m_rest = k_first_rest;
   double m_settled_cost = 0;
-  unsigned m_changed = 0, m_windows_since_restart = 0, m_restart_rest = 1;
+  unsigned m_changed = 0; // windows in a row
+  std::vector<good_point> m_good; // of other phases, too; the newest last
+  std::vector<good_point> m_recalled; // to be compared, the last one first
+  bool m_searched = true; // since the last point was settled at
+  bool m_wants_search = false; // as soon as the last one is long enough ago
+  std::uint64_t m_windows = 0, m_searched_at = 0, m_search_rest = 0;
 };
 
 } // namespace rt

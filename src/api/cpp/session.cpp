@@ -303,6 +303,10 @@ struct session::state {
       say("back to the default, " + text_of(trials->present()) + ": it has become better by 2 %");
       keep(false);
       break;
+    case tuning_event::returned:
+      say("comes back to " + text_of(trials->present()) +
+          ": a unit of work costs something else now, as before");
+      break;
     case tuning_event::restarted:
       say("searches again: a unit of work costs something else now");
       break;

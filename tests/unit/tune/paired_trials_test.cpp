@@ -182,6 +182,49 @@ TEST(paired_trials, searches_again_when_the_program_has_changed) {
   EXPECT_EQ(m.tuner.present(), lattice_point{20});
 }
 
+/// Runs phases in turn, each with the best point of its number. Returns what the worst window of the
+/// last round cost of the best point's, the first windows of each phase left out.
+double worst_of_phases(machine &m, const std::vector<int> &best, int windows, int rounds,
+                       int left_out) {
+  double worst = 0;
+  for (int round = 0; round < rounds; ++round)
+    for (const int point : best) {
+      m.best_point = point;
+      for (int i = 0; i < windows; ++i) {
+        const double now = m.cost(m.tuner.present()[0]) / m.cost(point);
+        if (round == rounds - 1 && i >= left_out)
+          worst = std::max(worst, now);
+        m.window();
+      }
+    }
+  return worst;
+}
+
+TEST(paired_trials, comes_back_to_the_best_point_of_a_phase_that_comes_again) {
+  machine m(10, 4);
+  EXPECT_EQ(worst_of_phases(m, {4, 18}, 1500, 4, 10), 1.0) << "at once, and not by a search";
+  EXPECT_LE(m.count(event::restarted), 3) << "each phase is searched twice";
+  EXPECT_GE(m.count(event::returned), 4);
+}
+
+TEST(paired_trials, comes_back_in_four_phases_and_under_noise) {
+  machine m(10, 4);
+  m.noise = 0.02;
+  EXPECT_LE(worst_of_phases(m, {4, 18, 11, 0}, 4000, 5, 20), 1.11);
+  EXPECT_LE(m.lost_ns, 0.025 * m.run_ns);
+}
+
+TEST(paired_trials, a_program_that_changes_all_the_time_is_not_searched_all_the_time) {
+  machine m(10, 4);
+  for (int i = 0; i < 4000; ++i) {
+    m.best_point = static_cast<int>(m.random() % k_values);
+    for (int k = 0; k < 12; ++k)
+      m.window();
+  }
+  EXPECT_LE(m.count(event::restarted), 10);
+  EXPECT_LE(m.lost_ns, 0.025 * m.run_ns) << "what returns cost is part of the budget";
+}
+
 TEST(paired_trials, a_remembered_point_is_tried_before_it_is_trusted) {
   machine m(2, 12, {}, lattice_point{12});
   const int windows = m.until(event::settled);
