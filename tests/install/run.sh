@@ -134,6 +134,8 @@ oss_program() {
     fi
     expect "$1: weft_enable_oss with Clang $major" cmake-build/program
     expect "$1: weft_enable_oss in C with Clang $major" cmake-build/c_program
+    expect "$1: weft_enable_oss of several files with Clang $major" cmake-build/several
+    [ -n "$(find cmake-build -name 'cmake_pch.hxx.pch')" ] || fail "$1: several files of C++ share no precompiled header"
   done
   rm -rf cmake-build
   if cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER=g++ -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >log 2>&1; then
