@@ -55,6 +55,8 @@ int run(const options &o) {
   const std::vector<subject> subjects = chosen(o);
   if (o.what == mode::list)
     return list(subjects);
+  if (o.what == mode::pragmas)
+    require_pragma_programs(subjects, o.series);
   const std::string folder = o.out.empty() ? build_folder() + "/bench/granularity" : o.out;
   if (o.fresh)
     forget(folder);
@@ -73,7 +75,7 @@ int run(const options &o) {
   for (const std::string &name : work.absent())
     std::cerr
         << name
-        << " is absent (bench/peers/install fetches peers, and the target weft_apps_clang builds what --pragmas compares)\n";
+        << " is absent (bench/peers/install fetches peers, and the target weft_apps_clang builds weft:clang)\n";
   for (const std::string &failure : work.failures())
     std::cerr << failure << '\n';
   std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "")

@@ -42,6 +42,19 @@ std::string program(const std::string &app, const std::string &backend) {
   return build_folder() + (from_peers ? "/peers/bin/app-" : "/bin/app-") + app + "-" + backend;
 }
 
+void require_pragma_programs(const std::vector<subject> &subjects,
+                             const std::vector<std::string> &chosen) {
+  for (const subject &s : subjects)
+    for (const series &one : all_series()) {
+      const bool compared = one.name == "weft:clang" || one.name == "oss";
+      const bool named = std::find(chosen.begin(), chosen.end(), one.name) != chosen.end();
+      const std::string path = program(s.name, one.backend);
+      if ((chosen.empty() ? compared : named) && !std::filesystem::exists(path))
+        throw std::runtime_error("--pragmas compares " + path +
+                                 ", which is absent; build the target weft_apps_clang");
+    }
+}
+
 subject parse_description(const std::string &line) {
   subject s;
   try {

@@ -31,6 +31,10 @@ struct series {
 [[nodiscard]] const std::vector<series> &all_series();
 /// Returns the program of an application, which need not exist.
 [[nodiscard]] std::string program(const std::string &app, const std::string &backend);
+/// Throws std::runtime_error, which names the target that builds them, if a program is absent that
+/// --pragmas compares: the two of each application, or those of the chosen series.
+void require_pragma_programs(const std::vector<subject> &subjects,
+                             const std::vector<std::string> &chosen);
 /// Returns every application of the build, in alphabetical order. Throws std::runtime_error when
 /// one cannot describe itself.
 [[nodiscard]] std::vector<subject> find_subjects();

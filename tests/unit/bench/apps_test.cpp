@@ -4,6 +4,7 @@
 #include <driver/apps/curves.hpp>
 #include <driver/apps/record.hpp>
 #include <driver/apps/report.hpp>
+#include <driver/apps/subjects.hpp>
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,20 @@ TEST(apps_subjects, a_description_is_read_with_the_blanks_of_its_title) {
   EXPECT_EQ(s.sweep, (std::vector<long>{1, 2, 8}));
   EXPECT_EQ(s.title, "Dot product");
   EXPECT_THROW((void)parse_description("app=dot size=100 sweep= title=x\n"), std::runtime_error);
+}
+
+TEST(apps_subjects, an_absent_program_of_pragmas_is_named_before_anything_is_measured) {
+  const auto message = [](const std::vector<std::string> &series) -> std::string {
+    try {
+      require_pragma_programs({k_subject}, series);
+    } catch (const std::runtime_error &e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_TRUE(has(message({}), "app-toy-clang, which is absent; build the target weft_apps_clang"))
+      << message({});
+  EXPECT_TRUE(has(message({"oss"}), "app-toy-oss, which is absent")) << message({"oss"});
 }
 
 TEST(apps_record, what_was_written_is_found_by_the_next_one) {
