@@ -474,6 +474,8 @@ void get_by() {
 void run_join(detail::join_job &job) {
   task branch("join branch", job.parent);
   branch.confine(job.parent->confinement());
+  if (job.parent->has_meanwhile(detail::k_final) && !iteration_of(*job.parent))
+    branch.set(detail::k_final); // what it spawns runs in place, too
   branch.done_word.store(&job, std::memory_order_relaxed); // for reports: which job ends with it
   worker &w = *this_worker_or_null();
   w.current = &branch;

@@ -102,18 +102,31 @@ void taskyield() {
 
 namespace this_task {
 
-const char *label() noexcept {
+namespace {
+
+/// Returns the task whose code the caller is, or null: of a branch that another worker has taken, the task that has branched.
+const task *caller() noexcept {
   thread_context *e = this_thread_context();
-  return e && e->current ? label_of(*e->current) : "";
+  const task *t = e ? e->current : nullptr;
+  while (t && t->has(detail::k_implicit) && t->parent && !is_in_place(*t))
+    t = t->parent;
+  return t;
+}
+
+} // namespace
+
+const char *label() noexcept {
+  const task *t = caller();
+  return t ? label_of(*t) : "";
 }
 
 std::uint64_t cost() noexcept {
-  thread_context *e = this_thread_context();
-  if (!e || !e->current)
+  const task *t = caller();
+  if (!t)
     return 0;
-  if (is_in_place(*e->current))
-    return static_cast<const in_place_task *>(e->current)->cost;
-  const task_extra *x = peek_extra(*e->current);
+  if (is_in_place(*t))
+    return static_cast<const in_place_task *>(t)->cost;
+  const task_extra *x = peek_extra(*t);
   return x ? x->cost : 0;
 }
 

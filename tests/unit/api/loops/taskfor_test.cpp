@@ -269,6 +269,31 @@ TEST(taskfor, is_shared_by_workers_with_nothing_else_to_do) {
   EXPECT_EQ(inside, 2);
 }
 
+/// A worker that joins in is the task, too: a child of a final one has run when its spawn returns.
+TEST(taskfor, each_participant_has_the_label_the_cost_and_the_finality_of_the_task) {
+  for (const bool is_final : {false, true}) {
+    std::atomic<int> inside{0}, misnamed{0}, late{0}, not_final{0};
+    weft::taskfor(
+        weft::range(2),
+        [&](int) {
+          for (++inside; inside < 2;)
+            weft::taskyield();
+          misnamed +=
+              std::string(weft::this_task::label()) != "shared" || weft::this_task::cost() != 7;
+          not_final += !weft::this_task::in_final();
+          bool ran = false;
+          weft::spawn([&ran] { ran = true; }, weft::inout(ran));
+          late += is_final && !ran;
+          weft::taskwait();
+        },
+        weft::grain_size(1), weft::label("shared"), weft::cost(7), weft::final(is_final));
+    EXPECT_EQ(inside, 2);
+    EXPECT_EQ(misnamed, 0);
+    EXPECT_EQ(late, 0);
+    EXPECT_EQ(not_final, is_final ? 0 : 2);
+  }
+}
+
 TEST(taskfor, body_may_suspend_and_spawn) {
   std::atomic<int> children{0};
   bool all_there = false;
