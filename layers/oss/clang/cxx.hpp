@@ -26,6 +26,11 @@ bool names_global_variable(const clang::Token &token);
 /// Returns whether a name is that of a global or static pointer, in the same way.
 bool names_global_pointer(const clang::Token &token);
 
+/// @{ Returns whether only the children touch an item, or one of the items.
+bool is_weak(const item &it);
+bool has_weak_items(const pragma &parsed);
+/// @}
+
 /// Returns the names in an item, beside its base, that may be variables: in indices, extents, iterators.
 tokens names_beside_base(const item &it);
 

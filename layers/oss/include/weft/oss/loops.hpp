@@ -75,14 +75,31 @@ struct axis {
   }
 };
 
+namespace detail {
+/// Says whether a type is that of enumerators that are numbers.
+template <class Value>
+inline constexpr bool is_enumerator =
+    std::is_enum_v<Value> && std::is_convertible_v<Value, std::uint64_t>;
+template <class Value>
+inline constexpr bool is_count = std::is_integral_v<Value> || is_enumerator<Value>;
+/// Returns the number that an enumerator is; any other value as it is.
+template <class Value>
+constexpr auto number(Value value) noexcept {
+  if constexpr (is_enumerator<Value>)
+    return +value;
+  else
+    return value;
+}
+} // namespace detail
+
 /// @{ Returns the number of iterations that a clause gives.
 template <class Value>
-  requires std::is_integral_v<Value>
-[[nodiscard]] constexpr Value iterations_of(const Value &value) noexcept {
-  return value;
+  requires detail::is_count<Value>
+[[nodiscard]] constexpr auto iterations_of(const Value &value) noexcept {
+  return detail::number(value);
 }
 template <class Value>
-  requires(!std::is_integral_v<Value>)
+  requires(!detail::is_count<Value>)
 int iterations_of(const Value &)
 #ifdef __clang__
 #pragma clang diagnostic push
@@ -101,7 +118,7 @@ struct no_axis : axis<int> {};
 
 /// @{ Returns the values of `for (i = first; i < limit; i += step)`.
 template <class Index, class Limit, class Step>
-  requires(!std::is_integral_v<Index> || !std::is_integral_v<Limit> || !std::is_integral_v<Step>)
+  requires(!std::is_integral_v<Index> || !detail::is_count<Limit> || !detail::is_count<Step>)
 no_axis axis_of(const Index &, const Limit &, relation, const Step &);
 template <class Index, class Limit, class Step>
   requires std::is_integral_v<Index> && std::is_integral_v<Limit> && std::is_integral_v<Step>
@@ -123,6 +140,12 @@ template <class Index, class Limit, class Step>
   const std::uint64_t stride = up ? detail::bits_of(all.step) : 0 - detail::bits_of(all.step);
   all.count = (width - (included ? 0 : 1)) / stride + 1;
   return all;
+}
+template <class Index, class Limit, class Step>
+  requires(std::is_integral_v<Index> && detail::is_count<Limit> && detail::is_count<Step> &&
+           (detail::is_enumerator<Limit> || detail::is_enumerator<Step>))
+[[nodiscard]] axis<Index> axis_of(Index first, Limit limit, relation how, Step step) {
+  return axis_of(first, detail::number(limit), how, detail::number(step));
 }
 /// @}
 
