@@ -277,13 +277,17 @@ class task_writer {
       if (!m_chunk.empty())
         code << "; })";
       if (is_weak(*m_reductions.back().second) || iterates()) // its children would name another copy
-        code << "; " + name + ".place().must_be_itself()";
+        code << "; " + name + ".must_be_itself()";
       code << "; static_assert(::weft::oss::is_reduction<decltype(" + name +
                   ")>, \"#pragma oss: reduction '" + it.spelled +
                   "' is not declared for the type of this item; write '#pragma oss declare "
                   "reduction(" +
-                  it.spelled + " : type : combiner)'\"); const ::weft::oss::reduced_place " + name +
-                  "_place = " + name + ".place(); static_cast<void>(" + name + "_place);";
+                  it.spelled + " : type : combiner)'\"); const auto " + name + "_place = " + name;
+      if (it.plain)
+        code << ".variable(" << it.shape_free << ")";
+      else
+        code << ".place()";
+      code << "; static_cast<void>(" + name + "_place);";
       code.at(place);
     }
   }
@@ -377,13 +381,20 @@ class task_writer {
         m_locals += "[[maybe_unused]] auto &" + c.name + " = " + c.stand_in + ";";
         continue;
       }
+      if (c.how == captured::as::reduced && c.plain) { // by default or by name
+        if (parsed.by_default == defaults::none || parsed.by_default == defaults::shared) {
+          next();
+          code << c.reduction + "_place";
+        }
+        m_locals += "[[maybe_unused]] auto &" + c.name + " = " + c.reduction + "_place.get();";
+        continue;
+      }
       next();
       code.at(c.where); // an error about the variable belongs there
       const std::string holder = fresh("copy");
       const std::string how = c.how == captured::as::parameter ? "argument<" + c.reduction + ">("
                               : c.how == captured::as::copy    ? "copied("
                               : c.how == captured::as::by_type ? "copy_of_pointer("
-                              : c.plain                        ? "referred("
                                                                : "copied_if_pointer(";
       code << holder + " = ::weft::oss::" + how + c.name + ")";
       if (c.how == captured::as::reduced) {

@@ -53,11 +53,6 @@ template <class T>
 /// Tells of the type of a reference whether the object is a pointer.
 template <class T>
 inline constexpr bool refers_to_pointer = std::is_pointer_v<std::remove_reference_t<T>>;
-/// Returns a callable that returns a reference to the object.
-template <class T>
-[[nodiscard]] auto referred(T &object) noexcept {
-  return [&object]() -> T & { return object; };
-}
 /// Names the type of a private variable.
 template <class T>
 using own = std::remove_cv_t<std::remove_reference_t<T>>;

@@ -117,8 +117,8 @@ class reduced_place {
  public:
   reduced_place(const void *first, const void *named, std::ptrdiff_t count, std::size_t bytes,
                 bool in_place) noexcept
-      : m_first(first), m_named(named), m_count(count), m_bytes(bytes),
-        m_in_place(in_place) {} ///< of a clause, whose object is at `named` for the task's creator
+      : m_first(first), m_named(named), m_count(count), m_bytes(bytes), m_in_place(in_place) {
+  } ///< of a clause, whose object is at `named` for the task's creator
 
   /// Returns the variable as if the item were where the copy is: a pointer moves, any other
   /// variable is a reference.
@@ -137,20 +137,40 @@ class reduced_place {
                                        away);
   }
 
-  /// Throws where the item is the creator's copy: the children of a task without a copy would name that.
-  void must_be_itself() const {
-    if (m_first != m_named)
-      throw error(errc::invalid_argument,
-                  "a weakreduction or a taskiter of '#pragma oss' is below a reduction of the same "
-                  "item; give the task that it is in weakreduction, or the one below it reduction");
-  }
-
  private:
   const void *m_first;
   const void *m_named; // the copy that the creator of the task has, if it reduces the item, too
   std::ptrdiff_t m_count;
   std::size_t m_bytes;
   bool m_in_place; // ordered by bytes: the tasks come one after the other, and no loop is shared
+};
+
+/// Is the same for an item that is a variable as it is. It is two words, because a task keeps it.
+template <order Order, class Object>
+class reduced_variable {
+ public:
+  reduced_variable(Object &object, const void *first, const void *named) noexcept
+      : m_first(Order == order::by_bytes ? std::addressof(object) : first),
+        m_offset(Order == order::by_bytes
+                     ? 0
+                     : reinterpret_cast<std::uintptr_t>(std::addressof(object)) -
+                           reinterpret_cast<std::uintptr_t>(named)) {} ///< as of reduced_place
+
+  /// Returns the task's own variable.
+  [[nodiscard]] Object &get() const {
+    using element = std::remove_all_extents_t<Object>;
+    if constexpr (Order == order::by_bytes)
+      return *static_cast<Object *>(const_cast<void *>(m_first));
+    else
+      return *reinterpret_cast<Object *>(
+          reinterpret_cast<std::uintptr_t>(weft::v0::detail::reduction_copy(
+              m_first, sizeof(Object) / sizeof(element), sizeof(element))) +
+          m_offset);
+  }
+
+ private:
+  const void *m_first;
+  std::uintptr_t m_offset; // of the variable, in what the creator of the task reduces
 };
 
 namespace detail {
@@ -162,25 +182,33 @@ struct reduced {
   const void *named; // the place of `first` for the creator of the task
 };
 
-/// Returns what a task reduces: of a creator that reduces it, or more, the whole item, by its own name.
+/// Returns the whole item of a creator that reduces it, or more, by its own name.
 template <class T>
-reduced<T> origin_of(T *named, std::ptrdiff_t count) {
-  layer::reduced_object object{};
-  const std::size_t bytes = count > 0 ? static_cast<std::size_t>(count) * sizeof(T) : 0;
-  const layer::reduction_part part = layer::reduction_origin(named, bytes, &object);
-  if (part == layer::reduction_part::none)
-    return {named, count, named};
+[[gnu::noinline]] reduced<T> origin_in(T *named, layer::reduction_part part,
+                                       const layer::reduced_object &object) {
   if (part == layer::reduction_part::beyond)
     throw error(errc::invalid_argument,
                 "a reduction of '#pragma oss' reaches beyond the item that the task around it "
                 "reduces; name that item, or a part of it");
-  const auto away = reinterpret_cast<std::uintptr_t>(named) - reinterpret_cast<std::uintptr_t>(object.copy);
+  const auto away =
+      reinterpret_cast<std::uintptr_t>(named) - reinterpret_cast<std::uintptr_t>(object.copy);
   if (object.element_bytes != sizeof(T) || away % sizeof(T) != 0)
-    throw error(errc::invalid_argument,
-                "a reduction of '#pragma oss' has other elements than the item that the task around "
-                "it reduces; name whole elements of that item");
+    throw error(
+        errc::invalid_argument,
+        "a reduction of '#pragma oss' has other elements than the item that the task around "
+        "it reduces; name whole elements of that item");
   return {static_cast<T *>(object.address), static_cast<std::ptrdiff_t>(object.bytes / sizeof(T)),
           object.copy};
+}
+/// Returns what a task reduces.
+template <class T>
+reduced<T> origin_of(T *named, std::ptrdiff_t count) {
+  layer::reduced_object object;
+  const std::size_t bytes = count > 0 ? static_cast<std::size_t>(count) * sizeof(T) : 0;
+  const layer::reduction_part part = layer::reduction_origin(named, bytes, &object);
+  if (part != layer::reduction_part::none) [[unlikely]]
+    return origin_in(named, part, object);
+  return {named, count, named};
 }
 
 } // namespace detail
@@ -192,24 +220,39 @@ class reduction_item {
  public:
   reduction_item(T *named, std::ptrdiff_t count, access_mode mode)
       : reduction_item(detail::origin_of(named, count), mode) {} ///< of `count` elements
-  [[nodiscard]] const auto &clause() const noexcept { ///< for spawn
-    if constexpr (Order == order::by_address)
-      return m_clause;
-    else
-      return m_region;
+  [[nodiscard]] const auto &clause() const noexcept { return m_clause; } ///< for spawn
+  /// @{ Returns what the task needs: for any item, and for one that is a variable.
+  [[nodiscard]] reduced_place place() const noexcept {
+    return {m_what.first, m_what.named, m_what.count, sizeof(T), Order == order::by_bytes};
   }
-  [[nodiscard]] const reduced_place &place() const noexcept { return m_place; } ///< for the task
+  template <class Object>
+  [[nodiscard]] reduced_variable<Order, Object> variable(Object &object) const noexcept {
+    return {object, m_what.first, m_what.named};
+  }
+  /// @}
+  /// Throws where the item is the creator's copy: the children of a task without a copy would name that.
+  void must_be_itself() const {
+    if (m_what.first != m_what.named)
+      throw error(errc::invalid_argument,
+                  "a weakreduction or a taskiter of '#pragma oss' is below a reduction of the same "
+                  "item; give the task that it is in weakreduction, or the one below it reduction");
+  }
 
  private:
+  using clause_type =
+      std::conditional_t<Order == order::by_address, reduction_clause<T>, region_access>;
+  static clause_type clause_of_kind(const detail::reduced<T> &what, access_mode mode) noexcept {
+    if constexpr (Order == order::by_address)
+      return {what.first, what.count, detail::kind_of<T, Op>::ops,
+              detail::kind_of<T, Op>::k_declared ? what.first : nullptr, mode};
+    else
+      return {region(what.first, what.count), mode};
+  }
   reduction_item(const detail::reduced<T> &what, access_mode mode) noexcept
-      : m_clause(what.first, what.count, detail::kind_of<T, Op>::ops,
-                 detail::kind_of<T, Op>::k_declared ? what.first : nullptr, mode),
-        m_region{region(what.first, what.count), mode},
-        m_place(what.first, what.named, what.count, sizeof(T), Order == order::by_bytes) {}
+      : m_what(what), m_clause(clause_of_kind(what, mode)) {}
 
-  reduction_clause<T> m_clause;
-  region_access m_region;
-  reduced_place m_place;
+  detail::reduced<T> m_what;
+  clause_type m_clause;
 };
 template <order Order, class T>
 class reduction_item<Order, T, void> {
@@ -217,7 +260,14 @@ class reduction_item<Order, T, void> {
   reduction_item(T *first, std::ptrdiff_t, access_mode) noexcept
       : m_access(weft::v0::detail::access_to(*first, access_mode::inout)) {} ///< of nothing
   [[nodiscard]] const weft::access &clause() const noexcept { return m_access; } ///< an access
-  [[nodiscard]] reduced_place place() const noexcept { return {nullptr, nullptr, 0, 0, true}; } ///< none
+  [[nodiscard]] reduced_place place() const noexcept {
+    return {nullptr, nullptr, 0, 0, true};
+  } ///< none
+  template <class Object>
+  [[nodiscard]] reduced_variable<order::by_bytes, Object> variable(Object &object) const noexcept {
+    return {object, nullptr, nullptr};
+  } ///< none
+  void must_be_itself() const noexcept {} ///< nothing is reduced
 
  private:
   weft::access m_access;
