@@ -19,6 +19,9 @@ std::string name_of(const Token &token) { return token.getIdentifierInfo()->getN
 bool g_by_bytes = false;
 bool g_has_items_by_address = false;
 
+/// The variables that the tasks around the one that is read use themselves, of the outermost first. False: only if it is no pointer.
+std::vector<std::map<std::string, bool>> g_enclosing;
+
 /// Returns a name that no other pragma of the file uses.
 std::string fresh(const char *what) {
   static unsigned number = 0;
@@ -335,6 +338,32 @@ class task_writer {
       for (const Token &name : names_beside_base(it))
         if (used.contains(name_of(name)) && names_global_variable(name))
           add(name, captured::as::copy);
+    if (code.defines("WEFT_OSS_GCC"))
+      refuse_shared_outside([&](const Token &name) { return seen.contains(name_of(name)); });
+  }
+
+  /// GCC captures constants, too: inside of a task that uses a global variable itself, it would copy the variable. No parser tells that from a
+  /// local one, which is to be copied, so the task must say what it means.
+  template <class Named>
+  void refuse_shared_outside(const Named &named) {
+    std::set<std::string> given;
+    for (std::size_t i = 0; i < statement.size(); ++i) {
+      const Token &at = statement[i];
+      if (at.isNot(tok::identifier) || named(at) ||
+          (i > 0 && statement[i - 1].isOneOf(tok::period, tok::arrow, tok::coloncolon)))
+        continue;
+      const std::string name = name_of(at);
+      const std::string sentence = "variable '" + name +
+                                   "', which a task around this one uses itself, must be in shared or firstprivate of "
+                                   "this one: with --gcc a global variable looks like a local one";
+      for (const auto &names : g_enclosing)
+        if (const auto found = names.find(name); found != names.end() && given.insert(name).second) {
+          if (found->second)
+            code.refuse(at, sentence);
+          else
+            code << "static_assert(::weft::oss::refers_to_pointer<decltype((" + name + "))>, \"" + sentence + "\");";
+        }
+    }
   }
 
   /// Writes a reference to each variable that the task may use itself. The task's variable of that name is initialized with it: if the variable
@@ -683,6 +712,25 @@ bool orders_items_by_bytes(const writer &code) {
     return true;
   g_has_items_by_address = true;
   return false;
+}
+
+enclosing_task::enclosing_task(const pragma &of) {
+  std::map<std::string, bool> names;
+  for (const item &it : of.items)
+    if (it.base && !is_reduction(it))
+      names[name_of(*it.base)] |= it.plain;
+  for (const variable &v : of.variables)
+    if (v.sharing == clause_id::shared)
+      names[name_of(v.name)] = true;
+    else
+      names.erase(name_of(v.name));
+  g_enclosing.push_back(std::move(names));
+}
+
+void enclosing_task::leave() {
+  if (m_inside)
+    g_enclosing.pop_back();
+  m_inside = false;
 }
 
 bool is_weak(const item &it) { return row(it.mode).name.starts_with("weak"); }

@@ -26,6 +26,20 @@ bool names_global_variable(const clang::Token &token);
 /// Returns whether a name is that of a global or static pointer, in the same way.
 bool names_global_pointer(const clang::Token &token);
 
+/// Notes, while it lives, the variables that a task uses itself, for the tasks in its statement. Only GCC needs that.
+class enclosing_task {
+ public:
+  explicit enclosing_task(const pragma &of); ///< of the task's clauses
+  enclosing_task(const enclosing_task &) = delete;
+  enclosing_task &operator=(const enclosing_task &) = delete;
+  ~enclosing_task() { leave(); }
+  /// Ends it before.
+  void leave();
+
+ private:
+  bool m_inside = true;
+};
+
 /// @{ Returns whether only the children touch an item, or one of the items.
 bool is_weak(const item &it);
 bool has_weak_items(const pragma &parsed);

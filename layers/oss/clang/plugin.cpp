@@ -152,12 +152,14 @@ class oss_handler : public PragmaHandler {
     writer w(pp, oss.getLocation());
     statement_reader behind(pp);
     const quiet_captures quiet(pp, oss.getLocation(), behind.read);
+    enclosing_task around(*p);
     bool is_function = false;
     if (p->directive->behind != body::nothing &&
         !read_statement(pp, *p, behind, oss, is_function)) {
       put_back(pp, behind.read, behind);
       return;
     }
+    around.leave();
     if (is_function && pp.isMacroDefined("WEFT_OSS_GCC")) {
       report_error(pp, oss.getLocation(),
                    "a task function needs Clang: compile this file without --gcc, or write the "

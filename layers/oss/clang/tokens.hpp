@@ -100,6 +100,10 @@ class writer {
   [[nodiscard]] std::string file_and_line() const {
     return weft_oss::file_and_line(pp.getSourceManager(), m_place);
   }
+  /// Reports an error at a token of the user.
+  void refuse(const clang::Token &token, const std::string &text) const {
+    report_error(pp, token.getLocation(), text);
+  }
   /// Returns how the user has written a token.
   [[nodiscard]] std::string spelled(const clang::Token &token) const { return spelling(pp, token); }
   tokens out;
