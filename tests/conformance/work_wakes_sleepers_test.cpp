@@ -69,6 +69,58 @@ TEST_P(sleeping_workers, are_all_woken_by_a_task_that_spawns_and_does_not_return
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// Nests joins, whose second branches attend; the first branch of the innermost one begins with `leaf`.
+template <class Leaf>
+void nest(meeting &all, int branches, Leaf leaf) {
+  if (branches == 0) {
+    leaf();
+    return all.attend();
+  }
+  weft::join([&] { nest(all, branches - 1, leaf); }, [&] { all.attend(); });
+}
+
+TEST_P(sleeping_workers, are_all_woken_by_branches_behind_a_long_one) {
+  const test::environment settings{{"WEFT_WORKERS", "8"},
+                                   {"WEFT_SCHED_POLICY", GetParam().first},
+                                   {"WEFT_SPIN_US", GetParam().second}};
+  const test::ending end = test::in_process(settings, [] {
+    for (int round = 0; round < test::scaled(100, 10); ++round) {
+      if (round % 4 == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until they sleep
+      meeting all(8);
+      nest(all, 7, [] {});
+      ASSERT_TRUE(all.took_place()) << "round " << round;
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Branches that come while all workers are busy are found when these are not, though their owner is.
+TEST_P(sleeping_workers, find_branches_that_came_while_all_were_busy) {
+  const test::environment settings{{"WEFT_WORKERS", "8"},
+                                   {"WEFT_SCHED_POLICY", GetParam().first},
+                                   {"WEFT_SPIN_US", GetParam().second}};
+  const test::ending end = test::in_process(settings, [] {
+    for (int round = 0; round < test::scaled(50, 5); ++round) {
+      std::atomic<int> busy{0};
+      std::atomic<bool> nested{false};
+      for (int i = 0; i < 7; ++i)
+        weft::spawn([&] {
+          ++busy;
+          while (!nested)
+            std::this_thread::yield();
+        });
+      while (busy < 7)
+        std::this_thread::yield();
+      meeting all(8);
+      nest(all, 7, [&] { nested = true; });
+      ASSERT_TRUE(all.took_place()) << "round " << round;
+      weft::taskwait();
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 INSTANTIATE_TEST_SUITE_P(, sleeping_workers,
                          testing::Values(std::pair{"stealing", "20us"},
                                          std::pair{"stealing", "0us"},
