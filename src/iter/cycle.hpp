@@ -37,6 +37,10 @@
 //                 E and I2, a last round of the receiver before would have made the runner's round
 //                 the last, too. If the round is the last, it is the runner's own node, which is
 //                 taken from `left` after its tokens. So `left` is not zero, and the graph exists.
+//             I6  If u's one edge leads to v within a round, and no other edge enters v, u's token makes v
+//                 ready, unless v has had its last round. The runner of u may read that from v's
+//                 `rounds`: v's last round came before u's round (E). So it may begin v's round itself,
+//                 and pass on no token: v's `missing` stays what v's end stores anyway.
 // Orders      O1  missing is rearmed, relaxed: before the runner passes on its first token, which
 //                 publishes the store (I1, O2).
 //             O2  tokens: take_away, see task/countdown.hpp: the runner of the successor sees what
@@ -105,6 +109,17 @@ struct cycle {
     };
     unless(bug::cycle_rearmed_late, [&] { rearm(), notify(); }, [&] { notify(), rearm(); });
     return last && take_away(left, 1); // O3
+  }
+
+  /// Ends a round of node `self` as end() does, if `next` alone follows it, within the round, and
+  /// follows nothing else. Returns whether the caller must run a round of `next`; `over` is what
+  /// end() returns.
+  [[nodiscard]] WEFT_INLINE bool end_before(node &self, node &next, bool &over) noexcept {
+    const bool last = self.rounds.get() == 0;
+    self.missing.store(self.degree + (last ? 1 : 0), std::memory_order_relaxed); // O1
+    const bool goes = unless(bug::cycle_chain_outlives, next.rounds.get() != 0, true);
+    over = last && take_away(left, 1); // O3
+    return goes;
   }
 
   /// Ends the start: the caller has given away all nodes of the first round. Returns true if the

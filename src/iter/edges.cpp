@@ -2,6 +2,9 @@
 // From the accesses of recorded tasks to the edges of their graph.
 #include "iter/iteration.hpp"
 
+#include "task/recorded.hpp"
+#include "tune/in_place_types.hpp"
+
 #include <algorithm>
 
 namespace weft::inline v0 {
@@ -94,6 +97,22 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
+/// Marks the members of chains, unless tune.inline (or tune=off, sched.seed) lets none run as one.
+void iteration::find_chains(const std::vector<edge> &edges) noexcept {
+  const in_place_mode mode = g_in_place_mode.load(std::memory_order_relaxed);
+  if (mode == in_place_mode::never)
+    return;
+  for (const edge &e : edges) {
+    recorded_node &from = m_nodes[e.from], &to = m_nodes[e.to];
+    if (e.to_next_round || from.successor_count != 1 || to.degree != 1)
+      continue;
+    from.extent |= k_in_chain;
+    to.extent |= k_in_chain;
+    from.chain.goes_on = 1;
+    to.chain.tiny = mode == in_place_mode::always;
+  }
+}
+
 /// Moves tasks that were recorded late behind the others of their number.
 void iteration::put_in_place() {
   std::sort(m_tasks.begin(), m_tasks.end(), [](const recorded &a, const recorded &b) {
@@ -123,6 +142,7 @@ void iteration::build_edges(std::uint64_t rounds, bool controlled) {
                          std::memory_order_relaxed); // published with the first round
   }
   connect(edges);
+  find_chains(edges);
   for (std::size_t t = 0; t < m_tasks.size(); ++t)
     if (m_nodes[t].missing.load(std::memory_order_relaxed) == 0)
       m_first.push_back(&m_nodes[t]);

@@ -2,6 +2,7 @@
 // The life of recorded tasks.
 #include "iter/iteration.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/regions/region_scope.hpp"
@@ -240,7 +241,87 @@ void iteration::end_all() noexcept {
     events_are_over(owner);
 }
 
-runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept {
+namespace {
+
+// What is saved between two members is some 10 ns.
+constexpr std::uint32_t k_tiny_ns = 500;
+constexpr unsigned k_most_looks = 4; // the first ones find cold caches
+// Before the worker looks at other work again.
+constexpr int k_most_members = 16;
+
+constexpr unsigned k_unit_ns = 16, k_units = 1u << 24;
+std::uint32_t now_in_units() noexcept { return (now_ns() / k_unit_ns) % k_units; }
+
+/// Ends the measurement of a member, whose round has just ended. Whatever held it up counts, too.
+WEFT_COLD void note_size(chain_member &member) noexcept {
+  const std::uint32_t took = (now_in_units() - member.began) % k_units;
+  member.began = 0;
+  if (took <= k_tiny_ns / k_unit_ns)
+    member.tiny = 1;
+  else
+    ++member.looks;
+}
+
+/// Begins to measure the member that comes next, or lets it alone for good.
+WEFT_COLD void measure_next(chain_member &member, chain_member &next) noexcept {
+  if (next.looks == k_most_looks)
+    member.goes_on = 0;
+  else
+    next.began = now_in_units() | 1u; // 0: none has begun
+}
+
+/// Returns the member that runs at once after this one, which has just run; or null.
+WEFT_INLINE recorded_node *next_in_chain(const thread_context &here, recorded_node &node) noexcept {
+  if (node.chain.began != 0) [[unlikely]]
+    note_size(node.chain);
+  if (!node.chain.goes_on) {
+    if (node.chain.tiny || node.chain.looks == k_most_looks)
+      node.extent &= ~k_in_chain; // all is known: its end is a common one from now on
+    return nullptr;
+  }
+  auto &next = static_cast<recorded_node &>(**node.successors);
+  if (!next.chain.tiny) [[unlikely]] {
+    measure_next(node.chain, next.chain);
+    return nullptr;
+  }
+  // The thread's own stack goes first, and a round that is to be timed runs alone.
+  return here.own_frame.full() || here.time.until == 1 ? nullptr : &next;
+}
+
+/// Ends a round of a node that reduces or is a member of a chain, and runs the members that follow.
+WEFT_NOINLINE runnable *end_of_special(recorded_node &first, task *outer) noexcept {
+  recorded_node *node = &first;
+  iteration &whole = *first.whole;
+  for (int members = 1;; ++members) {
+    thread_context &here = *this_thread_context();
+    if ((node->extent & ~k_in_chain) != 0)
+      give_back_copies(*node->body);
+    recorded_node *const next = members < k_most_members ? next_in_chain(here, *node) : nullptr;
+    if (!next)
+      return pass_on(*node);
+    bool over = false;
+    if (!whole.end_before(*node, *next, over)) [[unlikely]] {
+      if (over)
+        whole.finish();
+      return nullptr;
+    }
+    node = next;
+    announce(*node);
+    --here.time.until;
+    count(here.counts->rounds);
+    count(here.counts->successors);
+    task &t = *node->body;
+    here.current = &t;
+    if (whole.begin(*node, whole.cancelled())) [[likely]]
+      run_whole(t);
+    if (!ends_fast(t)) [[unlikely]]
+      return end_round(t, outer);
+    this_thread_context()->current = outer; // the thread may have changed
+  }
+}
+
+template <bool Alone>
+WEFT_INLINE runnable *execute_round(thread_context &here, recorded_node &node) noexcept {
   iteration &whole = *node.whole;
   task &t = *node.body;
   task *const outer = here.current;
@@ -250,14 +331,27 @@ runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept {
   if (!ends_fast(t)) [[unlikely]]
     return end_round(t, outer);
   this_thread_context()->current = outer; // the thread may have changed
-  if (node.extent != 0) [[unlikely]]
-    give_back_copies(t);
+  if (node.extent != 0) [[unlikely]] {
+    if (!Alone)
+      return end_of_special(node, outer);
+    if ((node.extent & ~k_in_chain) != 0)
+      give_back_copies(t);
+  }
   return pass_on(node);
+}
+
+} // namespace
+
+runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept {
+  return execute_round<false>(here, node);
+}
+runnable *execute_recorded_alone(thread_context &here, recorded_node &node) noexcept {
+  return execute_round<true>(here, node);
 }
 
 runnable *execute_recorded_in_place(thread_context &here, recorded_node &node) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
-  runnable *next = execute_recorded(here, node);
+  runnable *next = execute_recorded_alone(here, node);
   *this_thread_context()->exceptions = outer;
   return next;
 }

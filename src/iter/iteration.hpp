@@ -17,9 +17,19 @@
 namespace weft::inline v0 {
 namespace rt {
 
+/// Describes a member of a chain: nodes of which each follows the one before alone, within the round,
+/// and follows nothing else. Only its runner, and the runner of the one before, use it.
+struct chain_member {
+  std::uint32_t began : 24 = 0; // when it is measured: in 16 ns
+  std::uint32_t looks : 3 = 0; // rounds that were measured, and took too long
+  std::uint32_t goes_on : 1 = 0; // a member follows
+  std::uint32_t tiny : 1 = 0; // so short that what comes between it and the one before counts
+};
+
 /// Represents a recorded task for the scheduler. Its extent is the number of accesses of the body
-/// that reduce; see known_accesses().
+/// that reduce, see known_accesses(), and k_in_chain.
 struct recorded_node : cycle_node<real_atomics> {
+  chain_member chain;
   task *body = nullptr;
   iteration *whole = nullptr;
 };
@@ -121,6 +131,7 @@ class iteration : public cycle<real_atomics> {
   [[nodiscard]] std::vector<edge> conflicts();
   [[nodiscard]] std::vector<edge> under_control();
   void connect(const std::vector<edge> &edges);
+  void find_chains(const std::vector<edge> &edges) noexcept;
 
   task &m_owner;
   const std::atomic<bool> &m_cancelled;
@@ -137,9 +148,12 @@ class iteration : public cycle<real_atomics> {
   std::exception_ptr m_error;
 };
 
-/// Runs a round of a recorded task, or skips it, and does all that follows from its end. Returns a
-/// node that the caller must run or enqueue, or null.
+/// Runs a round of a recorded task, or skips it, and does all that follows from its end; in a chain
+/// also the rounds of the next members, while these are tiny. Returns a node that the caller must run
+/// or enqueue, or null.
 [[nodiscard]] runnable *execute_recorded(thread_context &here, recorded_node &node) noexcept;
+/// Does the same for one round.
+[[nodiscard]] runnable *execute_recorded_alone(thread_context &here, recorded_node &node) noexcept;
 /// Does the same on the stack of a frame of the current task.
 [[nodiscard]] runnable *execute_recorded_in_place(thread_context &here,
                                                   recorded_node &node) noexcept;

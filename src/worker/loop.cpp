@@ -74,7 +74,7 @@ runnable *timed(worker &w, const task &body, F run) noexcept {
 
 WEFT_COLD runnable *execute_round_timed(worker &w, runnable &item) noexcept {
   auto &node = static_cast<recorded_node &>(item);
-  return timed(w, *node.body, [&] { return execute_recorded(w, node); });
+  return timed(w, *node.body, [&] { return execute_recorded_alone(w, node); });
 }
 
 /// Runs a task, and its immediate successors.

@@ -21,7 +21,9 @@ struct edge {
 
 /// Has threads that take ready nodes from a pool. `Shape` says which nodes there are, what each
 /// does, and which one stops the graph.
-template <int Threads, class Shape>
+/// With Chains the first thread runs a node at once that alone follows another one, and follows nothing
+/// else; the other threads take it by its token.
+template <int Threads, class Shape, bool Chains = false>
 struct cycles {
   static constexpr int threads = Threads;
   static constexpr int nodes = Shape::nodes;
@@ -29,6 +31,7 @@ struct cycles {
   struct numbered : cycle_node<P> {
     int number = 0;
     int runs = 0; // of the runner
+    numbered *alone = nullptr; // follows this one alone
   };
   struct graph : cycle<P> {
     numbered all[nodes];
@@ -65,6 +68,10 @@ struct cycles {
         }
       }
     }
+    for (const edge &e : Shape::edges)
+      if (numbered &from = whole->all[e.from], &to = whole->all[e.to];
+          Chains && !e.to_next_round && from.successor_count == 1 && to.degree == 1)
+        from.alone = &to;
     whole->left.store(nodes + 1, std::memory_order_relaxed);
   }
 
@@ -103,6 +110,15 @@ struct cycles {
         ++n->runs;
         if (g.shape.body(n->number, n->runs))
           g.stop.store(true, std::memory_order_relaxed);
+      }
+      if (n->alone && t == 0) {
+        numbered *const follower = n->alone;
+        bool last = false;
+        n = g.end_before(*n, *follower, last) ? follower : nullptr;
+        expect(!last || !n, "a graph that is over has no further round");
+        if (last)
+          end(t);
+        continue;
       }
       numbered *next = nullptr;
       const bool last = g.end(*n, [&](cycle_node<P> &r) {
@@ -244,6 +260,44 @@ struct stopped_from_outside {
   }
 };
 
+/// Has a chain of three nodes, the last of which is followed by the first in the next round.
+struct chain {
+  static constexpr int nodes = 3;
+  static constexpr std::uint64_t rounds = 2;
+  static constexpr edge edges[] = {{0, 1, false}, {1, 2, false}, {2, 0, true}};
+  model_var<int> data{0};
+  bool body(int number, int round) {
+    expect(data.get() == 3 * (round - 1) + number, "in the order of the data");
+    data.set(data.get() + 1);
+    return false;
+  }
+  static void check(const int (&runs)[nodes]) {
+    for (int n : runs)
+      expect(n == 2, "all rounds are run");
+  }
+};
+/// Lets a node without neighbours stop a chain.
+struct chain_stopped {
+  static constexpr int nodes = 4;
+  static constexpr std::uint64_t rounds = 3;
+  static constexpr edge edges[] = {{0, 1, false}, {1, 2, false}, {2, 0, true}};
+  model_var<int> data{0};
+  bool body(int number, int) {
+    if (number < 3)
+      data.set(data.get() + 1);
+    return number == 3;
+  }
+  static void check(const int (&runs)[nodes]) {
+    expect(runs[3] == 1, "who stops begins no further round");
+    expect(runs[2] <= runs[1] && runs[1] <= runs[0] && runs[0] <= runs[2] + 1, "in order");
+  }
+};
+
+const passes<cycles<2, pair, true>> c7{"cycle_chain_pair"};
+const passes<cycles<2, chain, true>> c8{"cycle_chain_of_three"};
+const passes<cycles<2, chain_stopped, true>> c9{"cycle_chain_stopped"};
+const passes<cycles<2, stopped_from_outside, true>> c10{"cycle_chain_stopped_from_outside"};
+const passes<cycles<2, crossed, true>> c11{"cycle_chain_crossed"};
 const passes<cycles<2, pair>> c1{"cycle_pair"};
 const passes<cycles<2, fan>> c2{"cycle_fan"};
 const passes<cycles<2, crossed>> c3{"cycle_crossed"};
