@@ -626,11 +626,21 @@ void random_work_in_epochs_does_what_an_oracle_says(job_rank &job) {
   }
 }
 
-/// The last case: rank 0 ends while rank 1 makes no progress.
+/// The last case: rank 0 ends while rank 1 makes no progress. In flight are a flush, which the engine has begun
+/// and rank 1 would have to answer, and messages for which the queue to rank 1 has no place.
 void an_ended_transport_closes_what_is_in_flight(job_rank &job) {
   const flag_file flag("end");
   if (job.rank() == 0)
     flag.clear();
+  std::vector<std::uint64_t> there(1, 0);
+  const auto key = job.share(job.at().add_memory(there.data(), 8))[1];
+  const std::uint64_t one = 1;
+  if (job.rank() == 0) { // the memory is known then
+    test_operation first;
+    put(first, 1, key, 0, &one, 8);
+    LOOK(job.run(first) == outcome::done);
+    LOOK(job.flush(1) == outcome::done);
+  }
   job.expect();
   job.meet();
   const std::string text = "x";
@@ -646,14 +656,27 @@ void an_ended_transport_closes_what_is_in_flight(job_rank &job) {
     }
   } else if (job.rank() == 0) {
     wait_for_held(job);
-    std::deque<test_operation> all(1000);
+    test_operation notified, flushed;
+    put(notified, 1, key, 0, &one, 8);
+    notified.what = action::put_notify;
+    notified.count = 1;
+    only(flushed, action::flush, 1);
+    job.submit(notified);
+    job.submit(flushed);
+    LOOK(job.finish(notified) == outcome::done);
+    std::deque<test_operation> all(std::stoul(weft::layer::setting("net.queue")) + 500);
     for (auto &op : all) {
       message(op, 1, 1, text);
       job.submit(op);
     }
+    for (int i = 0; i < 200; ++i)
+      job.at().progress(64);
+    LOOK(!flushed.is_over());
+    LOOK(!all.back().is_over());
     job.close();
+    LOOK(flushed.times == 1 && flushed.result == outcome::closed);
     for (const auto &op : all)
-      LOOK(op.times == 1);
+      LOOK(op.times == 1 && (op.result == outcome::closed || op.result == outcome::done));
     LOOK(all.back().result == outcome::closed);
     flag.set();
   }

@@ -428,6 +428,23 @@ void loss(net::team &team, bool goes_on) {
   std::printf("rank %d goes on\n", team.rank());
 }
 
+/// Meets again and again, until the job loses a rank.
+void rounds(net::team &team) {
+  team.barrier();
+  if (team.rank() == 0) {
+    std::printf("all ranks meet\n");
+    std::fflush(stdout);
+  }
+  try {
+    for (;;)
+      team.barrier();
+  } catch (const net::lost_rank &e) {
+    std::fprintf(stderr, "%d: %s\n", team.rank(), e.what());
+  }
+  for (;;) // the job ends it
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -445,6 +462,8 @@ int main(int argc, char **argv) {
         queued(team);
       else if (what == "loss" || what == "loss-continue")
         loss(team, what != "loss");
+      else if (what == "rounds")
+        rounds(team);
       else if (what == "throw" && team.rank() == 1)
         throw std::runtime_error("rank 1 has enough");
       else if (what == "exit" && team.rank() == 1)
