@@ -132,6 +132,11 @@ void nested(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   CHECK(lpf_rehook(ctx, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
 }
 
+/// Has a superstep of a context within that of `traced`, which has superstep 1 as well.
+void within(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
 /// Has copies of all kinds for a trace: to the next process, and from it.
 void traced(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
   std::vector<std::uint64_t> from(1000, pid), to(1000), got(1000);
@@ -165,6 +170,7 @@ void traced(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
   weft::taskwait();
   CHECK(talpf_put(ctx, source, 0, 0, target, 0, 16, LPF_MSG_DEFAULT) == LPF_SUCCESS);
   CHECK(talpf_sync(ctx, LPF_SYNC_CACHED) == LPF_SUCCESS); // process 0 acknowledges
+  CHECK(lpf_rehook(ctx, &within, LPF_NO_ARGS) == LPF_SUCCESS);
   // Processes within a process send no message between those of the job.
   CHECK(lpf_exec(ctx, 2, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
 }

@@ -4,11 +4,15 @@
 #include "support/made_trace.hpp"
 #include "support/process.hpp"
 
+#include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <spawn.h>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -155,6 +159,28 @@ TEST_F(rank_traces, a_record_of_a_send_that_came_late_has_the_time_of_its_begin)
        R"x("id":1,"pid":0,"tid":20000,"ts":1.000})x", R"x("id":1,"pid":1,"tid":20001,"ts":2.000})x"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(text.find(R"x("ts":0.500)x"), std::string::npos) << text;
+}
+
+// Contexts that are made in each other have supersteps of the same numbers, with a mark above 24 bits.
+TEST_F(rank_traces, supersteps_of_several_contexts_are_told_apart) {
+  const std::vector<std::string> names{"lpf_sync"};
+  made_trace zero(trace_level::tasks, names), one(trace_level::tasks, names);
+  for (auto *const made : {&zero, &one})
+    made->about.place = {made == &zero ? 0 : 1, 2, "j0b", "node", 0, 0};
+  constexpr std::uint32_t k_outer = 0x12000002, k_inner = 0x34000002;
+  zero.put(1'000, on::send, 0, 1, word_of_message(0, 1, k_outer), size_of_message(40, 1))
+      .put(2'000, on::send, 0, 1, word_of_message(0, 1, k_inner), size_of_message(48, 2));
+  one.put(3'000, on::arrived, 0, 1, word_of_message(1, 0, k_inner), 3'000)
+      .put(4'000, on::arrived, 0, 1, word_of_message(1, 0, k_outer), 4'000);
+  ASSERT_TRUE(export_both(zero, one, "chrome").exited(0));
+  const std::string text = exported();
+  for (const char *part :
+       {R"x("id":1,"pid":0,"tid":20000,"ts":2.000})x",
+        R"x("id":1,"pid":1,"tid":20001,"ts":3.000})x",
+        R"x("id":2,"pid":0,"tid":20000,"ts":1.000})x",
+        R"x("id":2,"pid":1,"tid":20001,"ts":4.000})x",
+        R"x("name":"lpf_sync 2 to rank 1: 40 bytes")x", R"x("name":"lpf_sync 2 from rank 0")x"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
 TEST_F(rank_traces, messages_of_lpf_are_linked_by_name_and_superstep) {
@@ -326,6 +352,54 @@ TEST_F(rank_traces, even_work_is_said_and_the_page_has_the_common_name) {
   EXPECT_FALSE(end.printed("Messages")) << end;
   EXPECT_NE(text_in(m_out.root() + "/heat.ranks.html").find("<a href=\"heat.31.html\">rank 1 of 2"),
             std::string::npos);
+}
+
+namespace {
+
+/// Runs a program without its output, and returns how much memory it has had at most, in kB; -1 when it has failed.
+long memory_of(const std::vector<std::string> &command) {
+  std::vector<char *> words;
+  for (const std::string &word : command)
+    words.push_back(const_cast<char *>(word.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, words[0], &quiet, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&quiet);
+  int status = 0;
+  rusage used{};
+  if (failed != 0 || wait4(child, &status, 0, &used) != child || status != 0)
+    return -1;
+  return used.ru_maxrss;
+}
+
+} // namespace
+
+// A timeline of ten workers has 600,000 cells, 9.6 MB: of all ranks there are no more.
+TEST_F(rank_traces, a_report_of_many_ranks_keeps_no_tables_of_each) {
+  constexpr int k_ranks = 14;
+  std::vector<std::string> command{m_weft, "report"};
+  std::vector<long> used;
+  for (int rank = 0; rank != k_ranks; ++rank) {
+    auto made = of_rank(rank, 0, 0);
+    made.about.place.size = k_ranks;
+    for (unsigned slot = 0; slot != 10; ++slot)
+      made.put(1'000 + slot, on::begin, slot + 1, k_put, 1, 0, slot)
+          .put(3'000 + slot, on::end, slot + 1, k_put, 1, 0, slot);
+    const std::string folder = m_out.root() + "/heat." + std::to_string(30 + rank);
+    ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+    made.write(folder);
+    command.push_back(folder);
+    if (rank == 1 || rank + 1 == k_ranks)
+      used.push_back(memory_of(command));
+  }
+  ASSERT_GT(used[0], 0);
+  ASSERT_GT(used[1], 0);
+  EXPECT_LT(used[1] - used[0], 50'000) << "kB more for twelve ranks more";
+  const std::string page = text_in(m_out.root() + "/heat.ranks.html");
+  EXPECT_NE(page.find("\"13: "), std::string::npos) << "a track of the last rank";
 }
 
 namespace {
@@ -521,5 +595,84 @@ TEST_F(job_paths, count_the_idle_time_of_workers_alone) {
   }
   const auto end = report(zero, one);
   EXPECT_TRUE(end.printed("Workers idle for 20 % of their time at rank 0, and for 20 % at rank 0.\n"))
+      << end;
+}
+
+// A task that begins on its creator's worker at the tick of its creation was not let go on by itself.
+TEST_F(job_paths, go_on_at_the_creator_of_a_task_that_begins_at_once) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  zero.put(1'000, on::begin, 7, k_stencil).put(1'500, on::end, 7, k_stencil);
+  one.put(1'000, on::begin, 5, k_answer)
+      .put(2'000, on::create, 6, k_stencil, 5)
+      .put(2'000, on::end, 5, k_answer)
+      .put(2'000, on::begin, 6, k_stencil, 5)
+      .put(9'000, on::end, 6, k_stencil);
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed(
+      "The critical path takes 8.0 us: 100 % of it is computing, 0 % waiting for 0 messages, and 0 % the runtime.\n"))
+      << end;
+  expect_rows({"|'stencil' at rank 1|1|7.0 us|87.5 %", "|'other' at rank 1|1|1.0 us|12.5 %"});
+}
+
+// A thread of LPF stands still from 1 us to 9 us; what else it waited for meanwhile lies in that.
+TEST_F(job_paths, find_the_longer_of_two_pauses_that_lie_in_each_other) {
+  made_trace zero(trace_level::graph, {"main", "lpf_sync"});
+  made_trace one(trace_level::graph, {"main", "lpf_sync"});
+  for (auto *const made : {&zero, &one})
+    made->about.place = {made == &zero ? 0 : 1, 2, "j0b", "node", 0, 0};
+  zero.put(1'000, on::root, 1, 1)
+      .put(8'500, on::send, 1, 2, word_of_message(0, 1, 3), size_of_message(40, 2))
+      .put(8'600, on::end, 1, 1);
+  one.put(500, on::root, 1, 1)
+      .put(1'000, on::awaits, 1, 2, word_of_message(1, UINT16_MAX, 3), 1)
+      .put(3'000, on::waited, 1, 0, 2'000)
+      .put(4'000, on::suspend, 1, 0, 3, 0)
+      .put(5'000, on::resume, 1)
+      .put(9'000, on::arrived, 1, 2, word_of_message(1, 0, 3), 9'000)
+      .put(9'700, on::waited, 1, 0, 9'500)
+      .put(10'000, on::end, 1, 1);
+  const auto end = report(zero, one);
+  // 0.3 and 0.5 us of rank 1, with a pause between them, 0.5 on the way, 7.5 us of rank 0.
+  EXPECT_TRUE(end.printed(
+      "The critical path takes 9.0 us: 92 % of it is computing, 6 % waiting for 1 message, and 2 % the runtime.\n"))
+      << end;
+  expect_rows({"|'main' at rank 0|1|7.5 us|83.3 %", "|'main' at rank 1|2|800 ns|8.9 %"});
+}
+
+// Of a message from a rank without a trace of its send, the path does not know where it came from.
+TEST_F(job_paths, stay_at_a_rank_when_the_sender_is_not_known) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  zero.put(1'000, on::begin, 7, k_stencil).put(1'500, on::end, 7, k_stencil);
+  one.put(1'000, on::begin, 5, k_answer)
+      .put(1'900, on::awaits, 5, k_come, word_of_message(1, 0, 9), 1)
+      .put(2'000, on::suspend, 5, 0, 12, 0)
+      .put(2'000, on::begin, 6, k_stencil)
+      .put(4'000, on::end, 6, k_stencil)
+      .put(5'000, on::arrived, 0, k_come, word_of_message(1, 0, 9), 5'000)
+      .put(6'000, on::resume, 5)
+      .put(9'000, on::end, 5, k_answer);
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed(
+      "The critical path takes 8.0 us: 75 % of it is computing, 0 % waiting for 0 messages, and 25 % the runtime.\n"))
+      << end;
+  expect_rows({"|'other' at rank 1|2|4.0 us|50.0 %", "|'stencil' at rank 1|1|2.0 us|25.0 %"});
+}
+
+// Clocks that are wrong by their doubt: two messages that were sent and came at one time, each behind the other.
+TEST_F(job_paths, end_where_two_messages_are_behind_each_other) {
+  auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+  for (auto *const made : {&zero, &one}) {
+    const int own = made == &zero ? 0 : 1, other = 1 - own;
+    made->put(1'000, on::begin, 5, k_answer)
+        .put(1'900, on::awaits, 5, k_come, word_of_message(own, other, 9), 1)
+        .put(2'000, on::suspend, 5, 0, 12, 0)
+        .put(3'000, on::arrived, 0, k_come, word_of_message(own, other, 9), 3'000)
+        .put(3'000, on::resume, 5)
+        .put(3'000, on::send, 5, k_sent, word_of_message(own, other, 9), size_of_message(8, 1))
+        .put(own == 0 ? 4'000 : 5'000, on::end, 5, k_answer);
+  }
+  const auto end = report(zero, one);
+  EXPECT_TRUE(end.printed(
+      "The critical path takes 2.0 us: 100 % of it is computing, 0 % waiting for 0 messages, and 0 % the runtime.\n"))
       << end;
 }

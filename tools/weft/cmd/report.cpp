@@ -398,11 +398,11 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
   const std::vector<message_mark> messages = traces.read_messages();
   const std::vector<rank_pair> pairs = pairs_of(messages);
   std::vector<rank_row> ranks;
-  std::vector<report_data> all;
+  std::vector<rank_tracks> all; // of a rank's report no more stays
+  const std::size_t columns = columns_of_job(traces);
   for (std::size_t i = 0; i != traces.count(); ++i) {
     trace_reader &r = traces.at(i);
-    all.push_back(analyse(r));
-    const report_data &d = all.back();
+    report_data d = analyse(r);
     const std::string own_page = folders[i] + ".html";
     if (own_page == output)
       return usage_error("'" + output + "' is the page of one rank; give --output another name");
@@ -418,6 +418,7 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
             .lexically_relative(absolute(std::filesystem::path(output)).parent_path());
     ranks.push_back({traces.name_of(i), r.about().place.rank, link.string(), d.workers, d.tasks,
                      d.duration_ns, d.task_ns, d.idle_ns});
+    all.push_back(take_tracks(d, columns));
   }
   std::ranges::sort(ranks, {}, &rank_row::rank);
   std::vector<std::string> findings = findings_of_ranks(ranks);

@@ -62,7 +62,8 @@ std::vector<share_of_path> shares_of(const rank_traces &traces, const job_path &
 
 std::string time_text(std::int64_t ns) { return duration(static_cast<double>(ns)); }
 
-/// Adds a part of a rank's track to a track of the job, whose columns are `width` ns each.
+/// Adds the cells of a rank's track to those of a track of the job, which are `width` ns each. The number of a
+/// type is its place in `types`.
 void add_cells(const std::vector<cell> &from, double begin, double from_width, double width,
                const std::vector<std::uint16_t> &types, std::vector<cell> &to) {
   std::vector<float> most(to.size(), 0.0F);
@@ -81,7 +82,7 @@ void add_cells(const std::vector<cell> &from, double begin, double from_width, d
       to[at].away += one.away * part;
       if (one.tasks * part > most[at]) {
         most[at] = one.tasks * part;
-        to[at].type = types[one.type];
+        to[at].type = one.type < types.size() ? types[one.type] : one.type;
       }
     }
   }
@@ -156,56 +157,74 @@ std::string path_tables(rank_traces &traces, const job_path &path) {
          "The runtime has the rest: until a worker runs what could run.</p>";
 }
 
-report_data timeline_of(rank_traces &traces, const std::vector<report_data> &ranks,
-                        const job_path &path) {
-  report_data all;
-  double first = 0, last = 1;
+std::size_t columns_of_job(const rank_traces &traces) {
   std::size_t tracks = 0;
-  for (std::size_t i = 0; i != ranks.size(); ++i) {
-    const double begin = ranks[i].begin_ns + static_cast<double>(traces.shift(i));
-    first = i == 0 ? begin : std::min(first, begin);
-    last = i == 0 ? begin + ranks[i].duration_ns : std::max(last, begin + ranks[i].duration_ns);
-    tracks += ranks[i].tracks.size();
+  for (std::size_t i = 0; i != traces.count(); ++i)
+    tracks += traces.at(i).slots().size();
+  return columns_of(tracks);
+}
+
+rank_tracks take_tracks(report_data &rank, std::size_t columns) {
+  rank_tracks kept;
+  kept.begin_ns = rank.begin_ns;
+  kept.duration_ns = rank.duration_ns;
+  kept.names = std::move(rank.track_names);
+  for (const type_row &row : rank.types)
+    kept.types.emplace_back(row.name, row.exec_ns);
+  if (rank.columns <= columns) {
+    kept.cells = std::move(rank.tracks);
+    return kept;
   }
-  all.duration_ns = std::max(last - first, 1.0);
-  all.columns = columns_of(tracks);
-  const double width = all.duration_ns / static_cast<double>(all.columns);
-  // Types by name, those with most time first.
+  for (const std::vector<cell> &track : rank.tracks)
+    add_cells(track, 0, rank.duration_ns / static_cast<double>(rank.columns),
+              rank.duration_ns / static_cast<double>(columns), {},
+              kept.cells.emplace_back(columns));
+  rank.tracks = {};
+  return kept;
+}
+
+namespace {
+
+/// Names all types of the ranks, those with most time first.
+std::vector<type_row> types_of(const std::vector<rank_tracks> &ranks) {
   std::map<std::string, double> time;
-  for (const report_data &rank : ranks)
-    for (const type_row &row : rank.types)
-      time[row.name] += row.exec_ns;
+  for (const rank_tracks &rank : ranks)
+    for (const auto &[name, ns] : rank.types)
+      time[name] += ns;
+  std::vector<type_row> types;
   for (const auto &[name, ns] : time)
-    all.types.emplace_back().name = name;
-  std::ranges::sort(all.types, [&time](const type_row &a, const type_row &b) {
+    types.emplace_back().name = name;
+  std::ranges::sort(types, [&time](const type_row &a, const type_row &b) {
     return std::tuple(-time[a.name], a.name) < std::tuple(-time[b.name], b.name);
   });
-  std::map<std::string, std::uint16_t> numbers;
-  for (std::size_t t = 0; t != all.types.size(); ++t)
-    numbers.emplace(all.types[t].name, static_cast<std::uint16_t>(t));
-  std::vector<std::size_t> order(ranks.size()), first_track(ranks.size());
-  for (std::size_t i = 0; i != order.size(); ++i)
-    order[i] = i;
-  std::ranges::sort(order, {}, [&traces](std::size_t i) { return rank_of(traces, i); });
-  for (const std::size_t i : order) {
-    const report_data &rank = ranks[i];
-    first_track[i] = all.tracks.size();
-    std::vector<std::uint16_t> types(k_trace_types, UINT16_MAX);
-    for (std::size_t t = 0; t != types.size(); ++t)
-      if (const auto found = numbers.find(traces.at(i).type_name(static_cast<std::uint16_t>(t)));
-          found != numbers.end())
-        types[t] = found->second;
-    for (std::size_t k = 0; k != rank.tracks.size(); ++k) {
-      all.track_names.push_back(std::to_string(rank_of(traces, i)) + ": " + rank.track_names[k]);
-      all.tracks.emplace_back(all.columns);
-      add_cells(rank.tracks[k], rank.begin_ns + static_cast<double>(traces.shift(i)) - first,
-                rank.duration_ns / static_cast<double>(rank.columns), width, types,
-                all.tracks.back());
-    }
+  return types;
+}
+
+/// Adds the tracks of a rank to those of the job, which began at `first`.
+void add_tracks(const trace_reader &reader, const rank_tracks &rank, double begin,
+                const std::map<std::string, std::uint16_t> &numbers, report_data &all) {
+  std::vector<std::uint16_t> types(k_trace_types, UINT16_MAX);
+  for (std::size_t t = 0; t != types.size(); ++t)
+    if (const auto found = numbers.find(reader.type_name(static_cast<std::uint16_t>(t)));
+        found != numbers.end())
+      types[t] = found->second;
+  const double width = all.duration_ns / static_cast<double>(all.columns);
+  for (std::size_t k = 0; k != rank.cells.size(); ++k) {
+    all.track_names.push_back(std::to_string(reader.about().place.rank) + ": " + rank.names[k]);
+    all.tracks.emplace_back(all.columns);
+    const std::vector<cell> &cells = rank.cells[k];
+    add_cells(cells, begin, rank.duration_ns / static_cast<double>(cells.size()), width, types,
+              all.tracks.back());
   }
+}
+
+/// Adds the bodies of the path, the longest of them where there are many.
+void add_path(const rank_traces &traces, const std::vector<rank_tracks> &ranks,
+              const job_path &path, const std::vector<std::size_t> &first_track, double first,
+              report_data &all) {
   std::vector<const path_part *> bodies;
   for (const path_part &part : path.parts)
-    if (part.what == path_part::computing && part.slot < ranks[part.trace].tracks.size())
+    if (part.what == path_part::computing && part.slot < ranks[part.trace].cells.size())
       bodies.push_back(&part);
   if (bodies.size() > k_most_bodies) {
     std::ranges::nth_element(bodies, bodies.begin() + k_most_bodies, std::ranges::greater(),
@@ -223,6 +242,37 @@ report_data timeline_of(rank_traces &traces, const std::vector<report_data> &ran
                          static_cast<double>(part->begin) - first, static_cast<double>(part->ns()),
                          static_cast<long>(all.shown.size())});
   }
+}
+
+} // namespace
+
+report_data timeline_of(rank_traces &traces, const std::vector<rank_tracks> &ranks,
+                        const job_path &path) {
+  report_data all;
+  double first = 0, last = 1;
+  const auto begin_of = [&](std::size_t i) {
+    return ranks[i].begin_ns + static_cast<double>(traces.shift(i));
+  };
+  for (std::size_t i = 0; i != ranks.size(); ++i) {
+    const double end = begin_of(i) + ranks[i].duration_ns;
+    first = i == 0 ? begin_of(i) : std::min(first, begin_of(i));
+    last = i == 0 ? end : std::max(last, end);
+  }
+  all.duration_ns = std::max(last - first, 1.0);
+  all.columns = columns_of_job(traces);
+  all.types = types_of(ranks);
+  std::map<std::string, std::uint16_t> numbers;
+  for (std::size_t t = 0; t != all.types.size(); ++t)
+    numbers.emplace(all.types[t].name, static_cast<std::uint16_t>(t));
+  std::vector<std::size_t> order(ranks.size()), first_track(ranks.size());
+  for (std::size_t i = 0; i != order.size(); ++i)
+    order[i] = i;
+  std::ranges::sort(order, {}, [&traces](std::size_t i) { return rank_of(traces, i); });
+  for (const std::size_t i : order) {
+    first_track[i] = all.tracks.size();
+    add_tracks(traces.at(i), ranks[i], begin_of(i) - first, numbers, all);
+  }
+  add_path(traces, ranks, path, first_track, first, all);
   return all;
 }
 

@@ -23,6 +23,13 @@ constexpr std::string_view k_notifying = "put_notify", k_notification = "notific
                            k_message = "message";
 constexpr std::uint16_t k_any_rank = UINT16_MAX;
 
+/// Returns the number of a notification or of a superstep. That of a superstep has a mark of its context above it
+/// (layers/lpf, traced_step).
+std::uint32_t number_of(const message_mark &mark, const std::string &name) {
+  constexpr std::uint32_t k_superstep = (1U << 24) - 1;
+  return name.starts_with("lpf_") || name.starts_with("talpf_") ? mark.id & k_superstep : mark.id;
+}
+
 /// Returns when a trace began, on the job's clock.
 std::int64_t begin_of(const trace_reader &reader) noexcept {
   const trace_description &about = reader.about();
@@ -86,7 +93,8 @@ std::string rank_traces::text(const message_mark &mark) const {
   const std::string rank =
       mark.peer == k_any_rank ? "any rank" : "rank " + std::to_string(mark.peer);
   const bool has_number = mark.id != 0 || name == k_notifying || name == k_notification;
-  const std::string number = has_number ? " " + std::to_string(mark.id) : std::string();
+  const std::string number =
+      has_number ? " " + std::to_string(number_of(mark, name)) : std::string();
   if (mark.what == trace_event::arrived)
     return name + number + " from " + rank;
   if (mark.what == trace_event::awaits)

@@ -90,8 +90,8 @@ class context::reader {
 
 context::context(link *below, std::uint64_t name, const place &where)
     : m_link(below), m_name(name), m_where(where), m_now{name, 0}, m_slots(where.pid),
-      m_out(where.processes), m_out_data(where.processes), m_others(where.processes, true), m_asks(where.processes), m_shows(where.processes),
-      m_is_read(where.processes),
+      m_out(where.processes), m_out_data(where.processes), m_others(where.processes, true),
+      m_asks(where.processes), m_shows(where.processes), m_is_read(where.processes),
       m_steps(std::make_shared<steps>(below, name, where, m_slots, m_slots_lock)) {
   m_others[where.pid] = false;
   m_steps->open();
@@ -264,8 +264,7 @@ bool context::exchange(ending how) {
     m_shows.assign(m_where.processes, false);
     m_is_read.assign(m_where.processes, false);
     write_requests(how);
-    if (!wait_for(stream::requests, m_others) || !read_requests(how) ||
-        !read_answers())
+    if (!wait_for(stream::requests, m_others) || !read_requests(how) || !read_answers())
       return quiet_failure();
   }
   for (const request &r : m_requests)
@@ -292,8 +291,8 @@ bool context::wait_for(stream what, const std::vector<bool> &from) {
 
 void context::send(unsigned to, stream what) {
   std::vector<std::byte> &out = m_out[to];
-  m_cost.messages += m_link->send(static_cast<int>(to), m_now, what, out,
-                                  std::exchange(m_out_data[to], 0));
+  m_cost.messages +=
+      m_link->send(static_cast<int>(to), m_now, what, out, std::exchange(m_out_data[to], 0));
   m_cost.bytes += out.size();
   out.clear();
 }
@@ -326,8 +325,9 @@ void context::write_requests(ending how) {
     if (r.pid == m_where.pid)
       continue;
     if (is_traced) [[unlikely]]
-      r.number = m_link->trace().note_start(static_cast<int>(r.pid), traced_number(m_now), r.bytes,
-                                            name_of(r.to));
+      r.number = m_link->trace().note_start(static_cast<int>(r.pid),
+                                            traced_step(m_now.context, traced_number(m_now)),
+                                            r.bytes, name_of(r.to));
     record_head h{record::put, r.bytes <= k_most_short ? data::follow : data::are_there, r.slot,
                   r.offset, r.bytes};
     if (r.to == direction::get) {
@@ -439,7 +439,8 @@ bool context::copy() {
     return true;
   note_ends(direction::get);
   for (const unsigned from : m_puts_from)
-    m_link->trace().note(message_step::arrived, static_cast<int>(from), traced_number(m_now), 0, 0,
+    m_link->trace().note(message_step::arrived, static_cast<int>(from),
+                         traced_step(m_now.context, traced_number(m_now)), 0, 0,
                          name_of(direction::put));
   for (unsigned peer = 0; peer != m_where.processes; ++peer)
     if (m_is_read[peer])

@@ -40,7 +40,7 @@ const char *name_of_stream(stream what) {
 
 /// Returns the number that is in traces.
 std::uint32_t number_of(const superstep &step, stream what) {
-  return what == stream::order ? 0 : traced_number(step);
+  return what == stream::order ? 0 : traced_step(step.context, traced_number(step));
 }
 
 /// Is in front of each message.
@@ -66,8 +66,7 @@ struct link::own_read : net::operation {
 
 link::link(std::unique_ptr<net::engine> below, messages how, std::vector<std::string> places)
     : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
-      m_places(std::move(places)),
-      m_lost(static_cast<std::size_t>(below->size())), m_messages(how),
+      m_places(std::move(places)), m_lost(static_cast<std::size_t>(below->size())), m_messages(how),
       m_below(std::move(below), *this) {
   m_trace.set_own(m_below.rank());
   announce();
@@ -307,6 +306,11 @@ std::uint32_t link::tag_of(std::uint64_t context) noexcept {
   return static_cast<std::uint32_t>((context ^ (context >> 33)) & 0x7fffffffU);
 }
 
+std::uint32_t traced_step(std::uint64_t context, std::uint32_t number) noexcept {
+  constexpr unsigned k_number_bits = 24;
+  return link::tag_of(context) << k_number_bits | (number & ((1U << k_number_bits) - 1));
+}
+
 void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to) {
   const std::uint32_t tag = tag_of(context);
   std::vector<early> before;
@@ -352,7 +356,7 @@ void link::send_step(int to, std::uint64_t context, std::uint32_t id,
   one->owner = this;
   one->name = name;
   if (is_traced()) [[unlikely]]
-    one->number = m_trace.note_start(to, step, bytes.size(), name);
+    one->number = m_trace.note_start(to, traced_step(context, step), bytes.size(), name);
   ++m_sending;
   submit(*one.release());
 }
@@ -482,8 +486,9 @@ void link::add_own_wait(std::vector<weft::layer::outside_wait> &to,
   const void *const who = weft::layer::waiter_of(w.is_over);
   const std::string own = " of process " + std::to_string(m_below.rank());
   if (!w.in)
-    return to.push_back({who, "an order of lpf_exec to process " + std::to_string(m_below.rank()) + " from",
-                         name_of(0)});
+    return to.push_back(
+        {who, "an order of lpf_exec to process " + std::to_string(m_below.rank()) + " from",
+         name_of(0)});
   const std::string in = "lpf_sync " + std::to_string(traced_number(w.step)) + own;
   if (w.count == SIZE_MAX) {
     for (int from = 0; from != w.processes; ++from)
@@ -491,7 +496,8 @@ void link::add_own_wait(std::vector<weft::layer::outside_wait> &to,
         to.push_back({who, in + ", to read the memory of", name_of(from)});
     return;
   }
-  constexpr const char *k_whats[] = {", to see it called by", ", to get the answers to its gets from",
+  constexpr const char *k_whats[] = {", to see it called by",
+                                     ", to get the answers to its gets from",
                                      ", to have its memory read by"};
   const auto kind = static_cast<std::size_t>(w.what);
   for (std::size_t from = 0; from != w.from->size(); ++from)

@@ -34,10 +34,14 @@ struct superstep {
   friend auto operator<=>(const superstep &, const superstep &) = default;
 };
 
-/// Returns the number of a superstep in traces, where they count from 1.
+/// Returns the number of a superstep for people, who count from 1.
 [[nodiscard]] constexpr std::uint32_t traced_number(const superstep &step) noexcept {
   return static_cast<std::uint32_t>(step.number) + 1;
 }
+
+/// Returns what names a superstep in traces: its number in 24 bits, and above them a mark of its context, because
+/// contexts that were made in each other count by themselves. Readers: tools/weft/trace/rank_traces.cpp.
+[[nodiscard]] std::uint32_t traced_step(std::uint64_t context, std::uint32_t number) noexcept;
 
 /// Is what a process sends to another one in a superstep, each at most once. They are also the numbers of
 /// the messages.

@@ -47,8 +47,9 @@ bool steps::issue(const request &asked) {
   ++m_in_flight;
   one->step = m_issued[asked.pid].add();
   if (asked.pid != m_where.pid && is_traced()) [[unlikely]]
-    one->number = m_link->trace().note_start(static_cast<int>(asked.pid), one->step, asked.bytes,
-                                             name_of_kind(asked.what));
+    one->number =
+        m_link->trace().note_start(static_cast<int>(asked.pid), traced_step(m_context, one->step),
+                                   asked.bytes, name_of_kind(asked.what));
   agenda to_do;
   bool is_ready = false;
   own_message *const issued = one.release(); // it ends itself, perhaps as soon as it is in a list
@@ -249,8 +250,8 @@ void steps::part_ended(net::operation &self) noexcept {
       behind->count = what_of(whole->step, 0) | k_behind;
       behind->ended = &tail_ended;
       if (whole->number != 0)
-        behind->number =
-            owner->m_link->trace().note_start(p.rank, whole->step, 0, k_name_behind);
+        behind->number = owner->m_link->trace().note_start(
+            p.rank, traced_step(owner->m_context, whole->step), 0, k_name_behind);
       ++owner->m_in_flight;
       owner->submit(*behind);
     } else {

@@ -139,7 +139,7 @@ bool steps::sync(std::uint32_t attributes) {
   if (m_link)
     m_link->below().begin_wait();
   if (is_traced()) [[unlikely]]
-    m_link->trace().note(message_step::awaited, k_any_process, now(), 0,
+    m_link->trace().note(message_step::awaited, k_any_process, traced_step(m_context, now()), 0,
                          chosen == k_counted ? attributes & (k_counted - 1) : 0, "talpf_sync");
   holder held = holder_of_task();
   bool is_kept = false; // by the superstep
@@ -411,8 +411,10 @@ bool steps::has_surplus(const record &one, agenda &to_do) const {
 }
 
 void steps::has_come(int from, std::uint64_t what) noexcept {
-  if (is_traced() && (what & k_part) == 0 && static_cast<unsigned>(from) != m_where.pid) [[unlikely]]
-    m_link->trace().note(message_step::arrived, from, static_cast<std::uint32_t>(what), 0, 0,
+  if (is_traced() && (what & k_part) == 0 && static_cast<unsigned>(from) != m_where.pid)
+      [[unlikely]]
+    m_link->trace().note(message_step::arrived, from,
+                         traced_step(m_context, static_cast<std::uint32_t>(what)), 0, 0,
                          (what & k_behind) != 0 ? k_name_behind : name_of_kind(kind::put));
   agenda to_do;
   try {
@@ -465,8 +467,8 @@ void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda 
 void steps::message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
   const auto sender = static_cast<unsigned>(from);
   if (is_traced()) [[unlikely]]
-    m_link->trace().note(message_step::arrived, from, step_of(id, payload), 0, 0,
-                         name_of_letter(id));
+    m_link->trace().note(message_step::arrived, from, traced_step(m_context, step_of(id, payload)),
+                         0, 0, name_of_letter(id));
   agenda to_do;
   try {
     const std::lock_guard guard(m_lock);
@@ -641,7 +643,7 @@ void steps::forget_slot(std::size_t slot) noexcept {
 void steps::add_waits_of(const record &one, std::vector<weft::layer::outside_wait> &to) const {
   const unsigned processes = m_where.processes;
   const auto wait = [&](const std::string &for_what, std::string owner) {
-    const void *const who = one.held.is_task ? weft::layer::waiter_of(one.held.task)
+    const void *const who = one.held.is_task  ? weft::layer::waiter_of(one.held.task)
                             : one.held.thread ? weft::layer::waiter_of(one.held.thread->over)
                                               : nullptr;
     to.push_back({who, name_of(one) + for_what, std::move(owner)});
