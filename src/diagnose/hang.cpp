@@ -8,6 +8,7 @@
 #include "diagnose/describe.hpp"
 #include "diagnose/external.hpp"
 #include "diagnose/last_dump.hpp"
+#include "diagnose/outside.hpp"
 #include "diagnose/task_dump.hpp"
 #include "observe/store.hpp"
 #include "os/source_lines.hpp"
@@ -283,9 +284,12 @@ running_dump dump_while_running(runtime &rt) {
     return dump_of_externals(
         surely_look_at_externals(),
         {"with managers (manage.mode) what is posted passes through states that are not looked at"});
-  if (timer_has_services())
-    return dump_of_externals(surely_look_at_externals(),
-                             {"services run that may continue tasks at any time"});
+  if (timer_has_services()) {
+    running_dump all = dump_of_externals(surely_look_at_externals(),
+                                         {"services run that may continue tasks at any time"});
+    add_named_waits(all.graph);
+    return all;
+  }
   if (!try_stop_workers(rt, k_safepoint_limit_ns)) {
     const seen_externals seen = surely_look_at_externals();
     return dump_of_externals(seen, who_is_about(rt, seen));

@@ -2,8 +2,11 @@
 #include "diagnose/outside.hpp"
 
 #include "diagnose/sources.hpp"
+#include "diagnose/wait_graph.hpp"
 
 #include <weft/layer/outside_wait.hpp>
+
+#include <set>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -27,6 +30,17 @@ std::vector<layer::outside_wait> all_outside_waits() {
     return true;
   });
   return waits;
+}
+
+void add_named_waits(wait_graph &graph) {
+  std::set<std::string> owners; // the address of a name stands for its node
+  for (const layer::outside_wait &wait : all_outside_waits()) {
+    if (wait.waiter_name.empty())
+      continue;
+    const std::string &owner = *owners.insert(wait.owner).first;
+    const std::size_t from = graph.add(node_kind::task, wait.waiter, wait.waiter_name);
+    graph.wait(from, graph.add(node_kind::outside, &owner, owner), "waits for " + wait.what);
+  }
 }
 
 } // namespace rt

@@ -11,6 +11,8 @@ struct outside_wait;
 }
 namespace rt {
 
+class wait_graph;
+
 using list_outside = void(void *source, std::vector<layer::outside_wait> &to);
 
 /// Adds a source of waits. Throws std::bad_alloc.
@@ -19,6 +21,10 @@ void add_outside_waits(void *source, list_outside *list);
 void remove_outside_waits(const void *source) noexcept;
 /// Asks all sources. A source that is being added or removed hides all of them.
 [[nodiscard]] std::vector<layer::outside_wait> all_outside_waits();
+
+/// Adds the waits whose tasks layers keep waiting, for a look while services may continue others. Throws
+/// std::bad_alloc.
+void add_named_waits(wait_graph &graph);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -18,6 +18,10 @@ struct outside_wait {
   const void *waiter; ///< waiter_of()
   std::string what; ///< "notification 7, of which 1 of 3 have come, from"
   std::string owner; ///< "rank 1 (pid 12 on node1)"
+  /// "halo": the label of the task that waits, of which the layer knows that it is alive and goes on waiting
+  /// during the call. While services exist, which may continue tasks at any time, `weft dump` and `weft why` look
+  /// at no tasks, and show the waits that have a name. Empty: not known.
+  std::string waiter_name{};
 };
 
 namespace detail_of_waits {

@@ -6,6 +6,7 @@
 #include <weft/detail/core.hpp>
 
 #include <exception>
+#include <string>
 
 namespace weft::inline v0 {
 namespace layer {
@@ -14,6 +15,9 @@ namespace layer {
 /// service or an onready function, and in a branch of join() that another worker runs. Never starts
 /// the runtime.
 [[nodiscard]] WEFT_API task_ref running_task() noexcept;
+
+/// Returns what reports call a task, which is alive: its label, or "task". Errors. std::bad_alloc.
+[[nodiscard]] WEFT_API std::string name_of(task_ref task);
 
 /// Says what the caller is to Weft. who_calls() never starts the runtime.
 enum class caller : std::uint8_t {

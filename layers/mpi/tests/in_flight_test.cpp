@@ -25,6 +25,7 @@ struct fake_mpi {
     int request = -1;
   };
   using owner = std::atomic<int> *; // the events of a task
+  using origin = int; // 0: not known
 
   static inline std::array<std::atomic<bool>, 20000> complete;
   static inline std::atomic<int> calls{0}, longest{0};
@@ -46,6 +47,8 @@ struct fake_mpi {
     }
     return found;
   }
+  static std::string text(int began) { return began != 0 ? "call " + std::to_string(began) : ""; }
+  static weft_mpi::waiter who(owner events) { return {events, "bound"}; }
   static void end(owner events, const char *name, const status &s, status *wanted) {
     EXPECT_STREQ(name, "bind");
     if (wanted) {
@@ -167,6 +170,51 @@ TEST(mpi_in_flight, describes_calls_up_to_a_number_and_counts_the_rest) {
   fake_mpi::complete[0] = fake_mpi::complete[1] = fake_mpi::complete[2] = true;
   fake_mpi::complete[10] = true;
   EXPECT_EQ(all.poll(100).ended, 5U);
+}
+
+TEST(mpi_in_flight, describes_what_is_known_of_bound_requests) {
+  forget_all();
+  table all;
+  using texts = std::vector<std::string>;
+  std::atomic<int> events{4};
+  const std::array<table::binding, 4> bound = {{{10, nullptr, &events, 3},
+                                                {11, nullptr, &events},
+                                                {12, nullptr, &events, 5},
+                                                {13, nullptr, &events, 7}}};
+  all.announce(4);
+  all.add(bound, "bind");
+  const auto listed = [&all] {
+    std::multiset<std::string> found;
+    all.try_list([&](const weft_mpi::waiter &who, const std::string &what) {
+      found.insert(who.name + (who.what ? " waits for " : " without a task: ") + what);
+    });
+    return found;
+  };
+  const std::multiset<std::string> each{
+      "bound waits for a request (bind)", "bound waits for call 3 (bind)",
+      "bound waits for call 5 (bind)", "bound waits for call 7 (bind)"};
+  EXPECT_EQ(listed(), each) << "as an addition";
+  all.poll(1);
+  EXPECT_EQ(listed(), each);
+  EXPECT_EQ(all.describe(9), (texts{"4 requests by bind: call 3, call 5, call 7"}));
+  EXPECT_EQ(all.describe(2), (texts{"4 requests by bind: call 3, call 5, and others"}));
+  fake_mpi::complete[10] = true;
+  while (all.poll(100).ended == 0) { // a round goes on where the last one has ended
+  }
+  EXPECT_EQ(all.describe(9), (texts{"3 requests by bind: call 7, call 5"}))
+      << "the last takes its place";
+  waiting call(1);
+  all.announce(1);
+  all.add(call);
+  EXPECT_EQ(listed().count(" without a task: wait"), 1U);
+  all.poll(1);
+  EXPECT_EQ(listed().count(" without a task: wait"), 1U);
+  EXPECT_EQ(listed().size(), 4U);
+  for (const std::size_t i : {1U, 11U, 12U, 13U})
+    fake_mpi::complete[i] = true;
+  while (all.count() != 0)
+    all.poll(100);
+  EXPECT_TRUE(listed().empty());
 }
 
 TEST(mpi_in_flight, a_round_has_a_bound_and_reaches_all) {

@@ -94,6 +94,8 @@ task_ref running_task() noexcept {
   return who_calls() == caller::task ? task_ref(this_thread_context()->current) : task_ref();
 }
 
+std::string name_of(task_ref task) { return label_of(*task.get()); }
+
 caller who_calls() noexcept {
   const thread_context *e = this_thread_context();
   if (!e || !e->current)

@@ -84,6 +84,10 @@ std::string text_of(const awaited &what) {
   std::string made = what.who == awaited::is::to ? " to " : " from ";
   if (what.rank == MPI_ANY_SOURCE) {
     made += "any rank";
+  } else if (what.comm == MPI_COMM_WORLD) {
+    made += "rank " + std::to_string(what.rank);
+  } else if (what.comm == MPI_COMM_NULL) {
+    made += "rank " + std::to_string(what.rank) + " of a communicator beside MPI_COMM_WORLD";
   } else {
     // What people know is the rank in MPI_COMM_WORLD.
     int is_inter = 0, in_world = MPI_UNDEFINED;
@@ -107,7 +111,9 @@ void end_helpers() noexcept { end_helper_threads(); }
 caller::caller(const char *name) noexcept : m_name(name) {
   weft::layer::task_source *const others = weft::layer::offered_tasks();
   m_other = others ? others->running() : nullptr;
-  const bool in_task = m_other || weft::layer::running_task();
+  if (!m_other)
+    m_task = weft::layer::running_task();
+  const bool in_task = m_other || m_task;
   const int level = thread_level();
   if (level == MPI_THREAD_MULTIPLE) [[likely]]
     m_may = in_task ? may::suspend : may::pass;

@@ -5,6 +5,7 @@
 // another layer (OpenMP) is blocked as that layer offers it (weft/layer/task_source.hpp).
 #pragma once
 
+#include "weft_mpi/service/begun.hpp"
 #include "weft_mpi/service/errors.hpp"
 #include "weft_mpi/service/service.hpp"
 
@@ -23,15 +24,6 @@ enum class may {
   not_call ///< MPI may not be called here, and a message has said so
 };
 
-/// Says on which communicator a call waits, and for which rank of it.
-struct awaited {
-  enum class is { unknown, all, from, to } who = is::unknown;
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, tag = 0;
-};
-/// Returns that in words: " from rank 3, tag 7"; ranks are those of MPI_COMM_WORLD where they are there.
-[[nodiscard]] std::string text_of(const awaited &what);
-
 class caller {
  public:
   /// Finds out. `name` is that of the function of MPI, for messages.
@@ -47,16 +39,25 @@ class caller {
   /// because there is no stack to go on with, it returns at once: MPI's own wait follows.
   template <class Ended>
   void wait_until(Ended &&ended, const awaited &what = {}) const noexcept {
+    wait_until(ended, what, {});
+  }
+  /// The same, of a call that waits for a request: `request` is what began it.
+  template <class Ended>
+  void wait_until(Ended &&ended, const awaited &what, const begun_call &request) const noexcept {
     if (ended())
       return;
     struct waiting final : suspended {
-      waiting(const caller &calling, Ended &is_over, const awaited &waits) noexcept
-          : suspended(calling.m_name, calling.m_other), ended(is_over), what(waits) {}
+      waiting(const caller &calling, Ended &is_over, const awaited &waits,
+              const begun_call &began) noexcept
+          : suspended(calling), ended(is_over), what(waits), request(began) {}
       bool has_ended() noexcept override { return ended(); }
-      [[nodiscard]] std::string describe() const override { return name() + text_of(what); }
+      [[nodiscard]] std::string describe() const override {
+        return name() + (request.name ? " of " + text_of(request) : text_of(what));
+      }
       Ended &ended;
       const awaited what;
-    } w(*this, ended, what);
+      const begun_call request;
+    } w(*this, ended, what, request);
     wait_for(w);
   }
 
@@ -96,7 +97,8 @@ class caller {
  private:
   class suspended : public call {
    public:
-    suspended(const char *name, void *other) noexcept : call(name), m_other(other) {}
+    explicit suspended(const caller &calling) noexcept
+        : call(calling.m_name), m_other(calling.m_other), m_task(calling.m_task) {}
 
    protected:
     ~suspended() = default;
@@ -104,8 +106,10 @@ class caller {
    private:
     friend class caller;
     void resume() noexcept final;
+    [[nodiscard]] waiter who() const override { return waiter_of({m_task, m_other}); }
 
     void *const m_other;
+    const weft::task_ref m_task;
     weft::detail::runnable *m_frame = nullptr;
     std::atomic<bool> m_resumed{false}; // of a task of another layer
   };
@@ -115,6 +119,7 @@ class caller {
 
   const char *const m_name;
   void *m_other = nullptr; // the task of another layer
+  weft::task_ref m_task; // else Weft's
   may m_may = may::pass;
 };
 

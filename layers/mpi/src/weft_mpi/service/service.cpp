@@ -12,6 +12,7 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -91,6 +92,13 @@ service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall(ns_of_setting(
   // there may hold the locks of the lists.
   if (pthread_atfork(nullptr, nullptr, [] { s_is_child.store(true, std::memory_order_relaxed); }) != 0)
     throw std::bad_alloc();
+  outside_waits::announce(); // not of the table
+}
+
+waiter waiter_of(const bound_task &task) {
+  if (task.other)
+    return {task.other, "a task of another layer"};
+  return {weft::layer::waiter_of(task.task), weft::layer::name_of(task.task)};
 }
 
 bool service::exists() noexcept {
@@ -157,6 +165,23 @@ void service::report_stall() noexcept {
          weft::layer::setting("net.stall").c_str(), text.c_str());
   } catch (const std::bad_alloc &) { // it is a warning
   }
+}
+
+/// Says what tasks wait for, to the watcher. It looks at no tasks while services exist, so each wait has the name of
+/// its task, which waits while the poller is kept out.
+void service::list_waits(std::vector<weft::layer::outside_wait> &to) {
+  constexpr int k_tries = 100;
+  if (s_is_child.load(std::memory_order_relaxed))
+    return;
+  for (int tries = 0; !m_inside.try_lock(); ++tries) {
+    if (tries == k_tries)
+      return;
+    sched_yield();
+  }
+  const std::lock_guard inside(m_inside, std::adopt_lock);
+  m_table.try_list([&to](const waiter &who, std::string what) {
+    to.push_back({who.what, "the end of", std::move(what), who.name});
+  });
 }
 
 /// Asks MPI again and again for as long as a worker without work looks for some, because a message

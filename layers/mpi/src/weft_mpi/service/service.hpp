@@ -3,11 +3,13 @@
 // something is in flight, so a program that awaits nothing sleeps.
 #pragma once
 
+#include "weft_mpi/service/begun.hpp"
 #include "weft_mpi/service/mpi.hpp"
 #include "weft_mpi/table/in_flight.hpp"
 #include "weft_mpi/table/stall_clock.hpp"
 
 #include <weft/block.hpp>
+#include <weft/layer/outside_wait.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/service.hpp>
 
@@ -15,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace weft_mpi {
 
@@ -23,19 +27,24 @@ struct bound_task {
   weft::task_ref task;
   void *other = nullptr;
 };
+/// Names a task that waits: while it does.
+[[nodiscard]] waiter waiter_of(const bound_task &task);
 
 /// Is what in_flight needs of MPI.
 struct real_mpi {
   using request = MPI_Request;
   using status = MPI_Status;
   using owner = bound_task;
+  using origin = begun_call;
   static std::size_t test_some(std::size_t n, MPI_Request *requests, int *indices,
                                MPI_Status *statuses) noexcept;
+  [[nodiscard]] static std::string text(const begun_call &began) { return text_of(began); }
+  [[nodiscard]] static waiter who(const bound_task &owner) { return waiter_of(owner); }
   static void end(const bound_task &owner, const char *name, const MPI_Status &status,
                   MPI_Status *wanted) noexcept;
 };
 
-class service {
+class service : weft::layer::outside_waits {
  public:
   static service &of_process();
 
@@ -76,6 +85,7 @@ class service {
   bool poll();
   in_flight<real_mpi>::round poll_once();
   void report_stall() noexcept;
+  void list_waits(std::vector<weft::layer::outside_wait> &to) override;
   void make_service();
   void end_if_quiet();
 

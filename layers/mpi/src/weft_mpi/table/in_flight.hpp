@@ -25,6 +25,12 @@
 
 namespace weft_mpi {
 
+/// Names a task that waits, for reports.
+struct waiter {
+  const void *what = nullptr; // null: not known
+  std::string name;
+};
+
 /// Is a call of a suspended task.
 class call {
  public:
@@ -45,6 +51,8 @@ class call {
   virtual void resume() noexcept = 0;
   /// Says what the call waits for, for people.
   [[nodiscard]] virtual std::string describe() const { return m_name; }
+  /// Says which task waits.
+  [[nodiscard]] virtual waiter who() const { return {}; }
 
   const char *m_name;
   call *m_next = nullptr;
@@ -52,20 +60,24 @@ class call {
 
 /// Holds calls and bindings. `Mpi` has
 ///   request, status, owner     types: of MPI, and the task that a request is bound to
+///   origin                     type: what is known of the call that began a request
 ///   test_some(n, requests, indices, statuses) -> found    the completed ones, which are now over
 ///   end(owner, name, status of the request, where the user wants it)
+///   `text(origin)`, `who(owner)`   in words: "" where nothing is known; the task
 template <class Mpi>
 class in_flight {
  public:
   using request = typename Mpi::request;
   using status = typename Mpi::status;
   using owner = typename Mpi::owner;
+  using origin = typename Mpi::origin;
 
   /// Is a request whose end takes back an event of a task.
   struct binding {
     request handle;
     status *wanted; ///< null: the user wants none
     owner task;
+    origin began{};
   };
 
   /// Says what one round found, and whether anything is left.
@@ -118,7 +130,7 @@ class in_flight {
     return r;
   }
 
-  /// Says what is in flight, `most` calls and the names of what is bound. Threads. The poller.
+  /// Says what is in flight, `most` calls and what is known of as many bound requests. Threads. The poller.
   [[nodiscard]] std::vector<std::string> describe(std::size_t most) const {
     std::vector<std::string> made;
     for (std::size_t i = 0; i < m_calls.size() && made.size() < most; ++i)
@@ -127,8 +139,27 @@ class in_flight {
       made.push_back(std::to_string(m_calls.size() - most) + " other calls");
     if (!m_names.empty())
       made.push_back(std::to_string(m_names.size()) +
-                     (m_names.size() == 1 ? " request" : " requests") + " by " + m_names[0]);
+                     (m_names.size() == 1 ? " request" : " requests") + " by " + m_names[0] +
+                     known_requests(most));
     return made;
+  }
+
+  /// Calls `f(waiter, text)` for what is in flight, but for additions on whose list another thread is at work.
+  /// Threads. Any, while the poller is kept out: so no task goes on.
+  template <class F>
+  void try_list(F &&f) {
+    for (const call *one : m_calls)
+      f(one->who(), one->describe());
+    for (std::size_t i = 0; i < m_names.size(); ++i)
+      f(Mpi::who(m_ends[i].task), text_of_binding(m_names[i], m_ends[i].began));
+    const std::unique_lock lock(m_lock, std::try_to_lock);
+    if (!lock)
+      return;
+    for (const call *one = m_new_calls; one; one = one->m_next)
+      f(one->who(), one->describe());
+    for (const addition *one = m_new_bindings; one; one = one->next)
+      for (const binding &b : one->list)
+        f(Mpi::who(b.task), text_of_binding(one->name, b.began));
   }
 
   /// Calls `visit(name)` for what is in flight, at most `most` times, if no other thread is at work
@@ -168,7 +199,7 @@ class in_flight {
       const std::unique_ptr<addition> now(std::exchange(bindings, bindings->next));
       for (const binding &b : now->list) {
         m_requests.push_back(b.handle);
-        m_ends.push_back({b.wanted, b.task});
+        m_ends.push_back({b.wanted, b.task, b.began});
         m_names.push_back(now->name);
       }
     }
@@ -229,9 +260,28 @@ class in_flight {
     m_next_binding -= found;
   }
 
+  static std::string text_of_binding(const char *name, const origin &began) {
+    const std::string known = Mpi::text(began);
+    return (known.empty() ? "a request" : known) + " (" + name + ")";
+  }
+  /// Returns ": MPI_Irecv from rank 1, tag 7, ...", "" where nothing is known of any.
+  [[nodiscard]] std::string known_requests(std::size_t most) const {
+    std::string all;
+    for (const binding_end &end : m_ends) {
+      const std::string one = Mpi::text(end.began);
+      if (one.empty())
+        continue;
+      if (most-- == 0)
+        return all + ", and others";
+      all += (all.empty() ? ": " : ", ") + one;
+    }
+    return all;
+  }
+
   struct binding_end {
     status *wanted;
     owner task;
+    origin began;
   };
 
   spin_lock m_lock;

@@ -97,7 +97,7 @@ void bind_list(const char *name, std::span<MPI_Request> requests, MPI_Status *st
   for (std::size_t i = 0; i < requests.size(); ++i) {
     MPI_Status *const wanted = statuses == MPI_STATUSES_IGNORE ? nullptr : statuses + i;
     if (requests[i] != MPI_REQUEST_NULL && !weft_mpi::is_complete(requests[i])) {
-      list.push_back({requests[i], wanted, owner});
+      list.push_back({requests[i], wanted, owner, weft_mpi::begun_of(requests[i])});
       continue;
     }
     // The request is over, or failed: MPI says it here.

@@ -37,8 +37,8 @@ extern "C" {
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   WEFT_ENTER("MPI_Wait")
-  if (here.is_task() && request)
-    here.wait_until([request] { return is_complete(*request); });
+  if (here.is_task() && request && !is_complete(*request))
+    here.wait_until([request] { return is_complete(*request); }, {}, begun_of(*request));
   return PMPI_Wait(request, status);
 }
 
@@ -46,11 +46,13 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   WEFT_ENTER("MPI_Waitall")
   if (here.is_task() && requests) {
     int done = 0; // one look at a time: all must complete
-    here.wait_until([&] {
+    const auto all_are_complete = [&] {
       while (done < count && is_complete(requests[done]))
         ++done;
       return done >= count;
-    });
+    };
+    if (!all_are_complete())
+      here.wait_until(all_are_complete, {}, begun_of(requests[done]));
     // Open MPI 4.1 waits for ever in MPI_Waitall for a request that has failed before.
     int flag = 0;
     const int error = PMPI_Testall(count, requests, &flag, statuses);
