@@ -12,10 +12,11 @@
 namespace bench::net {
 
 struct options {
-  enum class mode { apps, micro, idle, scale };
+  enum class mode { apps, micro, idle, loggp, model, scale };
   mode what = mode::apps;
   std::vector<std::string> apps{"jacobi", "gauss_seidel", "nbody", "nbody_priorities", "matmul"};
   std::vector<std::string> versions; // empty: all
+  std::vector<std::string> engines{"ucx", "inproc"}; // of versions that Weft's transport carries
   std::vector<int> workers{1, 2};
   int ranks = 2;
   int samples = 3; // processes, in turn with those of the other versions
@@ -47,6 +48,7 @@ struct version {
   std::string launcher; // empty: weft launch
   std::vector<std::string> settings;
   bool has_workers = true; // else one thread: there are more ranks instead
+  std::string engine{}; // for weft launch; empty: its default
 };
 [[nodiscard]] const std::vector<version> &all_versions();
 

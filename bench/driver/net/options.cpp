@@ -22,6 +22,9 @@ constexpr const char *k_help =
 
 weft-bench net --micro [WINDOWS]  put, get, atomic operations, notification and active message beside UCX and MPI
 weft-bench net --idle             processor time of ranks that do nothing, over 5 s
+weft-bench net --loggp [WINDOWS]  L, o, g and G between two ranks: of the engines, and of each MPI
+weft-bench net --model [OPTION...] applications beside a LogGP model with these; --engines NAME,... (default ucx,inproc),
+                                  1 worker, 3 samples of 5 runs
 weft-bench net --scale [...]      modes of synchronization on simulated machines; --scale --help says more
 )";
 
@@ -33,23 +36,32 @@ options parse_options(const std::vector<std::string> &arguments) {
     const std::string &first = arguments.front();
     o.what = first == "--micro"   ? options::mode::micro
              : first == "--idle"  ? options::mode::idle
+             : first == "--loggp" ? options::mode::loggp
+             : first == "--model" ? options::mode::model
              : first == "--scale" ? options::mode::scale
                                   : options::mode::apps;
-    if (o.what != options::mode::apps) {
+    if (o.what == options::mode::model) { // as of applications, with one worker and 15 runs
+      o.workers = {1};
+      o.samples = 3;
+      o.reps = 5;
+    } else if (o.what != options::mode::apps) {
       o.rest.assign(arguments.begin() + 1, arguments.end());
       return o;
     }
   }
+  const std::vector<std::string> others(arguments.begin() + (o.what == options::mode::model),
+                                        arguments.end());
   const std::vector<std::string> known = o.apps;
   option_table("weft-bench net", k_help)
       .list("--apps", o.apps)
       .list("--versions", o.versions)
+      .list("--engines", o.engines)
       .numbers("--workers", o.workers, 1024)
       .number("--ranks", o.ranks, 1024)
       .number("--samples", o.samples, 1000)
       .number("--reps", o.reps, 1000)
       .flag("--small", [&] { o.small = true; })
-      .parse(arguments);
+      .parse(others);
   for (const std::string &app : o.apps)
     if (std::find(known.begin(), known.end(), app) == known.end())
       throw std::runtime_error("--apps: there is no application '" + app + "'");
