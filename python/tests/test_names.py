@@ -105,7 +105,8 @@ class Names(unittest.TestCase):
                 self.assertEqual(place_of(task), f"{fruit.__name__} at /{fruit.__name__}.py:1")
                 if watched() is None:
                     break
-        self.assertGreater(len(called), 0)
+        if not _native_files.IS_FREE_THREADED:  # there code lives on until the collector comes
+            self.assertGreater(len(called), 0)
 
     def test_threads_name_tasks_at_once(self):
         wrong = []

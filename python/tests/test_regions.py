@@ -138,6 +138,27 @@ class Order(unittest.TestCase):
         task.result()
         a.append(1)
 
+    def test_buffers_are_given_back_as_often_as_they_were_taken(self):
+        found, hook = [], sys.excepthook  # bytearray prints that it is given up with buffers
+        sys.excepthook = lambda _type, value, _traceback: found.append(str(value))
+        self.addCleanup(setattr, sys, "excepthook", hook)
+
+        def spawns():  # this thread takes buffers while others give them back
+            data = bytearray(8)
+            for turn in range(3000):
+                task = weftrt.spawn(int, updates=data)
+                if turn % 50 == 0:
+                    task.result()
+            weftrt.taskwait()
+            data.append(1)  # a BufferError where one is left; without `data` an error of the system where one too few was
+
+        threads = [threading.Thread(target=spawns) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [])
+
     def test_what_is_no_buffer_is_named(self):
         for wrong in (7, "text", [3], ({},)):
             with self.assertRaisesRegex(TypeError, r"spawn\(\): writes= takes NumPy arrays"):

@@ -174,7 +174,7 @@ static void give_back(Task *first, bool failed) {
 
 static void drop_inputs(Task *t) {
   for (int i = 0; i != t->buffer_count; ++i)
-    PyBuffer_Release(&t->buffers[i]);
+    drop_buffer(&t->buffers[i]);
   PyMem_Free(t->buffers);
   t->buffers = NULL;
   t->buffer_count = 0;

@@ -37,7 +37,7 @@ static void task_dealloc(PyObject *self) {
   PyTypeObject *const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   for (int i = 0; i != t->buffer_count; ++i)
-    PyBuffer_Release(&t->buffers[i]);
+    drop_buffer(&t->buffers[i]);
   PyMem_Free(t->buffers);
   if (t->scope)
     destroy_scope(t->scope, true);
@@ -231,7 +231,7 @@ static int add_buffer(Inputs *inputs, PyObject *data, int mode) {
   }
   Py_buffer *const view = &inputs->buffers[inputs->count];
   const bool only_reads = k_modes[mode].mode == ORDER_READS;
-  if (PyObject_GetBuffer(data, view, only_reads ? PyBUF_STRIDED_RO : PyBUF_STRIDED) < 0) {
+  if (take_buffer(data, view, only_reads ? PyBUF_STRIDED_RO : PyBUF_STRIDED) < 0) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
@@ -264,7 +264,7 @@ static int add_data(Inputs *inputs, PyObject *data, int mode) {
 
 static void drop_inputs(Inputs *inputs) {
   for (int i = 0; i != inputs->count; ++i)
-    PyBuffer_Release(&inputs->buffers[i]);
+    drop_buffer(&inputs->buffers[i]);
   PyMem_Free(inputs->buffers);
   PyMem_Free(inputs->regions.items);
   *inputs = (Inputs){0};
@@ -534,11 +534,11 @@ static PyObject *set_helpers(PyObject *Py_UNUSED(self), PyObject *args) {
 /* For tests: the regions of a buffer, as tuples of (first, run, outer count, outer step, inner count, inner step). */
 static PyObject *regions(PyObject *Py_UNUSED(self), PyObject *data) {
   Py_buffer view;
-  if (PyObject_GetBuffer(data, &view, PyBUF_STRIDED_RO) < 0)
+  if (take_buffer(data, &view, PyBUF_STRIDED_RO) < 0)
     return NULL;
   RegionList list = {0};
   PyObject *found = add_regions(&list, &view, ORDER_READS) < 0 ? NULL : PyList_New(0);
-  PyBuffer_Release(&view);
+  drop_buffer(&view);
   for (size_t i = 0; found && i != list.count; ++i) {
     const order_region *const r = &list.items[i];
     PyObject *const one =

@@ -113,3 +113,30 @@ int add_regions(RegionList *list, const Py_buffer *buffer, order_mode mode) {
   }
   return add_pieces(list, first, run, loops, count, mode);
 }
+
+#ifdef WEFT_FREE_THREADED
+int take_buffer(PyObject *object, Py_buffer *buffer, int flags) {
+  int taken;
+  Py_BEGIN_CRITICAL_SECTION(object);
+  taken = PyObject_GetBuffer(object, buffer, flags);
+  Py_END_CRITICAL_SECTION();
+  return taken;
+}
+
+void drop_buffer(Py_buffer *buffer) {
+  PyObject *const object = buffer->obj;
+  if (!object)
+    return;
+  Py_INCREF(object); /* beyond the section */
+  Py_BEGIN_CRITICAL_SECTION(object);
+  PyBuffer_Release(buffer);
+  Py_END_CRITICAL_SECTION();
+  Py_DECREF(object);
+}
+#else
+int take_buffer(PyObject *object, Py_buffer *buffer, int flags) {
+  return PyObject_GetBuffer(object, buffer, flags);
+}
+
+void drop_buffer(Py_buffer *buffer) { PyBuffer_Release(buffer); }
+#endif

@@ -167,6 +167,12 @@ typedef struct RegionList {
    Returns 0, or -1 with MemoryError. */
 int add_regions(RegionList *list, const Py_buffer *buffer, order_mode mode);
 
+/* @{ PyObject_GetBuffer() and PyBuffer_Release(), which are balanced where two threads call them for one object at once: a
+   bytearray of a free-threaded Python counts its buffers without a lock. */
+int take_buffer(PyObject *object, Py_buffer *buffer, int flags);
+void drop_buffer(Py_buffer *buffer);
+/* @} */
+
 /* ---- names.c ---- */
 
 /* Gives a new task the name of its function, unless spawn() has named it, and the place where that is written. A task
