@@ -141,6 +141,7 @@ void run_one(weft::net::team &team, const options &o, app which) {
 } // namespace net_bench
 
 int main(int argc, char **argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // the lines of two ranks come through one pipe
   try {
     const net_bench::options o = net_bench::parse({argv + 1, argv + argc});
     weft::net::run_ranks([&](weft::net::team &team) {
