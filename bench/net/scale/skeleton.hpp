@@ -10,7 +10,7 @@
 
 namespace net_scale {
 
-/// Says how a round ends (docs/user/talpf.md).
+/// Says how a round ends (docs/user/ranks/talpf.md).
 enum class mode {
   standard, ///< counts by Bruck's exchange, then a barrier
   cached, ///< a rank knows what comes; acknowledgements where traffic is one-way

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directives and clauses of OmpSs-2, and those of OmpSs-1: the one table that the plugin reads, and that docs/user/oss_reference.md is
+// The directives and clauses of OmpSs-2, and those of OmpSs-1: the one table that the plugin reads, and that docs/user/oss/oss_reference.md is
 // printed from.
 #pragma once
 
@@ -138,7 +138,7 @@ const clause_row &row(clause_id id);
 std::string_view nearest_directive(std::string_view wrong, std::string_view pragma);
 std::string_view nearest_clause(std::string_view wrong, clause_set among);
 
-/// Returns the table as the page docs/user/oss_reference.md.
+/// Returns the table as the page docs/user/oss/oss_reference.md.
 std::string reference_page();
 
 } // namespace weft_oss

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of MPI whose end a task's completion waits for, in C. Blocking calls need no function of
-// Weft: docs/user/mpi.md.
+// Weft: docs/user/ranks/mpi.md.
 #pragma once
 
 #include <weft/c/error.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of MPI whose end a task's completion waits for. Blocking calls of MPI need no function of
-// Weft: in a task they suspend the task (docs/user/mpi.md).
+// Weft: in a task they suspend the task (docs/user/ranks/mpi.md).
 #pragma once
 
 #include <weft/config.hpp>

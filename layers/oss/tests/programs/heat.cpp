@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of docs/user/oss.md: heat spreads over a square, block by block, sweep by sweep.
+// The program of docs/user/oss/oss.md: heat spreads over a square, block by block, sweep by sweep.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heat on a grid, block by block: the serial program. docs/user/oss_in_c.md quotes these files.
+// Heat on a grid, block by block: the serial program. docs/user/oss/oss_in_c.md quotes these files.
 #include <math.h>
 #include <stdio.h>
 
