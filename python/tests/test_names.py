@@ -4,6 +4,7 @@
 import functools
 import sys
 import threading
+import time
 import unittest
 import weakref
 
@@ -66,6 +67,55 @@ class Names(unittest.TestCase):
             [place_of(task) for task in tasks],
             ["apple at /apple.py:7"] * 6 + ["pear at /pear.py:3", "apple at /apple.py:7"],
         )
+
+    def test_a_spawn_while_the_name_of_the_same_object_is_looked_up_has_the_name(self):
+        outer = self
+
+        class Lazy:
+            """Spawns itself when it is asked for an attribute."""
+
+            def __getattr__(self, name):
+                if name == outer.asked:
+                    outer.asked = None
+                    outer.inner = weftrt.spawn(self)
+                if name == "__qualname__":
+                    return "lazy"
+                raise AttributeError(name)
+
+            def __call__(self):
+                return 7
+
+        for attribute in ("__qualname__", "__code__"):
+            self.asked, lazy = attribute, Lazy()
+            tasks = [weftrt.spawn(lazy), self.inner, weftrt.spawn(lazy)]
+            self.assertEqual([task.label for task in tasks], ["lazy"] * 3, attribute)
+            self.assertEqual([place_of(task) for task in tasks], [""] * 3)
+            self.assertEqual([task.result() for task in tasks], [7] * 3)
+
+    def test_threads_that_spawn_one_object_wait_for_its_name_each_by_itself(self):
+        class Slow:
+            """Gives the other threads their turns when it is asked for an attribute."""
+
+            def __getattr__(self, name):
+                time.sleep(0.0005)
+                raise AttributeError(name)
+
+            def __call__(self):
+                return 7
+
+        slow, found = Slow(), []
+
+        def spawns():
+            for _ in range(50):
+                task = weftrt.spawn(slow)
+                found.append((task.label, task.result()))
+
+        threads = [threading.Thread(target=spawns) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [("Slow", 7)] * 200)
 
     def test_a_function_at_the_address_of_one_that_is_gone_has_its_own_name(self):
         for number in range(300):  # most are at the address of the one before

@@ -79,7 +79,8 @@ static Place *make_place(PyObject *code) {
   PyObject *const function = file ? text_of(code, g_co_qualname) : NULL;
   PyObject *const line = function ? PyObject_GetAttrString(code, "co_firstlineno") : NULL;
   Py_ssize_t length = 0, more = 0;
-  const char *const name = line && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
+  const char *const name =
+      line && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
   const char *const inside = name ? PyUnicode_AsUTF8AndSize(function, &more) : NULL;
   const size_t room = (size_t)length + (size_t)more + 32;
   Place *const place = inside ? PyMem_Malloc(sizeof *place + room) : NULL;
@@ -128,18 +129,22 @@ static Place *take_place(PyObject *function) {
   return place;
 }
 
-/* The task that was named last; null when it is gone. While it has its function, no other one can be at that address. */
+/* The task that was named last, and has its label, its text and its place; null when it is gone. While it has its
+   function, no other one can be at that address. Without a GIL there is none: another thread may just end that task. */
 static Task *g_last_named;
+
+static void keep_as_last(Task *t) {
+#ifdef WEFT_FREE_THREADED
+  (void)t;
+#else
+  g_last_named = t;
+#endif
+}
 
 /* Gives a task the place, and unless it has one the label, of the task before it, where both have one function. Returns
    whether it is named. */
 static bool name_as_before(Task *t) {
-#ifdef WEFT_FREE_THREADED
-  (void)t; /* another thread may just end that task */
-  return false;
-#else
   const Task *const like = g_last_named;
-  g_last_named = t;
   if (!like || like->function != t->function || t->label || like->has_own_label)
     return false;
   t->label = like->label;
@@ -148,16 +153,13 @@ static bool name_as_before(Task *t) {
   if ((t->place = like->place))
     ++t->place->uses;
   return true;
-#endif
 }
 
-void name_task(Task *t) {
-  t->has_own_label = t->label != NULL;
-  if (name_as_before(t))
-    return;
+/* Names a task by its function, whose attributes may be code of the program: it may spawn, and hand the GIL on. */
+static void name_by_function(Task *t) {
   PyObject *const function = function_of(t);
-  if (!t->label && !(t->label = text_of(function, g_qualname)) && !(t->label = text_of(function, g_name)) &&
-      !(t->label = PyType_GetName(Py_TYPE(function)))) {
+  if (!t->label && !(t->label = text_of(function, g_qualname)) &&
+      !(t->label = text_of(function, g_name)) && !(t->label = PyType_GetName(Py_TYPE(function)))) {
     Py_INCREF(g_unnamed);
     t->label = g_unnamed;
   }
@@ -168,6 +170,13 @@ void name_task(Task *t) {
   if (!t->name)
     t->name = "task of Python"; /* no text in UTF-8 */
   PyErr_Clear();
+}
+
+void name_task(Task *t) {
+  t->has_own_label = t->label != NULL;
+  if (!name_as_before(t))
+    name_by_function(t);
+  keep_as_last(t);
 }
 
 void unname_task(Task *t) {
@@ -193,7 +202,8 @@ static bool write_line(PyObject *frame, bool names, char *text, size_t size) {
   PyObject *const function = file && names ? PyObject_GetAttrString(code, "co_qualname") : NULL;
   PyObject *const line = file ? PyObject_GetAttrString(frame, "f_lineno") : NULL;
   Py_ssize_t length;
-  const char *const name = file && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
+  const char *const name =
+      file && PyUnicode_Check(file) ? PyUnicode_AsUTF8AndSize(file, &length) : NULL;
   const char *const inside =
       function && PyUnicode_Check(function) ? PyUnicode_AsUTF8AndSize(function, &length) : NULL;
   const bool is_ours = name && strstr(name, "/weftrt/_") != NULL;
