@@ -17,9 +17,10 @@
 // Orders      O1  g_calls store release, load acquire: the table behind it is complete.
 //             I2  A new thread does not take back a name that another thread has given it: both
 //                 hold g_lock.
-// Progress    A begin, an end, a name, an attach and a fork hold g_lock; waits do not.
+// Progress    A begin, an end, a name, an attach and a fork hold g_lock; waits do not. A fork holds it
+//             while handlers of other libraries run, in both processes.
 // Reclamation None: the watcher may look at records of threads that have ended.
-// Checked by  layers/pools/tests/calls_test.cpp, attach_test.cpp
+// Checked by  layers/pools/tests/calls_test.cpp, attach_test.cpp, names_test.cpp
 #include <weft/layer/pool_thread.hpp>
 
 #include <atomic>
@@ -62,13 +63,25 @@ constinit record *g_all = nullptr, *g_free = nullptr; // with the lock
 constinit std::atomic<const pool_thread_calls *> g_calls{nullptr};
 
 __attribute__((tls_model("initial-exec"))) constinit thread_local record *t_self = nullptr;
+/// The calling thread is in fork(), and has g_lock: what atfork handlers of other libraries call does
+/// not take it again.
+__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_forks = false;
 
 class locked {
  public:
-  locked() noexcept { pthread_mutex_lock(&g_lock); }
-  ~locked() { pthread_mutex_unlock(&g_lock); }
+  locked() noexcept {
+    if (takes_)
+      pthread_mutex_lock(&g_lock);
+  }
+  ~locked() {
+    if (takes_)
+      pthread_mutex_unlock(&g_lock);
+  }
   locked(const locked &) = delete;
   locked &operator=(const locked &) = delete;
+
+ private:
+  const bool takes_ = !t_forks;
 };
 
 const pool_thread_calls *calls() noexcept {
@@ -224,6 +237,16 @@ void *begin(void *given) {
   return result;
 }
 
+void begin_fork() noexcept {
+  pthread_mutex_lock(&g_lock);
+  t_forks = true;
+}
+
+void end_fork() noexcept {
+  t_forks = false;
+  pthread_mutex_unlock(&g_lock);
+}
+
 /// A child of fork() has one thread, which may be a pool thread: its number is another one. It may
 /// be a worker's as well, whose name the process would have.
 void keep_own_record() noexcept {
@@ -234,7 +257,7 @@ void keep_own_record() noexcept {
     t_self->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
   if (calls())
     take_program_name();
-  pthread_mutex_unlock(&g_lock);
+  end_fork();
 }
 
 } // namespace
@@ -368,8 +391,7 @@ namespace {
   real(g_real_setname, "pthread_setname_np");
   real(g_real_syscall, "syscall");
   real(g_real_sched_yield, "sched_yield");
-  pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
-                 &keep_own_record);
+  pthread_atfork(&begin_fork, &end_fork, &keep_own_record);
 }
 
 } // namespace

@@ -30,6 +30,24 @@ constexpr weft::layer::pool_thread_calls k_calls{
     [](pool_thread &) noexcept {}, [](pool_thread &) noexcept {},
     []() noexcept { return g_makes_own.load(); }};
 
+thread_local bool t_names_itself = false;
+
+void name_forking_thread(const char *name) {
+  if (!t_names_itself)
+    return;
+  alarm(60); // ends a process that hangs; a child's begins here
+  pthread_setname_np(pthread_self(), name);
+}
+
+/// Runs before the constructors of libraries: so these handlers are called while those of
+/// libweft-pools.so hold its lock.
+void register_handlers() {
+  pthread_atfork([] { name_forking_thread("prepares"); }, [] { name_forking_thread("parent"); },
+                 [] { name_forking_thread("child"); });
+}
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const g_before_libraries)() = &register_handlers;
+
 [[gnu::constructor]] void attach() { weft_attach_pool_threads(&k_calls); }
 
 std::string own_name() {
@@ -84,24 +102,48 @@ TEST_F(names, of_wefts_own_threads_are_left_alone) {
   });
 }
 
-TEST_F(names, that_the_maker_gives_are_kept) {
+/// Returns in how many of 30 rounds a new thread has the name that its maker gave it at once.
+int names_that_are_kept() {
+  int kept = 0;
   g_delays_names = true;
-  on_thread_named("weft-spare-2", [] {
-    for (int round = 0; round < 30; ++round) {
-      std::atomic<bool> named{false};
-      std::string seen;
-      std::thread made([&] {
-        while (!named)
-          std::this_thread::yield();
-        seen = own_name();
-      });
-      EXPECT_EQ(pthread_setname_np(made.native_handle(), "given"), 0);
-      named = true;
-      made.join();
-      EXPECT_EQ(seen, "given");
-    }
-  });
+  for (int round = 0; round < 30; ++round) {
+    std::atomic<bool> named{false};
+    std::string seen;
+    std::thread made([&] {
+      while (!named)
+        std::this_thread::yield();
+      seen = own_name();
+    });
+    const int failure = pthread_setname_np(made.native_handle(), "given");
+    named = true;
+    made.join();
+    kept += failure == 0 && seen == "given";
+  }
   g_delays_names = false;
+  return kept;
+}
+
+TEST_F(names, that_the_maker_gives_are_kept) {
+  on_thread_named("weft-spare-2", [] { EXPECT_EQ(names_that_are_kept(), 30); });
+}
+
+TEST_F(names, may_be_given_by_what_forks_call_and_are_kept_afterwards) {
+  std::thread([] {
+    t_names_itself = true;
+    const pid_t child = fork();
+    t_names_itself = false;
+    const std::string name = own_name();
+    set_own_name("weft-spare-3");
+    const int kept = names_that_are_kept();
+    if (child == 0)
+      _exit(name == "child" && kept == 30 ? 0 : 1);
+    alarm(0);
+    EXPECT_EQ(name, "parent");
+    EXPECT_EQ(kept, 30);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }).join();
 }
 
 TEST_F(names, that_are_too_long_are_refused_as_ever) {
