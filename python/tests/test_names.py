@@ -92,7 +92,7 @@ class Names(unittest.TestCase):
             self.assertEqual([place_of(task) for task in tasks], [""] * 3)
             self.assertEqual([task.result() for task in tasks], [7] * 3)
 
-    def test_threads_that_spawn_one_object_wait_for_its_name_each_by_itself(self):
+    def test_threads_that_spawn_one_object_all_have_its_name(self):
         class Slow:
             """Gives the other threads their turns when it is asked for an attribute."""
 

@@ -58,7 +58,7 @@ def remove(group):
         try:
             return group.rmdir()
         except OSError as error:
-            said = f"skipped: the removal of {group}: {error.strerror}"
+            said = f"\nskipped: the removal of {group}: {error.strerror}"
             time.sleep(0.02)
     print(said, file=sys.stderr)
 
