@@ -146,6 +146,16 @@ class Runs(unittest.TestCase):
         self.assertIn("`orphaned_orphan` fails on Weft", said)
         self.assertEqual(status, 1)
 
+    def test_openuh_fails_and_writes_no_page_where_nothing_compiles(self):
+        page = self.write("page.md", "<!-- openuh suite -->\nold\n<!-- end openuh suite -->\n")
+        for text, wanted in (("#include <missing_omp.h>\n", (1, "old")), ("int main(void) { return 0; }\n", (0, "- gcc, 8 threads: Weft passes 1 at once"))):
+            self.openuh_suite(only=text)
+            status, said = self.run_openuh("--page", page)
+            with open(page) as file:
+                line = file.read().splitlines()[1]
+            self.assertEqual((status, line[: len(wanted[1])]), wanted)
+            self.assertEqual("gcc has compiled no program" in said, status == 1)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
