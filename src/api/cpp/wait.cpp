@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "task/complete.hpp"
+#include "task/destructor.hpp"
 #include "task/hooks.hpp"
 #include "task/in_place_task.hpp"
 #include "task/parent_process.hpp"
@@ -104,11 +105,18 @@ namespace this_task {
 
 namespace {
 
-/// Returns the task whose code the caller is, or null: of a branch that another worker has taken, the task that has branched.
+/// Returns whether the task stands for a branch of its parent that another worker has taken. The
+/// destructor of a callable runs as its task, and a posted call as a task of its own.
+bool is_branch(const task &t) noexcept {
+  return t.has(detail::k_implicit) && t.parent && !is_root_of_functions(*t.parent) &&
+         !is_in_place(t) && !is_over(t);
+}
+
+/// Returns the task whose code the caller is, or null.
 const task *caller() noexcept {
   thread_context *e = this_thread_context();
   const task *t = e ? e->current : nullptr;
-  while (t && t->has(detail::k_implicit) && t->parent && !is_in_place(*t))
+  while (t && is_branch(*t))
     t = t->parent;
   return t;
 }

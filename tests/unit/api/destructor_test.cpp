@@ -162,12 +162,13 @@ TEST_P(destructor, runs_on_a_worker_when_another_thread_ends_the_task) {
     weft::spawn(calls_at_its_end(body,
                                  [&] {
                                    on_a_worker =
-                                       std::string(weft::this_task::label()) == "ends elsewhere";
+                                       std::string(weft::this_task::label()) == "ends elsewhere" &&
+                                       weft::this_task::cost() == 7;
                                    weft::spawn([&] { ++spawned; });
                                    weft::taskwait();
                                    weft::spawn([&] { ++spawned; });
                                  }),
-                weft::label("ends elsewhere"));
+                weft::label("ends elsewhere"), weft::cost(7));
     std::thread other([&] {
       while (!begun)
         std::this_thread::yield();

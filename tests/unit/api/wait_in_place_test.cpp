@@ -418,6 +418,20 @@ TEST(post, calls_each_record_once) {
   EXPECT_TRUE(test::eventually([&] { return calls == 1000; }));
 }
 
+TEST(post, a_call_is_no_part_of_what_functions_are_below) {
+  struct naming_record : weft::detail::call_record {
+    naming_record() noexcept : call_record(&run) {}
+    static void run(call_record *r) noexcept {
+      static_cast<naming_record *>(r)->label.store(weft::this_task::label());
+    }
+    std::atomic<const char *> label{nullptr};
+  };
+  naming_record record;
+  weft::detail::post(record);
+  ASSERT_TRUE(test::eventually([&] { return record.label != nullptr; }));
+  EXPECT_STREQ(record.label, "posted call");
+}
+
 TEST(post, works_from_tasks_and_from_threads_that_do_not_use_weft) {
   std::atomic<int> calls{0};
   std::vector<counting_record> records(200, counting_record(calls));
