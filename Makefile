@@ -3,6 +3,7 @@
 #   make [BUILD=build] [JOBS=n] [CXX=...] [CC=...]
 BUILD ?= build
 JOBS ?= $(shell nproc)
+TEST_JOBS ?= $(shell expr 2 \* $(JOBS)) # most tests wait more than they compute
 NINJA := $(shell command -v ninja 2>/dev/null)
 ifneq ($(NINJA),)
 export CMAKE_GENERATOR ?= Ninja
@@ -15,7 +16,7 @@ export CCACHE_NOHASHDIR ?= 1 # as in tests/install/run.sh, whose builds in other
 endif
 configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON -DWEFT_MODEL_SECONDS=30
 compile = cmake --build $(BUILD) --parallel $(JOBS)
-ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
+ctest = ctest --output-on-failure --no-tests=error --parallel $(TEST_JOBS)
 
 .PHONY: all configure demo test test-prepared test-asan conformance-short conformance-std conformance-libgomp conformance-tsan conformance-llvm conformance-openuh conformance-programs conformance-tbb conformance-tbb-short conformance-tbb-versions conformance-tbb-programs conformance-python docs bench wheel packages test-packages dist static-archive clean format lint
 all: configure
