@@ -15,8 +15,9 @@
 //
 // A program may have phases, each with a best point of its own. When the cost has changed by 15 %
 // for three windows, the points that were good before are compared with the present one: the phase may have
-// come again. If none wins, the search begins again, but not all the time. It also begins again in a
-// phase that comes for the second time, from the point that was found: windows may have misled it.
+// come again. If none wins, or one that costs something else than it did, the search begins again, but
+// not all the time. It also begins again in a phase that comes for the second time, from the point that
+// was found: windows may have misled it.
 //
 // What trials lose against the present point is at most a share of the run time (2 %): a trial waits
 // until there is room for one that takes twice as long.
@@ -324,6 +325,7 @@ class paired_trials {
     const good_point tried = std::move(m_recalled.back());
     m_recalled.pop_back();
     const bool wins = ratio < 1 - m_limits.loss;
+    m_recall_won = m_recall_won || wins;
     if (wins)
       move_to(m_candidate, 1);
     if (wins && is_like(m_tried, tried.cost)) {
@@ -332,7 +334,11 @@ class paired_trials {
     } else if (m_recalled.empty()) {
       m_job = job::watch;
       m_changed = 0;
-      m_wants_search = !is_like(m_before, m_settled_cost); // no phase was like this one
+      m_rested = 0;
+      m_rest = k_first_rest; // of another phase
+      // No phase was like this one, if a point has won that never cost this much, or if none has won
+      // and the present one costs something else than before.
+      m_wants_search = m_recall_won || !is_like(m_before, m_settled_cost);
       m_settled_cost = m_before;
     }
     return wins ? tuning_event::returned : tuning_event::judged;
@@ -394,6 +400,7 @@ class paired_trials {
       if (good.point != m_present)
         m_recalled.push_back(good);
     }
+    m_recall_won = false;
     if (!m_recalled.empty())
       m_job = job::recall;
   }
@@ -470,6 +477,7 @@ class paired_trials {
   unsigned m_changed = 0; // windows in a row
   std::vector<good_point> m_good; // of other phases, too; the newest last
   std::vector<good_point> m_recalled; // to be compared, the last one first
+  bool m_recall_won = false; // one of those compared, at another cost than before
   bool m_searched = true; // since the last point was settled at
   bool m_wants_search = false; // as soon as the last one is long enough ago
   std::uint64_t m_windows = 0, m_searched_at = 0, m_search_rest = 0;

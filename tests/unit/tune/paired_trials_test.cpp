@@ -29,7 +29,10 @@ struct machine {
                    std::optional<lattice_point> remembered = {})
       : best_point(best), tuner({{k_values}}, {first}, &along, limits, std::move(remembered)) {}
 
-  double cost(int point) const { return 1e6 * (1 + 0.1 * std::abs(point - best_point)) * drift; }
+  double cost(int point) const {
+    const double slope = point < best_point ? slope_below : slope_above;
+    return 1e6 * (1 + slope * std::abs(point - best_point)) * drift;
+  }
   /// Runs windows until one leads to `wanted`. Returns how many it took; 0: not within `most`.
   int until(event wanted, int most = 20'000) {
     for (int i = 1; i <= most; ++i)
@@ -53,6 +56,7 @@ struct machine {
   }
 
   int best_point;
+  double slope_below = 0.1, slope_above = 0.1;
   double drift = 1, growth = 1, noise = 0, work = 1, run_ns = 0, lost_ns = 0;
   std::mt19937_64 random{7};
   std::vector<event> events;
@@ -205,6 +209,27 @@ TEST(paired_trials, comes_back_to_the_best_point_of_a_phase_that_comes_again) {
   EXPECT_EQ(worst_of_phases(m, {4, 18}, 1500, 4, 10), 1.0) << "at once, and not by a search";
   EXPECT_LE(m.count(event::restarted), 3) << "each phase is searched twice";
   EXPECT_GE(m.count(event::returned), 4);
+}
+
+TEST(paired_trials, searches_in_a_new_phase_though_a_point_of_an_old_one_wins) {
+  machine m(10, 4);
+  for (int i = 0; i < 3000; ++i)
+    m.window();
+  ASSERT_EQ(m.tuner.present(), lattice_point{4}) << "which costs 1";
+  m.best_point = 18;
+  m.drift = 5;
+  for (int i = 0; i < 3000; ++i)
+    m.window();
+  ASSERT_EQ(m.tuner.present(), lattice_point{18}) << "which costs 5";
+  const int before = m.count(event::restarted);
+  m.best_point = 11;
+  m.drift = 2.5;
+  m.slope_below = 1.0 / 7; // 4 costs 5, as 18 has till now
+  m.slope_above = 2.0 / 7; // 18 costs 7.5
+  for (int i = 0; i < 20'000; ++i)
+    m.window();
+  EXPECT_GT(m.count(event::restarted), before);
+  EXPECT_EQ(m.tuner.present(), lattice_point{11});
 }
 
 TEST(paired_trials, comes_back_in_four_phases_and_under_noise) {
