@@ -139,18 +139,25 @@ class Order(unittest.TestCase):
         a.append(1)
 
     def test_buffers_are_given_back_as_often_as_they_were_taken(self):
-        found, hook = [], sys.excepthook  # bytearray prints that it is given up with buffers
-        sys.excepthook = lambda _type, value, _traceback: found.append(str(value))
+        found = []
+        hook, thread_hook = sys.excepthook, threading.excepthook
+        sys.excepthook = lambda _type, value, _traceback: found.append(str(value))  # of a bytearray that is given up with buffers
+        threading.excepthook = lambda what: found.append(f"{what.exc_type.__name__}: {what.exc_value}")
         self.addCleanup(setattr, sys, "excepthook", hook)
+        self.addCleanup(setattr, threading, "excepthook", thread_hook)
 
         def spawns():  # this thread takes buffers while others give them back
             data = bytearray(8)
+            references = sys.getrefcount(data)
             for turn in range(3000):
                 task = weftrt.spawn(int, updates=data)
                 if turn % 50 == 0:
                     task.result()
             weftrt.taskwait()
-            data.append(1)  # a BufferError where one is left; without `data` an error of the system where one too few was
+            self.assertEqual(sys.getrefcount(data), references)
+            with memoryview(data), self.assertRaises(BufferError):
+                data.append(1)  # works where this buffer makes up for one that was given back too often
+            data.append(1)  # raises BufferError where one is left
 
         threads = [threading.Thread(target=spawns) for _ in range(6)]
         for thread in threads:
