@@ -6,8 +6,10 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -26,7 +28,7 @@ def load(name, file):
 
 
 sys.dont_write_bytecode = True
-suites, verdicts = load("suites_run", "suites"), load("verdicts_plugin", "verdicts.py")
+suites, verdicts, training = load("suites_run", "suites"), load("verdicts_plugin", "verdicts.py"), load("torch_run", "torch")
 TESTS = """
     import pytest
 
@@ -165,6 +167,42 @@ class Page(unittest.TestCase):
         self.assertIn("| numpy.linalg | right |\n| numpy, products | right |\n| scipy.linalg | right |\n<!-- end python suites -->", ended[0])
         self.assertIn("- scipy.linalg is left out: pip could not fetch scipy\n", ended[1])
         self.assertNotIn("scipy.linalg | right", ended[1])
+
+
+class Training(unittest.TestCase):
+    def found(self, plain=(4, 5, 8), ours=(4, 5, 8), **changes):
+        """Returns what is wrong with a run by `weft run` that has looked like `ours`, after one like `plain`."""
+        right = {"losses": [[1.0], [2.0]], "loaded": [3.0], "runtime": "/weft/lib/weft-omp/libgomp.so.1"}
+        return list(training.findings({**right, "running": list(plain)}, {**right, "running": list(ours), **changes}, "/weft/bin/weft"))
+
+    def test_other_losses_and_another_runtime_are_found(self):
+        self.assertEqual(self.found(), [])
+        self.assertRegex(self.found(losses=[[1.0], [2.5]])[0], "losses differ: .*2.5")
+        self.assertRegex(self.found(loaded=[])[0], "loaded differ")
+        self.assertRegex(self.found(runtime="/usr/lib/libgomp.so.1")[0], "/usr/lib/libgomp.so.1 has computed")
+
+    def test_running_threads_are_compared_with_those_of_the_other_run(self):
+        self.assertEqual(self.found(ours=(6, 9, 12)), [])
+        self.assertEqual(self.found(plain=(16, 30, 40), ours=(31, 40, 50)), [])
+        for plain, ours in (((4, 5, 8), (7, 7, 7)), ((1, 2, 9), (4, 4, 4)), ((16, 30, 40), (32, 32, 32))):
+            self.assertRegex(self.found(plain, ours)[0], f"^{ours[0]} threads run at once in the middle of the looks, and on PyTorch's own threads {plain[1]} at most")
+
+    def test_a_run_that_does_not_end_is_named(self):
+        with mock.patch.object(training.suite, "run", return_value=(None, "it hangs")) as run:
+            with self.assertRaisesRegex(SystemExit, "torch: not over after 90 s: python: it hangs"):
+                training.train(["python"], [], [])
+        self.assertEqual(run.call_args[0][3], 90)
+        with mock.patch.object(training.suite, "run", return_value=(3, "it fails")), self.assertRaisesRegex(SystemExit, "torch: exit status 3: python: it fails"):
+            training.train(["python"], [], [])
+
+    @unittest.skipUnless(shutil.which("make"), "make is not installed")
+    def test_a_part_of_the_suites_runs_without_it(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "RUN"}
+        command = ["make", "-n", "-C", str(FOLDER.parent.parent), "conformance-python"]
+        for options, wanted in ((["RUN=--only numpy"], 0), ([], 1)):
+            said = subprocess.run([*command, *options], stdout=subprocess.PIPE, universal_newlines=True, check=True, env=environment)
+            self.assertEqual(said.stdout.count("conformance/torch"), wanted, said.stdout)
+            self.assertEqual(said.stdout.count("conformance/suites"), 1)
 
 
 if __name__ == "__main__":
