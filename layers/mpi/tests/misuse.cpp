@@ -94,19 +94,81 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&turned);
   }
   if (asked_for(what, "why")) { // until the test, which asks what they wait for, ends it
+    MPI_Comm turned;
+    MPI_Comm_dup(MPI_COMM_WORLD, &turned);
+    if (rank != 0)
+      for (;;)
+        pause(); // no partner of the collective calls
     const auto begin = [&x](int tag) {
       MPI_Request r;
       MPI_Irecv(&x, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &r);
       return r;
     };
+    // A receive that ends, so that MPI uses its handle again.
+    const auto end_one = [&begin](auto wait) {
+      MPI_Request r = begin(17);
+      MPI_Send(nullptr, 0, MPI_INT, 0, 17, MPI_COMM_WORLD);
+      wait(&r, MPI_STATUS_IGNORE);
+    };
+    const auto test_one = [](MPI_Request *r, MPI_Status *status) {
+      for (int flag = 0; !flag;)
+        MPI_Test(r, &flag, status);
+    };
+    bool waits = false;
     weft::spawn([&] { MPI_Recv(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); },
                 weft::label("receives"));
     weft::spawn(
         [&] {
-          MPI_Request r[] = {begin(8), MPI_REQUEST_NULL};
-          MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+          MPI_Request r[] = {begin(8), begin(18), MPI_REQUEST_NULL};
+          waits = true;
+          MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
         },
         weft::label("waits"));
+    weft::spawn([&] { // the first one of that wait ends while it waits
+      while (!waits)
+        weft::this_task::sleep_for_ns(1'000'000);
+      MPI_Send(nullptr, 0, MPI_INT, 0, 8, MPI_COMM_WORLD);
+    });
+    // A wait, a test, bind() and another call that begins a request take away the note of an earlier one.
+    const auto persistent = [&](auto init) {
+      MPI_Request r;
+      init(&x, 1, MPI_INT, 0, 19, MPI_COMM_WORLD, &r);
+      MPI_Start(&r);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+    };
+    weft::spawn([&] { end_one(&MPI_Wait), persistent(&PMPI_Recv_init); },
+                weft::label("after_wait"));
+    weft::spawn([&] { end_one(test_one), persistent(&PMPI_Recv_init); }, weft::label("after_test"));
+    weft::spawn(
+        [&] {
+          end_one([](MPI_Request *r, MPI_Status *) {
+            weft::spawn([r] { weft::mpi::bind(*r); });
+            weft::taskwait();
+          });
+          persistent(&PMPI_Recv_init);
+        },
+        weft::label("after_bind"));
+    weft::spawn([&] { end_one(&PMPI_Wait), persistent(&MPI_Recv_init); },
+                weft::label("persistent"));
+    weft::spawn(
+        [&] {
+          end_one(&PMPI_Wait);
+          MPI_Request r;
+          MPI_Ibarrier(MPI_COMM_WORLD, &r);
+          MPI_Wait(&r, MPI_STATUS_IGNORE);
+        },
+        weft::label("barrier"));
+    weft::spawn(
+        [&] {
+          end_one(&PMPI_Wait);
+          MPI_Request r;
+          MPI_Ibcast(&x, 1, MPI_INT, 1, turned, &r);
+          weft::mpi::bind(r);
+        },
+        weft::label("bound_bcast"));
+    MPI_Request of_thread;
+    std::thread([&] { of_thread = begin(20); }).join();
+    weft::spawn([&] { MPI_Wait(&of_thread, MPI_STATUS_IGNORE); }, weft::label("of_thread"));
     weft::spawn(
         [&] {
           MPI_Request r = begin(9);

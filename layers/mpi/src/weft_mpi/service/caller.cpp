@@ -77,6 +77,8 @@ std::string text_of(const awaited &what) {
   if (what.who == awaited::is::unknown)
     return "";
   if (what.who == awaited::is::all) {
+    if (what.comm == MPI_COMM_NULL)
+      return " of a communicator beside MPI_COMM_WORLD";
     int ranks = 0;
     PMPI_Comm_size(what.comm, &ranks);
     return " of " + std::to_string(ranks) + " ranks";

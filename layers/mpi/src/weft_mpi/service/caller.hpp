@@ -39,24 +39,26 @@ class caller {
   /// because there is no stack to go on with, it returns at once: MPI's own wait follows.
   template <class Ended>
   void wait_until(Ended &&ended, const awaited &what = {}) const noexcept {
-    wait_until(ended, what, {});
+    wait_until(ended, what, [] { return MPI_REQUEST_NULL; });
   }
-  /// The same, of a call that waits for a request: `request` is what began it.
-  template <class Ended>
-  void wait_until(Ended &&ended, const awaited &what, const begun_call &request) const noexcept {
+  /// The same, of a call that waits for requests: `request()` is one that it waits for now. Reports ask, and the
+  /// service does not ask for the end meanwhile.
+  template <class Ended, class Request>
+  void wait_until(Ended &&ended, const awaited &what, Request &&request) const noexcept {
     if (ended())
       return;
     struct waiting final : suspended {
       waiting(const caller &calling, Ended &is_over, const awaited &waits,
-              const begun_call &began) noexcept
-          : suspended(calling), ended(is_over), what(waits), request(began) {}
+              Request &of_request) noexcept
+          : suspended(calling), ended(is_over), what(waits), request(of_request) {}
       bool has_ended() noexcept override { return ended(); }
       [[nodiscard]] std::string describe() const override {
-        return name() + (request.name ? " of " + text_of(request) : text_of(what));
+        const begun_call began = begun_of(request());
+        return name() + (began.name ? " of " + text_of(began) : text_of(what));
       }
       Ended &ended;
       const awaited what;
-      const begun_call request;
+      Request &request;
     } w(*this, ended, what, request);
     wait_for(w);
   }

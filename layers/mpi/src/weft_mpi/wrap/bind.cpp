@@ -98,11 +98,14 @@ void bind_list(const char *name, std::span<MPI_Request> requests, MPI_Status *st
     MPI_Status *const wanted = statuses == MPI_STATUSES_IGNORE ? nullptr : statuses + i;
     if (requests[i] != MPI_REQUEST_NULL && !weft_mpi::is_complete(requests[i])) {
       list.push_back({requests[i], wanted, owner, weft_mpi::begun_of(requests[i])});
+      if (!weft_mpi::is_persistent(requests[i]))
+        weft_mpi::forget_begun(requests[i]);
       continue;
     }
     // The request is over, or failed: MPI says it here.
     MPI_Status own;
     own.MPI_ERROR = MPI_SUCCESS;
+    weft_mpi::forget_begun(requests[i]);
     const int error = PMPI_Wait(&requests[i], &own);
     own.MPI_ERROR = error;
     if (wanted) {

@@ -2,6 +2,7 @@
 // Fortran's calls of Open MPI, whose Fortran interface calls the PMPI_ names, and so would pass this library by. The
 // functions here come before those of its mpif.h and module mpi, and call the C functions of this library. MPICH's
 // Fortran interface needs none: it calls the C names. Open MPI's module mpi_f08 is not served.
+#include "weft_mpi/service/begun.hpp"
 #include "weft_mpi/service/mpi.hpp"
 
 #if defined(OPEN_MPI)
@@ -21,7 +22,12 @@ namespace {
 
 using integer = MPI_Fint;
 
-constexpr std::size_t k_status = sizeof(MPI_Status) / sizeof(integer); // as Fortran's MPI_STATUS_SIZE
+static_assert(
+    sizeof(integer) == sizeof(int),
+    "layers/mpi: this Open MPI's INTEGER of Fortran is not a C int (it was built with -fdefault-integer-8), "
+    "and the arrays of its calls are read as C ints; build Weft with another Open MPI");
+constexpr std::size_t k_status =
+    sizeof(MPI_Status) / sizeof(integer); // as Fortran's MPI_STATUS_SIZE
 
 void *buffer_of(void *given) noexcept {
   if (given == &mpi_fortran_bottom_)
@@ -49,9 +55,9 @@ class status_out {
 class request_array {
  public:
   request_array(integer count, integer *requests, integer *statuses)
-      : m_to(requests), m_statuses_to(static_cast<void *>(statuses) == &mpi_fortran_statuses_ignore_
-                                          ? nullptr
-                                          : statuses) {
+      : m_to(requests),
+        m_statuses_to(static_cast<void *>(statuses) == &mpi_fortran_statuses_ignore_ ? nullptr
+                                                                                     : statuses) {
     for (integer i = 0; i < count; ++i)
       m_requests.push_back(PMPI_Request_f2c(requests[i]));
     m_statuses.resize(m_requests.size());
@@ -73,6 +79,15 @@ class request_array {
   std::vector<MPI_Request> m_requests;
   std::vector<MPI_Status> m_statuses;
 };
+
+/// Gives a request that has begun. Its note goes: calls that end it, and begin another with its handle, may be among
+/// those that pass the library by.
+void give_begun(int error, MPI_Request begun, integer *request) noexcept {
+  if (error != MPI_SUCCESS)
+    return;
+  weft_mpi::forget_begun(begun);
+  *request = PMPI_Request_c2f(begun);
+}
 
 } // namespace
 
@@ -104,8 +119,7 @@ WEFT_FORTRAN_SEND(mpi_rsend_, MPI_Rsend)
     MPI_Request begun = MPI_REQUEST_NULL;                                                          \
     *error = function(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *other, *tag,               \
                       PMPI_Comm_f2c(*comm), &begun);                                               \
-    if (*error == MPI_SUCCESS)                                                                     \
-      *request = PMPI_Request_c2f(begun);                                                          \
+    give_begun(*error, begun, request);                                                            \
   }
 WEFT_FORTRAN_BEGIN(mpi_isend_, MPI_Isend)
 WEFT_FORTRAN_BEGIN(mpi_ibsend_, MPI_Ibsend)
@@ -211,9 +225,9 @@ WEFT_FORTRAN_REDUCTION(mpi_reduce_scatter_block_, MPI_Reduce_scatter_block)
   void name(void *sent, const integer *sent_count, const integer *sent_type, void *received,       \
             const integer *received_count, const integer *received_type, const integer *root,      \
             const integer *comm, integer *error) {                                                 \
-    *error = function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type),                     \
-                      buffer_of(received), *received_count, PMPI_Type_f2c(*received_type), *root,  \
-                      PMPI_Comm_f2c(*comm));                                                       \
+    *error =                                                                                       \
+        function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type), buffer_of(received),     \
+                 *received_count, PMPI_Type_f2c(*received_type), *root, PMPI_Comm_f2c(*comm));     \
   }
 WEFT_FORTRAN_TO_ONE(mpi_gather_, MPI_Gather)
 WEFT_FORTRAN_TO_ONE(mpi_scatter_, MPI_Scatter)
@@ -222,9 +236,9 @@ WEFT_FORTRAN_TO_ONE(mpi_scatter_, MPI_Scatter)
   void name(void *sent, const integer *sent_count, const integer *sent_type, void *received,       \
             const integer *received_count, const integer *received_type, const integer *comm,      \
             integer *error) {                                                                      \
-    *error = function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type),                     \
-                      buffer_of(received), *received_count, PMPI_Type_f2c(*received_type),         \
-                      PMPI_Comm_f2c(*comm));                                                       \
+    *error =                                                                                       \
+        function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type), buffer_of(received),     \
+                 *received_count, PMPI_Type_f2c(*received_type), PMPI_Comm_f2c(*comm));            \
   }
 WEFT_FORTRAN_TO_ALL(mpi_allgather_, MPI_Allgather)
 WEFT_FORTRAN_TO_ALL(mpi_alltoall_, MPI_Alltoall)

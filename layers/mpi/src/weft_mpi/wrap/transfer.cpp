@@ -12,8 +12,16 @@ using namespace weft_mpi;
 namespace {
 
 int note_persistent(int error, const MPI_Request *request) {
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     add_persistent(*request);
+    forget_begun(*request); // of an earlier request
+  }
+  return error;
+}
+
+int note(int error, const MPI_Request *request, const char *name, const awaited &what = {}) {
+  if (error == MPI_SUCCESS)
+    note_begun(*request, name, what);
   return error;
 }
 
@@ -102,9 +110,36 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
   return error;
 }
 
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request) {
+  return note(PMPI_Comm_idup(comm, made, request), request, "MPI_Comm_idup");
+}
+int MPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free,
+                       MPI_Grequest_cancel_function *cancels, void *extra, MPI_Request *request) {
+  return note(PMPI_Grequest_start(query, free, cancels, extra, request), request,
+              "MPI_Grequest_start");
+}
+#if MPI_VERSION >= 4
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made, MPI_Request *request) {
+  return note(PMPI_Comm_idup_with_info(comm, info, made, request), request,
+              "MPI_Comm_idup_with_info");
+}
+int MPI_Psend_init(const void *buffer, int parts, MPI_Count count, MPI_Datatype type, int dest,
+                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  return note_persistent(
+      PMPI_Psend_init(buffer, parts, count, type, dest, tag, comm, info, request), request);
+}
+int MPI_Precv_init(void *buffer, int parts, MPI_Count count, MPI_Datatype type, int source, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  return note_persistent(
+      PMPI_Precv_init(buffer, parts, count, type, source, tag, comm, info, request), request);
+}
+#endif
+
 int MPI_Request_free(MPI_Request *request) {
-  if (request)
+  if (request) {
     remove_persistent(*request);
+    forget_begun(*request);
+  }
   return PMPI_Request_free(request);
 }
 

@@ -38,7 +38,10 @@ extern "C" {
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   WEFT_ENTER("MPI_Wait")
   if (here.is_task() && request && !is_complete(*request))
-    here.wait_until([request] { return is_complete(*request); }, {}, begun_of(*request));
+    here.wait_until([request] { return is_complete(*request); }, {},
+                    [request] { return *request; });
+  if (request)
+    forget_begun(*request); // before MPI gives the handle to another request
   return PMPI_Wait(request, status);
 }
 
@@ -52,24 +55,34 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
       return done >= count;
     };
     if (!all_are_complete())
-      here.wait_until(all_are_complete, {}, begun_of(requests[done]));
+      here.wait_until(all_are_complete, {}, [&] { return requests[done]; });
+    const kept_handles before(count, requests);
     // Open MPI 4.1 waits for ever in MPI_Waitall for a request that has failed before.
     int flag = 0;
     const int error = PMPI_Testall(count, requests, &flag, statuses);
+    before.forget_ended();
     if (error != MPI_SUCCESS || flag)
       return error;
   }
-  return PMPI_Waitall(count, requests, statuses);
+  const kept_handles before(count, requests);
+  const int error = PMPI_Waitall(count, requests, statuses);
+  before.forget_ended();
+  return error;
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
   WEFT_ENTER("MPI_Waitany")
-  if (!here.is_task() || !requests || count <= 0)
-    return PMPI_Waitany(count, requests, index, status);
+  const kept_handles before(count, requests);
+  if (!here.is_task() || !requests || count <= 0) {
+    const int error = PMPI_Waitany(count, requests, index, status);
+    before.forget_ended();
+    return error;
+  }
   std::vector<MPI_Request> active;
   for (bool first = true;; first = false) {
     int flag = 0;
     const int error = PMPI_Testany(count, requests, index, &flag, status);
+    before.forget_ended();
     if (error != MPI_SUCCESS || flag)
       return error;
     try {
@@ -85,11 +98,16 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[],
                  MPI_Status statuses[]) {
   WEFT_ENTER("MPI_Waitsome")
-  if (!here.is_task() || !requests || count <= 0)
-    return PMPI_Waitsome(count, requests, found, indices, statuses);
+  const kept_handles before(count, requests);
+  if (!here.is_task() || !requests || count <= 0) {
+    const int error = PMPI_Waitsome(count, requests, found, indices, statuses);
+    before.forget_ended();
+    return error;
+  }
   std::vector<MPI_Request> active;
   for (bool first = true;; first = false) {
     const int error = PMPI_Testsome(count, requests, found, indices, statuses);
+    before.forget_ended();
     if (error != MPI_SUCCESS || *found != 0)
       return error;
     try {
@@ -104,7 +122,9 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[],
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
   WEFT_ENTER("MPI_Test")
+  const kept_handles before(1, request);
   const int error = PMPI_Test(request, flag, status);
+  before.forget_ended();
   if (error == MPI_SUCCESS && !*flag)
     here.yield();
   return error;
@@ -112,7 +132,9 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
   WEFT_ENTER("MPI_Testall")
+  const kept_handles before(count, requests);
   const int error = PMPI_Testall(count, requests, flag, statuses);
+  before.forget_ended();
   if (error == MPI_SUCCESS && !*flag)
     here.yield();
   return error;
@@ -120,7 +142,9 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
   WEFT_ENTER("MPI_Testany")
+  const kept_handles before(count, requests);
   const int error = PMPI_Testany(count, requests, index, flag, status);
+  before.forget_ended();
   if (error == MPI_SUCCESS && !*flag)
     here.yield();
   return error;
@@ -129,7 +153,9 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
 int MPI_Testsome(int count, MPI_Request requests[], int *found, int indices[],
                  MPI_Status statuses[]) {
   WEFT_ENTER("MPI_Testsome")
+  const kept_handles before(count, requests);
   const int error = PMPI_Testsome(count, requests, found, indices, statuses);
+  before.forget_ended();
   if (error == MPI_SUCCESS && *found == 0)
     here.yield();
   return error;
