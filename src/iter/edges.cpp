@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the accesses of recorded tasks to the edges of their graph.
+#include "iter/hooks.hpp"
 #include "iter/iteration.hpp"
 
 #include "task/recorded.hpp"
@@ -97,10 +98,11 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
-/// Marks the members of chains, unless tune.inline (or tune=off, sched.seed) lets none run as one.
+/// Marks the members of chains, unless tune.inline (or tune=off, sched.seed) or
+/// sched.immediate_successor lets none run as one.
 void iteration::find_chains(const std::vector<edge> &edges) noexcept {
   const in_place_mode mode = g_in_place_mode.load(std::memory_order_relaxed);
-  if (mode == in_place_mode::never)
+  if (mode == in_place_mode::never || !successors_go_first())
     return;
   for (const edge &e : edges) {
     recorded_node &from = m_nodes[e.from], &to = m_nodes[e.to];
@@ -109,7 +111,7 @@ void iteration::find_chains(const std::vector<edge> &edges) noexcept {
     from.extent |= k_in_chain;
     to.extent |= k_in_chain;
     from.chain.goes_on = 1;
-    to.chain.tiny = mode == in_place_mode::always;
+    to.chain.tiny = to.chain.is_always = mode == in_place_mode::always;
   }
 }
 

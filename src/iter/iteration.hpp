@@ -21,9 +21,10 @@ namespace rt {
 /// and follows nothing else. Only its runner, and the runner of the one before, use it.
 struct chain_member {
   std::uint32_t began : 24 = 0; // when it is measured: in 16 ns
-  std::uint32_t looks : 3 = 0; // rounds that were measured, and took too long
+  std::uint32_t looks : 3 = 0; // rounds that were measured alone, and took too long
   std::uint32_t goes_on : 1 = 0; // a member follows
   std::uint32_t tiny : 1 = 0; // so short that what comes between it and the one before counts
+  std::uint32_t is_always : 1 = 0; // taken for tiny whatever it takes
 };
 
 /// Represents a recorded task for the scheduler. Its extent is the number of accesses of the body

@@ -6,6 +6,7 @@
 #include "deps/hooks.hpp"
 #include "deps/messages.hpp"
 #include "deps/registration.hpp"
+#include "iter/hooks.hpp"
 #include "iter/iteration.hpp"
 #include "managers/hooks.hpp"
 #include "managers/managers.hpp"
@@ -172,6 +173,21 @@ runnable *execute_timed(worker &w, task &t, body_on where) noexcept {
     return run();
   }
   return timed(w, t, run);
+}
+
+bool successors_go_first() noexcept {
+  return the_runtime().successor_odds.load(std::memory_order_relaxed) == UINT32_MAX;
+}
+bool goes_at_once(const thread_context &here, const runnable &successor) noexcept {
+  if (here.own_frame.full()) [[unlikely]]
+    return false;
+  const runtime &rt = the_runtime();
+  if (rt.plain_odds.load(std::memory_order_relaxed) == UINT32_MAX) [[likely]]
+    return true;
+  return successors_go_first() && !rt.ready->outranks(successor.priority);
+}
+void look_at_other_work(thread_context &here) noexcept {
+  static_cast<worker &>(here).own_in_a_row = k_own_in_a_row;
 }
 
 void enqueue_ready(runnable &item) { enqueue(this_worker_or_null(), item, origin::fresh); }
