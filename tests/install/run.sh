@@ -135,7 +135,10 @@ oss_program() {
     expect "$1: weft_enable_oss with Clang $major" cmake-build/program
     expect "$1: weft_enable_oss in C with Clang $major" cmake-build/c_program
     expect "$1: weft_enable_oss of several files with Clang $major" cmake-build/several
-    [ -n "$(find cmake-build -name 'cmake_pch.hxx.pch')" ] || fail "$1: several files of C++ share no precompiled header"
+    expect "$1: weft_enable_oss(PCH) with Clang $major" cmake-build/precompiled
+    [ "$(find cmake-build -name 'cmake_pch.hxx.pch')" = cmake-build/CMakeFiles/precompiled.dir/cmake_pch.hxx.pch ] || fail "$1: PCH, and it alone, makes a precompiled header"
+    if cmake -S "$scratch/oss_consumer" -B cmake-build -DOSS_CONSUMER_REUSES=ON >log 2>&1; then fail "$1: weft_enable_oss(PCH) takes a target with the header of another one"; fi
+    tr -s ' \n' ' ' <log | grep -q "weft_enable_oss(reuses PCH): the target has the precompiled headers of 'precompiled' .* leave PCH out" || { cat log; fail "$1: weft_enable_oss(PCH) refuses without the remedy"; }
   done
   rm -rf cmake-build
   if cmake -S "$scratch/oss_consumer" -B cmake-build -DCMAKE_CXX_COMPILER=g++ -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >log 2>&1; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With its neighbours it shares a precompiled header.
+// With PCH it shares a precompiled header with its neighbours.
 int first() {
   int x = 0;
 #pragma oss task out(x)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With its neighbours it shares a precompiled header.
+// It has options of its own, and with PCH no part in the precompiled header of its neighbours.
 int second() {
   int x = 0;
 #pragma oss task out(x)
