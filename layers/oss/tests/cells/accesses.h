@@ -45,25 +45,26 @@ static void follow(int x, int *own, const int *other, int is_second) {
   CHECK(!is_second || load(other) == k_n);
 }
 
-// Two loops with the same clause.
-#define STRONG(DIRECTIVE, ITEM, FIRST, SECOND)                                                     \
+// Two loops.
+#define STRONG(DIRECTIVE, ITEM, ITEM_OF_SECOND, FIRST, SECOND)                                     \
   do {                                                                                             \
     int x = 0, first = 0, second = 0;                                                              \
     before(&x);                                                                                    \
     PRAGMA(oss DIRECTIVE ITEM shared(first, second))                                               \
     for (int i = 0; i < k_n; ++i)                                                                  \
       FIRST;                                                                                       \
-    PRAGMA(oss DIRECTIVE ITEM shared(first, second))                                               \
+    PRAGMA(oss DIRECTIVE ITEM_OF_SECOND shared(first, second))                                     \
     for (int i = 0; i < k_n; ++i)                                                                  \
       SECOND;                                                                                      \
     after(&x, &first, &second);                                                                    \
   } while (0)
 #define MEET(DIRECTIVE, ITEM)                                                                      \
-  STRONG(DIRECTIVE, ITEM, meet(x, &first, &second), meet(x, &second, &first))
+  STRONG(DIRECTIVE, ITEM, ITEM, meet(x, &first, &second), meet(x, &second, &first))
 #define EXCLUDE(DIRECTIVE, ITEM)                                                                   \
-  STRONG(DIRECTIVE, ITEM, exclude(x, &first, &second), exclude(x, &second, &first))
-#define FOLLOW(DIRECTIVE, ITEM)                                                                    \
-  STRONG(DIRECTIVE, ITEM, follow(x, &first, &second, 0), follow(x, &second, &first, 1))
+  STRONG(DIRECTIVE, ITEM, ITEM, exclude(x, &first, &second), exclude(x, &second, &first))
+#define FOLLOW(DIRECTIVE, ITEM, ITEM_OF_SECOND)                                                    \
+  STRONG(DIRECTIVE, ITEM, ITEM_OF_SECOND, follow(x, &first, &second, 0),                           \
+         follow(x, &second, &first, 1))
 
 // The loop itself begins before the task that it names data of has ended, and what its children do is ordered.
 #define WEAK(DIRECTIVE, ITEM, CHILD)                                                               \
@@ -85,6 +86,29 @@ static void follow(int x, int *own, const int *other, int is_second) {
     after(&x, &seen, &other);                                                                      \
   } while (0)
 
+// What the children of two loops do is side by side, and a reader comes behind all of them.
+#define WEAK_MEET(DIRECTIVE, ITEM, CHILD)                                                          \
+  do {                                                                                             \
+    int x = 1, first = 0, second = 0, sum = 0;                                                     \
+    PRAGMA(oss DIRECTIVE ITEM shared(first, second))                                               \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task CHILD shared(first, second)) {                                               \
+        meet(x, &first, &second);                                                                  \
+        be_late();                                                                                 \
+      }                                                                                            \
+    }                                                                                              \
+    PRAGMA(oss DIRECTIVE ITEM shared(first, second))                                               \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task CHILD shared(first, second)) {                                               \
+        be_late();                                                                                 \
+        meet(x, &second, &first);                                                                  \
+      }                                                                                            \
+    }                                                                                              \
+    PRAGMA(oss task in(x)shared(first, second, sum)) sum = x * (load(&first) + load(&second));     \
+    PRAGMA(oss taskwait)                                                                           \
+    CHECK(sum == 2 * k_n);                                                                         \
+  } while (0)
+
 // Weak items of a taskiter count as strong ones.
 #define ITERATED(ITEM, CHILD)                                                                      \
   do {                                                                                             \
@@ -103,14 +127,16 @@ static void follow(int x, int *own, const int *other, int is_second) {
 #define LOOPS(DIRECTIVE)                                                                           \
   do {                                                                                             \
     MEET(DIRECTIVE, in(x));                                                                        \
-    FOLLOW(DIRECTIVE, out(x));                                                                     \
+    FOLLOW(DIRECTIVE, out(x), out(x));                                                             \
     MEET(DIRECTIVE, depend(in : x));                                                               \
     MEET(DIRECTIVE, concurrent(x));                                                                \
+    FOLLOW(DIRECTIVE, concurrent(x), in(x));                                                       \
     EXCLUDE(DIRECTIVE, commutative(x));                                                            \
     WEAK(DIRECTIVE, weakin(x), in(x));                                                             \
     WEAK(DIRECTIVE, weakout(x), out(x));                                                           \
     WEAK(DIRECTIVE, weakinout(x), inout(x));                                                       \
     WEAK(DIRECTIVE, weakconcurrent(x), concurrent(x));                                             \
+    WEAK_MEET(DIRECTIVE, weakconcurrent(x), concurrent(x));                                        \
     WEAK(DIRECTIVE, weakcommutative(x), commutative(x));                                           \
   } while (0)
 

@@ -70,17 +70,25 @@ enum { k_n = 8 };
     PRAGMA(oss taskwait)                                                                           \
     CHECK(after == k_n && asked > 0);                                                              \
   } while (0)
-// Only the children reduce.
+// Only the children reduce, beside a later task that reduces, and a reader comes behind all of them.
 #define WEAKREDUCTION(DIRECTIVE)                                                                   \
   do {                                                                                             \
-    int sum = 100;                                                                                 \
-    PRAGMA(oss DIRECTIVE weakreduction(+ : sum))                                                   \
+    int sum = 100, beside = 0, seen = 0;                                                           \
+    PRAGMA(oss DIRECTIVE weakreduction(+ : sum) shared(beside))                                    \
     for (int i = 0; i < k_n; ++i) {                                                                \
-      PRAGMA(oss task reduction(+ : sum) firstprivate(i)) sum += i;                                \
+      PRAGMA(oss task reduction(+ : sum) firstprivate(i) shared(beside)) {                         \
+        wait_for(&beside);                                                                         \
+        be_late();                                                                                 \
+        sum += i;                                                                                  \
+      }                                                                                            \
     }                                                                                              \
-    PRAGMA(oss task reduction(+ : sum)) sum += 1000;                                               \
+    PRAGMA(oss task reduction(+ : sum) shared(beside)) {                                           \
+      sum += 1000;                                                                                 \
+      add(&beside);                                                                                \
+    }                                                                                              \
+    PRAGMA(oss task in(sum)shared(seen)) seen = sum;                                               \
     PRAGMA(oss taskwait)                                                                           \
-    CHECK(sum == 100 + k_n * (k_n - 1) / 2 + 1000);                                                \
+    CHECK(seen == 100 + k_n * (k_n - 1) / 2 + 1000 && sum == seen);                                \
   } while (0)
 // A note to a checker changes nothing.
 static void notes(void) {
