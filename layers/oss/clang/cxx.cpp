@@ -342,26 +342,115 @@ class task_writer {
       refuse_shared_outside([&](const Token &name) { return seen.contains(name_of(name)); });
   }
 
+  /// The variables that the tokens so far have declared, in scopes that still hold.
+  class declared_names {
+   public:
+    void pass(const Token &token) {
+      m_braces += token.is(tok::l_brace) ? 1 : 0;
+      m_braces -= token.is(tok::r_brace) ? 1 : 0;
+      m_parentheses += token.is(tok::l_paren) ? 1 : 0;
+      m_parentheses -= token.is(tok::r_paren) ? 1 : 0;
+      if (token.isOneOf(tok::r_brace, tok::semi))
+        std::erase_if(m_all, [&](const place &known) {
+          // What parentheses declare, as a lambda's or a loop's, holds for the block or the statement behind them.
+          return m_braces < known.braces || (known.parentheses > 0 && m_braces == known.braces &&
+                                             m_parentheses < known.parentheses);
+        });
+    }
+    void add(const std::string &name) { m_all.push_back({name, m_braces, m_parentheses}); }
+    [[nodiscard]] bool has(const std::string &name) const {
+      return std::ranges::any_of(m_all, [&](const place &known) { return known.name == name; });
+    }
+
+   private:
+    struct place {
+      std::string name;
+      int braces, parentheses;
+    };
+    std::vector<place> m_all;
+    int m_braces = 0, m_parentheses = 0;
+  };
+
+  /// Returns whether an identifier of the statement is a variable that it declares: `double sum = 0`, `(auto &sum)`, `std::vector<int> sum{}`.
+  /// By its neighbours; what may be an expression, too, as `a * sum;`, is taken for one.
+  [[nodiscard]] bool declares(std::size_t at) const {
+    if (at == 0 || at + 1 == statement.size() ||
+        !statement[at + 1].isOneOf(tok::equal, tok::semi, tok::l_brace, tok::comma, tok::r_paren,
+                                   tok::l_square, tok::colon))
+      return false;
+    std::size_t type = at - 1;
+    const bool derived = statement[type].isOneOf(tok::star, tok::amp, tok::ampamp);
+    while (type > 0 && statement[type].isOneOf(tok::star, tok::amp, tok::ampamp, tok::kw_const))
+      --type;
+    const Token &end = statement[type];
+    if (is_word_of_type(end) || end.is(tok::kw_const))
+      return true;
+    // A name, or the end of template arguments: `a * sum = 0` is no expression, but `a * sum;` and `a > sum;` may be.
+    if (end.is(tok::greater))
+      return !derived && statement[at + 1].isOneOf(tok::equal, tok::l_brace) &&
+             closes_template(type);
+    if (end.isNot(tok::identifier))
+      return false;
+    if (!derived)
+      return true;
+    if (statement[at + 1].isNot(tok::equal))
+      return false;
+    std::size_t front =
+        type; // of the type: in an expression `a && sum = 0` there is something else in front
+    while (front >= 2 && statement[front - 1].is(tok::coloncolon) &&
+           statement[front - 2].is(tok::identifier))
+      front -= 2;
+    return front == 0 || statement[front - 1].isOneOf(tok::l_brace, tok::semi, tok::l_paren,
+                                                      tok::r_brace, tok::comma, tok::kw_const);
+  }
+  [[nodiscard]] static bool is_word_of_type(const Token &token) {
+    return token.isOneOf(tok::kw_auto, tok::kw_bool, tok::kw_char, tok::kw_short, tok::kw_int,
+                         tok::kw_long, tok::kw_float, tok::kw_double, tok::kw_signed,
+                         tok::kw_unsigned, tok::kw_void, tok::kw_wchar_t, tok::kw_char8_t,
+                         tok::kw_char16_t, tok::kw_char32_t);
+  }
+  /// Returns whether `>` ends template arguments: `name<...>`, with nothing between that ends an expression.
+  [[nodiscard]] bool closes_template(std::size_t at) const {
+    for (std::size_t i = at, depth = 0; i > 0; --i) {
+      if (statement[i].isOneOf(tok::semi, tok::l_brace, tok::r_brace))
+        return false;
+      depth += statement[i].is(tok::greater) ? 1 : 0;
+      if (statement[i].is(tok::less) && --depth == 0)
+        return statement[i - 1].is(tok::identifier);
+    }
+    return false;
+  }
+
   /// GCC captures constants, too: inside of a task that uses a global variable itself, it would copy the variable. No parser tells that from a
   /// local one, which is to be copied, so the task must say what it means.
   template <class Named>
   void refuse_shared_outside(const Named &named) {
     std::set<std::string> given;
+    declared_names own;
     for (std::size_t i = 0; i < statement.size(); ++i) {
       const Token &at = statement[i];
+      own.pass(at);
       if (at.isNot(tok::identifier) || named(at) ||
           (i > 0 && statement[i - 1].isOneOf(tok::period, tok::arrow, tok::coloncolon)))
         continue;
       const std::string name = name_of(at);
-      const std::string sentence = "variable '" + name +
-                                   "', which a task around this one uses itself, must be in shared or firstprivate of "
-                                   "this one: with --gcc a global variable looks like a local one";
+      if (declares(i))
+        own.add(name);
+      if (own.has(name))
+        continue;
+      const std::string sentence =
+          "variable '" + name +
+          "', which a task around this one uses itself, must be in shared or firstprivate of "
+          "this one: with --gcc a global variable looks like a local one; shared is the "
+          "variable itself, firstprivate a copy, as without --gcc for a local one";
       for (const auto &names : g_enclosing)
-        if (const auto found = names.find(name); found != names.end() && given.insert(name).second) {
+        if (const auto found = names.find(name);
+            found != names.end() && given.insert(name).second) {
           if (found->second)
             code.refuse(at, sentence);
           else
-            code << "static_assert(::weft::oss::refers_to_pointer<decltype((" + name + "))>, \"" + sentence + "\");";
+            code << "static_assert(::weft::oss::refers_to_pointer<decltype((" + name + "))>, \"" +
+                        sentence + "\");";
         }
     }
   }
