@@ -135,12 +135,25 @@ runnable *take_in_depth(worker &w) {
   return nullptr;
 }
 
+/// Wakes a worker for what a thread that keeps to its own leaves in its queue: a frame that it has
+/// made ready, for example. The thread takes the newest item out, and puts it back when it may not run
+/// it. Meanwhile the item is in no queue, and a worker that looks for the last time before it sleeps
+/// does not see it.
+void wake_for_others(worker &w) {
+  if (w.own.deque && !w.own.deque->empty())
+    the_runtime().idle.notify_one();
+}
+
 } // namespace
 
 runnable *take_ready(worker &w) {
   runtime &rt = the_runtime();
-  if (keeps_to_own(w)) [[unlikely]]
-    return rt.ready->take_newest(w.id, {&w.root, nullptr, true});
+  if (keeps_to_own(w)) [[unlikely]] {
+    runnable *const own = rt.ready->take_newest(w.id, {&w.root, nullptr, true});
+    if (!own)
+      wake_for_others(w);
+    return own;
+  }
   if (rt.confined.any())
     return take_of_both(w);
   if (!w.own.deque && rt.producers.holds_any()) [[unlikely]]

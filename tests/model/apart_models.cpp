@@ -117,6 +117,37 @@ struct apart_thread_is_not_chosen {
 };
 const passes<apart_thread_is_not_chosen> a4{"apart_thread_is_not_chosen"};
 
+/// The thread that keeps to its own takes an item of the workers out of its queue, and puts it back,
+/// while worker 1 looks for the last time before it sleeps.
+template <bool Tells>
+struct apart_item_is_put_back {
+  static constexpr int threads = 2;
+  eventcount<P> idle{2};
+  model_atomic<int> queue{0};
+  void run(int t) {
+    if (t == 0) {
+      queue.store(1, relaxed);
+      idle.notify_one();
+      if (queue.exchange(0, relaxed) == 0) // the worker was first
+        return;
+      queue.store(1, relaxed);
+      if (Tells)
+        idle.notify_one();
+      return;
+    }
+    while (queue.exchange(0, relaxed) == 0) {
+      idle.prepare(1);
+      if (queue.load(relaxed) != 0)
+        idle.cancel(1);
+      else
+        idle.commit(1);
+    }
+  }
+  void check() { expect(queue.load(relaxed) == 0 && idle.idle() == 0, "nothing is left"); }
+};
+const passes<apart_item_is_put_back<true>> a5{"apart_item_is_put_back"};
+const fails<apart_item_is_put_back<false>> a6{"flawed_apart_item_is_put_back_silently", "deadlock"};
+
 /// Waits as loop.cpp does: the frame in the slot is what the thread waits for, and the stack that it
 /// parks is another one each time.
 struct carried {
