@@ -14,9 +14,9 @@
 // Roles       A pool thread: writes its own record, and notifies. A thread of Weft's, any: attaches.
 // Word        g_calls: Weft's functions; null until Weft is loaded.
 // Invariants  I1  Weft has each record that is in g_all, once g_calls is not null.
-// Orders      O1  g_calls store release, load acquire: the table behind it is complete.
 //             I2  A new thread does not take back a name that another thread has given it: both
 //                 hold g_lock.
+// Orders      O1  g_calls store release, load acquire: the table behind it is complete.
 // Progress    A begin, an end, a name, an attach and a fork hold g_lock; waits do not. A fork holds it
 //             while handlers of other libraries run, in both processes.
 // Reclamation None: the watcher may look at records of threads that have ended.

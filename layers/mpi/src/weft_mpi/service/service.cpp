@@ -146,7 +146,7 @@ void service::make_service() {
 }
 
 in_flight<real_mpi>::round service::poll_once() {
-  const std::lock_guard inside(m_inside); // only a signal handler contends
+  const std::lock_guard inside(m_inside); // a signal handler and the watcher contend
   return m_table.poll(k_batch);
 }
 
