@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -236,6 +237,7 @@ int run_model(const options &o) {
   print_networks(networks);
   const version alone{"alone", "weft-net-alone", {}, "", {}, true, ""};
   int failed = 0;
+  std::set<std::string> left_out; // behind the tables
   for (const std::string &app : o.apps)
     for (const int workers : o.workers) {
       const outcome r = start(alone, 2, workers, words_of(app, o));
@@ -253,7 +255,11 @@ int run_model(const options &o) {
              v.launcher.empty() ? o.engines : std::vector{std::string()}) {
           v.engine = engine;
           const auto network = networks.find(network_of(v));
-          if (network == networks.end() || (!v.has_workers && workers != 1))
+          if (network == networks.end()) {
+            left_out.insert(v.name + " is left out: no network " + network_of(v));
+            continue;
+          }
+          if (!v.has_workers && workers != 1)
             continue;
           try {
             write_model_row(std::cout, v.name, network->first, real_runs(v, app, workers, o),
@@ -265,6 +271,8 @@ int run_model(const options &o) {
           std::cout << std::flush;
         }
     }
+  for (const std::string &line : left_out)
+    std::cout << '\n' << line;
   std::cout << '\n' << failed << " jobs failed\n";
   return failed ? 1 : 0;
 }

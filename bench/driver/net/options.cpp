@@ -69,6 +69,11 @@ options parse_options(const std::vector<std::string> &arguments) {
     if (std::none_of(all_versions().begin(), all_versions().end(),
                      [&](const version &v) { return v.name == name; }))
       throw std::runtime_error("--versions: there is no version '" + name + "'");
+  if (o.what == options::mode::model && o.ranks != 2)
+    throw std::runtime_error("--ranks: the model knows two ranks");
+  for (const std::string &name : o.engines)
+    if (name != "ucx" && name != "inproc")
+      throw std::runtime_error("--engines: there is no engine '" + name + "', of ucx and inproc");
   return o;
 }
 

@@ -315,4 +315,13 @@ TEST(net_options, of_the_model) {
   EXPECT_EQ(parameters.rest, std::vector<std::string>{"9"});
 }
 
+TEST(net_options, of_the_model_are_refused_where_it_has_no_rows) {
+  using bench::net::parse_options;
+  EXPECT_NO_THROW(parse_options({"--model", "--engines", "ucx,inproc", "--ranks", "2"}));
+  EXPECT_THROW(parse_options({"--model", "--engines", "ucx,inprok"}), std::runtime_error);
+  EXPECT_THROW(parse_options({"--model", "--engines", "mpi"}), std::runtime_error);
+  EXPECT_THROW(parse_options({"--model", "--ranks", "4"}), std::runtime_error);
+  EXPECT_NO_THROW(parse_options({"--ranks", "4"}));
+}
+
 } // namespace
