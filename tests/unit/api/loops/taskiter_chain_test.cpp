@@ -173,9 +173,12 @@ int most_before_other_work(bool grows, const Clauses &...clauses) {
 // Without chains, a worker looks at other work after 61 rounds of recorded tasks.
 constexpr int k_in_a_row = 61;
 
+/// Has one worker run all: no spare stands in for it, and no manager.
 test::environment one_worker(test::environment more = {}) {
   more.emplace_back("WEFT_WORKERS", "1");
   more.emplace_back("WEFT_SCHED_POLICY", "stealing");
+  more.emplace_back("WEFT_MANAGE_MODE", "direct");
+  more.emplace_back("WEFT_WATCH_MAX_SPARES", "0");
   return more;
 }
 
