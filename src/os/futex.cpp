@@ -5,7 +5,6 @@
 #include <ctime>
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -96,7 +95,19 @@ void os_futex_wake_shared(const std::uint32_t *word) noexcept {
   errno = saved;
 }
 
-void os_yield() noexcept { sched_yield(); }
+void os_yield() noexcept {
+  const int saved = errno;
+  syscall(SYS_sched_yield);
+  errno = saved;
+}
+
+void os_sleep(std::int64_t ns) noexcept {
+  const int saved = errno;
+  const timespec time{static_cast<std::time_t>(ns / 1'000'000'000),
+                      static_cast<long>(ns % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  errno = saved;
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/leftovers.hpp"
 
+#include "atomic/hooks.hpp"
 #include "os/file.hpp"
 
 #include <algorithm>
@@ -105,7 +106,7 @@ class open_list {
     for (int i = 0; i < k_tries; ++i) {
       if (flock(m_file, LOCK_EX | LOCK_NB) == 0)
         return true;
-      usleep(1000);
+      os_sleep(1'000'000); // under the start lock
     }
     return false;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/history.hpp"
 
+#include "atomic/hooks.hpp"
 #include "config/cache_folder.hpp"
 #include "os/file.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::string_view k_head = "weft-tuning 1";
 constexpr int k_lock_tries = 50;
-constexpr unsigned k_lock_pause_us = 2000;
+constexpr std::int64_t k_lock_pause_ns = 2'000'000;
 
 /// Is a file that closes itself.
 struct open_file {
@@ -247,7 +248,7 @@ std::string write_history(const std::string &path, const finding &found) {
   while (flock(lock.number, LOCK_EX | LOCK_NB) != 0) {
     if (++tries == k_lock_tries)
       return cannot("locked", lock_path);
-    usleep(k_lock_pause_us);
+    os_sleep(k_lock_pause_ns);
   }
   std::string trouble;
   std::vector<finding> all = read_history(path, trouble);

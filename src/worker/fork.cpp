@@ -34,8 +34,10 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
+const layer::carrier_calls *g_held_in_fork = nullptr; // of the start lock, which guards it
+
 void before_fork() {
-  pthread_mutex_lock(&g_start_mutex);
+  g_held_in_fork = take_start_lock();
   services_before_fork();
   policies_before_fork();
   knobs_before_fork();
@@ -53,7 +55,7 @@ void after_fork_in_parent() {
   knobs_after_fork_in_parent();
   policies_after_fork_in_parent();
   services_after_fork_in_parent();
-  pthread_mutex_unlock(&g_start_mutex);
+  give_back_start_lock(g_held_in_fork);
 }
 
 char g_forking_task[64]; // in a process that was forked inside of a task: the label of the task
@@ -109,7 +111,7 @@ void forget_external_threads_in_child() {
 }
 
 void after_fork_in_child() {
-  pthread_mutex_unlock(&g_start_mutex); // the thread that forked holds it
+  give_back_start_lock(g_held_in_fork); // the thread that forked holds it
   forget_states_in_child();
   sync_after_fork();
   store_after_fork();

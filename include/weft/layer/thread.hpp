@@ -110,6 +110,9 @@ struct carrier_calls {
   /// Parks the caller as layer::park() does, with the thread-local block of the kernel thread below.
   /// Returns false if the caller cannot be parked now; then `left` was not called.
   bool (*park)(void (*left)(detail::runnable &self, void *context), void *context) noexcept;
+  /// Keeps the caller, any thread, on its kernel thread until as many calls with -1 as with 1 have
+  /// come: it takes or gives back a lock of Weft for which its kernel thread, and others, may wait.
+  void (*keep_kernel_thread)(int by) noexcept;
 };
 
 /// Makes such threads park by these functions from now on, until the process ends. A later call

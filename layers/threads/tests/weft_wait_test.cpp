@@ -10,12 +10,17 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace {
@@ -136,6 +141,44 @@ TEST(threads_weft_wait, what_a_task_throws_reaches_the_thread) {
     });
     EXPECT_EQ(said, "inside");
   });
+}
+
+/// Returns the path of the list of segments beside this program's own segment; empty without one.
+std::string list_of_segments() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const std::size_t at = line.find('/'); at != std::string::npos)
+      if (const std::filesystem::path file = line.substr(at);
+          file.filename() == "weft." + std::to_string(getpid()))
+        return file.parent_path() / "weft.left";
+  return {};
+}
+
+// A thread that uses Weft for the first time waits in the kernel, with a lock, for a file that
+// another program has locked. If it let another thread run there, that one would wait for the lock.
+TEST(threads_weft_wait, a_thread_that_comes_to_weft_is_not_left_while_it_sleeps) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_COUNTERS_SHARE", "true"}}, [] {
+    constexpr int k_threads = 6; // which need more slots than the file has room for
+    weft::taskwait();
+    const std::string list = list_of_segments();
+    const int file = open(list.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(file, 0) << list;
+    ASSERT_EQ(flock(file, LOCK_EX), 0);
+    weft::counting_semaphore<> s(0);
+    std::atomic<int> begun{0};
+    started all;
+    for (int i = 0; i != k_threads; ++i)
+      all.start([&] {
+        ++begun;
+        s.acquire();
+      });
+    while (begun != k_threads)
+      usleep(100);
+    s.release(k_threads);
+    all.join();
+    close(file);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 /// Threads that wait in Weft for tasks of others, which sleep in the kernel until these threads have

@@ -175,7 +175,8 @@ void register_with_process() {
     prepare_tls_blocks();
     std::atexit(&leave_block);
     weft::layer::outlive_exit(&threads_compute);
-    static constexpr weft::layer::carrier_calls carrier{&is_carried, &park_carried};
+    static constexpr weft::layer::carrier_calls carrier{&is_carried, &park_carried,
+                                                          &count_spin_locks};
     weft::layer::park_on_carriers(carrier);
     install_preemption();
     return true;
