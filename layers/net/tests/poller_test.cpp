@@ -10,6 +10,9 @@
 #include <atomic>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace {
 
 struct awaiting : weft_net::polled {
@@ -154,6 +157,30 @@ TEST(net_poller, threads_come_and_go) {
   for (auto &t : threads)
     t.join();
   until([] { return !weft_net::poller::of_process().has_service(); });
+}
+
+TEST(net_poller, a_child_of_fork_has_a_service_of_its_own) {
+  awaiting one;
+  one.begin_wait();
+  until([&] { return one.polls > 0; });
+  const pid_t child = fork();
+  if (child == 0) {
+    const int before = one.polls;
+    one.begin_wait(); // enters nothing
+    awaiting own;
+    own.begin_wait();
+    until([&] { return own.polls >= 20; });
+    own.to_find = 1;
+    until([&] { return own.awaited() == 0 && !weft_net::poller::of_process().has_service(); });
+    _exit(one.polls == before ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const int before = one.polls;
+  until([&] { return one.polls > before; });
+  one.to_find = 1;
+  until([&] { return one.awaited() == 0; });
 }
 
 } // namespace

@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,38 +240,61 @@ void flood(net::team &team) {
   team.barrier();
 }
 
-/// A child of fork(), outside of tasks, that uses the team of its parent gets a message for each kind of
-/// call, and the parent's team is as before.
-void fork_child(net::team &team) {
-  auto memory = team.allocate<long>(1);
-  team.barrier();
-  std::thread([&] {
-    const pid_t child = fork();
-    if (child == 0) {
-      const std::string text = "rank " + std::to_string(team.rank()) + " is the process " +
-                               std::to_string(getppid()) + ", and this one is a child of fork()";
-      const auto is_refused = [&](const std::function<void()> &call) {
-        try {
-          call();
-        } catch (const weft::error &e) {
-          return e.code() == weft::errc::not_supported && std::string(e.what()).find(text) == 0;
-        }
-        return false;
-      };
-      const bool all =
-          is_refused([&] { static_cast<void>(team.async_notify(0, 1)); }) &&
-          is_refused([&] { static_cast<void>(team.async_fetch_add(memory.on(0).at(0), 1)); }) &&
-          is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
-          is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
-      _exit(all ? 0 : 1);
+/// In a child of fork(): returns whether each kind of call with the team of the parent is refused.
+bool are_refused(net::team &team, const net::shared_array<long> &memory) {
+  const std::string text = "rank " + std::to_string(team.rank()) + " is the process " +
+                           std::to_string(getppid()) + ", and this one is a child of fork()";
+  const auto is_refused = [&](const std::function<void()> &call) {
+    try {
+      call();
+    } catch (const weft::error &e) {
+      return e.code() == weft::errc::not_supported && std::string(e.what()).find(text) == 0;
     }
-    int status = -1;
-    LOOK(waitpid(child, &status, 0) == child);
-    LOOK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }).join();
-  team.async_fetch_add(memory.on(0).at(0), 1).get();
+    return false;
+  };
+  return is_refused([&] { static_cast<void>(team.async_notify(0, 1)); }) &&
+         is_refused([&] { static_cast<void>(team.async_fetch_add(memory.on(0).at(0), 1)); }) &&
+         is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
+         is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
+}
+
+/// A child of fork(), outside of tasks, that uses the team of its parent gets a message for each kind of
+/// call. It uses Weft while the parent's team goes on: what comes for the parent, the child leaves to it.
+void fork_child(net::team &team) {
+  constexpr long k_rounds = 200;
+  auto memory = team.allocate<long>(1);
+  int lives[2]; // the child ends when the other end is closed
+  LOOK(pipe(lives) == 0);
   team.barrier();
-  LOOK(team.rank() != 0 || memory.local()[0] == team.size());
+  auto later = team.async_expect(12); // so the service is there, which the child has a copy of
+  pid_t child = -1;
+  std::thread([&] {
+    child = fork();
+    if (child != 0)
+      return;
+    close(lives[1]);
+    const bool all = are_refused(team, memory);
+    memory = {};
+    team.~team(); // says no goodbye
+    pollfd over{lives[0], POLLIN, 0};
+    while (poll(&over, 1, 1) == 0) {
+      weft::spawn([] {});
+      weft::taskwait();
+    }
+    _exit(all ? 0 : 1);
+  }).join();
+  close(lives[0]);
+  for (long i = 0; i != k_rounds; ++i) {
+    team.async_fetch_add(memory.on(0).at(0), 1).get();
+    team.barrier();
+  }
+  LOOK(team.rank() != 0 || memory.local()[0] == k_rounds * team.size());
+  close(lives[1]);
+  int status = -1;
+  LOOK(waitpid(child, &status, 0) == child);
+  LOOK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  team.async_notify(team.rank(), 12).get();
+  later.get();
   team.barrier();
 }
 
@@ -454,6 +478,8 @@ int main(int argc, char **argv) {
       LOOK(argc < 3 || team.size() == std::atoi(argv[2]));
       if (what == "everything")
         everything(team);
+      else if (what == "forks")
+        fork_child(team);
       else if (what == "traced")
         traced(team);
       else if (what == "stuck")

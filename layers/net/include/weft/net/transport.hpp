@@ -162,6 +162,8 @@ class engine {
 ///   while and the engines wake by themselves.
 ///
 /// Threads. Any, but for constructor and destructor.
+/// Processes. A child of fork() has a copy, which does nothing: operations end as closed, and the network stays the
+/// parent's.
 class WEFT_API transport {
  public:
   /// Takes the engine over. `to` outlives the transport.

@@ -2,6 +2,7 @@
 #include "weft_net/engine/poller.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -22,7 +23,7 @@ void polled::begin_wait() {
 thread_local bool t_is_of_engine = false;
 
 void polled::be_watched() {
-  if (!m_watch.watch())
+  if (!is_own() || !m_watch.watch())
     return;
   try {
     if (!poller::of_process().add(*this))
@@ -33,11 +34,23 @@ void polled::be_watched() {
   }
 }
 
-void polled::leave() noexcept { poller::of_process().remove(*this); }
+void polled::leave() noexcept {
+  if (is_own())
+    poller::of_process().remove(*this);
+}
+
+namespace {
+std::atomic<poller *> g_newest{nullptr};
+} // namespace
 
 poller &poller::of_process() {
-  static poller *const all = new poller; // never destroyed: the service may run as the process ends
-  return *all;
+  poller *newest = g_newest.load(std::memory_order_acquire);
+  while (!newest || newest->m_forks != forks()) {
+    auto made = std::make_unique<poller>();
+    if (g_newest.compare_exchange_strong(newest, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+      newest = made.release(); // never destroyed: the service may run as the process ends
+  }
+  return *newest;
 }
 
 bool poller::add(polled &source) {
@@ -96,6 +109,8 @@ bool poller::has_service() noexcept {
 
 /// Makes a round. Objects may come and go meanwhile.
 bool poller::poll() {
+  if (m_forks != forks())
+    return end_in_child();
   std::size_t found = 0;
   for (std::size_t i = 0;; ++i) {
     polled *now;
@@ -127,6 +142,13 @@ bool poller::poll() {
     }
   }
   return found != 0 || end_if_quiet();
+}
+
+/// Ends the copy of the parent's service. A thread that is not in the child may hold the lock, and none that is there
+/// takes it. Returns false, as end_if_quiet().
+bool poller::end_in_child() {
+  delete std::exchange(m_service, nullptr);
+  return false;
 }
 
 /// Ends the service when there has been nothing to poll for a while. Returns false: it did nothing

@@ -3,6 +3,7 @@
 // It exists only while there are such transports, so a program in which nothing is in flight sleeps.
 #pragma once
 
+#include "weft_net/engine/forks.hpp"
 #include "weft_net/sync/watch_word.hpp"
 
 #include <weft/service.hpp>
@@ -29,6 +30,8 @@ class polled {
 
  protected:
   ~polled() = default;
+  /// Returns whether this process has made the object. The child of a fork() has a copy of it, and leaves it alone.
+  [[nodiscard]] bool is_own() const noexcept { return m_forks == forks(); }
   /// Leaves the service. No thread polls the object afterwards. Called by the end of the object.
   void leave() noexcept;
 
@@ -38,12 +41,14 @@ class polled {
   /// Returns whether a thread wakes when something comes, so that the service may leave the object
   /// alone although something is awaited.
   [[nodiscard]] virtual bool is_woken() const noexcept { return false; }
+  const int m_forks = forks(); // before the process that has made it
   watch_word<> m_watch;
   int m_fruitless = 0; // rounds of the service in which nothing came
 };
 
 class poller {
  public:
+  /// Returns the one of this process; a child of fork() has one of its own, and none at first.
   static poller &of_process();
   /// Returns false, and leaves it out, where that would take a service that the thread of an engine makes: to make
   /// one is to use Weft, and `weft why` would find the thread busy with its own code for good. The thread of
@@ -64,9 +69,11 @@ class poller {
   static constexpr int k_most_fruitless = 64;
 
   bool poll();
+  bool end_in_child();
   bool end_if_quiet();
   void make_service();
 
+  const int m_forks = forks(); // before the process that it is of
   std::mutex m_lock;
   std::vector<polled *> m_list;
   polled *m_in_poll = nullptr; // of the round that is running: no other thread is in poll()

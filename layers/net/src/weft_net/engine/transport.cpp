@@ -177,7 +177,7 @@ struct transport::state final : engine_events, weft_net::polled {
 
   /// Ends everything, with no other thread in a call, but those of the engine.
   void close() noexcept {
-    if (closing)
+    if (closing || !is_own())
       return;
     leave();
     enter();
@@ -193,7 +193,11 @@ struct transport::state final : engine_events, weft_net::polled {
     while (!all.leave());
   }
 
-  std::size_t poll() noexcept override { return all.enter() ? work_inside(batch) : 0; }
+  std::size_t poll() noexcept override { return progress(batch); }
+  std::size_t progress(std::size_t budget) noexcept {
+    return is_own() && all.enter() ? work_inside(budget) : 0;
+  }
+  using polled::is_own;
 
   const std::unique_ptr<engine> below;
   listener &to;
@@ -212,7 +216,12 @@ transport::transport(std::unique_ptr<engine> below, listener &to)
   m_state->below->attach(m_state.get());
 }
 
-transport::~transport() { close(); }
+transport::~transport() {
+  if (!m_state->is_own())
+    static_cast<void>(m_state.release()); // the engine would say goodbye in the name of its process
+  else
+    close();
+}
 void transport::close() noexcept { m_state->close(); }
 
 int transport::rank() const noexcept { return m_state->below->rank(); }
@@ -229,7 +238,8 @@ void *transport::add_fresh_memory(std::size_t bytes, memory_key &key) {
   return m_state->below->add_fresh_memory(bytes, key);
 }
 void transport::remove_memory(const memory_key &key) noexcept {
-  m_state->below->remove_memory(key);
+  if (m_state->is_own())
+    m_state->below->remove_memory(key);
 }
 
 std::string transport::path_to(int rank) {
@@ -259,6 +269,10 @@ void transport::submit(operation &op) {
                                             ": the job has " + std::to_string(size()) +
                                             ", from 0; name one of these");
   state &s = *m_state;
+  if (!s.is_own()) {
+    op.result = outcome::closed;
+    return op.ended(op);
+  }
   op.result = outcome::pending;
   s.expect_one();
   if (s.all.push(op))
@@ -267,7 +281,7 @@ void transport::submit(operation &op) {
 }
 
 std::size_t transport::progress(std::size_t budget) noexcept {
-  return m_state->all.enter() ? m_state->work_inside(budget) : 0;
+  return m_state->progress(budget);
 }
 
 void transport::begin_wait() { m_state->begin_wait(); }

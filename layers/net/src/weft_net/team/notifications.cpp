@@ -97,6 +97,7 @@ void team::expect(std::uint32_t id, std::uint64_t count, int from) {
 }
 
 future<void> team::async_expect(std::uint32_t id, std::uint64_t count, int from) {
+  m_state->check_process(); // before a promise starts Weft in the child
   if (from != any_rank)
     static_cast<void>(m_state->checked(from));
   promise<void> p;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/net/team.hpp>
 
+#include "weft_net/engine/forks.hpp"
 #include "weft_net/engine/setting.hpp"
 #include "weft_net/team/state.hpp"
 
-#include <atomic>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
-#include <pthread.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -21,18 +21,8 @@ lost_rank::~lost_rank() = default;
 
 namespace detail {
 
-namespace {
-
-std::atomic<int> g_forks{0}; // between the first process and this one, since the library was loaded
-
-[[gnu::constructor]] void count_forks() {
-  pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
-}
-
-} // namespace
-
 void team_state::check_process() const {
-  if (forks != g_forks.load(std::memory_order_relaxed))
+  if (forks != weft_net::forks())
     throw error(errc::not_supported,
                 who() + " is the process " + std::to_string(process) +
                     ", and this one is a child of fork(), which has no ranks; leave its team to "
@@ -40,7 +30,7 @@ void team_state::check_process() const {
 }
 
 team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string> all)
-    : forks(g_forks.load(std::memory_order_relaxed)), process(getpid()),
+    : forks(weft_net::forks()), process(getpid()),
       chunk(weft_net::number_of_setting("net.chunk")), names(std::move(all)) {
   own_rank = through->rank();
   ranks = through->size();
@@ -153,7 +143,12 @@ void team_state::close() noexcept {
 
 team::team(std::unique_ptr<engine> below, std::vector<std::string> names)
     : m_state(std::make_shared<detail::team_state>(std::move(below), std::move(names))) {}
-team::~team() { m_state->close(); }
+team::~team() {
+  if (m_state->forks == weft_net::forks())
+    m_state->close();
+  else // what it would end is the parent's
+    static_cast<void>(new std::shared_ptr<detail::team_state>(m_state));
+}
 
 int team::rank() const noexcept { return m_state->own_rank; }
 void team::report_lost(int rank) const { m_state->below->report_lost(m_state->checked(rank)); }
