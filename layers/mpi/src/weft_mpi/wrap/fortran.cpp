@@ -2,12 +2,19 @@
 // Fortran's calls of Open MPI, whose Fortran interface calls the PMPI_ names, and so would pass this library by. The
 // functions here come before those of its mpif.h and module mpi, and call the C functions of this library. MPICH's
 // Fortran interface needs none: it calls the C names. Open MPI's module mpi_f08 is not served.
+//
+// All arguments of Fortran are addresses, and the types of the C function say what is at each: so most functions are a
+// row of a table. The others are those with arrays of requests or of types.
 #include "weft_mpi/service/begun.hpp"
 #include "weft_mpi/service/mpi.hpp"
 
 #if defined(OPEN_MPI)
 
 #include <cstddef>
+#include <initializer_list>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 // Fortran's constants are addresses: common blocks of Open MPI's Fortran library, which a C program has not.
@@ -38,8 +45,8 @@ void *buffer_of(void *given) noexcept {
 /// Is where MPI writes a status, for the one of Fortran.
 class status_out {
  public:
-  explicit status_out(integer *to) noexcept
-      : m_to(static_cast<void *>(to) == &mpi_fortran_status_ignore_ ? nullptr : to) {}
+  explicit status_out(void *to) noexcept
+      : m_to(to == &mpi_fortran_status_ignore_ ? nullptr : static_cast<integer *>(to)) {}
   [[nodiscard]] MPI_Status *c() noexcept { return m_to ? &m_status : MPI_STATUS_IGNORE; }
   void give(int error) const noexcept {
     if (m_to && error == MPI_SUCCESS)
@@ -50,6 +57,112 @@ class status_out {
   integer *m_to;
   MPI_Status m_status{};
 };
+
+// ---- a handle of C, and the number of Fortran
+#define WEFT_HANDLE(type, name)                                                                    \
+  inline type from_fortran(integer number, type *) noexcept { return PMPI_##name##_f2c(number); }  \
+  inline integer to_fortran(type handle) noexcept { return PMPI_##name##_c2f(handle); }
+WEFT_HANDLE(MPI_Comm, Comm)
+WEFT_HANDLE(MPI_Datatype, Type)
+WEFT_HANDLE(MPI_Group, Group)
+WEFT_HANDLE(MPI_Info, Info)
+WEFT_HANDLE(MPI_Message, Message)
+WEFT_HANDLE(MPI_Op, Op)
+WEFT_HANDLE(MPI_Request, Request)
+WEFT_HANDLE(MPI_Win, Win)
+
+/// Is an argument for the C function's parameter of type C: c() is what the function gets, and give() hands back what
+/// it has written. Here: a handle, or a number of the same size in both languages.
+template <class C>
+class argument {
+ public:
+  explicit argument(void *at) noexcept {
+    if constexpr (std::is_arithmetic_v<C>)
+      m_value = *static_cast<const C *>(at);
+    else
+      m_value = from_fortran(*static_cast<const integer *>(at), static_cast<C *>(nullptr));
+  }
+  [[nodiscard]] C c() const noexcept { return m_value; }
+  void give(int) const noexcept {}
+
+ private:
+  C m_value;
+};
+/// Is a handle that the function writes, and may read. One that Fortran has not set is none in C. Handles of Open MPI are
+/// pointers.
+template <class C>
+class argument<C **> {
+ public:
+  explicit argument(void *at) noexcept
+      : m_to(static_cast<integer *>(at)), m_handle(from_fortran(*m_to, static_cast<C **>(nullptr))) {}
+  [[nodiscard]] C **c() noexcept { return &m_handle; }
+  void give(int error) const noexcept {
+    if (error == MPI_SUCCESS)
+      *m_to = to_fortran(m_handle);
+  }
+
+ private:
+  integer *m_to;
+  C *m_handle;
+};
+/// Is a flag that the function writes: a LOGICAL, which is 0 or 1 with the compilers that build Open MPI for Debian.
+template <>
+class argument<int *> {
+ public:
+  explicit argument(void *at) noexcept : m_to(static_cast<integer *>(at)) {}
+  [[nodiscard]] int *c() noexcept { return &m_flag; }
+  void give(int error) const noexcept {
+    if (error == MPI_SUCCESS)
+      *m_to = m_flag != 0 ? 1 : 0;
+  }
+
+ private:
+  integer *m_to;
+  int m_flag = 0;
+};
+/// Is an array that the function reads.
+template <>
+class argument<const int *> {
+ public:
+  explicit argument(void *at) noexcept : m_at(static_cast<const int *>(at)) {}
+  [[nodiscard]] const int *c() const noexcept { return m_at; }
+  void give(int) const noexcept {}
+
+ private:
+  const int *m_at;
+};
+template <>
+class argument<void *> {
+ public:
+  explicit argument(void *at) noexcept : m_at(buffer_of(at)) {}
+  [[nodiscard]] void *c() const noexcept { return m_at; }
+  void give(int) const noexcept {}
+
+ private:
+  void *m_at;
+};
+template <>
+class argument<const void *> : public argument<void *> {
+  using argument<void *>::argument;
+};
+template <>
+class argument<MPI_Status *> : public status_out {
+  using status_out::status_out;
+};
+
+template <class... C, std::size_t... I>
+int call_with(int (*function)(C...), void *const *given, std::index_sequence<I...>) {
+  std::tuple<argument<C>...> all{argument<C>(given[I])...};
+  const int error = function(std::get<I>(all).c()...);
+  (std::get<I>(all).give(error), ...);
+  return error;
+}
+/// Calls a function of C with the arguments of Fortran.
+template <class... C, std::size_t N>
+int call(int (*function)(C...), void *const (&given)[N]) {
+  static_assert(sizeof...(C) == N, "the row has another number of arguments than the function");
+  return call_with(function, given, std::index_sequence_for<C...>{});
+}
 
 /// Is an array of requests, which go back to Fortran, with statuses where these are wanted.
 class request_array {
@@ -89,6 +202,19 @@ void give_begun(int error, MPI_Request begun, integer *request) noexcept {
   *request = PMPI_Request_c2f(begun);
 }
 
+/// Ends some requests. Fortran counts from 1.
+void some(int (*function)(int, MPI_Request *, int *, int *, MPI_Status *), integer count,
+          integer *requests, integer &ended, integer *indices, integer *statuses, integer &error) {
+  request_array all(count, requests, statuses);
+  int found = 0;
+  error = function(count, all.c(), &found, indices, all.statuses());
+  ended = found;
+  const std::size_t given = found == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(found);
+  all.give(given);
+  for (std::size_t i = 0; i != given; ++i)
+    ++indices[i];
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -101,17 +227,6 @@ void mpi_init_thread_(const integer *wanted, integer *given, integer *error) {
   *given = level;
 }
 void mpi_finalize_(integer *error) { *error = MPI_Finalize(); }
-
-#define WEFT_FORTRAN_SEND(name, function)                                                          \
-  void name(void *buffer, const integer *count, const integer *type, const integer *to,            \
-            const integer *tag, const integer *comm, integer *error) {                             \
-    *error = function(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *to, *tag,                  \
-                      PMPI_Comm_f2c(*comm));                                                       \
-  }
-WEFT_FORTRAN_SEND(mpi_send_, MPI_Send)
-WEFT_FORTRAN_SEND(mpi_bsend_, MPI_Bsend)
-WEFT_FORTRAN_SEND(mpi_ssend_, MPI_Ssend)
-WEFT_FORTRAN_SEND(mpi_rsend_, MPI_Rsend)
 
 #define WEFT_FORTRAN_BEGIN(name, function)                                                         \
   void name(void *buffer, const integer *count, const integer *type, const integer *other,         \
@@ -126,40 +241,6 @@ WEFT_FORTRAN_BEGIN(mpi_ibsend_, MPI_Ibsend)
 WEFT_FORTRAN_BEGIN(mpi_issend_, MPI_Issend)
 WEFT_FORTRAN_BEGIN(mpi_irsend_, MPI_Irsend)
 WEFT_FORTRAN_BEGIN(mpi_irecv_, MPI_Irecv)
-
-void mpi_recv_(void *buffer, const integer *count, const integer *type, const integer *source,
-               const integer *tag, const integer *comm, integer *status, integer *error) {
-  status_out out(status);
-  *error = MPI_Recv(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *source, *tag,
-                    PMPI_Comm_f2c(*comm), out.c());
-  out.give(*error);
-}
-void mpi_probe_(const integer *source, const integer *tag, const integer *comm, integer *status,
-                integer *error) {
-  status_out out(status);
-  *error = MPI_Probe(*source, *tag, PMPI_Comm_f2c(*comm), out.c());
-  out.give(*error);
-}
-void mpi_sendrecv_(void *sent, const integer *sent_count, const integer *sent_type,
-                   const integer *to, const integer *sent_tag, void *received,
-                   const integer *received_count, const integer *received_type,
-                   const integer *source, const integer *received_tag, const integer *comm,
-                   integer *status, integer *error) {
-  status_out out(status);
-  *error = MPI_Sendrecv(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type), *to, *sent_tag,
-                        buffer_of(received), *received_count, PMPI_Type_f2c(*received_type),
-                        *source, *received_tag, PMPI_Comm_f2c(*comm), out.c());
-  out.give(*error);
-}
-void mpi_sendrecv_replace_(void *buffer, const integer *count, const integer *type,
-                           const integer *to, const integer *sent_tag, const integer *source,
-                           const integer *received_tag, const integer *comm, integer *status,
-                           integer *error) {
-  status_out out(status);
-  *error = MPI_Sendrecv_replace(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *to, *sent_tag,
-                                *source, *received_tag, PMPI_Comm_f2c(*comm), out.c());
-  out.give(*error);
-}
 
 void mpi_wait_(integer *request, integer *status, integer *error) {
   status_out out(status);
@@ -187,61 +268,158 @@ void mpi_waitany_(const integer *count, integer *requests, integer *index, integ
 }
 void mpi_waitsome_(const integer *count, integer *requests, integer *ended, integer *indices,
                    integer *statuses, integer *error) {
+  some(&MPI_Waitsome, *count, requests, *ended, indices, statuses, *error);
+}
+void mpi_test_(integer *request, integer *flag, integer *status, integer *error) {
+  status_out out(status);
+  request_array all(1, request, nullptr);
+  int is_over = 0;
+  *error = MPI_Test(all.c(), &is_over, out.c());
+  all.give(0);
+  *flag = is_over;
+  if (is_over)
+    out.give(*error);
+}
+void mpi_testall_(const integer *count, integer *requests, integer *flag, integer *statuses,
+                  integer *error) {
   request_array all(*count, requests, statuses);
-  int found = 0;
-  *error = MPI_Waitsome(*count, all.c(), &found, indices, all.statuses());
-  *ended = found;
-  const std::size_t given = found == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(found);
-  all.give(given);
-  for (std::size_t i = 0; i != given; ++i)
-    ++indices[i];
+  int are_over = 0;
+  *error = MPI_Testall(*count, all.c(), &are_over, all.statuses());
+  *flag = are_over;
+  all.give(are_over || *error == MPI_ERR_IN_STATUS ? static_cast<std::size_t>(*count) : 0);
+}
+void mpi_testany_(const integer *count, integer *requests, integer *index, integer *flag,
+                  integer *status, integer *error) {
+  status_out out(status);
+  request_array all(*count, requests, nullptr);
+  int found = MPI_UNDEFINED, is_over = 0;
+  *error = MPI_Testany(*count, all.c(), &found, &is_over, out.c());
+  all.give(0);
+  *flag = is_over;
+  *index = found == MPI_UNDEFINED ? found : found + 1;
+  if (is_over)
+    out.give(*error);
+}
+void mpi_testsome_(const integer *count, integer *requests, integer *ended, integer *indices,
+                   integer *statuses, integer *error) {
+  some(&MPI_Testsome, *count, requests, *ended, indices, statuses, *error);
 }
 
-void mpi_barrier_(const integer *comm, integer *error) {
-  *error = MPI_Barrier(PMPI_Comm_f2c(*comm));
-}
-void mpi_bcast_(void *buffer, const integer *count, const integer *type, const integer *root,
-                const integer *comm, integer *error) {
-  *error = MPI_Bcast(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm));
-}
-void mpi_reduce_(void *sent, void *received, const integer *count, const integer *type,
-                 const integer *operation, const integer *root, const integer *comm,
-                 integer *error) {
-  *error = MPI_Reduce(buffer_of(sent), buffer_of(received), *count, PMPI_Type_f2c(*type),
-                      PMPI_Op_f2c(*operation), *root, PMPI_Comm_f2c(*comm));
-}
-#define WEFT_FORTRAN_REDUCTION(name, function)                                                     \
-  void name(void *sent, void *received, const integer *count, const integer *type,                 \
-            const integer *operation, const integer *comm, integer *error) {                       \
-    *error = function(buffer_of(sent), buffer_of(received), *count, PMPI_Type_f2c(*type),          \
-                      PMPI_Op_f2c(*operation), PMPI_Comm_f2c(*comm));                              \
+/// The types are as many as the ranks that the communicator's ranks send to.
+void mpi_alltoallw_(void *sent, const integer *sent_counts, const integer *sent_places,
+                    const integer *sent_types, void *received, const integer *received_counts,
+                    const integer *received_places, const integer *received_types,
+                    const integer *comm, integer *error) {
+  const MPI_Comm c = PMPI_Comm_f2c(*comm);
+  int ranks = 0, is_inter = 0;
+  *error = PMPI_Comm_test_inter(c, &is_inter);
+  if (*error == MPI_SUCCESS)
+    *error = is_inter ? PMPI_Comm_remote_size(c, &ranks) : PMPI_Comm_size(c, &ranks);
+  if (*error != MPI_SUCCESS)
+    return;
+  std::vector<MPI_Datatype> sends, receives;
+  for (int i = 0; i < ranks; ++i) {
+    receives.push_back(PMPI_Type_f2c(received_types[i]));
+    sends.push_back(buffer_of(sent) == MPI_IN_PLACE ? MPI_DATATYPE_NULL
+                                                    : PMPI_Type_f2c(sent_types[i]));
   }
-WEFT_FORTRAN_REDUCTION(mpi_allreduce_, MPI_Allreduce)
-WEFT_FORTRAN_REDUCTION(mpi_scan_, MPI_Scan)
-WEFT_FORTRAN_REDUCTION(mpi_exscan_, MPI_Exscan)
-WEFT_FORTRAN_REDUCTION(mpi_reduce_scatter_block_, MPI_Reduce_scatter_block)
+  *error = MPI_Alltoallw(buffer_of(sent), sent_counts, sent_places, sends.data(),
+                         buffer_of(received), received_counts, received_places, receives.data(), c);
+}
 
-#define WEFT_FORTRAN_TO_ONE(name, function)                                                        \
-  void name(void *sent, const integer *sent_count, const integer *sent_type, void *received,       \
-            const integer *received_count, const integer *received_type, const integer *root,      \
-            const integer *comm, integer *error) {                                                 \
-    *error =                                                                                       \
-        function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type), buffer_of(received),     \
-                 *received_count, PMPI_Type_f2c(*received_type), *root, PMPI_Comm_f2c(*comm));     \
+// ---- the table: the number of arguments, the name in Fortran, and the function
+#define WEFT_PARAMETERS_1 void *a
+#define WEFT_PARAMETERS_2 WEFT_PARAMETERS_1, void *b
+#define WEFT_PARAMETERS_3 WEFT_PARAMETERS_2, void *c
+#define WEFT_PARAMETERS_4 WEFT_PARAMETERS_3, void *d
+#define WEFT_PARAMETERS_5 WEFT_PARAMETERS_4, void *e
+#define WEFT_PARAMETERS_6 WEFT_PARAMETERS_5, void *f
+#define WEFT_PARAMETERS_7 WEFT_PARAMETERS_6, void *g
+#define WEFT_PARAMETERS_8 WEFT_PARAMETERS_7, void *h
+#define WEFT_PARAMETERS_9 WEFT_PARAMETERS_8, void *i
+#define WEFT_PARAMETERS_12 WEFT_PARAMETERS_9, void *j, void *k, void *l
+#define WEFT_ARGUMENTS_1 a
+#define WEFT_ARGUMENTS_2 WEFT_ARGUMENTS_1, b
+#define WEFT_ARGUMENTS_3 WEFT_ARGUMENTS_2, c
+#define WEFT_ARGUMENTS_4 WEFT_ARGUMENTS_3, d
+#define WEFT_ARGUMENTS_5 WEFT_ARGUMENTS_4, e
+#define WEFT_ARGUMENTS_6 WEFT_ARGUMENTS_5, f
+#define WEFT_ARGUMENTS_7 WEFT_ARGUMENTS_6, g
+#define WEFT_ARGUMENTS_8 WEFT_ARGUMENTS_7, h
+#define WEFT_ARGUMENTS_9 WEFT_ARGUMENTS_8, i
+#define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_9, j, k, l
+#define WEFT_FORTRAN(count, name, function)                                                        \
+  void name(WEFT_PARAMETERS_##count, integer *error) {                                             \
+    *error = call(&function, {WEFT_ARGUMENTS_##count});                                            \
   }
-WEFT_FORTRAN_TO_ONE(mpi_gather_, MPI_Gather)
-WEFT_FORTRAN_TO_ONE(mpi_scatter_, MPI_Scatter)
-
-#define WEFT_FORTRAN_TO_ALL(name, function)                                                        \
-  void name(void *sent, const integer *sent_count, const integer *sent_type, void *received,       \
-            const integer *received_count, const integer *received_type, const integer *comm,      \
-            integer *error) {                                                                      \
-    *error =                                                                                       \
-        function(buffer_of(sent), *sent_count, PMPI_Type_f2c(*sent_type), buffer_of(received),     \
-                 *received_count, PMPI_Type_f2c(*received_type), PMPI_Comm_f2c(*comm));            \
-  }
-WEFT_FORTRAN_TO_ALL(mpi_allgather_, MPI_Allgather)
-WEFT_FORTRAN_TO_ALL(mpi_alltoall_, MPI_Alltoall)
+// clang-format off
+WEFT_FORTRAN(6, mpi_send_, MPI_Send)
+WEFT_FORTRAN(6, mpi_bsend_, MPI_Bsend)
+WEFT_FORTRAN(6, mpi_ssend_, MPI_Ssend)
+WEFT_FORTRAN(6, mpi_rsend_, MPI_Rsend)
+WEFT_FORTRAN(7, mpi_recv_, MPI_Recv)
+WEFT_FORTRAN(12, mpi_sendrecv_, MPI_Sendrecv)
+WEFT_FORTRAN(9, mpi_sendrecv_replace_, MPI_Sendrecv_replace)
+WEFT_FORTRAN(4, mpi_probe_, MPI_Probe)
+WEFT_FORTRAN(5, mpi_iprobe_, MPI_Iprobe)
+WEFT_FORTRAN(5, mpi_mprobe_, MPI_Mprobe)
+WEFT_FORTRAN(6, mpi_improbe_, MPI_Improbe)
+WEFT_FORTRAN(5, mpi_mrecv_, MPI_Mrecv)
+WEFT_FORTRAN(3, mpi_request_get_status_, MPI_Request_get_status)
+WEFT_FORTRAN(2, mpi_abort_, MPI_Abort)
+WEFT_FORTRAN(1, mpi_barrier_, MPI_Barrier)
+WEFT_FORTRAN(5, mpi_bcast_, MPI_Bcast)
+WEFT_FORTRAN(7, mpi_reduce_, MPI_Reduce)
+WEFT_FORTRAN(6, mpi_allreduce_, MPI_Allreduce)
+WEFT_FORTRAN(6, mpi_scan_, MPI_Scan)
+WEFT_FORTRAN(6, mpi_exscan_, MPI_Exscan)
+WEFT_FORTRAN(6, mpi_reduce_scatter_, MPI_Reduce_scatter)
+WEFT_FORTRAN(6, mpi_reduce_scatter_block_, MPI_Reduce_scatter_block)
+WEFT_FORTRAN(8, mpi_gather_, MPI_Gather)
+WEFT_FORTRAN(9, mpi_gatherv_, MPI_Gatherv)
+WEFT_FORTRAN(8, mpi_scatter_, MPI_Scatter)
+WEFT_FORTRAN(9, mpi_scatterv_, MPI_Scatterv)
+WEFT_FORTRAN(7, mpi_allgather_, MPI_Allgather)
+WEFT_FORTRAN(8, mpi_allgatherv_, MPI_Allgatherv)
+WEFT_FORTRAN(7, mpi_alltoall_, MPI_Alltoall)
+WEFT_FORTRAN(9, mpi_alltoallv_, MPI_Alltoallv)
+WEFT_FORTRAN(7, mpi_neighbor_allgather_, MPI_Neighbor_allgather)
+WEFT_FORTRAN(8, mpi_neighbor_allgatherv_, MPI_Neighbor_allgatherv)
+WEFT_FORTRAN(7, mpi_neighbor_alltoall_, MPI_Neighbor_alltoall)
+WEFT_FORTRAN(9, mpi_neighbor_alltoallv_, MPI_Neighbor_alltoallv)
+WEFT_FORTRAN(2, mpi_comm_dup_, MPI_Comm_dup)
+WEFT_FORTRAN(3, mpi_comm_dup_with_info_, MPI_Comm_dup_with_info)
+WEFT_FORTRAN(3, mpi_comm_create_, MPI_Comm_create)
+WEFT_FORTRAN(4, mpi_comm_create_group_, MPI_Comm_create_group)
+WEFT_FORTRAN(4, mpi_comm_split_, MPI_Comm_split)
+WEFT_FORTRAN(5, mpi_comm_split_type_, MPI_Comm_split_type)
+WEFT_FORTRAN(1, mpi_comm_free_, MPI_Comm_free)
+WEFT_FORTRAN(1, mpi_comm_disconnect_, MPI_Comm_disconnect)
+WEFT_FORTRAN(6, mpi_intercomm_create_, MPI_Intercomm_create)
+WEFT_FORTRAN(3, mpi_intercomm_merge_, MPI_Intercomm_merge)
+WEFT_FORTRAN(6, mpi_cart_create_, MPI_Cart_create)
+WEFT_FORTRAN(3, mpi_cart_sub_, MPI_Cart_sub)
+WEFT_FORTRAN(6, mpi_win_create_, MPI_Win_create)
+WEFT_FORTRAN(6, mpi_win_allocate_, MPI_Win_allocate)
+WEFT_FORTRAN(6, mpi_win_allocate_cptr_, MPI_Win_allocate)
+WEFT_FORTRAN(6, mpi_win_allocate_shared_, MPI_Win_allocate_shared)
+WEFT_FORTRAN(6, mpi_win_allocate_shared_cptr_, MPI_Win_allocate_shared)
+WEFT_FORTRAN(3, mpi_win_create_dynamic_, MPI_Win_create_dynamic)
+WEFT_FORTRAN(1, mpi_win_free_, MPI_Win_free)
+WEFT_FORTRAN(2, mpi_win_fence_, MPI_Win_fence)
+WEFT_FORTRAN(3, mpi_win_start_, MPI_Win_start)
+WEFT_FORTRAN(1, mpi_win_complete_, MPI_Win_complete)
+WEFT_FORTRAN(1, mpi_win_wait_, MPI_Win_wait)
+WEFT_FORTRAN(2, mpi_win_test_, MPI_Win_test)
+WEFT_FORTRAN(4, mpi_win_lock_, MPI_Win_lock)
+WEFT_FORTRAN(2, mpi_win_lock_all_, MPI_Win_lock_all)
+WEFT_FORTRAN(2, mpi_win_unlock_, MPI_Win_unlock)
+WEFT_FORTRAN(1, mpi_win_unlock_all_, MPI_Win_unlock_all)
+WEFT_FORTRAN(2, mpi_win_flush_, MPI_Win_flush)
+WEFT_FORTRAN(1, mpi_win_flush_all_, MPI_Win_flush_all)
+WEFT_FORTRAN(2, mpi_win_flush_local_, MPI_Win_flush_local)
+WEFT_FORTRAN(1, mpi_win_flush_local_all_, MPI_Win_flush_local_all)
+// clang-format on
 
 } // extern "C"
 #pragma GCC visibility pop
