@@ -39,6 +39,21 @@ static void exclude(int x, int *own, const int *other) {
   CHECK(load(other) == n);
   add(own);
 }
+// What a task inside of one of two loops does, which must be the only one of both to do so.
+static void be_alone(int x, int *inside, int *own) {
+  CHECK(x == 1 && __atomic_add_fetch(inside, 1, __ATOMIC_ACQ_REL) == 1);
+  be_late();
+  __atomic_sub_fetch(inside, 1, __ATOMIC_ACQ_REL);
+  add(own);
+}
+// Opens a gate when the counter is no longer 0.
+static void open_gate(int *gate, int *counter) {
+#pragma oss task out(*gate)
+  {
+    wait_for(counter);
+    *gate = 1;
+  }
+}
 // The same, where the second one comes behind the first.
 static void follow(int x, int *own, const int *other, int is_second) {
   exclude(x, own, other);
@@ -60,8 +75,20 @@ static void follow(int x, int *own, const int *other, int is_second) {
   } while (0)
 #define MEET(DIRECTIVE, ITEM)                                                                      \
   STRONG(DIRECTIVE, ITEM, ITEM, meet(x, &first, &second), meet(x, &second, &first))
+// The first loop waits until an iteration of the second one has run.
 #define EXCLUDE(DIRECTIVE, ITEM)                                                                   \
-  STRONG(DIRECTIVE, ITEM, ITEM, exclude(x, &first, &second), exclude(x, &second, &first))
+  do {                                                                                             \
+    int x = 0, gate = 0, first = 0, second = 0;                                                    \
+    before(&x);                                                                                    \
+    open_gate(&gate, &second);                                                                     \
+    PRAGMA(oss DIRECTIVE ITEM in(gate) shared(first, second))                                      \
+    for (int i = 0; i < k_n; ++i)                                                                  \
+      exclude(x, &first, &second);                                                                 \
+    PRAGMA(oss DIRECTIVE ITEM shared(first, second))                                               \
+    for (int i = 0; i < k_n; ++i)                                                                  \
+      exclude(x, &second, &first);                                                                 \
+    after(&x, &first, &second);                                                                    \
+  } while (0)
 #define FOLLOW(DIRECTIVE, ITEM, ITEM_OF_SECOND)                                                    \
   STRONG(DIRECTIVE, ITEM, ITEM_OF_SECOND, follow(x, &first, &second, 0),                           \
          follow(x, &second, &first, 1))
@@ -109,6 +136,23 @@ static void follow(int x, int *own, const int *other, int is_second) {
     CHECK(sum == 2 * k_n);                                                                         \
   } while (0)
 
+// What the children of two loops do is one after the other in any order: the first loop waits until a child of the second one has run.
+#define WEAK_EXCLUDE(DIRECTIVE, ITEM, CHILD)                                                       \
+  do {                                                                                             \
+    int x = 0, gate = 0, inside = 0, first = 0, second = 0;                                        \
+    before(&x);                                                                                    \
+    open_gate(&gate, &second);                                                                     \
+    PRAGMA(oss DIRECTIVE ITEM in(gate) shared(inside, first))                                      \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task CHILD shared(inside, first)) be_alone(x, &inside, &first);                   \
+    }                                                                                              \
+    PRAGMA(oss DIRECTIVE ITEM shared(inside, second))                                              \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task CHILD shared(inside, second)) be_alone(x, &inside, &second);                 \
+    }                                                                                              \
+    after(&x, &first, &second);                                                                    \
+  } while (0)
+
 // Weak items of a taskiter count as strong ones.
 #define ITERATED(ITEM, CHILD)                                                                      \
   do {                                                                                             \
@@ -122,6 +166,39 @@ static void follow(int x, int *own, const int *other, int is_second) {
       }                                                                                            \
     }                                                                                              \
     after(&x, &seen, &other);                                                                      \
+  } while (0)
+
+// The tasks of two taskiters run side by side.
+#define ITERATED_MEET(ITEM)                                                                        \
+  do {                                                                                             \
+    int x = 0, first = 0, second = 0;                                                              \
+    before(&x);                                                                                    \
+    PRAGMA(oss taskiter ITEM shared(first, second))                                                \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task shared(first, second, x)) meet(x, &first, &second);                          \
+    }                                                                                              \
+    PRAGMA(oss taskiter ITEM shared(first, second))                                                \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task shared(first, second, x)) meet(x, &second, &first);                          \
+    }                                                                                              \
+    after(&x, &first, &second);                                                                    \
+  } while (0)
+
+// The tasks of one taskiter come behind all of the other's, which waits until one of the second has run.
+#define ITERATED_EXCLUDE(ITEM)                                                                     \
+  do {                                                                                             \
+    int x = 0, gate = 0, first = 0, second = 0;                                                    \
+    before(&x);                                                                                    \
+    open_gate(&gate, &second);                                                                     \
+    PRAGMA(oss taskiter ITEM in(gate) shared(first, second))                                       \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task shared(first, second, x)) exclude(x, &first, &second);                       \
+    }                                                                                              \
+    PRAGMA(oss taskiter ITEM shared(first, second))                                                \
+    for (int i = 0; i < k_n; ++i) {                                                                \
+      PRAGMA(oss task shared(first, second, x)) exclude(x, &second, &first);                       \
+    }                                                                                              \
+    after(&x, &first, &second);                                                                    \
   } while (0)
 
 #define LOOPS(DIRECTIVE)                                                                           \
@@ -138,6 +215,7 @@ static void follow(int x, int *own, const int *other, int is_second) {
     WEAK(DIRECTIVE, weakconcurrent(x), concurrent(x));                                             \
     WEAK_MEET(DIRECTIVE, weakconcurrent(x), concurrent(x));                                        \
     WEAK(DIRECTIVE, weakcommutative(x), commutative(x));                                           \
+    WEAK_EXCLUDE(DIRECTIVE, weakcommutative(x), commutative(x));                                   \
   } while (0)
 
 // The item is given up before the body has ended: a task that follows runs while the body waits for it.
@@ -176,14 +254,20 @@ int main(void) {
   LOOPS(task for chunksize(1));
   LOOPS(taskloop for grainsize(k_n) chunksize(2));
   ITERATED(in(x), in(x));
+  ITERATED_MEET(in(x));
   ITERATED(out(x), inout(x));
   ITERATED(depend(inout : x), inout(x));
   ITERATED(concurrent(x), concurrent(x));
+  ITERATED_MEET(concurrent(x));
   ITERATED(commutative(x), commutative(x));
+  ITERATED_EXCLUDE(commutative(x));
   ITERATED(weakin(x), in(x));
+  ITERATED_MEET(weakin(x));
   ITERATED(weakout(x), inout(x));
   ITERATED(weakconcurrent(x), concurrent(x));
+  ITERATED_MEET(weakconcurrent(x));
   ITERATED(weakcommutative(x), commutative(x));
+  ITERATED_EXCLUDE(weakcommutative(x));
   RELEASE(in(x), in(x));
   RELEASE(inout(x), inout(x));
   RELEASE(concurrent(x), concurrent(x));
