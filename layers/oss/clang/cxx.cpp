@@ -371,8 +371,8 @@ class task_writer {
     int m_braces = 0, m_parentheses = 0;
   };
 
-  /// Returns whether an identifier of the statement is a variable that it declares: `double sum = 0`, `(auto &sum)`, `std::vector<int> sum{}`.
-  /// By its neighbours; what may be an expression, too, as `a * sum;`, is taken for one.
+  /// Returns whether an identifier of the statement is a variable that it declares: `double sum = 0`, `(auto &sum)`, `std::vector<int> sum{}`,
+  /// `int a, sum;`. By its neighbours; what may be an expression, too, as `a * sum;`, is taken for one.
   [[nodiscard]] bool declares(std::size_t at) const {
     if (at == 0 || at + 1 == statement.size() ||
         !statement[at + 1].isOneOf(tok::equal, tok::semi, tok::l_brace, tok::comma, tok::r_paren,
@@ -382,6 +382,8 @@ class task_writer {
     const bool derived = statement[type].isOneOf(tok::star, tok::amp, tok::ampamp);
     while (type > 0 && statement[type].isOneOf(tok::star, tok::amp, tok::ampamp, tok::kw_const))
       --type;
+    if (statement[type].is(tok::comma))
+      return follows_declarator(type);
     const Token &end = statement[type];
     if (is_word_of_type(end) || end.is(tok::kw_const))
       return true;
@@ -402,6 +404,33 @@ class task_writer {
       front -= 2;
     return front == 0 || statement[front - 1].isOneOf(tok::l_brace, tok::semi, tok::l_paren,
                                                       tok::r_brace, tok::comma, tok::kw_const);
+  }
+  /// Returns whether a comma separates variables of one declaration: the statement that it is in begins with one.
+  [[nodiscard]] bool follows_declarator(std::size_t comma) const {
+    std::size_t begin = comma, first = comma;
+    for (int depth = 0; begin > 0; --begin) {
+      const Token &before = statement[begin - 1];
+      if (before.isOneOf(tok::r_paren, tok::r_square) ||
+          (before.is(tok::r_brace) && (depth > 0 || statement[begin].is(tok::comma)))) { // not the end of a block
+        ++depth;
+      } else if (depth > 0) {
+        depth -= before.isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? 1 : 0;
+      } else if (before.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::l_paren, tok::l_square)) {
+        break;
+      } else if (before.is(tok::comma)) {
+        first = begin - 1;
+      }
+    }
+    // Those of a function are parameters, with a type each; those of a loop are not.
+    if (begin > 0 && statement[begin - 1].is(tok::l_paren) &&
+        (begin < 2 || statement[begin - 2].isNot(tok::kw_for)))
+      return false;
+    for (std::size_t i = begin + 1; i < first; ++i)
+      if (statement[i].is(tok::identifier) && declares(i))
+        return true;
+      else if (statement[i].isOneOf(tok::equal, tok::l_paren, tok::question))
+        return false;
+    return false;
   }
   [[nodiscard]] static bool is_word_of_type(const Token &token) {
     return token.isOneOf(tok::kw_auto, tok::kw_bool, tok::kw_char, tok::kw_short, tok::kw_int,

@@ -2,6 +2,7 @@
 // The handler of `#pragma oss`, and of `#pragma omp` where that is OmpSs-1: reads the clauses and the statement behind them, and puts code in their place.
 #include "c.hpp"
 #include "cxx.hpp"
+#include "globals.hpp"
 #include "jumps.hpp"
 
 #include <clang/Basic/Diagnostic.h>
@@ -23,6 +24,7 @@ namespace {
 using namespace clang;
 
 Sema *g_sema = nullptr; // none while a file is only preprocessed
+const Preprocessor *g_preprocessor = nullptr; // of a file whose pragmas are compiled without a parser
 bool g_takes_omp = false;
 
 /// Leaves the compiler as it is; the plugin learns of it.
@@ -141,6 +143,8 @@ class oss_handler : public PragmaHandler {
     }
     if (!g_sema && !pp.isMacroDefined("WEFT_OSS_GCC"))
       return keep(pp, oss, line);
+    if (!g_sema)
+      g_preprocessor = &pp;
     if (g_once)
       g_once->add(pp.getSourceManager(), oss, line);
     const bool is_c = !pp.getLangOpts().CPlusPlus;
@@ -326,6 +330,10 @@ void begin_parsing(Sema &sema) {
 void end_parsing() { g_sema = nullptr; }
 
 bool names_global_variable(const Token &token) {
+  if (!g_sema && g_preprocessor) {
+    static const std::set<std::string> names = global_variables(*g_preprocessor);
+    return names.contains(token.getIdentifierInfo()->getName().str());
+  }
   return names_global(token, [](const VarDecl &variable) {
     return !variable.isConstexpr() &&
            !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
