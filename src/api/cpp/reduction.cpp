@@ -146,11 +146,13 @@ namespace layer {
 
 using namespace rt;
 
-reduction_part reduction_origin(const void *address, std::size_t bytes, reduced_object *object) {
-  worker *const w = this_worker_or_null();
-  if (!w || is_over(*w->current))
+namespace {
+
+WEFT_NOINLINE reduction_part find_origin(worker &w, const void *address, std::size_t bytes,
+                                         reduced_object *object) {
+  if (is_over(*w.current))
     return reduction_part::none;
-  task &t = covering_task(*w->current);
+  task &t = covering_task(*w.current);
   if (t.has(detail::k_implicit))
     return reduction_part::none;
   const auto first = reinterpret_cast<std::uintptr_t>(address);
@@ -159,7 +161,7 @@ reduction_part reduction_origin(const void *address, std::size_t bytes, reduced_
       continue;
     const detail::reduction_spec &how = a->joined->copies->how();
     const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
-    const void *const copy = detail::take_copy(*a, *w->current, t, *w, all);
+    const void *const copy = detail::take_copy(*a, *w.current, t, w, all);
     const auto begin = reinterpret_cast<std::uintptr_t>(copy);
     if (first + bytes <= begin || first >= begin + all)
       continue;
@@ -169,6 +171,15 @@ reduction_part reduction_origin(const void *address, std::size_t bytes, reduced_
     return reduction_part::whole_or_part;
   }
   return reduction_part::none;
+}
+
+} // namespace
+
+reduction_part reduction_origin(const void *address, std::size_t bytes, reduced_object *object) {
+  worker *const w = this_worker_or_null();
+  if (!w || !w->current->parent) // most creators: the program's main function, which has no accesses
+    return reduction_part::none;
+  return find_origin(*w, address, bytes, object);
 }
 
 } // namespace layer
