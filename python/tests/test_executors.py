@@ -6,6 +6,7 @@ import concurrent.futures
 import sys
 import threading
 import time
+import traceback
 import unittest
 
 import weftrt
@@ -168,6 +169,22 @@ class Joblib(unittest.TestCase):
         ]
         for body in bodies:
             self.assertEqual(body.result(), list(range(9)))
+
+    def test_an_exception_tells_where_its_call_has_raised(self):
+        def fails(i):
+            raise KeyError(i)
+
+        with self.assertRaises(KeyError) as caught:
+            self.parallel(2, (joblib.delayed(fails)(i) for i in range(4)))
+        self.assertIn(", in fails\n", "".join(traceback.format_exception(caught.exception)))
+
+    def test_calls_of_a_call_are_tasks_and_those_below_run_in_turn(self):
+        def kinds(below):
+            mine = type(joblib.parallel.get_active_backend()[0]).__name__
+            return [mine, *(joblib.Parallel(n_jobs=2)(joblib.delayed(kinds)(below - 1) for _ in range(2))[0] if below else [])]
+
+        found = self.parallel(2, (joblib.delayed(kinds)(2) for _ in range(4)))
+        self.assertEqual(found, [["WeftBackend", "SequentialBackend", "SequentialBackend"]] * 4)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A backend of joblib whose calls are tasks."""
 
+import traceback
+
 import joblib
 from joblib.parallel import FallbackToBackend, ParallelBackendBase, SequentialBackend
 
@@ -52,12 +54,21 @@ class WeftBackend(ParallelBackendBase):
     apply_async = submit  # before joblib 1.5
 
     def retrieve_result_callback(self, out):
-        """Returns the results of a batch, or raises."""
-        return out.result()
+        """Returns the results of a batch, or raises. joblib takes the traceback from an exception, so a
+        note tells it.
+        """
+        try:
+            return out.result()
+        except BaseException as error:
+            lines = traceback.format_tb(error.__traceback__)
+            error.add_note("It was raised in a call of Parallel:\n" + "".join(lines).rstrip())
+            raise
 
     def get_nested_backend(self):
-        """Returns what Parallel uses inside of a call: the calls of the outer one have all threads."""
-        return SequentialBackend(nesting_level=self.nesting_level + 1), None
+        """Returns what Parallel uses inside of a call: tasks on the same threads, and calls in turn inside of these."""
+        level = (self.nesting_level or 0) + 1
+        kind = type(self) if level == 1 else SequentialBackend
+        return kind(nesting_level=level), None
 
     def terminate(self):
         """Ends a use of Parallel."""
