@@ -3,7 +3,8 @@
 
 It writes WEFT_VERDICTS, a file of JSON: "verdicts" has a word for each test, "seconds" the processor seconds of Weft's
 workers and of all other threads but the main one, "attached" the copies of OpenBLAS whose jobs are Weft's, "left" those
-that have threads of their own, "versions" what the packages call themselves.
+that have threads of their own, "openmp" the copies of Weft's OpenMP that are loaded, "calls" how many calls of joblib were Weft's tasks (joblib_on_weft.py), "versions" what the packages call
+themselves.
 """
 
 import ctypes
@@ -14,6 +15,7 @@ import sys
 
 WORSE = ("passed", "xfailed", "xpassed", "skipped", "failed", "error")  # of the parts of a test the worst counts
 verdicts = {}
+calls = []
 
 
 def verdict_of(report):
@@ -75,14 +77,22 @@ def copies_of_openblas():
     return [f for f in copies if state[f] == 1], [f for f in copies if state[f] in (0, -1)]
 
 
+def copies_of_openmp(maps="/proc/self/maps"):
+    """Returns the loaded copies of Weft's OpenMP."""
+    with open(maps, encoding="utf-8") as file:
+        return sorted({line.split()[-1] for line in file if "/weft-omp/" in line})
+
+
 def pytest_sessionfinish():
     attached, left = copies_of_openblas()
-    named = {name: getattr(sys.modules.get(name), "__version__", None) for name in ("numpy", "scipy", "sklearn", "joblib", "numba")}
+    named = {name: getattr(sys.modules.get(name), "__version__", None) for name in ("numpy", "scipy", "sklearn", "joblib", "numba", "xgboost", "cv2")}
     found = {
         "verdicts": verdicts,
         "seconds": seconds_of_threads(),
         "attached": attached,
         "left": left,
+        "openmp": copies_of_openmp(),
+        "calls": len(calls),
         "versions": {name: version for name, version in named.items() if version},
     }
     with open(os.environ["WEFT_VERDICTS"], "w", encoding="utf-8") as file:

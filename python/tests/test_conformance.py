@@ -52,9 +52,12 @@ TESTS = """
 NOTED = {"passes": "passed", "fails": "failed", "skipped": "skipped", "expected": "xfailed", "unexpected": "xpassed", "error": "error", "error_behind": "error"}
 
 
-def noted(words, weft=0.0, attached=("libopenblas.so",), left=()):
+def noted(words, weft=0.0, attached=("libopenblas.so",), left=(), openmp=(), calls=0):
     """Returns what a run has noted; `words` has a verdict for each test."""
-    return {"verdicts": words, "seconds": {"weft": weft, "others": 1.0}, "attached": list(attached), "left": list(left), "versions": {"numpy": "2.0"}, "wall": 3.2}
+    return {
+        "verdicts": words, "seconds": {"weft": weft, "others": 1.0}, "attached": list(attached), "left": list(left), "openmp": list(openmp), "calls": calls,
+        "versions": {"numpy": "2.0", "sklearn": "1.9"}, "wall": 3.2,
+    }
 
 
 class Verdicts(unittest.TestCase):
@@ -71,7 +74,7 @@ class Verdicts(unittest.TestCase):
         found = suites.run([sys.executable], [str(self.folder)], str(self.folder / "run"), 120)
         wanted = {f"test_a.py::test_{name}": word for name, word in NOTED.items()}
         self.assertEqual(found["verdicts"], {**wanted, "test_b.py": "error", "test_c.py": "skipped"})
-        self.assertEqual((found["attached"], found["left"], found["seconds"]["weft"]), ([], [], 0))
+        self.assertEqual((found["attached"], found["left"], found["openmp"], found["calls"], found["seconds"]["weft"]), ([], [], [], 0, 0))
         one = suites.run_alone([sys.executable], "test_a.py::test_fails", str(self.folder / "run"), 120)
         self.assertEqual(one, ["failed"] * suites.AGAIN)
 
@@ -92,6 +95,25 @@ class Verdicts(unittest.TestCase):
         with mock.patch.object(verdicts.os, "sysconf", lambda _: 100):
             self.assertEqual(verdicts.seconds_of_threads(str(self.folder)), {"weft": 7.0, "others": 2.4})
 
+    def test_copies_of_openmp_are_those_of_weft(self):
+        maps = self.folder / "maps"
+        maps.write_text("".join(f"7f00-7f01 r-xp 0 fe:00 1 {path}\n" for path in ("/x/weft-omp/libgomp.so.1.0.0", "/x/weft-omp/libgomp.so.1.0.0", "/usr/lib/libgomp.so.1")))
+        self.assertEqual(verdicts.copies_of_openmp(str(maps)), ["/x/weft-omp/libgomp.so.1.0.0"])
+
+    def test_variables_and_the_package_of_the_build_reach_the_tests(self):
+        for folder in ("run", "package"):
+            (self.folder / folder).mkdir()
+        (self.folder / "package" / "weftrt.py").write_text("")
+        (self.folder / "test_it.py").write_text("import os, weftrt\ndef test_a(): assert os.environ['A'] == 'b'\n")
+        found = suites.run([sys.executable], [str(self.folder / "test_it.py")], str(self.folder / "run"), 120, ("A=b",))
+        self.assertEqual(found["verdicts"], {"test_it.py::test_a": "passed"})
+
+    def test_the_package_of_a_build_has_its_programs(self):
+        for _ in range(2):
+            suites.lay_package("/x/build/bin/weft", str(self.folder))
+        self.assertEqual(os.readlink(self.folder / "package/weftrt/_native"), "/x/build")
+        self.assertTrue((self.folder / "package/weftrt/_joblib.py").exists())
+
     def test_the_worst_part_of_a_test_counts(self):
         verdicts.verdicts.clear()
         for word in ("passed", "failed", "", "passed", "skipped"):
@@ -102,12 +124,12 @@ class Verdicts(unittest.TestCase):
 class Comparison(unittest.TestCase):
     ONE = suites.Suite("numpy.linalg", ("numpy",), ())
 
-    def compare(self, plain, ours, alone=None):
+    def compare(self, plain, ours, alone=None, one=ONE):
         """Returns the line, the details and the failures of a suite whose runs noted this, in turn."""
         runs = {"plain": iter(plain), "weft": iter(ours)}
         with mock.patch.object(suites, "run", lambda way, *_: next(runs[way])), \
                 mock.patch.object(suites, "run_alone", lambda way, *_: alone[way]), contextlib.redirect_stdout(io.StringIO()):
-            return suites.compare(self.ONE, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=len(plain), timeout=1))
+            return suites.compare(one, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=len(plain), timeout=1), suites.Kept())
 
     def test_equal_verdicts_pass_with_the_times_of_all_runs(self):
         words = {"a": "passed", "b": "passed", "c": "skipped"}
@@ -139,6 +161,32 @@ class Comparison(unittest.TestCase):
             line, details, failures = self.compare([noted(words)], [ours])
             self.assertEqual((details, failures), ([f"- numpy.linalg: {complaint}"], 1))
             self.assertIn("NOT the same", line)
+        mapped = ("/x/weft-omp/libgomp.so.1",)
+        for uses, ours, complaints in (
+            ("openmp", noted(words, 1, (), ("/x/libopenblas.so",), mapped), []),
+            ("openmp", noted(words, 1), ["Weft's OpenMP was not loaded"]),
+            ("openmp", noted(words, 0, openmp=mapped), ["Weft's workers have not computed"]),
+            ("joblib", noted(words, calls=1), []),
+            ("joblib", noted(words, 1), ["the backend of Weft has made no call"]),
+            ("pools", noted(words, 0, ()), []),
+        ):
+            self.assertEqual(list(suites.complaints_of(ours, uses)), complaints)
+
+    def test_runs_are_kept_and_gone_on_with(self):
+        one = suites.Suite("scikit-learn", ("scikit-learn<2",), ("words",), "openmp", ("A=b",), ("more",))
+        said, arguments = [], argparse.Namespace(runs=2, timeout=1)
+
+        def run(way, words, folder, limit, variables):
+            said.append((way, words, variables))
+            return noted({"a": "passed"}, 1.0, openmp=("/x/weft-omp/libgomp.so.1",))
+
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "run", run), contextlib.redirect_stdout(io.StringIO()):
+            kept = os.path.join(folder, "kept")
+            for steps in (3, 1):
+                self.assertEqual(suites.compare(one, {"plain": "plain", "weft": "weft"}, "/", arguments, suites.Kept(kept, steps))[0], None if steps == 3 else "| scikit-learn | 1.9 | 1 passed | the same | 3; 3 | 3; 3 |")
+            self.assertEqual(len(pathlib.Path(kept).read_text().splitlines()), 4)
+            suites.compare(one, {"plain": "plain", "weft": "weft"}, "/", arguments, suites.Kept(kept))
+        self.assertEqual(said, [(way, ["words", *(["more"] if way == "weft" else [])], ("A=b",)) for way in ("plain", "weft", "weft", "plain")])
 
     def test_a_run_that_does_not_end_fails(self):
         def run(way, *_):
@@ -147,26 +195,47 @@ class Comparison(unittest.TestCase):
             return noted({"a": "passed"})
 
         with mock.patch.object(suites, "run", run), contextlib.redirect_stdout(io.StringIO()):
-            line, _, failures = suites.compare(self.ONE, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=1, timeout=1))
+            line, _, failures = suites.compare(self.ONE, {"plain": "plain", "weft": "weft"}, "/", argparse.Namespace(runs=1, timeout=1), suites.Kept())
         self.assertEqual((line, failures), ("| numpy.linalg | | weft: not over after 1 s | | | |", 1))
 
 
 class Page(unittest.TestCase):
+    def main(self, folder, compare, missing=frozenset(), **changes):
+        """Runs the script with a page in `folder`. Returns its status, the page, and what it has printed."""
+        page = pathlib.Path(folder) / "python.md"
+        shutil.copy(FOLDER.parent.parent / "docs/user/python.md", page)
+        chosen = types.SimpleNamespace(**{"tool": "/x/bin/weft", "only": "", "runs": 1, "timeout": 1, "results": "", "steps": 0, "page": str(page), **changes})
+        with mock.patch.object(suites, "parse", lambda: chosen), mock.patch.object(suites, "environment_of_python", lambda *_: ("python", missing)), \
+                mock.patch.object(suites, "folder_of_tests", lambda one, _: one.source and os.path.join(folder, one.source)), \
+                mock.patch.object(suites.suite, "cache", lambda _: folder), mock.patch.object(suites, "compare", compare), contextlib.redirect_stdout(io.StringIO()) as said:
+            return suites.main(), page.read_text(), said.getvalue()
+
     def test_the_results_go_between_the_marks_of_the_page(self):
+        def compare(one, *_):
+            return f"| {one.name} | right |", [], 0
+
         with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder) / "python.md"
-            shutil.copy(FOLDER.parent.parent / "docs/user/python.md", page)
-            chosen = types.SimpleNamespace(tool="weft", only="", runs=1, timeout=1, page=str(page))
-            ended = {}
-            for missing, status in ((set(), 0), ({"scipy"}, 0), ({"scipy", "numpy"}, 1)):
-                with mock.patch.object(suites, "parse", lambda: chosen), mock.patch.object(suites, "environment_of_python", lambda *_: ("python", missing)), \
-                        mock.patch.object(suites.suite, "cache", lambda _: folder), \
-                        mock.patch.object(suites, "compare", lambda one, *_: (f"| {one.name} | right |", [], 0)), contextlib.redirect_stdout(io.StringIO()):
-                    self.assertEqual(suites.main(), status)
-                ended[len(missing)] = page.read_text()
-        self.assertIn("| numpy.linalg | right |\n| numpy, products | right |\n| scipy.linalg | right |\n<!-- end python suites -->", ended[0])
-        self.assertIn("- scipy.linalg is left out: pip could not fetch scipy\n", ended[1])
-        self.assertNotIn("scipy.linalg | right", ended[1])
+            every = {package for one in suites.SUITES for package in one.packages}
+            (status, whole, _), (other, part, _), (none, _, _) = (self.main(folder, compare, missing) for missing in (set(), {"scipy"}, every))
+        self.assertEqual((status, other, none), (0, 0, 1))
+        self.assertIn("| numpy.linalg | right |\n| numpy, products | right |\n| scipy.linalg | right |\n", whole)
+        self.assertIn("| OpenCV | right |\n<!-- end python suites -->", whole.replace("| XGBoost | right |\n<", "<"))
+        self.assertIn("- scipy.linalg is left out: pip could not fetch scipy\n", part)
+        self.assertNotIn("scipy.linalg | right", part)
+
+    def test_a_call_that_leaves_runs_writes_no_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, page, said = self.main(folder, lambda one, *_: (None if one.name == "joblib" else f"| {one.name} | right |", [], 0))
+        self.assertEqual(status, 75)
+        self.assertNotIn("| right |", page)
+        self.assertIn("runs are left", said)
+
+    def test_tests_of_the_sources_are_named_in_their_folder(self):
+        seen = {}
+        with tempfile.TemporaryDirectory() as folder:
+            self.main(folder, lambda one, ways, at, *_: (seen.update({one.name: (one.words, at)}), "| x |", [], 0)[1:])
+            self.assertEqual(seen["XGBoost"], (("-p", "xgboost_offline", *(f"{folder}/xgboost/tests/python/{name}.py" for name in ("test_basic", "test_with_sklearn"))), f"{folder}/xgboost/run"))
+            self.assertEqual(seen["numpy.linalg"], (("--pyargs", "numpy.linalg"), f"{folder}/run"))
 
 
 class Training(unittest.TestCase):
