@@ -688,6 +688,130 @@ TEST(Lpf, ThreadsWithNumbersThatDoNotFitAreRefused) {
   expect_in(testing::internal::GetCapturedStderr(), "does not fit to a group");
 }
 
+// ---- messages that are counted by slots
+
+std::size_t count_of(const process &p, lpf_err_t (*counts)(lpf_t, std::size_t *, lpf_memslot_t),
+                     lpf_memslot_t slot) {
+  std::size_t n = 77;
+  EXPECT_EQ(counts(p.ctx, &n, slot), LPF_SUCCESS);
+  return n;
+}
+
+TEST_P(Processes, PutsAreCountedBySlots) {
+  run_good([](const process &p) {
+    p.resize(4, 8);
+    for (const std::size_t bytes : {4, 5000, 3 << 20}) {
+      std::vector<std::uint8_t> from(bytes), to(bytes, 99);
+      const auto own = p.local(from), there = p.global(to);
+      p.sync();
+      const lpf_pid_t next = (p.pid + 1) % p.count, before = (p.pid + p.count - 1) % p.count;
+      for (unsigned round = 1; round <= 3; ++round) {
+        std::ranges::fill(from, static_cast<std::uint8_t>(10 * round + p.pid));
+        p.put(own, 0, next, there, 0, bytes);
+        ASSERT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, own, round, 0), LPF_SUCCESS);
+        ASSERT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, there, 0, round), LPF_SUCCESS);
+        ASSERT_EQ(std::ranges::count(to, 10 * round + before), static_cast<long>(bytes));
+        p.sync(); // or the next one may come before the look
+      }
+      EXPECT_EQ(count_of(p, lpf_get_sent_msg_count_per_slot, own), 3U);
+      EXPECT_EQ(count_of(p, lpf_get_rcvd_msg_count_per_slot, there), 3U);
+      EXPECT_EQ(count_of(p, lpf_get_rcvd_msg_count_per_slot, own), 0U);
+      // Those of supersteps count as well.
+      p.put(own, 0, next, there, 0, bytes);
+      p.sync();
+      EXPECT_EQ(count_of(p, lpf_get_sent_msg_count_per_slot, own), 4U);
+      EXPECT_EQ(count_of(p, lpf_get_rcvd_msg_count_per_slot, there), 4U);
+      ASSERT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, there, 0, 4), LPF_SUCCESS);
+      std::size_t sent = 0, received = 0;
+      EXPECT_EQ(lpf_get_sent_msg_count(p.ctx, &sent), LPF_SUCCESS);
+      EXPECT_EQ(lpf_get_rcvd_msg_count(p.ctx, &received), LPF_SUCCESS);
+      EXPECT_GE(sent, 4U);
+      EXPECT_EQ(sent, received);
+      EXPECT_EQ(lpf_deregister(p.ctx, own), LPF_SUCCESS);
+      EXPECT_EQ(lpf_deregister(p.ctx, there), LPF_SUCCESS);
+    }
+  });
+}
+
+TEST_P(Processes, OwnMessagesEndWithoutASuperstep) {
+  run_good([](const process &p) {
+    p.resize(4, 8);
+    std::vector<int> mine{static_cast<int>(p.pid)}, shared{static_cast<int>(100 + p.pid)}, got{-1};
+    const auto own = p.local(mine), there = p.global(shared), into = p.local(got);
+    p.sync();
+    const lpf_pid_t next = (p.pid + 1) % p.count;
+    p.get(next, there, 0, into, 0, 4);
+    ASSERT_EQ(lpf_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, into), LPF_SUCCESS);
+    EXPECT_EQ(got[0], static_cast<int>(100 + next));
+    EXPECT_EQ(count_of(p, lpf_get_rcvd_msg_count_per_slot, into), 0U) << "gets are not counted";
+    p.sync();
+    p.put(own, 0, next, there, 0, 4);
+    ASSERT_EQ(lpf_flush_sent(p.ctx), LPF_SUCCESS);
+    mine[0] = -1; // it has been sent
+    while (count_of(p, lpf_get_rcvd_msg_count_per_slot, there) == 0)
+      ASSERT_EQ(lpf_flush_received(p.ctx), LPF_SUCCESS);
+    EXPECT_EQ(shared[0], static_cast<int>((p.pid + p.count - 1) % p.count));
+  });
+}
+
+TEST_P(Processes, ALockOfASlotIsHeldByOne) {
+  run_good([](const process &p) {
+    p.resize(4, 8);
+    std::vector<std::uint64_t> swaps(1), lock(1);
+    std::vector<int> x(1), y(1);
+    const auto own_swaps = p.local(swaps), own = p.local(x);
+    const auto the_lock = p.global(lock), sum = p.global(y);
+    p.sync();
+    constexpr int k_rounds = 5;
+    for (int i = 0; i != k_rounds; ++i) {
+      ASSERT_EQ(lpf_lock_slot(p.ctx, own_swaps, 0, 0, the_lock, 0, 8, LPF_MSG_DEFAULT), LPF_SUCCESS);
+      p.get(0, sum, 0, own, 0, 4);
+      ASSERT_EQ(lpf_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, own), LPF_SUCCESS);
+      ++x[0];
+      p.put(own, 0, 0, sum, 0, 4);
+      ASSERT_EQ(lpf_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, own), LPF_SUCCESS);
+      ASSERT_EQ(lpf_unlock_slot(p.ctx, own_swaps, 0, 0, the_lock, 0, 8, LPF_MSG_DEFAULT), LPF_SUCCESS);
+    }
+    p.sync();
+    if (p.pid == 0) {
+      EXPECT_EQ(y[0], k_rounds * static_cast<int>(p.count));
+      EXPECT_EQ(lock[0], 0U);
+    }
+  });
+}
+
+TEST(Lpf, CountsOfASlotThatIsNotThereFail) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(2,
+                [](const process &p) {
+                  p.resize(1, 1);
+                  if (p.pid == 0)
+                    EXPECT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, 4000, 0, 1), LPF_ERR_FATAL);
+                }),
+            LPF_ERR_FATAL);
+  expect_in(testing::internal::GetCapturedStderr(),
+            "lpf_counting_sync_per_slot of slot 4000, which process 0 does not have");
+}
+
+TEST(Lpf, AWaitForCountsEndsWithTheContext) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(2,
+                [](const process &p) {
+                  p.resize(1, 1);
+                  std::vector<int> memory(1);
+                  const auto slot = p.global(memory);
+                  p.sync();
+                  if (p.pid == 0) {
+                    EXPECT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, slot, 0, 1), LPF_ERR_FATAL);
+                  } else {
+                    p.put(slot, 0, 0, 4000, 0, 4);
+                  }
+                  static_cast<void>(lpf_flush_sent(p.ctx));
+                }),
+            LPF_ERR_FATAL);
+  expect_in(testing::internal::GetCapturedStderr(), "slot 4000 of process 0, which is not registered");
+}
+
 // ---- lpf/noc.h
 
 TEST_P(Processes, LoneSlotsAreSentToThoseThatUseThem) {

@@ -6,6 +6,7 @@
 #include "weft_lpf/machine.hpp"
 #include "weft_lpf/processes.hpp"
 #include "weft_lpf/report.hpp"
+#include "weft_lpf/steps.hpp"
 
 #include <lpf/abort.h>
 #include <lpf/core.h>
@@ -27,6 +28,7 @@
 using weft_lpf::answer;
 using weft_lpf::context;
 using weft_lpf::slot_kind;
+using weft_lpf::steps;
 
 namespace {
 
@@ -62,6 +64,13 @@ lpf_err_t queue(lpf_t ctx, context::direction to, lpf_memslot_t own, std::size_t
                 lpf_pid_t pid, lpf_memslot_t slot, std::size_t offset, std::size_t size) {
   return answer("a copy", [&] {
     real(ctx).queue(to, own, own_offset, pid, slot, offset, size);
+    return true;
+  });
+}
+
+lpf_err_t count(lpf_t ctx, std::size_t *messages, lpf_memslot_t slot, context::way which) {
+  return answer("a count of messages", [&] {
+    *messages = real(ctx).count_of(slot, which);
     return true;
   });
 }
@@ -172,6 +181,54 @@ WEFT_API lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
 }
 
 WEFT_API lpf_err_t lpf_abort(lpf_t) { std::quick_exit(6); }
+
+// ---- messages that are counted by slots
+
+WEFT_API lpf_err_t lpf_counting_sync_per_slot(lpf_t ctx, lpf_sync_attr_t, lpf_memslot_t slot,
+                                              size_t expected_sent, size_t expected_rcvd) {
+  return answer("lpf_counting_sync_per_slot",
+                [&] { return real(ctx).counting_sync(slot, expected_sent, expected_rcvd); });
+}
+WEFT_API lpf_err_t lpf_sync_per_slot(lpf_t ctx, lpf_sync_attr_t, lpf_memslot_t slot) {
+  return answer("lpf_sync_per_slot", [&] { return real(ctx).sync_slot(slot); });
+}
+WEFT_API lpf_err_t lpf_flush_sent(lpf_t ctx) {
+  return answer("lpf_flush_sent", [&] { return real(ctx).sync_slot(steps::k_all_slots); });
+}
+WEFT_API lpf_err_t lpf_flush_received(lpf_t ctx) {
+  return answer("lpf_flush_received", [&] {
+    static_cast<void>(real(ctx).count_of(steps::k_all_slots, context::way::received));
+    return !real(ctx).has_failed();
+  });
+}
+WEFT_API lpf_err_t lpf_get_rcvd_msg_count_per_slot(lpf_t ctx, size_t *rcvd_msgs,
+                                                   lpf_memslot_t slot) {
+  return count(ctx, rcvd_msgs, slot, context::way::received);
+}
+WEFT_API lpf_err_t lpf_get_rcvd_msg_count(lpf_t ctx, size_t *rcvd_msgs) {
+  return count(ctx, rcvd_msgs, steps::k_all_slots, context::way::received);
+}
+WEFT_API lpf_err_t lpf_get_sent_msg_count_per_slot(lpf_t ctx, size_t *sent_msgs,
+                                                   lpf_memslot_t slot) {
+  return count(ctx, sent_msgs, slot, context::way::sent);
+}
+WEFT_API lpf_err_t lpf_get_sent_msg_count(lpf_t ctx, size_t *sent_msgs) {
+  return count(ctx, sent_msgs, steps::k_all_slots, context::way::sent);
+}
+WEFT_API lpf_err_t lpf_lock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset,
+                                 lpf_pid_t dst_pid, lpf_memslot_t dst_slot, size_t dst_offset,
+                                 size_t, lpf_msg_attr_t) {
+  return answer("lpf_lock_slot", [&] {
+    return real(ctx).swap(src_slot, src_offset, dst_pid, dst_slot, dst_offset, 0, 1);
+  });
+}
+WEFT_API lpf_err_t lpf_unlock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset,
+                                   lpf_pid_t dst_pid, lpf_memslot_t dst_slot, size_t dst_offset,
+                                   size_t, lpf_msg_attr_t) {
+  return answer("lpf_unlock_slot", [&] {
+    return real(ctx).swap(src_slot, src_offset, dst_pid, dst_slot, dst_offset, 1, 0);
+  });
+}
 
 // ---- lpf/noc.h
 

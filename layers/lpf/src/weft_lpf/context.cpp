@@ -273,7 +273,94 @@ bool context::exchange(ending how) {
   if (!copy())
     return quiet_failure();
   note_ends(direction::put);
+  count_superstep();
   return true;
+}
+
+// ---- messages that are counted by slots
+
+/// Counts what the superstep has ended.
+void context::count_superstep() noexcept {
+  for (const request &r : m_requests)
+    if (r.to == direction::put) {
+      if (registration *const own = m_slots.find(r.own_slot))
+        ++own->sent;
+      if (registration *const there = r.pid == m_where.pid ? m_slots.find(r.slot) : nullptr)
+        ++there->received;
+    }
+}
+
+/// Issues what is queued: it ends without a superstep.
+bool context::issue_queued() {
+  std::vector<request> queued;
+  queued.swap(m_requests);
+  for (const request &r : queued) {
+    steps::request asked;
+    asked.what = r.to == direction::put ? steps::kind::put : steps::kind::get;
+    asked.own_slot = r.own_slot;
+    const registration *const own = m_slots.find(r.own_slot);
+    asked.own_offset = own ? static_cast<std::size_t>(r.own - own->begin) : 0; // issue() finds that it is gone
+    asked.pid = r.pid;
+    asked.slot = r.slot;
+    asked.offset = r.offset;
+    asked.bytes = r.bytes;
+    asked.is_counted = true;
+    if (!m_steps->issue(asked))
+      return false;
+  }
+  queued.clear();
+  m_requests.swap(queued); // with its room
+  return !m_has_failed;
+}
+
+bool context::counting_sync(std::size_t slot, std::uint64_t sent, std::uint64_t received) {
+  if (m_has_failed || !issue_queued())
+    return false;
+  const registration *const r = m_slots.find(slot);
+  if (!r) {
+    fail("lpf_counting_sync_per_slot of slot " + std::to_string(slot) + ", which " + who() +
+         " does not have");
+    return false;
+  }
+  return m_steps->wait_for_counts("lpf_counting_sync_per_slot of slot " + std::to_string(slot) +
+                                      " of " + who(),
+                                  slot, sent - std::min(sent, r->sent),
+                                  received - std::min(received, r->received), false);
+}
+
+bool context::sync_slot(std::size_t slot) {
+  if (m_has_failed || !issue_queued())
+    return false;
+  return m_steps->wait_for_counts("the own messages of " + who(), slot, 0, 0, true);
+}
+
+std::uint64_t context::count_of(std::size_t slot, way which) {
+  if (!m_has_failed && issue_queued())
+    m_steps->progress();
+  const steps::slot_counts now = m_steps->counts_of(slot);
+  std::uint64_t count = which == way::sent ? now.sent : now.received;
+  const auto add = [&](const registration &one) {
+    count += which == way::sent ? one.sent : one.received;
+  };
+  if (slot == steps::k_all_slots)
+    m_slots.each(add);
+  else if (const registration *const r = m_slots.find(slot))
+    add(*r);
+  return count;
+}
+
+bool context::swap(std::size_t own, std::size_t own_offset, unsigned pid, std::size_t slot,
+                   std::size_t offset, std::uint64_t from, std::uint64_t to) {
+  const std::byte *const at = find(own, own_offset, sizeof to, m_where.pid, "lpf_lock_slot");
+  steps::request asked{
+      steps::kind::compare_swap, own, own_offset, pid, slot, offset, sizeof to, to, from, true};
+  for (std::uint64_t seen = ~from; at && seen != from;) {
+    if (m_has_failed || !issue_queued() || !m_steps->issue(asked) ||
+        !m_steps->wait_for_counts("the swap of " + who(), own, 0, 0, true))
+      return false;
+    std::memcpy(&seen, at, sizeof seen);
+  }
+  return at != nullptr;
 }
 
 /// Notes, where a trace is written, that the puts or the gets of the superstep have ended.
@@ -380,6 +467,7 @@ bool context::read_letter(unsigned from, std::span<const std::byte> bytes, endin
       write_data(from, at, h.slot, h.bytes);
     } else {
       read_data(from, in, at, h.bytes);
+      ++m_slots.find(h.slot)->received;
       if (traces_copies()) [[unlikely]]
         m_puts_from.push_back(from);
     }

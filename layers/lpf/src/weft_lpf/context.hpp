@@ -59,6 +59,19 @@ class context {
   /// Keeps puts and gets out of traces: they only measure.
   void hide_copies() noexcept { m_hides_copies = true; }
 
+  // ---- messages that are counted by slots (lpf_counting_sync_per_slot). Each call hands over what is queued.
+  /// Waits until so many puts from and to the memory of a slot have ended. Errors. std::bad_alloc, weft::error.
+  bool counting_sync(std::size_t slot, std::uint64_t sent, std::uint64_t received);
+  /// Waits until what was begun with the slot, or with all, has ended. Errors. As counting_sync().
+  bool sync_slot(std::size_t slot);
+  enum class way : std::uint8_t { sent, received };
+  /// Returns how many puts from or to a slot, or all, have ended. Errors. std::bad_alloc.
+  std::uint64_t count_of(std::size_t slot, way which);
+  /// Swaps 8 bytes of a process from one value to another one, as soon as they have the first. Errors. As
+  /// counting_sync().
+  bool swap(std::size_t own, std::size_t own_offset, unsigned pid, std::size_t slot,
+            std::size_t offset, std::uint64_t from, std::uint64_t to);
+
   enum class ending : std::uint64_t { superstep, function };
   /// Ends the superstep, or the SPMD function. Returns false, and the context has failed, if it cannot.
   bool sync(ending how) noexcept;
@@ -83,6 +96,8 @@ class context {
   };
   class reader;
 
+  bool issue_queued();
+  void count_superstep() noexcept;
   bool exchange(ending how);
   void write_requests(ending how);
   [[nodiscard]] bool read_requests(ending how);

@@ -43,10 +43,11 @@ bool steps::issue(const request &asked) {
   one->owner = shared_from_this();
   one->asked = asked;
   one->own = own;
-  one->held = holder_of_task();
+  if (!asked.is_counted)
+    one->held = holder_of_task();
   ++m_in_flight;
-  one->step = m_issued[asked.pid].add();
-  if (asked.pid != m_where.pid && is_traced()) [[unlikely]]
+  one->step = asked.is_counted ? 0 : m_issued[asked.pid].add();
+  if (asked.pid != m_where.pid && !asked.is_counted && is_traced()) [[unlikely]]
     one->number =
         m_link->trace().note_start(static_cast<int>(asked.pid), traced_step(m_context, one->step),
                                    asked.bytes, name_of_kind(asked.what));
@@ -59,7 +60,12 @@ bool steps::issue(const request &asked) {
     if (m_is_broken) {
       refusal = "the context has failed";
     } else {
-      issued->in = record_of(issued->step);
+      if (asked.is_counted) {
+        ++m_counts[asked.own_slot].begun;
+        ++m_counts[k_all_slots].begun;
+      } else {
+        issued->in = record_of(issued->step);
+      }
       list(*issued);
       is_ready =
           asked.bytes == 0 || (asked.pid == m_where.pid &&
@@ -154,7 +160,7 @@ void steps::start(own_message *one) noexcept {
     if (is_copied) {
       if (asked.bytes != 0)
         copy_own(*one);
-      if (one->why.empty())
+      if (one->why.empty() && !asked.is_counted)
         has_come(static_cast<int>(m_where.pid), what_of(one->step, 0));
       return end_own(one);
     }
@@ -207,7 +213,7 @@ void steps::start(own_message *one) noexcept {
       p.expected = asked.expected;
       switch (asked.what) {
       case kind::put:
-        p.what = net::action::put_notify;
+        p.what = asked.is_counted ? net::action::put : net::action::put_notify;
         p.count = i + 1 == count ? what_of(one->step, count - 1) : what_of(one->step, 0) | k_part;
         break;
       case kind::get:
@@ -222,12 +228,31 @@ void steps::start(own_message *one) noexcept {
       }
     }
     own_message::part *const parts = one->parts.get(); // the end of the last one frees them
+    const std::shared_ptr<steps> self = shared_from_this(); // the last one may be the last owner
+    const request sent = asked;
     for (std::size_t i = 0; i != count; ++i)
       submit(parts[i]);
+    if (sent.is_counted && sent.what == kind::put)
+      self->send_count(sent);
   } catch (const std::bad_alloc &) {
     one->why = std::string(name_of_kind(asked.what)) + " has no memory for its parts";
     end_own(one);
   }
+}
+
+/// Tells the other process, behind the data, to which of its slots a message has come.
+void steps::send_count(const request &sent) noexcept {
+  if (auto *const between = new (std::nothrow) tail) {
+    between->owner = shared_from_this();
+    between->what = net::action::fence;
+    between->rank = static_cast<int>(sent.pid);
+    between->ended = &tail_ended;
+    ++m_in_flight;
+    submit(*between);
+  }
+  agenda to_do;
+  to_do.letters.push_back({sent.pid, letter_counted, bytes_of(std::uint64_t{sent.slot})});
+  act(to_do);
 }
 
 void steps::part_ended(net::operation &self) noexcept {
@@ -241,7 +266,8 @@ void steps::part_ended(net::operation &self) noexcept {
     return;
   const std::shared_ptr<steps> owner = whole->owner;
   owner->m_link->note_end();
-  if (whole->result == net::outcome::done && whole->asked.what != kind::put) {
+  if (whole->result == net::outcome::done && whole->asked.what != kind::put &&
+      !whole->asked.is_counted) {
     if (auto *const behind = new (std::nothrow) tail) { // the other process counts the message
       behind->owner = owner;
       behind->what = net::action::put_notify;
@@ -292,6 +318,18 @@ void steps::end_own(own_message *ended) noexcept {
       ++one->in->ended[one->asked.pid];
       if (one->in->data.message() && !m_is_broken)
         have_data(one->in, to_do);
+    }
+    act(to_do);
+  } else if (one->asked.is_counted) {
+    agenda to_do;
+    {
+      const std::lock_guard guard(m_lock);
+      unlist(*one);
+      const bool is_put = one->asked.what == kind::put;
+      if (good)
+        count(one->asked.own_slot, is_put ? &slot_counts::sent : &slot_counts::got, to_do);
+      if (good && is_put && one->asked.pid == m_where.pid)
+        count(one->asked.slot, &slot_counts::received, to_do);
     }
     act(to_do);
   }

@@ -25,6 +25,7 @@ struct registration {
       0; // of a double buffer, which the context has allocated: its size; 0: it is none
   bool is_fresh = false; // it is the engine's memory
   bool is_used = false;
+  std::uint64_t sent = 0, received = 0; ///< puts that lpf_sync has ended: from the memory, and to it
   bool has_key = false; ///< the transport knows the memory
   weft::net::memory_key key;
 };

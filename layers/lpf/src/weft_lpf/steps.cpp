@@ -43,7 +43,9 @@ struct step_head {
 
 /// Returns the superstep that a letter belongs to; 0 for none.
 std::uint32_t step_of(std::uint32_t id, std::span<const std::byte> bytes) {
-  return id == letter_where || id == letter_here ? 0 : value_of<step_head>(bytes).step;
+  return id == letter_where || id == letter_here || id == letter_counted
+             ? 0
+             : value_of<step_head>(bytes).step;
 }
 
 constexpr std::uint32_t k_barrier = 0x80000000U, k_cached = 0x40000000U, k_counted = 0x20000000U;
@@ -480,6 +482,8 @@ void steps::message(int from, std::uint32_t id, std::span<const std::byte> paylo
       answer_slot(sender, payload, to_do);
     else if (id == letter_here)
       take_slot(sender, payload, to_do);
+    else if (id == letter_counted)
+      count(value_of<std::uint64_t>(payload), &slot_counts::received, to_do);
     else if (const auto head = value_of<step_head>(payload);
              const record_ref one = arriving(head.step)) {
       if (id == letter_thanks) {
@@ -559,8 +563,10 @@ void steps::failed(int lost) noexcept {
 void steps::fail_all(int lost) noexcept {
   std::map<std::uint32_t, record_ref> records;
   std::vector<own_message *> waiting;
+  std::shared_ptr<holder::wait> count_wait;
   {
     const std::lock_guard guard(m_lock);
+    count_wait = std::move(m_count_wait);
     if (!m_is_broken)
       m_lost = lost;
     m_is_broken = true;
@@ -572,6 +578,8 @@ void steps::fail_all(int lost) noexcept {
         waiting.push_back(one);
       }
   }
+  if (count_wait)
+    count_wait->over.set();
   for (own_message *const one : waiting)
     end_own(one);
   for (const auto &[step, one] : records) {
@@ -635,6 +643,69 @@ void steps::forget_slot(std::size_t slot) noexcept {
   const std::lock_guard guard(m_lock);
   std::erase_if(m_remotes,
                 [slot](const auto &r) { return r.first.second == slot && r.second.is_known; });
+  m_counts.erase(slot);
+}
+
+// ---- messages that are counted by slots
+
+void steps::count(std::size_t slot, std::uint64_t slot_counts::*which, agenda &to_do) {
+  ++(m_counts[slot].*which);
+  ++(m_counts[k_all_slots].*which);
+  if (m_count_wait) {
+    holder waiting;
+    waiting.thread = std::move(m_count_wait);
+    to_do.over.push_back(std::move(waiting));
+  }
+}
+
+steps::slot_counts steps::counts_of(std::size_t slot) {
+  const std::lock_guard guard(m_lock);
+  const auto found = m_counts.find(slot);
+  return found != m_counts.end() ? found->second : slot_counts{};
+}
+
+void steps::progress() noexcept {
+  while (m_link && m_link->below().progress(k_batch) != 0) {
+  }
+}
+
+bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint64_t sent,
+                            std::uint64_t received, bool all_begun) {
+  progress();
+  if (m_link)
+    m_link->below().begin_wait();
+  bool waits = true, good = false;
+  for (int i = 0;; ++i) {
+    std::shared_ptr<holder::wait> changed = std::make_shared<holder::wait>();
+    {
+      const std::lock_guard guard(m_lock);
+      const slot_counts &now = m_counts[slot];
+      good = now.sent >= sent && now.received >= received &&
+             (!all_begun || now.sent + now.got == now.begun);
+      if (good || m_is_broken)
+        break;
+      m_count_wait = changed;
+      m_count_wait_for = what + ", of whose puts " + std::to_string(now.sent) + " of " +
+                         std::to_string(sent) + " have ended and " + std::to_string(now.received) +
+                         " of " + std::to_string(received) + " have come, from";
+    }
+    for (int round = 0; m_link && round != k_rounds && !changed->over.is_set(); ++round)
+      m_link->below().progress(k_batch);
+    while (!changed->over.is_set())
+      try {
+        if (waits) {
+          changed->over.wait();
+        } else {
+          progress();
+          sched_yield();
+        }
+      } catch (const weft::error &) { // the caller may not suspend
+        waits = false;
+      }
+  }
+  if (m_link)
+    m_link->below().end_wait();
+  return good && !m_has_failed;
 }
 
 // ---- reports
@@ -706,6 +777,8 @@ void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, l
     return;
   for (const auto &[step, one] : m_records)
     add_waits_of(*one, to);
+  if (m_count_wait)
+    to.push_back({weft::layer::waiter_of(m_count_wait->over), m_count_wait_for, "any process"});
   if (which == waits::of_supersteps) {
     for (const auto &[name, there] : m_remotes)
       if (!there.waiting.empty())

@@ -65,6 +65,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
     unsigned pid = 0;
     std::size_t slot = 0, offset = 0, bytes = 0;
     std::uint64_t value = 0, expected = 0;
+    bool is_counted = false; // by slots, and in no superstep
   };
   /// Issues a message; the running task ends behind it. Returns false after a failure. Errors.
   /// std::bad_alloc.
@@ -75,6 +76,21 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   /// Returns the number of the superstep that messages belong to now.
   [[nodiscard]] std::uint32_t now();
   [[nodiscard]] bool has_failed() const noexcept { return m_has_failed; }
+
+  /// Counts the messages of a slot of this process, or of all, that are counted by slots.
+  struct slot_counts {
+    std::uint64_t begun = 0; ///< puts from the memory, and gets and atomic operations into it
+    std::uint64_t sent = 0, got = 0; ///< of these, the puts and the others that have ended
+    std::uint64_t received = 0; ///< puts of other processes that have come
+  };
+  static constexpr std::size_t k_all_slots = SIZE_MAX;
+  [[nodiscard]] slot_counts counts_of(std::size_t slot);
+  /// Waits until all have ended that were begun, and so many puts were sent and received. `what` says so in reports.
+  /// Returns false after a failure. Errors. std::bad_alloc, weft::error.
+  bool wait_for_counts(const std::string &what, std::size_t slot, std::uint64_t sent,
+                       std::uint64_t received, bool all_begun);
+  /// Takes what has come.
+  void progress() noexcept;
 
   /// Waits until all messages of this process have arrived. Returns false after a failure.
   bool finish() noexcept;
@@ -133,6 +149,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void advance_barrier(const record_ref &one, agenda &to_do);
   void end(const record_ref &one, agenda &to_do);
   void take_counts(std::span<const std::byte> payload, agenda &to_do);
+  void count(std::size_t slot, std::uint64_t slot_counts::*which, agenda &to_do);
   void take_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do);
   void answer_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do);
   [[nodiscard]] std::string name_of(const record &one) const;
@@ -146,6 +163,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void copy_own(own_message &one);
   void start(own_message *one) noexcept;
   void submit(weft::net::operation &op) noexcept;
+  void send_count(const request &sent) noexcept;
   static void part_ended(weft::net::operation &self) noexcept;
   static void tail_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] unsigned rounds() const noexcept;
@@ -173,6 +191,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::shared_ptr<counts_cache> m_cache;
   std::map<std::pair<unsigned, std::size_t>, remote> m_remotes; // by process and slot
   own_message *m_first_own = nullptr; // those that have not ended
+  std::map<std::size_t, slot_counts> m_counts; // by slot
+  std::shared_ptr<holder::wait> m_count_wait; // of the one thread that waits for counts
+  std::string m_count_wait_for;
   bool m_is_closed = false, m_is_broken = false;
 };
 

@@ -24,7 +24,8 @@ enum letter_kind : std::uint32_t {
   letter_beat,
   letter_thanks,
   letter_where,
-  letter_here
+  letter_here,
+  letter_counted
 };
 
 constexpr const char *name_of_kind(steps::kind what) {
@@ -44,7 +45,7 @@ inline constexpr const char *k_name_behind = "talpf_sync end of access";
 constexpr const char *name_of_letter(std::uint32_t id) {
   constexpr const char *k_names[] = {"talpf_sync counts", "talpf_sync barrier",
                                      "talpf_sync acknowledgement", "talpf_slot question",
-                                     "talpf_slot answer"};
+                                     "talpf_slot answer", "lpf_put count"};
   return k_names[id];
 }
 

@@ -146,6 +146,51 @@ lpf_err_t lpf_resize_memory_register(lpf_t ctx, size_t max_regs);
 // Errors. LPF_ERR_OUT_OF_MEMORY; then the room is as it was.
 lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs);
 
+// ---- Messages that are counted by slots, without supersteps. A branch of LPF has them.
+//
+// Each of these functions sends what lpf_put() and lpf_get() have queued before it, in no order; lpf_sync() need not
+// follow. A slot counts the puts that have ended: those from its memory as sent, and those that have come to its memory
+// as received, from its registration on, with those of supersteps. Gets are not counted.
+
+// Waits until the slot has sent and received so many puts.
+//
+// Blocks. Yes. Errors. LPF_ERR_FATAL, as lpf_sync(). The attribute is not used.
+lpf_err_t lpf_counting_sync_per_slot(lpf_t ctx, lpf_sync_attr_t attr, lpf_memslot_t slot,
+                                     size_t expected_sent, size_t expected_rcvd);
+
+// Waits until the own puts from the slot and gets into it have ended. What others send to it need not have come.
+//
+// Blocks. Yes. Errors. As lpf_counting_sync_per_slot().
+lpf_err_t lpf_sync_per_slot(lpf_t ctx, lpf_sync_attr_t attr, lpf_memslot_t slot);
+
+// Waits until all own puts and gets have ended: their memory may be used again.
+//
+// Blocks. Yes. Errors. As lpf_counting_sync_per_slot().
+lpf_err_t lpf_flush_sent(lpf_t ctx);
+
+// Counts what has come by now.
+//
+// Blocks. Never. Errors. As lpf_counting_sync_per_slot().
+lpf_err_t lpf_flush_received(lpf_t ctx);
+
+// Return the numbers of puts of a slot, or of all slots. They take what has come before.
+//
+// Blocks. Never. Errors. LPF_ERR_OUT_OF_MEMORY.
+lpf_err_t lpf_get_rcvd_msg_count_per_slot(lpf_t ctx, size_t *rcvd_msgs, lpf_memslot_t slot);
+lpf_err_t lpf_get_rcvd_msg_count(lpf_t ctx, size_t *rcvd_msgs);
+lpf_err_t lpf_get_sent_msg_count_per_slot(lpf_t ctx, size_t *sent_msgs, lpf_memslot_t slot);
+lpf_err_t lpf_get_sent_msg_count(lpf_t ctx, size_t *sent_msgs);
+
+// Take and give back a lock: 8 aligned bytes of a process, which are 0 at first and 1 while it is taken. The 8 bytes in
+// the own slot are used by the call. `size` is not used.
+//
+// Blocks. Yes. Errors. As lpf_counting_sync_per_slot().
+lpf_err_t lpf_lock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
+                        lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t attr);
+lpf_err_t lpf_unlock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
+                          lpf_memslot_t dst_slot, size_t dst_offset, size_t size,
+                          lpf_msg_attr_t attr);
+
 #ifdef __cplusplus
 }
 #endif
