@@ -105,10 +105,11 @@ struct ranks {
   int own = 0;
   weft_rank &by_weft;
   raw_ucx &by_ucx;
+  raw_ucx &by_safe_ucx; // which detects losses
   MPI_Win window;
   std::vector<std::byte> bytes = std::vector<std::byte>(k_long);
   std::uint64_t word = 0;
-  std::uint64_t expected_by_weft = 0, expected_by_ucx = 0; // messages
+  std::uint64_t expected_by_weft = 0, expected_by_ucx = 0, expected_by_safe_ucx = 0; // messages
 };
 
 std::string exchange(const std::string &own, int other) {
@@ -168,6 +169,11 @@ std::vector<kind> all_kinds() {
         r.own, count, r.expected_by_ucx, [&] { r.by_ucx.send(&r.word, 8); },
         [&] { r.by_ucx.progress(); }, [&] { return r.by_ucx.come(); });
   };
+  const auto safe_ucx_pings = [](ranks &r, int count) {
+    ping_pong(
+        r.own, count, r.expected_by_safe_ucx, [&] { r.by_safe_ucx.send(&r.word, 8); },
+        [&] { r.by_safe_ucx.progress(); }, [&] { return r.by_safe_ucx.come(); });
+  };
   const auto mpi_pings = [](ranks &r, int count) {
     for (int i = 0; i != count; ++i) {
       if (r.own == 0)
@@ -186,6 +192,7 @@ std::vector<kind> all_kinds() {
   return {
       {"put", "weft", k_count, 1, weft_one(net::action::put, false)},
       {"put", "ucx", k_count, 1, alone([](ranks &r) { r.by_ucx.put(&r.word, 8); })},
+      {"put", "ucx_loss", k_count, 1, alone([](ranks &r) { r.by_safe_ucx.put(&r.word, 8); })},
       {"put_flush", "weft", k_count, 1, weft_one(net::action::put, true)},
       {"put_flush", "ucx", k_count, 1, alone([](ranks &r) {
          r.by_ucx.put(&r.word, 8);
@@ -227,6 +234,7 @@ std::vector<kind> all_kinds() {
        })},
       {"notify", "weft", k_count, 2, weft_pings(net::action::put_notify)},
       {"notify", "ucx", k_count, 2, ucx_pings},
+      {"notify", "ucx_loss", k_count, 2, safe_ucx_pings},
       {"notify", "mpi", k_count, 2, mpi_pings},
       {"message", "weft", k_count, 2, weft_pings(net::action::message)},
       {"message", "ucx", k_count, 2, ucx_pings},
@@ -238,13 +246,13 @@ void print(std::vector<kind> &kinds) {
   double above = 0;
   for (kind &k : kinds) {
     std::sort(k.ns.begin(), k.ns.end());
-    std::printf("%-14s %-6s best %10.0f ns   median %10.0f ns\n", k.row, k.by, k.ns.front(),
+    std::printf("%-14s %-8s best %10.0f ns   median %10.0f ns\n", k.row, k.by, k.ns.front(),
                 k.ns[k.ns.size() / 2]);
     const bool is_bound = std::string(k.row) == "put" || std::string(k.row) == "notify";
     if (std::string(k.by) == "weft")
       above = k.ns.front();
-    else if (is_bound && std::string(k.by) == "ucx")
-      std::printf("above_ucx_ns %s %.0f\n", k.row, above - k.ns.front());
+    else if (is_bound && std::string(k.by).starts_with("ucx"))
+      std::printf("above_%s_ns %s %.0f\n", k.by, k.row, above - k.ns.front());
   }
 }
 
@@ -256,8 +264,9 @@ void measure(int own, int windows, int most) {
   {
     weft_rank by_weft(*job);
     by_weft.set_other(1 - own);
-    raw_ucx by_ucx(k_long);
+    raw_ucx by_ucx(k_long, raw_ucx::loss::ignored), by_safe_ucx(k_long, raw_ucx::loss::detected);
     by_ucx.connect(exchange(by_ucx.address(), 1 - own));
+    by_safe_ucx.connect(exchange(by_safe_ucx.address(), 1 - own));
     const std::string key = exchange(
         {reinterpret_cast<const char *>(&by_weft.own_key), sizeof by_weft.own_key}, 1 - own);
     std::copy_n(key.data(), key.size(), reinterpret_cast<char *>(&by_weft.key));
@@ -265,7 +274,7 @@ void measure(int own, int windows, int most) {
     MPI_Win window;
     MPI_Win_allocate(k_long, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-    ranks all{own, by_weft, by_ucx, window};
+    ranks all{own, by_weft, by_ucx, by_safe_ucx, window};
     std::vector<kind> kinds = all_kinds();
     for (int w = -1; w < windows; ++w) // the first one is not on the clock
       for (kind &k : kinds) {

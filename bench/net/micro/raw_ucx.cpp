@@ -23,9 +23,13 @@ ucs_status_t take(void *argument, const void *, size_t, void *, size_t,
 
 } // namespace
 
-raw_ucx::raw_ucx(std::size_t bytes) {
+raw_ucx::raw_ucx(std::size_t bytes, loss how) : m_loss(how) {
   ucp_config_t *config = nullptr;
   expect_ok(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+  if (how == loss::detected) {
+    expect_ok(ucp_config_modify(config, "MM_ERROR_HANDLING", "y"), "MM_ERROR_HANDLING");
+    expect_ok(ucp_config_modify(config, "KEEPALIVE_INTERVAL", "500ms"), "KEEPALIVE_INTERVAL");
+  }
   ucp_params_t all{};
   all.field_mask = UCP_PARAM_FIELD_FEATURES;
   all.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM;
@@ -105,6 +109,11 @@ void raw_ucx::connect(const std::string &other) {
   ucp_ep_params_t to{};
   to.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   to.address = reinterpret_cast<const ucp_address_t *>(address);
+  if (m_loss == loss::detected) {
+    to.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    to.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    to.err_handler.cb = [](void *, ucp_ep_h, ucs_status_t) {}; // operations end with the error
+  }
   expect_ok(ucp_ep_create(m_worker, &to, &m_other), "ucp_ep_create");
   expect_ok(ucp_ep_rkey_unpack(m_other, address + address_bytes, &m_key), "ucp_ep_rkey_unpack");
 }

@@ -12,8 +12,11 @@ namespace net_micro {
 
 class raw_ucx {
  public:
+  /// Says whether UCX looks for the loss of the other rank, as Weft's engine has it do: without that a put to a killed
+  /// process succeeds.
+  enum class loss { ignored, detected };
   /// Makes a worker, and memory that UCX allocates. Errors. std::runtime_error.
-  explicit raw_ucx(std::size_t bytes);
+  raw_ucx(std::size_t bytes, loss how);
   raw_ucx(const raw_ucx &) = delete;
   raw_ucx &operator=(const raw_ucx &) = delete;
   ~raw_ucx();
@@ -36,6 +39,7 @@ class raw_ucx {
 
  private:
   void finish(void *request, const char *what);
+  const loss m_loss;
   ucp_context_h m_context = nullptr;
   ucp_worker_h m_worker = nullptr;
   ucp_mem_h m_handle = nullptr;
