@@ -309,6 +309,25 @@ bool names_global(const Token &token, Is is_one) {
       for (const NamedDecl *found : in->lookup(name))
         if (is(found))
           return true;
+  if (!sema.getLangOpts().CPlusPlus)
+    return false;
+  // Namespaces that are looked through: those without a name, which the scopes around have forgotten, and those of `using namespace`.
+  std::vector<const DeclContext *> seen;
+  const auto look_through = [&](const auto &self, const DeclContext *in) -> bool {
+    for (const UsingDirectiveDecl *directive : in->using_directives()) {
+      const NamespaceDecl *const other = directive->getNominatedNamespace();
+      if (std::ranges::find(seen, other) != seen.end())
+        continue;
+      seen.push_back(other);
+      const auto all = other->lookup(name);
+      if (std::any_of(all.begin(), all.end(), is) || self(self, other))
+        return true;
+    }
+    return false;
+  };
+  for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
+    if (in->isFileContext() && look_through(look_through, in))
+      return true;
   return false;
 }
 
