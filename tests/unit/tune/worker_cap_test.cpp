@@ -56,6 +56,25 @@ TEST(worker_cap, workers_come_back_when_the_program_changes) {
   EXPECT_EQ(run(cap, [](unsigned k) { return 0.001 * k; }, 4000), 8u);
 }
 
+// As a container whose quota of processors is lowered and raised again.
+TEST(worker_cap, follows_a_quota_that_changes) {
+  for (const double noise : {0.0, 0.02}) {
+    worker_cap cap(16);
+    unsigned quota = 16;
+    // Workers beyond the quota stop each other: each of them costs 2 % of the rate.
+    const auto rate = [&quota](unsigned k) {
+      return 0.001 * std::min(k, quota) / (1 + 0.02 * (k > quota ? k - quota : 0));
+    };
+    EXPECT_GE(run(cap, rate, 2000, noise), 15u) << noise;
+    for (const unsigned now : {4u, 12u, 2u, 16u}) {
+      quota = now;
+      const unsigned kept = run(cap, rate, 6000, noise, now);
+      EXPECT_GE(rate(kept), 0.93 * rate(now)) << now << ' ' << kept << ' ' << noise;
+      EXPECT_LE(kept, now + 2) << now << ' ' << noise;
+    }
+  }
+}
+
 TEST(worker_cap, noise_takes_no_worker_away_from_work_that_scales) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     worker_cap cap(8);
