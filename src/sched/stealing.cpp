@@ -15,6 +15,9 @@ namespace {
 
 constexpr unsigned k_look_outside_every =
     61; // a prime, as in Go and tokio: shared work must not starve
+// Nor must the work of a thread that runs none itself, when all workers have work of their own: some
+// thousand tasks later it is stolen.
+constexpr unsigned k_steal_every = 16; // requests for shared work
 
 // A thief that takes each item as it comes shares all cache lines with its victim: an empty task of
 // a chain costs 110 ns then. It costs 77 ns when a thief that sees little waits for about half a
@@ -27,6 +30,7 @@ constexpr std::size_t k_lines_of_a_task = 4; // with its first accesses and a sm
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
   unsigned until_outside = k_look_outside_every; // of the owner
+  unsigned until_steal = k_steal_every; // of the owner
   unsigned seed = 0; // of the owner: where stealing starts
   bool steals_first = true; // of the owner
   counter_block *counts = nullptr;
@@ -84,8 +88,15 @@ class stealing final : public policy {
   }
 
   runnable *get_shared_first(unsigned id) override {
-    runnable *r = m_outside.get();
-    return r ? r : get(id);
+    if (runnable *r = m_outside.get())
+      return r;
+    home &h = at(id);
+    if (--h.until_steal == 0) {
+      h.until_steal = k_steal_every;
+      if (runnable *r = steal(h))
+        return r;
+    }
+    return get(id);
   }
 
   own_queue own(unsigned id) override { return {&at(id).deque, &m_urgent.size()}; }

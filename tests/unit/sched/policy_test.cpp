@@ -280,6 +280,23 @@ TEST(stealing, lets_work_from_outside_and_yielded_work_not_starve) {
   EXPECT_TRUE(seen[0] && seen[1]);
 }
 
+// As the work of a thread that runs none itself, when the only worker never runs out of its own.
+TEST(stealing, takes_work_of_another_thread_now_and_then_when_asked_for_shared_work) {
+  bench b({"", policy_kind::stealing});
+  b.add(0, 2, 5);
+  int asked = 0, found = 0;
+  for (int i = 0; i < 100 && found < 2; ++i, ++asked) { // the deque is never empty
+    b.policy->add(&b.family.child(), 0, origin::fresh);
+    b.policy->add(&b.family.child(), 0, origin::fresh);
+    const int n = b.number(b.policy->get_shared_first(0));
+    if (n < 2) {
+      EXPECT_EQ(n, found++) << "the oldest first";
+    }
+  }
+  EXPECT_EQ(found, 2);
+  EXPECT_EQ(asked, 2 * 16) << "seldom: a steal takes cache lines of its victim";
+}
+
 TEST(central, is_first_in_first_out_over_all_workers) {
   bench b({"", policy_kind::central});
   for (unsigned i = 0; i < 8; ++i)

@@ -239,6 +239,17 @@ TEST(taskiter_chain, there_is_none_where_successors_do_not_go_first) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+// A thread that runs no tasks has put its task into its own queue, and the worker, which never runs out
+// of its own tasks, steals it after some thousand rounds.
+TEST(taskiter_chain, holds_up_no_other_thread_where_successors_do_not_go_first) {
+  for (const char *as_one : {"always", "never"}) {
+    const test::ending end = test::in_process(
+        one_worker({{"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}, {"WEFT_TUNE_INLINE", as_one}}),
+        [] { EXPECT_LE(most_before_other_work(false), 2000); });
+    EXPECT_TRUE(end.exited(0)) << as_one << end;
+  }
+}
+
 /// Runs a chain whose members do all that keeps the end of a round from being a common one.
 void run_special_members() {
   int x = 0, wrong = 0, sum = 0, asked = 0;
