@@ -59,8 +59,9 @@ class WEFT_API event {
 
 /// Says how a session works.
 struct plan {
-  /// A counter, or a sum, difference or product of counters (/arithmetics/add@/a,/b), of which a
-  /// unit of work is to cost little; nothing: time.
+  /// What a unit of work is to cost little of: time, a counter, a sum, difference or product of
+  /// counters (/arithmetics/add@/a,/b), or several: "/power/estimate * time^2", or with bounds
+  /// "/power/estimate subject to time <= 1.05x" (docs/user/tuning.md); nothing: time.
   std::string objective{};
   /// The name under which the finding is kept; nothing: the name of the first knob.
   std::string site{};
@@ -68,6 +69,15 @@ struct plan {
   /// How values are sought: line, law, simplex, exhaustive, random, nlopt:cobyla, nlopt:direct,
   /// nlopt:nelder-mead, nlopt:sbplx; nothing: line for one knob, simplex for several.
   std::string search{};
+};
+
+/// Is a point of a search that no other one beats: none costs as little in each term of the objective,
+/// and less in one.
+struct compromise {
+  std::string values; ///< of the knobs, as "rows=64 columns=8"
+  /// The terms of the objective, and what a unit of work costs of each: as a part of what it cost
+  /// with the values with which the search began.
+  std::vector<std::pair<std::string, double>> costs;
 };
 
 /// Finds values of knobs for which a unit of work costs least. A knob belongs to one session, and is
@@ -78,8 +88,8 @@ struct plan {
 /// Threads. begin() and end() of one call by one thread. Calls that overlap with one of another thread
 /// are not measured. The destructor comes after all calls.
 /// Errors. Constructor: invalid_argument for no knob, the same knob twice, a search that is not known or
-/// goes along one knob only, or an objective that is a ratio, a level or not known (the message says
-/// what to name).
+/// goes along one knob only, or an objective that is badly written, a ratio, a level or not known (the
+/// message says what to name).
 class WEFT_API session {
  public:
   explicit session(any_knob &knob, const plan &how = {}); ///< for one knob
@@ -100,6 +110,8 @@ class WEFT_API session {
   [[nodiscard]] std::size_t trials() const;
   /// Returns what was decided last, as a sentence; empty before the first decision.
   [[nodiscard]] std::string decision() const;
+  /// Returns the points of the last search that no other one beats; none for an objective of one term.
+  [[nodiscard]] std::vector<compromise> compromises() const;
   /// Returns the event that happens at the end of each call that is measured: policies on it are
   /// called at this place of the program.
   [[nodiscard]] event &calls() noexcept;

@@ -19,10 +19,14 @@
 // not all the time. It also begins again in a phase that comes for the second time, from the point that
 // was found: windows may have misled it.
 //
+// Several costs are judged by criteria.hpp. Where bounds depend on the default, a search that begins
+// again begins at the default; and where there are bounds, points of other phases are searched anew.
+//
 // What trials lose against the present point is at most a share of the run time (2 %): a trial waits
 // until there is room for one that takes twice as long.
 #pragma once
 
+#include "tune/criteria.hpp"
 #include "tune/search.hpp"
 
 #include <algorithm>
@@ -43,6 +47,7 @@ struct tuned_window {
   double work = 0; ///< units of work that were done
   std::uint64_t ns = 0; ///< how long it took
   double objective = 0; ///< what is to be small: of the whole window, not per unit
+  std::vector<double> terms{}; ///< the same of each term, where there are several
 };
 
 /// Says what a window has led to.
@@ -71,12 +76,13 @@ class paired_trials {
   /// Makes a tuner whose default is `first`. `remembered`: a point that another run has found good;
   /// it is compared with the default before it is trusted. `context` is handed to `make`.
   paired_trials(lattice space, lattice_point first, make_search make, tuning_limits limits = {},
-                std::optional<lattice_point> remembered = std::nullopt, void *context = nullptr)
+                std::optional<lattice_point> remembered = std::nullopt, void *context = nullptr,
+                criteria by = {})
       : m_space(std::move(space)), m_default(std::move(first)), m_present(m_default),
         m_point(m_default), m_make(make), m_context(context), m_limits(limits),
-        m_remembered(std::move(remembered)) {
-    m_scale = 1;
+        m_by(std::move(by)), m_remembered(std::move(remembered)), m_scale(m_by.terms(), 1.0) {
     m_search = m_make(m_space, m_default, m_context);
+    note_tried(m_default, m_scale);
   }
 
   /// Returns the point for the next window.
@@ -99,6 +105,14 @@ class paired_trials {
   [[nodiscard]] double lost_ns() const noexcept { return m_lost_ns; }
   /// Returns the cost of the last candidate as a part of that of the default.
   [[nodiscard]] double last_ratio() const noexcept { return m_last_ratio; }
+  /// Says whether the present point keeps the bounds, by its last window.
+  [[nodiscard]] bool keeps_bounds() const noexcept {
+    return m_before.empty() || m_by.keeps_bounds(m_before, m_scale);
+  }
+  /// Returns the points of this search that no other one beats, if there are several terms.
+  [[nodiscard]] const std::vector<judged_point> &non_dominated() const noexcept {
+    return m_front.all();
+  }
   /// Returns the point of the last trial.
   [[nodiscard]] const lattice_point &last_tried() const noexcept { return m_candidate; }
   /// Returns whether a remembered point has won against the default; nothing before it was tried.
@@ -114,11 +128,11 @@ class paired_trials {
     m_unusable = 0;
     ++m_windows;
     m_run_ns += static_cast<double>(seen.ns);
-    const double cost = seen.objective / seen.work;
+    std::vector<double> costs = per_unit(seen);
     if (m_phase == phase::candidate) {
       ++m_windows_tried;
       m_lost_ns += std::max(0.0, static_cast<double>(seen.ns) - m_ns_per_unit * seen.work);
-      m_tried = cost;
+      m_tried = std::move(costs);
       m_tried_ns_per_unit = static_cast<double>(seen.ns) / seen.work;
       m_phase = phase::after;
       m_point = m_present;
@@ -126,10 +140,11 @@ class paired_trials {
     }
     m_ns_per_unit = static_cast<double>(seen.ns) / seen.work;
     m_window_ns = static_cast<double>(seen.ns);
-    const double before = std::exchange(m_before, cost);
+    const double cost = m_by.product(costs);
+    const std::vector<double> before = std::exchange(m_before, std::move(costs));
     if (m_phase == phase::after) {
       m_phase = phase::before;
-      const tuning_event then = after_pair(before, cost);
+      const tuning_event then = after_pair(before, m_before);
       if (!is_settled() && may_try && choose_candidate())
         begin_window();
       return m_ended_without_trial ? end_at_default() : then;
@@ -158,12 +173,25 @@ class paired_trials {
   static constexpr int k_searches =
       2; // that end at a point before it is believed: one may be misled
 
-  [[nodiscard]] bool is_usable(const tuned_window &seen) const noexcept {
+  [[nodiscard]] bool is_usable(const tuned_window &seen) const {
     return has_cost(seen) && !is_absurd(seen);
   }
-  [[nodiscard]] static bool has_cost(const tuned_window &seen) noexcept {
-    return seen.work > 0 && std::isfinite(seen.work) && seen.ns > 0 &&
-           std::isfinite(seen.objective) && seen.objective > 0;
+  [[nodiscard]] bool has_cost(const tuned_window &seen) const {
+    if (!(seen.work > 0 && std::isfinite(seen.work) && seen.ns > 0))
+      return false;
+    const std::vector<double> costs = per_unit(seen);
+    const double cost = costs.size() == m_by.terms() ? m_by.product(costs) : 0;
+    return std::isfinite(cost) && cost > 0 &&
+           std::all_of(costs.begin(), costs.end(),
+                       [](double one) { return std::isfinite(one) && one >= 0; });
+  }
+  [[nodiscard]] static std::vector<double> per_unit(const tuned_window &seen) {
+    std::vector<double> costs = seen.terms;
+    if (costs.empty())
+      costs.push_back(seen.objective);
+    for (double &cost : costs)
+      cost /= seen.work;
+    return costs;
   }
   [[nodiscard]] bool is_absurd(const tuned_window &seen) const noexcept {
     const double expected = m_ns_per_unit * seen.work;
@@ -172,7 +200,7 @@ class paired_trials {
 
   tuning_event after_unusable(const tuned_window &seen) {
     if (m_phase == phase::candidate && ++m_unusable_candidate >= k_believed)
-      return judge(std::numeric_limits<double>::infinity()); // it may really be that slow
+      return judge({std::numeric_limits<double>::infinity(), {}, {}, {}}); // it may really be that slow
     if (++m_unusable >= k_believed && m_phase != phase::candidate && has_cost(seen))
       m_ns_per_unit = 0; // the program has become that slow: the next window counts
     if (m_unusable < k_most_unusable)
@@ -217,7 +245,7 @@ class paired_trials {
           m_candidate = *asked;
           return open_candidate();
         }
-        m_search->tell(m_scale); // the present point's cost is known
+        m_search->tell(m_by.rank(m_before, m_scale)); // the present point's cost is known
       }
       if (m_present == m_default) {
         settle();
@@ -248,59 +276,96 @@ class paired_trials {
     return has_room();
   }
 
-  tuning_event after_pair(double before, double after) {
-    const double drift = before > after ? before / after : after / before;
+  /// Is a window of a candidate between two of the present point.
+  struct compared {
+    double ratio; ///< of the ranks
+    std::vector<double> costs, of_default; ///< of the candidate; empty: it had no usable window
+    std::vector<double> present_of_default;
+  };
+
+  /// Compares the candidate's window with those around it. When the default is compared with a point
+  /// that was found, it costs 1 by definition, and the present point's costs follow.
+  [[nodiscard]] compared compare(const std::vector<double> &before,
+                                 const std::vector<double> &after) const {
+    const bool is_default = m_job == job::confirm || m_job == job::watch;
+    std::vector<double> present;
+    compared seen{0, m_tried, {}, m_scale};
+    for (std::size_t i = 0; i < m_by.terms(); ++i) {
+      present.push_back((before[i] + after[i]) / 2);
+      const double part = part_of(m_tried[i], present[i]);
+      if (is_default)
+        seen.present_of_default[i] = part_of(present[i], m_tried[i]);
+      seen.of_default.push_back(is_default ? 1 : part * m_scale[i]);
+    }
+    seen.ratio =
+        m_by.rank(m_tried, seen.of_default) / m_by.rank(present, seen.present_of_default);
+    return seen;
+  }
+
+  tuning_event after_pair(const std::vector<double> &before, const std::vector<double> &after) {
+    const double first = m_by.product(before), second = m_by.product(after);
+    const double drift = first > second ? first / second : second / first;
     if (drift > k_drift) {
       if (++m_discarded < k_most_discarded)
         return tuning_event::none; // measured again
     } else {
       m_noise += (drift - 1 - m_noise) / 8;
     }
-    const double ratio = m_tried / ((before + after) / 2);
-    if (ratio > k_drift && m_preempted++ == 0)
+    compared seen = compare(before, after);
+    if (seen.ratio > k_drift && m_preempted++ == 0)
       return tuning_event::none; // measured again
-    m_pairs.push_back(ratio);
+    m_pairs.push_back(std::move(seen));
     const double band = std::max(m_limits.loss, 3 * m_noise);
     if (m_job == job::search || m_job == job::remembered || m_job == job::recall) {
-      const double last = m_pairs.back();
+      const double last = m_pairs.back().ratio;
       if (m_pairs.size() == 1 && last >= 1 && last > 1 + band)
-        return judge(last);
+        return judge(m_pairs.back());
       if (m_pairs.size() == 2) {
-        const double worse = std::max(m_pairs[0], m_pairs[1]);
-        if (worse < 1 - m_limits.loss || worse > 1 + band)
+        const compared &worse = m_pairs[m_pairs[0].ratio > m_pairs[1].ratio ? 0 : 1];
+        if (worse.ratio < 1 - m_limits.loss || worse.ratio > 1 + band)
           return judge(worse);
       }
     }
     if (m_pairs.size() < 3)
       return tuning_event::none;
-    std::sort(m_pairs.begin(), m_pairs.end());
+    std::sort(m_pairs.begin(), m_pairs.end(),
+              [](const compared &a, const compared &b) { return a.ratio < b.ratio; });
     return judge(m_pairs[1]);
   }
 
-  /// Ends the trial of a candidate, which costs `ratio` times what the present point costs.
-  tuning_event judge(double ratio) {
+  void note_tried(const lattice_point &point, const std::vector<double> &costs) {
+    if (m_by.terms() > 1)
+      m_front.add({point, costs});
+  }
+
+  /// Ends the trial of a candidate.
+  tuning_event judge(const compared &seen) {
+    const double ratio = seen.ratio;
     m_candidate_is_open = false;
     m_phase = phase::before;
     m_point = m_present;
     ++m_trials;
-    const double of_default = ratio * m_scale;
-    m_last_ratio = of_default;
+    m_last_ratio = seen.costs.empty() ? ratio : m_by.product(seen.of_default);
+    if ((m_job == job::search || m_job == job::remembered) && !seen.costs.empty())
+      note_tried(m_candidate, seen.of_default);
     switch (m_job) {
     case job::search:
-      m_search->tell(of_default);
-      return ratio < 1 ? move_to(m_candidate, of_default) : tuning_event::judged;
+      m_search->tell(seen.costs.empty() ? ratio : m_by.rank(seen.costs, seen.of_default));
+      return ratio < 1 ? move_to(m_candidate, seen.of_default) : tuning_event::judged;
     case job::remembered:
       m_memory = ratio < 1 - m_limits.loss;
       if (!*m_memory) {
         m_job = job::search;
         return tuning_event::judged;
       }
-      move_to(m_candidate, of_default);
+      move_to(m_candidate, seen.of_default);
       settle();
       return tuning_event::settled;
     case job::confirm: // the candidate is the default: it loses if its ratio is above 1
       if (ratio > 1 + m_limits.loss) {
-        m_last_ratio = m_scale = 1 / ratio; // measured against each other
+        if (!seen.costs.empty())
+          m_scale = seen.present_of_default; // measured against each other
+        m_last_ratio = m_by.product(m_scale);
         settle();
         return tuning_event::settled;
       }
@@ -327,8 +392,8 @@ class paired_trials {
     const bool wins = ratio < 1 - m_limits.loss;
     m_recall_won = m_recall_won || wins;
     if (wins)
-      move_to(m_candidate, 1);
-    if (wins && is_like(m_tried, tried.cost)) {
+      move_to(m_candidate, std::vector<double>(m_by.terms(), 1.0));
+    if (wins && is_like(m_by.product(m_tried), tried.cost)) {
       settle();
       m_wants_search = m_good.back().searches < k_searches;
     } else if (m_recalled.empty()) {
@@ -338,21 +403,21 @@ class paired_trials {
       m_rest = k_first_rest; // of another phase
       // No phase was like this one, if a point has won that never cost this much, or if none has won
       // and the present one costs something else than before.
-      m_wants_search = m_recall_won || !is_like(m_before, m_settled_cost);
-      m_settled_cost = m_before;
+      m_wants_search = m_recall_won || !is_like(cost_before(), m_settled_cost);
+      m_settled_cost = cost_before();
     }
     return wins ? tuning_event::returned : tuning_event::judged;
   }
 
-  tuning_event move_to(const lattice_point &there, double scale) {
+  tuning_event move_to(const lattice_point &there, std::vector<double> scale) {
     m_present = m_point = there;
-    m_scale = scale;
+    m_scale = std::move(scale);
     m_before = m_tried;
     m_ns_per_unit = m_tried_ns_per_unit;
     return tuning_event::moved;
   }
   tuning_event revert() {
-    move_to(m_default, 1);
+    move_to(m_default, std::vector<double>(m_by.terms(), 1.0));
     settle();
     return tuning_event::reverted;
   }
@@ -360,10 +425,15 @@ class paired_trials {
     m_job = job::watch;
     m_rested = 0;
     m_rest = k_first_rest;
-    m_settled_cost = m_before;
-    m_changed = 0;
+    m_settled_cost = cost_before();
+    m_changed = m_beyond = 0;
+    m_kept_bounds = keeps_bounds();
     m_wants_search = false;
-    note_good();
+    if (m_by.bounds.empty())
+      note_good();
+  }
+  [[nodiscard]] double cost_before() const noexcept {
+    return m_before.empty() ? 0 : m_by.product(m_before);
   }
 
   [[nodiscard]] static bool is_like(double cost, double other) noexcept {
@@ -411,8 +481,12 @@ class paired_trials {
     m_searched_at = m_windows;
     m_search_rest = std::clamp(2 * m_search_rest, k_least_search_rest, k_most_search_rest);
     m_wants_search = false;
+    if (m_by.compares_with_default())
+      m_present = m_point = m_default;
     m_search = m_make(m_space, m_present, m_context);
-    m_scale = 1;
+    m_scale.assign(m_by.terms(), 1.0);
+    m_front.clear();
+    note_tried(m_present, m_scale);
     m_searched = true;
     m_job = job::search;
     return tuning_event::restarted;
@@ -426,12 +500,15 @@ class paired_trials {
       m_settled_cost = cost;
       return tuning_event::none;
     }
+    m_beyond = m_kept_bounds && !keeps_bounds() ? m_beyond + 1 : 0;
+    if (m_beyond >= k_windows_of_change)
+      m_wants_search = true;
     if (is_like(cost, m_settled_cost)) {
       m_changed = 0;
       m_settled_cost += (cost - m_settled_cost) / 8;
       return m_wants_search ? search_again() : tuning_event::none;
     }
-    if (++m_changed == k_windows_of_return)
+    if (++m_changed == k_windows_of_return && m_by.bounds.empty())
       recall(cost);
     if (m_changed < k_windows_of_change)
       return tuning_event::none;
@@ -454,6 +531,7 @@ class paired_trials {
   const make_search m_make;
   void *const m_context;
   const tuning_limits m_limits;
+  const criteria m_by;
   std::optional<lattice_point> m_remembered;
   std::unique_ptr<search> m_search;
   bool m_ended_without_trial = false; // the search, with this window
@@ -462,19 +540,21 @@ class paired_trials {
   phase m_phase = phase::before;
   job m_job = job::search;
   bool m_candidate_is_open = false;
-  double m_scale = 1; // what the present point costs, as a part of what the default costs
-  double m_before = 0, m_tried = 0; // per unit
+  std::vector<double> m_scale; // what the present point costs, as a part of what the default costs
+  std::vector<double> m_before, m_tried; // per unit
   double m_ns_per_unit = 0, m_window_ns = 0; // of the present point
   double m_tried_ns_per_unit = 0;
   double m_noise = 0; // by how much two windows of one point differ
-  std::vector<double> m_pairs;
+  std::vector<compared> m_pairs;
+  non_dominated_points m_front;
   int m_discarded = 0, m_preempted = 0, m_unusable = 0, m_unusable_candidate = 0;
   double m_run_ns = 0, m_lost_ns = 0, m_last_ratio = 1;
   std::size_t m_trials = 0;
   std::uint64_t m_windows_tried = 0;
   unsigned m_rested = 0, m_rest = k_first_rest;
   double m_settled_cost = 0;
-  unsigned m_changed = 0; // windows in a row
+  unsigned m_changed = 0, m_beyond = 0; // windows in a row
+  bool m_kept_bounds = true; // when the present point was settled at
   std::vector<good_point> m_good; // of other phases, too; the newest last
   std::vector<good_point> m_recalled; // to be compared, the last one first
   bool m_recall_won = false; // one of those compared, at another cost than before

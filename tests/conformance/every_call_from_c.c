@@ -660,6 +660,12 @@ static void count_decision(const char *decision, void *count) {
   ++*(int *)count;
 }
 
+static void count_compromise(const char *values, const char *const *terms, const double *costs,
+                             size_t count, void *to) {
+  EXPECT(values && terms && costs && count);
+  ++*(int *)to;
+}
+
 /* Without tune=on a session measures nothing and leaves its knobs alone. */
 static void sessions_are_made_and_ended(void) {
   weft_knob *rows = NULL, *columns = NULL;
@@ -667,7 +673,7 @@ static void sessions_are_made_and_ended(void) {
   weft_tuning_policy *policy = NULL;
   char text[4] = "?";
   size_t needed = 0;
-  int measured = -1, called = 0, decisions = 0;
+  int measured = -1, called = 0, decisions = 0, compromises = 0;
   EXPECT(weft_knob_define("c.rows", 8, 1, 64, WEFT_STEPS_LOGARITHMIC, WEFT_HOLDS_FROM_NEXT_CALL, "",
                           &rows) == WEFT_OK);
   EXPECT(weft_knob_define("c.columns", 8, 1, 64, WEFT_STEPS_LOGARITHMIC, WEFT_HOLDS_FROM_NEXT_CALL,
@@ -705,6 +711,10 @@ static void sessions_are_made_and_ended(void) {
   EXPECT(weft_session_decision(session, text, sizeof text, &needed) == WEFT_OK && needed == 1 &&
          text[0] == 0);
   EXPECT(weft_session_decision(NULL, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_compromises(session, count_compromise, &compromises) == WEFT_OK &&
+         compromises == 0); /* without tune=on */
+  EXPECT(weft_session_compromises(NULL, count_compromise, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_session_compromises(session, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_session_calls(NULL) == NULL);
   EXPECT(weft_decisions_list(count_decision, &decisions) == WEFT_OK && decisions == 0);
   EXPECT(weft_decisions_list(NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);

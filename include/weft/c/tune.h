@@ -90,8 +90,8 @@ WEFT_API void weft_event_fire(weft_event *event);
 // belongs to one session, and is not changed by others meanwhile: a session ends when it finds a
 // value that it has not set. The program reads the knobs by weft_knob_value.
 //
-// `objective` is a counter, or a sum, difference or product of counters, of which a unit of work is to
-// cost little; NULL: time. `site` is the name under which the finding is kept; NULL: the name of the
+// `objective` is what a unit of work is to cost little of: time, a counter, a sum, difference or product
+// of counters, or several of them, also with bounds (docs/user/tuning.md); NULL: time. `site` is the name under which the finding is kept; NULL: the name of the
 // first knob. `budget` is the part of the run time that trials may lose, from 0 to 1; 0.02 is usual.
 //
 // Ownership. Strings are copied. *session is for weft_session_destroy, before weft_knob_withdraw.
@@ -155,6 +155,19 @@ WEFT_API size_t weft_session_trials(const weft_session *session);
 // Errors. INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0).
 WEFT_API int weft_session_decision(const weft_session *session, char *buffer, size_t size,
                                    size_t *needed);
+
+// Calls `use` with each point of the last search that no other one beats: the values of the knobs, the
+// terms of the objective, and what a unit of work costs of each, as a part of what it cost with the
+// values with which the search began. There is none for an objective of one term.
+//
+// Ownership. What `use` gets lives until it returns.
+// Threads. Any thread, and tasks. `use` must not throw.
+// Blocks. While `use` does.
+// Errors. INVALID_ARGUMENT (NULL).
+WEFT_API int weft_session_compromises(const weft_session *session,
+                                      void (*use)(const char *values, const char *const *terms,
+                                                  const double *costs, size_t count, void *context),
+                                      void *context);
 
 // Returns the event that happens at the end of each call that is measured. NULL for NULL.
 //

@@ -61,6 +61,24 @@ int weft_session_decision(const weft_session *session, char *buffer, size_t size
     give_text("weft_session_decision", session->tuned.decision(), buffer, size, needed);
   });
 }
+int weft_session_compromises(const weft_session *session,
+                             void (*use)(const char *values, const char *const *terms,
+                                         const double *costs, size_t count, void *context),
+                             void *context) {
+  return guarded([&] {
+    require(session, "weft_session_compromises", "session");
+    require_body(use, "weft_session_compromises");
+    for (const auto &one : session->tuned.compromises()) {
+      std::vector<const char *> terms;
+      std::vector<double> costs;
+      for (const auto &[term, cost] : one.costs) {
+        terms.push_back(term.c_str());
+        costs.push_back(cost);
+      }
+      use(one.values.c_str(), terms.data(), costs.data(), costs.size(), context);
+    }
+  });
+}
 weft_event *weft_session_calls(weft_session *session) {
   return session ? reinterpret_cast<weft_event *>(&session->tuned.calls().inner()) : nullptr;
 }

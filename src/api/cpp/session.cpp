@@ -9,6 +9,7 @@
 #include "tune/hooks.hpp"
 #include "tune/knobs.hpp"
 #include "tune/mode.hpp"
+#include "tune/objective.hpp"
 #include "tune/paired_trials.hpp"
 #include "tune/policies.hpp"
 #include "tune/search_names.hpp"
@@ -35,21 +36,23 @@ namespace {
 
 std::atomic<const void *> g_turn{nullptr}; // the session that tries: one knob moves at a time
 
-/// Is what a unit of work is to cost little of.
-class objective {
+/// Is a term of an objective: the time, a counter, or a formula of counters.
+class objective_term {
  public:
-  /// Throws invalid_argument for a ratio or a level.
-  explicit objective(const std::string &formula) : m_formula(formula) {
+  /// Throws invalid_argument for a ratio.
+  objective_term(const std::string &formula, const std::string &whole) : m_whole(whole) {
+    if (formula == objective_text::k_time)
+      return;
     const counter_name parsed = parse_counter_name(formula);
     if (parsed.is_statistics())
-      refuse(formula);
+      refuse();
     if (!parsed.is_arithmetics()) {
       m_names.push_back(parsed);
       return;
     }
     m_operation = parsed.base.substr(parsed.base.rfind('/') + 1);
     if (m_operation != "add" && m_operation != "subtract" && m_operation != "multiply")
-      refuse(formula);
+      refuse();
     for (const auto &operand : split_names(parsed.parameters))
       m_names.push_back(parse_counter_name(operand));
   }
@@ -60,9 +63,10 @@ class objective {
       for (const counter_info &about : all_counters(numbers))
         if (about.name == name.base && about.kind != counter_kind::count &&
             about.kind != counter_kind::stopwatch)
-          refuse(m_formula);
+          refuse();
     }
   }
+  [[nodiscard]] bool is_time() const noexcept { return m_names.empty(); }
   [[nodiscard]] double of(const reading &interval) const {
     double value = value_of(interval, m_names.front());
     for (std::size_t i = 1; i < m_names.size(); ++i) {
@@ -75,15 +79,43 @@ class objective {
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string &formula) {
+  [[noreturn]] void refuse() const {
     throw_error(
         errc::invalid_argument,
         "the objective '%s' is a ratio or a level, which can be small though a unit of work costs much; name a count that grows, "
         "such as /threads/time/cumulative-overhead, or a sum of counts, or nothing for time",
-        formula.c_str());
+        m_whole.c_str());
   }
-  std::string m_formula, m_operation;
-  std::vector<counter_name> m_names;
+  std::string m_whole, m_operation;
+  std::vector<counter_name> m_names; // none: the time
+};
+
+/// Is what a unit of work is to cost little of.
+class objective {
+ public:
+  /// Throws invalid_argument for what is badly written, and for a ratio.
+  explicit objective(const std::string &text) : m_text(parse_objective(text)) {
+    for (const std::string &term : m_text.terms)
+      m_terms.emplace_back(term, text);
+  }
+  /// Looks the counters up. Throws invalid_argument for one that is not known, or is no count.
+  void check(const reading &numbers) const {
+    for (const objective_term &term : m_terms)
+      term.check(numbers);
+  }
+  [[nodiscard]] bool is_time() const noexcept { return m_text.is_time(); }
+  [[nodiscard]] const objective_text &text() const noexcept { return m_text; }
+  /// Returns what an interval of this time has cost of each term.
+  [[nodiscard]] std::vector<double> of(const reading &interval, std::uint64_t ns) const {
+    std::vector<double> costs;
+    for (const objective_term &term : m_terms)
+      costs.push_back(term.is_time() ? static_cast<double>(ns) : term.of(interval));
+    return costs;
+  }
+
+ private:
+  objective_text m_text;
+  std::vector<objective_term> m_terms;
 };
 
 /// Guesses by the law, from what a call has counted, which of the grains is large enough. A grain is a
@@ -118,7 +150,7 @@ struct session::state {
   std::string site;
   double budget = 0.02;
   std::string search; ///< its name
-  std::optional<objective> aim;
+  objective aim{""};
   event calls;
 
   bool is_resolved = false; ///< the mode is known
@@ -138,7 +170,7 @@ struct session::state {
   std::optional<reading> before;
 
   [[nodiscard]] bool awaits_guess() const { return begins_by_law(search) && !trials; }
-  [[nodiscard]] bool needs_counters() const { return aim || awaits_guess(); }
+  [[nodiscard]] bool needs_counters() const { return !aim.is_time() || awaits_guess(); }
   [[nodiscard]] lattice_point now_point() const {
     lattice_point point;
     for (const tuned &of : knobs)
@@ -249,7 +281,39 @@ struct session::state {
         [](const lattice &all, const lattice_point &first, void *self) {
           return static_cast<state *>(self)->begin_search(all, first);
         },
-        tuning_limits{budget, 0.02}, std::move(remembered), this);
+        tuning_limits{budget, 0.02}, std::move(remembered), this, aim.text().by);
+  }
+
+  [[nodiscard]] std::vector<compromise> compromises() const {
+    std::vector<compromise> all;
+    if (!trials)
+      return all;
+    const auto &terms = aim.text().terms;
+    for (const judged_point &one : trials->non_dominated()) {
+      compromise made{text_of(one.point), {}};
+      for (std::size_t i = 0; i < terms.size(); ++i)
+        made.costs.emplace_back(terms[i], one.costs[i]);
+      all.push_back(std::move(made));
+    }
+    return all;
+  }
+  /// Says which points no other one beats, when a search has ended.
+  void say_compromises() const {
+    constexpr std::size_t k_most = 16; // in the text of a decision
+    std::string text = "not beaten in all costs:";
+    const auto all = compromises();
+    if (all.size() < 2)
+      return;
+    for (std::size_t i = 0; i < std::min(all.size(), k_most); ++i) {
+      text += (i == 0 ? " " : "; ") + all[i].values + " (";
+      for (std::size_t k = 0; k < all[i].costs.size(); ++k) {
+        char part[32];
+        std::snprintf(part, sizeof part, " %.2fx", all[i].costs[k].second);
+        text += (k == 0 ? "" : ", ") + all[i].costs[k].first + part;
+      }
+      text += ")";
+    }
+    note_decision(site, text);
   }
 
   void keep(bool is_good) {
@@ -267,6 +331,10 @@ struct session::state {
       return;
     warn("%s", trouble.c_str());
     history.clear(); // said once
+  }
+
+  [[nodiscard]] const char *beyond() const {
+    return trials->keeps_bounds() ? "" : "; no value that was tried keeps the bounds";
   }
 
   void after(tuning_event happened) {
@@ -292,11 +360,13 @@ struct session::state {
       if (trials->memory_was_right() == true)
         say(text_of(trials->present()) + " from the history, verified" + ratio);
       else
-        say("keeps " + text_of(trials->present()) + ": better than the default");
+        say("keeps " + text_of(trials->present()) + ": better than the default" + beyond());
       keep(true);
+      say_compromises();
       break;
     case tuning_event::kept_default:
-      say("keeps the default, " + text_of(trials->present()) + ": nothing was 2 % better");
+      say("keeps the default, " + text_of(trials->present()) + ": nothing was 2 % better" + beyond());
+      say_compromises();
       break;
     case tuning_event::reverted:
       count_revert();
@@ -360,8 +430,7 @@ void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
   m_state->search = how.search;
   m_state->budget = how.budget;
   m_state->site = how.site.empty() ? m_state->knobs.front().knob->name : how.site;
-  if (!how.objective.empty())
-    m_state->aim.emplace(how.objective);
+  m_state->aim = objective(how.objective);
 }
 
 session::~session() {
@@ -384,8 +453,8 @@ bool session::begin_call() {
       own.history = history_path(the_runtime().cfg.tune_history);
     if (own.choice.mode != tuning_mode::on)
       own.end_for_good();
-    else if (own.aim)
-      own.aim->check(read_counters_now());
+    else if (!own.aim.is_time())
+      own.aim.check(read_counters_now());
   }
   if (const program_knob *const knob = own.ended ? nullptr : own.set_by_others()) {
     own.say("leaves the knobs alone: " + knob->name + " was set to " +
@@ -412,12 +481,12 @@ void session::end(double work) {
   own.open = false;
   if (own.ended)
     return;
-  tuned_window seen{work, now > own.began ? now - own.began : 0, 0};
+  tuned_window seen{work, now > own.began ? now - own.began : 0, 0, {}};
   seen.objective = static_cast<double>(seen.ns);
   if (own.needs_counters() && !is_shut_down()) {
     const reading interval = difference(read_counters_now(), *own.before);
-    if (own.aim)
-      seen.objective = own.aim->of(interval);
+    if (!own.aim.is_time())
+      seen.terms = own.aim.of(interval, seen.ns);
     if (own.awaits_guess() && work > 0)
       own.guess = guess_by_law(own.knobs.front().values, interval, work);
   }
@@ -445,6 +514,10 @@ std::size_t session::trials() const {
 std::string session::decision() const {
   const std::lock_guard hold(m_state->mutex);
   return m_state->said;
+}
+std::vector<compromise> session::compromises() const {
+  const std::lock_guard hold(m_state->mutex);
+  return m_state->compromises();
 }
 event &session::calls() noexcept { return m_state->calls; }
 

@@ -311,6 +311,177 @@ TEST(paired_trials, a_program_that_becomes_a_million_times_slower_is_believed) {
   EXPECT_GT(m.until(event::settled), 0);
 }
 
+/// Is a machine on which a larger point takes less time and more energy, and has some misses.
+struct two_costs {
+  explicit two_costs(int first, criteria by, int all = k_values)
+      : tuner(
+            {{all}}, {first},
+            [](const lattice &space, const lattice_point & /*first*/, void * /*context*/) {
+              return std::unique_ptr<search>(new exhaustive_search(space, 1000));
+            },
+            {1.0, 0.02}, std::nullopt, nullptr, std::move(by)) {}
+
+  double time(int point) const { return speed * (10 + 100.0 / (1 + point)); }
+  double energy(int point) const { return 50 + 5.0 * point; }
+  event window() {
+    const int at = tuner.point()[0];
+    double ns = 1000 * time(at);
+    if (noise > 0)
+      ns *= std::exp(std::normal_distribution<double>(0, noise)(random));
+    tuned_window seen{10, static_cast<std::uint64_t>(ns), 0, {}};
+    seen.terms = {hunger * energy(at) * 10, ns, 10.0 * at};
+    return tuner.take(seen);
+  }
+  event until_settled() {
+    for (int i = 0; i < 20'000; ++i)
+      if (const event now = window();
+          now == event::settled || now == event::kept_default || now == event::gave_up)
+        return now;
+    return event::none;
+  }
+  int kept() const { return tuner.present()[0]; }
+  /// Returns the point of least energy that takes this part of the default's time at most.
+  int least_energy(int first, double part) const {
+    for (int i = 0; i < k_values; ++i)
+      if (time(i) <= part * time(first))
+        return i; // energy grows with the point
+    return -1;
+  }
+
+  double noise = 0, speed = 1, hunger = 1;
+  std::mt19937_64 random{7};
+  paired_trials tuner;
+};
+
+TEST(paired_trials, the_least_energy_within_a_part_of_the_default_s_time) {
+  for (const int first : {5, 12, 20}) {
+    two_costs m(first, {{1, 0, 0}, {{1, 1.2, true}}});
+    ASSERT_NE(m.least_energy(first, 1.2), first);
+    EXPECT_EQ(m.until_settled(), event::settled);
+    EXPECT_EQ(m.kept(), m.least_energy(first, 1.2)) << first;
+    EXPECT_TRUE(m.tuner.keeps_bounds());
+    EXPECT_NEAR(m.tuner.last_ratio(), m.energy(m.kept()) / m.energy(first), 1e-9)
+        << "of energy alone";
+  }
+}
+
+TEST(paired_trials, a_default_beyond_a_bound_is_left_for_the_best_point_that_keeps_it) {
+  two_costs m(2, {{0, 1, 0}, {{0, 100, false}}});
+  m.speed = 3;
+  EXPECT_EQ(m.until_settled(), event::settled);
+  EXPECT_EQ(m.kept(), 10) << "the fastest with an energy of 100 at most";
+  two_costs beyond(20, {{0, 1, 0}, {{0, 100, false}}});
+  EXPECT_EQ(beyond.until_settled(), event::settled);
+  EXPECT_EQ(beyond.kept(), 10) << "though it is slower than the default";
+  EXPECT_GT(beyond.tuner.last_ratio(), 1);
+}
+
+TEST(paired_trials, where_no_point_keeps_a_bound_the_nearest_one_is_kept) {
+  two_costs m(12, {{0, 1, 0}, {{0, 20, false}}});
+  EXPECT_EQ(m.until_settled(), event::settled);
+  EXPECT_EQ(m.kept(), 0);
+  EXPECT_FALSE(m.tuner.keeps_bounds());
+}
+
+TEST(paired_trials, all_of_several_bounds_are_kept) {
+  two_costs m(20, {{1, 0, 0}, {{1, 2, true}, {2, 3, false}}});
+  EXPECT_EQ(m.until_settled(), event::settled);
+  EXPECT_EQ(m.kept(), 3) << "none keeps both; 18 % too slow, where one more has 33 % too many misses";
+  EXPECT_FALSE(m.tuner.keeps_bounds());
+  two_costs wider(20, {{1, 0, 0}, {{1, 2, true}, {2, 15, false}}});
+  EXPECT_EQ(wider.until_settled(), event::settled);
+  EXPECT_EQ(wider.kept(), wider.least_energy(20, 2));
+}
+
+TEST(paired_trials, a_product_weighs_costs_by_their_powers) {
+  for (const double power : {0.1, 0.5, 1.0, 2.0}) {
+    two_costs m(20, {{1, power, 0}, {}});
+    int best = 0;
+    const auto product = [&](int i) { return m.energy(i) * std::pow(m.time(i), power); };
+    for (int i = 1; i < k_values; ++i)
+      if (product(i) < product(best))
+        best = i;
+    const event last = m.until_settled();
+    EXPECT_TRUE(last == event::settled || last == event::kept_default);
+    EXPECT_LE(product(m.kept()), 1.021 * product(best)) << power << ": " << m.kept();
+  }
+}
+
+TEST(paired_trials, points_that_no_other_beats_are_known) {
+  two_costs m(12, {{1, 0, 0}, {{1, 1.2, true}}});
+  EXPECT_EQ(m.until_settled(), event::settled);
+  // More energy is less time at each point; misses grow with energy.
+  ASSERT_EQ(m.tuner.non_dominated().size(), static_cast<std::size_t>(k_values));
+  for (const judged_point &one : m.tuner.non_dominated()) {
+    EXPECT_NEAR(one.costs[0], m.energy(one.point[0]) / m.energy(12), 1e-9);
+    EXPECT_NEAR(one.costs[1], m.time(one.point[0]) / m.time(12), 1e-3);
+  }
+  machine single(2, 12);
+  single.until(event::settled);
+  EXPECT_TRUE(single.tuner.non_dominated().empty());
+}
+
+TEST(paired_trials, bounds_hold_under_noise) {
+  int kept = 0, good = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    two_costs m(12, {{1, 0, 0}, {{1, 1.2, true}}});
+    m.noise = 0.01;
+    m.random.seed(seed);
+    m.until_settled();
+    kept += m.time(m.kept()) <= 1.23 * m.time(12);
+    good += m.energy(m.kept()) <= 1.15 * m.energy(m.least_energy(12, 1.2));
+  }
+  EXPECT_GE(kept, 38);
+  EXPECT_GE(good, 32);
+}
+
+TEST(paired_trials, a_point_that_has_come_beyond_its_bound_is_searched_anew) {
+  two_costs m(20, {{1, 0, 0}, {{1, 2500, false}}}); // a time of 25
+  EXPECT_EQ(m.until_settled(), event::settled);
+  const int before = m.kept();
+  EXPECT_LE(m.time(before), 25);
+  m.speed = 1.1; // less than what is another phase
+  bool restarted = false;
+  for (int i = 0; i < 20'000 && !restarted; ++i)
+    restarted = m.window() == event::restarted;
+  EXPECT_TRUE(restarted);
+  m.until_settled();
+  EXPECT_GT(m.kept(), before);
+  EXPECT_LE(m.time(m.kept()), 25);
+}
+
+TEST(paired_trials, a_search_with_a_bound_by_the_default_begins_again_at_the_default) {
+  two_costs m(12, {{1, 0, 0}, {{1, 1.2, true}}});
+  EXPECT_EQ(m.until_settled(), event::settled);
+  EXPECT_NE(m.kept(), 12);
+  event last = event::none;
+  for (int i = 0; i < 2000 && last != event::restarted; ++i) {
+    m.hunger = 1.3;
+    last = m.window();
+  }
+  ASSERT_EQ(last, event::restarted);
+  EXPECT_EQ(m.kept(), 12);
+  EXPECT_EQ(m.until_settled(), event::settled);
+  EXPECT_EQ(m.kept(), m.least_energy(12, 1.2)) << "a bound does not add up";
+}
+
+TEST(paired_trials, windows_without_each_cost_count_for_nothing) {
+  two_costs m(12, {{1, 0, 0}, {{1, 1.2, true}}});
+  const auto take = [&](std::vector<double> terms) {
+    tuned_window seen{10, 1000, 0, {}};
+    seen.terms = std::move(terms);
+    return m.tuner.take(seen);
+  };
+  for (int i = 0; i < 63; ++i)
+    EXPECT_EQ(take(i % 4 == 0   ? std::vector<double>{1, 1}
+                   : i % 4 == 1 ? std::vector<double>{0, 1, 1}
+                   : i % 4 == 2 ? std::vector<double>{1, -1, 1}
+                                : std::vector<double>{1, 1, NAN}),
+              event::none);
+  EXPECT_EQ(m.tuner.point(), lattice_point{12});
+  EXPECT_EQ(take({1, 1}), event::gave_up);
+}
+
 TEST(search_values, are_few_ascending_and_include_the_first) {
   knob_domain range;
   range.least = 16;

@@ -251,8 +251,138 @@ TEST(session, refuses_what_cannot_be) {
           "/arithmetics/divide@/threads/time/cumulative,/threads/count/cumulative"})
       EXPECT_TRUE(contains(error_of({&size}, {ratio}), "is a ratio or a level")) << ratio;
     EXPECT_TRUE(contains(error_of({&size}, {"/threads/nothing"}), "/threads/nothing"));
+    EXPECT_TRUE(contains(error_of({&size}, {"time subject to time"}), "a bound without '<='"));
+    EXPECT_TRUE(contains(error_of({&size}, {"time * /threads/idle-rate"}),
+                         "'time * /threads/idle-rate' is a ratio or a level"));
     EXPECT_EQ(
         error_of({&size}, {"/arithmetics/add@/threads/count/suspended,/threads/count/sleeps"}), "");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Is a site whose calls miss less, and cost more, with a larger size.
+struct site_of_two {
+  explicit site_of_two(const std::string &objective, std::int64_t first = 16)
+      : size("app.size", first, sizes()), tuned(size, {objective, "", 1.0, "exhaustive"}) {
+    misses();
+    site::cost();
+  }
+  static weft::counters::counter &misses() {
+    static weft::counters::counter all("/app/misses", "made up");
+    return all;
+  }
+  void run() {
+    for (int i = 0; i < 3000 && !tuned.settled(); ++i) {
+      tune::trial one(tuned, 10);
+      site::cost().add(static_cast<std::uint64_t>(10'000 + 10 * size.value()));
+      misses().add(static_cast<std::uint64_t>(102'400 / size.value()));
+    }
+  }
+  tune::knob size;
+  tune::session tuned;
+};
+
+TEST(session, has_the_least_of_one_cost_within_a_bound_of_another) {
+  const auto end = test::in_process(k_on, [] {
+    site_of_two at("/app/cost subject to /app/misses <= 100"); // a unit of work
+    at.run();
+    EXPECT_EQ(at.size.value(), 128) << "the least one with 800 of 10 units";
+    EXPECT_EQ(at.tuned.decision(), "keeps app.size=128: better than the default");
+    const auto all = at.tuned.compromises();
+    ASSERT_EQ(all.size(), 11u) << "of each size, as less of one is more of the other";
+    EXPECT_EQ(all.front().values, "app.size=1");
+    ASSERT_EQ(all.front().costs.size(), 2u);
+    EXPECT_EQ(all.front().costs[0].first, "/app/cost");
+    EXPECT_NEAR(all.front().costs[0].second, 10'010.0 / 10'160, 1e-6);
+    EXPECT_EQ(all.front().costs[1].first, "/app/misses");
+    EXPECT_NEAR(all.front().costs[1].second, 16, 1e-6);
+    const auto said = tune::decisions();
+    EXPECT_TRUE(contains(said.back(), "app.size: not beaten in all costs: app.size=1 (/app/cost "
+                                      "0.99x, /app/misses 16.00x); app.size=2 (/app/cost"))
+        << said.back();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, has_a_bound_as_a_part_of_the_default) {
+  const auto end = test::in_process(k_on, [] {
+    site_of_two at("/app/misses subject to /app/cost <= 1.5x");
+    at.run();
+    EXPECT_EQ(at.size.value(), 512);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, makes_a_product_of_costs_small) {
+  const auto end = test::in_process(k_on, [] {
+    site_of_two at("/app/cost^4 * /app/misses");
+    at.run();
+    EXPECT_EQ(at.size.value(), 256) << "(1000 + s)^4 / s is least there";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, says_that_no_value_keeps_the_bounds) {
+  const auto end = test::in_process(k_on, [] {
+    site_of_two at("/app/cost subject to /app/misses <= 5");
+    at.run();
+    EXPECT_EQ(at.size.value(), 1024);
+    EXPECT_EQ(at.tuned.decision(), "keeps app.size=1024: better than the default; no value that was "
+                                   "tried keeps the bounds");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, of_one_cost_has_no_compromises) {
+  const auto end = test::in_process(k_on, [] {
+    site::cost();
+    site at(4, 256);
+    EXPECT_TRUE(at.tuned.compromises().empty());
+    at.calls(2000);
+    EXPECT_TRUE(at.tuned.compromises().empty());
+    for (const std::string &said : tune::decisions())
+      EXPECT_FALSE(contains(said, "not beaten")) << said;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(session, of_c_tells_its_compromises) {
+  const auto end = test::in_process(k_on, [] {
+    site_of_two::misses();
+    site::cost();
+    weft_knob *size = nullptr;
+    ASSERT_EQ(weft_knob_define("c.size", 16, 1, 1024, WEFT_STEPS_LOGARITHMIC,
+                               WEFT_HOLDS_FROM_NEXT_CALL, "", &size),
+              WEFT_OK);
+    weft_session *tuned = nullptr;
+    ASSERT_EQ(weft_session_create_with(&size, 1, "/app/cost subject to /app/misses <= 100", nullptr,
+                                       1.0, "exhaustive", &tuned),
+              WEFT_OK);
+    for (int i = 0; i < 3000 && !weft_session_settled(tuned); ++i) {
+      int measured = 0;
+      ASSERT_EQ(weft_session_begin(tuned, &measured), WEFT_OK);
+      site::cost().add(static_cast<std::uint64_t>(10'000 + 10 * weft_knob_value(size)));
+      site_of_two::misses().add(static_cast<std::uint64_t>(102'400 / weft_knob_value(size)));
+      ASSERT_EQ(weft_session_end(tuned, 10), WEFT_OK);
+    }
+    EXPECT_EQ(weft_knob_value(size), 128);
+    std::vector<std::string> all;
+    EXPECT_EQ(weft_session_compromises(
+                  tuned,
+                  [](const char *values, const char *const *terms, const double *costs,
+                     std::size_t count, void *to) {
+                    std::string text(values);
+                    for (std::size_t i = 0; i < count; ++i)
+                      text += std::string(" ") + terms[i] + (costs[i] <= 1 ? " less" : " more");
+                    static_cast<std::vector<std::string> *>(to)->push_back(text);
+                  },
+                  &all),
+              WEFT_OK);
+    ASSERT_EQ(all.size(), 11u);
+    EXPECT_EQ(all.front(), "c.size=1 /app/cost less /app/misses more");
+    EXPECT_EQ(all.back(), "c.size=1024 /app/cost more /app/misses less");
+    weft_session_destroy(tuned);
+    weft_knob_withdraw(size);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
