@@ -28,6 +28,7 @@ Out merge(const P &policy, It first, It last, It2 second, It2 second_end, Out ou
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n + m))
         return detail::remembered<tag>(policy, n + m, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n + m);
       auto leaf = [](It a, It a_end, It2 b, It2 b_end, Out to, Compare &c) {
         std::merge(a, a_end, b, b_end, to, std::ref(c));
       };
@@ -56,6 +57,7 @@ void inplace_merge(const P &policy, It first, It middle, It last, Compare comp =
       using value = detail::value_of<It>;
       if (!detail::moves_safely<value> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       detail::with_errors(policy.control(), [&] {
         detail::scratch<value> buffer(n);
         value *const from = buffer.data();

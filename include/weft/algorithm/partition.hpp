@@ -80,6 +80,7 @@ Out copy_if(const P &policy, It first, It last, Out out, Pred pred) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
@@ -109,6 +110,7 @@ Out remove_copy_if(const P &policy, It first, It last, Out out, Pred pred) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
@@ -136,6 +138,7 @@ Out remove_copy(const P &policy, It first, It last, Out out, const T &value) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
@@ -163,6 +166,7 @@ Out unique_copy(const P &policy, It first, It last, Out out, Pred pred = {}) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
@@ -192,6 +196,7 @@ It remove_if(const P &policy, It first, It last, Pred pred) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return !pred(*detail::at(first, i));
@@ -213,6 +218,7 @@ It remove(const P &policy, It first, It last, const T &value) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return !(*detail::at(first, i) == value);
@@ -234,6 +240,7 @@ It unique(const P &policy, It first, It last, Pred pred = {}) {
       struct tag {};
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return i == 0 ||
@@ -256,6 +263,7 @@ It partition(const P &policy, It first, It last, Pred pred) {
       struct tag {};
       if (!detail::moves_safely<detail::value_of<It>> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> It {
         return detail::at(first,
                           detail::split_stably(policy, first, n, [&](std::uint64_t i) -> bool {
@@ -278,6 +286,7 @@ It stable_partition(const P &policy, It first, It last, Pred pred) {
       struct tag {};
       if (!detail::moves_safely<detail::value_of<It>> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> It {
         return detail::at(first,
                           detail::split_stably(policy, first, n, [&](std::uint64_t i) -> bool {
@@ -304,6 +313,7 @@ std::pair<Out, Out2> partition_copy(const P &policy, It first, It last, Out out,
       using ends = std::pair<Out, Out2>;
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       return detail::with_errors(policy.control(), [&]() -> ends {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(

@@ -68,6 +68,7 @@ Out set_operation(const P &policy, A a, A a_end, B b, B b_end, Out out, Compare 
   const bool asked = policy.control().grain != 0 || policy.control().one_block_each;
   if (na < 2 || (!asked && loop_workers() < 3) || stays_in_order<Op>(policy, na + nb))
     return remembered<Op>(policy, na + nb, [&] { return op(a, a_end, b, b_end, out, comp); });
+  const shared_call timed(site_of<Op>, na + nb);
   return with_errors(policy.control(), [&] {
     const auto bounds = cut_sorted(policy.control(), a, na, b, nb, comp);
     const std::uint64_t n = bounds.size() - 1;
@@ -111,6 +112,7 @@ bool includes(const P &policy, It first, It last, It2 second, It2 second_end, Co
       struct tag {};
       if (m < 2 || detail::stays_in_order<tag>(policy, n + m))
         return detail::remembered<tag>(policy, n + m, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n + m);
       return detail::with_errors(policy.control(), [&] {
         const auto bounds = detail::cut_sorted(policy.control(), second, m, first, n, comp);
         std::atomic<bool> all{true};

@@ -62,6 +62,7 @@ void partial_sort(const P &policy, It first, It middle, It last, Compare comp = 
         return weft::sort(policy, first, last, std::ref(comp));
       if (n < detail::k_least_sort || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       auto leaf = [](It a, It b, std::uint64_t front, Compare &c) {
         std::partial_sort(a, detail::at(a, front), b, std::ref(c));
       };
@@ -88,6 +89,7 @@ Out partial_sort_copy(const P &policy, It first, It last, Out out, Out out_end, 
       struct tag {};
       if (k == 0 || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
+      const detail::shared_call timed(detail::site_of<tag>, n);
       std::vector<detail::value_of<It>> all(first, last);
       weft::partial_sort(policy, all.begin(), detail::at(all.begin(), k), all.end(),
                          std::ref(comp));

@@ -84,6 +84,10 @@ inline constexpr unsigned k_sample = 8;
 [[nodiscard]] constexpr double blend_calls(double known, double seen) noexcept {
   return known <= 0 ? seen : seen < known ? (known + seen) / 2 : known + (seen - known) / 4;
 }
+/// Returns the most work that may be in a shared call that took `ns`: workers come after a wake-up.
+[[nodiscard]] constexpr double most_work(double ns, double wake_ns, double workers) noexcept {
+  return ns + std::max(ns - wake_ns, 0.0) * (workers - 1);
+}
 /// Returns the time of a wake-up after another one, within its bounds.
 [[nodiscard]] constexpr double blend_wake(double known, double seen) noexcept {
   return std::clamp(known + (seen - known) / 8, k_least_wake_ns, k_most_wake_ns);

@@ -85,6 +85,9 @@ WEFT_API void run_loop(const loop_request &request);
 [[nodiscard]] WEFT_API bool blocks_ignore_time();
 /// Keeps what an iteration has taken at a call site.
 WEFT_API void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept;
+/// Lowers what a call site has kept to the most that an iteration of a shared call can have taken,
+/// which ended after `ns`: else a first call that was slow would have all later ones shared.
+WEFT_API void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexcept;
 /// Returns the iterations of a block when one is to be given to each worker.
 WEFT_API std::uint64_t static_grain(std::uint64_t size);
 /// Throws the exception that is being handled as run_loop() does.

@@ -300,14 +300,16 @@ class scan_front {
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
 /// write() and serial() take that. The first exception ends the scan, whatever the policy. The blocks
-/// of the caller that is alone are timed.
+/// of the caller that is alone are timed, and the pieces that are scanned from the front: a first call
+/// that was slow would otherwise have all later ones shared.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                        Serial serial, Make make, Write write, Combine combine) {
   if (size == 0)
     return;
   std::uint64_t done = 0;
-  if (control.grain == 0 && !control.one_block_each) {
+  const bool chooses = control.grain == 0 && !control.one_block_each;
+  if (chooses) {
     auto alone = [&](auto &blocks) {
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
         serial(first, count);
@@ -323,11 +325,20 @@ void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::opt
   const auto count_of_piece = [&](std::uint64_t i) { return p.bound(i + 1) - p.bound(i); };
   std::vector<std::optional<T>> before(p.count);
   scan_front front(p.count, participants);
+  std::uint64_t took_ns = 0, timed = 0; // of the one participant that scans
   for_pieces(control, participants, [&](std::uint64_t me) {
     front.take_part(
-        me, [&](std::uint64_t i) { serial(first_of(i), count_of_piece(i)); },
+        me,
+        [&](std::uint64_t i) {
+          const std::uint64_t begin = loop_clock();
+          serial(first_of(i), count_of_piece(i));
+          took_ns += loop_clock() - begin;
+          timed += count_of_piece(i);
+        },
         [&](std::uint64_t i) { before[i].emplace(make(first_of(i), count_of_piece(i))); });
   });
+  if (chooses)
+    remember(site_of<Tag>, took_ns, static_cast<double>(timed));
   const std::uint64_t scanned = front.scanned(), left = p.count - scanned;
   with_errors(control, [&] {
     for (std::uint64_t i = scanned; i < p.count;
@@ -586,6 +597,21 @@ void timed_call(loop_site &site, double work, F &&f) {
   f();
   remember(site, loop_clock() - begin, work);
 }
+
+/// Times a call that is shared because of what its site remembers.
+class shared_call {
+ public:
+  shared_call(loop_site &site, std::uint64_t work) noexcept
+      : m_site(site), m_begin(loop_clock()), m_work(static_cast<double>(work)) {}
+  ~shared_call() { remember_shared(m_site, loop_clock() - m_begin, m_work); }
+  shared_call(const shared_call &) = delete;
+  shared_call &operator=(const shared_call &) = delete;
+
+ private:
+  loop_site &m_site;
+  std::uint64_t m_begin;
+  double m_work;
+};
 
 /// Sorts [first, first + n) by leaf(begin, end, comp), and merges.
 template <class Tag, class It, class Compare, class Leaf>

@@ -598,6 +598,16 @@ void remember(loop_site &site, std::uint64_t ns, double iterations) noexcept {
   site.ns.store(static_cast<float>(blend_calls(known, seen)), std::memory_order_relaxed);
 }
 
+void remember_shared(loop_site &site, std::uint64_t ns, double iterations) noexcept {
+  if (iterations <= 0)
+    return;
+  const runtime *const rt = runtime_or_null(); // null: no worker has come
+  const double workers = rt ? rt->started_workers.load(std::memory_order_relaxed) : 1;
+  const double most = most_work(static_cast<double>(ns), wake_ns(), workers) / iterations;
+  if (most < static_cast<double>(site.ns.load(std::memory_order_relaxed)))
+    site.ns.store(static_cast<float>(std::max(most, k_least_ns)), std::memory_order_relaxed);
+}
+
 std::uint64_t static_grain(std::uint64_t size) {
   const auto workers = static_cast<std::uint64_t>(worker_count());
   return size / workers + (size % workers != 0);

@@ -4,8 +4,11 @@
 #include <weft/group.hpp>
 #include <weft/numeric.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <gtest/gtest.h>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -56,6 +59,50 @@ TEST(scan_front, stops_all_at_an_exception) {
                std::runtime_error);
   front.take_part(1, count, count);
   EXPECT_EQ(later, 0);
+}
+
+/// Is the call site of a scan in a test.
+struct slow_at_first {};
+
+TEST(scans, that_are_shared_learn_what_an_element_takes) {
+  using weft::detail::site_of;
+  constexpr std::uint64_t k_elements = 1000;
+  constexpr float k_slow_ns = 1e6; // so that the scan is shared, while a worker is idle
+  std::vector<std::uint64_t> out(k_elements);
+  const weft::detail::loop_control control{0, false, weft::exception_policy::first_cancels, 0};
+  site_of<slow_at_first>.ns.store(k_slow_ns, std::memory_order_relaxed);
+  std::optional<std::uint64_t> carry(0);
+  const auto write = [&](std::uint64_t first, std::uint64_t count, std::uint64_t value) {
+    for (std::uint64_t i = first; i < first + count; ++i)
+      out[i] = ++value;
+    return value;
+  };
+  weft::detail::scan_timed_blocks<slow_at_first, std::uint64_t>(
+      control, k_elements, carry,
+      [&](std::uint64_t first, std::uint64_t count) { carry = write(first, count, *carry); },
+      [](std::uint64_t, std::uint64_t count) { return count; },
+      [&](std::uint64_t first, std::uint64_t count, std::optional<std::uint64_t> &&value) {
+        write(first, count, *value);
+      },
+      std::plus<>());
+  EXPECT_EQ(out.front(), 1U);
+  EXPECT_EQ(out.back(), k_elements);
+  EXPECT_LT(site_of<slow_at_first>.ns.load(std::memory_order_relaxed), k_slow_ns);
+}
+
+/// Is the call site of a shared call in a test.
+struct shared_site {};
+
+TEST(shared_calls, lower_what_a_site_remembers_and_never_raise_it) {
+  std::atomic<float> &ns = weft::detail::site_of<shared_site>.ns;
+  ns.store(1e9, std::memory_order_relaxed);
+  { const weft::detail::shared_call timed(weft::detail::site_of<shared_site>, 1000); }
+  EXPECT_LT(ns.load(std::memory_order_relaxed), 1e9F) << "1000 elements did not take 1000 seconds";
+  ns.store(1e-5F, std::memory_order_relaxed);
+  { const weft::detail::shared_call timed(weft::detail::site_of<shared_site>, 1); }
+  EXPECT_EQ(ns.load(std::memory_order_relaxed), 1e-5F);
+  { const weft::detail::shared_call timed(weft::detail::site_of<shared_site>, 0); }
+  EXPECT_EQ(ns.load(std::memory_order_relaxed), 1e-5F) << "of no element nothing is known";
 }
 
 TEST(scans, end_at_the_first_exception_whatever_the_policy) {

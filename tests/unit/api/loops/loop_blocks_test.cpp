@@ -104,6 +104,12 @@ TEST(loop_blocks, a_call_site_forgets_a_preempted_call) {
   EXPECT_EQ(blend_calls(200, 100), 150);
 }
 
+TEST(loop_blocks, a_shared_call_has_no_more_work_than_all_do_after_a_wake_up) {
+  EXPECT_EQ(most_work(4000, 5000, 64), 4000) << "no other worker came";
+  EXPECT_EQ(most_work(8000, 5000, 1), 8000);
+  EXPECT_EQ(most_work(8000, 5000, 3), 14'000);
+}
+
 TEST(loop_blocks, the_time_of_a_wake_up_has_bounds) {
   EXPECT_EQ(blend_wake(5000, 13'000), 6000);
   EXPECT_EQ(blend_wake(k_most_wake_ns, 1e12), k_most_wake_ns);
