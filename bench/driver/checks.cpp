@@ -72,7 +72,7 @@ int check_instructions() {
        "weft-oss-sample-cxx"},
       {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 118},
       {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 251},
-      {"coroutine, a ready child", "coroutine-child", 100'000, 200'000, 100'000, 161},
+      {"coroutine, a ready child", "coroutine-child", 100'000, 200'000, 100'000, 137},
       {"coroutine, left and resumed", "coroutine-suspend", 100'000, 200'000, 100'000, 333},
       {"reducing", "reduce", 100'000, 200'000, 100'000, 480},
       {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1466},

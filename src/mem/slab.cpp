@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <sys/mman.h>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -207,12 +208,23 @@ void heap::send_home(block *freed, const chunk &home) noexcept {
     flush(t);
 }
 
+void heap::keep_instead(void *p, std::size_t bytes) noexcept {
+  if (bytes == m_kept_bytes || m_kept_bytes == k_never)
+    return deallocate(p);
+  deallocate(std::exchange(m_kept, p));
+  m_kept_bytes = bytes;
+}
+
 void heap::flush(batch &frees) noexcept {
   frees.owner->m_returned[frees.size_class].push(frees.first, frees.last);
   frees.count = unless(bug::slab_batch_sent_twice, 0u, frees.count);
 }
 
 void heap::flush_remote() noexcept {
+  if (m_kept_bytes != 0 && m_kept_bytes != k_never) {
+    m_kept_bytes = 0;
+    deallocate(m_kept);
+  }
   for (batch &b : m_batches)
     if (b.count != 0)
       flush(b);
@@ -229,6 +241,8 @@ heap &heap_of_slot(unsigned id) {
     h = new heap;
     h->m_slot = id;
   }
+  if (heap::s_system != (h->m_kept_bytes == heap::k_never)) // memory checkers see each block's life
+    h->m_kept_bytes = heap::s_system ? heap::k_never : 0;
   return *h;
 }
 

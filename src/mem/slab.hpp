@@ -66,6 +66,22 @@ class heap {
     account(-static_cast<std::int64_t>(k->block_bytes));
   }
 
+  /// Keeps a block of `bytes`, which are not 0, for the next take_kept() of as many: a coroutine that
+  /// is called again and again needs no list. Of two sizes the last one stays. Owner only.
+  WEFT_INLINE void keep(void *p, std::size_t bytes) noexcept {
+    if (m_kept_bytes != 0) [[unlikely]]
+      return keep_instead(p, bytes);
+    m_kept = p;
+    m_kept_bytes = bytes;
+  }
+  /// Returns the block that is kept if it has exactly `bytes`, or null. Owner only.
+  WEFT_INLINE void *take_kept(std::size_t bytes) noexcept {
+    if (m_kept_bytes != bytes)
+      return nullptr;
+    m_kept_bytes = 0;
+    return m_kept;
+  }
+
   /// Returns how many bytes the block has, which may be more than were asked for. For reports.
   [[nodiscard]] static std::size_t bytes_of(void *p) noexcept;
 
@@ -73,7 +89,7 @@ class heap {
   /// path, where a trace sees it. Owner only.
   void disable_fast_path() noexcept { m_most_unreported = INT64_MIN; }
 
-  /// Sends all remote blocks home. Owner only, before it sleeps.
+  /// Sends all remote blocks home, and frees the one that is kept. Owner only, before it sleeps.
   void flush_remote() noexcept;
   /// Adds the changes since the last call to live_bytes(). Owner only.
   void flush_accounting() noexcept;
@@ -88,6 +104,7 @@ class heap {
   static constexpr std::uint32_t k_remote_batch = 32; // one compare-exchange per 32 remote frees
   static constexpr std::uint32_t k_remote_bytes =
       16 << 10; // but no more memory than this waits in a batch
+  static constexpr std::size_t k_never = SIZE_MAX; // the system allocator's heaps keep no block
   static constexpr std::size_t k_batches = 8; // pairs of owner and class that are freed alternately
 
   /// Heads a chunk, in its first 64 bytes. Written once.
@@ -129,6 +146,7 @@ class heap {
       flush_accounting();
   }
   void *allocate_slow(std::size_t bytes) noexcept;
+  void keep_instead(void *p, std::size_t bytes) noexcept;
   void *allocate_with_malloc(std::size_t bytes) noexcept;
   void *allocate_large(std::size_t bytes) noexcept;
   bool refill(std::size_t size_class, std::size_t size) noexcept;
@@ -149,6 +167,8 @@ class heap {
   char *m_fresh_end[k_classes] = {};
   batch m_batches[k_batches];
   std::uint32_t m_slot = 0;
+  void *m_kept = nullptr; // a block of any heap; counts as live
+  std::size_t m_kept_bytes = 0; // that its user asked for; 0: none is kept; k_never
   alignas(k_apart) remote_free<> m_returned[k_classes]; // by class; pushed by other threads
 };
 

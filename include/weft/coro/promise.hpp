@@ -128,8 +128,16 @@ struct awaited_in_place {
 
 /// Holds what the promises of all coroutines of this library have.
 struct coro_promise_base : coro_link {
-  static void *operator new(std::size_t bytes) { return coro_allocate(bytes); }
-  static void operator delete(void *frame) noexcept { coro_free(frame); }
+  // A compiler knows the size of a frame, so it chooses.
+  static void *operator new(std::size_t bytes) {
+    return bytes <= k_most_kept ? coro_allocate_kept(bytes) : coro_allocate(bytes);
+  }
+  static void operator delete(void *frame, std::size_t bytes) noexcept {
+    if (bytes <= k_most_kept)
+      coro_keep(frame, bytes);
+    else
+      coro_free(frame);
+  }
 
   struct final_awaiter {
     static constexpr bool await_ready() noexcept { return false; }

@@ -37,9 +37,15 @@ struct coro_root {
 /// Limits how many coroutines may be on the stack below coro_run(): each takes a frame there.
 inline constexpr std::uint8_t k_coroutines_on_stack = 4;
 
+inline constexpr std::size_t k_most_kept = 1024; // bytes of a frame that a worker keeps
+
 /// Allocates the frame of a coroutine from the calling worker's pool. Throws weft::error.
 [[nodiscard]] WEFT_API void *coro_allocate(std::size_t bytes);
 WEFT_API void coro_free(void *frame) noexcept; // any thread
+/// The same, by way of the block that the calling worker keeps: for frames, of which one size often
+/// comes and goes.
+[[nodiscard]] WEFT_API void *coro_allocate_kept(std::size_t bytes);
+WEFT_API void coro_keep(void *frame, std::size_t bytes) noexcept; // any thread
 /// Resumes coroutines, one after the other, until the first one of the task is over (true) or the
 /// task has to wait (false). The body of the task calls it, in every run.
 [[nodiscard]] WEFT_API bool coro_run(coro_root &root);

@@ -55,6 +55,19 @@ void *coro_allocate(std::size_t bytes) {
 
 void coro_free(void *frame) noexcept { heap::deallocate(frame, own_heap()); }
 
+void *coro_allocate_kept(std::size_t bytes) {
+  thread_context *const here = this_thread_context();
+  void *const frame = here ? here->memory->take_kept(bytes) : nullptr;
+  return frame ? frame : coro_allocate(bytes);
+}
+
+void coro_keep(void *frame, std::size_t bytes) noexcept {
+  heap *const mine = own_heap();
+  if (!mine) [[unlikely]]
+    return heap::deallocate(frame, nullptr);
+  mine->keep(frame, bytes);
+}
+
 void coro_go_on(runnable *goes_on) noexcept {
   const gate_guard here;
   unless(bug::coroutine_stays, [&] { enqueue_ready(*goes_on); });

@@ -170,6 +170,54 @@ TEST(slab, a_thread_without_a_heap_frees_too) {
   EXPECT_TRUE(back);
 }
 
+#if !defined(WEFT_ASAN) && !defined(WEFT_TSAN) // they see each block's life, so no block is kept
+
+TEST(kept_block, is_taken_by_its_size_and_once) {
+  heap &h = fresh_heap();
+  void *const p = h.allocate(200);
+  EXPECT_EQ(h.take_kept(200), nullptr) << "none is kept";
+  h.keep(p, 200);
+  EXPECT_EQ(h.take_kept(199), nullptr);
+  EXPECT_EQ(h.take_kept(201), nullptr);
+  EXPECT_EQ(h.take_kept(200), p);
+  EXPECT_EQ(h.take_kept(200), nullptr) << "it is taken";
+  heap::deallocate(p, &h);
+}
+
+TEST(kept_block, gives_way_to_one_of_another_size) {
+  heap &h = fresh_heap();
+  void *const p = h.allocate(200), *const q = h.allocate(400), *const same = h.allocate(400);
+  h.keep(p, 200);
+  h.keep(q, 400);
+  EXPECT_EQ(h.take_kept(200), nullptr);
+  EXPECT_EQ(h.allocate(200), p) << "it is free";
+  h.keep(same, 400);
+  EXPECT_EQ(h.take_kept(400), q) << "of two of a size the first one stays";
+  EXPECT_EQ(h.allocate(400), same);
+  for (void *b : {p, q, same})
+    heap::deallocate(b, &h);
+}
+
+TEST(kept_block, counts_as_live_and_goes_home_when_its_keeper_sleeps) {
+  heap &owner = fresh_heap(), &keeper = fresh_heap();
+  const std::int64_t before = live_bytes();
+  void *const p = owner.allocate(320);
+  owner.flush_accounting();
+  keeper.keep(p, 320);
+  keeper.flush_accounting();
+  EXPECT_EQ(live_bytes(), before + 320);
+  keeper.flush_remote();
+  keeper.flush_accounting();
+  EXPECT_EQ(live_bytes(), before);
+  EXPECT_EQ(keeper.take_kept(320), nullptr);
+  bool back = false;
+  for (int i = 0; i < 64 && !back; ++i)
+    back = owner.allocate(320) == p;
+  EXPECT_TRUE(back);
+}
+
+#endif
+
 /// Each thread allocates from its own heap, hands the blocks to the next thread, and frees those of the one before.
 TEST(slab, threads_that_free_each_others_blocks_lose_and_share_none) {
   constexpr int threads = 4, blocks_each = 20'000, window = 256;
@@ -283,6 +331,11 @@ void use_malloc_for_everything() {
     fine = fine && reinterpret_cast<std::uintptr_t>(blocks[i].at) % 64 == 0 && intact(blocks[i]);
     heap *mine[] = {&h, &other, nullptr};
     heap::deallocate(blocks[i].at, mine[i % 3]);
+  }
+  for (int i = 0; i < 2; ++i) { // memory checkers see each block's life: none is kept
+    h.keep(h.allocate(200), 200);
+    fine = fine && h.take_kept(200) == nullptr;
+    h.flush_remote();
   }
   h.flush_accounting();
   other.flush_accounting();
