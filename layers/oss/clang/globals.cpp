@@ -176,15 +176,15 @@ class declaration_reader {
     bool first = true;
     for (auto begin = m_words.begin(); begin != m_words.end(); first = false) {
       const auto comma = std::find_if(begin, m_words.end(),
-                                      [](const word &w) { return w.kind == tok::comma; });
+                                      [](const word &each) { return each.kind == tok::comma; });
       take_name({begin, comma}, first);
       begin = comma == m_words.end() ? comma : comma + 1;
     }
   }
   void take_name(std::vector<word> one, bool has_type) {
-    const auto behind = std::ranges::find_if(one, [](const word &w) {
-      return w.text == "=" || w.kind == tok::l_square || w.kind == tok::l_brace ||
-             w.kind == tok::l_paren;
+    const auto behind = std::ranges::find_if(one, [](const word &each) {
+      return each.text == "=" || each.kind == tok::l_square || each.kind == tok::l_brace ||
+             each.kind == tok::l_paren;
     });
     if (behind != one.end() && behind->kind == tok::l_paren) {
       // `int (*p)(int)` is a variable, and what begins with a literal; else it is a function.
