@@ -33,9 +33,9 @@ bool os_futex_wait_either(std::atomic<std::uint32_t> &word, std::uint32_t expect
                           std::int64_t deadline_ns, const shared_word &other) noexcept;
 /// Wakes the threads of all processes that sleep on a shared word.
 void os_futex_wake_shared(const std::uint32_t *word) noexcept;
-// Libraries of layers replace sched_yield(), usleep() and nanosleep(), and run something else there on the
-// caller's kernel thread. A caller that holds a lock of Weft must not be left, so Weft yields and
-// sleeps by these.
+// Libraries of layers replace sched_yield(), usleep() and nanosleep(): a lightweight thread lets others run
+// there on its kernel thread. What a spin waits for may need that, so os_yield() is sched_yield(). A
+// caller that holds a mutex of Weft must not be left: it sleeps by os_sleep(), which is the kernel's.
 void os_yield() noexcept;
 /// Sleeps for a time, or less if a signal comes.
 void os_sleep(std::int64_t ns) noexcept;

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -95,11 +96,7 @@ void os_futex_wake_shared(const std::uint32_t *word) noexcept {
   errno = saved;
 }
 
-void os_yield() noexcept {
-  const int saved = errno;
-  syscall(SYS_sched_yield);
-  errno = saved;
-}
+void os_yield() noexcept { sched_yield(); }
 
 void os_sleep(std::int64_t ns) noexcept {
   const int saved = errno;

@@ -88,14 +88,14 @@ class stealing final : public policy {
   }
 
   runnable *get_shared_first(unsigned id) override {
-    if (runnable *r = m_outside.get())
-      return r;
     home &h = at(id);
-    if (--h.until_steal == 0) {
+    if (--h.until_steal == 0) { // before the rest: work that yields all the time is outside
       h.until_steal = k_steal_every;
       if (runnable *r = steal(h))
         return r;
     }
+    if (runnable *r = m_outside.get())
+      return r;
     return get(id);
   }
 

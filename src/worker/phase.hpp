@@ -22,8 +22,9 @@ extern std::atomic<phase> g_phase;
 inline const layer::carrier_calls *take_start_lock() noexcept {
   pthread_mutex_lock(&g_start_mutex);
   const layer::carrier_calls *const calls = carrier();
-  if (calls)
-    calls->keep_kernel_thread(1);
+  if (!calls || !calls->keep_kernel_thread)
+    return nullptr;
+  calls->keep_kernel_thread(1);
   return calls;
 }
 inline void give_back_start_lock(const layer::carrier_calls *calls) noexcept {

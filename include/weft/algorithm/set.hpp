@@ -112,7 +112,7 @@ bool includes(const P &policy, It first, It last, It2 second, It2 second_end, Co
       struct tag {};
       if (m < 2 || detail::stays_in_order<tag>(policy, n + m))
         return detail::remembered<tag>(policy, n + m, serial);
-      const detail::shared_call timed(detail::site_of<tag>, n + m);
+      detail::shared_call timed(detail::site_of<tag>, n + m);
       return detail::with_errors(policy.control(), [&] {
         const auto bounds = detail::cut_sorted(policy.control(), second, m, first, n, comp);
         std::atomic<bool> all{true};
@@ -124,6 +124,8 @@ bool includes(const P &policy, It first, It last, It2 second, It2 second_end, Co
                              detail::at(second, bounds[i + 1].first), std::ref(comp)))
             all.store(false, std::memory_order_relaxed);
         });
+        if (!all.load(std::memory_order_relaxed))
+          timed.ends_early();
         return all.load(std::memory_order_relaxed);
       });
     } else {

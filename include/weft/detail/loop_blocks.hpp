@@ -84,7 +84,7 @@ inline constexpr unsigned k_sample = 8;
 [[nodiscard]] constexpr double blend_calls(double known, double seen) noexcept {
   return known <= 0 ? seen : seen < known ? (known + seen) / 2 : known + (seen - known) / 4;
 }
-/// Returns the most work that may be in a shared call that took `ns`: workers come after a wake-up.
+/// Returns about the most work in a shared call that took `ns`: workers come after a mean wake-up.
 [[nodiscard]] constexpr double most_work(double ns, double wake_ns, double workers) noexcept {
   return ns + std::max(ns - wake_ns, 0.0) * (workers - 1);
 }

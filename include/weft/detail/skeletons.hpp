@@ -598,19 +598,25 @@ void timed_call(loop_site &site, double work, F &&f) {
   remember(site, loop_clock() - begin, work);
 }
 
-/// Times a call that is shared because of what its site remembers.
+/// Times a call that is shared because of what its site remembers, unless an exception ends it.
 class shared_call {
  public:
   shared_call(loop_site &site, std::uint64_t work) noexcept
       : m_site(site), m_begin(loop_clock()), m_work(static_cast<double>(work)) {}
-  ~shared_call() { remember_shared(m_site, loop_clock() - m_begin, m_work); }
+  ~shared_call() {
+    if (std::uncaught_exceptions() == m_exceptions)
+      remember_shared(m_site, loop_clock() - m_begin, m_work);
+  }
   shared_call(const shared_call &) = delete;
   shared_call &operator=(const shared_call &) = delete;
+  /// Says that the call left work undone, so that its time tells nothing.
+  void ends_early() noexcept { m_work = 0; }
 
  private:
   loop_site &m_site;
   std::uint64_t m_begin;
   double m_work;
+  int m_exceptions = std::uncaught_exceptions();
 };
 
 /// Sorts [first, first + n) by leaf(begin, end, comp), and merges.

@@ -105,6 +105,22 @@ TEST(shared_calls, lower_what_a_site_remembers_and_never_raise_it) {
   EXPECT_EQ(ns.load(std::memory_order_relaxed), 1e-5F) << "of no element nothing is known";
 }
 
+TEST(shared_calls, that_leave_work_undone_tell_nothing) {
+  std::atomic<float> &ns = weft::detail::site_of<shared_site>.ns;
+  ns.store(1e9, std::memory_order_relaxed);
+  try {
+    const weft::detail::shared_call timed(weft::detail::site_of<shared_site>, 1000);
+    throw std::runtime_error("an element");
+  } catch (const std::runtime_error &) {
+  }
+  EXPECT_EQ(ns.load(std::memory_order_relaxed), 1e9F);
+  {
+    weft::detail::shared_call timed(weft::detail::site_of<shared_site>, 1000);
+    timed.ends_early();
+  }
+  EXPECT_EQ(ns.load(std::memory_order_relaxed), 1e9F);
+}
+
 TEST(scans, end_at_the_first_exception_whatever_the_policy) {
   namespace ex = weft::execution;
   std::vector<int> v(20'000, 1), out(v.size());

@@ -297,6 +297,22 @@ TEST(stealing, takes_work_of_another_thread_now_and_then_when_asked_for_shared_w
   EXPECT_EQ(asked, 2 * 16) << "seldom: a steal takes cache lines of its victim";
 }
 
+// As above, while a task yields all the time.
+TEST(stealing, takes_work_of_another_thread_while_yielded_work_comes_back) {
+  bench b({"", policy_kind::stealing});
+  b.add(0, 1, 5);
+  runnable *yielder = &b.family.child();
+  b.policy->add(yielder, 0, origin::yielded);
+  bool found = false;
+  for (int i = 0; i < 100 && !found; ++i) {
+    runnable *const next = b.policy->get_shared_first(0);
+    found = next != yielder;
+    if (!found)
+      b.policy->add(yielder, 0, origin::yielded);
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(central, is_first_in_first_out_over_all_workers) {
   bench b({"", policy_kind::central});
   for (unsigned i = 0; i < 8; ++i)
