@@ -72,7 +72,9 @@ contains
       call MPI_MRECV(got, 4, MPI_INTEGER, handle, status, error)
       call look(all_are(got, [11, 12, 13, 14]) .and. handle == MPI_MESSAGE_NULL .and. status(MPI_SOURCE) == 1, 'mrecv')
     case ('iprobe')
-      flag = .false.
+      status = 77 ! a probe that finds nothing leaves it
+      call MPI_IPROBE(1, 99, comm, flag, status, error)
+      call look(.not. flag .and. all(status == 77), name)
       do while (.not. flag)
         call MPI_IPROBE(1, 5, comm, flag, status, error)
         !$omp taskyield

@@ -60,8 +60,10 @@ class WeftBackend(ParallelBackendBase):
         try:
             return out.result()
         except BaseException as error:
-            lines = traceback.format_tb(error.__traceback__)
-            error.add_note("It was raised in a call of Parallel:\n" + "".join(lines).rstrip())
+            # Not what reaches the thread that waits here, as a KeyboardInterrupt or the end of a cancelled call.
+            if out.done() and not out.cancelled() and out.exception() is error:
+                lines = traceback.format_tb(error.__traceback__)
+                error.add_note("It was raised in a call of Parallel:\n" + "".join(lines).rstrip())
             raise
 
     def get_nested_backend(self):

@@ -46,7 +46,10 @@ void *buffer_of(void *given) noexcept {
 class status_out {
  public:
   explicit status_out(void *to) noexcept
-      : m_to(to == &mpi_fortran_status_ignore_ ? nullptr : static_cast<integer *>(to)) {}
+      : m_to(to == &mpi_fortran_status_ignore_ ? nullptr : static_cast<integer *>(to)) {
+    if (m_to) // a probe that finds nothing leaves it as it is
+      PMPI_Status_f2c(m_to, &m_status);
+  }
   [[nodiscard]] MPI_Status *c() noexcept { return m_to ? &m_status : MPI_STATUS_IGNORE; }
   void give(int error) const noexcept {
     if (m_to && error == MPI_SUCCESS)
