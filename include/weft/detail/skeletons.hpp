@@ -243,6 +243,27 @@ inline pieces cut(const loop_control &control, std::uint64_t size, std::uint64_t
 }
 inline constexpr std::uint64_t k_least_piece = 1024;
 
+/// Times a call that is shared because of what its site remembers, unless an exception ends it.
+class shared_call {
+ public:
+  shared_call(loop_site &site, std::uint64_t work) noexcept
+      : m_site(site), m_begin(loop_clock()), m_work(static_cast<double>(work)) {}
+  ~shared_call() {
+    if (std::uncaught_exceptions() == m_exceptions)
+      remember_shared(m_site, loop_clock() - m_begin, m_work);
+  }
+  shared_call(const shared_call &) = delete;
+  shared_call &operator=(const shared_call &) = delete;
+  /// Says that the call left work undone, so that its time tells nothing.
+  void ends_early() noexcept { m_work = 0; }
+
+ private:
+  loop_site &m_site;
+  std::uint64_t m_begin;
+  double m_work;
+  int m_exceptions = std::uncaught_exceptions();
+};
+
 // ---- scan ------------------------------------------------------------------------------------------
 
 /// Shares the pieces of a scan: one participant scans from the front on, the others reduce from the
@@ -300,8 +321,7 @@ class scan_front {
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
 /// write() and serial() take that. The first exception ends the scan, whatever the policy. The blocks
-/// of the caller that is alone are timed, and the pieces that are scanned from the front: a first call
-/// that was slow would otherwise have all later ones shared.
+/// of the caller that is alone are timed; a shared call bounds what the site remembers.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
 void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
                        Serial serial, Make make, Write write, Combine combine) {
@@ -325,20 +345,13 @@ void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::opt
   const auto count_of_piece = [&](std::uint64_t i) { return p.bound(i + 1) - p.bound(i); };
   std::vector<std::optional<T>> before(p.count);
   scan_front front(p.count, participants);
-  std::uint64_t took_ns = 0, timed = 0; // of the one participant that scans
+  const shared_call timed(site_of<Tag>, chooses ? size : 0);
   for_pieces(control, participants, [&](std::uint64_t me) {
     front.take_part(
         me,
-        [&](std::uint64_t i) {
-          const std::uint64_t begin = loop_clock();
-          serial(first_of(i), count_of_piece(i));
-          took_ns += loop_clock() - begin;
-          timed += count_of_piece(i);
-        },
+        [&](std::uint64_t i) { serial(first_of(i), count_of_piece(i)); },
         [&](std::uint64_t i) { before[i].emplace(make(first_of(i), count_of_piece(i))); });
   });
-  if (chooses)
-    remember(site_of<Tag>, took_ns, static_cast<double>(timed));
   const std::uint64_t scanned = front.scanned(), left = p.count - scanned;
   with_errors(control, [&] {
     for (std::uint64_t i = scanned; i < p.count;
@@ -597,27 +610,6 @@ void timed_call(loop_site &site, double work, F &&f) {
   f();
   remember(site, loop_clock() - begin, work);
 }
-
-/// Times a call that is shared because of what its site remembers, unless an exception ends it.
-class shared_call {
- public:
-  shared_call(loop_site &site, std::uint64_t work) noexcept
-      : m_site(site), m_begin(loop_clock()), m_work(static_cast<double>(work)) {}
-  ~shared_call() {
-    if (std::uncaught_exceptions() == m_exceptions)
-      remember_shared(m_site, loop_clock() - m_begin, m_work);
-  }
-  shared_call(const shared_call &) = delete;
-  shared_call &operator=(const shared_call &) = delete;
-  /// Says that the call left work undone, so that its time tells nothing.
-  void ends_early() noexcept { m_work = 0; }
-
- private:
-  loop_site &m_site;
-  std::uint64_t m_begin;
-  double m_work;
-  int m_exceptions = std::uncaught_exceptions();
-};
 
 /// Sorts [first, first + n) by leaf(begin, end, comp), and merges.
 template <class Tag, class It, class Compare, class Leaf>
