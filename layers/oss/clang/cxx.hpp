@@ -20,7 +20,7 @@ void write_function(writer &code, const pragma &parsed, const function_head &hea
                     const tokens &declaration);
 
 /// Returns whether a name is that of a global or static variable that may change. By the name alone: a local variable
-/// may hide it, and is copied likewise.
+/// may hide it, and is copied likewise, but for a constant.
 bool names_global_variable(const clang::Token &token);
 
 /// Returns whether a name is that of a global or static pointer, in the same way.

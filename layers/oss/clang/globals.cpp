@@ -5,8 +5,11 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <climits>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft_oss {
@@ -15,13 +18,15 @@ using namespace clang;
 
 namespace {
 
-/// Reads a file by its tokens. A declaration is what lies between the ends of others: its words, without what is in its brackets.
+/// Reads a file by its tokens. A declaration is what lies between the ends of others: its words, without what is in its brackets, and without attributes.
 class declaration_reader {
  public:
+  using declared = file_variables::declared;
+
   declaration_reader(const LangOptions &language, llvm::StringRef text)
       : m_raw(SourceLocation(), language, text.begin(), text.begin(), text.end()) {}
 
-  std::set<std::string> run() {
+  std::multimap<std::string, declared> run() {
     for (word now; next(now);) {
       switch (now.kind) {
       case tok::l_brace:
@@ -34,23 +39,23 @@ class declaration_reader {
         end();
         break;
       case tok::l_paren:
-        m_words.push_back(now);
-        m_words.back().first = skip(tok::l_paren, tok::r_paren);
+        read_parenthesis(now);
         break;
       case tok::l_square:
-        m_words.push_back(now);
-        skip(tok::l_square, tok::r_square);
+        if (skip(tok::l_square, tok::r_square).first != tok::l_square) // else an attribute
+          m_words.push_back(now);
         break;
-      case tok::less: // of template arguments, but in what a variable begins with
-        m_words.push_back(now);
-        if (!has("=") && m_words.size() > 1 && m_words[m_words.size() - 2].kind == tok::raw_identifier)
+      case tok::less:
+        if (may_have_arguments())
           skip_arguments();
+        else
+          m_words.push_back(now);
         break;
       default:
         m_words.push_back(now);
       }
     }
-    return std::move(m_names);
+    return std::move(m_all);
   }
 
  private:
@@ -58,10 +63,15 @@ class declaration_reader {
     tok::TokenKind kind = tok::unknown;
     std::string text;
     tok::TokenKind first = tok::unknown; ///< of what is in a parenthesis
+    std::string name{};                  ///< the first one in a parenthesis
   };
 
   /// Reads a token that is no directive and of no header of the system.
   bool next(word &now) {
+    if (m_again) {
+      now = *std::exchange(m_again, std::nullopt);
+      return true;
+    }
     for (Token token;;) {
       m_raw.LexFromRawLexer(token);
       if (token.is(tok::eof))
@@ -95,24 +105,48 @@ class declaration_reader {
     if (is_marker)
       m_of_system = of_system;
   }
-  /// Reads to the bracket that closes; returns the kind of the first token inside.
-  tok::TokenKind skip(tok::TokenKind opens, tok::TokenKind closes) {
-    tok::TokenKind first = tok::unknown;
+  /// Reads to the bracket that closes; returns the kind of the first token inside, and the first name.
+  word skip(tok::TokenKind opens, tok::TokenKind closes) {
+    word inside;
     int depth = 1;
     for (word now; depth > 0 && next(now);) {
-      if (first == tok::unknown)
-        first = now.kind;
+      if (inside.first == tok::unknown)
+        inside.first = now.kind;
+      if (inside.name.empty())
+        inside.name = now.text;
       depth += now.kind == opens ? 1 : now.kind == closes ? -1 : 0;
-      if (depth == 1 && opens == tok::l_paren && now.kind == tok::raw_identifier)
-        m_in_parenthesis = now.text;
     }
-    return first;
+    return inside;
+  }
+  /// Reads a parenthesis. That of an attribute is left out with its name, and that of `decltype` belongs to the type.
+  void read_parenthesis(word now) {
+    const word inside = skip(tok::l_paren, tok::r_paren);
+    const std::string in_front = m_words.empty() ? std::string() : m_words.back().text;
+    if (in_front == "alignas" || in_front == "__attribute__") {
+      m_words.pop_back();
+    } else if (in_front != "decltype" && in_front != "__typeof__") {
+      now.first = inside.first;
+      now.name = inside.name;
+      m_words.push_back(std::move(now));
+    }
+  }
+  /// Returns whether a `<` is in front of template arguments. In what a variable begins with, in statements and behind
+  /// `operator` it may be a comparison, which has no end.
+  [[nodiscard]] bool may_have_arguments() const {
+    return is_global() && !m_words.empty() && m_words.back().kind == tok::raw_identifier &&
+           !has_any({"=", "operator"});
   }
   void skip_arguments() {
     int depth = 1;
     for (word now; depth > 0 && next(now);) {
       if (now.kind == tok::l_paren)
         skip(tok::l_paren, tok::r_paren);
+      else if (now.kind == tok::l_brace)
+        skip(tok::l_brace, tok::r_brace);
+      else if (now.kind == tok::semi || now.kind == tok::r_brace) { // it is a comparison
+        m_again = now;
+        return;
+      }
       depth += now.kind == tok::less             ? 1
                : now.kind == tok::greater        ? -1
                : now.kind == tok::greatergreater ? -2
@@ -137,37 +171,44 @@ class declaration_reader {
     if (!initializes && (has("namespace") || (has("extern") && m_words.back().kind == tok::string_literal))) {
       enter(true);
     } else if (!initializes && !takes && has_any({"class", "struct", "union", "enum"})) {
-      m_open.push_back({false, std::move(m_words)}); // the declaration goes on behind the body: struct { } name;
+      m_open.push_back({false, std::move(m_words), {}}); // the declaration goes on behind the body: struct { } name;
       m_words.clear();
-    } else if (m_words.empty() || (takes && !initializes) || !may_be_variable()) {
-      enter(false); // a function, a statement
+    } else if (!may_have_names() || m_words.empty() || (takes && !initializes) ||
+               (initializes && !is_global()) || m_words.back().kind == tok::l_brace) { // behind `: member{}`
+      end();
+      enter(false); // a function, a statement, a local constant, which may be a lambda
     } else {
       skip(tok::l_brace, tok::r_brace);
       m_words.push_back({tok::l_brace, {}, tok::unknown});
     }
   }
   void enter(bool is_namespace) {
-    m_open.push_back({is_namespace, {}});
+    m_open.push_back({is_namespace, {}, {}});
     m_words.clear();
   }
   void close() {
     m_words.clear();
     if (m_open.empty())
       return;
+    for (const auto &known : m_open.back().variables)
+      known->second.end = place();
     m_words = std::move(m_open.back().words);
     m_open.pop_back();
     if (!m_words.empty())
       m_words.push_back({tok::r_brace, {}, tok::unknown}); // the type
   }
 
-  /// Returns whether the declaration may be one of global or static variables.
-  [[nodiscard]] bool may_be_variable() const {
-    return (in_namespace() || has_any({"static", "extern", "thread_local"})) &&
+  [[nodiscard]] bool is_global() const {
+    return in_namespace() || has_any({"static", "extern", "thread_local"});
+  }
+  /// Returns whether the declaration may be one of global or static variables, or of constants.
+  [[nodiscard]] bool may_have_names() const {
+    return (is_global() || has_any({"const", "constexpr"})) &&
            !has_any({"using", "typedef", "template", "friend", "operator", "namespace", "concept",
-                     "static_assert", "constexpr", "asm"});
+                     "static_assert", "asm"});
   }
   void end() {
-    if (may_be_variable())
+    if (may_have_names())
       take_names();
     m_words.clear();
   }
@@ -187,10 +228,10 @@ class declaration_reader {
              each.kind == tok::l_paren;
     });
     if (behind != one.end() && behind->kind == tok::l_paren) {
-      // `int (*p)(int)` is a variable, and what begins with a literal; else it is a function.
+      // `int (*p)(int)` is a variable, and what begins with a literal or a sign; else it is a function.
       if (behind->first == tok::star || behind->first == tok::amp)
-        m_names.insert(m_in_parenthesis);
-      if (!is_literal(behind->first))
+        add(behind->name, false);
+      if (!begins_value(behind->first))
         return;
     }
     one.erase(behind, one.end());
@@ -212,30 +253,53 @@ class declaration_reader {
         star == one.rend() ? m_const_type
                            : std::any_of(star.base(), one.end(),
                                          [](const word &w) { return w.text == "const"; });
-    if (!is_const)
-      m_names.insert(one.back().text);
+    add(one.back().text, is_const || has("constexpr"));
   }
-  [[nodiscard]] static bool is_literal(tok::TokenKind kind) {
-    return kind == tok::numeric_constant || kind == tok::char_constant || kind == tok::string_literal;
+  [[nodiscard]] static bool begins_value(tok::TokenKind kind) {
+    return kind == tok::numeric_constant || kind == tok::char_constant || kind == tok::string_literal ||
+           kind == tok::minus || kind == tok::plus;
+  }
+  void add(const std::string &name, bool is_constant) {
+    if (!is_constant && !is_global())
+      return;
+    const auto known = m_all.emplace(name, declared{is_constant, place(), UINT_MAX});
+    if (!m_open.empty())
+      m_open.back().variables.push_back(known);
+  }
+  [[nodiscard]] unsigned place() const {
+    return static_cast<unsigned>(m_raw.getBufferLocation() - m_raw.getBuffer().begin());
   }
 
   struct opened {
     bool is_namespace;
     std::vector<word> words; ///< of the declaration that goes on
+    std::vector<std::multimap<std::string, declared>::iterator> variables;
   };
   Lexer m_raw;
-  std::set<std::string> m_names;
+  std::optional<word> m_again; ///< the next token, which was read before
+  std::multimap<std::string, declared> m_all;
   std::vector<word> m_words;
   std::vector<opened> m_open;
-  std::string m_in_parenthesis; ///< the last word of the last one
   bool m_of_system = false, m_const_type = false;
 };
 
 } // namespace
 
-std::set<std::string> global_variables(const Preprocessor &pp) {
-  const SourceManager &sources = pp.getSourceManager();
-  return declaration_reader(pp.getLangOpts(), sources.getBufferData(sources.getMainFileID())).run();
+file_variables::file_variables(const Preprocessor &pp) : m_sources(pp.getSourceManager()) {
+  m_all = declaration_reader(pp.getLangOpts(), m_sources.getBufferData(m_sources.getMainFileID())).run();
+}
+
+bool file_variables::has(const Token &name) const {
+  const unsigned here = m_sources.getDecomposedExpansionLoc(name.getLocation()).second;
+  bool may_change = false;
+  const declared *nearest = nullptr;
+  const auto [first, last] = m_all.equal_range(name.getIdentifierInfo()->getName().str());
+  for (auto known = first; known != last; ++known) {
+    may_change |= !known->second.is_constant;
+    if (known->second.begin <= here && here < known->second.end)
+      nearest = &known->second;
+  }
+  return nearest ? !nearest->is_constant : may_change;
 }
 
 } // namespace weft_oss

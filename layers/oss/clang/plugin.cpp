@@ -10,6 +10,7 @@
 #include <clang/Frontend/FrontendPluginRegistry.h>
 #include <clang/Lex/Pragma.h>
 #include <clang/Sema/IdentifierResolver.h>
+#include <clang/Sema/Scope.h>
 #include <clang/Sema/Sema.h>
 
 #include <algorithm>
@@ -301,9 +302,13 @@ bool names_global(const Token &token, Is is_one) {
     const auto *const variable = llvm::dyn_cast<VarDecl>(found->getUnderlyingDecl());
     return variable && variable->hasGlobalStorage() && is_one(*variable);
   };
-  for (auto i = sema.IdResolver.begin(name); i != sema.IdResolver.end(); ++i)
+  for (auto i = sema.IdResolver.begin(name); i != sema.IdResolver.end(); ++i) {
     if (is(*i))
       return true;
+    const auto *const local = llvm::dyn_cast<VarDecl>(*i);
+    if (local && !local->hasGlobalStorage() && (local->isConstexpr() || local->getType().isConstQualified()))
+      return false; // it hides the others, and its copy would be no constant
+  }
   for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
     if (llvm::isa<NamespaceDecl>(in) || in->isRecord())
       for (const NamedDecl *found : in->lookup(name))
@@ -313,20 +318,23 @@ bool names_global(const Token &token, Is is_one) {
     return false;
   // Namespaces that are looked through: those without a name, which the scopes around have forgotten, and those of `using namespace`.
   std::vector<const DeclContext *> seen;
-  const auto look_through = [&](const auto &self, const DeclContext *in) -> bool {
-    for (const UsingDirectiveDecl *directive : in->using_directives()) {
+  const auto look_through = [&](const auto &self, const auto &directives) -> bool {
+    for (const UsingDirectiveDecl *directive : directives) {
       const NamespaceDecl *const other = directive->getNominatedNamespace();
       if (std::ranges::find(seen, other) != seen.end())
         continue;
       seen.push_back(other);
       const auto all = other->lookup(name);
-      if (std::any_of(all.begin(), all.end(), is) || self(self, other))
+      if (std::any_of(all.begin(), all.end(), is) || self(self, other->using_directives()))
         return true;
     }
     return false;
   };
   for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
-    if (in->isFileContext() && look_through(look_through, in))
+    if (in->isFileContext() && look_through(look_through, in->using_directives()))
+      return true;
+  for (Scope *in = sema.getCurScope(); in; in = in->getParent()) // those of a block are known here alone
+    if (look_through(look_through, in->using_directives()))
       return true;
   return false;
 }
@@ -350,8 +358,8 @@ void end_parsing() { g_sema = nullptr; }
 
 bool names_global_variable(const Token &token) {
   if (!g_sema && g_preprocessor) {
-    static const std::set<std::string> names = global_variables(*g_preprocessor);
-    return names.contains(token.getIdentifierInfo()->getName().str());
+    static const file_variables all(*g_preprocessor);
+    return all.has(token);
   }
   return names_global(token, [](const VarDecl &variable) {
     return !variable.isConstexpr() &&
