@@ -45,32 +45,38 @@ struct criteria {
     return all;
   }
   /// Returns the cost that is furthest beyond its bound, as a part of that bound; 0 without bounds.
+  /// `margin`: by which part each term may exceed its bounds; empty: by none.
   [[nodiscard]] double worst(const std::vector<double> &costs,
-                             const std::vector<double> &of_default) const noexcept {
+                             const std::vector<double> &of_default,
+                             const std::vector<double> &margin = {}) const noexcept {
     double most = 0;
-    for (const cost_bound &one : bounds)
-      most = std::max(most, (one.of_default ? of_default : costs)[one.term] / one.most);
+    for (const cost_bound &one : bounds) {
+      const double allowed = one.most * (1 + (margin.empty() ? 0 : margin[one.term]));
+      most = std::max(most, (one.of_default ? of_default : costs)[one.term] / allowed);
+    }
     return most;
   }
   /// Returns the rank of a point, of its costs and of these as parts of the default's.
-  [[nodiscard]] double rank(const std::vector<double> &costs,
-                            const std::vector<double> &of_default) const noexcept {
-    const double beyond = worst(costs, of_default);
-    return beyond > 1 ? k_beyond * beyond : product(of_default);
+  [[nodiscard]] double rank(const std::vector<double> &costs, const std::vector<double> &of_default,
+                            const std::vector<double> &margin = {}) const noexcept {
+    return keeps_bounds(costs, of_default, margin) ? product(of_default)
+                                                   : k_beyond * worst(costs, of_default);
   }
   [[nodiscard]] bool keeps_bounds(const std::vector<double> &costs,
-                                  const std::vector<double> &of_default) const noexcept {
-    return worst(costs, of_default) <= 1;
+                                  const std::vector<double> &of_default,
+                                  const std::vector<double> &margin = {}) const noexcept {
+    return worst(costs, of_default, margin) <= 1;
   }
 
   /// Is more than any product of a point that is worth having.
   static constexpr double k_beyond = 1e30;
 };
 
+inline constexpr double k_most_part = 1e9;
+
 /// Returns `cost` as a part of `other`. Two costs of nothing are equal.
 [[nodiscard]] inline double part_of(double cost, double other) noexcept {
-  constexpr double k_most = 1e9;
-  return other > 0 ? std::min(cost / other, k_most) : cost > 0 ? k_most : 1;
+  return other > 0 ? std::min(cost / other, k_most_part) : cost > 0 ? k_most_part : 1;
 }
 
 /// Is a point and its costs, as parts of the default's.

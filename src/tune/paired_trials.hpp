@@ -21,6 +21,8 @@
 //
 // Several costs are judged by criteria.hpp. Where bounds depend on the default, a search that begins
 // again begins at the default; and where there are bounds, points of other phases are searched anew.
+// A point that was found within its bounds stays there until it exceeds one by more than windows
+// differ; then the default comes back, and a search follows.
 //
 // What trials lose against the present point is at most a share of the run time (2 %): a trial waits
 // until there is room for one that takes twice as long.
@@ -58,6 +60,7 @@ enum class tuning_event {
   settled, ///< the search is over, and the best point has won against the default
   kept_default, ///< the search is over, and no point was better than the default
   reverted, ///< the point has lost against the default, which is the present point again
+  passed_bound, ///< the same, because the point was within its bounds, and is no more
   returned, ///< the program has changed, and a point that was good before has won
   restarted, ///< the program has changed: the search begins again
   gave_up ///< windows have no cost: the default is the present point, for good
@@ -80,7 +83,9 @@ class paired_trials {
                 criteria by = {})
       : m_space(std::move(space)), m_default(std::move(first)), m_present(m_default),
         m_point(m_default), m_make(make), m_context(context), m_limits(limits),
-        m_by(std::move(by)), m_remembered(std::move(remembered)), m_scale(m_by.terms(), 1.0) {
+        m_by(std::move(by)), m_remembered(std::move(remembered)), m_scale(m_by.terms(), 1.0),
+        m_first_costs(m_by.terms(), 0.0), m_noise_of(m_by.terms(), 0.0),
+        m_margin(m_by.terms(), m_limits.loss) {
     m_search = m_make(m_space, m_default, m_context);
     note_tried(m_default, m_scale);
   }
@@ -105,10 +110,8 @@ class paired_trials {
   [[nodiscard]] double lost_ns() const noexcept { return m_lost_ns; }
   /// Returns the cost of the last candidate as a part of that of the default.
   [[nodiscard]] double last_ratio() const noexcept { return m_last_ratio; }
-  /// Says whether the present point keeps the bounds, by its last window.
-  [[nodiscard]] bool keeps_bounds() const noexcept {
-    return m_before.empty() || m_by.keeps_bounds(m_before, m_scale);
-  }
+  /// Says whether the present point kept the bounds when it was judged last.
+  [[nodiscard]] bool keeps_bounds() const noexcept { return m_keeps_bounds; }
   /// Returns the points of this search that no other one beats, if there are several terms.
   [[nodiscard]] const std::vector<judged_point> &non_dominated() const noexcept {
     return m_front.all();
@@ -144,6 +147,7 @@ class paired_trials {
     const std::vector<double> before = std::exchange(m_before, std::move(costs));
     if (m_phase == phase::after) {
       m_phase = phase::before;
+      note_first();
       const tuning_event then = after_pair(before, m_before);
       if (!is_settled() && may_try && choose_candidate())
         begin_window();
@@ -151,6 +155,7 @@ class paired_trials {
     }
     if (const tuning_event changed = look_for_change(cost); changed != tuning_event::none)
       return changed;
+    note_first();
     if (may_try && choose_candidate())
       begin_window();
     return m_ended_without_trial ? end_at_default() : tuning_event::none;
@@ -281,7 +286,36 @@ class paired_trials {
     double ratio; ///< of the ranks
     std::vector<double> costs, of_default; ///< of the candidate; empty: it had no usable window
     std::vector<double> present_of_default;
+    bool present_keeps = true; ///< its bounds, by these windows
   };
+
+  /// Counts the last window among those of the point that this search has begun at.
+  void note_first() {
+    if (!m_is_at_first || (m_job != job::search && m_job != job::remembered))
+      return;
+    ++m_first_windows;
+    for (std::size_t i = 0; i < m_by.terms(); ++i)
+      m_first_costs[i] += (m_before[i] - m_first_costs[i]) / m_first_windows;
+    m_keeps_bounds = m_by.keeps_bounds(m_first_costs, m_scale);
+  }
+  /// Notes by how much two windows of the present point differ.
+  void note_noise(const std::vector<double> &before, const std::vector<double> &after) {
+    m_noted = std::min(m_noted + 1, 8);
+    for (std::size_t i = 0; i < m_by.terms(); ++i) {
+      const double drift = std::max(part_of(before[i], after[i]), part_of(after[i], before[i]));
+      if (drift <= k_drift)
+        m_noise_of[i] += (drift - 1 - m_noise_of[i]) / m_noted;
+      m_margin[i] = std::max(m_limits.loss, 3 * m_noise_of[i]);
+    }
+  }
+  /// Returns the candidate's cost as a part of the default's: along the way from the point at which the
+  /// search has begun, or, where that leads over a cost of nothing, by what that point has cost.
+  [[nodiscard]] double part_of_default(std::size_t term, double present) const noexcept {
+    const double scale = m_scale[term];
+    if (present > 0 && scale > 0 && scale < k_most_part)
+      return part_of(m_tried[term], present) * scale;
+    return part_of(m_tried[term], m_first_costs[term]);
+  }
 
   /// Compares the candidate's window with those around it. When the default is compared with a point
   /// that was found, it costs 1 by definition, and the present point's costs follow.
@@ -292,13 +326,15 @@ class paired_trials {
     compared seen{0, m_tried, {}, m_scale};
     for (std::size_t i = 0; i < m_by.terms(); ++i) {
       present.push_back((before[i] + after[i]) / 2);
-      const double part = part_of(m_tried[i], present[i]);
       if (is_default)
         seen.present_of_default[i] = part_of(present[i], m_tried[i]);
-      seen.of_default.push_back(is_default ? 1 : part * m_scale[i]);
+      seen.of_default.push_back(is_default ? 1 : part_of_default(i, present[i]));
     }
-    seen.ratio =
-        m_by.rank(m_tried, seen.of_default) / m_by.rank(present, seen.present_of_default);
+    const std::vector<double> margin =
+        is_default && m_keeps_bounds ? m_margin : std::vector<double>{};
+    seen.present_keeps = m_by.keeps_bounds(present, seen.present_of_default, margin);
+    seen.ratio = m_by.rank(m_tried, seen.of_default) /
+                 m_by.rank(present, seen.present_of_default, margin);
     return seen;
   }
 
@@ -310,6 +346,7 @@ class paired_trials {
         return tuning_event::none; // measured again
     } else {
       m_noise += (drift - 1 - m_noise) / 8;
+      note_noise(before, after);
     }
     compared seen = compare(before, after);
     if (seen.ratio > k_drift && m_preempted++ == 0)
@@ -351,32 +388,38 @@ class paired_trials {
     switch (m_job) {
     case job::search:
       m_search->tell(seen.costs.empty() ? ratio : m_by.rank(seen.costs, seen.of_default));
-      return ratio < 1 ? move_to(m_candidate, seen.of_default) : tuning_event::judged;
+      return ratio < 1 ? move_to(m_candidate, seen.costs, seen.of_default) : tuning_event::judged;
     case job::remembered:
       m_memory = ratio < 1 - m_limits.loss;
       if (!*m_memory) {
         m_job = job::search;
         return tuning_event::judged;
       }
-      move_to(m_candidate, seen.of_default);
+      move_to(m_candidate, seen.costs, seen.of_default);
       settle();
       return tuning_event::settled;
     case job::confirm: // the candidate is the default: it loses if its ratio is above 1
       if (ratio > 1 + m_limits.loss) {
-        if (!seen.costs.empty())
-          m_scale = seen.present_of_default; // measured against each other
+        if (!seen.costs.empty()) { // measured against each other
+          m_scale = seen.present_of_default;
+          m_keeps_bounds = seen.present_keeps;
+        }
         m_last_ratio = m_by.product(m_scale);
         settle();
         return tuning_event::settled;
       }
-      revert();
-      return ratio < 1 - m_limits.loss ? tuning_event::reverted : tuning_event::kept_default;
+      return revert(seen, ratio < 1 - m_limits.loss ? tuning_event::reverted
+                                                    : tuning_event::kept_default);
     case job::watch:
       if (ratio * (1 + m_limits.loss) > 1) {
         m_rest = std::min(2 * m_rest, k_longest_rest);
+        if (has_passed_bound(seen)) { // so has the default: others may keep it
+          m_keeps_bounds = false;
+          m_wants_search = true;
+        }
         return tuning_event::judged;
       }
-      return revert();
+      return revert(seen, tuning_event::reverted);
     case job::recall:
       return after_recall(ratio);
     case job::over:
@@ -392,7 +435,7 @@ class paired_trials {
     const bool wins = ratio < 1 - m_limits.loss;
     m_recall_won = m_recall_won || wins;
     if (wins)
-      move_to(m_candidate, std::vector<double>(m_by.terms(), 1.0));
+      move_to(m_candidate, m_tried, std::vector<double>(m_by.terms(), 1.0));
     if (wins && is_like(m_by.product(m_tried), tried.cost)) {
       settle();
       m_wants_search = m_good.back().searches < k_searches;
@@ -409,17 +452,26 @@ class paired_trials {
     return wins ? tuning_event::returned : tuning_event::judged;
   }
 
-  tuning_event move_to(const lattice_point &there, std::vector<double> scale) {
+  tuning_event move_to(const lattice_point &there, const std::vector<double> &costs,
+                       std::vector<double> scale) {
     m_present = m_point = there;
+    m_is_at_first = false;
     m_scale = std::move(scale);
+    m_keeps_bounds = m_by.keeps_bounds(costs, m_scale);
     m_before = m_tried;
     m_ns_per_unit = m_tried_ns_per_unit;
     return tuning_event::moved;
   }
-  tuning_event revert() {
-    move_to(m_default, std::vector<double>(m_by.terms(), 1.0));
+  [[nodiscard]] bool has_passed_bound(const compared &seen) const noexcept {
+    return m_keeps_bounds && !seen.present_keeps;
+  }
+  /// Returns to the default. A point that has passed a bound leaves others that may keep it.
+  tuning_event revert(const compared &seen, tuning_event why) {
+    const bool has_passed = has_passed_bound(seen);
+    move_to(m_default, seen.costs, seen.of_default);
     settle();
-    return tuning_event::reverted;
+    m_wants_search = has_passed;
+    return has_passed ? tuning_event::passed_bound : why;
   }
   void settle() {
     m_job = job::watch;
@@ -427,7 +479,6 @@ class paired_trials {
     m_rest = k_first_rest;
     m_settled_cost = cost_before();
     m_changed = m_beyond = 0;
-    m_kept_bounds = keeps_bounds();
     m_wants_search = false;
     if (m_by.bounds.empty())
       note_good();
@@ -485,11 +536,20 @@ class paired_trials {
       m_present = m_point = m_default;
     m_search = m_make(m_space, m_present, m_context);
     m_scale.assign(m_by.terms(), 1.0);
+    m_is_at_first = true;
+    m_first_windows = 0;
     m_front.clear();
     note_tried(m_present, m_scale);
     m_searched = true;
     m_job = job::search;
     return tuning_event::restarted;
+  }
+
+  /// Says whether the last window is beyond a bound that the present point kept. Bounds by the default
+  /// are looked at when the two are compared.
+  [[nodiscard]] bool is_beyond() const {
+    return m_keeps_bounds && !m_by.bounds.empty() &&
+           !m_by.keeps_bounds(m_before, std::vector<double>(m_by.terms(), 0.0), m_margin);
   }
 
   /// Begins again when the cost has changed for long.
@@ -500,13 +560,11 @@ class paired_trials {
       m_settled_cost = cost;
       return tuning_event::none;
     }
-    m_beyond = m_kept_bounds && !keeps_bounds() ? m_beyond + 1 : 0;
-    if (m_beyond >= k_windows_of_change)
-      m_wants_search = true;
+    m_beyond = is_beyond() ? m_beyond + 1 : 0;
     if (is_like(cost, m_settled_cost)) {
       m_changed = 0;
       m_settled_cost += (cost - m_settled_cost) / 8;
-      return m_wants_search ? search_again() : tuning_event::none;
+      return m_wants_search || m_beyond >= k_windows_of_change ? search_again() : tuning_event::none;
     }
     if (++m_changed == k_windows_of_return && m_by.bounds.empty())
       recall(cost);
@@ -541,10 +599,15 @@ class paired_trials {
   job m_job = job::search;
   bool m_candidate_is_open = false;
   std::vector<double> m_scale; // what the present point costs, as a part of what the default costs
+  std::vector<double> m_first_costs; // per unit, of the point that this search has begun at: the mean
+  int m_first_windows = 0; // of which
+  bool m_is_at_first = true; // the present point
   std::vector<double> m_before, m_tried; // per unit
   double m_ns_per_unit = 0, m_window_ns = 0; // of the present point
   double m_tried_ns_per_unit = 0;
   double m_noise = 0; // by how much two windows of one point differ
+  std::vector<double> m_noise_of, m_margin; // the same in each term, and what bounds leave for it
+  int m_noted = 0; // pairs of windows, at most 8
   std::vector<compared> m_pairs;
   non_dominated_points m_front;
   int m_discarded = 0, m_preempted = 0, m_unusable = 0, m_unusable_candidate = 0;
@@ -554,7 +617,7 @@ class paired_trials {
   unsigned m_rested = 0, m_rest = k_first_rest;
   double m_settled_cost = 0;
   unsigned m_changed = 0, m_beyond = 0; // windows in a row
-  bool m_kept_bounds = true; // when the present point was settled at
+  bool m_keeps_bounds = true; // the present point, when it was judged last
   std::vector<good_point> m_good; // of other phases, too; the newest last
   std::vector<good_point> m_recalled; // to be compared, the last one first
   bool m_recall_won = false; // one of those compared, at another cost than before

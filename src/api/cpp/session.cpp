@@ -19,8 +19,8 @@
 #include <weft/tune.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -130,6 +130,12 @@ std::optional<int> guess_by_law(const std::vector<std::int64_t> &grains, const r
   if (!(tasks > 0 && ns > 0 && overhead > 0))
     return std::nullopt;
   return first_by_law(grains, overhead / tasks, ns / work, k_law_share);
+}
+
+/// Returns a part with two digits, as in "1.05", in each locale.
+std::string text_of_part(double part) {
+  char text[400]; // the largest number has 309 digits
+  return {text, std::to_chars(text, text + sizeof text, part, std::chars_format::fixed, 2).ptr};
 }
 
 tuning_choice choice_of_process() {
@@ -306,13 +312,13 @@ struct session::state {
       return;
     for (std::size_t i = 0; i < std::min(all.size(), k_most); ++i) {
       text += (i == 0 ? " " : "; ") + all[i].values + " (";
-      for (std::size_t k = 0; k < all[i].costs.size(); ++k) {
-        char part[32];
-        std::snprintf(part, sizeof part, " %.2fx", all[i].costs[k].second);
-        text += (k == 0 ? "" : ", ") + all[i].costs[k].first + part;
-      }
+      for (std::size_t k = 0; k < all[i].costs.size(); ++k)
+        text += (k == 0 ? "" : ", ") + all[i].costs[k].first + " " +
+                text_of_part(all[i].costs[k].second) + "x";
       text += ")";
     }
+    if (all.size() > k_most)
+      text += "; and " + std::to_string(all.size() - k_most) + " more";
     note_decision(site, text);
   }
 
@@ -334,16 +340,16 @@ struct session::state {
   }
 
   [[nodiscard]] const char *beyond() const {
-    return trials->keeps_bounds() ? "" : "; no value that was tried keeps the bounds";
+    return trials->keeps_bounds() ? "" : "; what it keeps is beyond a bound";
   }
 
   void after(tuning_event happened) {
     const double lost = trials->lost_ns();
     count_trials(trials->trials() - std::exchange(counted_trials, trials->trials()),
                  lost - std::exchange(counted_lost, lost));
-    char ratio[64];
-    std::snprintf(ratio, sizeof ratio, " (%.2f of the default's cost, %zu trials)",
-                  trials->last_ratio(), trials->trials());
+    const std::string ratio = " (" + text_of_part(trials->last_ratio()) +
+                              " of the default's cost, " + std::to_string(trials->trials()) +
+                              " trials)";
     switch (happened) {
     case tuning_event::none:
     case tuning_event::judged:
@@ -358,10 +364,10 @@ struct session::state {
       break;
     case tuning_event::settled:
       if (trials->memory_was_right() == true)
-        say(text_of(trials->present()) + " from the history, verified" + ratio);
+        say(text_of(trials->present()) + " from the history, verified" + ratio + beyond());
       else
         say("keeps " + text_of(trials->present()) + ": better than the default" + beyond());
-      keep(true);
+      keep(trials->keeps_bounds());
       say_compromises();
       break;
     case tuning_event::kept_default:
@@ -373,12 +379,19 @@ struct session::state {
       say("back to the default, " + text_of(trials->present()) + ": it has become better by 2 %");
       keep(false);
       break;
+    case tuning_event::passed_bound:
+      count_revert();
+      say("back to the default, " + text_of(trials->present()) +
+          ": the value that had won does not keep the bounds");
+      keep(false);
+      break;
     case tuning_event::returned:
       say("comes back to " + text_of(trials->present()) +
           ": a unit of work costs something else now, as before");
       break;
     case tuning_event::restarted:
-      say("searches again: a unit of work costs something else now");
+      say(std::string("searches again: a unit of work costs something else now") +
+          (aim.text().by.bounds.empty() ? "" : ", or a bound was passed"));
       break;
     case tuning_event::gave_up:
       say("gives up: calls have no time, no work or no objective; the default stays");

@@ -465,6 +465,225 @@ TEST(paired_trials, a_search_with_a_bound_by_the_default_begins_again_at_the_def
   EXPECT_EQ(m.kept(), m.least_energy(12, 1.2)) << "a bound does not add up";
 }
 
+/// Is a machine on which each point has known costs, of which the second one may be noisy. The first
+/// point is the default.
+struct listed_costs {
+  explicit listed_costs(std::vector<std::vector<double>> all, std::vector<cost_bound> bounds,
+                        double budget = 1)
+      : costs(std::move(all)),
+        tuner({{static_cast<int>(costs.size())}}, {0},
+              [](const lattice &space, const lattice_point & /*first*/, void * /*context*/) {
+                return std::unique_ptr<search>(new exhaustive_search(space, 1000));
+              },
+              {budget, 0.02}, std::nullopt, nullptr, {{1, 0}, std::move(bounds)}) {}
+  event window() {
+    tuned_window seen{1, 1000, 0, costs[static_cast<std::size_t>(tuner.point()[0])]};
+    if (noise > 0)
+      seen.terms[1] *= std::exp(std::normal_distribution<double>(0, noise)(random));
+    const event happened = tuner.take(seen);
+    events.push_back(happened);
+    return happened;
+  }
+  void windows(int most) {
+    for (int i = 0; i < most; ++i)
+      window();
+  }
+  bool until(event wanted, int most = 5000) {
+    for (int i = 0; i < most; ++i)
+      if (window() == wanted)
+        return true;
+    return false;
+  }
+  int count(event wanted) const {
+    return static_cast<int>(std::count(events.begin(), events.end(), wanted));
+  }
+  int kept() const { return tuner.present()[0]; }
+
+  std::vector<std::vector<double>> costs;
+  double noise = 0;
+  std::mt19937_64 random{7};
+  std::vector<event> events;
+  paired_trials tuner;
+};
+
+TEST(paired_trials, a_point_just_within_its_bound_stays_under_noise) {
+  for (const bool of_default : {true, false}) {
+    int found = 0;
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+      listed_costs m({{1, 1}, {0.7, 1.045}, {0.6, 1.5}}, {{1, 1.05, of_default}});
+      m.noise = 0.02;
+      m.random.seed(seed);
+      m.windows(100);
+      if (!m.tuner.is_settled() || m.kept() != 1 || m.count(event::restarted) != 0)
+        continue; // the search was misled
+      ++found;
+      m.events.clear();
+      m.windows(20'000);
+      EXPECT_EQ(m.kept(), 1) << seed;
+      EXPECT_TRUE(m.tuner.keeps_bounds()) << seed;
+      EXPECT_EQ(m.count(event::passed_bound) + m.count(event::reverted) + m.count(event::restarted),
+                0)
+          << seed;
+    }
+    EXPECT_GE(found, 10) << of_default;
+  }
+}
+
+TEST(paired_trials, a_point_that_was_found_within_its_bound_has_a_margin_at_the_end) {
+  for (const double time : {1.06, 1.2}) {
+    listed_costs m({{1, 1}, {0.7, 1.045}, {0.6, 1.5}}, {{1, 1.05, true}});
+    ASSERT_TRUE(m.until(event::moved));
+    m.costs[1][1] = time;
+    if (time < 1.05 * 1.02) {
+      EXPECT_TRUE(m.until(event::settled, 100));
+      EXPECT_EQ(m.kept(), 1);
+      EXPECT_TRUE(m.tuner.keeps_bounds());
+    } else {
+      EXPECT_TRUE(m.until(event::passed_bound, 100));
+      EXPECT_EQ(m.kept(), 0);
+      EXPECT_TRUE(m.tuner.keeps_bounds()) << "the default does";
+      EXPECT_TRUE(m.until(event::restarted, 100)) << "others may keep it";
+    }
+  }
+}
+
+TEST(paired_trials, a_search_follows_a_point_that_has_passed_its_bound_by_the_default) {
+  listed_costs m({{1, 1}, {0.7, 1.04}, {0.8, 1.03}}, {{1, 1.05, true}});
+  ASSERT_TRUE(m.until(event::settled));
+  ASSERT_EQ(m.kept(), 1);
+  m.costs[1][1] = 1.2; // its energy is as before
+  ASSERT_TRUE(m.until(event::passed_bound, 200));
+  EXPECT_EQ(m.kept(), 0);
+  ASSERT_TRUE(m.until(event::restarted, 10));
+  ASSERT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 2);
+  EXPECT_EQ(m.count(event::reverted), 0);
+  m.events.clear();
+  m.costs[0][0] = 0.5; // the default is better now, and no bound is passed
+  ASSERT_TRUE(m.until(event::reverted, 200));
+  m.windows(2000);
+  EXPECT_EQ(m.count(event::passed_bound) + m.count(event::restarted), 0);
+}
+
+TEST(paired_trials, a_search_follows_though_the_default_is_further_beyond) {
+  listed_costs m({{1, 1}, {0.9, 0.75}, {0.95, 0.7}}, {{1, 0.8, true}});
+  ASSERT_TRUE(m.until(event::settled));
+  ASSERT_EQ(m.kept(), 1);
+  m.windows(300);
+  EXPECT_EQ(m.count(event::restarted), 0);
+  m.costs[1][1] = 0.9;
+  bool was_beyond = false;
+  for (int i = 0; i < 300 && m.count(event::restarted) == 0; ++i) {
+    m.window();
+    was_beyond = was_beyond || !m.tuner.keeps_bounds();
+  }
+  EXPECT_TRUE(was_beyond);
+  ASSERT_EQ(m.count(event::restarted), 1);
+  EXPECT_EQ(m.count(event::passed_bound) + m.count(event::reverted), 0);
+  ASSERT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 2);
+}
+
+TEST(paired_trials, only_a_point_that_was_found_within_its_bounds_has_a_margin) {
+  for (const double time : {0.81, 0.9}) {
+    listed_costs m({{1, 1}, {0.9, 0.75}}, {{1, 0.8, true}}); // the default is beyond
+    ASSERT_TRUE(m.until(event::moved));
+    m.costs[1][1] = time;
+    ASSERT_TRUE(m.until(event::settled, 100));
+    EXPECT_EQ(m.tuner.keeps_bounds(), time < 0.8 * 1.02) << time;
+  }
+  listed_costs nearest({{1, 1}, {0.9, 0.81}}, {{1, 0.8, true}});
+  ASSERT_TRUE(nearest.until(event::settled));
+  EXPECT_EQ(nearest.kept(), 1);
+  EXPECT_FALSE(nearest.tuner.keeps_bounds());
+}
+
+TEST(paired_trials, what_one_comparison_with_the_default_gave_ends_nothing_later) {
+  listed_costs m({{1, 1}, {0.7, 1.045}}, {{1, 1.05, true}});
+  ASSERT_TRUE(m.until(event::moved));
+  for (int i = 0; i < 100 && !m.tuner.is_settled(); ++i) {
+    m.costs[1][1] = i / 2 % 2 == 0 ? 1.06 : 1.12; // so 1.09, where windows differ by 6 %
+    m.window();
+  }
+  ASSERT_EQ(m.count(event::settled), 1);
+  m.costs[1][1] = 1.04;
+  m.windows(5000); // which differ by nothing
+  EXPECT_EQ(m.count(event::restarted), 0);
+  EXPECT_EQ(m.kept(), 1);
+}
+
+TEST(paired_trials, a_default_just_within_a_bound_is_judged_by_many_windows) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    listed_costs m({{1, 1}, {2, 2}}, {{1, 1.01, false}}, 0.02);
+    m.noise = 0.02;
+    m.random.seed(seed);
+    ASSERT_TRUE(m.until(event::kept_default)) << seed;
+    EXPECT_TRUE(m.tuner.keeps_bounds()) << seed;
+  }
+  listed_costs beyond({{1, 1}, {2, 2}}, {{1, 0.9, false}});
+  ASSERT_TRUE(beyond.until(event::kept_default));
+  EXPECT_FALSE(beyond.tuner.keeps_bounds());
+}
+
+TEST(paired_trials, a_bound_that_is_kept_again_before_a_search_may_begin_needs_none) {
+  listed_costs m({{1, 1}, {0.7, 0.9}}, {{1, 1, false}});
+  ASSERT_TRUE(m.until(event::settled));
+  m.costs[1][1] = 1.1;
+  ASSERT_TRUE(m.until(event::restarted, 20));
+  ASSERT_TRUE(m.until(event::kept_default));
+  m.costs[0][1] = 1.1;
+  m.windows(20);
+  m.costs[0][1] = 1;
+  m.windows(2000);
+  EXPECT_EQ(m.count(event::restarted), 1);
+}
+
+TEST(paired_trials, a_cost_of_nothing_does_not_hide_what_comes_after_it) {
+  listed_costs m({{1, 5}, {0.9, 0}, {0.5, 50}, {0.8, 4}}, {{1, 1.05, true}});
+  EXPECT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 3) << "2 is at ten times the default's cost";
+  EXPECT_EQ(m.count(event::moved), 2);
+  for (const judged_point &one : m.tuner.non_dominated())
+    EXPECT_DOUBLE_EQ(one.costs[1], m.costs[static_cast<std::size_t>(one.point[0])][1] / 5);
+
+  listed_costs rises({{1, 5}, {0.9, 0}, {0.5, 50}}, {{1, 1.05, true}});
+  ASSERT_TRUE(rises.until(event::moved));
+  rises.costs[1][1] = 1;
+  EXPECT_TRUE(rises.until(event::settled));
+  EXPECT_EQ(rises.kept(), 1);
+  EXPECT_EQ(rises.count(event::moved), 1);
+
+  listed_costs falls({{1, 5}, {0.9, 4}, {0.8, 3}}, {{1, 1.05, true}});
+  ASSERT_TRUE(falls.until(event::moved));
+  falls.costs[1][1] = 0;
+  EXPECT_TRUE(falls.until(event::settled));
+  EXPECT_EQ(falls.kept(), 2);
+}
+
+TEST(paired_trials, a_default_that_costs_nothing_of_a_term_hides_nothing) {
+  listed_costs m({{1, 0}, {0.9, 5}, {0.85, 0}, {0.7, 8}}, {{1, 10, false}});
+  EXPECT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 3);
+  const auto &front = m.tuner.non_dominated();
+  ASSERT_EQ(front.size(), 2u) << "2 has no more of it than the default, and costs less";
+  EXPECT_EQ(front[0].point, lattice_point{3});
+  EXPECT_DOUBLE_EQ(front[0].costs[1], k_most_part);
+  EXPECT_EQ(front[1].point, lattice_point{2});
+  EXPECT_DOUBLE_EQ(front[1].costs[1], 1);
+}
+
+TEST(paired_trials, what_the_default_costs_is_a_mean_of_this_search) {
+  listed_costs m({{1, 50}, {0.9, 0}, {0.5, 20}}, {{1, 1.05, true}}, 0.02);
+  m.window();
+  m.costs[0][1] = 5; // after a first window that costs more
+  ASSERT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 1);
+  m.costs = {{1.3, 50}, {1.2, 0}, {0.6, 20}};
+  ASSERT_TRUE(m.until(event::restarted));
+  ASSERT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 2);
+}
+
 TEST(paired_trials, windows_without_each_cost_count_for_nothing) {
   two_costs m(12, {{1, 0, 0}, {{1, 1.2, true}}});
   const auto take = [&](std::vector<double> terms) {
