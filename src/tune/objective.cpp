@@ -3,9 +3,10 @@
 
 #include "base/error.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
+#include <system_error>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -28,12 +29,12 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
-/// Returns a number above 0; nothing if the text is none.
+/// Returns a number above 0, with a point in each locale; nothing if the text is none.
 std::optional<double> number_of(std::string_view text) {
-  const std::string copy(text);
-  char *end = nullptr;
-  const double number = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != 0 || !std::isfinite(number) || number <= 0)
+  double number = 0;
+  const char *const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end || !std::isfinite(number) || number <= 0)
     return std::nullopt;
   return number;
 }
@@ -62,7 +63,8 @@ class parser {
   }
   std::size_t term(std::string_view name) {
     if (name != objective_text::k_time && !name.starts_with('/'))
-      refuse("names something that is neither 'time' nor a counter");
+      refuse("names something that is neither 'time' nor a counter; factors are joined by '*' with "
+             "spaces around it");
     for (std::size_t i = 0; i < m_made.terms.size(); ++i)
       if (m_made.terms[i] == name)
         return i;
@@ -84,7 +86,7 @@ class parser {
   void add_bound(std::string_view text) {
     const auto sides = split(text, " <= ");
     if (sides.size() != 2)
-      refuse("has a bound without '<='");
+      refuse("has a bound without '<=' with spaces around it, or with two");
     const bool of_default = sides[1].ends_with('x');
     const auto most = number_of(of_default ? sides[1].substr(0, sides[1].size() - 1) : sides[1]);
     if (!most)

@@ -5,6 +5,7 @@
 
 #include <weft/error.hpp>
 
+#include <clocale>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -41,6 +42,17 @@ TEST(criteria, the_worst_of_several_bounds_counts) {
   EXPECT_DOUBLE_EQ(criteria{}.worst({9}, {9}), 0);
   EXPECT_TRUE(by.compares_with_default());
   EXPECT_FALSE((criteria{{1}, {{0, 3, false}}}).compares_with_default());
+}
+
+TEST(criteria, a_margin_of_each_term_widens_its_bounds) {
+  const criteria by{{1, 0, 0}, {{1, 2, false}, {2, 4, true}}};
+  const costs margin{9, 0.5, 0.25};
+  EXPECT_TRUE(by.keeps_bounds({1, 3, 1}, {1, 1, 5}, margin));
+  EXPECT_FALSE(by.keeps_bounds({1, 3.1, 1}, {1, 1, 5}, margin));
+  EXPECT_FALSE(by.keeps_bounds({1, 3, 1}, {1, 1, 5.1}, margin));
+  EXPECT_DOUBLE_EQ(by.rank({1, 3, 1}, {0.7, 1, 5}, margin), 0.7);
+  EXPECT_DOUBLE_EQ(by.rank({1, 4, 1}, {0.7, 1, 5}, margin), 2 * criteria::k_beyond)
+      << "how far is by the bound itself";
 }
 
 TEST(criteria, nothing_beside_nothing_is_equal) {
@@ -144,6 +156,18 @@ TEST(objective, may_have_bounds) {
   EXPECT_EQ(text.by.bounds[2].term, 0u);
 }
 
+TEST(objective, has_a_point_in_its_numbers_in_each_locale) {
+  for (const char *locale : {"C", "de_DE.UTF-8", "fr_FR.UTF-8"}) { // those that are here
+    if (!std::setlocale(LC_NUMERIC, locale))
+      continue;
+    const auto text = parse_objective("/a/b^0.5 subject to time <= 1.05x and /a/b <= 2.5e-3");
+    EXPECT_DOUBLE_EQ(text.by.weights[0], 0.5) << locale;
+    EXPECT_DOUBLE_EQ(text.by.bounds[0].most, 1.05) << locale;
+    EXPECT_DOUBLE_EQ(text.by.bounds[1].most, 0.0025) << locale;
+  }
+  std::setlocale(LC_NUMERIC, "C");
+}
+
 std::string refusal_of(const char *text) {
   try {
     static_cast<void>(parse_objective(text));
@@ -164,10 +188,17 @@ TEST(objective, says_what_is_wrong_with_it) {
   says("/a/b * power", "neither 'time' nor a counter");
   for (const char *power : {"time^", "time^x", "time^0", "time^-1", "time^1e999", "time^nan"})
     says(power, "a power that is no number above 0");
+  // Numbers are decimal, and begin at once.
+  for (const char *power : {"time^ 2", "time^0x2", "time^+2", "time^inf", "time^2 3", "time^2,5"})
+    says(power, "a power that is no number above 0");
+  says("time*/a/b", "factors are joined by '*' with spaces around it");
   says("/a/b subject to time", "a bound without '<='");
-  says("/a/b subject to time <= 1 <= 2", "a bound without '<='");
+  says("/a/b subject to time<=1.05x", "a bound without '<=' with spaces around it");
+  says("/a/b subject to time <= 1 <= 2", "a bound without '<=' with spaces around it, or with two");
   for (const char *bound : {"time subject to time <= x", "time subject to time <= 0x",
-                            "time subject to time <= -3", "time subject to time <= 2y"})
+                            "time subject to time <= -3", "time subject to time <= 2y",
+                            "time subject to time <= 0x2", "time subject to time <= 1 x",
+                            "time subject to time <= 1,05x"})
     says(bound, "a bound that is no number above 0");
   says("time subject to power <= 2", "neither 'time' nor a counter");
   says("time subject to time <= 2 subject to time <= 3", "'subject to' twice");
