@@ -16,6 +16,9 @@
 #include <random>
 #include <string>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace {
 
 using namespace net_test;
@@ -47,6 +50,37 @@ TEST_P(engine_promises, memory_is_written_and_read) {
   EXPECT_EQ(read.result, outcome::done);
   EXPECT_EQ(back, there);
   EXPECT_EQ(write.times + border.times + read.times, 3);
+}
+
+TEST_P(engine_promises, a_child_of_fork_is_refused) {
+  test_job job(GetParam(), 2);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    net::transport &copy = job.at(0);
+    long memory = 0;
+    net::memory_key key;
+    const std::string text = "rank 0 is the process " + std::to_string(parent) +
+                             ", and this one is a child of fork()";
+    const auto is_refused = [&](const auto &call) {
+      try {
+        call();
+      } catch (const weft::error &e) {
+        return e.code() == weft::errc::not_supported && std::string(e.what()).find(text) == 0;
+      }
+      return false;
+    };
+    const bool all = !copy.is_own() &&
+                     is_refused([&] { static_cast<void>(copy.add_memory(&memory, sizeof memory)); }) &&
+                     is_refused([&] { static_cast<void>(copy.add_fresh_memory(8, key)); }) &&
+                     is_refused([&] { static_cast<void>(copy.path_to(1)); });
+    _exit(all ? 0 : 1);
+  }
+  EXPECT_TRUE(job.at(0).is_own());
+  EXPECT_FALSE(job.at(0).path_to(1).empty());
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST_P(engine_promises, a_rank_reaches_its_own_memory) {

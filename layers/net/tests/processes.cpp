@@ -255,6 +255,8 @@ bool are_refused(net::team &team, const net::shared_array<long> &memory) {
   return is_refused([&] { static_cast<void>(team.async_notify(0, 1)); }) &&
          is_refused([&] { static_cast<void>(team.async_fetch_add(memory.on(0).at(0), 1)); }) &&
          is_refused([&] { static_cast<void>(team.async_expect(1)); }) &&
+         is_refused([&] { static_cast<void>(team.path_to(team.rank())); }) &&
+         is_refused([&] { static_cast<void>(team.allocate<long>(1)); }) &&
          is_refused([&] { team.fence(0); }) && is_refused([&] { team.barrier(); });
 }
 

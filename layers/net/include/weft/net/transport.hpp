@@ -162,8 +162,8 @@ class engine {
 ///   while and the engines wake by themselves.
 ///
 /// Threads. Any, but for constructor and destructor.
-/// Processes. A child of fork() has a copy, which does nothing: operations end as closed, and the network stays the
-/// parent's.
+/// Processes. A child of fork() has a copy, which does nothing: operations end as closed, memory and paths are refused
+/// (not_supported), and the network stays the parent's.
 class WEFT_API transport {
  public:
   /// Takes the engine over. `to` outlives the transport.
@@ -175,6 +175,7 @@ class WEFT_API transport {
   /// more. No thread is in a call of the transport.
   void close() noexcept;
 
+  [[nodiscard]] bool is_own() const noexcept; ///< whether this process has made it, and not a parent
   [[nodiscard]] int rank() const noexcept; ///< the number of this rank
   [[nodiscard]] int size() const noexcept; ///< the number of ranks
   [[nodiscard]] const capabilities &caps() const noexcept; ///< of the engine

@@ -19,4 +19,10 @@ std::atomic<int> g_forks{0};
 
 int forks() noexcept { return g_forks.load(std::memory_order_relaxed); }
 
+std::string refusal_in_child(const std::string &who, int process) {
+  return who + " is the process " + std::to_string(process) +
+         ", and this one is a child of fork(), which has no ranks; leave its team to it, or end the "
+         "child by exec or _exit";
+}
+
 } // namespace weft_net

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace weft::inline v0 {
 namespace net {
@@ -198,10 +199,16 @@ struct transport::state final : engine_events, weft_net::polled {
     return is_own() && all.enter() ? work_inside(budget) : 0;
   }
   using polled::is_own;
+  void check_own() const {
+    if (!is_own())
+      throw error(errc::not_supported,
+                  weft_net::refusal_in_child("rank " + std::to_string(below->rank()), process));
+  }
 
   const std::unique_ptr<engine> below;
   listener &to;
   const std::size_t batch = weft_net::number_of_setting("net.batch");
+  const int process = getpid(); // whose network it is
   weft_net::submissions<operation> all;
   std::vector<peer> peers;
   std::atomic<bool> has_reports{false};
@@ -224,6 +231,7 @@ transport::~transport() {
 }
 void transport::close() noexcept { m_state->close(); }
 
+bool transport::is_own() const noexcept { return m_state->is_own(); }
 int transport::rank() const noexcept { return m_state->below->rank(); }
 int transport::size() const noexcept { return m_state->below->size(); }
 const capabilities &transport::caps() const noexcept { return m_state->below->caps(); }
@@ -232,9 +240,11 @@ bool transport::is_lost(int rank) const noexcept {
 }
 
 memory_key transport::add_memory(void *begin, std::size_t bytes) {
+  m_state->check_own();
   return m_state->below->add_memory(begin, bytes);
 }
 void *transport::add_fresh_memory(std::size_t bytes, memory_key &key) {
+  m_state->check_own();
   return m_state->below->add_fresh_memory(bytes, key);
 }
 void transport::remove_memory(const memory_key &key) noexcept {
@@ -244,6 +254,7 @@ void transport::remove_memory(const memory_key &key) noexcept {
 
 std::string transport::path_to(int rank) {
   state &s = *m_state;
+  s.check_own();
   s.enter();
   std::string path;
   try {

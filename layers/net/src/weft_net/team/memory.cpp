@@ -20,6 +20,7 @@ shared_memory::shared_memory(std::shared_ptr<team_state> team, origin which, voi
                              std::size_t bytes)
     : m_team(std::move(team)), m_own(own), m_bytes(bytes),
       m_places(static_cast<std::size_t>(m_team->ranks)) {
+  m_team->check_process();
   if (which == origin::fresh)
     m_own = m_team->below->add_fresh_memory(bytes, m_key);
   if (which == origin::fresh && !m_own) {

@@ -23,10 +23,7 @@ namespace detail {
 
 void team_state::check_process() const {
   if (forks != weft_net::forks())
-    throw error(errc::not_supported,
-                who() + " is the process " + std::to_string(process) +
-                    ", and this one is a child of fork(), which has no ranks; leave its team to "
-                    "it, or end the child by exec or _exit");
+    throw error(errc::not_supported, weft_net::refusal_in_child(who(), process));
 }
 
 team_state::team_state(std::unique_ptr<engine> through, std::vector<std::string> all)
