@@ -5,6 +5,7 @@
 #include <lpf/cost.h>
 #include <lpf/noc.h>
 #include <lpf/pthread.h>
+#include <lpf/talpf.h>
 
 #include <weft/task.hpp>
 
@@ -23,6 +24,9 @@
 #include <thread>
 #include <tuple>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern "C" int hello_in_c(unsigned processes);
 
@@ -791,6 +795,45 @@ TEST(Lpf, CountsOfASlotThatIsNotThereFail) {
             LPF_ERR_FATAL);
   expect_in(testing::internal::GetCapturedStderr(),
             "lpf_counting_sync_per_slot of slot 4000, which process 0 does not have");
+}
+
+TEST(Lpf, AChildOfForkTakesNoPart) {
+  std::atomic<bool> is_over{false};
+  pid_t child = -1;
+  int refused = 0;
+  testing::internal::CaptureStderr();
+  const lpf_err_t whole = run(2, [&](const process &p) {
+    p.resize(1, 1);
+    std::vector<int> memory{static_cast<int>(p.pid), -1};
+    const auto slot = p.global(memory);
+    p.sync();
+    if (p.pid == 0) {
+      child = fork();
+      if (child == 0) {
+        refused += talpf_put(p.ctx, slot, 0, 1, slot, 4, 4, LPF_MSG_DEFAULT) == LPF_ERR_FATAL;
+        refused += talpf_sync(p.ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL;
+        refused += lpf_flush_sent(p.ctx) == LPF_ERR_FATAL;
+        refused += lpf_sync(p.ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL;
+        return; // and none of these says more than the first one
+      }
+      int status = -1;
+      EXPECT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+      is_over = true;
+    }
+    while (!is_over)
+      std::this_thread::yield();
+    p.put(slot, 0, 1 - p.pid, slot, 4, 4);
+    p.sync();
+    EXPECT_EQ(memory[1], static_cast<int>(1 - p.pid));
+  });
+  if (child == 0)
+    _exit(refused == 4 && whole == LPF_ERR_FATAL ? 0 : 1);
+  EXPECT_EQ(whole, LPF_SUCCESS);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: lpf: process 0 is the process " + std::to_string(getpid()) +
+                " of the system, and this one is a child of fork(), which takes no part; leave LPF to it, or end "
+                "the child by exec or _exit\n");
 }
 
 TEST(Lpf, AWaitForCountsEndsWithTheContext) {

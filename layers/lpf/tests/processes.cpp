@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" {
@@ -225,6 +226,20 @@ void stopped(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
+/// A child of fork() that ends by exit() has no processes, and leaves those of its parent alone.
+void fork_child(lpf_pid_t count) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == (count == 1 ? LPF_SUCCESS : LPF_ERR_FATAL));
+    std::exit(EXIT_SUCCESS);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+}
+
 int everything(lpf_pid_t count) {
   int input = 1, output = 0;
   const lpf_func_t functions[] = {&some_function};
@@ -245,6 +260,7 @@ int everything(lpf_pid_t count) {
   if (count != 1)
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &early, LPF_NO_ARGS) == LPF_ERR_FATAL);
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+  fork_child(count);
   lpf_machine_t machine;
   CHECK(lpf_probe(LPF_ROOT, &machine) == LPF_SUCCESS);
   CHECK(machine.p == count && machine.free_p == count);

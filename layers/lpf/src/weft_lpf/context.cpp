@@ -98,6 +98,8 @@ context::context(link *below, std::uint64_t name, const place &where)
 }
 
 context::~context() {
+  if (m_link && !m_link->is_own())
+    return; // of a child of fork(), where a thread that is not there may have a lock
   m_steps->close();
   remove_keys(memory::all);
   if (m_link)
@@ -191,6 +193,10 @@ std::string context::who() const { return "process " + std::to_string(m_where.pi
 void context::fail(const std::string &why) noexcept {
   if (m_has_failed)
     return;
+  if (m_steps->is_in_child()) {
+    m_has_failed = true;
+    return;
+  }
   report(why);
   quiet_failure();
 }
@@ -235,6 +241,8 @@ void context::queue(direction to, std::size_t own, std::size_t own_offset, unsig
 }
 
 bool context::sync(ending how) noexcept {
+  if (m_steps->is_in_child())
+    m_has_failed = true;
   if (m_has_failed)
     return false;
   m_cost = {};

@@ -85,6 +85,12 @@ link::~link() {
     m_trace.settle();
 }
 
+std::string link::refusal() const {
+  return "process " + std::to_string(rank()) + " is the process " + std::to_string(m_process) +
+         " of the system, and this one is a child of fork(), which takes no part; leave LPF to it, or end "
+         "the child by exec or _exit";
+}
+
 void link::begin_trace() noexcept {
   try {
     if (m_messages == messages::traced && is_process_traced())
@@ -223,6 +229,8 @@ void link::wake() {
 }
 
 bool link::wait(waiter &waiting) {
+  if (!is_own())
+    return false;
   if (waiting.in && is_traced()) [[unlikely]]
     m_trace.note(message_step::awaited, k_any_process, number_of(waiting.step, waiting.what), 0,
                  waiting.count == SIZE_MAX ? 0 : waiting.count,

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace weft_lpf {
 
 inline constexpr int k_any_process = -1; ///< in traces
@@ -108,6 +110,10 @@ class link final : weft::net::listener,
   link &operator=(const link &) = delete;
   ~link(); ///< waits until what was sent is on its way
 
+  /// Returns whether this process has made it. A child of fork() has a copy, whose threads and network are its parent's.
+  [[nodiscard]] bool is_own() const noexcept { return m_below.is_own(); }
+  /// Says in a child of fork() whose the link is.
+  [[nodiscard]] std::string refusal() const;
   [[nodiscard]] int rank() const noexcept { return m_below.rank(); }
   [[nodiscard]] int size() const noexcept { return m_below.size(); }
   [[nodiscard]] weft::net::transport &below() noexcept { return m_below; }
@@ -222,6 +228,7 @@ class link final : weft::net::listener,
   bool wait(waiter &waiting);
   void submit(weft::net::operation &op) noexcept;
 
+  const int m_process = getpid();
   const std::size_t m_most_bytes; // of a stream in one message
   const void *const m_world;
   const std::vector<std::string> m_places; // of processes, or none
@@ -239,5 +246,14 @@ class link final : weft::net::listener,
   weft::net::message_trace m_trace;
   weft::net::transport m_below; // the last: messages come from its construction on
 };
+
+/// Ends a link; a child of fork() leaves its copy alone.
+struct link_end {
+  void operator()(link *one) const noexcept {
+    if (one->is_own())
+      delete one;
+  }
+};
+using link_ptr = std::unique_ptr<link, link_end>;
 
 } // namespace weft_lpf

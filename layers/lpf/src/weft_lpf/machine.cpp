@@ -37,7 +37,7 @@ class threads_of_spmd {
     if (count > 1) {
       const weft::net::inproc_world world(static_cast<int>(count));
       for (unsigned pid = 0; pid != count; ++pid)
-        m_links.push_back(std::make_unique<link>(world.make_engine(static_cast<int>(pid)), how));
+        m_links.emplace_back(new link(world.make_engine(static_cast<int>(pid)), how));
     }
     for (unsigned pid = 0; pid != count; ++pid)
       m_contexts.emplace_back(count > 1 ? m_links[pid].get() : nullptr, 1,
@@ -67,6 +67,11 @@ class threads_of_spmd {
     }
     if (!m_has_failed)
       end(m_contexts[0], m_args);
+    if (others != 0 && !m_links[0]->is_own()) { // the threads are the parent's
+      for (std::thread &t : threads)
+        t.detach();
+      return false;
+    }
     over.wait(); // a worker may do something else meanwhile; a join would hold it
     for (std::thread &t : threads)
       t.join();
@@ -81,7 +86,7 @@ class threads_of_spmd {
 
   const lpf_spmd_t m_spmd;
   const lpf_args_t m_args;
-  std::vector<std::unique_ptr<link>> m_links;
+  std::vector<link_ptr> m_links;
   std::deque<context> m_contexts;
   std::atomic<bool> m_has_failed{false};
 };

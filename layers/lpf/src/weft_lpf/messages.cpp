@@ -14,7 +14,7 @@ namespace weft_lpf {
 using weft::layer::message_step;
 
 bool steps::issue(const request &asked) {
-  if (m_has_failed)
+  if (m_has_failed || is_in_child())
     return false;
   const std::string what = name_of_kind(asked.what);
   if (asked.pid >= m_where.processes) {

@@ -110,8 +110,10 @@ bool obey(process_job &job, const order &what) {
   return true;
 }
 
-/// Ends the job, with the program of process 0.
+/// Ends the job, with the program of process 0. A child of fork() that ends by exit() leaves it alone.
 void end_job() {
+  if (!g_job->below().is_own())
+    return;
   try {
     const std::vector<std::byte> bytes = order().bytes();
     for (unsigned to = 1; to != g_job->processes(); ++to)
@@ -131,7 +133,8 @@ int serve(process_job &job) {
       job.leave();
       return EXIT_SUCCESS;
     }
-  report("process " + std::to_string(job.pid()) + " ends, because process 0 is lost");
+  if (job.below().is_own()) // or a child of fork() has returned from the SPMD function
+    report("process " + std::to_string(job.pid()) + " ends, because process 0 is lost");
   return EXIT_FAILURE;
 }
 
@@ -159,17 +162,20 @@ int main_of_process(int count, char **values, char **environment) {
 } // namespace
 
 process_job::process_job(std::unique_ptr<weft::net::joined_job> joined)
-    : m_joined(std::move(joined)), m_link(std::make_unique<link>(m_joined->take_engine(), link::messages::traced,
-                                                    m_joined->places())) {
+    : m_joined(std::move(joined)), m_link(new link(m_joined->take_engine(), link::messages::traced, m_joined->places())) {
   m_joined->start([below = m_link.get()](int which) { below->report_lost(which); });
 }
 
 process_job::~process_job() {
-  if (m_joined)
+  if (m_joined && !m_link->is_own())
+    static_cast<void>(m_joined.release()); // its threads are the parent's
+  else if (m_joined)
     m_joined->stop(); // it tells the link of losses
 }
 
 void process_job::leave() noexcept {
+  if (!m_link->is_own())
+    return;
   m_joined->stop();
   m_link.reset();
   m_joined->leave();
@@ -181,6 +187,10 @@ process_job *job_of_process() noexcept {
 }
 
 bool run_in_processes(process_job &job, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {
+  if (!job.below().is_own()) {
+    report("lpf_exec: " + job.below().refusal());
+    return false;
+  }
   order what;
   what.name = ++g_last_name;
   what.count = count;

@@ -32,7 +32,7 @@ class process_job {
 
  private:
   std::unique_ptr<weft::net::joined_job> m_joined;
-  std::unique_ptr<link> m_link;
+  link_ptr m_link;
 };
 
 /// Returns the job that has started this process, whose process 0 this is; null without

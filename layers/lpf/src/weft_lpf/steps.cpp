@@ -88,7 +88,7 @@ steps::steps(link *below, std::uint64_t context, const place &where, slot_table 
 steps::~steps() = default;
 
 void steps::open() {
-  if (m_link)
+  if (m_link && m_link->is_own())
     m_link->listen(m_context, static_cast<int>(m_where.processes), shared_from_this());
 }
 
@@ -125,7 +125,7 @@ std::string steps::name_of(const record &one) const {
 // ---- supersteps
 
 bool steps::sync(std::uint32_t attributes) {
-  if (m_has_failed)
+  if (m_has_failed || is_in_child())
     return false;
   const std::uint32_t chosen = attributes & (k_cached | k_counted);
   if (chosen == (k_cached | k_counted) ||
@@ -560,6 +560,14 @@ void steps::failed(int lost) noexcept {
   fail_all(lost);
 }
 
+bool steps::is_in_child() noexcept {
+  if (!m_link || m_link->is_own())
+    return false;
+  if (!m_has_failed.exchange(true)) // a thread that is not here may have a lock
+    report(m_link->refusal());
+  return true;
+}
+
 void steps::fail_all(int lost) noexcept {
   std::map<std::uint32_t, record_ref> records;
   std::vector<own_message *> waiting;
@@ -610,6 +618,8 @@ bool steps::finish() noexcept {
       return false;
     const std::lock_guard guard(m_lock);
     return std::none_of(m_records.begin(), m_records.end(),
+  if (is_in_child())
+    return false;
                         [](const auto &r) { return r.second->at != phase::open; });
   };
   const auto wait = [this](const auto &is_done) {
@@ -741,6 +751,8 @@ void steps::add_waits_of(const record &one, std::vector<weft::layer::outside_wai
         wait(", of whose own messages " + std::to_string(one.ended[peer]) + " of " +
                  std::to_string(one.sent[peer]) + " have ended, to",
              process(peer));
+  if (is_in_child())
+    return false;
       if (one.knows && one.come[peer] < one.expected[peer])
         wait(", of whose messages " + std::to_string(one.come[peer]) + " of " +
                  std::to_string(one.expected[peer]) + " have come, from",

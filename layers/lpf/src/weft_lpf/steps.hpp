@@ -123,6 +123,10 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
     std::vector<letter> letters;
     std::vector<holder> over;
     std::vector<own_message *> found;
+  /// Forgets where a slot of another process is, because it may be registered anew.
+  void forget_place(std::size_t slot) noexcept;
+  /// Returns whether this is a child of fork(), and the context has failed then, with a message.
+  bool is_in_child() noexcept;
     std::string failure;
     std::size_t waits_over = 0;
   };

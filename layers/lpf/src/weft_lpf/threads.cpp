@@ -25,7 +25,7 @@ using weft_lpf::place;
 /// Is one thread of those that have met.
 class joined_thread final : public weft_lpf::joined {
  public:
-  joined_thread(std::unique_ptr<weft_lpf::link> below, unsigned pid, unsigned processes)
+  joined_thread(weft_lpf::link_ptr below, unsigned pid, unsigned processes)
       : m_link(std::move(below)), m_root(m_link.get(), 0, {pid, processes, processes, 1}) {}
   bool run(lpf_spmd_t spmd, const lpf_args_t &args) override {
     context self(m_link.get(), m_root.next_name(), m_root.where());
@@ -33,7 +33,7 @@ class joined_thread final : public weft_lpf::joined {
   }
 
  private:
-  const std::unique_ptr<weft_lpf::link> m_link;
+  const weft_lpf::link_ptr m_link;
   context m_root; // which names the others
 };
 
@@ -75,14 +75,14 @@ class meeting {
                                  std::to_string(processes) + " does not fit to a group of " +
                                  std::to_string(m_processes) + " threads; each number comes once");
       m_pids[pid] = true;
-      std::unique_ptr<weft_lpf::link> below;
+      weft_lpf::link_ptr below;
       if (processes != 1) {
         if (!m_world)
           m_world = std::make_unique<weft::net::inproc_world>(static_cast<int>(processes));
-        below = std::make_unique<weft_lpf::link>(m_world->make_engine(static_cast<int>(pid)),
-                                                 weft_lpf::job_of_process()
-                                                     ? weft_lpf::link::messages::within_a_process
-                                                     : weft_lpf::link::messages::traced);
+        below.reset(new weft_lpf::link(m_world->make_engine(static_cast<int>(pid)),
+                                       weft_lpf::job_of_process()
+                                           ? weft_lpf::link::messages::within_a_process
+                                           : weft_lpf::link::messages::traced));
       }
       return std::make_unique<joined_thread>(std::move(below), pid, processes);
     } catch (const std::exception &e) {
