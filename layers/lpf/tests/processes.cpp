@@ -196,6 +196,43 @@ void late(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
+/// Puts that are counted, and are on their way when the superstep ends.
+void counted(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
+  const lpf_pid_t next = (pid + 1) % nprocs, before = (pid + nprocs - 1) % nprocs;
+  for (const std::size_t words : {1, 1 << 18}) {
+    std::vector<std::uint64_t> from(words, pid), to(words, 99);
+    lpf_memslot_t own, there;
+    CHECK(lpf_register_local(ctx, from.data(), 8 * words, &own) == LPF_SUCCESS);
+    CHECK(lpf_register_global(ctx, to.data(), 8 * words, &there) == LPF_SUCCESS);
+    CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+    CHECK(lpf_put(ctx, own, 0, next, there, 0, 8 * words, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+    std::size_t sent = 0;
+    CHECK(lpf_get_sent_msg_count(ctx, &sent) == LPF_SUCCESS);
+    CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+    for (const std::uint64_t word : to)
+      CHECK(word == before);
+    CHECK(lpf_deregister(ctx, own) == LPF_SUCCESS);
+    CHECK(lpf_deregister(ctx, there) == LPF_SUCCESS);
+  }
+}
+
+/// Process 1 has a lock and keeps it; process 0 waits for it.
+void locked(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  std::uint64_t lock = 0, swaps = 0;
+  lpf_memslot_t own, there;
+  CHECK(lpf_register_local(ctx, &swaps, 8, &own) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, &lock, 8, &there) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  if (pid == 1)
+    CHECK(lpf_lock_slot(ctx, own, 0, 1, there, 0, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  while (pid == 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::printf("pid %ld\n", static_cast<long>(getpid()));
+  std::fflush(stdout);
+  static_cast<void>(lpf_lock_slot(ctx, own, 0, 1, there, 0, 8, LPF_MSG_DEFAULT));
+}
+
 /// Process 1 has been stopped; messages of process 0 wait for it.
 void stopped(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   std::vector<std::uint64_t> known(1000, static_cast<std::uint64_t>(getpid())), unknown(1), own(1000);
@@ -260,6 +297,7 @@ int everything(lpf_pid_t count) {
   if (count != 1)
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &early, LPF_NO_ARGS) == LPF_ERR_FATAL);
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &counted, LPF_NO_ARGS) == LPF_SUCCESS);
   fork_child(count);
   lpf_machine_t machine;
   CHECK(lpf_probe(LPF_ROOT, &machine) == LPF_SUCCESS);
@@ -288,6 +326,8 @@ int main(int count, char **values) {
     return everything(number(2));
   if (what == "late" || what == "stopped")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, what == "late" ? &late : &stopped, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
+  if (what == "locked")
+    return lpf_exec(LPF_ROOT, LPF_MAX_P, &locked, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "traced")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &traced, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "lose")

@@ -219,14 +219,14 @@ WEFT_API lpf_err_t lpf_lock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_o
                                  lpf_pid_t dst_pid, lpf_memslot_t dst_slot, size_t dst_offset,
                                  size_t, lpf_msg_attr_t) {
   return answer("lpf_lock_slot", [&] {
-    return real(ctx).swap(src_slot, src_offset, dst_pid, dst_slot, dst_offset, 0, 1);
+    return real(ctx).lock({src_slot, src_offset, dst_pid, dst_slot, dst_offset});
   });
 }
 WEFT_API lpf_err_t lpf_unlock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset,
                                    lpf_pid_t dst_pid, lpf_memslot_t dst_slot, size_t dst_offset,
                                    size_t, lpf_msg_attr_t) {
   return answer("lpf_unlock_slot", [&] {
-    return real(ctx).swap(src_slot, src_offset, dst_pid, dst_slot, dst_offset, 1, 0);
+    return real(ctx).unlock({src_slot, src_offset, dst_pid, dst_slot, dst_offset});
   });
 }
 
@@ -272,6 +272,7 @@ WEFT_API lpf_err_t lpf_noc_deserialize_slot(lpf_t ctx, char *buff, lpf_memslot_t
     return LPF_ERR_FATAL;
   }
   std::memcpy(&r->stands_for, buff, sizeof r->stands_for);
+  real(ctx).task_steps().forget_place(r->stands_for); // the number may have been another slot's
   return LPF_SUCCESS;
 }
 

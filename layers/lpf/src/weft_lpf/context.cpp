@@ -266,6 +266,8 @@ bool context::sync(ending how) noexcept {
 }
 
 bool context::exchange(ending how) {
+  if (how == ending::superstep && !m_steps->settle()) // what is not in the superstep ends before it
+    return quiet_failure();
   if (m_link) {
     m_mail = &m_link->mail_of(m_now);
     m_asks.assign(m_where.processes, false);
@@ -291,9 +293,13 @@ bool context::exchange(ending how) {
 void context::count_superstep() noexcept {
   for (const request &r : m_requests)
     if (r.to == direction::put) {
+      ++m_sent;
       if (registration *const own = m_slots.find(r.own_slot))
         ++own->sent;
-      if (registration *const there = r.pid == m_where.pid ? m_slots.find(r.slot) : nullptr)
+      if (r.pid != m_where.pid)
+        continue;
+      ++m_received;
+      if (registration *const there = m_slots.find(r.slot))
         ++there->received;
     }
 }
@@ -313,6 +319,7 @@ bool context::issue_queued() {
     asked.offset = r.offset;
     asked.bytes = r.bytes;
     asked.is_counted = true;
+    asked.name = name_of(r.to);
     if (!m_steps->issue(asked))
       return false;
   }
@@ -347,28 +354,60 @@ std::uint64_t context::count_of(std::size_t slot, way which) {
     m_steps->progress();
   const steps::slot_counts now = m_steps->counts_of(slot);
   std::uint64_t count = which == way::sent ? now.sent : now.received;
-  const auto add = [&](const registration &one) {
-    count += which == way::sent ? one.sent : one.received;
-  };
   if (slot == steps::k_all_slots)
-    m_slots.each(add);
+    count += which == way::sent ? m_sent : m_received;
   else if (const registration *const r = m_slots.find(slot))
-    add(*r);
+    count += which == way::sent ? r->sent : r->received;
   return count;
 }
 
-bool context::swap(std::size_t own, std::size_t own_offset, unsigned pid, std::size_t slot,
-                   std::size_t offset, std::uint64_t from, std::uint64_t to) {
-  const std::byte *const at = find(own, own_offset, sizeof to, m_where.pid, "lpf_lock_slot");
-  steps::request asked{
-      steps::kind::compare_swap, own, own_offset, pid, slot, offset, sizeof to, to, from, true};
-  for (std::uint64_t seen = ~from; at && seen != from;) {
-    if (m_has_failed || !issue_queued() || !m_steps->issue(asked) ||
-        !m_steps->wait_for_counts("the swap of " + who(), own, 0, 0, true))
+/// Swaps the lock to a value if it has another one. Returns what it had; nothing if the context has failed.
+std::optional<std::uint64_t> context::swap(const char *name, const lock_place &where,
+                                           std::uint64_t from, std::uint64_t to) {
+  std::uint64_t seen = 0;
+  const std::byte *const at = find(where.own, where.own_offset, sizeof seen, m_where.pid, name);
+  const steps::request asked{steps::kind::compare_swap, where.own, where.own_offset, where.pid,
+                             where.slot, where.offset, sizeof seen, to, from, true, name};
+  if (!at || m_has_failed || !issue_queued() || !m_steps->issue(asked) ||
+      !m_steps->wait_for_counts("the " + std::string(name) + " of " + who(), where.own, 0, 0, true))
+    return std::nullopt;
+  std::memcpy(&seen, at, sizeof seen);
+  return seen;
+}
+
+bool context::lock(const lock_place &where) {
+  constexpr const char *k_name = "lpf_lock_slot";
+  std::optional<steps::lock_wait> waits;
+  for (;;) {
+    const std::optional<std::uint64_t> seen = swap(k_name, where, 0, 1);
+    if (!seen)
       return false;
-    std::memcpy(&seen, at, sizeof seen);
+    if (*seen == 0)
+      return true;
+    if (*seen != 1 || !m_link) { // no lock, or no other process that may give it back
+      fail_lock(k_name, where, *seen);
+      return false;
+    }
+    if (!waits)
+      waits.emplace(*m_steps, where.slot, where.pid);
+    waits->pause();
   }
-  return at != nullptr;
+}
+
+bool context::unlock(const lock_place &where) {
+  constexpr const char *k_name = "lpf_unlock_slot";
+  const std::optional<std::uint64_t> seen = swap(k_name, where, 1, 0);
+  if (seen && *seen != 1)
+    fail_lock(k_name, where, *seen);
+  return seen && *seen == 1;
+}
+
+void context::fail_lock(const char *name, const lock_place &where, std::uint64_t seen) noexcept {
+  fail(std::string(name) + " of " + who() + ": the lock in byte " + std::to_string(where.offset) +
+       " of slot " + std::to_string(where.slot) + " of process " + std::to_string(where.pid) +
+       (seen == 0   ? " is free"
+        : seen == 1 ? " is taken, and no other process may give it back"
+                    : " is " + std::to_string(seen) + ", neither free (0) nor taken (1)"));
 }
 
 /// Notes, where a trace is written, that the puts or the gets of the superstep have ended.
@@ -476,6 +515,7 @@ bool context::read_letter(unsigned from, std::span<const std::byte> bytes, endin
     } else {
       read_data(from, in, at, h.bytes);
       ++m_slots.find(h.slot)->received;
+      ++m_received;
       if (traces_copies()) [[unlikely]]
         m_puts_from.push_back(from);
     }

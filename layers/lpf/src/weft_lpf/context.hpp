@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,10 +68,16 @@ class context {
   enum class way : std::uint8_t { sent, received };
   /// Returns how many puts from or to a slot, or all, have ended. Errors. std::bad_alloc.
   std::uint64_t count_of(std::size_t slot, way which);
-  /// Swaps 8 bytes of a process from one value to another one, as soon as they have the first. Errors. As
-  /// counting_sync().
-  bool swap(std::size_t own, std::size_t own_offset, unsigned pid, std::size_t slot,
-            std::size_t offset, std::uint64_t from, std::uint64_t to);
+  /// Is a lock, 8 bytes of a process, with own 8 bytes for its calls.
+  struct lock_place {
+    std::size_t own, own_offset;
+    unsigned pid;
+    std::size_t slot, offset;
+  };
+  /// @{ Takes a lock as soon as it is free, and gives it back. Errors. As counting_sync().
+  bool lock(const lock_place &where);
+  bool unlock(const lock_place &where);
+  /// @}
 
   enum class ending : std::uint64_t { superstep, function };
   /// Ends the superstep, or the SPMD function. Returns false, and the context has failed, if it cannot.
@@ -97,6 +104,9 @@ class context {
   class reader;
 
   bool issue_queued();
+  std::optional<std::uint64_t> swap(const char *name, const lock_place &where, std::uint64_t from,
+                                    std::uint64_t to);
+  void fail_lock(const char *name, const lock_place &where, std::uint64_t seen) noexcept;
   void count_superstep() noexcept;
   bool exchange(ending how);
   void write_requests(ending how);
@@ -131,6 +141,7 @@ class context {
   slot_table m_slots;
   std::mutex m_slots_lock; // tasks look slots up, and other processes ask where they are
   std::vector<request> m_requests;
+  std::uint64_t m_sent = 0, m_received = 0; // puts that lpf_sync has ended, of all slots ever
   weft_lpf_cost_t m_cost{};
 
   // Of the superstep that ends:

@@ -16,7 +16,7 @@ using weft::layer::message_step;
 bool steps::issue(const request &asked) {
   if (m_has_failed || is_in_child())
     return false;
-  const std::string what = name_of_kind(asked.what);
+  const std::string what = called(asked);
   if (asked.pid >= m_where.processes) {
     fail(what + " names process " + std::to_string(asked.pid) + " of " +
          std::to_string(m_where.processes));
@@ -43,14 +43,19 @@ bool steps::issue(const request &asked) {
   one->owner = shared_from_this();
   one->asked = asked;
   one->own = own;
-  if (!asked.is_counted)
+  if (asked.is_counted) {
+    m_has_counted = true;
+    if (asked.what == kind::put && asked.pid != m_where.pid)
+      m_is_put_to[asked.pid] = true;
+  } else {
     one->held = holder_of_task();
+  }
   ++m_in_flight;
   one->step = asked.is_counted ? 0 : m_issued[asked.pid].add();
   if (asked.pid != m_where.pid && !asked.is_counted && is_traced()) [[unlikely]]
     one->number =
         m_link->trace().note_start(static_cast<int>(asked.pid), traced_step(m_context, one->step),
-                                   asked.bytes, name_of_kind(asked.what));
+                                   asked.bytes, called(asked));
   agenda to_do;
   bool is_ready = false;
   own_message *const issued = one.release(); // it ends itself, perhaps as soon as it is in a list
@@ -119,12 +124,12 @@ void steps::copy_own(own_message &one) {
     const registration *const r = m_slots.find(asked.slot);
     const std::size_t limit = !r ? 0 : r->half != 0 ? r->half : r->bytes;
     if (!r || asked.offset > limit || asked.bytes > limit - asked.offset)
-      one.why = std::string(name_of_kind(asked.what)) + " of " + who() + ": " +
+      one.why = std::string(called(asked)) + " of " + who() + ": " +
                 plural(asked.bytes, "byte") + " from " + std::to_string(asked.offset) +
                 " are not in slot " + std::to_string(asked.slot) + " of " + who() +
                 (r ? ", which has " + plural(limit, "byte") : ", which is not registered");
     else if (r->half != 0 && asked.what != kind::put)
-      one.why = std::string(name_of_kind(asked.what)) + " of " + who() + " reads slot " +
+      one.why = std::string(called(asked)) + " of " + who() + " reads slot " +
                 std::to_string(asked.slot) +
                 ", a double buffer, which takes puts only; register the memory by itself";
     else
@@ -137,7 +142,7 @@ void steps::copy_own(own_message &one) {
   } else if (asked.what == kind::get) {
     std::memmove(one.own, there, asked.bytes);
   } else if (reinterpret_cast<std::uintptr_t>(there) % sizeof(std::uint64_t) != 0) {
-    one.why = std::string(name_of_kind(asked.what)) + " of " + who() + " is not at 8 aligned bytes";
+    one.why = std::string(called(asked)) + " of " + who() + " is not at 8 aligned bytes";
   } else {
     auto *const word = reinterpret_cast<std::uint64_t *>(there);
     std::uint64_t seen = asked.expected;
@@ -173,7 +178,7 @@ void steps::start(own_message *one) noexcept {
           where = found->second.where;
       }
       const std::uint64_t limit = where.half != 0 ? where.half : where.bytes;
-      const std::string what = std::string(name_of_kind(asked.what)) + " of " + who();
+      const std::string what = std::string(called(asked)) + " of " + who();
       const std::string slot =
           "slot " + std::to_string(asked.slot) + " of process " + std::to_string(asked.pid);
       if (where.is_there == 0)
@@ -190,7 +195,7 @@ void steps::start(own_message *one) noexcept {
     }
     const std::size_t count = asked.bytes <= m_chunk ? 1 : (asked.bytes + m_chunk - 1) / m_chunk;
     if (one->why.empty() && count > k_most_parts)
-      one->why = std::string(name_of_kind(asked.what)) + " of " + who() + " has " +
+      one->why = std::string(called(asked)) + " of " + who() + " has " +
                  std::to_string(count) + " parts; net.chunk is too small";
     if (!one->why.empty())
       return end_own(one);
@@ -235,7 +240,7 @@ void steps::start(own_message *one) noexcept {
     if (sent.is_counted && sent.what == kind::put)
       self->send_count(sent);
   } catch (const std::bad_alloc &) {
-    one->why = std::string(name_of_kind(asked.what)) + " has no memory for its parts";
+    one->why = std::string(called(asked)) + " has no memory for its parts";
     end_own(one);
   }
 }
@@ -292,6 +297,15 @@ void steps::tail_ended(net::operation &self) noexcept {
   const std::shared_ptr<steps> owner = std::move(one->owner);
   if (one->number != 0)
     owner->m_link->trace().note(message_step::landed, one->rank, 0, one->number, 0, k_name_behind);
+  if (one->is_counted) {
+    agenda to_do;
+    {
+      const std::lock_guard guard(owner->m_lock);
+      ++owner->m_counts[k_all_slots].got;
+      owner->wake_counter(to_do);
+    }
+    owner->act(to_do);
+  }
   --owner->m_in_flight;
 }
 
@@ -300,9 +314,9 @@ void steps::end_own(own_message *ended) noexcept {
   const std::shared_ptr<steps> self = std::move(one->owner);
   if (one->number != 0)
     m_link->trace().note(message_step::landed, static_cast<int>(one->asked.pid), 0, one->number, 0,
-                         name_of_kind(one->asked.what));
+                         called(one->asked));
   if (one->why.empty() && one->result != net::outcome::done && one->result != net::outcome::closed)
-    one->why = std::string(name_of_kind(one->asked.what)) + " from " + who() + " to process " +
+    one->why = std::string(called(one->asked)) + " from " + who() + " to process " +
                std::to_string(one->asked.pid) +
                (one->result == net::outcome::rank_lost
                     ? " has not ended: the process is lost, or has left"

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -51,6 +52,10 @@ std::uint32_t step_of(std::uint32_t id, std::span<const std::byte> bytes) {
 constexpr std::uint32_t k_barrier = 0x80000000U, k_cached = 0x40000000U, k_counted = 0x20000000U;
 constexpr std::size_t k_batch = 64;
 constexpr int k_rounds = 200; // of progress, before a wait sleeps
+constexpr int k_most_rounds = 64; // of progress, in a call that never blocks
+// Pauses of one that waits for a lock: those that only let others run, and then how long they are.
+constexpr int k_short_pauses = 8, k_most_pauses = 10;
+constexpr auto k_least_pause = std::chrono::microseconds(1);
 
 acknowledge acknowledge_of_setting() {
   const std::string text = weft::layer::setting("lpf.acknowledge");
@@ -83,7 +88,7 @@ steps::steps(link *below, std::uint64_t context, const place &where, slot_table 
       m_chunk(below ? size_of_setting("net.chunk") : SIZE_MAX),
       m_acknowledge(below ? acknowledge_of_setting() : acknowledge::never),
       m_checks(below && checks_of_setting()), m_slots(slots), m_slots_lock(slots_lock),
-      m_issued(where.processes), m_is_used(where.processes) {}
+      m_issued(where.processes), m_is_used(where.processes), m_is_put_to(where.processes) {}
 
 steps::~steps() = default;
 
@@ -555,17 +560,17 @@ void steps::fail(const std::string &why) noexcept {
   fail_all(-1);
 }
 
-void steps::failed(int lost) noexcept {
-  m_has_failed = true;
-  fail_all(lost);
-}
-
 bool steps::is_in_child() noexcept {
   if (!m_link || m_link->is_own())
     return false;
   if (!m_has_failed.exchange(true)) // a thread that is not here may have a lock
     report(m_link->refusal());
   return true;
+}
+
+void steps::failed(int lost) noexcept {
+  m_has_failed = true;
+  fail_all(lost);
 }
 
 void steps::fail_all(int lost) noexcept {
@@ -613,13 +618,13 @@ void steps::hide_memory() noexcept {
 }
 
 bool steps::finish() noexcept {
+  if (is_in_child())
+    return false;
   const auto is_over = [this] {
     if (m_in_flight != 0)
       return false;
     const std::lock_guard guard(m_lock);
     return std::none_of(m_records.begin(), m_records.end(),
-  if (is_in_child())
-    return false;
                         [](const auto &r) { return r.second->at != phase::open; });
   };
   const auto wait = [this](const auto &is_done) {
@@ -632,16 +637,19 @@ bool steps::finish() noexcept {
   wait(is_over);
   for (unsigned to = 0; m_link && to != m_where.processes; ++to)
     if (m_is_used[to])
-      if (auto *const behind = new (std::nothrow) tail) {
-        behind->owner = shared_from_this();
-        behind->what = net::action::flush;
-        behind->rank = static_cast<int>(to);
-        behind->ended = &tail_ended;
-        ++m_in_flight;
-        submit(*behind);
-      }
+      if (std::unique_ptr<tail> behind(new (std::nothrow) tail); behind)
+        submit_flush(to, std::move(behind));
   wait([this] { return m_in_flight == 0; });
   return !m_has_failed;
+}
+
+void steps::submit_flush(unsigned to, std::unique_ptr<tail> behind) noexcept {
+  behind->owner = shared_from_this();
+  behind->what = net::action::flush;
+  behind->rank = static_cast<int>(to);
+  behind->ended = &tail_ended;
+  ++m_in_flight;
+  submit(*behind.release());
 }
 
 void steps::close() noexcept {
@@ -656,11 +664,23 @@ void steps::forget_slot(std::size_t slot) noexcept {
   m_counts.erase(slot);
 }
 
+void steps::forget_place(std::size_t slot) noexcept {
+  const std::lock_guard guard(m_lock);
+  const auto at = m_remotes.find({owner_of(slot), slot});
+  if (at != m_remotes.end() && at->second.is_known)
+    m_remotes.erase(at);
+}
+
 // ---- messages that are counted by slots
 
 void steps::count(std::size_t slot, std::uint64_t slot_counts::*which, agenda &to_do) {
   ++(m_counts[slot].*which);
   ++(m_counts[k_all_slots].*which);
+  wake_counter(to_do);
+}
+
+/// Lets the thread look that waits for counts. With the lock.
+void steps::wake_counter(agenda &to_do) {
   if (m_count_wait) {
     holder waiting;
     waiting.thread = std::move(m_count_wait);
@@ -675,12 +695,64 @@ steps::slot_counts steps::counts_of(std::size_t slot) {
 }
 
 void steps::progress() noexcept {
-  while (m_link && m_link->below().progress(k_batch) != 0) {
+  for (int round = 0; m_link && round != k_most_rounds; ++round)
+    if (m_link->below().progress(k_batch) == 0)
+      return;
+}
+
+bool steps::settle() {
+  if (!std::exchange(m_has_counted, false) || !m_link)
+    return true;
+  const std::string what = "the messages of " + who() + " before its lpf_sync";
+  if (!wait_for_counts(what, k_all_slots, 0, 0, true)) // until they are under way, too
+    return false;
+  for (unsigned to = 0; to != m_where.processes; ++to) {
+    if (!m_is_put_to[to])
+      continue;
+    m_is_put_to[to] = false;
+    auto behind = std::make_unique<tail>();
+    behind->is_counted = true;
+    {
+      const std::lock_guard guard(m_lock);
+      ++m_counts[k_all_slots].begun;
+    }
+    submit_flush(to, std::move(behind));
+  }
+  return wait_for_counts(what, k_all_slots, 0, 0, true);
+}
+
+steps::lock_wait::lock_wait(steps &of, std::size_t slot, unsigned pid)
+    : m_of(of), m_what("the lock of slot " + std::to_string(slot) + ", which is taken, at"),
+      m_owner(of.m_link->name_of(static_cast<int>(pid))), m_who(weft::this_task::label()) {
+  m_of.m_link->below().begin_wait();
+  const std::lock_guard guard(m_of.m_lock);
+  m_of.m_lock_wait = this;
+}
+
+steps::lock_wait::~lock_wait() {
+  {
+    const std::lock_guard guard(m_of.m_lock);
+    m_of.m_lock_wait = nullptr;
+  }
+  m_of.m_link->below().end_wait();
+}
+
+void steps::lock_wait::pause() noexcept {
+  try {
+    if (++m_pauses <= k_short_pauses)
+      weft::taskyield(); // the one that has the lock may be a task
+    else
+      static_cast<void>(m_never.wait_for(
+          k_least_pause * (1 << std::min(m_pauses - k_short_pauses, k_most_pauses))));
+  } catch (const weft::error &) { // the caller may not suspend
+    sched_yield();
   }
 }
 
 bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint64_t sent,
                             std::uint64_t received, bool all_begun) {
+  if (is_in_child())
+    return false;
   progress();
   if (m_link)
     m_link->below().begin_wait();
@@ -695,9 +767,13 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
       if (good || m_is_broken)
         break;
       m_count_wait = changed;
-      m_count_wait_for = what + ", of whose puts " + std::to_string(now.sent) + " of " +
-                         std::to_string(sent) + " have ended and " + std::to_string(now.received) +
-                         " of " + std::to_string(received) + " have come, from";
+      m_count_wait_for =
+          all_begun ? what + ", of which " + std::to_string(now.sent + now.got) + " of " +
+                          std::to_string(now.begun) + " have ended, to"
+                    : what + ", of whose puts " + std::to_string(now.sent) + " of " +
+                          std::to_string(sent) + " have ended and " +
+                          std::to_string(now.received) + " of " + std::to_string(received) +
+                          " have come, from";
     }
     for (int round = 0; m_link && round != k_rounds && !changed->over.is_set(); ++round)
       m_link->below().progress(k_batch);
@@ -751,8 +827,6 @@ void steps::add_waits_of(const record &one, std::vector<weft::layer::outside_wai
         wait(", of whose own messages " + std::to_string(one.ended[peer]) + " of " +
                  std::to_string(one.sent[peer]) + " have ended, to",
              process(peer));
-  if (is_in_child())
-    return false;
       if (one.knows && one.come[peer] < one.expected[peer])
         wait(", of whose messages " + std::to_string(one.come[peer]) + " of " +
                  std::to_string(one.expected[peer]) + " have come, from",
@@ -789,8 +863,14 @@ void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, l
     return;
   for (const auto &[step, one] : m_records)
     add_waits_of(*one, to);
-  if (m_count_wait)
-    to.push_back({weft::layer::waiter_of(m_count_wait->over), m_count_wait_for, "any process"});
+  if (m_count_wait || m_lock_wait) {
+    const weft::event &on = m_count_wait ? m_count_wait->over : m_lock_wait->m_never;
+    const void *const who = weft::layer::waiter_of(on);
+    if (m_lock_wait)
+      to.push_back({who, m_lock_wait->m_what, m_lock_wait->m_owner, m_lock_wait->m_who});
+    else
+      to.push_back({who, m_count_wait_for, "any process"});
+  }
   if (which == waits::of_supersteps) {
     for (const auto &[name, there] : m_remotes)
       if (!there.waiting.empty())

@@ -45,6 +45,8 @@ struct holder {
   std::shared_ptr<wait> thread;
 };
 
+struct tail;
+
 /// Holds the messages and supersteps of one process in one context.
 ///
 /// Threads. Any. No lock is held over a call of the transport, because it may call back.
@@ -66,6 +68,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
     std::size_t slot = 0, offset = 0, bytes = 0;
     std::uint64_t value = 0, expected = 0;
     bool is_counted = false; // by slots, and in no superstep
+    const char *name = nullptr; // in messages; null: that of talpf.h
   };
   /// Issues a message; the running task ends behind it. Returns false after a failure. Errors.
   /// std::bad_alloc.
@@ -89,8 +92,30 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   /// Returns false after a failure. Errors. std::bad_alloc, weft::error.
   bool wait_for_counts(const std::string &what, std::size_t slot, std::uint64_t sent,
                        std::uint64_t received, bool all_begun);
-  /// Takes what has come.
+  /// Waits until all that are counted by slots have arrived, and have been counted there. Returns and errors. As
+  /// wait_for_counts().
+  bool settle();
+  /// Takes what has come, or much of it.
   void progress() noexcept;
+
+  /// Names, while it lives, a lock for which the one thread that waits for counts tries again and again.
+  class lock_wait {
+   public:
+    /// Errors. std::bad_alloc, weft::error.
+    lock_wait(steps &of, std::size_t slot, unsigned pid);
+    lock_wait(const lock_wait &) = delete;
+    lock_wait &operator=(const lock_wait &) = delete;
+    ~lock_wait();
+    /// Lets others run, longer from time to time.
+    void pause() noexcept;
+
+   private:
+    friend class steps;
+    steps &m_of;
+    weft::event m_never; // so that the pause has a name
+    std::string m_what, m_owner, m_who;
+    int m_pauses = 0;
+  };
 
   /// Waits until all messages of this process have arrived. Returns false after a failure.
   bool finish() noexcept;
@@ -98,6 +123,10 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void close() noexcept;
   /// Forgets where slot of other processes are, because it is registered no more.
   void forget_slot(std::size_t slot) noexcept;
+  /// Forgets where a slot of another process is, because it may be registered anew.
+  void forget_place(std::size_t slot) noexcept;
+  /// Returns whether this is a child of fork(), and the context has failed then, with a message.
+  bool is_in_child() noexcept;
 
   // ---- of the link
   void has_come(int from, std::uint64_t what) noexcept override;
@@ -123,10 +152,6 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
     std::vector<letter> letters;
     std::vector<holder> over;
     std::vector<own_message *> found;
-  /// Forgets where a slot of another process is, because it may be registered anew.
-  void forget_place(std::size_t slot) noexcept;
-  /// Returns whether this is a child of fork(), and the context has failed then, with a message.
-  bool is_in_child() noexcept;
     std::string failure;
     std::size_t waits_over = 0;
   };
@@ -168,6 +193,8 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void start(own_message *one) noexcept;
   void submit(weft::net::operation &op) noexcept;
   void send_count(const request &sent) noexcept;
+  void submit_flush(unsigned to, std::unique_ptr<tail> behind) noexcept;
+  void wake_counter(agenda &to_do);
   static void part_ended(weft::net::operation &self) noexcept;
   static void tail_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] unsigned rounds() const noexcept;
@@ -188,6 +215,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::atomic<bool> m_has_failed{false};
   std::atomic<int> m_lost{-1}; // the process whose loss was the failure
   std::vector<std::atomic<bool>> m_is_used; // by process: messages were sent to it
+  // Of the thread of the process:
+  std::vector<bool> m_is_put_to; // by process: counted puts were, since settle()
+  bool m_has_counted = false; // messages, since settle()
 
   std::mutex m_lock; // of what follows
   std::uint32_t m_now = 1;
@@ -198,6 +228,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::map<std::size_t, slot_counts> m_counts; // by slot
   std::shared_ptr<holder::wait> m_count_wait; // of the one thread that waits for counts
   std::string m_count_wait_for;
+  const lock_wait *m_lock_wait = nullptr; // of the same thread
   bool m_is_closed = false, m_is_broken = false;
 };
 

@@ -40,6 +40,10 @@ constexpr const char *name_of_kind(steps::kind what) {
     return "talpf_atomic_cmp_and_swp";
   }
 }
+/// Returns by what name the program has asked for it.
+constexpr const char *called(const steps::request &one) {
+  return one.name ? one.name : name_of_kind(one.what);
+}
 // Names in traces of what has no name of a call. A message behind a get or an atomic operation counts it.
 inline constexpr const char *k_name_behind = "talpf_sync end of access";
 constexpr const char *name_of_letter(std::uint32_t id) {
@@ -143,6 +147,7 @@ struct steps::remote {
 struct tail : net::operation {
   std::shared_ptr<steps> owner;
   std::uint32_t number = 0; // in the trace; 0: none
+  bool is_counted = false; // it is a flush that settle() waits for
 };
 
 struct steps::own_message {

@@ -149,7 +149,7 @@ lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs);
 // ---- Messages that are counted by slots, without supersteps. A branch of LPF has them.
 //
 // Each of these functions sends what lpf_put() and lpf_get() have queued before it, in no order; lpf_sync() need not
-// follow. A slot counts the puts that have ended: those from its memory as sent, and those that have come to its memory
+// follow, and ends what they have sent. A slot counts the puts that have ended: those from its memory as sent, and those that have come to its memory
 // as received, from its registration on, with those of supersteps. Gets are not counted.
 
 // Waits until the slot has sent and received so many puts.
@@ -184,7 +184,8 @@ lpf_err_t lpf_get_sent_msg_count(lpf_t ctx, size_t *sent_msgs);
 // Take and give back a lock: 8 aligned bytes of a process, which are 0 at first and 1 while it is taken. The 8 bytes in
 // the own slot are used by the call. `size` is not used.
 //
-// Blocks. Yes. Errors. As lpf_counting_sync_per_slot().
+// Blocks. Yes. Errors. As lpf_counting_sync_per_slot(); LPF_ERR_FATAL for a lock that is given back and free, and for one
+// that has another value.
 lpf_err_t lpf_lock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
                         lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t attr);
 lpf_err_t lpf_unlock_slot(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,

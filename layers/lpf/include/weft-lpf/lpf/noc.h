@@ -18,7 +18,7 @@ lpf_err_t lpf_noc_resize_memory_register(lpf_t ctx, size_t max_regs);
 // Errors. LPF_ERR_OUT_OF_MEMORY.
 lpf_err_t lpf_noc_register(lpf_t ctx, void *pointer, size_t size, lpf_memslot_t *memslot);
 
-// Ends a registration at once.
+// Ends a registration at once. Its number may come again; see lpf_noc_deserialize_slot().
 //
 // Undefined. A put or a get with the slot in the same superstep.
 lpf_err_t lpf_noc_deregister(lpf_t ctx, lpf_memslot_t memslot);
@@ -36,7 +36,8 @@ lpf_err_t lpf_noc_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size
 // Ownership. The caller frees the bytes with free(). Errors. LPF_ERR_OUT_OF_MEMORY.
 lpf_err_t lpf_noc_serialize_slot(lpf_t ctx, lpf_memslot_t slot, char **buff, size_t *buff_size);
 
-// Makes a slot of lpf_noc_register() stand for the one that the bytes describe.
+// Makes a slot of lpf_noc_register() stand for the one that the bytes describe. A process whose messages are counted by
+// slots keeps where a slot is; after this call it asks again, because its number may have been that of an earlier one.
 lpf_err_t lpf_noc_deserialize_slot(lpf_t ctx, char *buff, lpf_memslot_t slot);
 
 #ifdef __cplusplus
