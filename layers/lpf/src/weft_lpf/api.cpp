@@ -272,7 +272,7 @@ WEFT_API lpf_err_t lpf_noc_deserialize_slot(lpf_t ctx, char *buff, lpf_memslot_t
     return LPF_ERR_FATAL;
   }
   std::memcpy(&r->stands_for, buff, sizeof r->stands_for);
-  real(ctx).task_steps().forget_place(r->stands_for); // the number may have been another slot's
+  real(ctx).task_steps().forget_remote(r->stands_for); // the number may have been another slot's
   return LPF_SUCCESS;
 }
 

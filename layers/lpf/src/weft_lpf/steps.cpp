@@ -664,7 +664,7 @@ void steps::forget_slot(std::size_t slot) noexcept {
   m_counts.erase(slot);
 }
 
-void steps::forget_place(std::size_t slot) noexcept {
+void steps::forget_remote(std::size_t slot) noexcept {
   const std::lock_guard guard(m_lock);
   const auto at = m_remotes.find({owner_of(slot), slot});
   if (at != m_remotes.end() && at->second.is_known)

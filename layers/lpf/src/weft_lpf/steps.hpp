@@ -124,7 +124,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   /// Forgets where slot of other processes are, because it is registered no more.
   void forget_slot(std::size_t slot) noexcept;
   /// Forgets where a slot of another process is, because it may be registered anew.
-  void forget_place(std::size_t slot) noexcept;
+  void forget_remote(std::size_t slot) noexcept;
   /// Returns whether this is a child of fork(), and the context has failed then, with a message.
   bool is_in_child() noexcept;
 
