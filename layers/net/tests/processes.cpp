@@ -265,11 +265,12 @@ bool are_refused(net::team &team, const net::shared_array<long> &memory) {
 void fork_child(net::team &team) {
   constexpr long k_rounds = 200;
   auto memory = team.allocate<long>(1);
-  int lives[2]; // the child ends when the other end is closed
+  int lives[2]; // the child ends when its parent writes: other ranks' children may hold the ends, too
   LOOK(pipe(lives) == 0);
   team.barrier();
   auto later = team.async_expect(12); // so the service is there, which the child has a copy of
   pid_t child = -1;
+  const pid_t parent = getpid();
   std::thread([&] {
     child = fork();
     if (child != 0)
@@ -279,7 +280,7 @@ void fork_child(net::team &team) {
     memory = {};
     team.~team(); // says no goodbye
     pollfd over{lives[0], POLLIN, 0};
-    while (poll(&over, 1, 1) == 0) {
+    while (poll(&over, 1, 1) == 0 && getppid() == parent) {
       weft::spawn([] {});
       weft::taskwait();
     }
@@ -291,6 +292,7 @@ void fork_child(net::team &team) {
     team.barrier();
   }
   LOOK(team.rank() != 0 || memory.local()[0] == k_rounds * team.size());
+  LOOK(write(lives[1], "", 1) == 1);
   close(lives[1]);
   int status = -1;
   LOOK(waitpid(child, &status, 0) == child);
