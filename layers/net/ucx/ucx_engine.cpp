@@ -745,7 +745,8 @@ void ucx_engine::send(record &active, packet what, const void *bytes, std::size_
 
 void ucx_engine::send_own(peer &other, packet what, std::uint64_t number, std::uint64_t count,
                           std::vector<std::byte> payload) noexcept {
-  if (other.has_failed || other.is_lost || other.has_left)
+  // A question may come in the last rounds of close(), when the endpoints have gone.
+  if (other.has_failed || other.is_lost || other.has_left || !other.endpoint)
     return;
   record &r = *new_record(other, nullptr);
   r.head = {m_rank, 0, count, number, 0};
