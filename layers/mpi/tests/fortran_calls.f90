@@ -31,7 +31,7 @@ contains
     character(*), intent(in) :: name
     integer, asynchronous, target :: got(4)
     integer :: given(4), error, status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 2), requests(2), index, count
-    integer :: indices(2), all, found, type, handle
+    integer :: indices(2), ended, found, type, handle
     integer :: room(400), bytes
     integer(MPI_ADDRESS_KIND) :: place(1)
     logical :: flag
@@ -154,7 +154,7 @@ contains
       end if
       call MPI_IRECV(got(1), 1, MPI_INTEGER, 1, 6, comm, requests(1), error)
       call MPI_IRECV(got(2), 1, MPI_INTEGER, 1, 7, comm, requests(2), error)
-      all = 0
+      ended = 0
       select case (name)
       case ('waitall')
         call MPI_WAITALL(2, requests, statuses, error)
@@ -165,15 +165,15 @@ contains
         do found = 1, 2
           call MPI_WAITANY(2, requests, index, status, error)
           call look(status(MPI_TAG) == 5 + index, name)
-          all = all + index
+          ended = ended + index
         end do
         call MPI_WAITANY(2, requests, index, MPI_STATUS_IGNORE, error)
-        call look(all == 3 .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
+        call look(ended == 3 .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
       case ('waitsome')
-        do while (all < 2)
+        do while (ended < 2)
           call MPI_WAITSOME(2, requests, found, indices, statuses, error)
           call look(found > 0 .and. statuses(MPI_TAG, 1) == 5 + indices(1), name)
-          all = all + found
+          ended = ended + found
         end do
         call MPI_WAITSOME(2, requests, found, indices, MPI_STATUSES_IGNORE, error)
         call look(found == MPI_UNDEFINED, name)
@@ -185,20 +185,20 @@ contains
         end do
         call look(statuses(MPI_TAG, 2) == 7, name)
       case ('testany')
-        do while (all < 3)
+        do while (ended < 3)
           call MPI_TESTANY(2, requests, index, flag, status, error)
           !$omp taskyield
-          if (flag) all = all + index
+          if (flag) ended = ended + index
           if (flag) call look(status(MPI_TAG) == 5 + index, name)
         end do
         call MPI_TESTANY(2, requests, index, flag, MPI_STATUS_IGNORE, error)
         call look(flag .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
       case ('testsome')
-        do while (all < 2)
+        do while (ended < 2)
           call MPI_TESTSOME(2, requests, found, indices, statuses, error)
           !$omp taskyield
           if (found > 0) call look(statuses(MPI_TAG, 1) == 5 + indices(1), name)
-          all = all + found
+          ended = ended + found
         end do
       end select
       call look(got(1) == 11 .and. got(2) == 13 .and. requests(1) == MPI_REQUEST_NULL .and. requests(2) == MPI_REQUEST_NULL, name)
