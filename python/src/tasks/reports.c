@@ -39,7 +39,9 @@ static void list_thread(order_report *to, Thread *thread) {
     order_report_goes_on(to);
   for (Wait *wait = thread->wait; wait; wait = wait->outer) {
     list_wait(to, id_of(thread, wait), wait);
-    if (!wait->waiter)
+    if (wait->waiter)
+      wait->waiter->waits_in = wait->where;
+    else
       order_report_creator(to, thread, thread->tid, wait->where ? wait->where : "");
   }
   if (!thread->wait && !runs && !thread->sleeps)
@@ -50,11 +52,7 @@ static void list_thread(order_report *to, Thread *thread) {
 static const char *where_is(const Task *t) {
   if (t->state != k_running)
     return "";
-  for (const Thread *thread = g_threads; thread; thread = thread->next)
-    for (const Wait *wait = thread->wait; wait; wait = wait->outer)
-      if (wait->waiter == t && wait->where)
-        return wait->where;
-  return place_of(t);
+  return t->waits_in ? t->waits_in : place_of(t);
 }
 
 /* Says that a ready task has no place because of the bodies that run. */
@@ -79,9 +77,12 @@ static void list_task(order_report *to, const Task *t, bool has_room, int *expla
     list_lack_of_place(to, t);
 }
 
-static void mark_pools(void) {
-  for (Task *t = g_all; t; t = t->all_next)
+/* Takes away what the report before has marked. */
+static void clear_marks(void) {
+  for (Task *t = g_all; t; t = t->all_next) {
     t->pool->reported = NULL;
+    t->waits_in = NULL;
+  }
 }
 
 bool order_list_tasks(order_report *to) {
@@ -89,7 +90,7 @@ bool order_list_tasks(order_report *to) {
     return false;
   const Load load = current_load();
   if (!load.is_over) {
-    mark_pools();
+    clear_marks();
     for (Thread *thread = g_threads; thread; thread = thread->next)
       list_thread(to, thread);
     int explained = 0;

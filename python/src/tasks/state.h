@@ -118,6 +118,7 @@ struct Task {
   Task *next_failed;
   Waiter *waiters;
   Callback *callbacks;
+  const char *waits_in; /* the line, or null; in a report that is being made */
   unsigned generation; /* of the process: fork() begins a new one */
   uint32_t number; /* in the trace; 0 for none */
   unsigned char state; /* task_state */
