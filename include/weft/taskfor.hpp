@@ -18,7 +18,7 @@ WEFT_API void share_chunks(const loop_plan &plan,
 /// below a final task. Then only one worker at a time may run its body.
 [[nodiscard]] WEFT_API bool reduces_in_place() noexcept;
 
-template <class F, class Index, bool MayReduce = false>
+template <class F, class Index, bool MayBeForOneWorker = false>
 struct taskfor_body {
   F f;
   range<Index> space;
@@ -26,8 +26,8 @@ struct taskfor_body {
 
   void operator()() {
     bool alone = false;
-    if constexpr (MayReduce)
-      alone = options.reduces && reduces_in_place();
+    if constexpr (MayBeForOneWorker)
+      alone = options.weak || (options.reduces && reduces_in_place());
     if (!options.has_grain) {
       if (options.participants == 0 && runs_blindly(site_of<taskfor_body>, space.size()))
         return call_body(f, space);
@@ -75,9 +75,10 @@ struct taskfor_body {
 ///   iteration takes), nogroup, in_group, and all of spawn(). With tracked the call returns a
 ///   handle<void>.
 /// - `f` may wait. An iteration that waits for another one of the same loop needs grain_size(1). What `f` spawns is complete when the loop is, and is ordered only with what the
-///   same worker has spawned in this loop.
-/// - Where reductions are in place, among regions and below a final task, one worker runs all
-///   iterations of a loop that reduces.
+///   same worker has spawned in this loop, unless the loop has weak accesses.
+/// - One worker runs all iterations of a loop with weak accesses, so that these order all that `f`
+///   spawns; its iterations must not wait for each other. So it is with a loop that reduces where
+///   reductions are in place, among regions and below a final task.
 /// - The first exception that `f` throws is that of the task. Then, and when the task's group is
 ///   cancelled, chunks that have not begun are skipped.
 ///
@@ -99,7 +100,7 @@ auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
   detail::check_grain(options);
   return detail::spawn_loop<Clauses...>(
       options.group,
-      detail::taskfor_body<closure, Index, (detail::may_reduce<Clauses> || ...)>{
+      detail::taskfor_body<closure, Index, (detail::may_be_for_one_worker<Clauses> || ...)>{
           closure(static_cast<F &&>(f)), space, options},
       detail::spawn_clause(clauses)...);
 }

@@ -80,8 +80,10 @@ WEFT_API int weft_taskloop_chunks(uint64_t iterations, const weft_loop_options *
 
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: the
 // chunks choose their sizes); workers with nothing else to do take chunks of it. The task has the accesses
-// of the list, once. options->flags may hold WEFT_TASK_NOGROUP. Where reductions are in place, among
-// regions and below a final task, one worker runs all chunks of a loop that reduces.
+// of the list, once. options->flags may hold WEFT_TASK_NOGROUP. One worker runs all chunks of a loop
+// with weak accesses, so that these order all that body() spawns; its chunks must not wait for each
+// other. So it is with a loop that reduces where reductions are in place, among regions and below a
+// final task.
 //
 // Ownership. As weft_spawn().
 // Threads. As weft_spawn(). Several workers call body() at once.

@@ -50,9 +50,9 @@ inline constexpr bool is_loop_clause =
     std::is_same_v<Clause, nogroup_clause> || std::is_same_v<Clause, in_group> ||
     is_chunk_accesses<Clause>;
 
-/// Says whether a clause may say that the task of a loop reduces data.
+/// Says whether a clause may say that the task of a loop reduces data, or has weak accesses.
 template <class Clause>
-inline constexpr bool may_reduce =
+inline constexpr bool may_be_for_one_worker =
     access_source<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause>;
 
 template <class What, class... Clauses>
@@ -86,9 +86,16 @@ struct loop_options {
   task_group *group = nullptr;
   unsigned participants = 0; // of a loop that chooses its chunks, at most; 0: one per worker
   bool reduces = false; // the task adds to data, by an access of that mode
+  bool weak = false; // the task has a weak access
 };
-[[nodiscard]] constexpr bool is_reduction(access_mode mode) noexcept {
-  return mode == access_mode::reduction;
+[[nodiscard]] constexpr bool is_weak(access_mode mode) noexcept {
+  using enum access_mode;
+  return (mode >= weak_in && mode <= weak_inout) || mode == weak_concurrent ||
+         mode == weak_commutative || mode == weak_reduction;
+}
+constexpr void put_mode(loop_options &options, access_mode mode) noexcept {
+  options.reduces |= mode == access_mode::reduction;
+  options.weak |= is_weak(mode);
 }
 template <class Clause>
 void put_loop_clause(loop_options &options, const Clause &clause) noexcept {
@@ -101,12 +108,12 @@ void put_loop_clause(loop_options &options, const Clause &clause) noexcept {
   } else if constexpr (std::is_same_v<Clause, in_group>) {
     options.group = clause.group;
   } else if constexpr (access_source<Clause>) {
-    options.reduces |= is_reduction(clause.as_access().mode);
+    put_mode(options, clause.as_access().mode);
   } else if constexpr (is_region<Clause>) {
-    options.reduces |= is_reduction(clause.mode);
+    put_mode(options, clause.mode);
   } else if constexpr (is_list<Clause> || is_region_list<Clause>) {
     for (const auto &named : clause.list)
-      options.reduces |= is_reduction(named.mode);
+      put_mode(options, named.mode);
   }
 }
 template <class... Clauses>

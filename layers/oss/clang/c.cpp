@@ -70,11 +70,10 @@ class c_writer {
     copies_of_globals(body, parameters);
     rules(parameters);
     const bool asks = parsed.has(clause_id::onready);
-    // By bytes there are no copies, and what another worker spawns is not ordered by weak items: one worker gets all iterations.
-    const bool alone = has_weak_items(parsed) ||
-                       (bytes && std::ranges::any_of(m_reduced, [](const item *it) {
-                          return it->mode == clause_id::reduction;
-                        }));
+    // By bytes a reduction is an inout, of which the loop does not know that it needs copies: one worker gets all iterations.
+    const bool alone = bytes && std::ranges::any_of(m_reduced, [](const item *it) {
+                         return it->mode == clause_id::reduction;
+                       });
     if (shares() && alone)
       code << "(void)weft_oss_size_" + number + ";";
     if (asks && !shares() && !iterates())

@@ -658,13 +658,10 @@ class task_writer {
       option(clause_id::if_, "::weft::if_(::weft::oss::truth(", "))");
       option(clause_id::final, "::weft::final(::weft::oss::truth(", "))");
     }
-    const bool alone = shares() && has_weak_items(parsed); // for them another worker's tasks are not ordered
     if (shares() && parsed.has(clause_id::chunksize)) {
-      code << (alone ? ", (static_cast<void>(::weft::oss::chunk_size(" : ", ::weft::oss::chunk_size(");
+      code << ", ::weft::oss::chunk_size(";
       write_count(clause_id::chunksize);
-      code << (alone ? ")), ::weft::grain_size(" + m_chunk + ".size()))" : ")");
-    } else if (alone) {
-      code << ", ::weft::grain_size(" + m_chunk + ".size())";
+      code << ")";
     }
     option(clause_id::priority, "::weft::priority(static_cast<int>(", "))");
     option(clause_id::cost, "::weft::cost(static_cast<::std::uint64_t>(", "))");
@@ -852,8 +849,6 @@ void enclosing_task::leave() {
 }
 
 bool is_weak(const item &it) { return row(it.mode).name.starts_with("weak"); }
-
-bool has_weak_items(const pragma &parsed) { return std::ranges::any_of(parsed.items, is_weak); }
 
 tokens names_beside_base(const item &it) {
   tokens names;

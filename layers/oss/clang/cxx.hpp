@@ -40,10 +40,8 @@ class enclosing_task {
   bool m_inside = true;
 };
 
-/// @{ Returns whether only the children touch an item, or one of the items.
+/// Returns whether only the children touch an item.
 bool is_weak(const item &it);
-bool has_weak_items(const pragma &parsed);
-/// @}
 
 /// Returns the names in an item, beside its base, that may be variables: in indices, extents, iterators.
 tokens names_beside_base(const item &it);

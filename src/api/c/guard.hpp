@@ -73,6 +73,17 @@ inline void require(const void *pointer, const char *function, const char *param
 [[nodiscard]] detail::spawn_options core_options(const weft_spawn_options &from) noexcept;
 /// Lets one worker at a time run the chunks of a prepared loop where reductions are in place; `t` may be another task.
 void note_reduction(detail::task &t) noexcept;
+/// Lets one worker run the chunks of a prepared loop, whose weak accesses order what they spawn; `t` may be another task.
+void note_weak(detail::task &t) noexcept;
+
+/// Says whether an access or a region of a list, which may be null, is weak.
+template <class Named>
+[[nodiscard]] bool has_weak(const Named *list, std::size_t count) noexcept {
+  for (std::size_t i = 0; list && i != count; ++i)
+    if (detail::is_weak(static_cast<access_mode>(list[i].mode)))
+      return true;
+  return false;
+}
 
 template <class Body>
 void require_body(Body *body, const char *function) {

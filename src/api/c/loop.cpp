@@ -63,7 +63,7 @@ struct taskfor_head {
   weft_loop_body body;
   weft_range range;
   std::uint64_t grain;
-  bool reduces;
+  bool reduces, weak;
 };
 struct taskiter_head {
   std::uint64_t count;
@@ -94,7 +94,7 @@ void call_chunk(const taskfor_head &head, void *arg, std::uint64_t first, std::u
 template <class Loop>
 void share(Loop &loop) {
   const taskfor_head &head = loop.head;
-  const bool alone = head.reduces && detail::reduces_in_place();
+  const bool alone = head.weak || (head.reduces && detail::reduces_in_place());
   if (head.grain == 0) {
     detail::loop_request request;
     request.size = range_of(head.range).size();
@@ -386,6 +386,10 @@ void note_reduction(detail::task &t) noexcept {
   if (t.ops == &k_prepared_ops)
     loop_of(detail::storage(&t))->head.reduces = true;
 }
+void note_weak(detail::task &t) noexcept {
+  if (t.ops == &k_prepared_ops)
+    loop_of(detail::storage(&t))->head.weak = true;
+}
 
 } // namespace rt
 } // namespace weft::inline v0
@@ -417,7 +421,7 @@ int weft_taskfor_prepare(weft_prepared *prepared, weft_range range, weft_loop_bo
       weft::detail::refuse_accesses(count);
     weft_spawn_options known = known_spawn_options(options, WEFT_TASK_NOGROUP);
     known.flags &= ~unsigned{WEFT_TASK_NOGROUP};
-    auto loop = std::make_unique<prepared_loop>(taskfor_head{body, range, grain_size, false},
+    auto loop = std::make_unique<prepared_loop>(taskfor_head{body, range, grain_size, false, false},
                                                 arg_bytes, copy);
     void *const arg = loop->argument();
     if (known.onready && !known.onready_context)
@@ -499,10 +503,11 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   });
   if (status != WEFT_OK)
     return status;
-  const bool reduces = std::any_of(list, list + list_count,
+  const bool reduces = std::any_of(list, list + (list ? list_count : 0),
                                    [](const weft_access &a) { return a.mode == WEFT_REDUCTION; });
-  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size, reduces},
-                    arg, arg_bytes, {regions, region_count, list, list_count}, known, handle);
+  const bool weak = has_weak(list, list_count) || has_weak(regions, region_count);
+  return spawn_loop("weft_taskfor", &run_taskfor,
+                    taskfor_head{body, range, grain_size, reduces, weak}, arg, arg_bytes, {regions, region_count, list, list_count}, known, handle);
 }
 
 int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg,

@@ -373,6 +373,8 @@ WEFT_NOINLINE int submit_list(weft_prepared *prepared, const weft_access *list, 
         read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit"); });
     if (accesses.reduces())
       note_reduction(*t);
+    if (has_weak(list, count))
+      note_weak(*t);
     weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
   });
 }
@@ -427,9 +429,11 @@ int weft_task_submit(weft_prepared *prepared, const weft_access *list, size_t co
   if (!is_common) [[unlikely]]
     return submit_list(prepared, list, count);
   return guarded([&] {
-    weft::detail::task_submit(
-        static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr)),
-        weft::access{list->address, static_cast<weft::access_mode>(list->mode)});
+    auto *const t = static_cast<weft::detail::task *>(std::exchange(prepared->task, nullptr));
+    const auto mode = static_cast<weft::access_mode>(list->mode);
+    if (weft::detail::is_weak(mode)) [[unlikely]]
+      note_weak(*t);
+    weft::detail::task_submit(t, weft::access{list->address, mode});
   });
 }
 
@@ -441,6 +445,8 @@ int weft_task_submit_regions(weft_prepared *prepared, const weft_region *regions
         read_or_discard(t, [&] { return access_list(list, count, "weft_task_submit_regions"); });
     if (accesses.reduces())
       note_reduction(*t);
+    if (has_weak(list, count) || has_weak(regions, region_count))
+      note_weak(*t);
     const std::vector<weft::region_access> parts = read_or_discard(
         t, [&] { return region_list(regions, region_count, "weft_task_submit_regions"); });
     weft::detail::submission s;

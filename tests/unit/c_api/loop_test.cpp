@@ -241,6 +241,90 @@ TEST(c_prepared_loop, adds_up_in_one_worker_where_reductions_are_in_place) {
   }
 }
 
+/// Is the argument of a loop whose iterations spawn a task each, which must come in the order of the iterations.
+struct in_order {
+  int *x;
+  std::atomic<int> *inside, *wrong;
+  bool by_region;
+
+  struct one {
+    in_order of;
+    std::int64_t i;
+  };
+  static int spawn(const weft_range *chunk, void *arg) {
+    const auto *const self = static_cast<in_order *>(arg);
+    const weft_access inout = weft_inout(self->x);
+    const weft_region part = weft_region_span(self->x, sizeof(int), 0, 1, WEFT_INOUT);
+    for (std::int64_t i = chunk->first; i < chunk->limit; ++i) {
+      weft_task_sleep_for(100'000); // another worker would take the next chunk meanwhile
+      const one child{*self, i};
+      const weft_body body = [](void *p) {
+        const auto *const mine = static_cast<one *>(p);
+        *mine->of.wrong += ++*mine->of.inside != 1;
+        *mine->of.wrong += (*mine->of.x)++ != mine->i;
+        weft_task_sleep_for(50'000);
+        --*mine->of.inside;
+        return 0;
+      };
+      if (const int status =
+              self->by_region
+                  ? weft_spawn_regions(body, &child, sizeof child, &part, 1, nullptr, 0, nullptr, nullptr)
+                  : weft_spawn(body, &child, sizeof child, &inout, 1, nullptr, nullptr))
+        return status;
+    }
+    return 0;
+  }
+};
+
+TEST(c_loop, with_weak_accesses_orders_what_it_spawns) {
+  int x = 0, y = 0;
+  std::atomic<int> inside = 0, wrong = 0;
+  const weft_access weak[] = {weft_weak_inout(&x), weft_in(&y)};
+  const weft_region weak_part = weft_region_span(&x, sizeof x, 0, 1, WEFT_WEAK_INOUT);
+  const auto ended = [&](const char *how) {
+    EXPECT_EQ(weft_taskwait(nullptr), 0);
+    EXPECT_EQ(x, 20) << how;
+    EXPECT_EQ(wrong, 0) << how;
+    x = 0;
+  };
+  for (const std::uint64_t grain : {0, 1}) {
+    in_order arg{&x, &inside, &wrong, false};
+    ASSERT_EQ(weft_taskfor({0, 20, 1}, &in_order::spawn, &arg, sizeof arg, grain, weak, 2, nullptr,
+                           nullptr),
+              0);
+    ended("weft_taskfor");
+    for (const std::size_t count : {1, 2}) { // one access has a way of its own
+      weft_prepared loop;
+      ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &in_order::spawn, sizeof arg, grain,
+                                     nullptr, count, nullptr),
+                0);
+      *static_cast<in_order *>(loop.arg) = arg;
+      ASSERT_EQ(weft_task_submit(&loop, weak, count), 0);
+      ended("weft_task_submit");
+    }
+    arg.by_region = true;
+    ASSERT_EQ(weft_taskfor_regions({0, 20, 1}, &in_order::spawn, &arg, sizeof arg, grain,
+                                   &weak_part, 1, nullptr, 0, nullptr, nullptr),
+              0);
+    ended("weft_taskfor_regions");
+    weft_prepared loop;
+    ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &in_order::spawn, sizeof arg, grain, nullptr,
+                                   0, nullptr),
+              0);
+    *static_cast<in_order *>(loop.arg) = arg;
+    ASSERT_EQ(weft_task_submit_regions(&loop, &weak_part, 1, nullptr, 0), 0);
+    ended("weft_task_submit_regions");
+  }
+}
+
+TEST(c_loop, refuses_a_list_that_is_missing) {
+  EXPECT_EQ(weft_taskfor({0, 1, 1}, &in_order::spawn, nullptr, 0, 0, nullptr, 1, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskfor_regions({0, 1, 1}, &in_order::spawn, nullptr, 0, 0, nullptr, 1, nullptr,
+                                 0, nullptr, nullptr),
+            WEFT_ERR_INVALID_ARGUMENT);
+}
+
 TEST(c_prepared_loop, that_is_discarded_or_refused_never_runs) {
   std::atomic<int> runs[4] = {}, wrong = 0, copies = 0;
   const auto prepare = [&](weft_prepared &loop) {

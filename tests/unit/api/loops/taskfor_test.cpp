@@ -140,6 +140,52 @@ TEST(taskfor, does_not_wait_with_nogroup_or_accesses) {
   EXPECT_EQ(passed, 3);
 }
 
+/// Runs a loop whose iterations spawn a task each, and returns whether these came in the order of the iterations, one at a time.
+template <class Child, class... Clauses>
+bool spawns_in_order(const Child &child, const Clauses &...clauses) {
+  constexpr int n = 40;
+  int next = 0; // of the tasks inside
+  std::atomic<int> inside{0}, wrong{0};
+  weft::taskfor(
+      weft::range(n),
+      [&](int i) {
+        dawdle(); // another worker would take the next iteration meanwhile
+        weft::spawn(
+            [&, i] {
+              wrong += inside++ != 0;
+              wrong += next++ != i;
+              dawdle();
+              --inside;
+            },
+            child);
+      },
+      clauses...);
+  weft::taskwait();
+  return wrong == 0 && next == n;
+}
+
+TEST(taskfor, with_weak_accesses_orders_what_it_spawns) {
+  int x = 0;
+  const weft::access list[] = {weft::weak_inout(x)};
+  const weft::region_access part = weft::inout(weft::region(&x, 1));
+  const std::vector<weft::region_access> parts{weft::weak_inout(weft::region(&x, 1))};
+  EXPECT_TRUE(spawns_in_order(weft::inout(x), weft::weak_inout(x), weft::grain_size(1)));
+  EXPECT_TRUE(spawns_in_order(weft::inout(x), weft::weak_out(x)));
+  EXPECT_TRUE(spawns_in_order(weft::inout(x), weft::accesses(list), weft::grain_size(2)));
+  EXPECT_TRUE(
+      spawns_in_order(part, weft::weak_inout(weft::region(&x, 1)), weft::grain_size(1)));
+  EXPECT_TRUE(spawns_in_order(part, weft::regions(parts), weft::grain_size(1)));
+}
+
+TEST(taskfor, knows_the_modes_that_are_weak) {
+  using enum weft::access_mode;
+  for (const auto mode : {weak_in, weak_out, weak_inout, weak_concurrent, weak_commutative,
+                          weak_reduction})
+    EXPECT_TRUE(weft::detail::is_weak(mode)) << static_cast<int>(mode);
+  for (const auto mode : {in, out, inout, concurrent, commutative, reduction})
+    EXPECT_FALSE(weft::detail::is_weak(mode)) << static_cast<int>(mode);
+}
+
 TEST(taskfor, refuses_a_grain_of_zero) {
   EXPECT_THROW(weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(0)), weft::error);
 }
