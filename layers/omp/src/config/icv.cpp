@@ -12,7 +12,7 @@
 
 namespace weft_omp {
 
-globals g_globals; // made before g_read
+lasting_globals g_lasting_globals; // made before g_read
 
 void load_environment() noexcept { static const once read(&read_environment); }
 

@@ -87,7 +87,15 @@ struct globals {
   int debug = 0; // GOMP_DEBUG
   std::string affinity_format = "level %L thread %i affinity %A";
 };
-extern globals g_globals;
+/// Holds them without ever destroying them: members of teams may run, and destructors of other libraries may ask, while the
+/// process ends.
+union lasting_globals {
+  globals all;
+  lasting_globals() : all() {}
+  ~lasting_globals() {}
+};
+extern lasting_globals g_lasting_globals;
+inline constexpr globals &g_globals = g_lasting_globals.all;
 
 /// Returns the number of cpus that OpenMP may use.
 [[nodiscard]] inline int effective_cpus() noexcept { return g_globals.cpus; }

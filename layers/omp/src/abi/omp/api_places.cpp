@@ -18,7 +18,7 @@ namespace {
 /// and LLVM's shows one place of all cpus.
 const std::vector<place> &visible_places() {
   const globals &g = of_process();
-  static const std::vector<place> whole{process_cpus()};
+  static const auto &whole = *new std::vector<place>{process_cpus()}; // never freed, as those of the process
   return g.places.empty() && is_of_llvm() ? whole : g.places;
 }
 
