@@ -92,7 +92,8 @@ struct slot {
 std::mutex g_lock;
 std::vector<std::unique_ptr<slot>> *g_slots =
     nullptr; // guarded by the lock; never freed: threads may come late
-std::vector<energy_domain> g_package, g_memory; // of the publisher
+auto &g_package = *new std::vector<energy_domain>, // of the publisher; never freed: it may work while the process ends
+    &g_memory = *new std::vector<energy_domain>;
 hardware_wishes g_wanted;
 std::uint64_t g_published = 0;
 
