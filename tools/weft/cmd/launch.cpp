@@ -271,6 +271,8 @@ class launcher final : weft_net::rendezvous::listener {
     bool is_over = false;
     std::string why_lost; // its connection
     clock::time_point lost_at;
+    int code = 0; // 0: it has not failed
+    unsigned turn = 0; // the place in the order in which ranks were lost; 0: it is not
   };
 
   void start(int rank);
@@ -279,7 +281,8 @@ class launcher final : weft_net::rendezvous::listener {
   void reap();
   void ended(int rank, int status);
   [[nodiscard]] std::string name_of(int rank) const;
-  void fail(int code);
+  void fail(process &one, int code);
+  [[nodiscard]] int code() const;
   void look_at_time();
   void tell_all(int signal) const;
 
@@ -300,7 +303,8 @@ class launcher final : weft_net::rendezvous::listener {
   std::vector<process> m_processes;
   std::map<std::string, std::string> m_variables;
   std::size_t m_left;
-  int m_code = 0;
+  unsigned m_lost = 0; // ranks, so far
+  int m_signal = 0; // that came before any rank failed
   bool m_ends = false, m_was_asked = false;
   clock::time_point m_end;
 };
@@ -397,20 +401,36 @@ void launcher::tell_all(int signal) const {
       kill(one.pid, signal);
 }
 
-/// Notes the first failure, and ends the job after a while.
-void launcher::fail(int code) {
-  if (m_code == 0)
-    m_code = code;
+/// Notes a failure, and ends the job after a while.
+void launcher::fail(process &one, int code) {
+  if (one.turn == 0)
+    one.turn = ++m_lost;
+  if (one.code == 0)
+    one.code = code;
   if (m_plan.goes_on || m_ends)
     return;
   m_ends = true;
   m_end = clock::now() + k_grace;
 }
 
+/// Returns the exit code of the job: that of the rank that was lost first. A rank loses its connection before its process
+/// has ended, so others that end because of the loss may be over earlier.
+int launcher::code() const {
+  if (m_signal != 0)
+    return 128 + m_signal;
+  const process *first = nullptr;
+  for (const process &one : m_processes)
+    if (one.code != 0 && (!first || one.turn < first->turn))
+      first = &one;
+  return first ? first->code : 0;
+}
+
 void launcher::lost(int rank, const std::string &why) {
   process &one = m_processes[static_cast<std::size_t>(rank)];
   one.why_lost = why;
   one.lost_at = clock::now(); // most often its end says more
+  if (one.turn == 0)
+    one.turn = ++m_lost;
 }
 
 void launcher::ended(int rank, int status) {
@@ -447,7 +467,7 @@ void launcher::ended(int rank, int status) {
     std::fputs(line.c_str(), stderr);
   }
   m_meeting.lose(rank, why);
-  fail(code);
+  fail(one, code);
 }
 
 void launcher::reap() {
@@ -468,7 +488,7 @@ void launcher::look_at_time() {
     std::fprintf(stderr, "weft launch: %s is lost: %s\n", name_of(rank).c_str(),
                  one.why_lost.c_str());
     one.why_lost.clear();
-    fail(k_failed);
+    fail(one, k_failed);
   }
   if (!m_ends || now < m_end || m_left == 0)
     return;
@@ -498,7 +518,8 @@ int launcher::run() {
     signalfd_siginfo got{};
     while (read(signals, &got, sizeof got) == static_cast<ssize_t>(sizeof got))
       if (got.ssi_signo != SIGCHLD) {
-        m_code = m_code == 0 ? 128 + static_cast<int>(got.ssi_signo) : m_code;
+        if (m_signal == 0 && code() == 0)
+          m_signal = static_cast<int>(got.ssi_signo);
         m_was_asked = m_ends = true;
         m_end = clock::now() + k_grace;
         tell_all(static_cast<int>(got.ssi_signo));
@@ -507,7 +528,7 @@ int launcher::run() {
     look_at_time();
   }
   close(signals);
-  return m_code;
+  return code();
 }
 
 /// Becomes the program, whose ranks are tasks of it.
