@@ -246,35 +246,38 @@ struct in_order {
   int *x;
   std::atomic<int> *inside, *wrong;
   bool by_region;
-
-  struct one {
-    in_order of;
-    std::int64_t i;
-  };
-  static int spawn(const weft_range *chunk, void *arg) {
-    const auto *const self = static_cast<in_order *>(arg);
-    const weft_access inout = weft_inout(self->x);
-    const weft_region part = weft_region_span(self->x, sizeof(int), 0, 1, WEFT_INOUT);
-    for (std::int64_t i = chunk->first; i < chunk->limit; ++i) {
-      weft_task_sleep_for(100'000); // another worker would take the next chunk meanwhile
-      const one child{*self, i};
-      const weft_body body = [](void *p) {
-        const auto *const mine = static_cast<one *>(p);
-        *mine->of.wrong += ++*mine->of.inside != 1;
-        *mine->of.wrong += (*mine->of.x)++ != mine->i;
-        weft_task_sleep_for(50'000);
-        --*mine->of.inside;
-        return 0;
-      };
-      if (const int status =
-              self->by_region
-                  ? weft_spawn_regions(body, &child, sizeof child, &part, 1, nullptr, 0, nullptr, nullptr)
-                  : weft_spawn(body, &child, sizeof child, &inout, 1, nullptr, nullptr))
-        return status;
-    }
-    return 0;
-  }
 };
+/// Is the argument of such a task.
+struct one_in_order {
+  in_order of;
+  std::int64_t i;
+};
+
+int run_in_order(void *arg) {
+  const auto *const mine = static_cast<one_in_order *>(arg);
+  *mine->of.wrong += ++*mine->of.inside != 1;
+  *mine->of.wrong += (*mine->of.x)++ != mine->i;
+  weft_task_sleep_for(50'000);
+  --*mine->of.inside;
+  return 0;
+}
+
+int spawn_in_order(const weft_range *chunk, void *arg) {
+  const auto *const all = static_cast<in_order *>(arg);
+  const weft_access inout = weft_inout(all->x);
+  const weft_region part = weft_region_span(all->x, sizeof(int), 0, 1, WEFT_INOUT);
+  for (std::int64_t i = chunk->first; i < chunk->limit; ++i) {
+    weft_task_sleep_for(100'000); // another worker would take the next chunk meanwhile
+    const one_in_order child{*all, i};
+    const int status = all->by_region ? weft_spawn_regions(&run_in_order, &child, sizeof child, &part,
+                                                           1, nullptr, 0, nullptr, nullptr)
+                                      : weft_spawn(&run_in_order, &child, sizeof child, &inout, 1,
+                                                   nullptr, nullptr);
+    if (status != WEFT_OK)
+      return status;
+  }
+  return 0;
+}
 
 TEST(c_loop, with_weak_accesses_orders_what_it_spawns) {
   int x = 0, y = 0;
@@ -289,13 +292,13 @@ TEST(c_loop, with_weak_accesses_orders_what_it_spawns) {
   };
   for (const std::uint64_t grain : {0, 1}) {
     in_order arg{&x, &inside, &wrong, false};
-    ASSERT_EQ(weft_taskfor({0, 20, 1}, &in_order::spawn, &arg, sizeof arg, grain, weak, 2, nullptr,
+    ASSERT_EQ(weft_taskfor({0, 20, 1}, &spawn_in_order, &arg, sizeof arg, grain, weak, 2, nullptr,
                            nullptr),
               0);
     ended("weft_taskfor");
     for (const std::size_t count : {1, 2}) { // one access has a way of its own
       weft_prepared loop;
-      ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &in_order::spawn, sizeof arg, grain,
+      ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &spawn_in_order, sizeof arg, grain,
                                      nullptr, count, nullptr),
                 0);
       *static_cast<in_order *>(loop.arg) = arg;
@@ -303,12 +306,12 @@ TEST(c_loop, with_weak_accesses_orders_what_it_spawns) {
       ended("weft_task_submit");
     }
     arg.by_region = true;
-    ASSERT_EQ(weft_taskfor_regions({0, 20, 1}, &in_order::spawn, &arg, sizeof arg, grain,
+    ASSERT_EQ(weft_taskfor_regions({0, 20, 1}, &spawn_in_order, &arg, sizeof arg, grain,
                                    &weak_part, 1, nullptr, 0, nullptr, nullptr),
               0);
     ended("weft_taskfor_regions");
     weft_prepared loop;
-    ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &in_order::spawn, sizeof arg, grain, nullptr,
+    ASSERT_EQ(weft_taskfor_prepare(&loop, {0, 20, 1}, &spawn_in_order, sizeof arg, grain, nullptr,
                                    0, nullptr),
               0);
     *static_cast<in_order *>(loop.arg) = arg;
@@ -318,9 +321,9 @@ TEST(c_loop, with_weak_accesses_orders_what_it_spawns) {
 }
 
 TEST(c_loop, refuses_a_list_that_is_missing) {
-  EXPECT_EQ(weft_taskfor({0, 1, 1}, &in_order::spawn, nullptr, 0, 0, nullptr, 1, nullptr, nullptr),
+  EXPECT_EQ(weft_taskfor({0, 1, 1}, &spawn_in_order, nullptr, 0, 0, nullptr, 1, nullptr, nullptr),
             WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_taskfor_regions({0, 1, 1}, &in_order::spawn, nullptr, 0, 0, nullptr, 1, nullptr,
+  EXPECT_EQ(weft_taskfor_regions({0, 1, 1}, &spawn_in_order, nullptr, 0, 0, nullptr, 1, nullptr,
                                  0, nullptr, nullptr),
             WEFT_ERR_INVALID_ARGUMENT);
 }
