@@ -238,6 +238,22 @@ void run(caller &those) {
     const auto not_after = [&next](std::uint64_t at) {
       next = next == 0 ? at : std::min(next, at);
     };
+    // The cap comes first: some policy may be due whenever the thread looks.
+    if (const cap_plan cap = those.cap; cap.goal != worker_goal::off) {
+      hold.unlock();
+      try {
+        if (!workers)
+          workers.emplace(cap);
+        workers->look(now);
+      } catch (const std::exception &e) {
+        warn("the cap of workers (tune.workers) has ended: %s", e.what());
+        hold.lock();
+        those.cap = {};
+        continue;
+      }
+      hold.lock();
+      not_after(workers->end());
+    }
     std::shared_ptr<const reading> seen;
     bool called = false;
     for (entered_policy *const of : those.policies) {
@@ -259,21 +275,6 @@ void run(caller &those) {
     }
     if (called)
       continue;
-    if (const cap_plan cap = those.cap; cap.goal != worker_goal::off) {
-      hold.unlock();
-      try {
-        if (!workers)
-          workers.emplace(cap);
-        workers->look(now);
-      } catch (const std::exception &e) {
-        warn("the cap of workers (tune.workers) has ended: %s", e.what());
-        hold.lock();
-        those.cap = {};
-        continue;
-      }
-      hold.lock();
-      not_after(workers->end());
-    }
     hold.unlock();
     g_bell.wait(heard, next);
     hold.lock();

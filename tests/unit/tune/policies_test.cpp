@@ -458,6 +458,19 @@ TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(policy, one_that_is_always_due_does_not_keep_the_cap_from_looking) {
+  auto settings = k_on;
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
+  const auto end = test::in_process(settings, [] {
+    const tune::policy slow("slow", tune::when::every(1ms), [](const tune::policy_call &) {
+      std::this_thread::sleep_for(2ms); // longer than its period
+    });
+    EXPECT_TRUE(chain_until([] { return tune::get("sched.workers") == "1"; }));
+    EXPECT_GT(slow.calls(), 1u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 bool has_decided(const char *what) {
   const auto all = tune::decisions();
   return std::any_of(all.begin(), all.end(), [what](const std::string &each) {
