@@ -12,10 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-sources<list_external> &sources_of_externals() {
-  static auto *const only = new sources<list_external>;
-  return *only;
-}
+constinit sources<list_external> g_sources; // a child of a fork uses it as it is
 
 constexpr const void *k_not_listed = nullptr; // the id of what no report knows
 
@@ -36,16 +33,18 @@ void look_at_thread(const layer::external_report::thread &one, seen_externals &s
 } // namespace
 
 void add_external_reports(void *source, list_external *list) {
-  sources_of_externals().add(source, list);
+  g_sources.add(source, list);
 }
 
 void remove_external_reports(const void *source) noexcept {
-  sources_of_externals().remove(source);
+  g_sources.remove(source);
 }
+
+void forget_external_reports_in_child() noexcept { g_sources.forget_lock_in_child(); }
 
 std::optional<seen_externals> look_at_externals() {
   seen_externals seen;
-  if (!sources_of_externals().visit(
+  if (!g_sources.visit(
           [&](void *source, list_external *list) { return list(source, seen.report); }))
     return std::nullopt;
   std::erase_if(seen.report.threads,

@@ -23,6 +23,8 @@ using list_external = bool(void *source, layer::external_report &to);
 void add_external_reports(void *source, list_external *list);
 /// Removes it. None of its calls goes on afterwards.
 void remove_external_reports(const void *source) noexcept;
+/// In the child of a fork: forgets the call that went on in a thread of the parent.
+void forget_external_reports_in_child() noexcept;
 
 struct seen_externals {
   layer::external_report report;
@@ -31,7 +33,8 @@ struct seen_externals {
   // all slept at one time, and until the second look.
   std::map<int, std::uint64_t> in_kernel;
 };
-/// Returns what all sources list; nothing where one of them cannot look just now. Asks the kernel
+/// Returns what all sources list; nothing where one of them cannot look just now, or is being added or
+/// removed. Asks the kernel
 /// about the threads that may run: one that sleeps there gets a wait, and another one has `goes_on`
 /// set. Throws std::bad_alloc.
 [[nodiscard]] std::optional<seen_externals> look_at_externals();

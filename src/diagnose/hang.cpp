@@ -206,8 +206,10 @@ bool hang_check::look() {
   wait_graph g;
   if (others && !externals->in_kernel.empty())
     add_to_graph(externals->report, g); // another thread may wake one that then changes tasks
+  else if (std::optional<wait_graph> all = take_task_dump(m_runtime, externals->report))
+    g = *std::move(all);
   else
-    g = take_task_dump(m_runtime, externals->report);
+    return true;
   if (g.edges().empty())
     return false;
   if (now != m_left) { // else the dump in the file is still true, and may have names

@@ -12,29 +12,32 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-sources<list_outside> &sources_of_waits() {
-  static auto *const only = new sources<list_outside>;
-  return *only;
-}
+constinit sources<list_outside> g_sources_of_waits; // a child of a fork uses it as it is
 
 } // namespace
 
-void add_outside_waits(void *source, list_outside *list) { sources_of_waits().add(source, list); }
+void add_outside_waits(void *source, list_outside *list) { g_sources_of_waits.add(source, list); }
 
-void remove_outside_waits(const void *source) noexcept { sources_of_waits().remove(source); }
+void remove_outside_waits(const void *source) noexcept { g_sources_of_waits.remove(source); }
 
-std::vector<layer::outside_wait> all_outside_waits() {
+void forget_outside_waits_in_child() noexcept { g_sources_of_waits.forget_lock_in_child(); }
+
+std::optional<std::vector<layer::outside_wait>> all_outside_waits() {
   std::vector<layer::outside_wait> waits;
-  (void)sources_of_waits().visit([&](void *source, list_outside *list) {
-    list(source, waits);
-    return true;
-  });
+  if (!g_sources_of_waits.visit([&](void *source, list_outside *list) {
+        list(source, waits);
+        return true;
+      }))
+    return std::nullopt;
   return waits;
 }
 
 void add_named_waits(wait_graph &graph) {
   std::set<std::string> owners; // the address of a name stands for its node
-  for (const layer::outside_wait &wait : all_outside_waits()) {
+  const auto waits = all_outside_waits();
+  if (!waits)
+    return;
+  for (const layer::outside_wait &wait : *waits) {
     if (wait.waiter_name.empty())
       continue;
     const std::string &owner = *owners.insert(wait.owner).first;

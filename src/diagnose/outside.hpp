@@ -2,6 +2,7 @@
 // What layers know about waits for something outside of the process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,13 @@ using list_outside = void(void *source, std::vector<layer::outside_wait> &to);
 void add_outside_waits(void *source, list_outside *list);
 /// Removes it; no thread is in its list afterwards.
 void remove_outside_waits(const void *source) noexcept;
-/// Asks all sources. A source that is being added or removed hides all of them.
-[[nodiscard]] std::vector<layer::outside_wait> all_outside_waits();
+/// In the child of a fork: forgets the call that went on in a thread of the parent.
+void forget_outside_waits_in_child() noexcept;
+/// Asks all sources; returns nothing while one is being added or removed. Throws std::bad_alloc.
+[[nodiscard]] std::optional<std::vector<layer::outside_wait>> all_outside_waits();
 
-/// Adds the waits whose tasks layers keep waiting, for a look while services may continue others. Throws
-/// std::bad_alloc.
+/// Adds the waits whose tasks layers keep waiting, for a look while services may continue others. Adds
+/// none while a source is being added or removed. Throws std::bad_alloc.
 void add_named_waits(wait_graph &graph);
 
 } // namespace rt

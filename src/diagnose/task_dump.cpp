@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -127,15 +128,20 @@ class task_dump {
       if (t->group)
         m_below[&t->group->internals()].push_back(t);
     }
-    for (layer::outside_wait &wait : all_outside_waits())
-      m_outside[wait.waiter].push_back(std::move(wait));
+    auto outside = all_outside_waits();
+    m_knows_outside = outside.has_value();
+    if (outside)
+      for (layer::outside_wait &wait : *outside)
+        m_outside[wait.waiter].push_back(std::move(wait));
     for (frame *f : m_all.frames)
       m_stacks.emplace(f->pool_stack ? static_cast<const char *>(f->pool_stack->low)
                                      : f->home->thread_stack_low,
                        f);
   }
 
-  wait_graph take() {
+  std::optional<wait_graph> take() {
+    if (!m_knows_outside)
+      return std::nullopt;
     look_at_all();
     note_spawn_sites();
     return std::move(m_graph);
@@ -144,6 +150,8 @@ class task_dump {
   running_dump take_running() {
     look_at_all();
     std::vector<std::string> notes;
+    if (!m_knows_outside)
+      notes.emplace_back("a layer was being loaded or unloaded: what it knows of waits is not shown");
     state_of_all(notes);
     const std::vector<std::string> more = add_states(m_externals, m_graph);
     notes.insert(notes.end(), more.begin(), more.end());
@@ -643,6 +651,7 @@ class task_dump {
   const layer::external_report &m_externals;
   std::unordered_map<const void *, const layer::external_report::task *> m_by_order;
   wait_graph m_graph;
+  bool m_knows_outside; // all layers could be asked
   std::unordered_map<const void *, std::vector<layer::outside_wait>> m_outside; // by waiter
   std::set<std::string> m_owners; // of what they wait for
   std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
@@ -810,7 +819,7 @@ void task_dump::exclusions_of(const cohort &joined) {
 
 } // namespace
 
-wait_graph take_task_dump(runtime &rt, const layer::external_report &externals) {
+std::optional<wait_graph> take_task_dump(runtime &rt, const layer::external_report &externals) {
   return task_dump(rt, walked::at_rest, externals).take();
 }
 running_dump take_running_dump(runtime &rt, const layer::external_report &externals) {

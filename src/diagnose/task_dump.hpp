@@ -6,6 +6,7 @@
 
 #include "diagnose/wait_graph.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ namespace rt {
 class runtime;
 
 /// Takes a dump, with the tasks of layers, listed since the gate was closed. The caller ensures that
-/// no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
-[[nodiscard]] wait_graph take_task_dump(runtime &rt, const layer::external_report &externals);
+/// no worker runs and no thread enters: see hang.cpp. Returns nothing while a layer is being announced or
+/// withdrawn, so that not all can be asked. Throws std::bad_alloc.
+[[nodiscard]] std::optional<wait_graph> take_task_dump(runtime &rt,
+                                                       const layer::external_report &externals);
 
 /// Holds a dump of workers that were stopped at a safepoint amid their work. It includes tasks that
 /// could go on; `notes` lists what the dump could not look at.

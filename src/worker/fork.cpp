@@ -7,6 +7,8 @@
 #include "config/process.hpp"
 #include "deps/check.hpp"
 #include "deps/sharing/cohort.hpp"
+#include "diagnose/external.hpp"
+#include "diagnose/outside.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
@@ -121,6 +123,8 @@ void after_fork_in_child() {
   forget_reporting_in_child();
   forget_hardware_in_child();
   forget_external_threads_in_child();
+  forget_external_reports_in_child();
+  forget_outside_waits_in_child();
   unlock_settings();
   knobs_after_fork_in_child();
   policies_after_fork_in_child();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that a layer runs on threads of its own, in reports of hangs and in dumps.
 #include "diagnose/external.hpp"
+#include "diagnose/outside.hpp"
+#include "diagnose/task_dump.hpp"
 #include "diagnose/wait_graph.hpp"
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
@@ -14,6 +16,8 @@
 #include "worker/safepoint.hpp"
 
 #include <weft/layer/external_report.hpp>
+#include <weft/layer/outside_wait.hpp>
+#include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -23,8 +27,10 @@
 #include <semaphore.h>
 #include <string>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -48,6 +54,52 @@ class written_report : weft::layer::external_reports {
     return true;
   }
   const external_report m_from;
+};
+
+/// Is a source that does not answer until the test lets it.
+class slow_report : weft::layer::external_reports, weft::layer::outside_waits {
+ public:
+  slow_report() {
+    external_reports::announce();
+    outside_waits::announce();
+  }
+  ~slow_report() {
+    external_reports::withdraw();
+    outside_waits::withdraw();
+  }
+  std::atomic<int> asked{0};
+  std::atomic<bool> may_answer{false};
+
+ private:
+  bool answer() {
+    ++asked;
+    return test::soon([this] { return may_answer.load(); });
+  }
+  bool list_tasks(external_report &) override { return answer(); }
+  void list_waits(std::vector<weft::layer::outside_wait> &to) override {
+    EXPECT_TRUE(answer());
+    to.push_back({&asked, "a thing", "somebody", "slow"});
+  }
+};
+
+/// Asks both lists of sources, each on a thread of its own, and holds them in the middle of a slow
+/// answer until it ends.
+class looks_that_go_on {
+ public:
+  looks_that_go_on()
+      : m_tasks([] { EXPECT_TRUE(look_at_externals()); }),
+        m_waits([] { EXPECT_TRUE(all_outside_waits()); }) {
+    EXPECT_TRUE(test::soon([this] { return source.asked == 2; }));
+  }
+  ~looks_that_go_on() {
+    source.may_answer = true;
+    m_tasks.join();
+    m_waits.join();
+  }
+  slow_report source;
+
+ private:
+  std::thread m_tasks, m_waits;
 };
 
 const int k_ids[4]{};
@@ -93,6 +145,76 @@ TEST(external_report, a_circle_is_reported_while_its_threads_rest) {
   EXPECT_TRUE(end.printed("task 'third' may wait for the place of task 'right'")) << end;
   EXPECT_TRUE(end.printed("task 'left', written at a.py:7")) << end;
   EXPECT_TRUE(end.printed("    in f at a.py:9")) << end;
+}
+
+TEST(external_report, sources_that_cannot_be_asked_now_are_not_taken_for_none) {
+  {
+    const looks_that_go_on others;
+    EXPECT_FALSE(look_at_externals());
+    EXPECT_FALSE(all_outside_waits());
+    wait_graph named;
+    add_named_waits(named);
+    EXPECT_TRUE(named.edges().empty());
+  }
+  slow_report now;
+  now.may_answer = true;
+  EXPECT_TRUE(look_at_externals());
+  EXPECT_EQ(all_outside_waits().value().size(), 1u);
+  wait_graph named;
+  add_named_waits(named);
+  EXPECT_EQ(named.edges().size(), 1u);
+}
+
+TEST(external_report, a_dump_waits_for_sources_or_says_that_they_were_not_asked) {
+  const auto end =
+      test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}}, [] {
+        weft::start();
+        weft::event go;
+        std::atomic<bool> runs{false};
+        std::thread other([&] {
+          EXPECT_TRUE(test::soon([&] { return runs.load(); }));
+          const auto looks = [] {
+            runtime &rt = the_runtime();
+            EXPECT_TRUE(test::soon([&rt] { return try_stop_workers(rt, 1'000'000'000); }));
+            const bool at_rest = take_task_dump(rt, {}).has_value();
+            const std::size_t notes = take_running_dump(rt, {}).notes.size();
+            resume_workers(rt);
+            return std::make_pair(at_rest, notes);
+          };
+          {
+            const looks_that_go_on others;
+            EXPECT_EQ(looks(), std::make_pair(false, std::size_t{1}));
+          }
+          EXPECT_EQ(looks(), std::make_pair(true, std::size_t{0}));
+          go.set();
+        });
+        weft::spawn([&] { runs = true, go.wait(); });
+        weft::taskwait();
+        other.join();
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(external_report, the_child_of_a_fork_amid_a_look_adds_and_removes_sources) {
+  const auto end = test::in_process({}, [] {
+    looks_that_go_on others;
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(100); // a lock that a thread of the parent holds is never given back
+      others.source.may_answer = true;
+      {
+        slow_report fresh;
+        fresh.may_answer = true;
+        if (!look_at_externals() || all_outside_waits().value().size() != 2)
+          _exit(1);
+      }
+      _exit(all_outside_waits().value().size() == 1 ? 0 : 2);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(external_report, a_thread_that_does_not_rest_may_end_a_circle) {
