@@ -53,7 +53,7 @@ inline constexpr bool is_loop_clause =
 /// Says whether a clause may say that the task of a loop reduces data, or has weak accesses.
 template <class Clause>
 inline constexpr bool may_be_for_one_worker =
-    access_source<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause>;
+    is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause>;
 
 template <class What, class... Clauses>
 inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
@@ -109,7 +109,7 @@ void put_loop_clause(loop_options &options, const Clause &clause) noexcept {
     options.group = clause.group;
   } else if constexpr (access_source<Clause>) {
     put_mode(options, clause.as_access().mode);
-  } else if constexpr (is_region<Clause>) {
+  } else if constexpr (is_access<Clause> || is_region<Clause>) {
     put_mode(options, clause.mode);
   } else if constexpr (is_list<Clause> || is_region_list<Clause>) {
     for (const auto &named : clause.list)
