@@ -3,11 +3,14 @@
 
 import asyncio
 import concurrent.futures
+import gc
 import sys
 import threading
 import time
 import traceback
 import unittest
+import unittest.mock
+import weakref
 
 import weftrt
 from weftrt import _native_files
@@ -18,6 +21,15 @@ except ImportError:
     joblib = None
 
 CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
+if CAN:
+    from weftrt import _spawn
+
+
+class _Cancelled:
+    """A task that was cancelled before its body began."""
+
+    def cancelled(self):
+        return True
 
 
 @unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")
@@ -59,6 +71,23 @@ class Executors(unittest.TestCase):
             return await task
 
         self.assertIs(asyncio.run(main()), True)
+
+    def test_awaits_that_are_cancelled_leave_nothing_behind(self):
+        async def main():
+            go = threading.Event()
+            task = weftrt.spawn(go.wait)
+            awaits = [asyncio.ensure_future(self.wait_for(task)) for _ in range(50)]
+            await asyncio.sleep(0)
+            self.assertEqual(len(_spawn._awaited[task]), 50)
+            for one in awaits[1:]:
+                one.cancel()
+            await asyncio.gather(*awaits[1:], return_exceptions=True)
+            self.assertEqual(len(_spawn._awaited[task]), 1)
+            go.set()
+            self.assertIs(await awaits[0], True)
+            self.assertNotIn(task, _spawn._awaited)
+
+        asyncio.run(main())
 
     async def wait_for(self, task):
         return await task
@@ -107,6 +136,120 @@ class Executors(unittest.TestCase):
                 return fibonacci(n - 2) + first.result()
 
             self.assertEqual(pool.submit(fibonacci, 14).result(), 377)
+
+    def test_a_call_of_a_cancelled_group_ends_and_later_ones_run(self):
+        def fail():
+            raise ValueError("a sibling")
+
+        for pool in (weftrt.Executor(), weftrt.Executor(max_workers=1)):
+            gate = threading.Event()
+            with pool, self.assertRaises(ValueError):
+                with weftrt.group():
+                    held = [weftrt.spawn(gate.wait) for _ in range(weftrt.workers())]
+                    weftrt.spawn(fail)
+                    future = pool.submit(pow, 2, 3)
+                    gate.set()
+                    del held
+            (ended,), _ = concurrent.futures.wait([future])
+            if not ended.cancelled():  # it began before its sibling failed, or ran in another task's place
+                self.assertEqual(ended.result(), 8)
+
+    def test_a_call_whose_group_is_cancelled_before_it_begins_is_cancelled(self):
+        cancelled = weftrt.spawn(time.sleep, 0)  # stands for a task that the group has cancelled
+        cancelled.result()
+        future = _spawn._Future()
+        future._give_up(cancelled)
+        self.assertFalse(future.cancelled())  # it was not
+        future._give_up(_Cancelled())
+        self.assertTrue(future.cancelled())
+        self.assertEqual(concurrent.futures.wait([future], 0).done, {future})
+
+    def test_a_lane_that_is_cancelled_has_a_successor(self):
+        with weftrt.Executor(max_workers=1) as pool:
+            pool._runs = 1  # of a task that is cancelled before it takes a call
+            future = pool.submit(pow, 2, 3)
+            self.assertFalse(future.done())
+            pool._lane_ended(_Cancelled())
+            self.assertEqual(future.result(20), 8)
+
+    def test_a_pool_without_a_lane_cancels_its_calls(self):
+        with weftrt.Executor(max_workers=2) as pool:
+            pool._runs = 2
+            future = pool.submit(pow, 2, 3)
+            pool._lose_lane()
+            self.assertFalse(future.done())
+            pool._lose_lane()
+            self.assertTrue(future.cancelled())
+            self.assertEqual(pool.submit(pow, 2, 4).result(), 16)
+
+    def test_a_pool_ends_where_its_calls_cannot_become_tasks(self):
+        for pool in (weftrt.Executor(), weftrt.Executor(max_workers=1)):
+            with unittest.mock.patch.object(_spawn, "spawn", side_effect=RuntimeError("no tasks")), pool:
+                with self.assertRaisesRegex(RuntimeError, "no tasks"):
+                    pool.submit(int, 1)
+
+    def test_a_failed_call_keeps_nothing_of_its_arguments(self):
+        class Argument:
+            pass
+
+        def fail(argument):
+            raise ValueError
+
+        for pool in (weftrt.Executor(), weftrt.Executor(max_workers=1)):
+            gc.collect()
+            gc.disable()
+            try:
+                with pool:
+                    argument = Argument()
+                    alive = weakref.ref(argument)
+                    with self.assertRaises(ValueError):
+                        pool.submit(fail, argument).result()
+                    del argument
+                self.assertIsNone(alive())
+            finally:
+                gc.enable()
+
+    def test_a_wait_in_a_task_has_one_limit_for_its_two_parts(self):
+        class Waits:
+            def exception(self, timeout):
+                now[0] += 0.75
+
+        now = [0.0]
+        future = _spawn._Future()
+        future._task = Waits()
+        with unittest.mock.patch.object(_spawn.time, "monotonic", lambda: now[0]):
+            left = weftrt.spawn(future._wait, 1.0).result()
+            none_left = weftrt.spawn(future._wait, 0.5).result()
+        self.assertEqual((left, none_left), (0.25, 0))
+
+    def test_an_interrupt_in_a_call_ends_its_wait_and_no_other_call(self):
+        def interrupt():
+            raise KeyboardInterrupt
+
+        future = _spawn._Future()
+        with self.assertRaises(KeyboardInterrupt):
+            _spawn._run_call(future, interrupt, (), {})
+        self.assertIsInstance(future.exception(), KeyboardInterrupt)
+        with weftrt.Executor(max_workers=1) as pool:
+            with pool._changed:
+                first = pool.submit(interrupt)
+                second = pool.submit(pow, 2, 3)
+            self.assertIsInstance(first.exception(), KeyboardInterrupt)
+            self.assertEqual(second.result(20), 8)
+        with self.assertRaises(KeyboardInterrupt):  # what waits for the tasks has it, too
+            weftrt.taskwait()
+
+    def test_a_decorated_function_names_tuples_of_buffers(self):
+        @weftrt.task(updates="cells", reads="more")
+        def add(cells, more=None):
+            for cell in cells:
+                cell[0] += 1
+
+        cells = [bytearray(1), bytearray(1)]
+        for i in range(20):
+            add(cells if i % 2 else tuple(cells), None if i % 3 else [bytes(1)])
+        weftrt.taskwait()
+        self.assertEqual([cell[0] for cell in cells], [20, 20])
 
     def test_a_loop_takes_the_executor(self):
         async def main():

@@ -14,6 +14,7 @@ import itertools
 import os
 import sys
 import threading
+import time
 
 from weftrt import _native_files
 
@@ -79,17 +80,40 @@ def _settle(future, task):
         future.set_exception(error)
 
 
+_awaited = {}  # the futures of the coroutines that await a task, with their loops
+_awaited_lock = threading.RLock()
+
+
+def _settle_all(task):
+    with _awaited_lock:
+        waiting = list(_awaited.pop(task, {}).items())
+    for future, loop in waiting:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
+            loop.call_soon_threadsafe(_settle, future, task)
+
+
 def _await(task):
     """Yields until the task has ended: what `await task` runs."""
     loop = asyncio.get_running_loop()
     future = loop.create_future()
+    with _awaited_lock:
+        is_first = task not in _awaited
+        waiting = _awaited.setdefault(task, {})
+        waiting[future] = loop
+    if is_first:
+        task.add_done_callback(_settle_all)
+    try:
+        return (yield from future)
+    finally:  # an await may be cancelled
+        with _awaited_lock:
+            waiting.pop(future, None)
 
-    def settle(task):
-        with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
-            loop.call_soon_threadsafe(_settle, future, task)
 
-    task.add_done_callback(settle)
-    return (yield from future)
+def _forget():
+    global _awaited_lock
+    _awaited_lock = threading.RLock()
+    _awaited.clear()
+    _tasks.forget()
 
 
 @contextlib.contextmanager
@@ -127,9 +151,18 @@ class _Data:
         bound = self._signature.bind(*arguments, **keywords)
         bound.apply_defaults()
         return {
-            mode: tuple(bound.arguments[name] for name in names if bound.arguments[name] is not None)
+            mode: tuple(
+                itertools.chain.from_iterable(_buffers_of(bound.arguments[name]) for name in names)
+            )
             for mode, names in self._names.items()
         }
+
+
+def _buffers_of(argument):
+    """Returns the buffers of an argument: itself, those of a tuple or a list, or none of None."""
+    if argument is None:
+        return ()
+    return argument if isinstance(argument, (tuple, list)) else (argument,)
 
 
 def task(function=None, /, *, label=None, blocking=False, **modes):
@@ -169,18 +202,25 @@ class _Future(concurrent.futures.Future):
     _task = None
 
     def _wait(self, timeout):
+        """Waits in the task; returns what is left of the time."""
         task = self._task
-        if task is not None and not self.done() and current_task() is not None:
-            with contextlib.suppress(BaseException):  # the future has it, too
-                task.exception(timeout)
+        if task is None or self.done() or current_task() is None:
+            return timeout
+        end = None if timeout is None else time.monotonic() + timeout
+        with contextlib.suppress(concurrent.futures.CancelledError, TimeoutError):
+            task.exception(timeout)  # the future has it, too
+        return None if end is None else max(0, end - time.monotonic())
 
     def result(self, timeout=None):
-        self._wait(timeout)
-        return super().result(timeout)
+        return super().result(self._wait(timeout))
 
     def exception(self, timeout=None):
-        self._wait(timeout)
-        return super().exception(timeout)
+        return super().exception(self._wait(timeout))
+
+    def _give_up(self, task):
+        """Ends with a task that was cancelled before its body began: with its group."""
+        if task.cancelled() and self.cancel():
+            self.set_running_or_notify_cancel()
 
 
 class Executor(concurrent.futures.ThreadPoolExecutor):
@@ -196,7 +236,8 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
     def __init__(self, max_workers=None, thread_name_prefix="", initializer=None, initargs=()):
         if initializer is not None or initargs:
             raise TypeError("weftrt.Executor shares its threads with others and initializes none")
-        super().__init__(workers() if max_workers is None else max_workers, thread_name_prefix)
+        number = workers()  # it raises where Weft cannot start
+        super().__init__(number if max_workers is None else max_workers, thread_name_prefix)
         self._limit = max_workers
         self._changed = threading.Condition()
         self._waiting = collections.deque()  # (future, function, arguments, keywords)
@@ -217,9 +258,18 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                 self._runs += 1
         if self._limit is None:
             future.add_done_callback(self._forget)
-            future._task = spawn(_run_call, future, fn, args, kwargs, label="Executor")
+            try:
+                future._task = spawn(_run_call, future, fn, args, kwargs, label="Executor")
+            except BaseException:
+                future.cancel()
+                raise
+            future._task.add_done_callback(future._give_up)
         else:
-            spawn(self._run_calls, label="Executor", blocking=self._blocks)
+            try:
+                self._start_lane()
+            except BaseException:
+                self._lose_lane()
+                raise
         return future
 
     def _forget(self, future):
@@ -228,6 +278,30 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             if not self._open:
                 self._changed.notify_all()
 
+    def _start_lane(self):
+        lane = spawn(self._run_calls, label="Executor", blocking=self._blocks)
+        lane.add_done_callback(self._lane_ended)
+
+    def _lane_ended(self, lane):
+        """A task that was cancelled with its group ran no call: another one does, of no group."""
+        if lane.cancelled():
+            try:
+                threading.Thread(target=self._start_lane, daemon=True).start()
+            except RuntimeError:  # the interpreter ends
+                self._lose_lane()
+
+    def _lose_lane(self):
+        """No task runs calls in this one's place: without any the calls that wait are cancelled."""
+        with self._changed:
+            self._runs -= 1
+            lost = list(self._waiting) if self._runs == 0 else []
+            if lost:
+                self._waiting.clear()
+        for call in lost:
+            if call[0].cancel():
+                call[0].set_running_or_notify_cancel()
+            self._forget(call[0])
+
     def _run_calls(self):
         while True:
             with self._changed:
@@ -235,9 +309,20 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                     self._runs -= 1
                     return
                 call = self._waiting.popleft()
-            _run_call(*call)
-            self._forget(call[0])
-            del call
+            future = call[0]
+            try:
+                _run_call(*call)
+            except KeyboardInterrupt:
+                del call
+                self._forget(future)
+                with self._changed:
+                    self._runs -= not self._waiting
+                    goes_on = bool(self._waiting)
+                if goes_on:
+                    self._start_lane()
+                raise
+            self._forget(future)
+            del call, future
 
     def shutdown(self, wait=True, *, cancel_futures=False):
         with self._changed:
@@ -259,10 +344,14 @@ def _run_call(future, function, arguments, keywords):
         result = function(*arguments, **keywords)
     except BaseException as error:
         future.set_exception(error)
+        is_interrupt = isinstance(error, KeyboardInterrupt)
+        future = function = arguments = keywords = None  # the traceback has this frame
+        if is_interrupt:  # Ctrl-C, in the main thread: it ends what waits there, too
+            raise
     else:
         future.set_result(result)
 
 
 _tasks.set_helpers(_start_runner, _await, concurrent.futures.CancelledError)
 atexit.register(_tasks.finish)
-os.register_at_fork(after_in_child=_tasks.forget)
+os.register_at_fork(after_in_child=_forget)
