@@ -361,6 +361,31 @@ class Tasks(unittest.TestCase):
             self.assertFalse(one.is_alive())
         self.assertEqual(wrong, [])
 
+    def test_a_handler_of_a_signal_waits_for_tasks_while_spawn_is_held_back(self):
+        ended = python(
+            """
+            import os, signal, threading, time, weftrt
+            a, go, spawned = bytearray(8), threading.Event(), 0
+            def handle(*_):
+                go.set()
+                weftrt.taskwait()
+            def send():
+                while spawned < 16384:  # the next one is held back
+                    time.sleep(0.001)
+                time.sleep(0.03)
+                os.kill(os.getpid(), signal.SIGUSR1)
+            signal.signal(signal.SIGUSR1, handle)
+            weftrt.spawn(go.wait, writes=a, blocking=True)
+            threading.Thread(target=send).start()
+            while not go.is_set():
+                weftrt.spawn(int, reads=a)
+                spawned += 1
+            weftrt.taskwait()
+            print("over")
+            """
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("over\n", "", 0))
+
     # ---- groups ----
 
     def test_the_end_of_a_group_waits_and_raises(self):

@@ -363,9 +363,10 @@ int enter_task(Task *t, const RegionList *regions) {
   Scope *const scope = current_scope();
   if (!scope || start_tasks() < 0)
     return -1;
-  if (regions->count && prepare_order(scope) < 0)
-    return -1;
+  /* First: it runs handlers of signals, which may wait, and so end the order. */
   if (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > k_most_live && hold_creator_back() < 0)
+    return -1;
+  if (regions->count && prepare_order(scope) < 0)
     return -1;
   t->generation = g_generation;
   t->holder = scope->group ? (PyObject *)scope->group : scope->holder;
