@@ -386,6 +386,29 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("over\n", "", 0))
 
+    def test_a_wait_in_a_handler_of_a_signal_leaves_the_wait_below_to_be_woken(self):
+        ended = python(
+            """
+            import os, signal, threading, time, weftrt
+            begun, inside = threading.Event(), threading.Event()
+            def handle(*_):
+                inside.set()
+                weftrt.taskwait()
+            def body():
+                begun.set()
+                time.sleep(0.1)  # the main thread waits meanwhile
+                os.kill(os.getpid(), signal.SIGUSR1)
+                inside.wait()
+                time.sleep(0.1)
+            signal.signal(signal.SIGUSR1, handle)
+            weftrt.spawn(body)
+            begun.wait()
+            weftrt.taskwait()
+            print("over")
+            """
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("over\n", "", 0))
+
     # ---- groups ----
 
     def test_the_end_of_a_group_waits_and_raises(self):

@@ -231,10 +231,13 @@ static int run_or_sleep(Pool *pool, order_wait what) {
     }
     Waiter waiter;
     sem_init(&waiter.woken, 0, 0);
+    Waiter *const outer = pool->waiter; /* below a handler of a signal, in which this wait is */
     pool->waiter = &waiter;
     const int slept = sleep_and_unlock(&waiter, -1, what);
     pthread_mutex_lock(&g_lock);
-    pool->waiter = NULL;
+    pool->waiter = outer;
+    if (outer && pool->open == 0)
+      sem_post(&outer->woken);
     pthread_mutex_unlock(&g_lock);
     sem_destroy(&waiter.woken);
     if (slept < 0)
