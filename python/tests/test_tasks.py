@@ -409,6 +409,44 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("over\n", "", 0))
 
+    def test_a_thread_of_c_spawns_in_each_of_its_calls_of_python(self):
+        ended = python(  # fclose() on a thread of C's calls write(), then close(), each with a new thread state
+            """
+            import ctypes, threading, time, weftrt
+            c = ctypes.CDLL(None)
+            Write = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+            Close = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+            class Functions(ctypes.Structure):
+                _fields_ = [("read", ctypes.c_void_p), ("write", Write), ("seek", ctypes.c_void_p), ("close", Close)]
+            c.fopencookie.restype = ctypes.c_void_p
+            c.fopencookie.argtypes = (ctypes.c_void_p, ctypes.c_char_p, Functions)
+            c.fputs.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
+            c.pthread_join.argtypes = (ctypes.c_ulong, ctypes.c_void_p)
+            go = threading.Event()
+            def write(cookie, data, size):
+                global first
+                first = weftrt.spawn(go.wait, blocking=True)
+                return size
+            def close(cookie):
+                go.set()
+                while not first.done():
+                    time.sleep(0.001)
+                time.sleep(0.1)  # another thread frees what the first call has had
+                with weftrt.group():
+                    print(weftrt.spawn(int, 7).result(), flush=True)
+                weftrt.taskwait()
+                return 0
+            functions = Functions(None, Write(write), None, Close(close))
+            file = c.fopencookie(None, b"w", functions)
+            c.fputs(b"text", file)
+            thread = ctypes.c_ulong()
+            c.pthread_create(ctypes.byref(thread), None, c.fclose, ctypes.c_void_p(file))
+            c.pthread_join(thread, None)
+            """,
+            PYTHONMALLOC="debug",
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("7\n", "", 0))
+
     # ---- groups ----
 
     def test_the_end_of_a_group_waits_and_raises(self):

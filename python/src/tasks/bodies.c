@@ -26,14 +26,18 @@ static Scope *scope_of_thread(void) {
   root->scope = (Scope){.holder = (PyObject *)root};
   root->thread = (Thread){0};
   root->process = getpid();
-  PyObject *const key = PyUnicode_InternFromString("weftrt");
-  if (!values || !key || PyObject_SetItem(values, key, (PyObject *)root) < 0) {
-    Py_XDECREF(key);
+  Keeper *const keeper = PyObject_New(Keeper, g_keeper_type);
+  if (!keeper) {
     Py_DECREF(root);
     return NULL;
   }
-  Py_DECREF(key);
-  Py_DECREF(root); /* the thread state keeps it */
+  keeper->root = root;
+  PyObject *const key = PyUnicode_InternFromString("weftrt");
+  const bool kept = values && key && PyObject_SetItem(values, key, (PyObject *)keeper) == 0;
+  Py_XDECREF(key);
+  Py_DECREF(keeper); /* the thread state has it */
+  if (!kept)
+    return NULL;
   t_local.root = root;
   if (!t_local.thread) {
     t_local.thread = &root->thread;
@@ -60,19 +64,22 @@ Scope *current_scope(void) {
   return my->task->scope;
 }
 
+void leave_root(Root *root) {
+  if (t_local.thread == &root->thread)
+    t_local.thread = NULL;
+  if (t_local.root == root) /* else the end of the program, or fork(), clears the state of another thread */
+    t_local.root = NULL;
+  if (root->thread.tid == 0 || root->process != getpid())
+    return;
+  pthread_mutex_lock(&g_lock);
+  leave_thread(&root->thread);
+  root->thread.tid = 0;
+  pthread_mutex_unlock(&g_lock);
+}
+
 void destroy_scope(Scope *scope, bool is_of_this_process) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  if (t_local.root && scope == &t_local.root->scope) {
-    if (t_local.thread == &t_local.root->thread)
-      t_local.thread = NULL;
-    t_local.root = NULL;
-  }
-  if (Py_TYPE(scope->holder) == g_root_type && is_of_this_process && ((Root *)scope->holder)->thread.tid) {
-    pthread_mutex_lock(&g_lock);
-    leave_thread(&((Root *)scope->holder)->thread);
-    pthread_mutex_unlock(&g_lock);
-  }
   if (scope->order && !scope->task && is_of_this_process)
     order_end(scope->order);
   scope->order = NULL;

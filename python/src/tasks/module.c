@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-PyTypeObject *g_task_type, *g_group_type, *g_root_type;
+PyTypeObject *g_task_type, *g_group_type, *g_root_type, *g_keeper_type;
 static PyObject *g_await; /* what `await task` calls */
 static PyObject *g_cancelled_error; /* concurrent.futures.CancelledError */
 
@@ -482,6 +482,20 @@ static PyType_Spec g_root_spec = {"weftrt._tasks.Root", sizeof(Root), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   g_root_slots};
 
+static void keeper_dealloc(PyObject *self) {
+  Root *const root = ((Keeper *)self)->root;
+  PyTypeObject *const type = Py_TYPE(self);
+  leave_root(root);
+  Py_DECREF(root);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+static PyType_Slot g_keeper_slots[] = {{Py_tp_dealloc, keeper_dealloc}, {0, NULL}};
+static PyType_Spec g_keeper_spec = {"weftrt._tasks.Keeper", sizeof(Keeper), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    g_keeper_slots};
+
 /* ---- the module ---- */
 
 static PyObject *workers(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
@@ -590,7 +604,8 @@ PyMODINIT_FUNC PyInit__tasks(void) {
   g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);
   g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);
   g_root_type = (PyTypeObject *)PyType_FromSpec(&g_root_spec);
-  if (!g_task_type || !g_group_type || !g_root_type)
+  g_keeper_type = (PyTypeObject *)PyType_FromSpec(&g_keeper_spec);
+  if (!g_task_type || !g_group_type || !g_root_type || !g_keeper_type)
     return NULL;
   PyObject *const module = PyModule_Create(&g_module);
   if (!module || PyModule_AddType(module, g_task_type) < 0 ||

@@ -148,14 +148,19 @@ struct Group {
   bool cancels; /* the first failure cancels the group */
 };
 
-/* A thread as a creator. */
+/* A thread as a creator. Its tasks keep it. */
 typedef struct Root {
   PyObject_HEAD Scope scope;
   Thread thread;
   pid_t process; /* that has made it; a child of fork() clears the other threads */
 } Root;
 
-extern PyTypeObject *g_task_type, *g_group_type, *g_root_type; /* module.c */
+/* What a thread state has of the root: it ends with the thread state, where the root may outlive both. */
+typedef struct Keeper {
+  PyObject_HEAD Root *root; /* a reference */
+} Keeper;
+
+extern PyTypeObject *g_task_type, *g_group_type, *g_root_type, *g_keeper_type; /* module.c */
 
 /* ---- regions.c ---- */
 
@@ -222,6 +227,8 @@ Task *parent_of(const Task *task);
 /* Returns the scope of the body or the thread that calls; null with MemoryError. */
 Scope *current_scope(void);
 Task *current_task(void);
+/* Has the thread whose thread state ends forget its root: one that C has made gets a new state for each call of Python. */
+void leave_root(Root *root);
 /* Ends what a scope without open children keeps; a failure that was never raised is reported. */
 void destroy_scope(Scope *scope, bool is_of_this_process);
 
