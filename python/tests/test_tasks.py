@@ -497,6 +497,26 @@ class Tasks(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "in use"), outer:
                 self.fail()
 
+    def test_a_group_that_ends_before_one_inside_of_it_is_refused_and_over(self):
+        outer, middle, inner = (weftrt.group() for _ in range(3))
+        outer.__enter__()
+        middle.__enter__()
+        slow = weftrt.spawn(lambda: (time.sleep(0.05), int("x")), label="slow")
+        inner.__enter__()
+        with self.assertRaisesRegex(RuntimeError, "behind the groups inside of it") as caught:
+            middle.__exit__(None, None, None)
+        self.assertTrue(slow.done())
+        self.assertIn("'slow' also raised: ValueError", caught.exception.__notes__[0])
+        with self.assertRaisesRegex(RuntimeError, "behind the groups inside of it"):
+            middle.__exit__(None, None, None)
+        of_inner = weftrt.spawn(int, 5)
+        inner.__exit__(None, None, None)
+        of_outer = weftrt.spawn(int, 6)
+        outer.__exit__(None, None, None)
+        self.assertTrue(of_inner.done() and of_outer.done())
+        tasks = (of_inner, of_outer, weftrt.spawn(int, 7))
+        self.assertEqual([task.result() for task in tasks], [5, 6, 7])
+
     # ---- decorators ----
 
     def test_a_decorated_function_spawns_with_its_parameters_as_data(self):

@@ -417,24 +417,47 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
   return self;
 }
 
+static const char k_ends_elsewhere[] =
+    "a group ends in the body or thread in which it began, behind the groups inside of it";
+
+/* Takes the group out of its scope, where others may be open inside of it. */
+static void close_group(Group *group) {
+  Group **link = &group->scope->group;
+  while (*link != group)
+    link = &(*link)->outer;
+  *link = group->outer;
+  group->scope = NULL;
+  group->outer = NULL;
+  Py_CLEAR(group->holder);
+}
+
+/* Raises for a group that has ended before those inside of it, with what its tasks have raised as notes. */
+static void refuse_order(Group *group) {
+  PyObject *const error = PyObject_CallFunction(PyExc_RuntimeError, "s", k_ends_elsewhere);
+  if (!error)
+    return;
+  raise_failures(&group->pool, error);
+  PyErr_SetObject(PyExc_RuntimeError, error);
+  Py_DECREF(error);
+}
+
 static PyObject *group_exit(PyObject *self, PyObject *args) {
   Group *const group = (Group *)self;
   PyObject *const raised = PyTuple_Size(args) > 1 ? PyTuple_GetItem(args, 1) : Py_None;
-  if (!group->scope || group->scope != current_scope() || group->scope->group != group) {
-    PyErr_SetString(
-        PyExc_RuntimeError,
-        "a group ends in the body or thread in which it began, behind the groups inside of it");
+  if (!group->scope || group->scope != current_scope()) {
+    PyErr_SetString(PyExc_RuntimeError, k_ends_elsewhere);
     return NULL;
   }
   if (raised && raised != Py_None)
     cancel_pool(&group->pool);
   const int waited = wait_for_pool(&group->pool, ORDER_GROUP);
-  group->scope->group = group->outer;
-  group->scope = NULL;
-  group->outer = NULL;
-  Py_CLEAR(group->holder);
-  const int failed =
-      waited < 0 ? -1 : raise_failures(&group->pool, raised == Py_None ? NULL : raised);
+  const bool is_innermost = group->scope->group == group;
+  close_group(group);
+  int failed = -1;
+  if (waited == 0 && is_innermost)
+    failed = raise_failures(&group->pool, raised == Py_None ? NULL : raised);
+  else if (waited == 0)
+    refuse_order(group);
   Py_DECREF(self);
   if (failed < 0)
     return NULL;
