@@ -517,6 +517,30 @@ class Tasks(unittest.TestCase):
         tasks = (of_inner, of_outer, weftrt.spawn(int, 7))
         self.assertEqual([task.result() for task in tasks], [5, 6, 7])
 
+    def test_an_interrupt_at_the_end_of_a_group_cancels_it(self):
+        ended = python(
+            """
+            import os, signal, threading, time, weftrt
+            begun, go = threading.Semaphore(0), threading.Event()
+            def body():
+                begun.release()
+                go.wait()
+            def send():
+                time.sleep(0.1)  # the main thread waits meanwhile
+                os.kill(os.getpid(), signal.SIGINT)
+            try:
+                with weftrt.group() as group:
+                    tasks = [weftrt.spawn(body) for _ in range(20)]
+                    begun.acquire(), begun.acquire()
+                    threading.Thread(target=send).start()
+            except KeyboardInterrupt:
+                print(group.cancelled(), sum(task.cancelled() for task in tasks))
+            go.set()
+            """,
+            WEFT_WORKERS="2",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("True 18\n", ""))
+
     # ---- decorators ----
 
     def test_a_decorated_function_spawns_with_its_parameters_as_data(self):

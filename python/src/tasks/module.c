@@ -451,6 +451,12 @@ static PyObject *group_exit(PyObject *self, PyObject *args) {
   if (raised && raised != Py_None)
     cancel_pool(&group->pool);
   const int waited = wait_for_pool(&group->pool, ORDER_GROUP);
+  if (waited < 0) { /* an interrupt: the user does not want the rest */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    cancel_pool(&group->pool);
+    PyErr_Restore(type, value, traceback);
+  }
   const bool is_innermost = group->scope->group == group;
   close_group(group);
   int failed = -1;
