@@ -608,6 +608,23 @@ class Tasks(unittest.TestCase):
         self.assertEqual(ended.stderr, "")
         self.assertLess(int(ended.stdout), 16 * 1024, "KiB")
 
+    def test_a_chain_of_results_is_freed_whatever_its_length(self):
+        ended = python(
+            """
+            import weakref, weftrt
+            class Thing: pass
+            task, seen = Thing(), []
+            seen.append(weakref.ref(task))
+            for _ in range(300_000):
+                task = weftrt.spawn(lambda former: former, task)
+            weftrt.taskwait()
+            print(seen[0]() is None)
+            del task
+            print(seen[0]() is None)
+            """
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("False\nTrue\n", "", 0))
+
     # ---- processes ----
 
     def test_an_interrupt_reaches_taskwait(self):

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    The module weftrt._tasks: its types and functions. What users call is in weftrt/_spawn.py. */
-#include "state.h"
+#include "run.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { k_most_frees = 50 }; /* tasks that are freed on top of each other */
 
 PyTypeObject *g_task_type, *g_group_type, *g_root_type, *g_keeper_type;
 static PyObject *g_await; /* what `await task` calls */
@@ -32,10 +34,9 @@ static int task_clear(PyObject *self) {
   return 0;
 }
 
-static void task_dealloc(PyObject *self) {
-  Task *const t = (Task *)self;
+static void free_task(Task *t) {
+  PyObject *const self = (PyObject *)t;
   PyTypeObject *const type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
   for (int i = 0; i != t->buffer_count; ++i)
     drop_buffer(&t->buffers[i]);
   PyMem_Free(t->buffers);
@@ -50,6 +51,26 @@ static void task_dealloc(PyObject *self) {
   task_clear(self);
   PyObject_GC_Del(self);
   Py_DECREF(type);
+}
+
+/* A result may be the last reference to another task, and so on: frees on top of each other are few. */
+static void task_dealloc(PyObject *self) {
+  Local *const my = local();
+  Task *t = (Task *)self;
+  PyObject_GC_UnTrack(self);
+  if (my->frees == k_most_frees) {
+    t->next = my->unfreed;
+    my->unfreed = t;
+    return;
+  }
+  ++my->frees;
+  free_task(t);
+  while (my->frees == 1 && my->unfreed) {
+    t = my->unfreed;
+    my->unfreed = t->next;
+    free_task(t);
+  }
+  --my->frees;
 }
 
 /* Returns the result of a body that has ended, or null with its exception. */

@@ -26,6 +26,8 @@ typedef struct Local {
   order_log *log; /* where bodies of this thread are counted; null: there is none here */
   long in_a_row; /* bodies since the GIL was offered */
   int depth; /* bodies on top of each other */
+  int frees; /* tasks that are being freed, on top of each other */
+  Task *unfreed; /* tasks that the outermost of these frees, linked by `next` */
   bool is_runner, has_slot, is_blocked;
 } Local;
 extern __thread __attribute__((visibility("hidden"))) Local t_local;
