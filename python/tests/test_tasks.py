@@ -178,6 +178,17 @@ class Tasks(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "decorate a plain one"):
             weftrt.task(body)
 
+    def test_very_many_callbacks_are_called_in_their_order(self):
+        calls, go = [], threading.Event()
+        task = weftrt.spawn(go.wait, blocking=True)
+        for number in range(50_000):
+            task.add_done_callback(lambda _, number=number: calls.append(number))
+        called = threading.Event()
+        task.add_done_callback(lambda _: called.set())
+        go.set()
+        called.wait()
+        self.assertEqual(calls, list(range(50_000)))
+
     # ---- waits in bodies ----
 
     def test_bodies_keep_their_thread_state_over_thousands_of_waits(self):

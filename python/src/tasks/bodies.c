@@ -210,7 +210,7 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   __atomic_store_n(&t->state, k_over, __ATOMIC_RELEASE);
   ++g_ended;
   Callback *callbacks = t->callbacks;
-  t->callbacks = NULL;
+  t->callbacks = t->last_callback = NULL;
   if (!is_of_parent_process) {
     for (Waiter *w = t->waiters; w;) {
       Waiter *const next = w->next;
@@ -459,10 +459,8 @@ bool add_callback(Task *t, Callback *callback) {
   pthread_mutex_lock(&g_lock);
   const bool early = t->state != k_over;
   if (early) {
-    Callback **link = &t->callbacks;
-    while (*link)
-      link = &(*link)->next;
-    *link = callback;
+    *(t->last_callback ? &t->last_callback->next : &t->callbacks) = callback;
+    t->last_callback = callback;
   }
   pthread_mutex_unlock(&g_lock);
   return early;

@@ -117,7 +117,7 @@ struct Task {
   Task *pool_next, *pool_previous; /* among those of the pool */
   Task *next_failed;
   Waiter *waiters;
-  Callback *callbacks;
+  Callback *callbacks, *last_callback;
   const char *waits_in; /* the line, or null; in a report that is being made */
   unsigned generation; /* of the process: fork() begins a new one */
   uint32_t number; /* in the trace; 0 for none */
