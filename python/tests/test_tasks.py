@@ -7,6 +7,7 @@ import gc
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -457,6 +458,31 @@ class Tasks(unittest.TestCase):
             PYTHONMALLOC="debug",
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("7\n", "", 0))
+
+    def test_a_thread_that_cannot_run_handlers_of_signals_sleeps_until_it_is_woken(self):
+        begun, go, known = threading.Event(), threading.Event(), []
+        gate = weftrt.spawn(lambda: (begun.set(), go.wait()), blocking=True)
+        begun.wait()
+
+        def wait():
+            known.append(threading.get_native_id())
+            gate.result()
+
+        def switches():
+            text = pathlib.Path(f"/proc/self/task/{known[0]}/status").read_text()
+            return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.MULTILINE)[1])
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while not known:
+            time.sleep(0.001)
+        time.sleep(0.5)
+        before = switches()
+        time.sleep(1)
+        switched = switches() - before
+        go.set()
+        thread.join()
+        self.assertLess(switched, 5)
 
     # ---- groups ----
 

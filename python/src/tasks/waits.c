@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { k_fruitless_rounds = 100, k_spawns_unheld = 1024 };
 #define K_SLICE 0.05 /* seconds between two looks at signals */
+#define K_FOREVER 1e9 /* seconds */
 
 static __thread long t_unheld; /* spawns before the creator may be held back again */
 
@@ -112,6 +114,14 @@ static void show_sleep(bool sleeps, bool has_deadline) {
   t_local.thread->has_deadline = has_deadline;
 }
 
+/* Python runs handlers of signals on this thread alone; it is the one that goes on behind fork(), too. */
+static bool is_main_thread(void) { return gettid() == getpid(); }
+
+static double shorter(double slice, const struct timespec *end) {
+  const double left = seconds_until(end);
+  return left < slice ? left : slice;
+}
+
 /* Sleeps until the semaphore is posted. Returns 1 then, 0 when the time is over, -1 with an exception of a signal. */
 static int sleep_until(sem_t *woken, double seconds) {
   struct timespec end, patient;
@@ -120,12 +130,13 @@ static int sleep_until(sem_t *woken, double seconds) {
   bool asks = seconds < 0 && g_patience > 0;
   if (asks)
     deadline_in(&patient, g_patience);
+  const double longest = is_main_thread() ? K_SLICE : K_FOREVER;
   for (;;) {
-    double slice = K_SLICE;
-    if (seconds >= 0) {
-      const double left = seconds_until(&end);
-      slice = left < slice ? left : slice;
-    }
+    double slice = longest;
+    if (seconds >= 0)
+      slice = shorter(slice, &end);
+    if (asks)
+      slice = shorter(slice, &patient);
     struct timespec at;
     deadline_in(&at, slice > 0 ? slice : 0);
     int failed;
