@@ -484,6 +484,21 @@ class Tasks(unittest.TestCase):
         thread.join()
         self.assertLess(switched, 5)
 
+    def test_a_creator_is_held_back_ever_less_where_nothing_can_end(self):
+        ended = python(
+            """
+            import resource, threading, weftrt
+            a, go = bytearray(8), threading.Event()
+            weftrt.spawn(go.wait, writes=a, blocking=True)
+            for _ in range(40_000):
+                weftrt.spawn(int, reads=a)
+            print(resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw)
+            go.set()
+            """
+        )
+        self.assertEqual((ended.stderr, ended.returncode), ("", 0))
+        self.assertLess(int(ended.stdout), 1200)  # times that it slept; 100 each time that it is held back
+
     # ---- groups ----
 
     def test_the_end_of_a_group_waits_and_raises(self):

@@ -12,7 +12,12 @@ enum { k_fruitless_rounds = 100, k_spawns_unheld = 1024 };
 #define K_SLICE 0.05 /* seconds between two looks at signals */
 #define K_FOREVER 1e9 /* seconds */
 
-static __thread long t_unheld; /* spawns before the creator may be held back again */
+/* When the creator is held back again. */
+static __thread struct {
+  long unheld; /* spawns until then */
+  long next; /* spawns behind the next fruitless time: twice as many where nothing has ended since the last */
+  unsigned long seen; /* of g_ended */
+} t_held = {0, k_spawns_unheld, 0};
 
 /* ---- slots ---- */
 
@@ -368,8 +373,8 @@ void end_blocking(long long saved) {
 }
 
 int hold_creator_back(void) {
-  if (t_unheld > 0) {
-    --t_unheld;
+  if (t_held.unheld > 0) {
+    --t_held.unheld;
     return 0;
   }
   pthread_mutex_lock(&g_lock);
@@ -378,7 +383,6 @@ int hold_creator_back(void) {
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, ORDER_OUTSIDE);
   int failed = starts ? start_runner() : 0;
-  unsigned long seen = __atomic_load_n(&g_ended, __ATOMIC_RELAXED);
   for (int fruitless = 0;
        failed == 0 && __atomic_load_n(&g_live, __ATOMIC_RELAXED) > k_most_live / 2;) {
     const struct timespec pause = {0, 1000000};
@@ -387,10 +391,15 @@ int hold_creator_back(void) {
     Py_END_ALLOW_THREADS;
     failed = PyErr_CheckSignals();
     const unsigned long ended = __atomic_load_n(&g_ended, __ATOMIC_RELAXED);
-    fruitless = seen == ended ? fruitless + 1 : 0;
-    seen = ended;
+    ++fruitless;
+    if (ended != t_held.seen) {
+      t_held.seen = ended;
+      t_held.next = k_spawns_unheld;
+      fruitless = 0;
+    }
     if (fruitless >= k_fruitless_rounds) {
-      t_unheld = k_spawns_unheld;
+      t_held.unheld = t_held.next;
+      t_held.next *= 2;
       break;
     }
   }
