@@ -763,6 +763,29 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n0\n", "", 0))
 
+    def test_a_child_of_fork_leaves_the_groups_in_which_it_began(self):
+        ended = python(
+            """
+            import os, threading, weftrt
+            go = threading.Event()
+            with weftrt.group():
+                weftrt.spawn(go.wait, blocking=True)
+                with weftrt.group():
+                    weftrt.spawn(go.wait, blocking=True)
+                    child = os.fork()
+                    if child == 0:
+                        assert weftrt.spawn(int, 7).result() == 7
+                    else:
+                        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+                        go.set()
+            if child == 0:
+                weftrt.spawn(print, "child", flush=True)
+                weftrt.taskwait()
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("child\n0\n", "", 0))
+
     def test_tasks_run_with_any_number_of_workers(self):
         for workers in ("1", "2", "7"):
             ended = python(

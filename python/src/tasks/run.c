@@ -295,6 +295,14 @@ Load current_load(void) {
   return (Load){g_is_over, g_ready_blocking.first || (g_ready.first && g_active < g_limit)};
 }
 
+/* The tasks are the parent's. Groups stay open: the child leaves their blocks as well. */
+static void forget_children(Scope *scope) {
+  scope->own = (Pool){0};
+  scope->order = NULL;
+  for (Group *group = scope->group; group; group = group->outer)
+    group->pool = (Pool){0};
+}
+
 void forget_in_child(void) {
   ++g_generation;
   pthread_mutex_init(&g_lock, NULL);
@@ -316,13 +324,8 @@ void forget_in_child(void) {
   Scope *const scope = t_local.task   ? t_local.task->scope
                        : t_local.root ? &t_local.root->scope
                                       : NULL;
-  if (scope) {
-    scope->own = (Pool){0};
-    scope->order = NULL;
-    scope->group = NULL;
-  }
-  if (t_local.root && t_local.task) {
-    t_local.root->scope.own = (Pool){0};
-    t_local.root->scope.order = NULL;
-  }
+  if (scope)
+    forget_children(scope);
+  if (t_local.root && t_local.task)
+    forget_children(&t_local.root->scope);
 }
