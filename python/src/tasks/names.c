@@ -12,9 +12,11 @@ enum { k_known_places = 256 }; /* a power of two */
 static pthread_mutex_t g_names_lock = PTHREAD_MUTEX_INITIALIZER;
 static void lock_names(void) { pthread_mutex_lock(&g_names_lock); }
 static void unlock_names(void) { pthread_mutex_unlock(&g_names_lock); }
+void forget_names_in_child(void) { pthread_mutex_init(&g_names_lock, NULL); }
 #else
 static void lock_names(void) {}
 static void unlock_names(void) {}
+void forget_names_in_child(void) {}
 #endif
 
 struct Place {

@@ -306,6 +306,7 @@ static void forget_children(Scope *scope) {
 void forget_in_child(void) {
   ++g_generation;
   pthread_mutex_init(&g_lock, NULL);
+  forget_names_in_child();
   sem_init(&g_work, 0, 0);
   g_ready = g_ready_blocking = (TaskList){NULL, NULL};
   g_active = g_runners = g_idle = g_blocked = g_live = 0;

@@ -194,6 +194,8 @@ const char *file_of(const Task *task);
 void write_line_of_caller(char *text, size_t size);
 /* Called when the module is imported. Returns 0, or -1 with an exception. */
 int start_names(void);
+/* In the child of a fork(): another thread of the parent may have had the lock. */
+void forget_names_in_child(void);
 
 /* ---- reports.c ---- */
 
