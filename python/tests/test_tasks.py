@@ -786,6 +786,32 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("child\n0\n", "", 0))
 
+    def test_a_thread_that_begins_although_its_start_is_interrupted_is_counted(self):
+        ended = python(
+            """
+            import concurrent.futures, threading, weftrt
+            from weftrt import _spawn
+            starts = []
+            def start():  # an interrupt comes while Thread.start() waits for the thread
+                starts.append(1)
+                threading.Thread(target=_spawn._tasks.run_forever, daemon=True).start()
+                if len(starts) == 1:
+                    begun.wait()
+                    raise KeyboardInterrupt
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            begun, go = threading.Event(), threading.Event()
+            try:
+                weftrt.spawn(lambda: (begun.set(), go.wait()))
+            except KeyboardInterrupt:
+                print("interrupted")
+            weftrt.spawn(int)  # waits for the only place
+            print(len(starts))
+            go.set()
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("interrupted\n1\n", ""))
+
     def test_tasks_run_with_any_number_of_workers(self):
         for workers in ("1", "2", "7"):
             ended = python(

@@ -17,7 +17,9 @@ static TaskList g_ready; /* tasks that take a slot */
 static TaskList g_ready_blocking; /* tasks that take none */
 static sem_t g_work; /* for idle runners */
 long g_limit, g_active, g_blocked, g_live;
-static long g_runners, g_idle;
+static long g_runners; /* those that run, and g_starting */
+static long g_starting; /* claimed, and not begun */
+static long g_idle;
 unsigned long g_ended;
 static bool g_is_over;
 
@@ -102,6 +104,7 @@ bool claim_runner(bool waits) {
   if (!(waits && awake <= 0) && !g_ready_blocking.first && !(g_ready.first && awake < g_limit))
     return false;
   ++g_runners; /* so that no other creator starts it as well */
+  ++g_starting;
   return true;
 }
 
@@ -162,7 +165,10 @@ int start_runner(void) {
     return 0;
   }
   pthread_mutex_lock(&g_lock);
-  --g_runners;
+  if (g_starting > 0) { /* else an interrupt has come behind the beginning of the thread */
+    --g_starting;
+    --g_runners;
+  }
   pthread_mutex_unlock(&g_lock);
   return -1;
 }
@@ -199,11 +205,14 @@ PyObject *run_forever(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
   my->is_runner = true;
   my->thread = calloc(
       1, sizeof *my->thread); /* not on the stack: the end of the program may take that away */
-  if (my->thread) {
-    pthread_mutex_lock(&g_lock);
+  pthread_mutex_lock(&g_lock);
+  if (g_starting > 0)
+    --g_starting;
+  else /* start_runner() was interrupted, and has taken the claim back */
+    ++g_runners;
+  if (my->thread)
     enter_thread(my->thread);
-    pthread_mutex_unlock(&g_lock);
-  }
+  pthread_mutex_unlock(&g_lock);
   for (;;) {
     pthread_mutex_lock(&g_lock);
     if (my->thread)
@@ -309,7 +318,7 @@ void forget_in_child(void) {
   forget_names_in_child();
   sem_init(&g_work, 0, 0);
   g_ready = g_ready_blocking = (TaskList){NULL, NULL};
-  g_active = g_runners = g_idle = g_blocked = g_live = 0;
+  g_active = g_runners = g_starting = g_idle = g_blocked = g_live = 0;
   g_unlogged = 0;
   g_all = NULL;
   g_threads = NULL;
