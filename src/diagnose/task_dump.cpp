@@ -156,7 +156,7 @@ class task_dump {
     const std::vector<std::string> more = add_states(m_externals, m_graph);
     notes.insert(notes.end(), more.begin(), more.end());
     note_spawn_sites();
-    return {std::move(m_graph), std::move(notes)};
+    return {std::move(m_graph), std::move(notes), m_steps};
   }
 
  private:
@@ -184,6 +184,8 @@ class task_dump {
         functions_behind(*t);
         regions_behind(*t);
       }
+    for (std::size_t i = 0; i != m_cohorts.size(); ++i) // one may wait for the next
+      members_of(*m_cohorts[i]);
   }
 
   /// Notes what the tasks do that wait for nothing.
@@ -512,46 +514,57 @@ class task_dump {
     return false;
   }
 
-  /// Notes the holder of the lock: names a writer, counts readers.
+  /// Notes that the task waits for a lock, and, for its first waiter, the holder.
   template <class Lock>
   void lock(task &waiter, const Lock &word) {
     const std::size_t mutex = m_graph.add(node_kind::mutex, &word, hexadecimal(&word));
     m_graph.wait(node(waiter), mutex, "waits for");
-    auto [it, first] = m_holders.try_emplace(&word, nullptr);
-    if (const std::uint64_t readers = readers_of(word)) {
-      if (first)
-        held_for_reading(mutex, &word, readers);
-      return;
-    }
+    const auto [known, first] = m_holders.try_emplace(&word, nullptr);
     if (first)
-      it->second = frame_at(holder_of(word));
-    if (task *const known = it->second ? nullptr : task_at(holder_of(word)))
+      known->second = holder(waiter, mutex, word);
+    else if (known->second == &waiter) // drawn already, but perhaps without the word "stack"
+      m_graph.wait(mutex, node(waiter), "is held on the stack of");
+  }
+
+  /// Names a writer that holds the lock, or counts its readers. Returns the task on whose stack it is
+  /// held; null where that is not known, or it is held elsewhere.
+  template <class Lock>
+  task *holder(const task &waiter, std::size_t mutex, const Lock &word) {
+    if (const std::uint64_t readers = readers_of(word)) {
+      held_for_reading(mutex, &word, readers);
+      return nullptr;
+    }
+    const void *const address = holder_of(word);
+    frame *const there = frame_at(address);
+    if (task *const known = there ? nullptr : task_at(address)) {
       m_graph.wait(mutex, node(*known), "is held by");
-    else
-      held_on_stack(waiter, mutex, word, it->second);
+      return nullptr;
+    }
+    return held_on_stack(waiter, mutex, &word, address, there);
   }
 
   /// Names the task that took the mutex at an address of a stack: the one that is there, on
   /// `frame_there`; or perhaps a coroutine that has left the stack since, and waits.
-  template <class Lock>
-  void held_on_stack(const task &waiter, std::size_t mutex, const Lock &word,
-                     const frame *frame_there) {
-    const void *const address = holder_of(word);
-    const std::vector<task *> left = coroutines_that_left(address, &word);
-    if (left.empty() && !frame_there)
-      return m_graph.wait(mutex, outside(),
-                          "is not held by a task that waits, so only to be unlocked by");
+  task *held_on_stack(const task &waiter, std::size_t mutex, const void *word,
+                      const void *address, const frame *frame_there) {
+    const std::vector<task *> left = coroutines_that_left(address, word);
+    if (left.empty() && !frame_there) {
+      m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
+      return nullptr;
+    }
     if (left.empty()) {
       task &there = *frame_there->current;
-      return m_graph.wait(mutex, node(there),
-                          &there == &waiter || others_stand_below(there) ? "is held on the stack of"
-                                                                         : "is held by");
+      m_graph.wait(mutex, node(there),
+                   &there == &waiter || others_stand_below(there) ? "is held on the stack of"
+                                                                  : "is held by");
+      return &there;
     }
     if (frame_there && address >= static_cast<const void *>(live_part(*frame_there).from))
       m_graph.wait(mutex, node(*frame_there->current), "is held, perhaps on the stack of",
                    wait_graph::guess);
     for (task *t : left)
       m_graph.wait(mutex, node(*t), "is held, perhaps by", wait_graph::guess);
+    return nullptr;
   }
 
   /// Returns coroutines that wait for something else, and have run above this address of a stack:
@@ -564,6 +577,7 @@ class task_dump {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     std::vector<task *> with_address, others;
     for (task *t : m_all.pending) {
+      ++m_steps;
       const detail::coro_root *const root = waiting_coroutine(*t);
       if (!root || root->awaited == word)
         continue;
@@ -642,8 +656,12 @@ class task_dump {
   [[nodiscard]] task *task_at(const void *address) const noexcept;
   void accesses_of(task &t);
   void exclusions_of(const cohort &joined);
+  std::size_t cohort_node(data_access &of_cohort);
+  void members_of(data_access &of_cohort);
   void wait_until_released(task &t, const data_access &own, data_access *first);
-  void look_behind(const data_access &a, std::vector<data_access *> &todo) const;
+  const std::vector<std::size_t> &nodes_before(bool reading, data_access *first);
+  template <class F>
+  void for_each_before(bool reading, std::vector<data_access *> todo, F f);
   [[nodiscard]] data_access *before(const data_access *a) const;
   [[nodiscard]] data_access *behind_readers(data_access *a);
 
@@ -651,6 +669,7 @@ class task_dump {
   const layer::external_report &m_externals;
   std::unordered_map<const void *, const layer::external_report::task *> m_by_order;
   wait_graph m_graph;
+  mutable std::size_t m_steps = 0; // see running_dump
   bool m_knows_outside; // all layers could be asked
   std::unordered_map<const void *, std::vector<layer::outside_wait>> m_outside; // by waiter
   std::set<std::string> m_owners; // of what they wait for
@@ -658,8 +677,11 @@ class task_dump {
   std::unordered_map<const task *, task *>
       m_frame_below; // the one descendant that is suspended; null: several
   std::map<const char *, frame *> m_stacks; // by the lowest address
-  std::unordered_map<const void *, frame *> m_holders; // of locks
+  std::unordered_map<const void *, task *> m_holders; // of locks, by what holder() returns
   live_tasks::access_map m_writers; // of readers
+  std::unordered_map<const data_access *, std::vector<std::size_t>>
+      m_before[2]; // nodes_before(), for writers and for readers
+  std::vector<data_access *> m_cohorts; // those in the graph, by the access in the chain
 };
 
 using lock_node = lock_waiter<detail::runnable>;
@@ -691,6 +713,7 @@ frame *task_dump::frame_at(const void *address) const noexcept {
 task *task_dump::task_at(const void *address) const noexcept {
   const auto *const at = static_cast<const char *>(address);
   for (task *t : m_all.tasks) {
+    ++m_steps;
     if (static_cast<const void *>(t) == address)
       return t;
     const detail::coro_root *const root = waiting_coroutine(*t);
@@ -706,12 +729,15 @@ task *task_dump::task_at(const void *address) const noexcept {
   return nullptr;
 }
 
+const char *name_of(sharing how) noexcept {
+  return how == sharing::concurrent    ? "concurrent"
+         : how == sharing::commutative ? "commutative"
+                                       : "reduction";
+}
 const char *name_of(const data_access &a) noexcept {
-  if (!a.joined)
-    return reads(a) ? "in" : "inout";
-  return a.joined->how == sharing::concurrent    ? "concurrent"
-         : a.joined->how == sharing::commutative ? "commutative"
-                                                 : "reduction";
+  if (a.joined)
+    return name_of(a.joined->how);
+  return reads(a) ? "in" : "inout";
 }
 
 std::string reason_of_access(const data_access &own) {
@@ -761,41 +787,82 @@ data_access *task_dump::behind_readers(data_access *a) {
   return a;
 }
 
-/// Adds to `todo` the accesses that keep `a` from being released. The body of its task has ended,
-/// or the task has none.
-void task_dump::look_behind(const data_access &a, std::vector<data_access *> &todo) const {
-  if (is_cohort(*a.task)) {
-    auto members = m_all.members.find(static_cast<const cohort *>(detail::storage(a.task)));
-    if (members != m_all.members.end())
-      todo.insert(todo.end(), members->second.begin(), members->second.end());
-  } else if (!(flags_of(a) & k_children_done)) {
-    if (auto last = m_all.last_below.find(&a); last != m_all.last_below.end())
-      todo.push_back(last->second);
-  }
+/// Returns the node that stands for the members of a cohort: what waits for them waits for one node,
+/// and their number counts once.
+std::size_t task_dump::cohort_node(data_access &of_cohort) {
+  const auto &joined = *static_cast<const cohort *>(detail::storage(of_cohort.task));
+  const std::size_t known = m_graph.find(&joined);
+  if (known != m_graph.nodes().size())
+    return known;
+  m_cohorts.push_back(&of_cohort);
+  return m_graph.add(node_kind::cohort, &joined,
+                     std::string("the tasks with ") + name_of(joined.how) + "(" +
+                         hexadecimal(of_cohort.address) + ")");
+}
+
+/// Adds what keeps the access of a cohort: its members, and what precedes them.
+void task_dump::members_of(data_access &of_cohort) {
+  std::vector<data_access *> todo;
+  if (const auto members =
+          m_all.members.find(static_cast<const cohort *>(detail::storage(of_cohort.task)));
+      members != m_all.members.end())
+    todo = members->second;
+  if ((flags_of(of_cohort) & k_both_ok) != k_both_ok)
+    todo.push_back(before(&of_cohort));
+  const std::size_t from = cohort_node(of_cohort);
+  for_each_before(false, std::move(todo), [&](std::size_t awaited) {
+    m_graph.wait(from, awaited, "are over only after");
+  });
 }
 
 /// Adds the tasks that keep `own` from being satisfied: `own` is satisfied when `first` has been
-/// released, or if both read, when `first` has got its data. Leaves out tasks for which a task
-/// found here waits itself.
+/// released, or if both read, when `first` has got its data.
 void task_dump::wait_until_released(task &t, const data_access &own, data_access *first) {
+  const std::vector<std::size_t> &awaited = nodes_before(reads(own), first);
+  if (awaited.empty())
+    return;
   const std::string reason = reason_of_access(own);
+  const std::size_t from = node(t);
+  for (const std::size_t to : awaited)
+    m_graph.wait(from, to, reason);
+}
+
+/// Returns the nodes for for_each_before(); all readers behind one writer share the same ones.
+const std::vector<std::size_t> &task_dump::nodes_before(bool reading, data_access *first) {
+  if (reading)
+    first = behind_readers(first);
+  const auto [known, fresh] = m_before[reading].try_emplace(first);
+  if (fresh) // the map moves no element
+    for_each_before(reading, {first}, [to = &known->second](std::size_t n) { to->push_back(n); });
+  return known->second;
+}
+
+/// Calls f(node) for the tasks and cohorts that keep accesses from being released, or, for a task that
+/// reads, from having their data. Leaves out those for which one that is found here waits itself.
+template <class F>
+void task_dump::for_each_before(bool reading, std::vector<data_access *> todo, F f) {
   std::set<data_access *> seen{nullptr};
-  std::vector<data_access *> todo{first};
   while (!todo.empty()) {
     data_access *a = todo.back();
     todo.pop_back();
+    ++m_steps;
     if (!seen.insert(a).second)
       continue;
+    if (is_cohort(*a->task)) {
+      f(cohort_node(*a));
+      continue;
+    }
     const std::uint32_t flags = flags_of(*a);
-    if (reads(own) && reads(*a) && !(flags & k_read_ok)) {
+    if (reading && reads(*a) && !(flags & k_read_ok)) {
       todo.push_back(behind_readers(a));
       continue;
     }
-    const bool has_body_left = !(flags & k_finished) && !is_cohort(*a->task);
+    const bool has_body_left = !(flags & k_finished);
     if (has_body_left)
-      m_graph.wait(node(t), node(*a->task), reason);
-    else
-      look_behind(*a, todo);
+      f(node(*a->task));
+    else if (!(flags & k_children_done)) // the body of its task has ended
+      if (const auto last = m_all.last_below.find(a); last != m_all.last_below.end())
+        todo.push_back(last->second);
     if ((!has_body_left || flags & k_weak) && (flags & k_both_ok) != k_both_ok)
       todo.push_back(before(a));
   }

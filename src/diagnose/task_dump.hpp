@@ -6,6 +6,7 @@
 
 #include "diagnose/wait_graph.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,12 @@ class runtime;
                                                        const layer::external_report &externals);
 
 /// Holds a dump of workers that were stopped at a safepoint amid their work. It includes tasks that
-/// could go on; `notes` lists what the dump could not look at.
+/// could go on; `notes` lists what the dump could not look at; `steps` counts the looks at accesses,
+/// tasks and coroutines behind what tasks wait for, beside one look at each task.
 struct running_dump {
   wait_graph graph;
   std::vector<std::string> notes;
+  std::size_t steps = 0;
 };
 running_dump take_running_dump(runtime &rt, const layer::external_report &externals);
 

@@ -106,6 +106,7 @@ std::string wait_graph::text(const node &entry) {
     return "mutex " + entry.name;
   case node_kind::outside:
   case node_kind::state:
+  case node_kind::cohort:
     break;
   }
   return entry.name;

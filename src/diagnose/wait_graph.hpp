@@ -13,7 +13,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-enum class node_kind { task, thread, group, mutex, outside, state };
+enum class node_kind { task, thread, group, mutex, outside, state, cohort };
 
 /// Holds nodes and the edges along which they wait. A node waits for all of its certain edges: so
 /// every node of a cycle of certain edges waits for ever.

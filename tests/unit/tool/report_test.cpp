@@ -579,6 +579,39 @@ TEST_F(reports, dump_and_why_know_futures_and_coroutines) {
   forget(child);
 }
 
+TEST_F(reports, dump_and_why_name_tasks_that_share_together) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_WATCH_PATIENCE", "3600s", 1);
+    setenv("WEFT_WORKERS", "2", 1);
+    static int x;
+    weft::spawn([] { weft::this_task::block(); }, weft::concurrent(x), weft::label("stays"));
+    weft::spawn([] { weft::this_task::block(); }, weft::concurrent(x), weft::label("stays, too"));
+    weft::spawn([] {}, weft::in(x), weft::label("reads"));
+    weft::taskwait();
+    _exit(0);
+  }
+  const std::string pid = std::to_string(child);
+  const auto whole = [&pid] {
+    const std::string seen = weft({"dump", pid}).output;
+    return contains(seen, "task 'stays' is blocked") && contains(seen, "task 'stays, too' is blocked") &&
+           contains(seen, "task 'reads' waits, with in(0x");
+  };
+  for (int i = 0; i < 200 && !whole(); ++i)
+    usleep(50'000);
+  const test::ending end = weft({"why", pid, "reads"});
+  EXPECT_TRUE(contains(end.output, "), for the tasks with concurrent(0x") &&
+              contains(end.output, ") are over only after task 'stays'\n") &&
+              contains(end.output, ") are over only after task 'stays, too'\n") &&
+              contains(end.output, "task 'stays, too' is blocked and can only be unblocked by"))
+      << end;
+  EXPECT_TRUE(contains(weft({"dump", "--dot", pid}).output, "label=\"the tasks with concurrent(0x"))
+      << pid;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  forget(child);
+}
+
 TEST_F(reports, dump_asks_a_program_that_has_not_stood_still_for_long) {
   const pid_t child = fork();
   if (child == 0) {

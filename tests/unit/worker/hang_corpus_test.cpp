@@ -136,6 +136,16 @@ void reduction_that_needs_a_mutex() {
   weft::spawn([] { return sum; }, weft::label("total"), weft::in(sum)).wait();
 }
 
+void mutex_taken_twice() {
+  static weft::mutex m;
+  static test::gate taken;
+  weft::spawn([] { m.lock(), taken.open(), m.lock(); }, weft::label("takes it twice"));
+  must(taken.pass());
+  for (int i = 0; i != 4; ++i)
+    weft::spawn([] { m.lock(), m.unlock(); }, weft::label("wants it"));
+  weft::taskwait();
+}
+
 void reduction_that_waits_for_its_total() {
   static int sum;
   static weft::handle<int> total;
@@ -343,12 +353,18 @@ const sick_program k_sick[] = {
     {"a_reduction_needs_a_mutex",
      why::circle,
      &reduction_that_needs_a_mutex,
-     {"task 'adds' waits for mutex", "task 'total' waits, with in(0x", "for task 'adds'"}},
+     {"task 'adds' waits for mutex", "task 'total' waits, with in(0x",
+      ", for the tasks with reduction(0x", ") are over only after task 'adds'"}},
     {"a_reduction_waits_for_its_total",
      why::circle,
      &reduction_that_waits_for_its_total,
      {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x",
-      "for task 'adds'"}},
+      ", for the tasks with reduction(0x", ") are over only after task 'adds'"}},
+    {"a_mutex_that_its_holder_takes_again",
+     why::circle,
+     &mutex_taken_twice,
+     {"task 'takes it twice' waits for mutex 0x", "task 'wants it' waits for mutex 0x",
+      "is held on the stack of task 'takes it twice'"}},
     {"a_child_of_an_ended_member",
      why::nobody_left,
      &child_of_an_ended_member,
@@ -370,7 +386,7 @@ const sick_program k_sick[] = {
      why::circle,
      &concurrent_and_its_heir,
      {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x",
-      "for task 'shares'"}},
+      ", for the tasks with concurrent(0x", ") are over only after task 'shares'"}},
     {"groups_that_wait_for_each_other",
      why::circle,
      &groups_in_a_circle,

@@ -246,7 +246,8 @@ TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) 
   EXPECT_TRUE(end.printed("task 'wants_turn' waits, with commutative(0x")) << end;
   EXPECT_TRUE(end.printed("task 'behind' waits, with inout(0x")) << end;
   EXPECT_TRUE(end.printed("for task 'has_turn'")) << end;
-  EXPECT_TRUE(end.printed("for task 'wants_turn'")) << end;
+  EXPECT_TRUE(end.printed(", for the tasks with commutative(0x")) << end;
+  EXPECT_TRUE(end.printed(") are over only after task 'wants_turn'")) << end;
   EXPECT_TRUE(end.printed("task 'late' waits, with concurrent(0x")) << end;
   EXPECT_TRUE(end.printed("for task 'behind'")) << end;
   EXPECT_FALSE(end.printed("commutative tasks")) << end; // what stands for them is no task

@@ -94,7 +94,8 @@ std::unique_ptr<task_dump> read_dump(long pid) {
     else if (f[0] == "stack" && f.size() == 3 && known(number(1)))
       c->graph.at(number(1)).stack.push_back(f[2]);
     else if (f[0] == "node" && f.size() == 3)
-      c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 5)),
+      c->graph.add(static_cast<node_kind>(
+                       std::min<std::uint64_t>(number(1), static_cast<unsigned>(node_kind::cohort))),
                    reinterpret_cast<const void *>(++nodes), f[2]);
     else if (f[0] == "edge" && f.size() == 5 && number(1) < nodes && number(2) < nodes)
       c->graph.wait(number(1), number(2), f[4],
