@@ -312,6 +312,27 @@ running:[1,1*124,1.01575,2*94,1.47244,1*2,1.37795,2*46,1.86614,1*47,0.110236,0*3
 )");
 }
 
+TEST_F(exact, a_page_lists_values_that_no_others_beat) {
+  made_trace t(weft::rt::trace_level::switches,
+               {"main", "one",
+                "heat: not beaten in all costs: tile=8 (time 1.00x, /a/b 2.00x); tile=9 (time 2.00x, /a/b 1.00x)",
+                "heat: keeps tile=8",
+                "heat: not beaten in all costs: tile=7 n=2 (time 0.90x, /a/b <3x); tile=6 (time 0.80x; and 3 more",
+                "fan: not beaten in all costs: n=1 (time 1.00x)"});
+  t.put(1'000, on::begin, 7, 2).put(9'000, on::end, 7).put(2'000, on::decided, 0, 4, 1'000);
+  weft(t, {"report", "-o", out("page.html")});
+  EXPECT_EQ(text_of(out("page.html")).find("<h2>Several objectives"), std::string::npos);
+  t.put(3'000, on::decided, 0, 3, 0).put(4'000, on::decided, 0, 6, 0).put(5'000, on::decided, 0, 5, 0);
+  weft(t, {"report", "-o", out("page.html")});
+  const std::string page = text_of(out("page.html"));
+  EXPECT_NE(page.find("<th>costs</tr><tr><td>fan<td>n=1<td>time 1.00x</tr>"
+                      "<tr><td>heat<td>tile=7 n=2<td>time 0.90x, /a/b &lt;3x</tr>"
+                      "<tr><td>heat<td>tile=6<td>time 0.80x</tr>"
+                      "<tr><td>heat<td>and 3 more<td></tr></table>"),
+            std::string::npos)
+      << "the last of each session: " << page;
+}
+
 TEST_F(exact, a_page_lists_what_tuning_has_decided) {
   made_trace t(weft::rt::trace_level::switches, {"main", "one", "loop: tile = 64 <8", "loop: end"});
   t.put(1'000, on::begin, 7, 2).put(9'000, on::end, 7);

@@ -291,6 +291,39 @@ std::string decision_table(const report_data &data) {
   return s;
 }
 
+/// Returns the values that no others beat in all costs, as each session said last of them; empty where
+/// no session has several objectives.
+std::string compromise_table(const report_data &data) {
+  constexpr std::string_view k_says = ": not beaten in all costs: "; // session.cpp; session_test.cpp pins it
+  std::vector<std::pair<std::string, std::string>> last; // of each session
+  for (const tuning_decision &made : data.decisions) {
+    const auto at = made.what.find(k_says);
+    if (at == std::string::npos)
+      continue;
+    const std::string who = made.what.substr(0, at);
+    std::erase_if(last, [&](const auto &one) { return one.first == who; });
+    last.emplace_back(who, made.what.substr(at + k_says.size()));
+  }
+  if (last.empty())
+    return "";
+  std::string s =
+      "<h2>Several objectives</h2><div class=scroll tabindex=0 role=region aria-label=\"values that no others beat\"><table><tr><th>session<th>values<th>costs</tr>";
+  for (const auto &[who, points] : last)
+    for (std::size_t from = 0; from < points.size();) {
+      const std::size_t end = std::min(points.find("; ", from), points.size());
+      const std::string point = points.substr(from, end - from); // "tile=8 (time 1.00x, /app/misses 0.50x)"
+      const std::size_t bracket = point.find(" (");
+      std::string costs = bracket == std::string::npos ? "" : point.substr(bracket + 2);
+      if (costs.ends_with(')'))
+        costs.pop_back();
+      s += "<tr><td>" + html(who) + "<td>" + html(point.substr(0, bracket)) + "<td>" + html(costs) + "</tr>";
+      from = end + 2;
+    }
+  return s +
+         "</table></div><p class=soft>Values that no others beat in all costs, when the last search of each session ended. A cost is a part of "
+         "what the values cost with which that search began.</p>";
+}
+
 std::string timeline_part(bool has_path) {
   std::string s =
       "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
@@ -366,6 +399,7 @@ std::string page(const trace_reader &reader, const report_data &data,
           : "</div>";
   s += what_if_table(data);
   s += decision_table(data);
+  s += compromise_table(data);
   s += message_table(pairs);
   const auto name_of = [&reader](std::uint16_t type) { return reader.type_name(type); };
   return s + "</main>" + script_data(name_of, data) + "<script>\n" + k_page_script +
