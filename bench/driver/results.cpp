@@ -15,16 +15,6 @@ namespace bench {
 
 namespace {
 
-std::string quoted(const std::string &s) {
-  std::string text = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\')
-      text += '\\';
-    text += c;
-  }
-  return text + '"';
-}
-
 std::string number(double v, const char *format = "%.6g") {
   char text[64];
   std::snprintf(text, sizeof text, format, v);
@@ -118,6 +108,21 @@ verdict compare_with_target(const std::vector<row> &rows, const line_key &key) {
 }
 
 } // namespace
+
+std::string quoted(const std::string &s) {
+  std::string text = "\"";
+  for (const char c : s)
+    if (static_cast<unsigned char>(c) < ' ') {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      text += code;
+    } else {
+      if (c == '"' || c == '\\')
+        text += '\\';
+      text += c;
+    }
+  return text + '"';
+}
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");

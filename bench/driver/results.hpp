@@ -22,6 +22,9 @@ struct row {
 /// Returns the processor's name as the system has it.
 [[nodiscard]] std::string cpu_model();
 
+/// Returns a text as JSON has it.
+[[nodiscard]] std::string quoted(const std::string &s);
+
 enum class form { text, markdown };
 
 void write_json(std::ostream &to, const std::vector<row> &rows);

@@ -113,12 +113,20 @@ void write_svg(std::ostream &to, const chart &c) {
   frame(to, c, x, y);
   for (std::size_t i = 0; i < c.curves.size(); ++i) {
     const char *colour = k_colours[i % (sizeof k_colours / sizeof *k_colours)];
-    to << "<polyline fill='none' stroke-width='1.6' stroke='" << colour << "' points='";
+    std::vector<std::pair<std::string, std::string>> places;
     for (const auto &[px, py] : c.curves[i].points)
       if (x.knows(px) && y.knows(py))
-        to << number(k_left + x.at(px) * k_width, "%.1f") << ','
-           << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
-    to << "'/>\n";
+        places.emplace_back(number(k_left + x.at(px) * k_width, "%.1f"),
+                            number(k_top + (1 - y.at(py)) * k_height, "%.1f"));
+    if (places.size() == 1) {
+      to << "<circle r='" << 3 + 2 * i << "' fill='none' stroke-width='2' stroke='" << colour << "' cx='" << places[0].first << "' cy='"
+         << places[0].second << "'/>\n";
+    } else {
+      to << "<polyline fill='none' stroke-width='1.6' stroke='" << colour << "' points='";
+      for (const auto &[px, py] : places)
+        to << px << ',' << py << ' ';
+      to << "'/>\n";
+    }
     const double at = k_top + 14 + 16 * static_cast<double>(i);
     line(to, k_left + k_width + 12, at - 4, k_left + k_width + 30, at - 4, colour);
     text(to, k_left + k_width + 36, at, "start", c.curves[i].name);

@@ -22,7 +22,8 @@ struct chart {
   std::vector<curve> curves;
 };
 
-/// Writes the picture, without the points that have no logarithm.
+/// Writes the picture, without the points that have no logarithm. A curve of one point is a ring, of a size of
+/// its own, so that several at one place are seen.
 void write_svg(std::ostream &to, const chart &c);
 
 } // namespace manager_model

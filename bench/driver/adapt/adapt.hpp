@@ -10,9 +10,10 @@
 namespace bench::adapt {
 
 struct options {
-  std::vector<std::string> only; // rows; empty: all
+  std::vector<std::string> only; // rows, or kinds and names of curves; empty: all
   int workers = 2;
   int runs = 30;      // of which the least counts
+  std::string curves; // a page for curves of time over grain, instead of the rows; empty: none
   bool quick = false; // short loops
   bool list = false;
 };
@@ -29,8 +30,15 @@ struct times {
 };
 /// Are the ways of a recursion without a cut-off; all other ways are fixed ones.
 inline const std::vector<std::string> k_without_cut_off{"join", "spawn", "cost", "cost-calls", "inline"};
-/// Reads what the sample prints: a line "WAY NS" for each way. `self`: the way that is judged; ways
-/// without a cut-off beside it do not count as fixed ones. Throws std::runtime_error for anything else.
+/// Is the least time of one way.
+struct way_time {
+  std::string way;
+  double ns = 0;
+};
+/// Reads what the sample prints: a line "WAY NS" for each way. Throws std::runtime_error for anything else.
+[[nodiscard]] std::vector<way_time> parse_ways(const std::string &text);
+/// Reads the same for one row. `self`: the way that is judged; ways
+/// without a cut-off beside it do not count as fixed ones. Throws std::runtime_error also when it lacks one.
 [[nodiscard]] times parse_times(const std::string &text, const std::string &self = "self");
 
 /// Reads what the sample prints of equal ways: lines "changes N" and "seconds S", and others. Returns

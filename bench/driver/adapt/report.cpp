@@ -9,15 +9,25 @@
 
 namespace bench::adapt {
 
-times parse_times(const std::string &text, const std::string &self) {
-  times t;
+std::vector<way_time> parse_ways(const std::string &text) {
+  std::vector<way_time> all;
   bool is_sound = true;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string name, more;
-    double ns = 0;
-    is_sound &= words >> name >> ns && ns > 0 && !(words >> more);
+    way_time one;
+    std::string more;
+    is_sound &= words >> one.way >> one.ns && one.ns > 0 && !(words >> more);
+    all.push_back(one);
+  }
+  if (!is_sound || all.empty())
+    throw std::runtime_error("the sample printed '" + text + "', which is not WAY NS in each line");
+  return all;
+}
+
+times parse_times(const std::string &text, const std::string &self) {
+  times t;
+  for (const auto &[name, ns] : parse_ways(text)) {
     if (name == "serial")
       t.serial = ns;
     else if (name == self)
@@ -28,8 +38,8 @@ times parse_times(const std::string &text, const std::string &self) {
     else if (t.best == 0 || ns < t.best)
       t.best = ns, t.grain = name;
   }
-  if (!is_sound || t.serial == 0 || t.self == 0)
-    throw std::runtime_error("the sample printed '" + text + "', which is not WAY NS in each line");
+  if (t.serial == 0 || t.self == 0)
+    throw std::runtime_error("the sample printed '" + text + "', which lacks 'serial' or '" + self + "'");
   return t;
 }
 

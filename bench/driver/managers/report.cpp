@@ -3,6 +3,7 @@
 
 #include "../apps/subjects.hpp"
 #include "../arguments.hpp"
+#include "../page.hpp"
 #include "../results.hpp"
 #include "prediction.hpp"
 
@@ -194,19 +195,7 @@ apps::ratio against_direct(const record &r, const std::string &app, const std::s
 }
 
 void put_into_page(const std::string &page, const std::string &text, const std::string &folder) {
-  static const std::string begin = "<!-- report: begin -->\n", end = "<!-- report: end -->";
-  std::ifstream from(page);
-  std::string all(std::istreambuf_iterator<char>(from), {});
-  const auto first = all.find(begin), last = all.find(end);
-  if (first == std::string::npos || last == std::string::npos || last < first)
-    throw std::runtime_error("page '" + page + "' has no lines '" +
-                             begin.substr(0, begin.size() - 1) + "' and '" + end +
-                             "' in this order");
-  all.replace(first + begin.size(), last - first - begin.size(), text + '\n');
-  std::ofstream to(page);
-  to << all;
-  if (!to.flush())
-    throw std::runtime_error("cannot write '" + page + "'");
+  put_between_marks(page, text);
   namespace fs = std::filesystem;
   const fs::path pictures = fs::path(page).parent_path() / "managers";
   fs::create_directories(pictures);

@@ -27,6 +27,19 @@ TEST(adapt, the_best_of_the_fixed_grains_counts) {
     EXPECT_THROW((void)parse_times(wrong), std::runtime_error) << wrong;
 }
 
+TEST(adapt, what_a_sample_lacks_is_named) {
+  try {
+    (void)parse_times("serial 5\nspawn 6\n", "join");
+    FAIL();
+  } catch (const std::runtime_error &e) {
+    EXPECT_NE(std::string(e.what()).find("lacks 'serial' or 'join'"), std::string::npos) << e.what();
+  }
+  const auto all = parse_ways("serial 5\n16 7\n");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].way, "16");
+  EXPECT_EQ(all[1].ns, 7);
+}
+
 TEST(adapt, ways_without_a_cut_off_are_no_fixed_ones) {
   const std::string printed = "serial 5000\njoin 3000\nspawn 2500\ncost 2400\ncost-calls 2300\ninline 2200\njoin/10 2700\nspawn/10 2600\n";
   for (const auto &[way, ns] : {std::pair{"join", 3000.0}, {"spawn", 2500.0}, {"cost", 2400.0}, {"cost-calls", 2300.0}, {"inline", 2200.0}}) {

@@ -98,6 +98,12 @@ TEST(chart, draws_a_point_per_value_and_survives_empty_curves) {
   EXPECT_NE(svg.str().find("points='70.0,240.0 330.0,140.0 590.0,40.0 '"), std::string::npos)
       << svg.str();
   EXPECT_NE(svg.str().find("points=''"), std::string::npos);
+  EXPECT_EQ(svg.str().find("<circle"), std::string::npos);
+  c.curves.push_back({"best", {{2, 3}, {-1, 1}}}); // the latter has no logarithm
+  std::ostringstream marked;
+  write_svg(marked, c);
+  EXPECT_NE(marked.str().find("<circle r='7' fill='none' stroke-width='2' stroke='#e0a030' cx='330.0' cy='40.0'/>"), std::string::npos)
+      << "one point is a ring, so that those at one place are all seen: " << marked.str();
   std::ostringstream empty;
   write_svg(empty, {"nothing", "x", "y", scale::logarithmic, scale::logarithmic, {}});
   EXPECT_NE(empty.str().find("</svg>"), std::string::npos);
