@@ -164,21 +164,21 @@ class Executors(unittest.TestCase):
         self.assertTrue(future.cancelled())
         self.assertEqual(concurrent.futures.wait([future], 0).done, {future})
 
-    def test_a_lane_that_is_cancelled_has_a_successor(self):
+    def test_a_run_that_is_cancelled_has_a_successor(self):
         with weftrt.Executor(max_workers=1) as pool:
             pool._runs = 1  # of a task that is cancelled before it takes a call
             future = pool.submit(pow, 2, 3)
             self.assertFalse(future.done())
-            pool._lane_ended(_Cancelled())
+            pool._run_ended(_Cancelled())
             self.assertEqual(future.result(20), 8)
 
-    def test_a_pool_without_a_lane_cancels_its_calls(self):
+    def test_a_pool_without_a_run_cancels_its_calls(self):
         with weftrt.Executor(max_workers=2) as pool:
             pool._runs = 2
             future = pool.submit(pow, 2, 3)
-            pool._lose_lane()
+            pool._lose_run()
             self.assertFalse(future.done())
-            pool._lose_lane()
+            pool._lose_run()
             self.assertTrue(future.cancelled())
             self.assertEqual(pool.submit(pow, 2, 4).result(), 16)
 

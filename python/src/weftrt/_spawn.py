@@ -266,9 +266,9 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             future._task.add_done_callback(future._give_up)
         else:
             try:
-                self._start_lane()
+                self._start_run()
             except BaseException:
-                self._lose_lane()
+                self._lose_run()
                 raise
         return future
 
@@ -278,19 +278,19 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             if not self._open:
                 self._changed.notify_all()
 
-    def _start_lane(self):
-        lane = spawn(self._run_calls, label="Executor", blocking=self._blocks)
-        lane.add_done_callback(self._lane_ended)
+    def _start_run(self):
+        run = spawn(self._run_calls, label="Executor", blocking=self._blocks)
+        run.add_done_callback(self._run_ended)
 
-    def _lane_ended(self, lane):
+    def _run_ended(self, run):
         """A task that was cancelled with its group ran no call: another one does, of no group."""
-        if lane.cancelled():
+        if run.cancelled():
             try:
-                threading.Thread(target=self._start_lane, daemon=True).start()
+                threading.Thread(target=self._start_run, daemon=True).start()
             except RuntimeError:  # the interpreter ends
-                self._lose_lane()
+                self._lose_run()
 
-    def _lose_lane(self):
+    def _lose_run(self):
         """No task runs calls in this one's place: without any the calls that wait are cancelled."""
         with self._changed:
             self._runs -= 1
@@ -319,7 +319,7 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                     self._runs -= not self._waiting
                     goes_on = bool(self._waiting)
                 if goes_on:
-                    self._start_lane()
+                    self._start_run()
                 raise
             self._forget(future)
             del call, future
