@@ -75,6 +75,26 @@ class Hangs(unittest.TestCase):
         self.assertIn(f"task 'the other', written at {self.line_of('def right')}", said)
         self.assertIn(f"in right at {self.line_of('of(' + chr(34) + 'left')}", said)
 
+    def test_threads_that_have_ended_are_left_out(self):
+        said = self.hangs(
+            """\
+            threads = [threading.Thread(target=lambda: weftrt.spawn(int).result()) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            def left():
+                return of("right").result()
+            def right():
+                return of("left").result()
+            known["left"] = weftrt.spawn(left)
+            known["right"] = weftrt.spawn(right)
+            weftrt.taskwait()
+            """,
+            PYTHONMALLOC="debug",
+        )
+        self.assertIn("these wait for each other:", said)
+
     def test_circles_go_through_groups_children_and_data(self):
         said = self.hangs(
             """\
