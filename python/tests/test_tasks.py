@@ -880,38 +880,6 @@ class Tasks(unittest.TestCase):
             )
             self.assertEqual((ended.stdout, ended.stderr), ("interrupted\n1\n", ""), comes_early)
 
-    def test_a_child_of_fork_in_a_body_leaves_the_group_whose_end_runs_the_body(self):
-        ended = python(
-            """
-            import os, sys, threading, time, weftrt
-            sys.setswitchinterval(10)  # so that the main thread comes first
-            child = None
-            def never():
-                begun.set()
-                go.wait()
-            def body():
-                global child
-                if threading.current_thread() is threading.main_thread():
-                    child = os.fork()
-                if child != 0:
-                    go.set()
-            for _ in range(200):
-                begun, go = threading.Event(), threading.Event()
-                with weftrt.group():
-                    weftrt.spawn(never, blocking=True)
-                    begun.wait()
-                    time.sleep(0.002)  # the other runner is idle, and needs the lock to come
-                    weftrt.spawn(body)
-                if child == 0:
-                    os._exit(weftrt.spawn(int, 7).result())
-                if child:
-                    break
-            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-            """,
-            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
-        )
-        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("7\n", "", 0))
-
     def test_tasks_run_with_any_number_of_workers(self):
         for workers in ("1", "2", "7"):
             ended = python(
