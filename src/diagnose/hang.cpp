@@ -150,11 +150,14 @@ gate_guard::gate_guard() noexcept : m_gate(nullptr) {
     (m_gate = &rt->gate)->enter();
 }
 
-/// Says whether nothing is left that goes on by itself. Looks at the timer before the work: if the
-/// timer rests, the look at the work sees what the timer's last call made ready.
-bool hang_check::nothing_is_pending() const {
-  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() &&
-         !m_runtime.spare_threads.has_work() && !m_runtime.confined.has_work();
+/// Says whether the timer may let something go on. Asked before work_is_left(): if the timer rests,
+/// the look at the work sees what the timer's last call made ready.
+bool hang_check::time_may_act() const { return timer_has_services() || m_runtime.clock.is_busy(); }
+
+/// Says whether work is left that goes on by itself: the worker that has run it asks anew.
+bool hang_check::work_is_left() const {
+  return m_runtime.producers.holds_any() || m_runtime.spare_threads.has_work() ||
+         m_runtime.confined.has_work();
 }
 
 /// Says whether some thread that Weft or a layer knows does not sleep for want of work. While the
@@ -197,7 +200,11 @@ bool hang_check::limit_is_over() const {
 /// Examines the live tasks, with the gate closed. Returns true if it must be called again.
 bool hang_check::look() {
   const std::uint64_t now = progress();
-  if (now == m_reported || !nothing_is_pending())
+  if (now == m_reported)
+    return false;
+  if (time_may_act())
+    return true;
+  if (work_is_left())
     return false;
   const std::optional<seen_externals> externals = look_at_externals();
   if (!externals || any_thread_active(*externals))
@@ -330,9 +337,11 @@ void hang_check::answer() noexcept try {
 
 bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
-  if (!nothing_is_pending())
+  if (time_may_act())
+    return true;
+  if (work_is_left())
     return false;
-  bool again = false;
+  bool again = true;
   try {
     if (const auto externals = look_at_externals(); !externals || any_thread_active(*externals))
       return true;

@@ -49,7 +49,8 @@ class hang_check {
   } // a hint
 
  private:
-  [[nodiscard]] bool nothing_is_pending() const;
+  [[nodiscard]] bool time_may_act() const;
+  [[nodiscard]] bool work_is_left() const;
   [[nodiscard]] bool any_thread_active(const seen_externals &externals) const;
   [[nodiscard]] bool others_may_act(const seen_externals &externals) const;
   [[nodiscard]] bool limit_is_over() const;
