@@ -38,6 +38,7 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_lines = 40; // of a report
+constexpr std::uint64_t k_walk_share = 64; // walks that find nothing take 1/64 of the time at most
 
 void say_some(const wait_graph &graph, const std::vector<std::size_t> &edges) {
   std::vector<std::pair<std::string, std::size_t>> lines; // tasks of one label have the same line
@@ -194,12 +195,38 @@ std::uint64_t hang_check::progress() const {
 
 bool hang_check::limit_is_over() const {
   const auto limit = static_cast<std::uint64_t>(m_runtime.cfg.watch_limit.count()) * 1000u;
-  return limit != 0 && now_ns() - m_left_at >= limit;
+  return limit != 0 && now_ns() - m_quiet_since >= limit;
+}
+
+/// Notes since when nothing has gone on.
+void hang_check::note_quiet() {
+  const std::uint64_t now = progress();
+  if (std::exchange(m_quiet, now) != now)
+    m_quiet_since = now_ns();
+}
+
+/// Notes a walk that has found nothing to report.
+void hang_check::note_fruitless(std::uint64_t walked, std::uint64_t began) {
+  const std::uint64_t now = now_ns();
+  m_harmless = walked;
+  m_walk_again_at = now + k_walk_share * (now - began);
+  m_fruitless.fetch_add(1, std::memory_order_relaxed); // counts
+  m_fruitless_ns.fetch_add(now - began, std::memory_order_relaxed);
+}
+
+/// Says whether a walk would find what the last one found, or comes too soon after it: it stops the
+/// program as long as it takes. Without a limit that is over, only a circle would be reported while
+/// others may act.
+bool hang_check::walk_is_needless(const seen_externals &externals) const {
+  if (limit_is_over() || !others_may_act(externals))
+    return false;
+  return now_ns() < m_walk_again_at ||
+         (progress() == m_harmless && externals.report.tasks.empty()); // these change uncounted
 }
 
 /// Examines the live tasks, with the gate closed. Returns true if it must be called again.
 bool hang_check::look() {
-  const std::uint64_t now = progress();
+  const std::uint64_t now = progress(), began = now_ns();
   if (now == m_reported)
     return false;
   if (time_may_act())
@@ -219,16 +246,16 @@ bool hang_check::look() {
     return true;
   if (g.edges().empty())
     return false;
-  if (now != m_left) { // else the dump in the file is still true, and may have names
+  if (now != m_left) // else the dump in the file is still true, and may have names
     write_dump_file(g, now);
-    m_left_at = now_ns();
-  } else {
+  else
     renew_decisions_in_dump();
-  }
   m_left = now;
   const bool certain = !g.cycle().empty() || !others;
-  if (!certain && !limit_is_over())
+  if (!certain && !limit_is_over()) {
+    note_fruitless(now, began);
     return true;
+  }
   // A worker about to sleep may hold a task: it goes on when the gate opens. So may a thread of a layer
   // that was asked before another one woke it.
   const bool is_new = std::exchange(m_doubted, now) != now;
@@ -343,8 +370,15 @@ bool hang_check::examine() {
     return false;
   bool again = true;
   try {
-    if (const auto externals = look_at_externals(); !externals || any_thread_active(*externals))
+    const auto externals = look_at_externals();
+    if (!externals || any_thread_active(*externals))
       return true;
+    note_quiet();
+    if (walk_is_needless(*externals)) {
+      if (m_quiet == m_left)
+        renew_decisions_in_dump();
+      return true;
+    }
   } catch (const std::bad_alloc &) {
     return true;
   }

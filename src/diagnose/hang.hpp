@@ -47,6 +47,13 @@ class hang_check {
   [[nodiscard]] std::uint64_t examinations() const noexcept {
     return m_examinations.load(std::memory_order_relaxed);
   } // a hint
+  /// Returns how many walks of all live tasks found nothing to report, and their time.
+  [[nodiscard]] std::uint64_t fruitless_walks() const noexcept {
+    return m_fruitless.load(std::memory_order_relaxed);
+  } // a hint
+  [[nodiscard]] std::uint64_t fruitless_ns() const noexcept {
+    return m_fruitless_ns.load(std::memory_order_relaxed);
+  } // a hint
 
  private:
   [[nodiscard]] bool time_may_act() const;
@@ -54,6 +61,9 @@ class hang_check {
   [[nodiscard]] bool any_thread_active(const seen_externals &externals) const;
   [[nodiscard]] bool others_may_act(const seen_externals &externals) const;
   [[nodiscard]] bool limit_is_over() const;
+  [[nodiscard]] bool walk_is_needless(const seen_externals &externals) const;
+  void note_quiet();
+  void note_fruitless(std::uint64_t walked, std::uint64_t began);
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] bool look();
 
@@ -62,8 +72,10 @@ class hang_check {
   std::uint64_t m_doubted = 0; // the progress when nothing seemed to go on
   std::map<int, std::uint64_t> m_asleep; // and the threads of layers that slept in the kernel then
   std::uint64_t m_left = 0; // the progress when the last dump was left for the command
-  std::uint64_t m_left_at = 0; // ns
-  std::atomic<std::uint64_t> m_examinations{0};
+  std::uint64_t m_quiet = 0, m_quiet_since = 0; // the last progress, and when it was first seen: ns
+  std::uint64_t m_harmless = 0; // the progress when the last walk found nothing to report
+  std::uint64_t m_walk_again_at = 0; // ns
+  std::atomic<std::uint64_t> m_examinations{0}, m_fruitless{0}, m_fruitless_ns{0};
 };
 
 } // namespace rt

@@ -39,6 +39,21 @@ test::environment settings_of(const char *hang, const char *patience) {
           {"WEFT_WATCH_PATIENCE", patience}};
 }
 
+/// Waits on a thread that never uses Weft.
+template <class Condition>
+void await(Condition condition) {
+  for (int i = 0; !condition(); ++i, std::this_thread::sleep_for(1ms))
+    must(i != 60'000);
+}
+/// Waits so until the watcher has examined so often.
+void examined(std::uint64_t times) {
+  await([=] { return the_runtime().hangs.examinations() >= times; });
+}
+/// Waits so until so many walks of all tasks have found nothing to report.
+void walked(std::uint64_t times) {
+  await([=] { return the_runtime().hangs.fruitless_walks() >= times; });
+}
+
 /// Two tasks that hold one mutex each and wait for the other's. Returns when they have these.
 template <int Which>
 void spawn_a_circle() {
@@ -78,6 +93,66 @@ TEST(hang_outside, a_circle_is_reported_when_the_last_service_is_gone) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("these wait for each other:")) << end;
+}
+
+// ---- how often all tasks are walked
+
+TEST(hang_outside, the_same_waits_are_walked_once) {
+  const auto end = test::in_process(settings_of("report", "5ms"), [] {
+    weft::start();
+    weft::event ends;
+    std::thread other([&] {
+      walked(1);
+      examined(the_runtime().hangs.examinations() + 3); // nothing has gone on since
+      const auto before = the_runtime().hangs.fruitless_walks();
+      examined(the_runtime().hangs.examinations() + 5);
+      EXPECT_EQ(the_runtime().hangs.fruitless_walks(), before);
+      ends.set();
+    });
+    weft::spawn([&] { ends.wait(); });
+    weft::taskwait();
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
+}
+
+TEST(hang_outside, walks_take_a_small_part_of_the_time) {
+  const auto end = test::in_process(settings_of("report", "1ms"), [] {
+    weft::start();
+    const std::uint64_t begin = weft::rt::now_ns();
+    int x = 0;
+    weft::event ends;
+    weft::counting_semaphore<> requests(0);
+    std::atomic<bool> over{false};
+    weft::spawn([&] { ends.wait(); }, weft::inout(x));
+    for (int i = 0; i != 500; ++i)
+      weft::spawn([] {}, weft::inout(x));
+    weft::spawn([&] {
+      while (!over)
+        requests.acquire();
+    });
+    std::thread other([&] {
+      auto &hangs = the_runtime().hangs;
+      std::uint64_t of_two = 0;
+      for (std::uint64_t walks = 0; walks < 3;) {
+        const std::uint64_t spent = hangs.fruitless_ns();
+        walks = hangs.fruitless_walks();
+        if (walks == 2)
+          of_two = spent;
+        requests.release(); // so that the next walk would find something else
+        std::this_thread::sleep_for(2ms);
+      }
+      EXPECT_GE(weft::rt::now_ns() - begin, 64 * of_two);
+      over = true;
+      requests.release();
+      ends.set();
+    });
+    weft::taskwait();
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 } // namespace
