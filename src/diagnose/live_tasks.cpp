@@ -5,6 +5,7 @@
 #include "task/pending.hpp"
 #include "task/recorded.hpp"
 #include "task/wait/claim_word.hpp"
+#include "task/wait/coroutine.hpp"
 #include "task/wait/hold.hpp"
 #include "worker/functions.hpp"
 #include "worker/hooks.hpp"
@@ -162,7 +163,7 @@ void live_tasks::find_awaited(task &t) {
     return;
   const task_extra *const extra = peek_extra(t);
   if (const detail::coro_root *root = extra ? extra->coroutine : nullptr) {
-    if (static_cast<waits_for>(root->why) == waits_for::end_of_task)
+    if (noted_reason(*root).what == waits_for::end_of_task)
       meet_awaited(*const_cast<task *>(static_cast<const task *>(root->awaited)));
     return;
   }

@@ -8,6 +8,7 @@
 #include "services/dispatcher.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
+#include "task/wait/coroutine.hpp"
 #include "task/wait/lock_queue.hpp"
 #include "task/wait/signal_word.hpp"
 #include "ult/backtrace.hpp"
@@ -331,8 +332,15 @@ class task_dump {
   }
 
   void reason_of(frame &suspended) { reason_of(*suspended.current, suspended.why); }
-  /// Notes what a frame of the task waits for, or its coroutine, which has none.
+  /// Notes what a frame of the task waits for, or its coroutine, which has none. A wait that any
+  /// thread may end by a stop request is a guess: the task goes on without what it waits for.
   void reason_of(task &t, wait_reason why) {
+    const std::size_t first = m_graph.edges().size();
+    awaited_by(t, why);
+    if (why.may_be_stopped && first != m_graph.edges().size())
+      m_graph.doubt(node(t), first);
+  }
+  void awaited_by(task &t, wait_reason why) {
     const void *target = why.target;
     switch (why.what) {
     case waits_for::children:
@@ -465,7 +473,7 @@ class task_dump {
       return m_graph.wait(node(t), owner_of_promise(),
                           "is to run after a future that can only be made ready by");
     if (const detail::coro_root *waiting = waiting_coroutine(t))
-      return reason_of(t, {static_cast<waits_for>(waiting->why), waiting->awaited});
+      return reason_of(t, noted_reason(*waiting));
     if (t.next && t.next->base() == runnable::kind::task) // it runs what it waits for
       return m_graph.wait(node(t), node(static_cast<task &>(*t.next)), "waits for the end of");
     if (const task_extra *const x = peek_extra(t); x && x->iterated) {

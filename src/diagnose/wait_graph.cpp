@@ -28,6 +28,12 @@ void wait_graph::wait(std::size_t from, std::size_t to, std::string reason, cert
   m_edges.push_back({from, to, std::move(reason), how});
 }
 
+void wait_graph::doubt(std::size_t from, std::size_t first) noexcept {
+  for (std::size_t e = first; e < m_edges.size(); ++e)
+    if (m_edges[e].from == from)
+      m_edges[e].how = guess;
+}
+
 bool wait_graph::needs_outside() const noexcept {
   return std::any_of(m_edges.begin(), m_edges.end(),
                      [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });

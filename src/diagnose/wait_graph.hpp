@@ -43,6 +43,8 @@ class wait_graph {
   [[nodiscard]] node &at(std::size_t index) noexcept { return m_nodes[index]; }
   /// Adds an edge, unless the same one is there.
   void wait(std::size_t from, std::size_t to, std::string reason, certainty how = certain);
+  /// Makes the edges of a node guesses, but for those before the edge `first`.
+  void doubt(std::size_t from, std::size_t first) noexcept;
 
   [[nodiscard]] const std::vector<node> &nodes() const noexcept { return m_nodes; }
   [[nodiscard]] const std::vector<edge> &edges() const noexcept { return m_edges; }

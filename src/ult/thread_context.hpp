@@ -44,7 +44,12 @@ enum class waits_for : std::uint8_t {
 };
 struct wait_reason {
   waits_for what = waits_for::nothing;
+  bool may_be_stopped = false; // by a stop request, which any thread may make
   const void *target = nullptr;
+
+  constexpr wait_reason() noexcept = default;
+  constexpr wait_reason(waits_for awaited, const void *object, bool stoppable = false) noexcept
+      : what(awaited), may_be_stopped(stoppable), target(object) {}
 };
 
 } // namespace rt

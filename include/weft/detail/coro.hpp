@@ -31,7 +31,7 @@ struct coro_root {
   void *context = nullptr;
   runnable *self = nullptr; // its task; null before the first suspension
   const void *awaited = nullptr; // for reports
-  std::uint8_t why = 0; // rt::waits_for
+  std::uint8_t why = 0; // rt::waits_for, and a bit of task/wait/coroutine.hpp
   std::uint8_t depth = 0; // coroutines on the stack that each resumed the next
 };
 /// Limits how many coroutines may be on the stack below coro_run(): each takes a frame there.

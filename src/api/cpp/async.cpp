@@ -125,7 +125,7 @@ struct async_limits {
 void async_wait::prepare() {
   rt::begin_wait(*this);
   wait_node<>::resume = kind == async_kind::notification ? &resume_locked : &detail::resume;
-  if (limit.deadline_ns == UINT64_MAX && !(limit.stop && limit.stop->stop_possible()))
+  if (limit.deadline_ns == UINT64_MAX && !may_be_stopped(limit))
     return;
   void *const block = coro_allocate(sizeof(async_limits));
   try {
@@ -183,7 +183,7 @@ void async_wait::drop_limits() noexcept {
 void async_wait::leave(void *p) noexcept {
   auto &self = *static_cast<async_wait *>(p);
   runnable &goes_on = *self.goes_on;
-  note_wait(self, place_of(self).what, self.object);
+  note_wait(self, {place_of(self).what, self.object, may_be_stopped(self.limit)});
   if (!wait_for_signal(self.signal, goes_on))
     enqueue_ready(goes_on);
 }
@@ -197,7 +197,7 @@ void async_in_list::withdraw() noexcept {
 
 void async_notification::leave_unlocked(void *p) noexcept {
   auto &self = *static_cast<async_notification *>(p);
-  note_wait(self, waits_for::notification, self.object);
+  note_wait(self, {waits_for::notification, self.object, may_be_stopped(self.limit)});
   if (!wait_for_signal(self.signal, *self.goes_on))
     async_lock_wait::take_or_leave(&self.again);
 }
@@ -207,7 +207,7 @@ void async_lock_wait::take_or_leave(void *p) noexcept {
   runnable &goes_on = *self.goes_on;
   using node_type = lock_waiter<runnable>;
   static_assert(sizeof(node_type) <= sizeof(self.node));
-  note_wait(self, waits_for::lock, self.lock);
+  note_wait(self, {waits_for::lock, self.lock});
   auto *const node = ::new (static_cast<void *>(self.node)) node_type;
   if (take_or_wait(*self.lock, *node, goes_on))
     enqueue_ready(goes_on);
@@ -219,7 +219,7 @@ void async_group::leave(void *p) noexcept {
   auto &self = *static_cast<async_group *>(p);
   auto &waiting = *static_cast<task *>(self.goes_on);
   group_state &g = self.group->internals();
-  note_wait(self, waits_for::group, &g);
+  note_wait(self, {waits_for::group, &g});
   if (!enter_waiter(task_scope(g), waiting))
     enqueue_ready(waiting);
 }
@@ -232,7 +232,7 @@ bool async_children::await_ready() noexcept {
 void async_children::leave(void *p) noexcept {
   auto &self = *static_cast<async_children *>(p);
   auto &waiting = *static_cast<task *>(self.goes_on);
-  note_wait(self, waits_for::children, &waiting);
+  note_wait(self, {waits_for::children, &waiting});
   if (!enter_waiter(task_scope(waiting), waiting))
     enqueue_ready(waiting);
 }

@@ -23,12 +23,10 @@ using namespace rt;
 
 namespace rt {
 
-void note_wait(const detail::coro_awaiter &awaiter, waits_for what, const void *awaited) noexcept {
+void note_wait(const detail::coro_awaiter &awaiter, wait_reason why) noexcept {
   if (awaiter.goes_on->base() != runnable::kind::task)
     return;
-  coro_root &root = *peek_extra(*static_cast<detail::task *>(awaiter.goes_on))->coroutine;
-  root.why = static_cast<std::uint8_t>(what);
-  root.awaited = awaited;
+  note_reason(*peek_extra(*static_cast<detail::task *>(awaiter.goes_on))->coroutine, why);
 }
 
 } // namespace rt
@@ -165,7 +163,7 @@ bool task_end::begin_awaited(task *t) {
 void task_end::leave(void *p) noexcept {
   auto &self = *static_cast<task_end *>(p);
   runnable &goes_on = *self.goes_on;
-  note_wait(self, waits_for::end_of_task, self.awaited);
+  note_wait(self, {waits_for::end_of_task, self.awaited});
   self.fire = [](waiter *w, firing &) noexcept {
     enqueue_ready(*static_cast<task_end *>(w)->goes_on);
   };
@@ -230,7 +228,7 @@ void limited_task_end::leave(void *p) noexcept {
   auto &self = *static_cast<limited_task_end *>(p);
   runnable &goes_on = *self.goes_on;
   coro_limits &limits = *self.limits;
-  note_wait(self, waits_for::end_of_task, self.awaited);
+  note_wait(self, {waits_for::end_of_task, self.awaited, may_be_stopped(self.limit)});
   self.fire = [](waiter *w, firing &) noexcept {
     enqueue_ready(*static_cast<limited_task_end *>(w)->goes_on);
   };
@@ -274,8 +272,9 @@ void limited_children::leave(void *p) noexcept {
   runnable &goes_on = *self.goes_on;
   coro_limits &limits = *self.limits;
   const task_scope scope = scope_of(self);
-  const wait_reason why = scope.reason();
-  note_wait(self, why.what, why.target);
+  wait_reason why = scope.reason();
+  why.may_be_stopped = may_be_stopped(self.limit);
+  note_wait(self, why);
   if (!enter_waiter(scope, goes_on))
     enqueue_ready(goes_on);
   limits.arm();

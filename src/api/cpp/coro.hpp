@@ -9,7 +9,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Notes for reports what the coroutine waits for, before its wait is made known.
-void note_wait(const detail::coro_awaiter &awaiter, waits_for what, const void *awaited) noexcept;
+void note_wait(const detail::coro_awaiter &awaiter, wait_reason why) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

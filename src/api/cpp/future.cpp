@@ -179,7 +179,7 @@ class limited_wait : public frame_waiter {
  public:
   limited_wait(task &t, const wait_limit &limit) : m_task(t), m_limits(limit, &give_up, this) {}
   wait_end wait() {
-    suspend(&publish, this, {waits_for::end_of_task, &m_task});
+    suspend(&publish, this, {waits_for::end_of_task, &m_task, m_limits.may_stop()});
     m_limits.disarm();
     return m_result;
   }

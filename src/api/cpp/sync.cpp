@@ -102,7 +102,8 @@ wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::w
       stop.emplace(*limit.stop, stop_call{wait});
     if (!is_raised(self.signal, k_done))
       suspend(&publish_frame, &self,
-              has_deadline ? wait_reason{} : wait_reason{place.what, place.object});
+              has_deadline ? wait_reason()
+                           : wait_reason(place.what, place.object, may_be_stopped(limit)));
   } catch (...) {
     if (wait.end(wait_end::stopped))
       throw;

@@ -7,8 +7,17 @@
 #include "sync/wait_list.hpp"
 #include "ult/thread_context.hpp"
 
+#include <weft/detail/wait_list.hpp>
+
+#include <stop_token>
+
 namespace weft::inline v0 {
 namespace rt {
+
+/// Says whether a stop request may end a wait with this limit.
+[[nodiscard]] inline bool may_be_stopped(const detail::wait_limit &limit) noexcept {
+  return limit.stop && limit.stop->stop_possible();
+}
 
 /// Says where a node waits.
 struct wait_place {

@@ -29,7 +29,7 @@ void wait_limits::request::operator()() const noexcept {
 void wait_limits::arm() noexcept {
   if (m_limit.deadline_ns != UINT64_MAX)
     the_runtime().clock.at(m_limit.deadline_ns, m_call);
-  if (m_limit.stop && m_limit.stop->stop_possible())
+  if (may_stop())
     m_callback.emplace(*m_limit.stop, request{this});
   m_armed.store(true, std::memory_order_release); // O5 of block_word.hpp
 }
@@ -57,7 +57,9 @@ class limited_wait {
   limited_wait(const task_scope &scope, const wait_limit &limit)
       : m_scope(scope), m_limits(limit, &give_up, this) {}
   wait_end wait() {
-    suspend(&publish, this, m_scope.reason());
+    wait_reason why = m_scope.reason();
+    why.may_be_stopped = m_limits.may_stop();
+    suspend(&publish, this, why);
     m_limits.disarm();
     return m_result;
   }

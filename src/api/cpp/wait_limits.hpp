@@ -18,6 +18,7 @@
 //             tests/model/completion_models.cpp: completion_withdrawn*
 #pragma once
 
+#include "api/cpp/sync.hpp"
 #include "services/timer.hpp"
 #include "task/wait/wait.hpp"
 
@@ -45,6 +46,7 @@ class wait_limits {
   /// Lets the limits end the wait from now on. It is the publisher's last touch.
   void arm() noexcept;
   void disarm() noexcept;
+  [[nodiscard]] bool may_stop() const noexcept { return may_be_stopped(m_limit); }
 
  private:
   struct request {

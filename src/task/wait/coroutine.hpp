@@ -36,6 +36,20 @@ namespace rt {
 
 using detail::coro_root;
 
+inline constexpr unsigned k_may_be_stopped = 0x80; // of coro_root::why
+
+/// Notes for reports what the coroutine waits for, and whether a stop request may end the wait.
+inline void note_reason(coro_root &root, wait_reason why) noexcept {
+  root.why = static_cast<std::uint8_t>(static_cast<unsigned>(why.what) |
+                                       (why.may_be_stopped ? k_may_be_stopped : 0u));
+  root.awaited = why.target;
+}
+/// Returns what was noted.
+[[nodiscard]] inline wait_reason noted_reason(const coro_root &root) noexcept {
+  return {static_cast<waits_for>(root.why & ~k_may_be_stopped), root.awaited,
+          (root.why & k_may_be_stopped) != 0};
+}
+
 /// Returns whether the task has begun and is a coroutine that has waited.
 [[nodiscard]] inline bool is_coroutine_begun(const task &self) noexcept {
   const task_extra *const extra = peek_extra(self);

@@ -51,6 +51,17 @@ TEST_F(wait_graph_test, a_guess_is_shown_but_makes_no_cycle) {
   EXPECT_EQ(g.text(g.edges()[1]), "task 'b' waits, perhaps, for task 'a'");
 }
 
+TEST_F(wait_graph_test, later_edges_of_a_node_can_be_doubted) {
+  const auto a = task(0, "a"), b = task(1, "b");
+  g.wait(a, b, "1");
+  g.wait(b, a, "2");
+  g.doubt(a, 1);
+  EXPECT_EQ(g.cycle().size(), 2u) << "its edge is an earlier one";
+  g.doubt(a, 0);
+  EXPECT_TRUE(g.cycle().empty());
+  EXPECT_EQ(g.edges()[1].how, wait_graph::certain) << "of another node";
+}
+
 TEST_F(wait_graph_test, the_shortest_cycle_is_told) {
   const auto a = task(0, "a"), b = task(1, "b"), c = task(2, "c");
   g.wait(a, b, "-"), g.wait(b, c, "-"), g.wait(c, a, "-"), g.wait(b, a, "-");

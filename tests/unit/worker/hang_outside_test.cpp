@@ -54,6 +54,11 @@ void walked(std::uint64_t times) {
   await([=] { return the_runtime().hangs.fruitless_walks() >= times; });
 }
 
+/// Says whether Weft cannot know that no thread of the program is left.
+bool nobody_left_is_unknown() {
+  return test::k_thread_sanitized || weft::rt::process_threads() == 0;
+}
+
 /// Two tasks that hold one mutex each and wait for the other's. Returns when they have these.
 template <int Which>
 void spawn_a_circle() {
@@ -94,6 +99,168 @@ TEST(hang_outside, a_circle_is_reported_when_the_last_service_is_gone) {
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("these wait for each other:")) << end;
 }
+
+// ---- stop requests
+
+/// Tasks that wait for each other until a stop is requested.
+struct stoppable {
+  const char *name;
+  void (*run)(std::stop_token stop); // returns when the stop has ended a wait
+  friend std::ostream &operator<<(std::ostream &to, const stoppable &s) { return to << s.name; }
+};
+
+std::atomic<int> g_gave_up{0};
+
+void mutexes(std::stop_token stop) {
+  static weft::timed_mutex a, b;
+  static weft::event first, second;
+  const auto both = [=](weft::timed_mutex *one, weft::timed_mutex *other, weft::event *mine,
+                        weft::event *his) {
+    one->lock(), mine->set(), his->wait();
+    if (other->lock(stop))
+      other->unlock();
+    else
+      ++g_gave_up;
+    one->unlock();
+  };
+  weft::spawn([=] { both(&a, &b, &first, &second); });
+  weft::spawn([=] { both(&b, &a, &second, &first); });
+  weft::taskwait();
+}
+
+/// Spawns a task that waits, in body(future), for the result of one that waits for its data.
+template <class Body>
+void before_its_future(Body body) {
+  static int x;
+  static weft::future<int> behind;
+  static test::gate known;
+  weft::spawn([=] { return must(known.pass()), body(&behind); }, weft::out(x));
+  behind = weft::spawn([] { return x; }, weft::in(x));
+  known.open();
+  weft::taskwait();
+}
+void future_on_a_stack(std::stop_token stop) {
+  before_its_future([=](weft::future<int> *behind) {
+    try {
+      behind->get(stop);
+    } catch (const weft::error &) {
+      ++g_gave_up;
+    }
+  });
+}
+weft::task<void> await_result(weft::future<int> *behind, std::stop_token stop) {
+  try {
+    co_await weft::async_get(*behind, stop);
+  } catch (const weft::error &) {
+    ++g_gave_up;
+  }
+}
+void awaited_future(std::stop_token stop) {
+  before_its_future([=](weft::future<int> *behind) { return await_result(behind, stop); });
+}
+
+void group_on_a_stack(std::stop_token stop) {
+  static weft::mutex m;
+  weft::spawn([=] {
+    weft::task_group g;
+    m.lock();
+    g.spawn([] { m.lock(), m.unlock(); });
+    if (!g.wait(stop))
+      ++g_gave_up;
+    m.unlock();
+    g.wait();
+  });
+  weft::taskwait();
+}
+weft::task<void> await_group(weft::mutex *m, std::stop_token stop) {
+  weft::task_group g;
+  co_await m->async_lock();
+  g.spawn([=] { m->lock(), m->unlock(); });
+  if (!co_await weft::async_wait(g, stop))
+    ++g_gave_up;
+  m->unlock();
+  co_await weft::async_wait(g);
+}
+void awaited_group(std::stop_token stop) {
+  static weft::mutex m;
+  weft::spawn(await_group(&m, stop));
+  weft::taskwait();
+}
+
+void children_on_a_stack(std::stop_token stop) {
+  static weft::mutex m;
+  weft::spawn([=] {
+    m.lock();
+    weft::spawn([] { m.lock(), m.unlock(); });
+    if (!weft::taskwait(stop))
+      ++g_gave_up;
+    m.unlock();
+  });
+  weft::taskwait();
+}
+weft::task<void> await_children(weft::mutex *m, std::stop_token stop) {
+  co_await m->async_lock();
+  weft::spawn([=] { m->lock(), m->unlock(); });
+  if (!co_await weft::async_taskwait(stop))
+    ++g_gave_up;
+  m->unlock();
+}
+void awaited_children(std::stop_token stop) {
+  static weft::mutex m;
+  weft::spawn(await_children(&m, stop));
+  weft::taskwait();
+}
+
+const stoppable k_stoppable[] = {{"mutexes", &mutexes},
+                                 {"future_on_a_stack", &future_on_a_stack},
+                                 {"awaited_future", &awaited_future},
+                                 {"group_on_a_stack", &group_on_a_stack},
+                                 {"awaited_group", &awaited_group},
+                                 {"children_on_a_stack", &children_on_a_stack},
+                                 {"awaited_children", &awaited_children}};
+
+struct stop_request : testing::TestWithParam<stoppable> {};
+
+TEST_P(stop_request, that_a_thread_may_make_keeps_the_report_back) {
+  const auto end = test::in_process(settings_of("abort", "10ms"), [] {
+    weft::start();
+    std::stop_source breaks;
+    std::thread other([&] {
+      walked(1);
+      std::this_thread::sleep_for(50ms);
+      breaks.request_stop();
+    });
+    GetParam().run(breaks.get_token());
+    other.join();
+    EXPECT_GE(g_gave_up, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
+}
+
+TEST_P(stop_request, that_no_thread_is_left_to_make_does_not) {
+  if (nobody_left_is_unknown())
+    GTEST_SKIP() << "the threads of the process cannot be counted, or the sanitizer has one";
+  const auto end = test::in_process(settings_of("abort", "10ms"), [] {
+    const std::stop_source nobodys;
+    GetParam().run(nobodys.get_token());
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("no thread is left to do what they wait for")) << end;
+}
+
+TEST_P(stop_request, that_cannot_be_made_is_none) {
+  const auto end = test::in_process(settings_of("abort", "10ms"), [] {
+    weft::start();
+    std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+    GetParam().run(std::stop_token());
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
+}
+
+INSTANTIATE_TEST_SUITE_P(hang_outside, stop_request, testing::ValuesIn(k_stoppable),
+                         [](const auto &p) { return std::string(p.param.name); });
 
 // ---- how often all tasks are walked
 
