@@ -16,6 +16,7 @@
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
 #include "trace/session.hpp"
+#include "tune/policies.hpp"
 #include "worker/last_thread.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint.hpp"
@@ -172,8 +173,11 @@ bool hang_check::any_thread_active(const seen_externals &externals) const {
   return false;
 }
 
-/// Says whether the process has threads that are neither Weft's nor known to Weft or to a layer.
+/// Says whether the process has threads that are neither Weft's nor known to Weft or to a layer, or
+/// policies of the program, which a thread of Weft's calls.
 bool hang_check::others_may_act(const seen_externals &externals) const {
+  if (policies_may_act())
+    return true;
   std::set<int> of_layers;
   for (const layer::external_report::thread &one : externals.report.threads)
     of_layers.insert(one.tid);

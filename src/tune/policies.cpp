@@ -40,6 +40,7 @@ struct entered_policy {
   std::shared_ptr<const reading> last; ///< at the last call, or look
   std::atomic<std::uint64_t> calls{0};
   std::atomic<bool> threw{false};
+  std::atomic<bool> may_act{true};
 };
 
 namespace {
@@ -77,6 +78,13 @@ caller &all_policies() {
 policy_bell<> g_bell;
 std::atomic<std::uint64_t> g_call_began{0}, g_reported{0};
 std::atomic<bool> g_thread_runs{false};
+std::atomic<unsigned> g_may_act{0}; // how many policies may be called
+
+/// Notes that a policy was withdrawn, or has thrown; perhaps both.
+void end_acting(entered_policy &of) noexcept {
+  if (of.may_act.exchange(false, std::memory_order_relaxed))
+    g_may_act.fetch_sub(1, std::memory_order_relaxed);
+}
 
 std::shared_ptr<const reading> read_now() {
   return std::make_shared<const reading>(read_counters_now());
@@ -115,6 +123,7 @@ bool is_due(entered_policy &of, std::uint64_t now, std::shared_ptr<const reading
 /// Says what a policy has thrown, and ends its calls. Only a handler may call it.
 void end_thrower(entered_policy &of) noexcept {
   of.threw.store(true, std::memory_order_relaxed);
+  end_acting(of);
   const char *what = "something that is no std::exception";
   try {
     throw;
@@ -334,6 +343,7 @@ entered_policy *enter_policy(policy_plan plan) {
       fresh->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
     throw;
   }
+  g_may_act.fetch_add(1, std::memory_order_relaxed);
   g_bell.ring();
   return fresh.release();
 }
@@ -342,6 +352,7 @@ void withdraw_policy(entered_policy *policy) noexcept {
   caller &those = all_policies();
   std::unique_lock hold(those.mutex);
   std::erase(those.policies, policy);
+  end_acting(*policy);
   those.fights.forget(policy->plan.name);
   if (policy->plan.event)
     policy->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
@@ -431,6 +442,10 @@ void end_policies() noexcept {
 }
 
 unsigned policy_threads() noexcept { return g_thread_runs.load(std::memory_order_relaxed) ? 1 : 0; }
+bool policies_may_act() noexcept {
+  return policy_threads() != 0 && (g_may_act.load(std::memory_order_relaxed) != 0 ||
+                                   g_call_began.load(std::memory_order_relaxed) != 0);
+}
 
 void report_overdue_policy(std::uint64_t now) noexcept {
   const std::uint64_t began = g_call_began.load(std::memory_order_relaxed);

@@ -80,6 +80,8 @@ void begin_policies(const settings &chosen, unsigned workers);
 void end_policies() noexcept;
 /// Returns 1 while the thread that calls policies runs.
 [[nodiscard]] unsigned policy_threads() noexcept;
+/// Says whether that thread may call a policy of the program, which may do anything.
+[[nodiscard]] bool policies_may_act() noexcept;
 /// Reports a policy whose call takes too long. The watcher calls it.
 void report_overdue_policy(std::uint64_t now) noexcept;
 

@@ -262,6 +262,59 @@ TEST_P(stop_request, that_cannot_be_made_is_none) {
 INSTANTIATE_TEST_SUITE_P(hang_outside, stop_request, testing::ValuesIn(k_stoppable),
                          [](const auto &p) { return std::string(p.param.name); });
 
+// ---- policies
+
+test::environment with_policies() {
+  auto settings = settings_of("abort", "10ms");
+  settings.emplace_back("WEFT_TUNE", "on");
+  return settings;
+}
+
+TEST(hang_outside, a_policy_may_still_end_a_wait) {
+  const auto end = test::in_process(with_policies(), [] {
+    weft::event ends;
+    const weft::tune::policy late("late", weft::tune::when::every(1ms),
+                                  [&](const weft::tune::policy_call &) {
+                                    if (the_runtime().hangs.fruitless_walks() != 0)
+                                      ends.set();
+                                  });
+    weft::spawn([&] { ends.wait(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
+}
+
+TEST(hang_outside, a_policy_that_has_thrown_ends_no_wait) {
+  if (nobody_left_is_unknown())
+    GTEST_SKIP() << "the threads of the process cannot be counted, or the sanitizer has one";
+  const auto end = test::in_process(with_policies(), [] {
+    const weft::tune::policy bad("bad", weft::tune::when::every(1ms),
+                                 [](const weft::tune::policy_call &) { throw 1; });
+    weft::spawn([] { weft::this_task::block(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("no thread is left to do what they wait for")) << end;
+}
+
+TEST(hang_outside, a_policy_that_was_withdrawn_ends_no_wait) {
+  if (nobody_left_is_unknown())
+    GTEST_SKIP() << "the threads of the process cannot be counted, or the sanitizer has one";
+  const auto end = test::in_process(with_policies(), [] {
+    weft::start();
+    {
+      const weft::tune::policy brief("brief", weft::tune::when::every(1ms),
+                                     [](const weft::tune::policy_call &) {});
+      must(test::eventually([&] { return brief.calls() != 0; }));
+    }
+    weft::spawn([] { weft::this_task::block(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("no thread is left to do what they wait for")) << end;
+}
+
 // ---- how often all tasks are walked
 
 TEST(hang_outside, the_same_waits_are_walked_once) {
