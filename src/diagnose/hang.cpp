@@ -67,10 +67,10 @@ void say_some(const wait_graph &graph, const std::vector<std::size_t> &edges) {
 
 /// Prints where the tasks of the cycle are suspended and were spawned; without a cycle, the first
 /// suspended tasks.
-void say_where(const wait_graph &graph) {
+void say_where(const wait_graph &graph, const std::vector<std::size_t> &cycle) {
   constexpr std::size_t k_nodes = 8;
   std::vector<std::size_t> listed;
-  for (const std::size_t e : graph.cycle())
+  for (const std::size_t e : cycle)
     listed.push_back(graph.edges()[e].from);
   if (listed.empty())
     for (std::size_t n = 0; n < graph.nodes().size(); ++n)
@@ -104,8 +104,8 @@ void find_lines(wait_graph &graph) {
 
 /// Prints the report. `limit`: watch.limit, if there is no cycle and a thread of the program may
 /// still act; else 0.
-void say(const wait_graph &graph, std::chrono::microseconds limit) {
-  const std::vector<std::size_t> cycle = graph.cycle();
+void say(const wait_graph &graph, const std::vector<std::size_t> &cycle,
+         std::chrono::microseconds limit) {
   if (limit.count() != 0)
     warn(
         "nothing has gone on for %lld ms (watch.limit): all workers idle, tasks wait, and only a thread of the program or of a library could end that",
@@ -124,7 +124,7 @@ void say(const wait_graph &graph, std::chrono::microseconds limit) {
   if (!cycle.empty() && !others.empty())
     warn("  and behind them:");
   say_some(graph, others);
-  say_where(graph);
+  say_where(graph, cycle);
 }
 
 } // namespace
@@ -255,7 +255,8 @@ bool hang_check::look() {
   else
     renew_decisions_in_dump();
   m_left = now;
-  const bool certain = !g.cycle().empty() || !others;
+  std::vector<std::size_t> cycle = g.cycle(m_told);
+  const bool certain = !cycle.empty() || !others;
   if (!certain && !limit_is_over()) {
     note_fruitless(now, began);
     return true;
@@ -266,9 +267,13 @@ bool hang_check::look() {
   if (std::exchange(m_asleep, externals->in_kernel) != externals->in_kernel || is_new)
     return true;
   m_reported = now;
+  if (cycle.empty()) // but perhaps a known one
+    cycle = g.cycle();
+  for (const std::size_t e : cycle)
+    m_told.insert(g.nodes()[g.edges()[e].from].id);
   describe(g);
   find_lines(g);
-  say(g, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
+  say(g, cycle, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
   write_dump_file(g, now);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <set>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -75,6 +76,7 @@ class hang_check {
   std::uint64_t m_quiet = 0, m_quiet_since = 0; // the last progress, and when it was first seen: ns
   std::uint64_t m_harmless = 0; // the progress when the last walk found nothing to report
   std::uint64_t m_walk_again_at = 0; // ns
+  std::set<const void *> m_told; // what is in the circles of reports: for ever
   std::atomic<std::uint64_t> m_examinations{0}, m_fruitless{0}, m_fruitless_ns{0};
 };
 

@@ -39,10 +39,10 @@ bool wait_graph::needs_outside() const noexcept {
                      [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
 }
 
-wait_graph::adjacency wait_graph::certain_edges() const {
+wait_graph::adjacency wait_graph::certain_edges(const std::set<const void *> &without) const {
   adjacency from(m_nodes.size());
   for (std::size_t e = 0; e < m_edges.size(); ++e)
-    if (m_edges[e].how == certain)
+    if (m_edges[e].how == certain && !without.count(m_nodes[m_edges[e].from].id))
       from[m_edges[e].from].push_back(e);
   return from;
 }
@@ -94,8 +94,8 @@ std::vector<std::size_t> wait_graph::shortest_cycle(const adjacency &from,
   return found;
 }
 
-std::vector<std::size_t> wait_graph::cycle() const {
-  const adjacency from = certain_edges();
+std::vector<std::size_t> wait_graph::cycle(const std::set<const void *> &without) const {
+  const adjacency from = certain_edges(without);
   const std::size_t through = node_of_a_cycle(from);
   return through == m_nodes.size() ? std::vector<std::size_t>{} : shortest_cycle(from, through);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -52,8 +53,8 @@ class wait_graph {
   [[nodiscard]] bool needs_outside() const noexcept;
 
   /// Returns the certain edges of a shortest cycle through some node that is in a cycle, in order;
-  /// empty if there is no cycle.
-  [[nodiscard]] std::vector<std::size_t> cycle() const;
+  /// empty if there is no cycle. `without`: the ids of nodes that are left out.
+  [[nodiscard]] std::vector<std::size_t> cycle(const std::set<const void *> &without = {}) const;
 
   /// Writes a node: "task 'a'".
   [[nodiscard]] static std::string text(const node &entry);
@@ -62,7 +63,7 @@ class wait_graph {
 
  private:
   using adjacency = std::vector<std::vector<std::size_t>>;
-  [[nodiscard]] adjacency certain_edges() const;
+  [[nodiscard]] adjacency certain_edges(const std::set<const void *> &without) const;
   [[nodiscard]] std::size_t node_of_a_cycle(const adjacency &from) const;
   [[nodiscard]] std::vector<std::size_t> shortest_cycle(const adjacency &from,
                                                         std::size_t through) const;

@@ -375,4 +375,47 @@ TEST(hang_outside, walks_take_a_small_part_of_the_time) {
   EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
+// ---- circles that are known
+
+std::size_t times(const std::string &text, const std::string &part) {
+  std::size_t n = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+TEST(hang_outside, a_circle_is_reported_once_while_others_go_on) {
+  const auto end = test::in_process(settings_of("report", "5ms"), [] {
+    weft::start();
+    spawn_a_circle<0>();
+    weft::counting_semaphore<> requests(0);
+    std::atomic<bool> next{false};
+    weft::spawn([&] {
+      for (bool known = false;;) {
+        requests.acquire();
+        if (next && !std::exchange(known, true))
+          spawn_a_circle<1>();
+      }
+    });
+    std::thread([&] {
+      // A second walk that finds the circle again finds nothing to report; so does one after the
+      // next circle is known, too.
+      for (const bool second : {false, true}) {
+        next = second;
+        const auto before = the_runtime().hangs.fruitless_walks();
+        for (auto pause = 20ms; pause < 20s && the_runtime().hangs.fruitless_walks() == before;
+             pause *= 2) { // so that there is rest enough for a report
+          requests.release();
+          std::this_thread::sleep_for(pause);
+        }
+      }
+      std::_Exit(3);
+    }).detach();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(3)) << end;
+  EXPECT_EQ(times(end.output, "these wait for each other:"), 2u) << end;
+  EXPECT_EQ(times(end.output, "nothing goes on"), 2u) << end;
+}
+
 } // namespace
