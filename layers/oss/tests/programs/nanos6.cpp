@@ -124,7 +124,7 @@ static void polling() {
 }
 
 static void locks() {
-  void *lock = nullptr;
+  static void *lock = nullptr; // Nanos6 has no call that frees one
   int n = 0;
   for (int i = 0; i < 100; ++i) {
 #pragma oss task shared(lock, n)

@@ -124,7 +124,7 @@ static void items(void) {
   CHECK(v[1] == 9);
   // A plain pointer is data itself.
   p = 0;
-#pragma oss task out(p)
+#pragma oss task out(p) shared(v)
   {
     be_late();
     p = &v[1];
