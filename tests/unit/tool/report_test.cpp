@@ -519,6 +519,7 @@ TEST_F(reports, a_later_decision_leaves_a_dump_as_it_was) {
   const pid_t child = fork_follower([] {
     setenv("WEFT_WATCH_HANG", "report", 1);
     setenv("WEFT_WATCH_PATIENCE", "10ms", 1);
+    setenv("WEFT_WATCH_LIMIT", "50ms", 1); // the policy might end the wait
     setenv("WEFT_MANAGE_MODE", "central", 1); // with managers no dump is taken for the command
     weft::promise<int> never;
     const weft::shared_future<int> f = never.get_future();
