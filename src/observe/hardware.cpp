@@ -92,8 +92,16 @@ struct slot {
 std::mutex g_lock;
 std::vector<std::unique_ptr<slot>> *g_slots =
     nullptr; // guarded by the lock; never freed: threads may come late
-auto &g_package = *new std::vector<energy_domain>, // of the publisher; never freed: it may work while the process ends
-    &g_memory = *new std::vector<energy_domain>;
+/// Holds the meters of the publisher from before main() on, and never destroys them: it may work while the process ends.
+union lasting_meters {
+  struct {
+    std::vector<energy_domain> package, memory;
+  } all;
+  constexpr lasting_meters() : all() {}
+  constexpr ~lasting_meters() {}
+};
+constinit lasting_meters g_meters;
+constexpr auto &g_package = g_meters.all.package, &g_memory = g_meters.all.memory;
 hardware_wishes g_wanted;
 std::uint64_t g_published = 0;
 
