@@ -265,11 +265,7 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                 raise
             future._task.add_done_callback(future._give_up)
         else:
-            try:
-                self._start_run()
-            except BaseException:
-                self._lose_run()
-                raise
+            self._start_run()
         return future
 
     def _forget(self, future):
@@ -279,7 +275,11 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                 self._changed.notify_all()
 
     def _start_run(self):
-        run = spawn(self._run_calls, label="Executor", blocking=self._blocks)
+        try:
+            run = spawn(self._run_calls, label="Executor", blocking=self._blocks)
+        except BaseException:
+            self._lose_run()
+            raise
         run.add_done_callback(self._run_ended)
 
     def _run_ended(self, run):
