@@ -228,8 +228,17 @@ bool hang_check::walk_is_needless(const seen_externals &externals) const {
          (progress() == m_harmless && externals.report.tasks.empty()); // these change uncounted
 }
 
-/// Examines the live tasks, with the gate closed. Returns true if it must be called again.
-bool hang_check::look() {
+/// Is what a look at the live tasks has seen: copies alone, which stay true of tasks that never end.
+struct hang_check::sight {
+  wait_graph graph;
+  std::uint64_t progress, began; // when the look began: ns
+  bool others; // may act
+  std::map<int, std::uint64_t> in_kernel; // threads of layers that sleep there
+};
+
+/// Examines the live tasks, with the gate closed. Returns true if it must be called again. If they
+/// wait, `seen` is to be judged when the gate is open: no thread waits for names, files and output.
+bool hang_check::look(std::optional<sight> &seen) {
   const std::uint64_t now = progress(), began = now_ns();
   if (now == m_reported)
     return false;
@@ -250,23 +259,36 @@ bool hang_check::look() {
     return true;
   if (g.edges().empty())
     return false;
-  if (now != m_left) // else the dump in the file is still true, and may have names
-    write_dump_file(g, now);
+  seen.emplace(sight{std::move(g), now, began, others, externals->in_kernel});
+  return true;
+}
+
+/// Leaves the dump of what a look has seen, and reports it if nothing can end it. Returns true if
+/// there must be another look.
+bool hang_check::judge(sight &seen) {
+  if (seen.progress != m_left) // else the dump in the file is still true, and may have names
+    write_dump_file(seen.graph, seen.progress);
   else
     renew_decisions_in_dump();
-  m_left = now;
-  std::vector<std::size_t> cycle = g.cycle(m_told);
-  const bool certain = !cycle.empty() || !others;
+  m_left = seen.progress;
+  std::vector<std::size_t> cycle = seen.graph.cycle(m_told);
+  const bool certain = !cycle.empty() || !seen.others;
   if (!certain && !limit_is_over()) {
-    note_fruitless(now, began);
+    note_fruitless(seen.progress, seen.began);
     return true;
   }
   // A worker about to sleep may hold a task: it goes on when the gate opens. So may a thread of a layer
   // that was asked before another one woke it.
-  const bool is_new = std::exchange(m_doubted, now) != now;
-  if (std::exchange(m_asleep, externals->in_kernel) != externals->in_kernel || is_new)
+  const bool is_new = std::exchange(m_doubted, seen.progress) != seen.progress;
+  if (std::exchange(m_asleep, seen.in_kernel) != seen.in_kernel || is_new)
     return true;
-  m_reported = now;
+  report(seen, certain, std::move(cycle));
+  return false;
+}
+
+void hang_check::report(sight &seen, bool certain, std::vector<std::size_t> cycle) {
+  m_reported = seen.progress;
+  wait_graph &g = seen.graph;
   if (cycle.empty()) // but perhaps a known one
     cycle = g.cycle();
   for (const std::size_t e : cycle)
@@ -274,10 +296,9 @@ bool hang_check::look() {
   describe(g);
   find_lines(g);
   say(g, cycle, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
-  write_dump_file(g, now);
+  write_dump_file(g, seen.progress);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");
-  return false;
 }
 
 namespace {
@@ -391,13 +412,18 @@ bool hang_check::examine() {
   } catch (const std::bad_alloc &) {
     return true;
   }
+  std::optional<sight> seen;
   m_runtime.gate.close();
   try {
-    again = look();
+    again = look(seen);
   } catch (const std::bad_alloc &) { // no memory for a report
   }
   m_runtime.gate.open();
-  return again;
+  try {
+    return seen ? judge(*seen) : again;
+  } catch (const std::bad_alloc &) {
+    return true;
+  }
 }
 
 } // namespace rt

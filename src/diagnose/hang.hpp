@@ -6,9 +6,12 @@
 #include "park/sleep_gate.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -66,7 +69,10 @@ class hang_check {
   void note_quiet();
   void note_fruitless(std::uint64_t walked, std::uint64_t began);
   [[nodiscard]] std::uint64_t progress() const;
-  [[nodiscard]] bool look();
+  struct sight;
+  [[nodiscard]] bool look(std::optional<sight> &seen);
+  [[nodiscard]] bool judge(sight &seen);
+  void report(sight &seen, bool certain, std::vector<std::size_t> cycle);
 
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // the progress at the last report

@@ -77,6 +77,17 @@ has_word(const char *from, const char *end, const void *wanted) noexcept {
   return false;
 }
 
+/// Adds the words of a suspended stack or coroutine that are among the wanted addresses.
+__attribute__((no_sanitize("address", "thread"), noinline)) void
+add_words(const char *from, const char *end, const std::set<const void *> &wanted,
+          std::set<const void *> &found) {
+  const void *const lowest = *wanted.begin(), *const highest = *wanted.rbegin();
+  for (const char *p = from; p + sizeof(void *) <= end; p += sizeof(void *))
+    if (const void *const word = *reinterpret_cast<const void *const volatile *>(p);
+        word >= lowest && word <= highest && wanted.count(word))
+      found.insert(word);
+}
+
 /// Is the part of a suspended stack that is in use.
 struct live_part {
   const char *from, *end;
@@ -92,7 +103,6 @@ struct live_part {
     if (from < low || from >= end)
       from = end;
   }
-  [[nodiscard]] bool has(const void *wanted) const noexcept { return has_word(from, end, wanted); }
 };
 
 /// Is the frame of a coroutine, with what its block has behind it.
@@ -187,6 +197,7 @@ class task_dump {
       }
     for (std::size_t i = 0; i != m_cohorts.size(); ++i) // one may wait for the next
       members_of(*m_cohorts[i]);
+    guess_users();
   }
 
   /// Notes what the tasks do that wait for nothing.
@@ -382,7 +393,8 @@ class task_dump {
     case waits_for::channel:
       return m_graph.wait(node(t), outside(), "waits for a channel, whose other end only has");
     case waits_for::call_once:
-      return running_call(t, target);
+      m_sought[target].push_back({node(t), 0});
+      return;
     case waits_for::nothing:
       return;
     }
@@ -539,7 +551,7 @@ class task_dump {
   template <class Lock>
   task *holder(const task &waiter, std::size_t mutex, const Lock &word) {
     if (const std::uint64_t readers = readers_of(word)) {
-      held_for_reading(mutex, &word, readers);
+      m_sought[&word].push_back({mutex, readers});
       return nullptr;
     }
     const void *const address = holder_of(word);
@@ -602,51 +614,66 @@ class task_dump {
     return with_address.empty() ? others : with_address;
   }
 
-  /// Calls f(task, on_stack) for each task that waits for something else than `wanted` and has that
-  /// address on its stack or in one of its coroutines.
-  template <class F>
-  void for_each_with(const void *wanted, F f) const {
-    for (frame *suspended : m_all.frames)
-      if (suspended->why.target != wanted && live_part(*suspended).has(wanted))
-        f(*suspended->current, true);
+  /// Is a node that waits for what unknown tasks do at an address: for readers of a shared mutex, so
+  /// many, or for the function of a once_flag (0).
+  struct seeker {
+    std::size_t node;
+    std::uint64_t readers;
+  };
+
+  /// Names the tasks that may be readers of a shared mutex, or run the function of a once_flag, for all
+  /// that were sought, in one walk of the stacks: they wait for something else, and have the address on
+  /// their stacks or in their coroutines, as a std::shared_lock has it. The object itself names none.
+  void guess_users() {
+    if (m_sought.empty())
+      return;
+    std::set<const void *> wanted, found;
+    for (const auto &[address, seekers] : m_sought)
+      wanted.insert(address);
+    std::set<const void *> used;
+    for (frame *suspended : m_all.frames) {
+      const live_part part(*suspended);
+      add_words(part.from, part.end, wanted, found);
+      note_users(*suspended->current, true, suspended->why.target, found, used);
+    }
     for (task *t : m_all.tasks)
-      if (const detail::coro_root *root = waiting_coroutine(*t); root && root->awaited != wanted)
-        for (const detail::coro_link *l = root->at; l; l = l->caller)
-          if (coroutine_part(*l).has(wanted)) {
-            f(*t, false);
-            break;
-          }
+      if (const detail::coro_root *root = waiting_coroutine(*t)) {
+        for (const detail::coro_link *l = root->at; l; l = l->caller) {
+          const coroutine_part part(*l);
+          add_words(part.from, part.end, wanted, found);
+        }
+        note_users(*t, false, root->awaited, found, used);
+      }
+    for (const auto &[address, seekers] : m_sought)
+      if (!used.count(address))
+        for (const seeker &s : seekers)
+          m_graph.wait(s.node, outside(),
+                       s.readers ? held_for_reading(s.readers) +
+                                       ", by tasks that are not known, so perhaps only to be unlocked by"
+                                 : "waits for a call_once, which is perhaps run by");
   }
 
-  /// Names the tasks that may be the readers: they wait for something else, and have the address of
-  /// the mutex on their stacks or in their coroutines, as a std::shared_lock has it. The mutex itself
-  /// only counts them.
-  void held_for_reading(std::size_t mutex, const void *word, std::uint64_t readers) {
-    const std::string held =
-        "is held for reading, " + std::to_string(readers) + (readers == 1 ? " time" : " times");
-    bool any = false;
-    for_each_with(word, [&](task &t, bool on_stack) {
-      m_graph.wait(
-          mutex, node(t),
-          held + (on_stack && others_stand_below(t) ? ", perhaps on the stack of" : ", perhaps by"),
-          wait_graph::guess);
-      any = true;
-    });
-    if (!any)
-      m_graph.wait(mutex, outside(),
-                   held + ", by tasks that are not known, so perhaps only to be unlocked by");
+  /// Notes that a task has these addresses, and forgets them. It waits at `target`.
+  void note_users(task &t, bool on_stack, const void *target, std::set<const void *> &found,
+                  std::set<const void *> &used) {
+    ++m_steps;
+    found.erase(target);
+    for (const void *const address : found)
+      for (const seeker &s : m_sought[address]) {
+        ++m_steps;
+        m_graph.wait(s.node, node(t),
+                     !s.readers ? "waits for a call_once, which runs perhaps in"
+                                : held_for_reading(s.readers) + (on_stack && others_stand_below(t)
+                                                                     ? ", perhaps on the stack of"
+                                                                     : ", perhaps by"),
+                     wait_graph::guess);
+      }
+    used.merge(found);
+    found.clear();
   }
 
-  /// Names the tasks that may run the function of a once_flag, whose turn this is.
-  void running_call(task &waiter, const void *turn) {
-    bool any = false;
-    for_each_with(turn, [&](task &t, bool) {
-      m_graph.wait(node(waiter), node(t), "waits for a call_once, which runs perhaps in",
-                   wait_graph::guess);
-      any = true;
-    });
-    if (!any)
-      m_graph.wait(node(waiter), outside(), "waits for a call_once, which is perhaps run by");
+  static std::string held_for_reading(std::uint64_t readers) {
+    return "is held for reading, " + std::to_string(readers) + (readers == 1 ? " time" : " times");
   }
   /// Returns an address on the stack of the lock's holder.
   static const void *holder_of(const detail::lock_word<> &word) noexcept;
@@ -686,6 +713,7 @@ class task_dump {
       m_frame_below; // the one descendant that is suspended; null: several
   std::map<const char *, frame *> m_stacks; // by the lowest address
   std::unordered_map<const void *, task *> m_holders; // of locks, by what holder() returns
+  std::map<const void *, std::vector<seeker>> m_sought; // guess_users(), by the address
   live_tasks::access_map m_writers; // of readers
   std::unordered_map<const data_access *, std::vector<std::size_t>>
       m_before[2]; // nodes_before(), for writers and for readers

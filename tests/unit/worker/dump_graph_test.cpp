@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 
@@ -216,6 +217,31 @@ TEST(dump_graph, a_lock_held_on_a_stack_is_looked_at_once) {
         weft::spawn([] { const std::lock_guard wanted(m); });
     }, &all_want_the_lock);
     EXPECT_EQ(edges_with(seen.graph, {"mutex ", " is held by task 'holds'"}), 1u);
+    EXPECT_LE(seen.steps, 10 * k_many);
+  });
+}
+
+TEST(dump_graph, readers_of_all_shared_mutexes_are_found_by_one_walk) {
+  check([] {
+    static weft::shared_mutex mutexes[k_many];
+    const running_dump seen = seen_while(
+        [](weft::event &go, weft::task_group &) {
+          std::atomic<std::size_t> reading{0};
+          for (weft::shared_mutex &m : mutexes)
+            weft::spawn(
+                [&m, &go, &reading] {
+                  const std::shared_lock held(m);
+                  ++reading;
+                  go.wait();
+                },
+                weft::label("reads"));
+          EXPECT_TRUE(test::soon([&] { return reading == k_many; }));
+          for (weft::shared_mutex &m : mutexes)
+            weft::spawn([&m] { const std::lock_guard wanted(m); }, weft::label("writes"));
+        },
+        [](const wait_graph &g) { return edges_with(g, {"task 'writes' waits for mutex "}) == k_many; });
+    EXPECT_EQ(edges_with(seen.graph, {"is held for reading, 1 time, perhaps by task 'reads'"}), k_many);
+    EXPECT_EQ(edges_with(seen.graph, {"by tasks that are not known"}), 0u);
     EXPECT_LE(seen.steps, 10 * k_many);
   });
 }

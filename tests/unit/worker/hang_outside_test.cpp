@@ -26,6 +26,10 @@
 #include <thread>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -416,6 +420,41 @@ TEST(hang_outside, a_circle_is_reported_once_while_others_go_on) {
   EXPECT_TRUE(end.exited(3)) << end;
   EXPECT_EQ(times(end.output, "these wait for each other:"), 2u) << end;
   EXPECT_EQ(times(end.output, "nothing goes on"), 2u) << end;
+}
+
+/// Makes standard error a pipe from which no thread reads, with room for the first line of a report. Returns
+/// the end to read from, and how many bytes are in it.
+std::pair<int, int> nearly_full_standard_error() {
+  int ends[2];
+  must(pipe(ends) == 0);
+  const int capacity = fcntl(ends[1], F_SETPIPE_SZ, 1); // one page
+  must(capacity > 0);
+  const std::string filling(static_cast<std::size_t>(capacity) - 250, '.');
+  must(write(ends[1], filling.data(), filling.size()) == static_cast<ssize_t>(filling.size()));
+  must(dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+  return {ends[0], static_cast<int>(filling.size())};
+}
+
+TEST(hang_outside, other_threads_go_on_while_a_report_is_written) {
+  const auto end = test::in_process(settings_of("report", "20ms"), [] {
+    const auto [output, filled] = nearly_full_standard_error();
+    weft::start();
+    static weft::event asked;
+    static std::atomic<bool> answered{false};
+    weft::spawn([] { asked.wait(), answered = true; });
+    spawn_a_circle<0>();
+    std::thread([output = output, filled = filled] {
+      await([=] { // the report has begun, and waits for room
+        int bytes = 0;
+        return ioctl(output, FIONREAD, &bytes) == 0 && bytes > filled;
+      });
+      asked.set();
+      await([] { return answered.load(); });
+      std::_Exit(3);
+    }).detach();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(3)) << end;
 }
 
 } // namespace
