@@ -318,9 +318,12 @@ fi
 check_no_paths
 check_headers
 check_refusals
-if [ "$shared" = 1 ]; then
+if [ "$shared" = 1 ]; then # the other ways are tried where the prefix has moved to, which asks for more
   check_library
-  use_shared installed
+  cmake_program "installed: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_P2300="$source/tests/unit/execution"
+  readme_lines installed
+  "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs) -o program
+  expect "installed: pkg-config" env LD_LIBRARY_PATH="$libdir" ./program
 fi
 
 mv "$prefix" "$scratch/second"
