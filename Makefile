@@ -14,7 +14,9 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
 export CMAKE_C_COMPILER_LAUNCHER ?= ccache
 export CCACHE_NOHASHDIR ?= 1 # as in tests/install/run.sh, whose builds in other folders find these objects
 endif
-configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON -DWEFT_MODEL_SECONDS=30
+PEERS = OFF
+# PEERS=ON: the programs of bench that run on other runtimes, or on none, too, as in test-full.
+configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWEFT_QUICK_TESTS=ON -DWEFT_MODEL_SECONDS=30 -DWEFT_BENCH_PEERS=$(PEERS)
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(TEST_JOBS)
 
@@ -141,6 +143,7 @@ test-packages: packages wheel
 	tests/packages/static $(BUILD)/dist . $(or $(CXX),c++)
 	tests/packages/wheel $(BUILD)/wheel/weft_runtime-*.whl .
 
+bench: PEERS = ON
 bench: configure
 	$(compile) --target weft_programs
 	bench/peers/install $(BUILD)/peers
