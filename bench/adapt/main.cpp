@@ -104,7 +104,8 @@ int main(int argc, char **argv) {
   std::vector<way> all = ways_of(name, n, cost);
   std::uint64_t expected = 0, best = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t r = 0; r < runs; ++r)
-    for (way &w : all) {
+    for (std::size_t i = 0; i < 2 * all.size(); ++i) { // the second call finds what the first one has woken
+      way &w = all[i / 2];
       if (r != 0 && w.name != "serial" && w.name != "self" && w.ns / k_hopeless > best)
         continue;
       if (w.prepare)
