@@ -186,7 +186,8 @@ class call {
       return 1;
     std::uint64_t want = 1;
     if (m.last != 0 || m.ns > 0)
-      want = rule::next_block(m.last != 0 ? m.last : left, m.ns, left);
+      want = rule::next_block(m.last != 0 ? m.last : left, m.ns, left,
+                              rule::shared_block(m.ns * static_cast<double>(m_n), static_cast<unsigned>(m_parts.size())));
     if (m.last != 0)
       want = std::max(want, std::min(rule::least_block(m.ns, left), 2 * m.last));
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));

@@ -24,6 +24,14 @@ inline constexpr double k_least_shared_ns = 10'000;
 inline constexpr double k_blind_ns = 1500;
 inline constexpr unsigned k_sample = 8;
 
+/// Returns the time of a block of a shared loop whose iterations take `loop_ns` together: 1/32 of a
+/// participant's share, from one to eight times block_ns. What a body does once in each block, an
+/// addition to a shared sum for instance, then shows less in a long loop.
+[[nodiscard]] constexpr double shared_block(double loop_ns, unsigned participants,
+                                            double block_ns = k_block_ns) noexcept {
+  return std::clamp(loop_ns / (32.0 * participants), block_ns, 8 * block_ns);
+}
+
 /// Returns the iterations of the next block: as many as block_ns takes, at most twice the last
 /// block, at most a quarter of what is left, at least one.
 [[nodiscard]] constexpr std::uint64_t next_block(std::uint64_t last, double ns_per_iteration,

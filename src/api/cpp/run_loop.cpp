@@ -447,7 +447,8 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
       want = next_serial_block(was_known ? UINT64_MAX : last, ns, left, loop_block_ns()) /
              (last == 0 ? 8 : 1); // a prediction that is false is found after an eighth
     else if (shared.timed && (last != 0 || ns > 0))
-      want = next_block(last != 0 ? last : left, ns, left, loop_block_ns());
+      want = next_block(last != 0 ? last : left, ns, left,
+                        shared_block(ns * static_cast<double>(request.size), shared.count, loop_block_ns()));
     if (shared.timed && may_be_one_block() && last != 0) // one block may not tell of the others
       want = std::max(want, std::min(least_block(ns, left, std::min(loop_block_ns(), k_block_ns)),
                                      2 * last));

@@ -36,6 +36,17 @@ TEST(loop_blocks, another_time_of_a_block_holds_for_both) {
   EXPECT_EQ(next_serial_block(1'000'000, 4, 10'000'000, 40'000), 10'000u);
 }
 
+TEST(loop_blocks, blocks_of_a_long_shared_loop_are_longer) {
+  EXPECT_EQ(shared_block(256'000, 2), 4000) << "a share of 128 us";
+  EXPECT_EQ(shared_block(512'000, 2), 8000);
+  EXPECT_EQ(shared_block(512'000, 4), 4000) << "by the share, not by the loop";
+  EXPECT_EQ(shared_block(1e9, 2), 32'000) << "eight times at most";
+  EXPECT_EQ(shared_block(100, 2), 4000) << "once at least";
+  EXPECT_EQ(shared_block(0, 64), 4000) << "unknown";
+  EXPECT_EQ(shared_block(512'000, 2, 1000), 8000);
+  EXPECT_EQ(shared_block(1e9, 2, 1000), 8000);
+}
+
 TEST(loop_blocks, a_caller_alone_ends_its_loop_without_small_blocks) {
   EXPECT_EQ(next_serial_block(1000, 4, 900), 900u) << "all that is left";
   EXPECT_EQ(next_serial_block(100, 4, 900), 200u) << "twice the last";
