@@ -21,6 +21,8 @@ namespace {
 namespace rule = weft::detail;
 using chunk_range = rule::basic_chunk_range<>;
 
+constexpr unsigned k_parts_in_place = 16; // of src/api/cpp/run_loop.cpp: more are not asked for later
+
 /// Is a participant's view of its last block, as in src/api/cpp/run_loop.cpp.
 struct member {
   std::uint64_t last = 0; // iterations of the last block; 0: none
@@ -45,7 +47,7 @@ class call {
     m_caller.ns = site_ns;
     m_caller.known = site_ns > 0;
     if (m_grain != 0)
-      share(0, static_cast<unsigned>(std::min<std::uint64_t>((m_n - 1) / m_grain + 1, m_p.workers)));
+      share_by_grain(static_cast<unsigned>(std::min<std::uint64_t>((m_n - 1) / m_grain + 1, m_p.workers)));
     else
       run_alone();
     if (m_parts.empty())
@@ -97,7 +99,7 @@ class call {
     const unsigned n = rule::participants_for(rest_ns, m_wake, m_p.workers);
     if (n < 2)
       return false;
-    share(done, n);
+    share(done, n, std::max(n, std::min(m_p.workers, k_parts_in_place)));
     return true;
   }
 
@@ -132,30 +134,39 @@ class call {
     return [this](unsigned i) -> chunk_range & { return m_parts[i]; };
   }
 
-  /// Splits what is left into units: iterations, or blocks of a fixed grain.
-  void share(std::uint64_t done, unsigned members) {
+  void share_by_grain(unsigned members) { share(0, members, members); }
+  /// Splits what is left into units, iterations or blocks of a fixed grain, for so many participants;
+  /// more may be asked for later, as many as there are slots.
+  void share(std::uint64_t done, unsigned members, unsigned slots) {
     m_base = done;
     m_unit = std::max<std::uint64_t>(m_grain, 1);
-    m_parts = std::vector<chunk_range>(members);
-    m_members.assign(members, member{0, m_caller.ns, false, 0, 0, 0});
+    m_parts = std::vector<chunk_range>(slots);
+    m_members.assign(slots, member{0, m_caller.ns, false, 0, 0, 0});
     m_members[0].known = m_caller.known;
     m_out.participants = members;
     rule::split_chunks((m_n - done - 1) / m_unit + 1, members, range_of());
   }
 
-  /// Each participant calls the next one when it begins.
+  /// Asks for more participants where iterations have become longer.
+  void ask_for_more(const member &m, const chunk_range &own) {
+    const unsigned now = m_out.participants;
+    const double left = static_cast<double>(own.left()) * static_cast<double>(m_unit) * now;
+    m_out.participants =
+        std::max(now, rule::participants_for(m.ns * left, m_wake, static_cast<unsigned>(m_parts.size())));
+  }
+
+  /// Each participant calls the next one when it begins, or later if more are asked for since.
   void run_shared() {
     using event = std::pair<double, unsigned>; // when a participant looks for a block
     std::priority_queue<event, std::vector<event>, std::greater<>> events;
     const double published = m_now;
     events.emplace(m_now, 0);
     unsigned begun = 1;
-    const auto count = static_cast<unsigned>(m_parts.size());
     while (!events.empty()) {
       const auto [now, me] = events.top();
       events.pop();
       member &m = m_members[me];
-      if (m.began == 0 && m.last == 0 && begun == me + 1 && begun < count && has_work()) {
+      if (begun == me + 1 && begun < m_out.participants && has_work()) {
         events.emplace(now + m_p.wake_ns, begun);
         ++begun;
       }
@@ -187,16 +198,19 @@ class call {
     std::uint64_t want = 1;
     if (m.last != 0 || m.ns > 0)
       want = rule::next_block(m.last != 0 ? m.last : left, m.ns, left,
-                              rule::shared_block(m.ns * static_cast<double>(m_n), static_cast<unsigned>(m_parts.size())));
+                              rule::shared_block(m.ns * static_cast<double>(m_n), m_out.participants));
     if (m.last != 0)
       want = std::max(want, std::min(rule::least_block(m.ns, left), 2 * m.last));
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(want, 1, chunk_range::k_most));
   }
 
   std::uint32_t next(member &m, unsigned me, double &at, std::uint32_t &chunk) {
+    const bool was_known = m.known;
     measure(m, clock_at(at));
     at += m_p.take_ns;
     chunk_range &own = m_parts[me];
+    if (m_grain == 0 && (was_known || m.own_ns >= rule::k_prefix_ns))
+      ask_for_more(m, own);
     std::uint32_t chunks = own.take(wanted(m, own.left()), chunk);
     if (chunks == 0 && rule::steal_half(static_cast<unsigned>(m_parts.size()), me, range_of(), chunk)) {
       at += m_p.steal_ns;

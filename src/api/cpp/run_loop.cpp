@@ -7,8 +7,9 @@
 //             a participant owns the part. stopped: no block is given out any more.
 // Invariants  I1  A participant owns one part from its begin to its end, and no other participant
 //                 owns it. There are as many parts as participants at most.
-//             I2  A participant pushes one branch for the next helper before its first block, and
-//                 returns when that branch has ended or was taken back. So the loop's state
+//             I2  A participant pushes one branch for the next helper at most: before its first
+//                 block, or before a later one if the loop has asked for more participants since.
+//                 It returns when that branch has ended or was taken back. So the loop's state
 //                 outlives all participants.
 // Orders      O1  push and wait of a join order what the participants read and write; all words of
 //                 the loop are relaxed.
@@ -104,11 +105,13 @@ struct shared_loop {
   const loop_request &request;
   std::uint64_t base = 0, unit = 1; // the chunks begin at iteration `base`
   unsigned count = 0; // of parts; 0: the caller is alone
+  unsigned ranges = 0; // of these, so many had iterations at first
   std::uint64_t published_at = 0; // 0: unknown
   double ns = 0; // of an iteration, when the loop was published
   bool timed = true;
   std::uint64_t left_alone_until = 0; // a helper waits until then for the end of the loop
   const worker *caller_at = nullptr; // where it began: a helper there means that it waits
+  std::atomic<unsigned> members{0}; // participants that are asked for, at most `count`
   std::atomic<unsigned> helpers_left{0};
   std::atomic<unsigned> thieves{0};
   std::atomic<bool> stopped{false};
@@ -116,9 +119,9 @@ struct shared_loop {
   std::vector<std::exception_ptr> errors;
 
   /// Splits the iterations from `done` on, as a static loop of `ranges` threads over all of them
-  /// would. There are `slots` parts; those behind the ranges are empty.
+  /// would. There are `slots` parts; those behind the ranges are empty. `asked`: participants.
   void publish(std::uint64_t done, std::uint64_t iterations_per_chunk, unsigned slots,
-               unsigned ranges) {
+               unsigned with_range, unsigned asked) {
     base = done;
     unit = iterations_per_chunk;
     count = slots;
@@ -130,7 +133,8 @@ struct shared_loop {
     if (!m_more)
       for (unsigned i = 0; i < count; ++i)
         ::new (static_cast<void *>(&m_few[i])) part;
-    const std::uint64_t size = request.size, n = std::min(count, ranges);
+    ranges = std::min(count, with_range);
+    const std::uint64_t size = request.size, n = ranges;
     const auto bound = [&](std::uint64_t i) {
       const std::uint64_t of_all = size / n * i + std::min<std::uint64_t>(i, size % n);
       const std::uint64_t from = std::max(of_all, done) - done;
@@ -138,7 +142,15 @@ struct shared_loop {
     };
     for (unsigned i = 0; i < n; ++i)
       at(i).range.put(bound(i), bound(i + 1));
-    helpers_left.store(count - 1, std::memory_order_relaxed);
+    members.store(std::min(count, asked), std::memory_order_relaxed);
+    helpers_left.store(std::min(count, asked) - 1, std::memory_order_relaxed);
+  }
+
+  /// Asks for more participants, if what is left is worth them.
+  void ask_for(unsigned wanted) noexcept {
+    unsigned now = members.load(std::memory_order_relaxed);
+    if (wanted > now && members.compare_exchange_strong(now, wanted, std::memory_order_relaxed))
+      helpers_left.fetch_add(wanted - now, std::memory_order_relaxed);
   }
 
   part &at(unsigned i) noexcept {
@@ -157,10 +169,14 @@ struct shared_loop {
     return true;
   }
 
-  /// Gives a participant a part: that of its worker where each worker has one.
+  /// Gives a participant a part: that of its worker where each worker has one, and one that had
+  /// iterations while there is such a part.
   unsigned claim(unsigned preferred) noexcept {
-    for (unsigned i = preferred % count;; i = i + 1 == count ? 0 : i + 1) // I1: one of them is free
-      if (!at(i).taken.exchange(true, std::memory_order_relaxed))
+    for (unsigned i = 0, at_first = preferred % ranges; i != ranges; ++i)
+      if (const unsigned own = (at_first + i) % ranges; take_part(own))
+        return own;
+    for (unsigned i = ranges;; ++i) // I1: one of them is free
+      if (take_part(i))
         return i;
   }
 
@@ -178,6 +194,7 @@ struct shared_loop {
   }
 
  private:
+  bool take_part(unsigned i) noexcept { return !at(i).taken.exchange(true, std::memory_order_relaxed); }
   void keep(std::exception_ptr error) noexcept {
     try {
       errors.push_back(std::move(error));
@@ -309,6 +326,16 @@ struct loop_blocks::state {
     the_runtime().idle.notify_one();
     began_at = now_ns(); // a call of the kernel is no part of an iteration
   }
+  /// Lets more workers in where iterations have become longer than they were when the loop was
+  /// published. The newest participant does it, because it alone has no branch (I2).
+  void ask_for_more(chunk_range &own) {
+    const unsigned now = shared.members.load(std::memory_order_relaxed);
+    if (now < shared.count) {
+      const double left = static_cast<double>(own.left()) * static_cast<double>(shared.unit) * now;
+      shared.ask_for(participants_for(ns * left, wake_ns(), shared.count));
+    }
+    push_branch();
+  }
   /// Lets a worker that has nothing else to do become the next helper.
   void push_branch() {
     unsigned left = shared.helpers_left.load(std::memory_order_relaxed);
@@ -390,7 +417,7 @@ bool loop_blocks::state::publish() {
     return false;
   if (stays_alone)
     return true;
-  shared.publish(done, unit_for(rest), n, n);
+  shared.publish(done, unit_for(rest), std::max(n, std::min(most, k_parts_in_place)), n, n);
   shared.ns = ns;
   shared.published_at = now_ns();
   begin_to_share();
@@ -438,6 +465,8 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
     decides = was_known || own_ns >= static_cast<std::uint64_t>(k_prefix_ns);
     if (owes_wake_up && decides)
       wake_up();
+    else if (decides && !m_has_branch)
+      ask_for_more(own);
   }
   // Returns how many of these chunks the next block has.
   const auto wanted = [&](std::uint32_t chunks_left) {
@@ -448,7 +477,8 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
              (last == 0 ? 8 : 1); // a prediction that is false is found after an eighth
     else if (shared.timed && (last != 0 || ns > 0))
       want = next_block(last != 0 ? last : left, ns, left,
-                        shared_block(ns * static_cast<double>(request.size), shared.count, loop_block_ns()));
+                        shared_block(ns * static_cast<double>(request.size),
+                                     shared.members.load(std::memory_order_relaxed), loop_block_ns()));
     if (shared.timed && may_be_one_block() && last != 0) // one block may not tell of the others
       want = std::max(want, std::min(least_block(ns, left, std::min(loop_block_ns(), k_block_ns)),
                                      2 * last));
@@ -514,7 +544,7 @@ void run_loop(const loop_request &request) {
           request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
       const auto n = static_cast<unsigned>(std::min(chunks, most));
       shared.timed = false;
-      shared.publish(0, unit, n, n);
+      shared.publish(0, unit, n, n, n);
       caller.begin_to_share();
     } else {
       if (request.site) {
@@ -533,9 +563,9 @@ void run_loop(const loop_request &request) {
           shared.left_alone_until = now_ns() + 2 * static_cast<std::uint64_t>(predicted_ns);
           shared.caller_at = &this_worker();
         }
-        shared.publish(0, unit_for(request.size),
-                       static_cast<unsigned>(std::min(request.size, most)),
-                       alone ? 1u : static_cast<unsigned>(workers));
+        const auto slots = static_cast<unsigned>(std::min(request.size, most));
+        shared.publish(0, unit_for(request.size), slots, alone ? 1u : static_cast<unsigned>(workers),
+                       slots);
         caller.begin_quietly(alone ? 0 : this_worker().id);
       }
     }

@@ -111,14 +111,14 @@ TEST(loop_model, is_near_the_best_fixed_grain) {
       const auto &costs = ten_milliseconds(loop);
       const double fixed = best_fixed(p, costs);
       // The caller runs the first iterations alone. If one of them is half of the loop, all others wait
-      // for it; if they are the cheapest ones, few workers are asked. Beyond 8 workers the wake-ups, one
-      // after the other, take as long as each one's part.
+      // for it; if they are the cheapest ones, few workers are asked at first, and 16 later. Beyond 8
+      // workers the wake-ups, one after the other, take as long as each one's part.
       const bool begins_cheaply = loop == "triangle" || loop == "mandelbrot";
-      const double first_call = loop == "half"                     ? 1.55
-                                : workers <= 8                     ? 1.05
-                                : begins_cheaply && workers <= 16 ? 1.9
-                                : begins_cheaply                   ? 4
-                                                                   : 1.4;
+      const double first_call = loop == "half"                    ? 1.55
+                                : workers <= 8                    ? 1.05
+                                : begins_cheaply && workers <= 16 ? 1.05
+                                : begins_cheaply                  ? 2.2
+                                                                  : 1.4;
       EXPECT_LE(simulate(p, costs, 0).time_ns, first_call * fixed + 5000) << loop << ' ' << workers;
       p.calls = 3; // the site knows the loop
       EXPECT_LE(simulate(p, costs, 0).time_ns, (workers <= 8 ? 1.05 : 1.35) * fixed + 5000)

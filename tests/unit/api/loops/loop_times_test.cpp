@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What loops make of the clock, in a time of the test's.
 #include "api/cpp/loop_times.hpp"
+#include "support/case_process.hpp"
+
+#include <weft/algorithm.hpp>
+#include <weft/runtime.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <bit>
+#include <chrono>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace {
 
@@ -75,6 +84,32 @@ TEST(loop_times, a_clock_that_jumps_or_stands_still_holds_no_helper_for_ever) {
   loop_of_another jumps{.ends = UINT64_MAX, .tick = std::uint64_t{3600} * 1'000'000'000};
   EXPECT_TRUE(jumps.goes_on(5000));
   EXPECT_EQ(jumps.looks, 2);
+}
+
+TEST(loop_times, a_loop_that_gets_longer_asks_for_more_participants) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "8"}}, [] {
+    // The site knows short iterations, of which 20,000 are worth three or four participants. In the last
+    // call those of the last quarter take long until six workers have come.
+    std::atomic<unsigned> seen{0};
+    bool gets_longer = false;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::vector<int> items(20'000);
+    std::iota(items.begin(), items.end(), 0);
+    for (int call = 0; call != 30; ++call) {
+      gets_longer = call == 29;
+      weft::for_each(weft::execution::par, items.begin(), items.end(), [&](int i) {
+        if (!gets_longer || i < 15'000)
+          return;
+        seen |= 1u << weft::worker_id();
+        const auto begin = std::chrono::steady_clock::now();
+        while (std::popcount(seen.load()) < 6 && std::chrono::steady_clock::now() < until &&
+               std::chrono::steady_clock::now() - begin < std::chrono::microseconds(200)) {
+        }
+      });
+    }
+    EXPECT_GE(std::popcount(seen.load()), 6);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace
