@@ -24,7 +24,7 @@ constexpr const char *k_layer_default = "default of the program";
 struct process_state {
   std::mutex mutex;
   std::vector<key_value> overrides;
-  std::vector<key_value> defaults; ///< of layers, later ones win
+  std::vector<key_value> defaults; ///< of layers, in the order in which they were given
   std::unique_ptr<loaded_settings> loaded;
   std::vector<std::string> printed; ///< warnings that were printed
 };
@@ -34,13 +34,17 @@ process_state &state() {
   return *s;
 }
 
-/// Applies the layers' defaults where no other source has a value.
+/// Applies the layers' defaults where no other source has a value. Each layer needs the size of stacks that it gives.
 void apply_defaults(const std::vector<key_value> &defaults, loaded_settings &out) {
+  std::uint64_t largest_stack = 0;
   for (const auto &[key, value] : defaults) {
     const auto row = find_setting(key);
     auto &origin = out.origin[row];
-    if ((origin == "default" || origin == k_layer_default) && set_setting(out.values, row, value))
-      origin = k_layer_default;
+    if ((origin != "default" && origin != k_layer_default) || !set_setting(out.values, row, value))
+      continue;
+    origin = k_layer_default;
+    if (row == static_cast<std::size_t>(setting_index::stack_bytes))
+      out.values.stack_bytes = largest_stack = std::max(largest_stack, out.values.stack_bytes);
   }
 }
 

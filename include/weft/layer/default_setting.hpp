@@ -7,8 +7,9 @@
 namespace weft::inline v0 {
 namespace layer {
 
-/// Gives one of Weft's settings another default in this process. File, preset, environment and API win over it, and a later call over
-/// an earlier one. A call after the settings were read counts for a runtime that starts anew.
+/// Gives one of Weft's settings another default in this process. File, preset, environment and API win over it where they
+/// have the setting, and a later call over an earlier one; of `stack.bytes` the largest default counts. A call after the
+/// settings were read counts for a runtime that starts anew.
 ///
 ///     layer::set_default("stack.bytes", "8MiB");
 ///

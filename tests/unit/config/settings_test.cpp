@@ -539,9 +539,16 @@ TEST(settings, a_layers_default_is_below_every_other_source) {
         unsetenv("WEFT_PRESET");
         weft::layer::set_default("stack.bytes", "4MiB");
         weft::layer::set_default("stack.bytes", "8MiB");
+        weft::layer::set_default("stack.bytes", "1MiB"); // the largest one counts
+        weft::layer::set_default("spin.us", "7us");
+        weft::layer::set_default("spin.us", "5us"); // of others the last one
         const auto &loaded = reload_process_settings();
         bool right = loaded.values.stack_bytes == 8 << 20 &&
                      origin_of(loaded, "stack.bytes") == "default of the program";
+        right = right && loaded.values.spin_us.count() == 5 &&
+                origin_of(loaded, "spin.us") == "default of the program";
+        setenv("WEFT_PRESET", "latency", 1); // says nothing of stacks
+        right = right && reload_process_settings().values.stack_bytes == 8 << 20;
         setenv("WEFT_PRESET", "debug", 1);
         right = right && reload_process_settings().values.stack_bytes == 256 << 10;
         setenv("WEFT_STACK_BYTES", "128KiB", 1);
