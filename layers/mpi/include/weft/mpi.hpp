@@ -37,7 +37,7 @@ class WEFT_API error : public std::runtime_error {
 /// A request that fails calls an error handler as MPI_Testsome() does, in a service: the handler must
 /// not wait. If it returns, and there is no status, the task fails with mpi::error.
 ///
-/// Cost. One test; if the request has not ended, an event and two allocations.
+/// Cost. One test; if the request has not ended, an event and four allocations.
 /// Threads. A task, of Weft or of Weft's OpenMP.
 /// Blocks. Never.
 /// Errors. not_a_task outside of tasks; not_supported without MPI_THREAD_MULTIPLE; out_of_resources,

@@ -2,9 +2,9 @@
 #include "weft_mpi/service/caller.hpp"
 
 #include "weft_mpi/service/helpers.hpp"
+#include "weft_mpi/service/in_weft.hpp"
 #include "weft_mpi/service/message.hpp"
 
-#include <weft/error.hpp>
 #include <weft/layer/function.hpp>
 
 #include <exception>
@@ -48,15 +48,6 @@ const char *name_of(int level) noexcept {
       name, in_task ? "in a task" : "on another thread than the one that initialised MPI",
       name_of(level));
   return may::not_call;
-}
-
-/// Calls `f`, which may use Weft, whatever of another layer runs here.
-template <class F>
-void in_weft(bool of_other_layer, F &&f) {
-  if (of_other_layer)
-    weft::layer::offered_tasks()->call_in_weft([](void *p) { (*static_cast<F *>(p))(); }, &f);
-  else
-    f();
 }
 
 } // namespace
@@ -141,24 +132,16 @@ void caller::yield() const noexcept {
   }
 }
 
-void caller::suspended::resume() noexcept {
-  if (!m_other) {
-    weft::layer::unpark(*m_frame);
-    return;
-  }
-  void *const task = m_other; // the object may end with the next line
-  m_resumed.store(true, std::memory_order_release); // O1: pairs with the loop of wait_for
-  weft::layer::offered_tasks()->unblock(task);
-}
+void caller::suspended::resume() noexcept { weft::layer::unpark(*m_frame); }
 
 /// What is in flight has been announced before, so the service exists when the poller finds it.
 void caller::wait_for(suspended &waiting) const noexcept {
   service &all = service::of_process();
   bool announced = false;
   try {
-    in_weft(m_other != nullptr, [&] { all.announce(1); });
-    announced = true;
-    if (!m_other) {
+    in_weft(m_other != nullptr, [&] {
+      all.announce(1);
+      announced = true;
       weft::layer::park_blocked(
           [](weft::detail::runnable &frame, void *p) {
             auto &self = *static_cast<suspended *>(p);
@@ -166,8 +149,9 @@ void caller::wait_for(suspended &waiting) const noexcept {
             service::of_process().add(self);
           },
           &waiting);
-      return;
-    }
+    });
+    if (m_other)
+      weft::layer::offered_tasks()->pin(m_other, false);
   } catch (const std::exception &e) {
     if (announced)
       all.withdraw(1);
@@ -175,11 +159,7 @@ void caller::wait_for(suspended &waiting) const noexcept {
     if (!warned.exchange(true))
       warn("%s holds its worker until it ends, because its task cannot be suspended: %s", m_name,
            e.what());
-    return;
   }
-  all.add(waiting);
-  while (!waiting.m_resumed.load(std::memory_order_acquire)) // O1
-    weft::layer::offered_tasks()->block(m_other);
 }
 
 } // namespace weft_mpi

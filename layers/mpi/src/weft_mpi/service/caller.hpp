@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a call of MPI finds out about its caller, and how it suspends the caller's task.
 //
-// A task of Weft's is parked, which leaves the tokens of block() and unblock() to the user. A task of
-// another layer (OpenMP) is blocked as that layer offers it (weft/layer/task_source.hpp).
+// A task is parked in Weft, one of another layer (OpenMP) as well: its stack is that of a thread which Weft suspends. So
+// block() and unblock() of either, and their tokens, are the user's.
+//
+// Roles       Waiter: the task, in wait_for. Poller: the service, one thread at a time.
+// Invariants  I1  The poller finds a `suspended` only when its waiter has left the stack, and m_frame is written: the
+//                 function that park_blocked() calls on another stack adds it.
+//             I2  The poller resumes it once, when it is in no list any more, and unpark() is the poller's last access
+//                 to it and to the task. Only then can the waiter go on, end its task, and have both used again.
+// Orders      The lock of the table is between add() and the poller; park_blocked() and unpark() are between the poller
+//             and the waiter.
+// Checked by  layers/mpi/tests: openmp.cpp, calls.cpp; the suspension: tests/model/suspension_models.cpp
 #pragma once
 
 #include "weft_mpi/service/begun.hpp"
@@ -113,7 +122,6 @@ class caller {
     void *const m_other;
     const weft::task_ref m_task;
     weft::detail::runnable *m_frame = nullptr;
-    std::atomic<bool> m_resumed{false}; // of a task of another layer
   };
 
   void wait_for(suspended &waiting) const noexcept;

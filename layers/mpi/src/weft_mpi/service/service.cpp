@@ -72,14 +72,17 @@ void real_mpi::end(const bound_task &owner, const char *name, const MPI_Status &
     *wanted = status;
   if (owner.other) {
     if (error != MPI_SUCCESS && !wanted)
-      warn("%s: a bound request has failed, and its task has no status for the error; pass one",
-           name);
+      warn_of_lost_error(name);
     weft::layer::offered_tasks()->decrease_events(owner.other, 1);
     return;
   }
   if (error != MPI_SUCCESS && !wanted)
     weft::layer::fail_task(owner.task, std::make_exception_ptr(weft::mpi::error(name, error)));
   weft::decrease_events(owner.task);
+}
+
+void warn_of_lost_error(const char *name) noexcept {
+  warn("%s: a bound request has failed, and its task has no status for the error; pass one", name);
 }
 
 service &service::of_process() {

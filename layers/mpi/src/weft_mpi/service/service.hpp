@@ -44,6 +44,9 @@ struct real_mpi {
                   MPI_Status *wanted) noexcept;
 };
 
+/// Says that the error of a bound request is lost. Its task is one of another layer, which cannot fail.
+void warn_of_lost_error(const char *name) noexcept;
+
 class service : weft::layer::outside_waits {
  public:
   static service &of_process();

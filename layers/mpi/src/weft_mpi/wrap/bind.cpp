@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft_mpi/service/caller.hpp"
+#include "weft_mpi/service/in_weft.hpp"
 #include "weft_mpi/service/message.hpp"
 #include "weft_mpi/service/service.hpp"
 #include "weft_mpi/wrap/persistent.hpp"
@@ -51,31 +52,6 @@ bound_task task_to_bind(const char *name) {
   return owner;
 }
 
-template <class F>
-void in_weft(const bound_task &owner, F &&f) {
-  if (!owner.other) {
-    f();
-    return;
-  }
-  // No exception passes through the other layer.
-  struct job {
-    F &f;
-    std::exception_ptr failed;
-  } j{f, {}};
-  weft::layer::offered_tasks()->call_in_weft(
-      [](void *p) {
-        auto &own = *static_cast<job *>(p);
-        try {
-          own.f();
-        } catch (...) {
-          own.failed = std::current_exception();
-        }
-      },
-      &j);
-  if (j.failed)
-    std::rethrow_exception(j.failed);
-}
-
 void add_events(const bound_task &owner, std::size_t n) {
   if (!owner.other)
     this_task::increase_events(static_cast<std::uint32_t>(n));
@@ -94,12 +70,17 @@ void bind_list(const char *name, std::span<MPI_Request> requests, MPI_Status *st
   const bound_task owner = task_to_bind(name);
   std::vector<binding> list;
   list.reserve(requests.size());
+  std::vector<MPI_Request *> given; // the handles that the service ends
+  given.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     MPI_Status *const wanted = statuses == MPI_STATUSES_IGNORE ? nullptr : statuses + i;
     if (requests[i] != MPI_REQUEST_NULL && !weft_mpi::is_complete(requests[i])) {
       list.push_back({requests[i], wanted, owner, weft_mpi::begun_of(requests[i])});
-      if (!weft_mpi::is_persistent(requests[i]))
+      // Asked before the service has the request: MPI may use the handle again, for a persistent one, at any time then.
+      if (!weft_mpi::is_persistent(requests[i])) {
         weft_mpi::forget_begun(requests[i]);
+        given.push_back(&requests[i]);
+      }
       continue;
     }
     // The request is over, or failed: MPI says it here.
@@ -114,11 +95,13 @@ void bind_list(const char *name, std::span<MPI_Request> requests, MPI_Status *st
       this_task::increase_events();
       layer::fail_task(owner.task, std::make_exception_ptr(mpi::error(name, error)));
       decrease_events(owner.task);
+    } else if (error != MPI_SUCCESS) {
+      weft_mpi::warn_of_lost_error(name);
     }
   }
   if (list.empty())
     return;
-  in_weft(owner, [&] {
+  weft_mpi::in_weft(owner.other != nullptr, [&] {
     service &all = service::of_process();
     all.announce(list.size());
     try {
@@ -134,9 +117,8 @@ void bind_list(const char *name, std::span<MPI_Request> requests, MPI_Status *st
       throw;
     }
   });
-  for (MPI_Request &r : requests)
-    if (r != MPI_REQUEST_NULL && !weft_mpi::is_persistent(r))
-      r = MPI_REQUEST_NULL;
+  for (MPI_Request *handle : given)
+    *handle = MPI_REQUEST_NULL;
 }
 
 template <class F>
