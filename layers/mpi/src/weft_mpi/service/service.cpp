@@ -190,10 +190,13 @@ void service::list_waits(std::vector<weft::layer::outside_wait> &to) {
 /// Asks MPI again and again for as long as a worker without work looks for some, because a message
 /// that is on its way comes within microseconds.
 bool service::poll() {
-  if (s_is_child.load(std::memory_order_relaxed))
+  if (s_is_child.load(std::memory_order_relaxed)) {
+    // Without m_lock, which a thread of the parent may have had: the child does not call MPI, so only this call uses it.
+    delete std::exchange(m_service, nullptr);
     return false;
   if (m_table.count() == 0) {
     end_if_quiet();
+  }
     return false;
   }
   m_quiet = 0;
