@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <pthread.h>
+#include <sched.h>
 
 namespace weft_mpi {
 namespace {
@@ -34,7 +35,15 @@ pool &all() {
   return *p;
 }
 
+/// Holds the processors of the process, as they were when the library was loaded: enough for any Linux.
+cpu_set_t g_cpus[8192 / CPU_SETSIZE];
+bool g_knows_cpus = false;
+[[gnu::constructor]] void note_cpus() { g_knows_cpus = sched_getaffinity(0, sizeof g_cpus, g_cpus) == 0; }
+
 void help() noexcept {
+  // The thread that has made this one may be a worker, or an OpenMP thread, which is bound to a processor that it needs.
+  if (g_knows_cpus)
+    sched_setaffinity(0, sizeof g_cpus, g_cpus); // if that is not allowed, the call is as right and slower
   pool &p = all();
   std::unique_lock lock(p.lock);
   for (;;) {
