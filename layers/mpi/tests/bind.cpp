@@ -370,7 +370,42 @@ void bind_put() {
   MPI_Win_free(&win);
 }
 
+#if MPI_VERSION >= 4
+/// Makes windows and a communicator by the calls that MPI-4 has added, each in a task.
+void calls_of_mpi_4() {
+  const auto all = [](auto &&body) { suspends(body, body); };
+  int own = 0, *cells = nullptr;
+  MPI_Win win;
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const auto free_it = [&] { CHECK(MPI_Win_free(&win) == MPI_SUCCESS); };
+  all([&] {
+    CHECK(MPI_Win_create_c(&own, sizeof own, 1, MPI_INFO_NULL, world, &win) == MPI_SUCCESS);
+  });
+  all(free_it);
+  all([&] {
+    CHECK(MPI_Win_allocate_c(sizeof own, 1, MPI_INFO_NULL, world, &cells, &win) == MPI_SUCCESS);
+  });
+  all(free_it);
+  all([&] {
+    CHECK(MPI_Win_allocate_shared_c(sizeof own, 1, MPI_INFO_NULL, world, &cells, &win) ==
+          MPI_SUCCESS);
+  });
+  *cells = 5;
+  all(free_it);
+  std::vector<char> room(1 << 16);
+  MPI_Buffer_attach(room.data(), static_cast<int>(room.size()));
+  void *given = nullptr;
+  MPI_Count bytes = 0;
+  weft::spawn([&] { CHECK(MPI_Buffer_detach_c(&given, &bytes) == MPI_SUCCESS); });
+  weft::taskwait();
+  CHECK(given == room.data() && bytes == static_cast<MPI_Count>(room.size()));
+}
+#endif
+
 constexpr test k_tests[] = {
+#if MPI_VERSION >= 4
+    {"calls_of_mpi_4", 2, &calls_of_mpi_4},
+#endif
     {"bind", 2, &bind},
     {"bindall", 2, &bindall},
     {"bind_in_c", 2, &bind_in_c},

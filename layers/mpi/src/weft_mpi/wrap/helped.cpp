@@ -38,6 +38,17 @@ WEFT_HELPED(Win_allocate_shared,
             (bytes, unit, info, comm, base, win))
 WEFT_HELPED(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
 WEFT_HELPED(Win_free, (MPI_Win * win), (win))
+#if MPI_VERSION >= 4
+WEFT_HELPED(Win_create_c,
+            (void *base, MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
+            (base, bytes, unit, info, comm, win))
+WEFT_HELPED(Win_allocate_c,
+            (MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+            (bytes, unit, info, comm, base, win))
+WEFT_HELPED(Win_allocate_shared_c,
+            (MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+            (bytes, unit, info, comm, base, win))
+#endif
 
 WEFT_HELPED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 WEFT_HELPED(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made))
@@ -74,6 +85,17 @@ WEFT_HELPED(Dist_graph_create_adjacent,
              int reorder, MPI_Comm *made),
             (comm, in_count, sources, source_weights, out_count, targets, target_weights, info,
              reorder, made))
+#if MPI_VERSION >= 4
+WEFT_HELPED(Comm_create_from_group,
+            (MPI_Group group, const char *name, MPI_Info info, MPI_Errhandler handler,
+             MPI_Comm *made),
+            (group, name, info, handler, made))
+WEFT_HELPED(Intercomm_create_from_groups,
+            (MPI_Group local, int leader, MPI_Group remote, int remote_leader, const char *name,
+             MPI_Info info, MPI_Errhandler handler, MPI_Comm *made),
+            (local, leader, remote, remote_leader, name, info, handler, made))
+#endif
+WEFT_HELPED(Comm_join, (int socket, MPI_Comm *made), (socket, made))
 WEFT_HELPED(Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
             (port, info, root, comm, made))
 WEFT_HELPED(Comm_connect,
@@ -88,6 +110,9 @@ WEFT_HELPED(Comm_spawn_multiple,
              const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *made, int errors[]),
             (count, commands, arguments, most, infos, root, comm, made, errors))
 WEFT_HELPED(Buffer_detach, (void *buffer, int *bytes), (buffer, bytes))
+#if MPI_VERSION >= 4
+WEFT_HELPED(Buffer_detach_c, (void *buffer, MPI_Count *bytes), (buffer, bytes))
+#endif
 
 /// Ends the exposure of a window: MPI has a test for it.
 int MPI_Win_wait(MPI_Win win) {
