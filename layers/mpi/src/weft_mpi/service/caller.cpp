@@ -14,6 +14,7 @@ namespace weft_mpi {
 namespace {
 
 std::atomic<int> g_level{-1};
+std::atomic<bool> g_has_sessions{false};
 
 const char *name_of(int level) noexcept {
   switch (level) {
@@ -48,6 +49,16 @@ const char *name_of(int level) noexcept {
       name, in_task ? "in a task" : "on another thread than the one that initialised MPI",
       name_of(level));
   return may::not_call;
+}
+
+/// Says that a call in a task is MPI's own, because the program has begun MPI by sessions alone.
+[[gnu::cold]] void warn_of_sessions(const char *name) noexcept {
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true))
+    warn(
+        "%s holds its worker until it ends, as all calls of MPI in tasks do here: the program has called "
+        "MPI_Session_init alone, and tasks need MPI_Init or MPI_Init_thread, too",
+        name);
 }
 
 } // namespace
@@ -99,6 +110,7 @@ std::string text_of(const awaited &what) {
 }
 
 void forget_thread_level() noexcept { g_level.store(-1, std::memory_order_relaxed); }
+void note_session() noexcept { g_has_sessions.store(true, std::memory_order_relaxed); } // for a warning
 void end_helpers() noexcept { end_helper_threads(); }
 
 caller::caller(const char *name) noexcept : m_name(name) {
@@ -112,6 +124,8 @@ caller::caller(const char *name) noexcept : m_name(name) {
     m_may = in_task ? may::suspend : may::pass;
   else if (level >= 0)
     m_may = without_threads(name, in_task, level);
+  else if (in_task && g_has_sessions.load(std::memory_order_relaxed))
+    warn_of_sessions(name);
 }
 
 int caller::refuse() const noexcept {

@@ -137,6 +137,8 @@ class caller {
 [[nodiscard]] int thread_level() noexcept;
 /// Forgets it: MPI has just been initialised, or is about to end.
 void forget_thread_level() noexcept;
+/// Notes that the program has begun MPI by a session: blocking calls in tasks warn unless it calls MPI_Init, too.
+void note_session() noexcept;
 /// Ends the threads of on_helper(), which are idle. Called before MPI ends.
 void end_helpers() noexcept;
 

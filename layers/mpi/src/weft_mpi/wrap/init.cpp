@@ -82,6 +82,13 @@ int MPI_Finalize(void) {
   wait_for_service();
   end_helpers();
   end_report();
+#if MPI_VERSION >= 4
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+  note_session();
+  return PMPI_Session_init(info, handler, session);
+}
+#endif
+
   const int error = PMPI_Finalize();
   forget_thread_level();
   return error;
