@@ -73,7 +73,7 @@ void name_what_is_in_flight(char *to, std::size_t bytes) noexcept {
   }
 }
 
-void report_at_termination() noexcept {
+void report_at_termination() {
   service::of_process(); // made here, because a signal handler may not
   if (sigaction(SIGTERM, nullptr, &g_before) != 0 || g_before.sa_handler != SIG_DFL)
     return;

@@ -8,7 +8,9 @@ namespace weft_mpi {
 
 /// Prints what is in flight when SIGTERM, which launchers send to the ranks of a job that has failed,
 /// ends the process. Does nothing if the program handles the signal. MPI is initialised.
-void report_at_termination() noexcept;
+///
+/// Errors. std::bad_alloc.
+void report_at_termination();
 /// Gives the signal back. Called before MPI ends.
 void end_report() noexcept;
 

@@ -90,7 +90,7 @@ service &service::of_process() {
   return *all;
 }
 
-service::service() : m_spin_ns(ns_of_setting("spin.us")), m_stall(ns_of_setting("net.stall")) {
+service::service() {
   // A process made by fork() has no MPI. What is in flight is its parent's, and a thread that is not
   // there may hold the locks of the lists.
   if (pthread_atfork(nullptr, nullptr, [] { s_is_child.store(true, std::memory_order_relaxed); }) != 0)
@@ -135,6 +135,8 @@ void service::announce(std::size_t n) {
 void service::make_service() {
   weft::service *made = nullptr;
   try {
+    m_spin_ns = ns_of_setting("spin.us"); // now: the program may have set it since MPI_Init
+    m_stall = stall_clock(ns_of_setting("net.stall"));
     made = new weft::service(
         "mpi", weft::poll_point::idle,
         [](void *self) { return static_cast<service *>(self)->poll(); }, this);
@@ -194,9 +196,9 @@ bool service::poll() {
     // Without m_lock, which a thread of the parent may have had: the child does not call MPI, so only this call uses it.
     delete std::exchange(m_service, nullptr);
     return false;
+  }
   if (m_table.count() == 0) {
     end_if_quiet();
-  }
     return false;
   }
   m_quiet = 0;

@@ -96,8 +96,8 @@ class service : weft::layer::outside_waits {
 
   in_flight<real_mpi> m_table;
   spin_lock m_inside; // of the thread that reads or changes the poller's lists
-  const std::uint64_t m_spin_ns;
-  stall_clock m_stall; // of the service
+  std::uint64_t m_spin_ns = 0; // of the service, as the next; written before it is made
+  stall_clock m_stall{0};
 
   std::mutex m_lock;
   weft::service *m_service = nullptr;

@@ -29,7 +29,7 @@ class stall_clock {
   [[nodiscard]] std::uint64_t active_ns() const noexcept { return m_active_ns; }
 
  private:
-  const std::uint64_t m_limit_ns;
+  std::uint64_t m_limit_ns;
   std::uint64_t m_active_ns = 0;
   bool m_has_reported = false;
 };

@@ -5,25 +5,33 @@
 #include "weft_mpi/service/pair.hpp"
 #include "weft_mpi/service/report.hpp"
 
+#include <weft/layer/default_setting.hpp>
 #include <weft/layer/environment.hpp>
-#include <weft/runtime.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 
 using namespace weft_mpi;
 
 namespace {
 
-/// Gives tasks and workers stacks on which MPI can run, unless the environment or the program has
-/// chosen a size. MPICH has frames of some 100 KiB below its tests of requests, which overrun the
-/// default and its guard page.
+/// Gives tasks and workers stacks on which MPI can run, unless the user has chosen a size or another layer needs more.
+/// MPICH has frames of some 100 KiB below its tests of requests, which overrun Weft's default and its guard page.
 [[gnu::constructor]] void when_loaded() {
-  if (weft::layer::environment("WEFT_STACK_BYTES") || weft::layer::environment("WEFT_PRESET"))
-    return;
   try {
-    weft::configure("stack.bytes", "1MiB");
-  } catch (...) { // Weft runs already
+    weft::layer::set_default("stack.bytes", "1MiB");
+  } catch (...) { // a setting of the user is wrong, which MPI_Init says
+  }
+}
+
+/// Ends the process by a message if a setting is wrong: the first call of a task would find that otherwise, and could not
+/// wait for MPI.
+void look_at_settings() noexcept {
+  try {
+    (void)weft::layer::setting("net.stall"); // reads them all
+  } catch (const std::exception &e) {
+    fatal("MPI_Init: %s", e.what());
   }
 }
 
@@ -36,6 +44,7 @@ int initialise(int *argc, char ***argv, int *level) {
   if (*level != MPI_THREAD_MULTIPLE)
     warn(
         "MPI does not give MPI_THREAD_MULTIPLE: tasks cannot call MPI; use an MPI that is built with it");
+  look_at_settings();
   take_over_handlers();
   warn_of_other_launcher();
   report_at_termination();
@@ -73,6 +82,13 @@ int MPI_Init_thread(int *argc, char ***argv, int, int *provided) {
   return initialise(argc, argv, provided);
 }
 
+#if MPI_VERSION >= 4
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+  note_session();
+  return PMPI_Session_init(info, handler, session);
+}
+#endif
+
 int MPI_Abort(MPI_Comm comm, int code) {
   end_soon(code);
   return PMPI_Abort(comm, code);
@@ -82,13 +98,6 @@ int MPI_Finalize(void) {
   wait_for_service();
   end_helpers();
   end_report();
-#if MPI_VERSION >= 4
-int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
-  note_session();
-  return PMPI_Session_init(info, handler, session);
-}
-#endif
-
   const int error = PMPI_Finalize();
   forget_thread_level();
   return error;
