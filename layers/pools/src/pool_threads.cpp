@@ -5,25 +5,19 @@
 //
 // What a thread does in other ways is seen by the watcher, which asks the kernel.
 //
-// A thread that a task makes inherits the name of its worker's kernel thread, as does the child of a
-// fork() in a task; both take the program's name instead, so that names tell Weft's threads.
+// A thread that a task makes inherits the name of its worker's kernel thread, as does the child of
+// a fork() in a task; both take the program's name instead, so that names tell Weft's threads. For
+// the time of its pthread_create() the maker has that name: then the new thread begins with it, and
+// no call that gives the new thread another name comes too early.
 //
 // Programs and their children without Weft get this library, too, so it needs the C library alone:
 // it is compiled without exceptions, and linked as C. Weft attaches itself when it is loaded.
 //
-// Roles       A pool thread: writes its own record, and notifies. A thread of Weft's, any: attaches.
-// Word        g_calls: Weft's functions; null until Weft is loaded.
-// Invariants  I1  Weft has each record that is in g_all, once g_calls is not null.
-//             I2  A new thread does not take back a name that another thread has given it: both
-//                 hold g_lock.
-// Orders      O1  g_calls store release, load acquire: the table behind it is complete.
-// Progress    A begin, an end, a name, an attach and a fork hold g_lock; waits do not. A fork holds it
-//             while handlers of other libraries run, in both processes.
-// Reclamation None: the watcher may look at records of threads that have ended.
-// Checked by  layers/pools/tests/calls_test.cpp, attach_test.cpp, names_test.cpp
+// No lock is taken, so that a fork may come at any time; the protocol is that of record_table.hpp.
+#include "record_table.hpp"
+
 #include <weft/layer/pool_thread.hpp>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -52,41 +46,12 @@ namespace {
 using weft::layer::pool_thread;
 using weft::layer::pool_thread_calls;
 
-/// Belongs to one thread at a time.
-struct record : pool_thread {
-  record *next_record = nullptr; // constant
-  record *next_free = nullptr;
-};
+using records = weft_pools::record_table<pool_thread, pool_thread_calls>;
+using record = records::entry;
 
-constinit pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
-constinit record *g_all = nullptr, *g_free = nullptr; // with the lock
-constinit std::atomic<const pool_thread_calls *> g_calls{nullptr};
+constinit records g_records;
 
 __attribute__((tls_model("initial-exec"))) constinit thread_local record *t_self = nullptr;
-/// The calling thread is in fork(), and has g_lock: what atfork handlers of other libraries call does
-/// not take it again.
-__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_forks = false;
-
-class locked {
- public:
-  locked() noexcept {
-    if (takes_)
-      pthread_mutex_lock(&g_lock);
-  }
-  ~locked() {
-    if (takes_)
-      pthread_mutex_unlock(&g_lock);
-  }
-  locked(const locked &) = delete;
-  locked &operator=(const locked &) = delete;
-
- private:
-  const bool takes_ = !t_forks;
-};
-
-const pool_thread_calls *calls() noexcept {
-  return g_calls.load(std::memory_order_acquire); // O1
-}
 
 // ---- the C library --------------------------------------------------------------------------------------------------
 
@@ -114,7 +79,7 @@ constexpr const char *k_condition_version = nullptr;
 
 void begin_wait(record &self) noexcept {
   self.waits.store(1, std::memory_order_relaxed); // a hint for the watcher
-  if (const pool_thread_calls *const weft = calls())
+  if (const pool_thread_calls *const weft = g_records.calls())
     weft->waits(self);
 }
 
@@ -123,7 +88,7 @@ void end_wait(void *p) noexcept {
   record &self = *static_cast<record *>(p);
   const int saved_errno = errno;
   self.waits.store(0, std::memory_order_relaxed); // a hint for the watcher
-  if (const pool_thread_calls *const weft = calls())
+  if (const pool_thread_calls *const weft = g_records.calls())
     weft->runs(self);
   errno = saved_errno;
 }
@@ -146,7 +111,7 @@ constexpr std::size_t k_name_bytes = 16; // the kernel's
 bool is_name_of_wefts(const char *name) noexcept { return std::strncmp(name, "weft-", 5) == 0; }
 
 /// Reads the name of the first thread, which the program's other threads inherit. The system calls
-/// are no cancellation points: the lock is held.
+/// are no cancellation points, as pthread_create() is none.
 bool read_first_name(char (&name)[k_name_bytes]) noexcept {
   const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -160,41 +125,51 @@ bool read_first_name(char (&name)[k_name_bytes]) noexcept {
   return true;
 }
 
-/// Gives the calling thread the program's name if it has inherited that of a thread of Weft's.
-/// The lock is held.
-void take_program_name() noexcept {
+/// Gives the calling thread the program's name if it has that of a thread of Weft's, which `before`
+/// keeps. Returns whether it has.
+bool take_program_name(char (&before)[k_name_bytes]) noexcept {
+  if (prctl(PR_GET_NAME, before) != 0 || !is_name_of_wefts(before))
+    return false;
   char name[k_name_bytes] = "";
-  if (prctl(PR_GET_NAME, name) != 0 || !is_name_of_wefts(name))
-    return;
   if (!read_first_name(name) || is_name_of_wefts(name)) // as in the child of a task's fork()
     std::strncpy(name, program_invocation_short_name, k_name_bytes - 1);
   name[k_name_bytes - 1] = '\0';
-  prctl(PR_SET_NAME, name);
+  return prctl(PR_SET_NAME, name) == 0;
 }
+
+/// Has the calling thread have the program's name in place of one of Weft's, for the time of its
+/// life.
+class under_program_name {
+ public:
+  under_program_name() noexcept : m_takes(take_program_name(m_before)) {}
+  ~under_program_name() {
+    if (m_takes)
+      prctl(PR_SET_NAME, m_before);
+  }
+  under_program_name(const under_program_name &) = delete;
+  under_program_name &operator=(const under_program_name &) = delete;
+
+ private:
+  char m_before[k_name_bytes] = "";
+  const bool m_takes;
+};
 
 // ---- threads --------------------------------------------------------------------------------------------------------
 
+void give(const pool_thread_calls &weft, record &given) noexcept { weft.add(given); }
+
 /// Returns a record that Weft knows if Weft is there; null without memory.
 record *take_record() noexcept {
-  const locked here;
-  if (record *const r = g_free) {
-    g_free = r->next_free;
-    return r;
+  const int process = getpid();
+  record *r = g_records.take(process);
+  if (!r) {
+    void *const memory = std::malloc(sizeof(records::block));
+    if (!memory)
+      return nullptr;
+    r = g_records.add(*new (memory) records::block, process);
   }
-  void *const memory = std::malloc(sizeof(record));
-  if (!memory)
-    return nullptr;
-  auto *const r = new (memory) record;
-  r->next_record = g_all;
-  g_all = r;
-  if (const pool_thread_calls *const weft = calls())
-    weft->add(*r);
+  g_records.show(*r, &give);
   return r;
-}
-
-void put_back(record &returned) noexcept { // with the lock
-  returned.next_free = g_free;
-  g_free = &returned;
 }
 
 /// Makes the calling thread a pool thread. Without memory the thread is not known.
@@ -214,87 +189,74 @@ void leave(void *p) noexcept {
     return;
   r->tid.store(0, std::memory_order_relaxed);
   begin_wait(*r); // a worker may take its place at once
-  const locked here;
-  put_back(*r);
+  g_records.give_back(*r);
 }
 
+/// Describes a thread that is to begin.
+template <class Result>
 struct beginning {
-  void *(*run)(void *);
+  Result (*run)(void *);
   void *argument;
 };
 
-void *begin(void *given) {
-  const beginning b = *static_cast<beginning *>(given);
+template <class Result>
+Result begin(void *given) {
+  const auto b = *static_cast<beginning<Result> *>(given);
   std::free(given);
-  if (calls()) {
-    const locked here;
-    take_program_name();
-  }
-  void *result = nullptr;
+  Result result{};
   pthread_cleanup_push(&leave, enter());
   result = b.run(b.argument);
   pthread_cleanup_pop(1);
   return result;
 }
 
-void begin_fork() noexcept {
-  pthread_mutex_lock(&g_lock);
-  t_forks = true;
-}
-
-void end_fork() noexcept {
-  t_forks = false;
-  pthread_mutex_unlock(&g_lock);
+/// Makes a thread by create(run, argument), which returns 0 or an error. Weft's own are not known.
+template <class Result, class Create>
+int make_thread(Result (*run)(void *), void *argument, Create create) noexcept {
+  const pool_thread_calls *const weft = g_records.calls();
+  if (weft && weft->makes_own_thread())
+    return create(run, argument);
+  auto *const b = static_cast<beginning<Result> *>(std::malloc(sizeof(beginning<Result>)));
+  if (!b)
+    return create(run, argument);
+  *b = {run, argument};
+  const auto make = [&] { return create(&begin<Result>, b); };
+  const auto make_under_name = [&] {
+    const under_program_name here;
+    return make();
+  };
+  const int failure = weft ? make_under_name() : make();
+  if (failure)
+    std::free(b);
+  return failure;
 }
 
 /// A child of fork() has one thread, which may be a pool thread: its number is another one. It may
 /// be a worker's as well, whose name the process would have.
-void keep_own_record() noexcept {
-  for (record *r = g_all; r; r = r->next_record)
-    if (r != t_self && r->tid.exchange(0, std::memory_order_relaxed) != 0)
-      put_back(*r);
+void begin_in_child() noexcept {
+  g_records.forget(getpid(), t_self,
+                   [](record &r) { r.tid.store(0, std::memory_order_relaxed); });
   if (t_self)
     t_self->tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
-  if (calls())
-    take_program_name();
-  end_fork();
+  char before[k_name_bytes];
+  if (g_records.calls())
+    take_program_name(before);
 }
 
 } // namespace
 
 WEFT_EXPORT void weft_attach_pool_threads(const pool_thread_calls *weft) noexcept {
-  const locked here;
-  if (calls() || weft->version != weft::layer::k_pool_thread_version)
-    return; // of two Wefts in a process the first one makes room
-  g_calls.store(weft, std::memory_order_release); // O1
-  for (record *r = g_all; r; r = r->next_record)
-    weft->add(*r);
+  if (weft->version == weft::layer::k_pool_thread_version)
+    g_records.attach(*weft, &give); // of two Wefts in a process the first one makes room
 }
 
 WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                                void *(*run)(void *), void *argument) noexcept {
   static int (*cached)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = nullptr;
   auto *const create = real(cached, "pthread_create");
-  const pool_thread_calls *const weft = calls();
-  auto *const b = weft && weft->makes_own_thread()
-                      ? nullptr
-                      : static_cast<beginning *>(std::malloc(sizeof(beginning)));
-  if (!b)
-    return create(id, attributes, run, argument);
-  *b = {run, argument};
-  const int failure = create(id, attributes, &begin, b);
-  if (failure)
-    std::free(b);
-  return failure;
-}
-
-static int (*g_real_setname)(pthread_t, const char *) = nullptr;
-
-/// Keeps the given name from a thread that is about to take the program's.
-WEFT_EXPORT int pthread_setname_np(pthread_t thread, const char *name) noexcept {
-  auto *const f = real(g_real_setname, "pthread_setname_np");
-  const locked here;
-  return f(thread, name);
+  return make_thread(run, argument, [=](void *(*body)(void *), void *of) {
+    return create(id, attributes, body, of);
+  });
 }
 
 // The functions that wait: result, name, version, parameters, arguments.
@@ -388,10 +350,9 @@ namespace {
 #define WEFT_FIND(result, name, version, parameters, arguments)                                    \
   static_cast<void>(real(g_real_##name, #name, version));
   WEFT_WAITS(WEFT_FIND)
-  real(g_real_setname, "pthread_setname_np");
   real(g_real_syscall, "syscall");
   real(g_real_sched_yield, "sched_yield");
-  pthread_atfork(&begin_fork, &end_fork, &keep_own_record);
+  pthread_atfork(nullptr, nullptr, &begin_in_child);
 }
 
 } // namespace

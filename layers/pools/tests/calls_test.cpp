@@ -45,9 +45,26 @@ void runs(pool_thread &thread) noexcept {
   errno = EDOM;
 }
 
-constexpr weft::layer::pool_thread_calls k_calls{
-    weft::layer::k_pool_thread_version, [](pool_thread &) noexcept { ++g_added; }, &waits, &runs,
-    []() noexcept { return g_makes_own.load(); }};
+constexpr int k_kept = 1024;
+std::atomic<pool_thread *> g_records[k_kept];
+
+void add(pool_thread &thread) noexcept { g_records[g_added++ % k_kept] = &thread; }
+
+constexpr weft::layer::pool_thread_calls k_calls{weft::layer::k_pool_thread_version, &add, &waits,
+                                                 &runs,
+                                                 []() noexcept { return g_makes_own.load(); }};
+
+/// Does in the child of a fork what Weft does there, before libweft-pools.so does its part: these
+/// handlers are registered before the constructors of libraries run.
+void register_handler() {
+  pthread_atfork(nullptr, nullptr, [] {
+    for (auto &r : g_records)
+      if (r)
+        r.load()->tid = 0;
+  });
+}
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const g_before_libraries)() = &register_handler;
 
 [[gnu::constructor]] void attach() { weft_attach_pool_threads(&k_calls); }
 

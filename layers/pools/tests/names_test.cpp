@@ -39,8 +39,8 @@ void name_forking_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
 }
 
-/// Runs before the constructors of libraries: so these handlers are called while those of
-/// libweft-pools.so hold its lock.
+/// Runs before the constructors of libraries: so the child's handler is called before that of
+/// libweft-pools.so, and the others are called around it.
 void register_handlers() {
   pthread_atfork([] { name_forking_thread("prepares"); }, [] { name_forking_thread("parent"); },
                  [] { name_forking_thread("child"); });
@@ -178,7 +178,7 @@ TEST_F(names, of_children_of_forks_of_other_threads_are_kept) {
 
 } // namespace
 
-/// The library reads the program's name by this function: a new thread stays between the look at its
+/// The library reads the program's name by this function: a thread stays between the look at its
 /// own name and the change of it.
 extern "C" long syscall(long number, ...) noexcept {
   static auto *const next = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
