@@ -36,6 +36,7 @@
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -192,7 +193,8 @@ void leave(void *p) noexcept {
   g_records.give_back(*r);
 }
 
-/// Describes a thread that is to begin.
+/// Describes a thread that is to begin: one of POSIX, which returns a pointer, or of C11, which
+/// returns a number.
 template <class Result>
 struct beginning {
   Result (*run)(void *);
@@ -259,6 +261,14 @@ WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
   });
 }
 
+/// C11's. The C library makes such a thread without pthread_create().
+WEFT_EXPORT int thrd_create(thrd_t *id, thrd_start_t run, void *argument) {
+  static int (*cached)(thrd_t *, thrd_start_t, void *) = nullptr;
+  auto *const create = real(cached, "thrd_create");
+  return make_thread(run, argument,
+                     [=](thrd_start_t body, void *of) { return create(id, body, of); });
+}
+
 // The functions that wait: result, name, version, parameters, arguments.
 #define WEFT_WAITS(X)                                                                              \
   X(int, pthread_cond_wait, k_condition_version,                                                   \
@@ -291,6 +301,11 @@ WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     (int count, fd_set *reads, fd_set *writes, fd_set *errors, const timespec *timeout,            \
      const sigset_t *mask),                                                                        \
     (count, reads, writes, errors, timeout, mask))                                                 \
+  X(int, cnd_wait, nullptr, (cnd_t * condition, mtx_t * mutex), (condition, mutex))                \
+  X(int, cnd_timedwait, nullptr, (cnd_t * condition, mtx_t * mutex, const timespec *until),        \
+    (condition, mutex, until))                                                                     \
+  X(int, thrd_join, nullptr, (thrd_t thread, int *result), (thread, result))                       \
+  X(int, thrd_sleep, nullptr, (const timespec *time, timespec *left), (time, left))                \
   X(int, epoll_wait, nullptr, (int file, epoll_event *events, int count, int timeout),             \
     (file, events, count, timeout))                                                                \
   X(int, epoll_pwait, nullptr,                                                                     \
@@ -341,6 +356,9 @@ WEFT_EXPORT int sched_yield() noexcept {
     self->yields.store(self->yields.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return real(g_real_sched_yield, "sched_yield")();
 }
+
+/// C11's name of it, which the C library does not send through that one.
+WEFT_EXPORT void thrd_yield() { sched_yield(); }
 
 namespace {
 

@@ -22,6 +22,7 @@
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 namespace {
@@ -112,6 +113,8 @@ TEST_P(each_wait, is_noted_with_its_end) {
   EXPECT_EQ(g_waits, before);
 }
 
+constexpr int k_answer = -42;
+
 template <class F>
 void with_condition(F wait) {
   pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -152,6 +155,43 @@ void wait_for_signal() {
   EXPECT_EQ(pthread_cond_wait(&condition, &mutex), 0);
   pthread_mutex_unlock(&mutex);
   pthread_detach(helper);
+}
+
+void wait_for_signal_of_c11() {
+  struct both {
+    cnd_t condition;
+    mtx_t mutex;
+  } of;
+  cnd_init(&of.condition);
+  mtx_init(&of.mutex, mtx_plain);
+  mtx_lock(&of.mutex);
+  g_makes_own = true; // this helper is none of the counted threads
+  thrd_t helper;
+  thrd_create(
+      &helper,
+      [](void *p) {
+        auto &b = *static_cast<both *>(p);
+        mtx_lock(&b.mutex); // when the other waits
+        cnd_signal(&b.condition);
+        mtx_unlock(&b.mutex);
+        return 0;
+      },
+      &of);
+  g_makes_own = false;
+  EXPECT_EQ(cnd_wait(&of.condition, &of.mutex), thrd_success);
+  mtx_unlock(&of.mutex);
+  g_makes_own = true;
+  pthread_t waits_for_helper; // its join is none of the counted waits
+  pthread_create(
+      &waits_for_helper, nullptr,
+      [](void *p) -> void * {
+        thrd_join(*static_cast<thrd_t *>(p), nullptr);
+        return nullptr;
+      },
+      &helper);
+  g_makes_own = false;
+  while (pthread_tryjoin_np(waits_for_helper, nullptr) != 0)
+    sched_yield();
 }
 
 const wait_call k_waits[] = {
@@ -224,6 +264,29 @@ const wait_call k_waits[] = {
        EXPECT_EQ(pthread_join(id, &result), 0);
        EXPECT_EQ(result, &g_added);
      }},
+    {"cnd_wait", &wait_for_signal_of_c11},
+    {"cnd_timedwait",
+     [] {
+       cnd_t condition;
+       mtx_t mutex;
+       cnd_init(&condition);
+       mtx_init(&mutex, mtx_plain);
+       mtx_lock(&mutex);
+       const timespec until = soon(CLOCK_REALTIME);
+       EXPECT_EQ(cnd_timedwait(&condition, &mutex, &until), thrd_timedout);
+       mtx_unlock(&mutex);
+     }},
+    {"thrd_sleep", [] { EXPECT_EQ(thrd_sleep(&k_short, nullptr), 0); }},
+    {"thrd_join",
+     [] {
+       thrd_t id;
+       g_makes_own = true;
+       thrd_create(&id, [](void *) { return k_answer; }, nullptr);
+       g_makes_own = false;
+       int result = 0;
+       EXPECT_EQ(thrd_join(id, &result), thrd_success);
+       EXPECT_EQ(result, k_answer);
+     }},
     {"futex",
      [] {
        std::uint32_t word = 7;
@@ -270,9 +333,11 @@ TEST(pools, yields_are_counted) {
     const std::uint32_t before = own->yields;
     for (int i = 0; i < 5; ++i)
       sched_yield();
+    for (int i = 0; i < 3; ++i)
+      thrd_yield();
     yields = own->yields - before;
   }).join();
-  EXPECT_EQ(yields, 5u);
+  EXPECT_EQ(yields, 8u);
 }
 
 TEST(pools, a_thread_has_its_number_until_it_ends) {
@@ -366,6 +431,37 @@ TEST(pools, pthread_exit_ends_a_thread_as_a_return_does) {
   EXPECT_EQ(result, &own);
   ASSERT_NE(own, nullptr);
   EXPECT_EQ(own->tid, 0);
+}
+
+TEST(pools, a_thread_of_c11_is_known_until_it_ends) {
+  struct seen {
+    weft::layer::pool_thread *own;
+    bool is_known;
+  } of{};
+  for (const bool exits : {false, true}) {
+    static bool g_exits;
+    g_exits = exits;
+    of = {};
+    thrd_t id;
+    EXPECT_EQ(thrd_create(
+                  &id,
+                  [](void *p) {
+                    usleep(1);
+                    auto *const own = g_last.load();
+                    *static_cast<seen *>(p) = {own, own && own->tid == gettid()};
+                    if (g_exits)
+                      thrd_exit(k_answer);
+                    return k_answer;
+                  },
+                  &of),
+              thrd_success);
+    int result = 0;
+    EXPECT_EQ(thrd_join(id, &result), thrd_success);
+    EXPECT_EQ(result, k_answer);
+    EXPECT_TRUE(of.is_known);
+    ASSERT_NE(of.own, nullptr);
+    EXPECT_EQ(of.own->tid, 0);
+  }
 }
 
 TEST(pools, the_child_of_a_fork_on_a_pool_thread_has_its_new_number) {

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 namespace {
@@ -82,6 +83,23 @@ TEST_F(names, of_threads_that_wefts_threads_make_are_the_programs) {
   for (const char *const maker : {"weft-worker-0", "weft-spare-12345", "weft-tuner"})
     on_thread_named(std::string(maker).substr(0, 15).c_str(),
                     [] { EXPECT_EQ(name_of_new_thread(), "program"); });
+}
+
+TEST_F(names, of_threads_of_c11_are_the_programs) {
+  on_thread_named("weft-worker-1", [] {
+    std::string name;
+    thrd_t id;
+    ASSERT_EQ(thrd_create(
+                  &id,
+                  [](void *p) {
+                    *static_cast<std::string *>(p) = own_name();
+                    return 0;
+                  },
+                  &name),
+              thrd_success);
+    thrd_join(id, nullptr);
+    EXPECT_EQ(name, "program");
+  });
 }
 
 TEST_F(names, follow_the_first_threads) {
