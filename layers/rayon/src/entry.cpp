@@ -23,6 +23,7 @@
 
 #include <dlfcn.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -97,7 +98,10 @@ function *next_syscall() noexcept {
   return f;
 }
 
-[[gnu::constructor]] void prepare() { next_syscall(); }
+[[gnu::constructor]] void prepare() {
+  next_syscall();
+  pthread_atfork(nullptr, nullptr, &weft_rayon::forget_in_child);
+}
 
 /// Returns whether this is a wait for a private futex that any waker may end, as Rust's are.
 bool is_wait(const long (&a)[6]) noexcept {

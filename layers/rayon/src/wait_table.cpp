@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <new>
 
 namespace weft_rayon {
 
@@ -131,6 +132,11 @@ outcome wait_for(const std::uint32_t *word, std::uint32_t expected, std::int64_t
   while (!self.woken_in_time.is_set()) // a waker is about to set it
     weft_threads::yield_light_thread();
   return outcome::woken;
+}
+
+void forget_in_child() noexcept {
+  for (bucket &b : g_buckets)
+    new (&b) bucket;
 }
 
 long wake(const std::uint32_t *word, long most) noexcept {

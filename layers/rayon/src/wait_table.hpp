@@ -2,7 +2,8 @@
 // Lightweight threads that wait for a word of memory to change, by its address: what a futex is to
 // threads of the kernel.
 //
-// Roles       A waiter: a lightweight thread, in wait(). A waker: any thread, in wake().
+// Roles       A waiter: a lightweight thread, in wait(). A waker: any thread, in wake(). The child
+//             of a fork(): forget_in_child().
 // Word        The word itself is the program's. A bucket's list of waiters, under its lock.
 //             waiter::state: waits, woken, released. waiter::woken_in_time: an event, which a waiter
 //             with a limit waits for instead.
@@ -17,7 +18,9 @@
 //             O2  state = released, release; load acquire: the waker is done with the waiter's
 //                 stack, and with its thread's record.
 // Progress    Blocking: the lock is held for a few instructions and a walk over a bucket.
-// Reclamation A waiter is on its thread's stack. An event may be destroyed when it is seen set.
+// Reclamation A waiter is on its thread's stack. An event may be destroyed when it is seen set. The
+//             waiters of a child's parent are not there in the child, and a lock of a bucket may be
+//             that of a thread which is not there: the child begins with empty buckets.
 // Source      Own; the lists of the kernel's futex.
 // Checked by  layers/rayon/tests/wait_table_test.cpp, bindings/rust/weft-rayon/tests/pool.rs
 #pragma once
@@ -38,6 +41,9 @@ enum class outcome {
 outcome wait(const std::uint32_t *word, std::uint32_t expected) noexcept;
 /// Does that for `ns` nanoseconds at most.
 outcome wait_for(const std::uint32_t *word, std::uint32_t expected, std::int64_t ns) noexcept;
+
+/// Forgets all waiters, in the child of a fork(): they are the parent's.
+void forget_in_child() noexcept;
 
 /// Wakes at most `most` lightweight threads that wait for `word`; returns how many.
 long wake(const std::uint32_t *word, long most) noexcept;

@@ -21,6 +21,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" int weft_rayon_start_thread(void (*run)(void *), void *argument, std::size_t stack_bytes,
@@ -132,6 +133,8 @@ TEST_F(waits, of_lightweight_threads_and_of_others_end_by_one_call) {
   kernel.join();
 }
 
+constexpr timespec k_long{1000, 0};
+
 timespec in(std::int64_t ns, clockid_t clock) {
   timespec t{};
   clock_gettime(clock, &t);
@@ -226,6 +229,75 @@ TEST_F(waits, lose_no_wake_up) {
   kernel.join();
   for (const word &turn : turns)
     EXPECT_EQ(turn, k_turns);
+}
+
+/// Runs `body` in a child of this process. Returns whether it is true and the child ends in time.
+template <class Body>
+bool holds_in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60); // ends a child that hangs
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(rayon_fork, leaves_the_waiters_to_the_parent) {
+  word at{0};
+  std::atomic<int> ended{0};
+  for (const timespec *limit : {static_cast<const timespec *>(nullptr), &k_long}) {
+    std::atomic<bool> begun{false};
+    start([&, limit] {
+      begun = true;
+      while (at == 0)
+        futex(at, FUTEX_WAIT, 0, limit);
+      ++ended;
+    });
+    wait_until([&] { return begun.load(); });
+  }
+  usleep(10'000); // they wait
+  EXPECT_TRUE(holds_in_child([&] { return futex(at, FUTEX_WAKE, 9) == 0; }));
+  EXPECT_TRUE(holds_in_child([&] { // the child's own are woken
+    std::atomic<bool> begun{false}, woken{false};
+    start([&] {
+      begun = true;
+      while (at == 0)
+        futex(at, FUTEX_WAIT, 0);
+      woken = true;
+    });
+    wait_until([&] { return begun.load(); });
+    at = 1;
+    futex(at, FUTEX_WAKE, 9);
+    wait_until([&] { return woken.load(); });
+    return true;
+  }));
+  at = 1;
+  futex(at, FUTEX_WAKE, 9);
+  wait_until([&] { return ended == 2 && weft_rayon_threads() == 0; });
+}
+
+/// Threads hold the lock of a bucket for much of their time as the process forks.
+TEST(rayon_fork, leaves_the_locks_to_the_parent) {
+  std::vector<word> words(1024); // of all buckets
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> wakers;
+  for (int i = 0; i < 3; ++i)
+    wakers.emplace_back([&] {
+      while (!ends)
+        futex(words[0], FUTEX_WAKE, 1);
+    });
+  for (int i = 0; i < 200; ++i)
+    EXPECT_TRUE(holds_in_child([&] {
+      long woken = 0;
+      for (word &w : words)
+        woken += futex(w, FUTEX_WAKE, 1);
+      return woken == 0;
+    }));
+  ends = true;
+  for (auto &t : wakers)
+    t.join();
 }
 
 TEST(rayon_door, names_why_a_thread_cannot_start) {
