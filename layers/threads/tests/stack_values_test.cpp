@@ -3,6 +3,7 @@
 #include "moving.hpp"
 
 #include "support/case_process.hpp"
+#include "weft_threads/block/values_by_stack.hpp"
 
 #include <weft_threads/light_thread.hpp>
 
@@ -179,6 +180,26 @@ TEST(stack_values, those_of_a_key_that_is_gone_are_not_given_to_a_new_one) {
     });
   });
   EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// The kernel thread on which a stack has ended may put that life's values late.
+TEST(stack_values, that_come_late_are_older_than_those_of_the_stacks_next_life) {
+  struct kept {
+    const void *stack = nullptr;
+    kept *next = nullptr;
+  } first, second, third, other;
+  values_by_stack<kept, std::mutex> table;
+  int stack, unused;
+  EXPECT_EQ(table.take(&stack), nullptr);
+  table.put(&stack, second, age::newest);
+  table.put(&stack, first, age::oldest);
+  table.put(&unused, other, age::newest);
+  EXPECT_EQ(table.take(&stack), &second);
+  table.put(&stack, third, age::newest);
+  EXPECT_EQ(table.take(&stack), &third);
+  EXPECT_EQ(table.take(&stack), &first) << "no values are lost";
+  EXPECT_EQ(table.take(&stack), nullptr);
+  EXPECT_EQ(table.take(&unused), &other);
 }
 
 TEST(stack_values, only_the_keys_of_the_library_are_kept) {

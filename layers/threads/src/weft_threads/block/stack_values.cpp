@@ -4,13 +4,15 @@
 // A kernel thread holds the values of the stack that it is on, in its own thread-local block. Those
 // of other stacks are in a table. Weft calls leaves() and continues() where a kernel thread changes
 // its stack. A stack that has ended calls neither: its values stay with the kernel thread until the
-// next of the two calls, which puts them into the table.
+// next of the two calls, which puts them into the table. By then the stack may be in use again and
+// have left values of that use, which are its own: those that come late are older.
 //
-// Orders      O1  store release by the thread that enters a key, load acquire by a thread that changes
-//             its stack: that thread sees the key of this life.
+// Orders      O1  store release by the thread that enters a key, load acquire by a thread that
+//             changes its stack: that thread sees the key of this life.
 #include "weft_threads/block/stack_values.hpp"
 
 #include "weft_threads/block/tls.hpp"
+#include "weft_threads/block/values_by_stack.hpp"
 #include "weft_threads/sync/spin.hpp"
 
 #include <weft/layer/thread.hpp>
@@ -30,8 +32,8 @@ namespace {
 
 constexpr unsigned k_most_keys = 16; // of all libraries together
 
-/// A key, in one of its lives. Threads read it while another one writes it anew: they then see a key
-/// in a life that is over, or the new one.
+/// A key, in one of its lives. Threads read it while another one writes it anew: they then see a
+/// key in a life that is over, or the new one.
 struct moved_key {
   std::atomic<pthread_key_t> key{0};
   std::atomic<std::uintptr_t> life{0}; // 0: the entry is unused
@@ -63,49 +65,7 @@ struct values {
   }
 };
 
-/// Holds the values of the stacks that no kernel thread is on, by stack. A stack may have several:
-/// if it is used again before its last kernel thread has put the values of its last life here.
-class table {
- public:
-  /// Moves values into the table, under `stack`.
-  void put(const void *stack, values &kept) noexcept {
-    bucket &b = of(stack);
-    kept.stack = stack;
-    std::lock_guard lock(b.lock);
-    kept.next = b.first;
-    b.first = &kept;
-    b.count.store(b.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  /// Takes the newest values of a stack; null: it has none.
-  [[nodiscard]] values *take(const void *stack) noexcept {
-    bucket &b = of(stack);
-    if (b.count.load(std::memory_order_relaxed) == 0) // the thread that put them has synchronized
-      return nullptr;
-    std::lock_guard lock(b.lock);
-    for (values **at = &b.first; *at; at = &(*at)->next)
-      if ((*at)->stack == stack) {
-        values *const found = *at;
-        *at = found->next;
-        b.count.store(b.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-        return found;
-      }
-    return nullptr;
-  }
-
- private:
-  struct alignas(64) bucket {
-    spin_lock lock;
-    std::atomic<unsigned> count{0};
-    values *first = nullptr;
-  };
-  static constexpr unsigned k_buckets = 256;
-  bucket &of(const void *stack) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(stack);
-    return m_buckets[(address >> 6) * std::uint64_t{0x9e3779b97f4a7c15} >> 56];
-  }
-  bucket m_buckets[k_buckets];
-};
-constinit table g_table;
+constinit values_by_stack<values, spin_lock> g_table;
 
 // Of a kernel thread.
 constinit thread_local const void *t_stack =
@@ -129,9 +89,9 @@ void free_values(values *kept) noexcept {
     t_unused = kept;
 }
 
-/// Replaces the values that the kernel thread holds by those of `stack`, and puts them under `left`.
-/// If there is no memory, the thread keeps what it holds.
-void replace(const void *left, const void *stack) noexcept {
+/// Replaces the values that the kernel thread holds by those of `stack`, and puts them under
+/// `left`, as its newest or oldest. If there is no memory, the thread keeps what it holds.
+void replace(const void *left, const void *stack, age of_left) noexcept {
   values *const next = g_table.take(stack);
   values *held = nullptr;
   for (const moved_key &k : g_keys) {
@@ -150,17 +110,17 @@ void replace(const void *left, const void *stack) noexcept {
       pthread_setspecific(key, wanted);
   }
   if (held)
-    g_table.put(left, *held);
+    g_table.put(left, *held, of_left);
   if (next)
     free_values(next);
   t_stack = stack;
 }
 
-void leaves(const void *stack, const void *next) noexcept { replace(stack, next); }
+void leaves(const void *stack, const void *next) noexcept { replace(stack, next, age::newest); }
 
 void continues(const void *stack) noexcept {
   if (t_stack != stack) // a stack has ended, or the thread has not left one before
-    replace(t_stack ? t_stack : stack, stack);
+    replace(t_stack ? t_stack : stack, stack, age::oldest);
 }
 
 constexpr weft::layer::suspension_calls k_calls{&leaves, &continues};
@@ -204,7 +164,7 @@ bool keep_values_on_stacks(const void *code) noexcept {
 }
 
 void forget_values_of_stacks() noexcept {
-  new (&g_table) table; // a thread of the parent may have held a lock
+  new (&g_table) values_by_stack<values, spin_lock>; // a thread of the parent may have held a lock
   new (&g_keys_lock) spin_lock;
 }
 
