@@ -14,6 +14,8 @@
 //                 program uses an object while another call frees it.
 // Progress    find is wait-free. take and release take a lock at most once in k_batch / 2 calls.
 // Reclamation None: the memory remains for later objects of the type.
+//             In the child of a fork() the free slots are found by their generations: those that
+//             other threads of the parent had, and those of a list that one of them was changing.
 // Checked by  layers/glt/tests/handle_test.cpp
 #pragma once
 
@@ -77,6 +79,28 @@ class handle_table {
       if ((generation & 1) != 0)
         f(s.object, static_cast<handle>(generation) << 32 | (index + 1));
     }
+  }
+
+  /// Frees, in the child of a fork(), all slots without an object. The caller has forked, and no
+  /// other thread uses the table.
+  void put_in_order_in_child() noexcept {
+    if (!m_lock.try_lock()) { // another thread held it
+      ::new (&m_lock) std::mutex;
+      ::new (&m_free) std::vector<std::uint32_t>; // the memory of the old list is lost
+      m_lock.lock();
+    }
+    const std::lock_guard guard(m_lock, std::adopt_lock);
+    magazine_of_thread().count = 0;
+    m_free.clear();
+    const std::uint32_t slots = m_slots.load(std::memory_order_relaxed);
+    try {
+      m_free.reserve(slots);
+    } catch (const std::bad_alloc &) {
+      return; // what is free remains unused
+    }
+    for (std::uint32_t i = slots; i > 0; --i)
+      if ((at(i - 1).generation.load(std::memory_order_relaxed) & 1) == 0)
+        m_free.push_back(i - 1);
   }
 
   /// Returns how many slots exist, used or not.
@@ -157,10 +181,39 @@ class handle_table {
   std::array<std::unique_ptr<block>, k_blocks> m_blocks;
 };
 
+/// A table that the child of a fork() puts in order.
+struct table_at_fork {
+  void *table;
+  void (*put_in_order)(void *table) noexcept;
+  table_at_fork *next;
+};
+/// Returns the first of all tables.
+inline std::atomic<table_at_fork *> &tables_at_fork() noexcept {
+  static constinit std::atomic<table_at_fork *> first{nullptr};
+  return first;
+}
+inline void put_tables_in_order_in_child() noexcept {
+  // A table is in the list before other threads use it: relaxed in the one thread of the child.
+  for (auto *each = tables_at_fork().load(std::memory_order_relaxed); each; each = each->next)
+    each->put_in_order(each->table);
+}
+
+template <class T>
+handle_table<T> *make_table() {
+  auto *const made = new handle_table<T>;
+  auto *const known = new table_at_fork{
+      made, [](void *p) noexcept { static_cast<handle_table<T> *>(p)->put_in_order_in_child(); },
+      tables_at_fork().load(std::memory_order_relaxed)};
+  while (!tables_at_fork().compare_exchange_weak(known->next, known, std::memory_order_release,
+                                                 std::memory_order_relaxed)) {
+  }
+  return made;
+}
+
 /// Returns the table of all objects of a type. It outlives static destructors, as tasks may.
 template <class T>
 [[nodiscard]] handle_table<T> &table_of() {
-  static auto *const all = new handle_table<T>;
+  static auto *const all = make_table<T>();
   return *all;
 }
 

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include <pthread.h>
@@ -70,14 +71,38 @@ bool is_disabled(int thread) {
          m.disabled[static_cast<std::size_t>(thread)];
 }
 
-/// Forgets the parent's session, sets and units in the child of a fork(): its GLT threads are not
-/// there.
-void forget_in_child() noexcept {
-  sessions().store(0, std::memory_order_relaxed);
+void forget_sets() noexcept {
   for (auto &set : g_set_of)
     set.store(0, std::memory_order_relaxed);
   g_enabled_set.store(0, std::memory_order_relaxed);
+}
+
+/// Enables all threads, and forgets the callbacks: a session begins so. The guard is held.
+void enable_all(malleability &all) noexcept {
+  all.disabled.clear();
+  all.callbacks.clear();
+}
+
+/// Does that in the child of a fork(), where no other thread holds the locks. If one was about to
+/// change the members as the process forked, they are made anew, and their memory is lost.
+void enable_all_in_child(malleability &all) noexcept {
+  if (all.guard.try_lock()) {
+    enable_all(all);
+    all.guard.unlock();
+    ::new (&all.changes) weft::mutex;
+  } else {
+    ::new (&all) malleability;
+  }
+}
+
+/// Forgets the parent's session, sets, units and threads in the child of a fork(): its GLT threads
+/// are not there. A callback that forks ends in the child by exec or _exit().
+void forget_in_child() noexcept {
+  sessions().store(0, std::memory_order_relaxed);
+  forget_sets();
+  enable_all_in_child(state());
   forget_units_in_child();
+  put_tables_in_order_in_child();
 }
 [[maybe_unused]] const int g_fork_is_handled = pthread_atfork(nullptr, nullptr, &forget_in_child);
 
@@ -172,7 +197,8 @@ void refuse_without_session(const char *call) noexcept {
 
 int thread_count() noexcept { return g_team.num_workers; }
 
-// A spare of Weft's, and an adopted thread of the program, have numbers beyond those of the workers.
+// A spare of Weft's, and an adopted thread of the program, have numbers beyond those of the
+// workers.
 int thread_number() { return weft::worker_id() % g_team.num_workers; }
 
 void require_thread(const char *call, int number) noexcept {
@@ -223,8 +249,12 @@ void glt_finalize(void) {
   if (this_unit())
     misuse("glt_finalize", "called by a ULT or tasklet, which it would wait for; call it in the "
                            "code that has called glt_init()");
-  if (sessions().load(std::memory_order_relaxed) == 1)
+  if (sessions().load(std::memory_order_relaxed) == 1) {
     in_weft("glt_finalize", [] { wait_for_all_units(); });
+    forget_sets();
+    const std::lock_guard guard(state().guard);
+    enable_all(state());
+  }
   sessions().fetch_sub(1, std::memory_order_relaxed);
 }
 

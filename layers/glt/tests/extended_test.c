@@ -4,8 +4,11 @@
 
 #include "check.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -163,6 +166,105 @@ static void events_ask_and_report(void) {
   CHECK(add.asked == 2);
 }
 
+static GLT_bool refuse(void *p, void *thread) {
+  (void)thread;
+  ++*(int *)p;
+  return GLT_FALSE;
+}
+static void a_session_begins_with_all_threads(void) {
+  const int last = glt_get_num_threads() - 1;
+  if (last == 0)
+    return;
+  int asked = 0, id;
+  glt_thread_disable_id(last);
+  glt_event_add_callbac(GLT_EVENT_STOP_THREAD, refuse, &asked, NULL, NULL, &id);
+  glt_finalize();
+  glt_init(0, NULL);
+  CHECK(thread_of_next_to(last) == last);
+  glt_thread_disable_id(last);
+  CHECK(asked == 0 && thread_of_next_to(last) != last);
+  glt_thread_enable_id(last);
+}
+
+#ifndef TEST_SANITIZER // ThreadSanitizer ends such a child
+// As a child does that begins anew: returns whether it disables and enables the last thread.
+static bool has_its_own_threads(int last) {
+  glt_init(0, NULL);
+  bool right = thread_of_next_to(last) == last;
+  glt_thread_disable_id(last);
+  right = right && thread_of_next_to(last) != last && thread_of_next_to(-1) != last;
+  glt_thread_enable_id(last);
+  right = right && thread_of_next_to(last) == last;
+  glt_finalize();
+  return right;
+}
+static void a_forked_child_has_all_threads(void) {
+  const int last = glt_get_num_threads() - 1;
+  if (last == 0)
+    return;
+  int asked = 0, id;
+  glt_thread_disable_id(last);
+  glt_event_add_callbac(GLT_EVENT_STOP_THREAD, refuse, &asked, NULL, NULL, &id);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    _exit(has_its_own_threads(last) ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(thread_of_next_to(last) != last && asked == 0);
+  glt_event_del_callback(GLT_EVENT_STOP_THREAD, id);
+  glt_thread_enable_id(last);
+}
+
+struct registrations {
+  atomic_bool end;
+  atomic_int done;
+};
+static void *register_callbacks(void *p) {
+  struct registrations *r = p;
+  while (!atomic_load(&r->end)) {
+    int ids[20];
+    for (size_t i = 0; i < ELEMENTS(ids); ++i)
+      glt_event_add_callbac(GLT_EVENT_ADD_THREAD, NULL, NULL, NULL, NULL, &ids[i]);
+    for (size_t i = 0; i < ELEMENTS(ids); ++i)
+      glt_event_del_callback(GLT_EVENT_ADD_THREAD, ids[i]);
+    atomic_fetch_add(&r->done, 1);
+  }
+  return NULL;
+}
+// The lock of the callbacks may be held as the process forks.
+static void a_forked_child_has_its_own_callbacks(void) {
+  struct registrations r = {.done = 0};
+  pthread_t thread;
+  pthread_create(&thread, NULL, register_callbacks, &r);
+  while (atomic_load(&r.done) == 0)
+    usleep(100);
+  for (int i = 0; i < 60; ++i) {
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      alarm(60);
+      glt_init(0, NULL);
+      int id;
+      glt_event_add_callbac(GLT_EVENT_ADD_THREAD, NULL, NULL, NULL, NULL, &id);
+      glt_event_del_callback(GLT_EVENT_ADD_THREAD, id);
+      _exit(0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  atomic_store(&r.end, true);
+  pthread_join(thread, NULL);
+}
+#else
+static void a_forked_child_has_all_threads(void) {}
+static void a_forked_child_has_its_own_callbacks(void) {}
+#endif
+
 // ---- schedulers ---------------------------------------------------------------------------------
 
 static int never_init(GLT_sched sched, GLT_sched_config config) {
@@ -284,6 +386,9 @@ int main(int argc, char *argv[]) {
   disabled_threads_get_no_new_ults();
   a_ult_disables_its_own_thread();
   events_ask_and_report();
+  a_session_begins_with_all_threads();
+  a_forked_child_has_all_threads();
+  a_forked_child_has_its_own_callbacks();
   configurations_keep_what_they_are_given();
   schedulers_have_data_alone();
   glt_finalize();
