@@ -2,6 +2,7 @@
 #include "unit.hpp"
 
 #include "object.hpp"
+#include "unit_ends.hpp"
 
 #include <weft/layer/function.hpp>
 #include <weft/layer/task.hpp>
@@ -15,9 +16,6 @@
 namespace weft_glt {
 
 namespace {
-
-/// Unwinds the stack of a unit that ends early.
-struct unit_ends {};
 
 constexpr kind_of_object k_ult{"a ULT", "glt_ult_create()"};
 constexpr kind_of_object k_tasklet{"a tasklet", "glt_tasklet_create()"};
@@ -52,6 +50,7 @@ void give_back(unit &work, weft::detail::task *t) {
 
 /// Ends a unit whose function has returned or thrown.
 void end(unit &work) {
+  work.has_ended = true; // destructors of values may yield
   work.values.end();
   if (!work.has_handle && claim(work))
     give_back(work, work.task.load(std::memory_order_relaxed)); // O1: made before the task runs
@@ -77,6 +76,7 @@ unit &take_unit(unit_kind kind) {
   u->number = number;
   u->kind.store(kind, std::memory_order_relaxed);
   u->claimed.store(false, std::memory_order_release); // O2
+  u->has_ended = false;
   u->cancelled.store(false, std::memory_order_relaxed);
   return *u;
 }
@@ -184,7 +184,8 @@ void cancel(const char *call, handle name, unit_kind kind) noexcept {
 
 void end_if_cancelled() {
   if (const unit *const u = this_unit();
-      u && !is_tasklet(*u) && u->cancelled.load(std::memory_order_relaxed))
+      u && !is_tasklet(*u) && u->cancelled.load(std::memory_order_relaxed) && !u->has_ended &&
+      !ends_already())
     throw unit_ends{};
 }
 
@@ -341,8 +342,9 @@ void glt_tasklet_cancel(GLT_tasklet tasklet) {
 
 void glt_ult_exit(void) {
   require_session("glt_ult_exit");
-  if (!this_unit())
+  const unit *const u = this_unit();
+  if (!u)
     misuse("glt_ult_exit",
            "the caller is not a ULT; return from the function, or call exit() to end the program");
-  throw unit_ends{};
+  end_early("glt_ult_exit", u->has_ended);
 }

@@ -33,6 +33,88 @@ void exit_unwinds_the_stack() {
   CHECK(ends == 2);
 }
 
+struct yields_at_its_end {
+  std::atomic<int> &ends;
+  ~yields_at_its_end() {
+    glt_yield();
+    ++ends;
+  }
+};
+
+GLT_key g_yielding_key = nullptr;
+
+void run_until_cancelled(void *p) {
+  auto &ends = *static_cast<std::atomic<int> *>(p);
+  const yields_at_its_end guard{ends};
+  glt_key_set(g_yielding_key, p);
+  try {
+    ends = 1; // it may be cancelled
+    for (;;)
+      glt_yield();
+  } catch (...) {
+    glt_yield();
+    ++ends;
+    throw;
+  }
+}
+
+/// Whatever runs at the end of a cancelled ULT may yield: handlers, destructors on its stack, those
+/// of its values.
+void a_cancelled_ult_ends_once() {
+  glt_key_create(
+      [](void *value) {
+        glt_yield();
+        ++*static_cast<std::atomic<int> *>(value);
+      },
+      &g_yielding_key);
+  std::atomic<int> ends{0};
+  GLT_ult ult;
+  glt_ult_create(run_until_cancelled, &ends, &ult);
+  while (ends == 0)
+    glt_yield();
+  glt_ult_cancel(ult);
+  glt_ult_join(&ult);
+  CHECK(ends == 4);
+
+  // One that is cancelled as its function ends.
+  std::atomic<int> ended{0};
+  glt_ult_create(
+      [](void *own) {
+        glt_key_set(g_yielding_key, own);
+        GLT_ult self = nullptr;
+        glt_ult_self(&self);
+        glt_ult_cancel(self);
+      },
+      &ended, &ult);
+  glt_ult_join(&ult);
+  CHECK(ended == 1);
+  glt_key_free(&g_yielding_key);
+}
+
+/// A ULT that yields while an exception of its own is in flight is cancelled afterwards.
+void a_cancelled_ult_is_unwound_by_one_exception() {
+  std::atomic<int> ends{0};
+  GLT_ult ult;
+  glt_ult_create(
+      [](void *p) {
+        auto &steps = *static_cast<std::atomic<int> *>(p);
+        GLT_ult self = nullptr;
+        glt_ult_self(&self);
+        try {
+          const yields_at_its_end guard{steps};
+          glt_ult_cancel(self);
+          throw 7;
+        } catch (int) {
+          ++steps;
+        }
+        glt_yield();
+        steps = 100; // not reached
+      },
+      &ends, &ult);
+  glt_ult_join(&ult);
+  CHECK(ends == 2);
+}
+
 struct shared_state {
   GLT_mutex mutex = nullptr;
   int sum = 0;
@@ -112,6 +194,8 @@ void configurations_of_cpp() {
 int main(int argc, char *argv[]) {
   glt_init(argc, argv);
   exit_unwinds_the_stack();
+  a_cancelled_ult_ends_once();
+  a_cancelled_ult_is_unwound_by_one_exception();
   tasks_of_weft_take_part();
   configurations_of_cpp();
   glt_finalize();

@@ -134,6 +134,16 @@ static void migrate_too_far(void *p) {
 }
 static void migrates_to_no_thread(void) { in_ult(migrate_too_far, NULL); }
 static void exits_a_thread(void) { glt_ult_exit(); }
+static void exit_at_the_end(void *value) {
+  (void)value;
+  glt_ult_exit();
+}
+static void set_value(void *key) { glt_key_set(*(GLT_key *)key, key); }
+static void exits_as_it_ends(void) {
+  GLT_key key;
+  glt_key_create(exit_at_the_end, &key);
+  in_ult(set_value, &key);
+}
 static void yields_to_the_dead(void) { glt_yield_to(ended_ult()); }
 static void asks_the_dead(void) {
   GLT_ult_id id;
@@ -321,6 +331,7 @@ static const struct {
     {migrates_a_thread, "glt_ult_migrate_self_to", "not a ULT", "call it in a ULT"},
     {migrates_to_no_thread, "glt_ult_migrate_self_to", "no thread 1000", "from 0 to 1"},
     {exits_a_thread, "glt_ult_exit", "not a ULT", "return from the function"},
+    {exits_as_it_ends, "glt_ult_exit", "ends already", "return from the destructor"},
     {yields_to_the_dead, "glt_yield_to", "freed or joined", "glt_ult_create()"},
     {asks_the_dead, "glt_ult_get_id", "freed or joined", "glt_ult_create()"},
     {finalizes_in_a_ult, "glt_finalize", "by a ULT", "called glt_init()"},

@@ -3,15 +3,13 @@
 
 #include "../object.hpp"
 #include "../session.hpp"
+#include "../unit_ends.hpp"
 
 #include <cstdlib>
 
 namespace weft_glt {
 
 namespace {
-
-/// Unwinds the stack of a unit that ends early.
-struct unit_ends {};
 
 constexpr kind_of_object k_ult{"a ULT", "glt_ult_create()"};
 constexpr kind_of_object k_tasklet{"a tasklet", "glt_tasklet_create()"};
@@ -49,6 +47,7 @@ void run_unit(void *p) {
   unit &target = *static_cast<unit *>(p);
   library::set_current(&target);
   run_function(target);
+  target.has_ended = true; // destructors of values may yield
   target.values.end();
   if (!target.has_handle)
     give_back(target);
@@ -61,6 +60,7 @@ unit &take_unit(unit_kind kind) {
   target->claimed.store(false, std::memory_order_release); // O2
   target->cancelled.store(false, std::memory_order_relaxed);
   target->started.store(false, std::memory_order_relaxed);
+  target->has_ended = false;
   target->kind.store(kind, std::memory_order_relaxed);
   return *target;
 }
@@ -166,8 +166,9 @@ void cancel(const char *call, handle name, unit_kind kind) noexcept {
 }
 
 void end_if_cancelled() {
-  if (const unit *const target = this_unit(); target && kind_of(*target) == unit_kind::ult &&
-                                              target->cancelled.load(std::memory_order_relaxed))
+  if (const unit *const target = this_unit();
+      target && kind_of(*target) == unit_kind::ult &&
+      target->cancelled.load(std::memory_order_relaxed) && !target->has_ended && !ends_already())
     throw unit_ends{};
 }
 
@@ -293,8 +294,9 @@ void glt_tasklet_cancel(GLT_tasklet tasklet) {
 
 void glt_ult_exit(void) {
   require_session("glt_ult_exit");
-  if (const unit *const target = this_unit(); !target || kind_of(*target) == unit_kind::thread)
+  const unit *const target = this_unit();
+  if (!target || kind_of(*target) == unit_kind::thread)
     misuse("glt_ult_exit",
            "the caller is not a ULT; return from the function, or call exit() to end the program");
-  throw unit_ends{};
+  end_early("glt_ult_exit", target->has_ended);
 }

@@ -30,6 +30,7 @@ struct unit {
   handle number = 0;
   std::atomic<unit_kind> kind{unit_kind::none};
   bool has_handle = false;
+  bool has_ended = false; // its function has; the unit itself writes and reads it
   std::atomic<bool> claimed{false};
   std::atomic<bool> cancelled{false}; // a hint that the unit looks at
   std::atomic<bool> started{false}; // its work is complete
