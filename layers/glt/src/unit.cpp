@@ -34,10 +34,12 @@ bool is_tasklet(const unit &work) noexcept {
   return work.kind.load(std::memory_order_relaxed) == unit_kind::tasklet;
 }
 
-/// Makes the caller the claimer. Returns false if there is one.
-bool claim(unit &work) noexcept {
-  return !work.claimed.exchange(true, std::memory_order_acq_rel);
-} // O2
+/// Makes the caller the claimer of the unit in the use of this number. Returns false if there is
+/// one, or if the use is over.
+bool claim(unit &work, handle number) noexcept {
+  return work.unclaimed.compare_exchange_strong(number, 0, std::memory_order_acq_rel,
+                                                std::memory_order_relaxed); // O2
+}
 
 /// Gives a unit whose task has ended back; the claimer calls this. With `t` null the unit has none.
 void give_back(unit &work, weft::detail::task *t) {
@@ -52,7 +54,7 @@ void give_back(unit &work, weft::detail::task *t) {
 void end(unit &work) {
   work.has_ended = true; // destructors of values may yield
   work.values.end();
-  if (!work.has_handle && claim(work))
+  if (!work.has_handle && claim(work, work.number))
     give_back(work, work.task.load(std::memory_order_relaxed)); // O1: made before the task runs
 }
 
@@ -75,9 +77,9 @@ unit &take_unit(unit_kind kind) {
   const auto [u, number] = table_of<unit>().take();
   u->number = number;
   u->kind.store(kind, std::memory_order_relaxed);
-  u->claimed.store(false, std::memory_order_release); // O2
   u->has_ended = false;
   u->cancelled.store(false, std::memory_order_relaxed);
+  u->unclaimed.store(kind == unit_kind::thread ? 0 : number, std::memory_order_release); // O2
   return *u;
 }
 
@@ -146,7 +148,7 @@ void wait_and_give_back(const char *call, const char *verb, handle name, unit_ki
            "%s is %s by itself, and would wait for its own end; let its creator call this, or "
            "leave early by glt_ult_exit()",
            names(kind).name, verb);
-  if (!claim(u))
+  if (!claim(u, name))
     misuse(call, "%s is %s while another call joins or frees it; let one call do so",
            names(kind).name, verb);
   in_weft(call, [&] {
@@ -235,14 +237,14 @@ void wait_for_all_units() {
   constexpr std::chrono::microseconds k_look(50);
   for (bool left = true; left;) {
     left = false;
-    table_of<unit>().for_each([&](unit &work, handle) {
+    table_of<unit>().for_each([&](unit &work, handle number) {
       if (is_thread(work) || is_of_parent_process(work))
         return;
       left = true;
-      if (!work.task.load(std::memory_order_acquire) || !claim(work)) // O1
-        return; // it is being created, or another call gives it back
+      if (!work.task.load(std::memory_order_acquire) || !claim(work, number)) // O1
+        return; // it is being created, or another call gives it back, or has done so
       weft::detail::task *t = nullptr;
-      while (!(t = work.task.load(std::memory_order_acquire))) // O1: I2: it may have been reused
+      while (!(t = work.task.load(std::memory_order_acquire))) // O1: the task was of an earlier use
         weft::this_task::sleep_for(k_look);
       weft::detail::task_wait_done(t);
       give_back(work, t);

@@ -6,14 +6,16 @@
 // Roles       Creator: makes the unit and its task. Claimer: the one caller that may give the unit
 //             back: a joiner, a freer, the finalizer, or, without a handle, the unit itself.
 // Word        task: null from give_back until the task of the next use is made. kind: none in
-//             between; afterwards constant. claimed: a claimer exists.
+//             between; afterwards constant. unclaimed: the number of the use that has no claimer
+//             yet; 0: there is a claimer, or the unit is a thread's.
 // Invariants  I1  The unit is given back once, by its claimer, after the task's body has ended.
 //             I2  The finalizer meets units of which it has no handle. It reads the words alone
-//                 until it is the claimer; from then on the unit is not reused.
+//                 until it is the claimer of the use that it has met; from then on the unit is not
+//                 reused.
 // Orders      O1  task store release, load acquire: a reader of the task sees the unit that it is for.
-//             O2  claimed: acquire and release, with each other: a claimer sees what the one before
-//                 it has done to the unit. The end of the task orders the rest.
-// Checked by  layers/glt/tests/unit_test.cpp
+//             O2  unclaimed: acquire and release, with each other: a claimer sees what the one
+//                 before it has done to the unit. The end of the task orders the rest.
+// Checked by  layers/glt/tests/core_test.c, many_test.c
 #pragma once
 
 #include "handle_table.hpp"
@@ -42,7 +44,7 @@ struct unit {
   std::atomic<unit_kind> kind{unit_kind::none};
   bool has_handle = false;
   bool has_ended = false; // its function has; the unit itself writes and reads it
-  std::atomic<bool> claimed{false};
+  std::atomic<handle> unclaimed{0};
   std::atomic<bool> cancelled{false}; // a hint that the unit looks at
   key_values values;
 };
