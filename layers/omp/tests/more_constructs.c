@@ -142,6 +142,39 @@ static void doacross(void) {
   }
 }
 
+/* A team shares the iterations of collapsed loops, so several members have a part of one outer
+   iteration. Sinks that are no iterations, here i - 1 of the first i and j + 1 of the last j, wait for nothing. */
+static void doacross_of_collapsed(void) {
+  static int paths[9][7], box[5][4][3];
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 7; ++j)
+      paths[i][j] = 0;
+#pragma omp parallel for collapse(2) ordered(2) schedule(static, 1)
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 7; ++j) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i - 1, j + 1)
+      paths[i][j] = i == 0 ? 1 : paths[i - 1][j] + (j == 6 ? 0 : paths[i - 1][j + 1]);
+#pragma omp ordered depend(source)
+    }
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 7; ++j)
+      require(paths[i][j] == (i == 0 ? 1 : paths[i - 1][j] + (j == 6 ? 0 : paths[i - 1][j + 1])),
+              "sinks and sources of two collapsed loops");
+#pragma omp parallel for collapse(2) ordered(3) schedule(dynamic)
+  for (int i = 4; i >= 0; --i)
+    for (int j = 0; j < 8; j += 2)
+      for (int k = 0; k < 3; ++k) {
+#pragma omp ordered depend(sink : i + 1, j, k) depend(sink : i, j - 2, k) depend(sink : i, j, k - 1)
+        box[i][j / 2][k] = (i < 4 ? box[i + 1][j / 2][k] : 0) + (j > 0 ? box[i][j / 2 - 1][k] : 0) + (k > 0 ? box[i][j / 2][k - 1] : 0) + 1;
+#pragma omp ordered depend(source)
+      }
+  for (int i = 4; i >= 0; --i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 3; ++k)
+        require(box[i][j][k] == (i < 4 ? box[i + 1][j][k] : 0) + (j > 0 ? box[i][j - 1][k] : 0) + (k > 0 ? box[i][j][k - 1] : 0) + 1,
+                "sinks and sources of two collapsed loops of three");
+}
+
 static void cancellations(void) {
   int after = 0, begun = 0;
 #pragma omp parallel
@@ -188,6 +221,7 @@ int main(void) {
     taskloops(1 + round * 97);
     task_reductions();
     doacross();
+    doacross_of_collapsed();
     cancellations();
   }
   puts("more_constructs: ok");

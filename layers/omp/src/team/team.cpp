@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team.hpp"
 
+#include "team/hooks.hpp"
 #include "placement/affinity.hpp"
 #include "placement/affinity_text.hpp"
 #include "sync/free_list.hpp"
@@ -259,6 +260,8 @@ void clear(omp_team &team) noexcept {
   team.forget(team.workshare_cancelled);
   team.singles.store(0, std::memory_order_relaxed);
   team.reductions = nullptr;
+  if (team.of_llvm[0] || team.of_llvm[1]) [[unlikely]]
+    forget_reductions(team);
   team.forget(team.has_tasks);
   if (!team.used_workshares.load(std::memory_order_relaxed))
     return;

@@ -31,7 +31,7 @@ loop_shape shape_of(bool up, unsigned long long first, unsigned long long last,
 }
 
 void workshare::begin(std::uint64_t n) noexcept {
-  number = n;
+  number = slot->begun = n;
   left = 0;
   busy = true;
   memory = nullptr;
@@ -45,35 +45,49 @@ void workshare::end() noexcept {
   std::free(std::exchange(memory, nullptr));
   free_doacross(*this);
   busy = false;
+  if (slot != this)
+    next_spare = std::exchange(slot->spare, this);
 }
 
 void workshare::forget() noexcept {
-  for (workshare *s = this; s; s = s->more) {
+  if (busy)
+    end();
+  while (workshare *const s = more) {
+    more = s->more;
     if (s->busy)
       s->end();
-    s->number = 0;
+    delete s;
   }
+  last_made = last_found = spare = nullptr;
+  number = begun = 0;
 }
 
 namespace {
 
-/// Returns the slot of region `number`, or else a free slot, which it makes if there is none. The
-/// caller holds the lock.
-workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
-  workshare *free = nullptr, *last = &first;
-  for (workshare *s = &first; s; last = s, s = s->more) {
-    if (s->number == number)
-      return *s;
-    if (!s->busy && !free)
-      free = s;
+/// Returns the record of a region that has begun. A member's next region of a slot is often in the
+/// next record.
+workshare &record_of(workshare &slot, std::uint64_t number) noexcept {
+  workshare *s = slot.last_found ? slot.last_found : &slot;
+  while (s->number != number)
+    s = s->more ? s->more : &slot;
+  slot.last_found = s;
+  return *s;
+}
+
+/// Returns a free record, which it makes if there is none.
+workshare &free_record(workshare &slot) noexcept {
+  if (!slot.busy)
+    return slot;
+  if (workshare *const s = slot.spare) {
+    slot.spare = s->next_spare;
+    return *s;
   }
-  if (free)
-    return *free;
   auto *const made = new (std::nothrow) workshare;
   if (!made)
     fatal("no memory for a worksharing region");
-  made->slot = &first;
-  last->more = made;
+  made->slot = &slot;
+  (slot.last_made ? slot.last_made : &slot)->more = made;
+  slot.last_made = made;
   return *made;
 }
 
@@ -88,10 +102,12 @@ spin_lock *workshare_entry::enter(thread &self) noexcept {
   mine.has_chunk = false;
   mine.range = nullptr;
   std::unique_lock lock(first.lock);
-  workshare &s = find_slot(first, number);
-  mine.current = &s;
-  if (s.number == number)
+  if (number <= first.begun) {
+    mine.current = &record_of(first, number);
     return nullptr;
+  }
+  workshare &s = free_record(first);
+  mine.current = &s;
   s.begin(number);
   if (!self.team->used_workshares.load(std::memory_order_relaxed))
     self.team->used_workshares.store(true, std::memory_order_relaxed);

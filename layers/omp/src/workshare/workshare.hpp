@@ -28,6 +28,11 @@ struct workshare {
   workshare *slot = this; // its lock guards all records that are linked to it
   workshare *more = nullptr;
   spin_lock lock;
+  // Of a slot: the record that was made last, the one that was found last, those that are free, and
+  // the newest region that has begun. So a member that runs ahead, and one behind it, walk no list.
+  workshare *last_made = nullptr, *last_found = nullptr, *spare = nullptr;
+  std::uint64_t begun = 0;
+  workshare *next_spare = nullptr;
   std::uint64_t number = 0; // of the region in this record, counted per thread from 1; 0: none
   unsigned left = 0; // members that are done with it
   bool busy = false;
@@ -54,7 +59,7 @@ struct workshare {
 
   void begin(std::uint64_t n) noexcept;
   void end() noexcept;
-  /// Forgets the regions in this record and in those that are linked to it.
+  /// Forgets the regions in this record, which is a slot, and frees the records that are linked to it.
   void forget() noexcept;
 };
 

@@ -2,6 +2,7 @@
 // LLVM's entry points: loops. Bounds are inclusive.
 #include "abi/llvm/kmpc.hpp"
 #include "tool/enter.hpp"
+#include "workshare/doacross.hpp"
 #include "workshare/even_part.hpp"
 
 #include <algorithm>
@@ -109,16 +110,28 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
   return first < end && end == units;
 }
 
+/// Tells a nest that sinks and sources order how many iterations the team shares.
+[[gnu::noinline]] void share_nest(thread &self, std::uint64_t iterations) {
+  const unsigned depth = depth_of_doacross(self);
+  const std::int64_t *const shape = self.workshare.nest_shape;
+  bool may_be_numbers = true; // Clang's loops count from 0 by 1, and it passes their ends
+  for (unsigned i = 0; i < depth; ++i)
+    may_be_numbers &= shape[3 * i] == 0 && shape[3 * i + 2] == 1;
+  share_doacross(self, iterations, may_be_numbers);
+}
+
 template <class T, class S>
-[[gnu::always_inline]] inline void static_part(const thread &self, int schedule,
+[[gnu::always_inline]] inline void static_part(thread &self, int schedule,
                                                std::int32_t *is_last, T *low, T *high, S *stride,
-                                               S step, S chunk) noexcept {
+                                               S step, S chunk) {
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
   const std::uint64_t n = teams ? self.teams : self.team->size,
                       me = teams ? self.teams_number : self.number;
   const bounds<T, S> all{*low, *high, step};
   const std::uint64_t total = all.total();
+  if (self.workshare.nest && !teams) [[unlikely]]
+    share_nest(self, total);
   bool last = false;
   if (total == 0) {
     *stride = step;
@@ -150,7 +163,7 @@ bool team_part(const thread &self, T &low, T &high, S step) noexcept {
 
 /// Gives the team's part, and of it the thread's part.
 template <class T, class S>
-void distribute_and_divide(const thread &self, int schedule, std::int32_t *is_last, T *low, T *high,
+void distribute_and_divide(thread &self, int schedule, std::int32_t *is_last, T *low, T *high,
                            T *high_of_team, S *stride, S step, S chunk) noexcept {
   const bool last_team = team_part(self, *low, *high, step);
   *high_of_team = *high;
@@ -216,6 +229,8 @@ void begin_dispatch(thread &self, int schedule, T low, T high, S step, S chunk) 
   const auto [kind, ordered] = kind_of(schedule);
   const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !self.workshare.nest;
   const loop_shape shape = shape_within(low, high, step);
+  if (self.workshare.nest) [[unlikely]]
+    share_nest(self, shape.total);
   if ((schedule & ~k_modifiers) == k_runtime_simd) {
     begin_simd(self, shape, static_cast<std::uint64_t>(chunk));
     return;

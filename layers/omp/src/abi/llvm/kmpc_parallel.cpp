@@ -262,7 +262,9 @@ KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...)
       });
 }
 KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) {
-  self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0;
+  thread &self = weft_omp::self();
+  self.asked.threads = n > 0 ? static_cast<unsigned>(n) : 0;
+  self.asked.strict = false;
 }
 KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity,
                                             const char *message) {
@@ -293,8 +295,10 @@ KMP_API void __kmpc_push_num_teams_51(location *where, std::int32_t n, std::int3
 }
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
   const auto prepare = [](thread &self) {
-    self.asked.threads = 0;
-    self.asked.levels = nullptr;
+    const unsigned teams = self.asked.teams, limit = self.asked.limit;
+    self.asked = {};
+    self.asked.teams = teams;
+    self.asked.limit = limit;
   };
   enter(
       [=](thread &self) {

@@ -42,11 +42,15 @@ struct variable {
 
 } // namespace
 
-/// Holds what all users of the copies share.
+/// Holds what all users of the copies share. Those of a construct that was cancelled stay with the
+/// team until the region is over, because tasks may still name them.
 struct llvm_copies {
   unsigned ended = 0; // under the lock of the team
   unsigned threads, count;
   variable *variables;
+  llvm_reductions *users = nullptr; // under that lock
+  std::uint64_t number = 0; // of the construct, among the member's
+  llvm_copies *older = nullptr; // of a cancelled construct
 };
 using copies = llvm_copies;
 
@@ -55,6 +59,7 @@ struct llvm_reductions {
   copies *common;
   void **into; // [count]: where the copies are combined
   int shared_in = -1; // index in omp_team::of_llvm
+  llvm_reductions *next_user = nullptr;
 };
 
 namespace {
@@ -100,6 +105,11 @@ copies *make_copies(const Input *list, unsigned count, unsigned threads) {
 }
 
 void free_copies(copies *made) noexcept {
+  while (llvm_reductions *const r = made->users) {
+    made->users = r->next_user;
+    std::free(r->into);
+    delete r;
+  }
   for (unsigned i = 0; i < made->count; ++i) {
     std::free(made->variables[i].copies);
     std::free(made->variables[i].made);
@@ -113,6 +123,7 @@ llvm_reductions *make_reductions(copies *made, const Input *list) {
   auto *const r = new llvm_reductions{made, allocate<void *>(made->count)};
   for (unsigned i = 0; i < made->count; ++i)
     r->into[i] = target_of(list[i]);
+  r->next_user = std::exchange(made->users, r);
   return r;
 }
 
@@ -165,14 +176,25 @@ void finish_reductions(thread &self, task_group &group) {
     std::lock_guard lock(self.team->lock);
     last = ++c->ended == self.team->size;
     if (last)
-      self.team->of_llvm[r->shared_in] = nullptr;
+      self.team->of_llvm[r->shared_in] = c->older;
   }
   if (last) {
     combine_all(*r);
     free_copies(c);
   }
-  std::free(r->into);
-  delete r;
+}
+
+void forget_reductions(omp_team &team) noexcept {
+  for (unsigned i = 0; i < team.size; ++i)
+    while (task_group *const group = team.implicit[i].group) {
+      team.implicit[i].group = group->outer;
+      delete group;
+    }
+  for (copies *&all : team.of_llvm)
+    while (copies *const c = all) {
+      all = c->older;
+      free_copies(c);
+    }
 }
 
 namespace {
@@ -195,11 +217,15 @@ void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
   const auto *const list = static_cast<const Input *>(data);
   begin_group(self);
   llvm_reductions *mine = nullptr;
+  const std::uint64_t number = in_workshare ? ++self.workshare.reductions : 0;
   {
     std::lock_guard lock(self.team->lock);
     copies *&common = self.team->of_llvm[in_workshare];
-    if (!common)
-      common = make_copies(list, static_cast<unsigned>(count), self.team->size);
+    if (!common || common->number != number) {
+      copies *const made = make_copies(list, static_cast<unsigned>(count), self.team->size);
+      made->number = number;
+      made->older = std::exchange(common, made);
+    }
     mine = make_reductions(common, list);
     mine->shared_in = in_workshare;
   }

@@ -131,6 +131,13 @@ alloc_task(thread &self, std::int32_t flags, std::size_t bytes, std::size_t shar
   return k;
 }
 
+/// Gives a task the priority of its clause, which the program has written behind the call that
+/// allocated it.
+[[gnu::always_inline]] inline void take_priority(omp_task &task, const kmp_task *whole) noexcept {
+  if (task.has_priority && task.priority != k_for_helpers)
+    task.priority = std::clamp(whole->data2.priority, 0, g_globals.max_task_priority);
+}
+
 /// Submits or runs a task without dependences.
 [[gnu::always_inline]] inline void submit_task(thread &self, kmp_task *whole) {
   omp_task &task = task_of(whole);
@@ -138,8 +145,7 @@ alloc_task(thread &self, std::int32_t flags, std::size_t bytes, std::size_t shar
     task.again = true;
     return;
   }
-  if (task.has_priority && task.priority != k_for_helpers)
-    task.priority = std::clamp(whole->data2.priority, 0, g_globals.max_task_priority);
+  take_priority(task, whole);
   if (task.priority == 0 && is_for_queue(self, task)) [[likely]]
     submit_plain(self, task);
   else
@@ -152,6 +158,7 @@ alloc_task(thread &self, std::int32_t flags, std::size_t bytes, std::size_t shar
   read(self, accesses, list, count);
   task_clauses clauses;
   accesses.enter_in(clauses);
+  take_priority(task_of(task), task);
   if (is_for_queue(self, task_of(task))) [[likely]]
     submit(self, task_of(task), clauses);
   else

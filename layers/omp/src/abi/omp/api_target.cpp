@@ -90,6 +90,8 @@ void run_with_copies(int device, void (*body)(void *), std::size_t count, void *
     if ((kinds[i] & 0xff) == k_firstprivate)
       room += sizes[i] + (std::size_t{1} << (kinds[i] >> 8));
   char *const copies = room ? static_cast<char *>(std::malloc(room)) : nullptr;
+  if (room && !copies)
+    fatal("no memory for %zu bytes of firstprivate variables of a target region", room);
   char *at = copies;
   for (std::size_t i = 0; i < count && copies; ++i) {
     if ((kinds[i] & 0xff) != k_firstprivate || !addresses[i])
