@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
    What one construct leaves behind does not reach the next one: copies of a cancelled reduction, a
    clause of a region that was not made, loops that a member has run ahead of. And the clauses of a
-   task with accesses are its own. GCC and Clang compile the program; it runs with
+   task with accesses are its own. A child of fork() has a lock of its parent without the threads that
+   wait for it. GCC and Clang compile the program; it runs with
    OMP_CANCELLATION=true, OMP_MAX_TASK_PRIORITY=5 and OMP_PROC_BIND=close. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+/* As <omp.h> has them, which Clang's package lacks: any lock fits. */
+typedef struct {
+  void *room[8];
+} omp_lock_t;
+extern void omp_init_lock(omp_lock_t *);
+extern void omp_set_lock(omp_lock_t *);
+extern void omp_unset_lock(omp_lock_t *);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_proc_bind(void);
@@ -144,6 +154,39 @@ static void ahead(int loops) {
   }
 }
 
+static omp_lock_t g_lock;
+static void *takes_lock(void *none) {
+  omp_set_lock(&g_lock);
+  omp_unset_lock(&g_lock);
+  return none;
+}
+static void forked(void) {
+  pthread_t waiters[3];
+  omp_init_lock(&g_lock);
+  omp_set_lock(&g_lock);
+  for (int i = 0; i < 3; ++i)
+    require(pthread_create(&waiters[i], NULL, takes_lock, NULL) == 0, "pthread_create");
+  usleep(20000); /* until they sleep, most probably */
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    long sum = 0;
+    omp_unset_lock(&g_lock);
+#pragma omp parallel num_threads(3)
+    for (int i = 0; i < 100; ++i) {
+      omp_set_lock(&g_lock);
+      ++sum;
+      omp_unset_lock(&g_lock);
+    }
+    _exit(sum == 300 ? 0 : 2);
+  }
+  int status = -1;
+  require(child > 0 && waitpid(child, &status, 0) == child && status == 0, "the child of a fork");
+  omp_unset_lock(&g_lock);
+  for (int i = 0; i < 3; ++i)
+    require(pthread_join(waiters[i], NULL) == 0, "pthread_join");
+}
+
 int main(void) {
   for (int round = 0; round < 20; ++round) {
     cancelled_region(2 + round % 7);
@@ -152,6 +195,7 @@ int main(void) {
   }
   priorities();
   ahead(4000);
+  forked();
   puts("carried: ok");
   return 0;
 }

@@ -51,11 +51,13 @@ class sleeper_list {
     const bool before = unless(bug::omp_event_looks_unlocked, true, [&] { return is_unchanged(); });
     std::lock_guard lock(m_lock);
     const bool waits = unless(bug::omp_event_looks_unlocked, is_unchanged(), before); // I1
-    if (waits) {
-      auto *at = &m_first; // first come, first served
-      while (*at)
-        at = &(*at)->next;
-      *at = &self;
+    if (waits) { // first come, first served
+      self.next = nullptr;
+      if (sleeper *const last = m_last)
+        last->next = &self;
+      else
+        m_first = &self;
+      m_last = &self;
     }
     return waits;
   }
@@ -64,11 +66,16 @@ class sleeper_list {
   [[nodiscard]] Who *take(const void *word) noexcept {
     std::lock_guard lock(m_lock);
     auto *at = &m_first;
-    while (*at && (*at)->word != word)
-      at = &(*at)->next;
+    sleeper *before = nullptr;
+    while (*at && (*at)->word != word) {
+      before = *at;
+      at = &before->next;
+    }
     Who *found = nullptr;
     if (sleeper *const s = *at) {
       *at = s->next;
+      if (m_last == s)
+        m_last = before;
       found = s->who;
       s->woken.store(true, std::memory_order_release); // O1, I2
     }
@@ -92,20 +99,23 @@ class sleeper_list {
     std::lock_guard lock(m_lock);
     typename P::template plain<sleeper *> first{};
     auto *at = &m_first, *last = &first;
+    sleeper *stays = nullptr;
     while (sleeper *const s = *at)
       if (s->word == word) {
         *last = s;
         last = &s->next;
         *at = s->next;
       } else {
+        stays = s;
         at = &s->next;
       }
+    m_last = stays;
     *last = nullptr;
     return first;
   }
 
   basic_spin_lock<P> m_lock;
-  typename P::template plain<sleeper *> m_first{};
+  typename P::template plain<sleeper *> m_first{}, m_last{};
 };
 
 } // namespace weft_omp

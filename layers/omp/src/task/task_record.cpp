@@ -6,7 +6,9 @@
 
 #include <weft_threads/block/sanitizer.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -32,6 +34,15 @@ void collect(record_pool &pool) noexcept {
 // threads lie in them by then.
 spin_lock g_spare_lock;
 omp_task *g_spare[record_pool::k_classes];
+
+} // namespace
+
+void forget_spare_records() noexcept {
+  ::new (static_cast<void *>(&g_spare_lock)) spin_lock;
+  std::fill(std::begin(g_spare), std::end(g_spare), nullptr);
+}
+
+namespace {
 
 constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
 

@@ -4,6 +4,8 @@
 #include "sync/sleeper_list.hpp"
 #include "team/team.hpp"
 
+#include <new>
+
 namespace weft_omp {
 namespace {
 
@@ -18,6 +20,11 @@ bucket &bucket_of(const void *word) noexcept {
 }
 
 } // namespace
+
+void forget_sleepers() noexcept {
+  for (bucket &all : g_buckets)
+    ::new (static_cast<void *>(&all)) bucket;
+}
 
 void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
   adaptive_spin looks(me, spins_for(*me.team));

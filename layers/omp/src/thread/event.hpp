@@ -17,6 +17,8 @@ struct thread;
 void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept;
 void wake_one(thread *me, const std::atomic<std::uint32_t> &word) noexcept;
 void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept;
+/// In the child of a fork(): forgets the threads of the parent that wait.
+void forget_sleepers() noexcept;
 
 /// The word of a lock: 0 free, 1 held, 2 held and perhaps waited for.
 //

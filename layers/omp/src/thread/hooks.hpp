@@ -11,6 +11,9 @@ struct thread;
 
 /// Leaves the records that an ending thread has kept to other threads.
 void empty_pool(thread &who) noexcept;
+/// In the child of a fork(): forgets the records that threads of the parent have left, among which one
+/// may have been changing their list.
+void forget_spare_records() noexcept;
 
 // Supplied by tool/, which serves tools that attach through OMPT (docs/design/ompt.md).
 

@@ -8,6 +8,7 @@
 #include "placement/affinity.hpp"
 #include "sync/free_list.hpp"
 #include "team/team.hpp"
+#include "thread/event.hpp"
 #include "thread/hooks.hpp"
 
 #include <weft/layer/task.hpp>
@@ -123,10 +124,11 @@ struct task_hosts {
   spin_lock lock;
   std::unordered_map<void *, thread *> by_stack;
 };
-task_hosts &all_task_hosts() {
+task_hosts *&pointer_to_task_hosts() {
   static auto *all = new task_hosts;
-  return *all;
+  return all;
 }
+task_hosts &all_task_hosts() { return *pointer_to_task_hosts(); }
 
 thread *host_on(const weft::layer::stack_range &stack) {
   task_hosts &all = all_task_hosts();
@@ -276,6 +278,9 @@ int spins_for(const omp_team &team) noexcept {
 namespace {
 
 void forget_after_fork() {
+  forget_sleepers();
+  forget_spare_records();
+  pointer_to_task_hosts() = new task_hosts; // a thread of the parent may have been changing the other
   forget_helpers();
   forget_proxies();
   g_of_program.forget();
