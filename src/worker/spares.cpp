@@ -14,6 +14,7 @@
 #include "topo/machine.hpp"
 #include "tune/mailbox.hpp"
 #include "tune/policies.hpp"
+#include "worker/needed.hpp"
 #include "worker/runtime.hpp"
 #include "worker/thread_name.hpp"
 
@@ -235,7 +236,10 @@ unsigned spare_pool::busy() const {
   return n;
 }
 
-bool spare_pool::examine() { return m_runtime.hangs.examine(); }
+bool spare_pool::examine() {
+  call_needed_back(m_runtime);
+  return m_runtime.cfg.watch_hang != hang_kind::off && m_runtime.hangs.examine();
+}
 
 bool spare_pool::leaves(spare &thread) noexcept {
   if (!thread.is->seat.leave())

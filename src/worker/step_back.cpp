@@ -3,6 +3,7 @@
 
 #include "os/thread_state.hpp"
 #include "topo/machine.hpp"
+#include "worker/needed.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -16,6 +17,40 @@ constinit external_list<layer::pool_thread>
 
 worker *started_worker(const runtime &rt, unsigned id) noexcept {
   return rt.slots[id].load(std::memory_order_acquire); // O1: pairs with make_worker
+}
+
+/// Says whether a worker must not be away: no other worker can do what it does, because it manages,
+/// or because only it and some others may run a task.
+bool is_needed(const runtime &rt, const worker &w) {
+  const auto &managing = rt.manage.chosen();
+  return rt.confined.is_in_any(w.id) ||
+         std::find(managing.begin(), managing.end(), w.id) != managing.end();
+}
+
+/// Calls f(worker) for the workers that have stepped back, or are about to, and are needed or not,
+/// until it returns true. Returns whether it has.
+template <class F>
+bool any_away(const runtime &rt, bool needed, F f) {
+  for (unsigned id = 1; id < rt.room.all_workers(); ++id)
+    if (worker *w = started_worker(rt, id)) {
+      const auto state = w->seat.is();
+      if ((state == spare_seat<>::leaving || state == spare_seat<>::parked) &&
+          is_needed(rt, *w) == needed && f(*w))
+        return true;
+    }
+  return false;
+}
+
+bool needed_is_away(const runtime &rt) {
+  return any_away(rt, true, [](worker &) { return true; });
+}
+
+/// Returns false if the worker is about to park.
+bool recall(worker &w) {
+  if (w.seat.is() != spare_seat<>::leaving || !w.own_frame.take())
+    return w.seat.wake();
+  w.seat.recall(); // the worker has not left yet, and goes on
+  return true;
 }
 
 } // namespace
@@ -52,13 +87,7 @@ void worker_room::take(const settings &chosen) noexcept {
   m_most.store(static_cast<unsigned>(chosen.sched_workers), std::memory_order_relaxed);
 }
 
-/// A worker stays if no other worker can do what it does: it manages, or only it and some others
-/// may run a task.
-bool worker_room::may_step_back(const worker &w) const {
-  const auto &managing = m_runtime.manage.chosen();
-  return !m_runtime.confined.is_in_any(w.id) &&
-         std::find(managing.begin(), managing.end(), w.id) == managing.end();
-}
+bool worker_room::may_step_back(const worker &w) const { return !is_needed(m_runtime, w); }
 
 bool worker_room::step_back() {
   for (unsigned id = all_workers(); id-- > 1;) {
@@ -72,20 +101,19 @@ bool worker_room::step_back() {
   return false;
 }
 
+/// Calls back a worker that is needed, or else any.
 bool worker_room::call_back() {
-  for (unsigned id = 1; id < all_workers(); ++id) {
-    worker *w = started_worker(m_runtime, id);
-    if (!w)
-      continue;
-    const auto state = w->seat.is();
-    if (state == spare_seat<>::leaving && w->own_frame.take())
-      w->seat.recall(); // the worker has not left yet, and goes on
-    else if (state != spare_seat<>::parked || !w->seat.wake())
-      continue;
+  const bool called = any_away(m_runtime, true, recall) ||
+                      (!needed_is_away(m_runtime) && any_away(m_runtime, false, recall));
+  if (called)
     m_away.fetch_sub(1, std::memory_order_relaxed);
-    return true;
-  }
-  return false;
+  return called;
+}
+
+void call_needed_back(runtime &rt) {
+  while (needed_is_away(rt))
+    if (!rt.room.call_back())
+      return rt.watch.examine_soon();
 }
 
 bool worker_room::park(worker &w) noexcept {

@@ -31,6 +31,7 @@ worker_set set_of(std::vector<unsigned> &ids) {
     throw_error(errc::out_of_resources,
                 "more than %u sets of workers are made; equal ones count once: keep to a few",
                 confined_work::k_most_sets);
+  the_runtime().watch.examine_soon(); // one of its workers may have stepped back
   return worker_set({number, functions_generation()});
 }
 

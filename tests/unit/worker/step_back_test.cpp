@@ -178,6 +178,78 @@ TEST(step_back, a_worker_of_a_set_stays) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// Runs a function on worker 1, by a set that nothing has named before. Returns whether it ran
+/// there.
+bool runs_on_worker_1() {
+  weft::function_options options;
+  options.on = weft::worker_set::of_workers({1});
+  std::atomic<int> worker{-1};
+  weft::spawn_function(
+      [](void *p) { *static_cast<std::atomic<int> *>(p) = weft::worker_id(); }, &worker, nullptr,
+      nullptr, options);
+  return soon([&] { return worker == 1; });
+}
+
+TEST(step_back, a_worker_that_comes_into_a_set_comes_back) {
+  auto end = test::in_process(k_two, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    stand_in_pool pool(static_cast<int>(std::thread::hardware_concurrency()));
+    EXPECT_TRUE(soon([] {
+      return away() == 1 && the_runtime().slots[1].load()->seat.is() == spare_seat<>::parked;
+    }));
+    EXPECT_TRUE(runs_on_worker_1());
+    EXPECT_TRUE(soon([] { return away() == 0; }));
+    for (int i = 0; i < 20; ++i) { // it stays, although the pool computes
+      const auto looks = the_runtime().watch.looks();
+      EXPECT_TRUE(soon([&] { return the_runtime().watch.looks() > looks; }));
+      EXPECT_EQ(away(), 0u);
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+bool is_parked(int id) {
+  const worker *const w = the_runtime().slots[static_cast<std::size_t>(id)].load();
+  return w && w->seat.is() == spare_seat<>::parked;
+}
+
+TEST(step_back, another_worker_steps_back_for_one_that_comes_into_a_set) {
+  const test::environment settings{{"WEFT_WORKERS", "3"},
+                                   {"WEFT_SCHED_WORKERS", "2"},
+                                   {"WEFT_WATCH_HANG", "off"},
+                                   {"WEFT_WATCH_MAX_SPARES", "1"}};
+  auto end = test::in_process(settings, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    EXPECT_TRUE(soon([&] { return is_parked(1) || is_parked(2); }));
+    const int one = is_parked(1) ? 1 : 2, other = 3 - one;
+    EXPECT_EQ(weft::worker_set::of_workers({one}).size(), 1);
+    EXPECT_TRUE(soon([&] { return is_parked(other) && !is_parked(one); }));
+    EXPECT_EQ(away(), 1u);
+    EXPECT_EQ(the_runtime().hangs.examinations(), 0u) << "watch.hang is off";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// The watcher rests: no pool thread computes, and the workers are as many as there are to be.
+TEST(step_back, a_worker_beyond_the_setting_that_comes_into_a_set_comes_back) {
+  test::environment settings = k_two;
+  settings.emplace_back("WEFT_SCHED_WORKERS", "1");
+  auto end = test::in_process(settings, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    EXPECT_TRUE(soon([] { return away() == 1; }));
+    EXPECT_TRUE(soon([] { // no look for a while
+      const auto looks = the_runtime().watch.looks();
+      usleep(50'000);
+      return the_runtime().watch.looks() == looks;
+    }));
+    EXPECT_TRUE(runs_on_worker_1());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(step_back, a_child_of_fork_has_no_pool_threads) {
   test::environment settings = k_two;
   settings.emplace_back("TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0");
