@@ -2,6 +2,7 @@
 // The policies of the parallel algorithms.
 #pragma once
 
+#include <weft/detail/call_on.hpp>
 #include <weft/detail/skeletons.hpp>
 #include <weft/function.hpp>
 #include <weft/worker_set.hpp>
@@ -167,10 +168,6 @@ decltype(auto) place(const P &policy, F &&f) {
   if (!policy.has_set()) [[likely]]
     return f();
   std::exception_ptr error;
-  function_stream stream("algorithm");
-  function_options options;
-  options.in = &stream;
-  options.on = policy.set();
   const auto run = [&](auto &&keep) {
     auto body = [&] {
       try {
@@ -179,9 +176,7 @@ decltype(auto) place(const P &policy, F &&f) {
         error = std::current_exception();
       }
     };
-    spawn_function([](void *b) { (*static_cast<decltype(body) *>(b))(); }, &body, nullptr, nullptr,
-                   options);
-    stream.wait();
+    call_on(policy.set(), [](void *b) { (*static_cast<decltype(body) *>(b))(); }, &body);
     if (error)
       std::rethrow_exception(std::move(error));
   };

@@ -11,6 +11,8 @@
 #include "worker/hooks.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/call_on.hpp>
+#include <weft/detail/sender.hpp>
 #include <weft/layer/function.hpp>
 
 #include <algorithm>
@@ -178,6 +180,27 @@ void for_each_behind(task &t, void (*f)(task &, const char *, void *), void *con
     f(*static_cast<task *>(r), c.in->label, context);
 }
 
+namespace {
+
+/// Gives `t`, which the caller has just made, a completion function, or frees it and throws.
+task &complete_by(worker &w, task &t, const closure &after, const char *label,
+                  std::int32_t priority, unsigned set) {
+  task *completion = nullptr;
+  try {
+    completion = &make(w, after, label, priority, set);
+  } catch (...) {
+    w.memory->deallocate(&t);
+    throw;
+  }
+  content_of(t).completion = completion;
+  functions_root().children.add_by_non_owner();
+  count(w.counts->without_accesses);
+  trace_function(w, *completion);
+  return *completion;
+}
+
+} // namespace
+
 void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg,
                          void (*on_completion)(void *), void *completion_arg,
                          const function_options &options) {
@@ -188,17 +211,10 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
   const unsigned set = number_of(options.on);
   task &t = make(w, {f, arg, invoke, nullptr, in}, options.label, options.priority, set);
   if (on_completion)
-    try {
-      const auto after = reinterpret_cast<any_function>(on_completion);
-      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in},
-                                       options.label, options.priority, set);
-      functions_root().children.add_by_non_owner();
-      count(w.counts->without_accesses);
-      trace_function(w, *content_of(t).completion);
-    } catch (...) {
-      w.memory->deallocate(&t);
-      throw;
-    }
+    complete_by(w, t,
+                {reinterpret_cast<any_function>(on_completion), completion_arg, &call_directly,
+                 nullptr, in},
+                options.label, options.priority, set);
   submit(w, t, in);
   if (the_runtime().producers.over()) [[unlikely]]
     the_runtime().producers.hold_back(w);
@@ -211,6 +227,26 @@ void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *),
   spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion,
                       completion_arg, options);
 }
+
+namespace detail {
+
+void call_on(const worker_set &on, void (*f)(void *), void *arg) {
+  require_wait(); // no way back once the task is submitted: it refers to the caller's frame
+  constexpr const char *label = "algorithm";
+  worker &w = this_worker();
+  task &t = make(w, {reinterpret_cast<any_function>(f), arg, &call_directly, nullptr, nullptr},
+                 label, 0, number_of(on));
+  task &end = complete_by(w, t, {nullptr, nullptr, nullptr, nullptr, nullptr}, label, 0, 0);
+  end.set(k_tracked); // its end signals the waiter
+  end.references.store(2, std::memory_order_relaxed); // no other thread knows the task yet
+  submit(w, t, nullptr);
+  if (the_runtime().producers.over()) [[unlikely]]
+    the_runtime().producers.hold_back(w);
+  wait_until_done(end, exhausted::goes_on);
+  drop_references(end, 1);
+}
+
+} // namespace detail
 
 namespace layer {
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the standard bounds (applications of a predicate, comparisons) and what it asks of elements; memory that an
+// algorithm takes for itself; operations that wait.
+#include "arch/sanitizer.hpp"
+#include "support/gate.hpp"
+
+#include <weft/algorithm.hpp>
+#include <weft/error.hpp>
+#include <weft/sync.hpp>
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+// A sanitizer has its own.
+#if !defined(WEFT_ASAN) && !defined(WEFT_TSAN)
+namespace {
+std::atomic<bool> g_counts{false};
+std::atomic<std::size_t> g_bytes{0};
+std::atomic<std::size_t> g_refused{0}; // one allocation of so many bytes fails
+} // namespace
+
+// Not inlined: GCC would match malloc() with delete.
+[[gnu::noinline]] void *operator new(std::size_t bytes) {
+  if (g_counts.load(std::memory_order_relaxed))
+    g_bytes += bytes;
+  std::size_t refused = bytes;
+  if (bytes != 0 && g_refused.compare_exchange_strong(refused, 0))
+    throw std::bad_alloc();
+  if (void *p = std::malloc(bytes))
+    return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void *p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void *p, std::size_t) noexcept { std::free(p); }
+
+#define WEFT_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace {
+
+namespace ex = weft::execution;
+
+// ---- workers of a policy
+
+TEST(on_a_set, an_algorithm_that_may_not_wait_calls_nothing) {
+  struct outcome {
+    weft::errc code{};
+    std::atomic<int> calls{0};
+  } seen;
+  weft::spawn([] {},
+              weft::onready(
+                  [](void *p) {
+                    auto &o = *static_cast<outcome *>(p);
+                    std::vector<int> v(100);
+                    try {
+                      weft::for_each(ex::par.on(weft::worker_set()), v,
+                                     [&o](int &) { ++o.calls; });
+                    } catch (const weft::error &e) {
+                      o.code = e.code();
+                    }
+                  },
+                  &seen));
+  weft::taskwait();
+  test::dawdle(); // what was spawned would begin
+  EXPECT_EQ(seen.code, weft::errc::no_block);
+  EXPECT_EQ(seen.calls, 0);
+}
+
+TEST(on_a_set, an_algorithm_waits_for_what_its_function_spawns) {
+  std::atomic<int> ended{0};
+  const std::vector<int> v(10);
+  weft::for_each(ex::par.on(weft::worker_set()), v, [&](int) {
+    weft::spawn([&] {
+      weft::taskyield();
+      ++ended;
+    });
+  });
+  EXPECT_EQ(ended, 10);
+}
+
+} // namespace
