@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,24 +33,60 @@ struct loop_reduction_clause {
   Op op;
 };
 
+/// Joins the values of participants: holds one that no other has been combined with yet. An operation
+/// may wait, so it is called without the lock, for two values that the caller has taken.
+template <class T>
+class reduction_place {
+ public:
+  template <class Op>
+  void join(T &&value, const Op &op) {
+    T mine(std::move(value));
+    while (std::optional<T> other = exchange_for(mine)) {
+      T next(op(std::move(*other), std::move(mine)));
+      mine = std::move(next);
+    }
+  }
+  [[nodiscard]] std::optional<T> &joined() noexcept { return m_value; } ///< when all have come
+
+ private:
+  /// Takes the value that is held, or leaves `mine`.
+  std::optional<T> exchange_for(T &mine) {
+    const std::lock_guard guard(m_lock);
+    if (!m_value) {
+      m_value.emplace(std::move(mine));
+      return std::nullopt;
+    }
+    std::optional<T> held(std::move(m_value));
+    m_value.reset();
+    return held;
+  }
+
+  std::mutex m_lock; // for the moves of two values
+  std::optional<T> m_value;
+};
+
+struct nothing_shared {};
+
 template <class Clause>
 struct clause_state;
 template <class T>
 struct clause_state<induction_clause<T>> {
+  using shared = nothing_shared;
   const induction_clause<T> &c;
   T value;
   explicit clause_state(const induction_clause<T> &clause) : c(clause), value(clause.begin) {}
   void begin(std::uint64_t i) { value = static_cast<T>(c.begin + static_cast<T>(i) * c.stride); }
   T get() const { return value; }
   void step() { value = static_cast<T>(value + c.stride); }
-  void end(std::mutex &) {}
-  static void finish(const induction_clause<T> &clause, std::uint64_t n) {
+  static void end(shared &) {}
+  static void finish(const induction_clause<T> &clause, shared &, std::uint64_t n) {
     if (clause.result)
       *clause.result = static_cast<T>(clause.begin + static_cast<T>(n) * clause.stride);
   }
 };
 template <class T, class Op>
 struct clause_state<loop_reduction_clause<T, Op>> {
+  using shared = reduction_place<T>;
   const loop_reduction_clause<T, Op> &c;
   T value;
   explicit clause_state(const loop_reduction_clause<T, Op> &clause)
@@ -57,11 +94,11 @@ struct clause_state<loop_reduction_clause<T, Op>> {
   void begin(std::uint64_t) {}
   T &get() { return value; }
   void step() {}
-  void end(std::mutex &lock) {
-    const std::lock_guard guard(lock);
-    *c.into = c.op(std::move(*c.into), std::move(value));
+  void end(shared &all) { all.join(std::move(value), c.op); }
+  static void finish(const loop_reduction_clause<T, Op> &clause, shared &all, std::uint64_t) {
+    if (all.joined())
+      *clause.into = clause.op(std::move(*clause.into), std::move(*all.joined()));
   }
-  static void finish(const loop_reduction_clause<T, Op> &, std::uint64_t) {}
 };
 
 template <class F, class... Clauses>
@@ -102,11 +139,11 @@ template <class P, class I, std::size_t... Is, class Tuple>
 void for_loop(const P &policy, I first, std::uint64_t n, std::int64_t stride,
               std::index_sequence<Is...>, Tuple &all) {
   auto &f = std::get<sizeof...(Is)>(all);
-  std::mutex lock;
+  using states_of =
+      std::tuple<clause_state<std::remove_cvref_t<std::tuple_element_t<Is, Tuple>>>...>;
+  [[maybe_unused]] std::tuple<typename std::tuple_element_t<Is, states_of>::shared...> shared;
   const auto over = [&](auto &blocks) {
-    [[maybe_unused]] std::tuple<
-        clause_state<std::remove_cvref_t<std::tuple_element_t<Is, Tuple>>>...>
-    states(std::get<Is>(all)...);
+    [[maybe_unused]] states_of states(std::get<Is>(all)...);
     bool any = false;
     for (std::uint64_t begin = 0, count = 0; blocks.next(begin, count); any = true) {
       (std::get<Is>(states).begin(begin), ...);
@@ -116,7 +153,7 @@ void for_loop(const P &policy, I first, std::uint64_t n, std::int64_t stride,
       }
     }
     if (any)
-      (std::get<Is>(states).end(lock), ...);
+      (std::get<Is>(states).end(std::get<Is>(shared)), ...);
   };
   if constexpr (P::is_parallel) {
     run_blocks<for_loop_tag<Tuple>>(policy.control(), n, over);
@@ -124,8 +161,7 @@ void for_loop(const P &policy, I first, std::uint64_t n, std::int64_t stride,
     one_block everything(n);
     over(everything);
   }
-  (clause_state<std::remove_cvref_t<std::tuple_element_t<Is, Tuple>>>::finish(std::get<Is>(all), n),
-   ...);
+  (std::tuple_element_t<Is, states_of>::finish(std::get<Is>(all), std::get<Is>(shared), n), ...);
 }
 
 } // namespace detail
@@ -140,7 +176,8 @@ template <class T>
     return {value, stride, nullptr};
 }
 /// Gives f a reference to a copy that begins with `identity`. At the end of the loop op combines
-/// the copies with `into`, in no order.
+/// the copies, in no order, and the result with `into`, which an exception leaves as it was. `op` may
+/// wait, and runs at several places at once.
 template <class T, class Op>
 [[nodiscard]] detail::loop_reduction_clause<T, Op> loop_reduction(T &into, T identity, Op op) {
   return {&into, std::move(identity), std::move(op)};

@@ -50,6 +50,65 @@ namespace {
 
 namespace ex = weft::execution;
 
+// ---- operations that wait
+
+/// Tells when two values have been moved.
+struct watched {
+  static inline std::atomic<int> s_moved{0};
+  static inline weft::event s_both;
+  int part = 0; // a bit; 0: says nothing
+  watched() = default;
+  watched(const watched &) = default;
+  watched &operator=(const watched &) = default;
+  watched(watched &&other) noexcept : part(other.part) { tell(); }
+  watched &operator=(watched &&other) noexcept {
+    part = other.part;
+    tell();
+    return *this;
+  }
+  void tell() const noexcept {
+    if (part != 0 && (s_moved.fetch_or(part) | part) == 3)
+      s_both.set();
+  }
+};
+
+TEST(for_loop, an_operation_of_a_reduction_may_wait_for_other_participants) {
+  watched sum;
+  std::atomic<int> begun{0}, operations{0};
+  weft::event all_begun;
+  weft::for_loop(ex::par.with(ex::grain(1)), 0, 2,
+                 weft::loop_reduction(sum, watched(),
+                                      [&](watched &&a, watched &&b) {
+                                        ++operations;
+                                        watched::s_both.wait(); // both have left their loops
+                                        watched c;
+                                        c.part = a.part | b.part;
+                                        return c;
+                                      }),
+                 [&](int i, watched &mine) {
+                   if (++begun == 2)
+                     all_begun.set();
+                   all_begun.wait(); // so each has a participant of its own
+                   mine.part = 1 << i;
+                 });
+  EXPECT_EQ(sum.part, 3);
+  EXPECT_EQ(operations, 2);
+}
+
+TEST(for_loop, a_reduction_that_throws_leaves_its_variable) {
+  for (const auto &p : {ex::par.with(ex::grain(10)), ex::par}) {
+    int sum = 7;
+    EXPECT_THROW(weft::for_loop(p, 0, 100, weft::reduction_plus(sum),
+                                [](int i, int &mine) {
+                                  mine += i;
+                                  if (i == 55)
+                                    throw std::domain_error("meant");
+                                }),
+                 std::domain_error);
+    EXPECT_EQ(sum, 7);
+  }
+}
+
 // ---- workers of a policy
 
 TEST(on_a_set, an_algorithm_that_may_not_wait_calls_nothing) {
