@@ -50,6 +50,90 @@ namespace {
 
 namespace ex = weft::execution;
 
+// ---- search_n
+
+/// Says where the first run of so many ones begins; the size if there is none.
+std::uint64_t first_run(const std::vector<int> &v, std::uint64_t length) {
+  return static_cast<std::uint64_t>(std::search_n(v.begin(), v.end(), length, 1) - v.begin());
+}
+
+TEST(search_n, looks_at_each_element_of_a_block_at_most_once) {
+  constexpr unsigned n = 9;
+  for (unsigned bits = 0; bits != 1u << n; ++bits) {
+    std::vector<int> v;
+    for (unsigned i = 0; i != n; ++i)
+      v.push_back(bits >> i & 1);
+    for (std::uint64_t length = 1; length <= n; ++length)
+      for (std::uint64_t cut = 0; cut <= n; ++cut) {
+        std::vector<int> looks(n);
+        auto matches = [&](std::uint64_t i) {
+          ++looks[i];
+          return v[i] != 0;
+        };
+        const auto a = weft::detail::look_for_run(0, cut, length, matches),
+                   b = weft::detail::look_for_run(cut, n, length, matches);
+        const std::uint64_t found = weft::detail::join_runs(a, b, length).found;
+        ASSERT_EQ(found == weft::detail::match_runs::k_none ? n : found, first_run(v, length))
+            << "bits " << bits << " length " << length << " cut " << cut;
+        ASSERT_LE(*std::max_element(looks.begin(), looks.end()), 1);
+      }
+  }
+}
+
+TEST(search_n, joins_runs_over_several_blocks) {
+  constexpr unsigned n = 7;
+  for (unsigned bits = 0; bits != 1u << n; ++bits) {
+    std::vector<int> v;
+    for (unsigned i = 0; i != n; ++i)
+      v.push_back(bits >> i & 1);
+    for (std::uint64_t length = 1; length <= n; ++length) {
+      auto matches = [&](std::uint64_t i) { return v[i] != 0; };
+      const auto of = [&](std::uint64_t i) {
+        return weft::detail::look_for_run(i, i + 1, length, matches);
+      };
+      auto from_left = of(0), from_right = of(n - 1);
+      for (unsigned i = 1; i != n; ++i) {
+        from_left = join_runs(from_left, of(i), length);
+        from_right = join_runs(of(n - 1 - i), from_right, length);
+      }
+      const std::uint64_t expected = first_run(v, length),
+                          none = weft::detail::match_runs::k_none;
+      ASSERT_EQ(from_left.found, expected == n ? none : expected) << bits << ' ' << length;
+      ASSERT_EQ(from_right.found, expected == n ? none : expected) << bits << ' ' << length;
+    }
+  }
+}
+
+TEST(search_n, applies_its_predicate_at_most_once_to_each_element) {
+  std::vector<int> v(20'000, 1);
+  for (std::size_t i = 99; i < v.size(); i += 100)
+    v[i] = 0; // no run of 100 before the end
+  v.insert(v.end(), 100, 1);
+  for (const auto &p : {ex::par, ex::par.with(ex::grain(1)), ex::par.with(ex::grain(1000)),
+                        ex::par.with(ex::static_chunk)}) {
+    std::vector<std::atomic<int>> looks(v.size());
+    const auto found = weft::search_n(p, v, 100, 1, [&](const int &a, int b) {
+      ++looks[static_cast<std::size_t>(&a - v.data())];
+      return a == b;
+    });
+    EXPECT_EQ(found - v.begin(), 20'000);
+    EXPECT_TRUE(std::all_of(looks.begin(), looks.end(), [](int n) { return n <= 1; }));
+  }
+}
+
+TEST(search_n, leaves_out_what_is_behind_a_run) {
+  std::vector<int> v(1000, 0);
+  std::fill_n(v.begin() + 10, 5, 1);
+  int calls = 0;
+  const auto alone = ex::par.on(weft::worker_set::of_workers({0})).with(ex::grain(10));
+  const auto found = weft::search_n(alone, v, 5, 1, [&](int a, int b) {
+    ++calls;
+    return a == b;
+  });
+  EXPECT_EQ(found - v.begin(), 10);
+  EXPECT_LE(calls, 20);
+}
+
 // ---- operations that wait
 
 /// Tells when two values have been moved.
