@@ -7,6 +7,7 @@
 #include <weft/detail/skeletons.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -108,8 +109,11 @@ void nth_element(const P &policy, It first, It nth, It last, Compare comp = {}) 
       struct tag {};
       constexpr bool safe = detail::moves_safely<detail::value_of<It>> &&
                             std::is_copy_constructible_v<detail::value_of<It>>;
-      if constexpr (safe)
-        while (nth != last && first != last &&
+      if constexpr (safe) {
+        // Pivots that part badly again and again leave the rest to std::nth_element, which is bounded.
+        auto rounds_left =
+            2 * static_cast<unsigned>(std::bit_width(detail::count_between(first, last)));
+        while (nth != last && first != last && rounds_left-- != 0 &&
                detail::count_between(first, last) > 16 * detail::k_least_piece &&
                !detail::stays_in_order<tag>(policy, detail::count_between(first, last))) {
           const std::uint64_t n = detail::count_between(first, last);
@@ -130,6 +134,7 @@ void nth_element(const P &policy, It first, It nth, It last, Compare comp = {}) 
             return;
           first = greater;
         }
+      }
       const std::uint64_t n = detail::count_between(first, last);
       detail::remembered<tag>(policy, n,
                               [&] { std::nth_element(first, nth, last, std::ref(comp)); });

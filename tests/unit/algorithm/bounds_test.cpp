@@ -134,6 +134,48 @@ TEST(search_n, leaves_out_what_is_behind_a_run) {
   EXPECT_LE(calls, 20);
 }
 
+// ---- nth_element
+
+/// Answers so that each pivot is bad (M. D. McIlroy: A Killer Adversary for Quicksort, 1999). Values are numbers; what they
+/// are worth is decided when it has to be.
+class adversary {
+ public:
+  explicit adversary(int n) : m_worth(static_cast<std::size_t>(n), n), m_undecided(n) {}
+  bool operator()(int a, int b) {
+    const std::lock_guard guard(m_lock);
+    if (++m_calls > 300 * m_undecided)
+      throw std::length_error("too many comparisons");
+    int &x = worth(a), &y = worth(b);
+    if (x == m_undecided && y == m_undecided)
+      (a == m_candidate ? x : y) = m_next++;
+    if (x == m_undecided)
+      m_candidate = a;
+    else if (y == m_undecided)
+      m_candidate = b;
+    return x < y;
+  }
+  int &worth(int i) { return m_worth[static_cast<std::size_t>(i)]; }
+
+ private:
+  std::mutex m_lock;
+  std::vector<int> m_worth;
+  int m_undecided, m_candidate = 0, m_next = 0;
+  std::int64_t m_calls = 0;
+};
+
+TEST(nth_element, takes_few_rounds_whatever_the_pivots_are) {
+  constexpr int n = 40'000;
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), 0);
+  adversary against(n);
+  const auto nth = v.end() - 2;
+  ASSERT_NO_THROW(weft::nth_element(ex::par.with(ex::grain(1000)), v.begin(), nth, v.end(),
+                                    std::ref(against)));
+  for (auto i = v.begin(); i != nth; ++i)
+    ASSERT_LE(against.worth(*i), against.worth(*nth));
+  EXPECT_GE(against.worth(*(nth + 1)), against.worth(*nth));
+}
+
 // ---- operations that wait
 
 /// Tells when two values have been moved.
