@@ -6,6 +6,7 @@
 #include <weft/detail/skeletons.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -20,19 +21,21 @@ namespace detail {
 template <class P, class It, class F>
 void construct_blocks(const P &policy, It to, std::uint64_t n, F construct) {
   std::mutex lock;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> done;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> blocks; // that have begun; 0 until the end
   try {
     for_blocks<F>(policy.control(), n, [&](std::uint64_t first, std::uint64_t count) {
+      std::size_t mine = 0;
       {
         const std::lock_guard guard(lock);
-        done.reserve(done.size() + 1);
+        mine = blocks.size();
+        blocks.emplace_back(first, 0);
       }
       construct(first, count);
       const std::lock_guard guard(lock);
-      done.emplace_back(first, count);
+      blocks[mine].second = count;
     });
   } catch (...) {
-    for (const auto &[first, count] : done)
+    for (const auto &[first, count] : blocks)
       std::destroy(at(to, first), at(to, first + count));
     throw;
   }

@@ -176,6 +176,61 @@ TEST(nth_element, takes_few_rounds_whatever_the_pivots_are) {
   EXPECT_GE(against.worth(*(nth + 1)), against.worth(*nth));
 }
 
+// ---- memory
+
+/// Lets two constructions meet, so that each is in a block of its own.
+struct meeting {
+  static inline std::atomic<int> s_begun{0}, s_alive{0};
+  static inline weft::event s_both;
+  meeting() { ++s_alive; }
+  meeting(const meeting &) {
+    if (++s_begun == 2) {
+#ifdef WEFT_COUNTS_ALLOCATIONS
+      g_refused = 2 * sizeof(std::pair<std::uint64_t, std::uint64_t>); // what notes two blocks
+#endif
+      s_both.set();
+    }
+    s_both.wait();
+    ++s_alive;
+  }
+  ~meeting() { --s_alive; }
+};
+
+TEST(uninitialized, needs_no_memory_once_an_element_is_constructed) {
+#ifndef WEFT_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "a sanitizer has its own operator new";
+#else
+  std::allocator<meeting> memory;
+  meeting *const raw = memory.allocate(2);
+  {
+    const meeting value;
+    EXPECT_NO_THROW(
+        weft::uninitialized_fill(ex::par.with(ex::grain(1)), raw, raw + 2, value));
+    g_refused = 0;
+    EXPECT_EQ(meeting::s_alive, 3);
+    std::destroy_n(raw, 2);
+  }
+  memory.deallocate(raw, 2);
+#endif
+}
+
+TEST(uninitialized, notes_its_blocks_in_linear_memory) {
+#ifndef WEFT_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "a sanitizer has its own operator new";
+#else
+  constexpr int n = 4000;
+  std::allocator<int> memory;
+  int *const raw = memory.allocate(n);
+  g_bytes = 0;
+  g_counts = true;
+  weft::uninitialized_fill(ex::par.with(ex::grain(1)), raw, raw + n, 5);
+  g_counts = false;
+  EXPECT_LT(g_bytes, 500u * n);
+  EXPECT_EQ(std::accumulate(raw, raw + n, 0), 5 * n);
+  memory.deallocate(raw, n);
+#endif
+}
+
 // ---- operations that wait
 
 /// Tells when two values have been moved.
