@@ -14,7 +14,8 @@
 namespace weft::inline v0::detail {
 
 template <class T>
-inline constexpr bool is_small = std::is_trivially_copyable_v<T> && sizeof(T) <= 16;
+inline constexpr bool is_small = std::is_trivially_copyable_v<T> && sizeof(T) <= 16 &&
+                                 std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>;
 
 /// Quicksort of trivially copyable values of at most 16 bytes.
 ///
@@ -189,8 +190,7 @@ template <class It>
 template <class It, class Compare>
 void sort_run(It first, It last, Compare &comp) {
   using value = std::iter_value_t<It>;
-  if constexpr (std::contiguous_iterator<It> && is_small<value> &&
-                std::is_copy_constructible_v<value> && std::is_copy_assignable_v<value>) {
+  if constexpr (std::contiguous_iterator<It> && is_small<value>) {
     quicksort<value, Compare> sort(comp);
     sort(pointer_of(first), static_cast<std::size_t>(last - first));
   } else {

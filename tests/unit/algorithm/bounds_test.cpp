@@ -176,6 +176,61 @@ TEST(nth_element, takes_few_rounds_whatever_the_pivots_are) {
   EXPECT_GE(against.worth(*(nth + 1)), against.worth(*nth));
 }
 
+// ---- elements
+
+/// Is small and trivially copyable, and has no copies.
+struct sole {
+  int value;
+  explicit sole(int v) : value(v) {}
+  sole(sole &&) = default;
+  sole &operator=(sole &&) = default;
+  friend bool operator<(const sole &a, const sole &b) { return a.value < b.value; }
+};
+static_assert(std::is_trivially_copyable_v<sole> && !std::is_copy_constructible_v<sole>);
+
+std::vector<sole> in_no_order(int n) {
+  std::vector<sole> v;
+  for (int i = 0; i != n; ++i)
+    v.emplace_back(static_cast<int>(i * 7919L % n));
+  return v;
+}
+
+TEST(sort, moves_small_elements_that_have_no_copies) {
+  constexpr int n = 20'000;
+  const auto p = ex::par.with(ex::grain(100));
+  const auto is_sorted = [](const std::vector<sole> &v) {
+    return std::is_sorted(v.begin(), v.end());
+  };
+  std::vector<sole> v = in_no_order(n);
+  weft::sort(p, v);
+  EXPECT_TRUE(is_sorted(v));
+  v = in_no_order(n);
+  weft::stable_sort(p, v);
+  EXPECT_TRUE(is_sorted(v));
+  v = in_no_order(n);
+  weft::partial_sort(p, v.begin(), v.begin() + 50, v.end());
+  EXPECT_TRUE(std::is_sorted(v.begin(), v.begin() + 50));
+  EXPECT_EQ(v[49].value, 49);
+  v = in_no_order(n);
+  std::sort(v.begin(), v.begin() + n / 3);
+  std::sort(v.begin() + n / 3, v.end());
+  weft::inplace_merge(p, v.begin(), v.begin() + n / 3, v.end());
+  EXPECT_TRUE(is_sorted(v));
+}
+
+TEST(merge, moves_from_iterators_that_move) {
+  constexpr int n = 5000;
+  std::vector<sole> a = in_no_order(n), b = in_no_order(n), out = in_no_order(2 * n);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  const auto moved = [](auto it) { return std::make_move_iterator(it); };
+  weft::merge(ex::par.with(ex::grain(100)), moved(a.begin()), moved(a.end()), moved(b.begin()),
+              moved(b.end()), out.begin());
+  EXPECT_TRUE(std::is_sorted(out.begin(), out.end()));
+  EXPECT_EQ(out[1].value, 0);
+  EXPECT_EQ(out.back().value, n - 1);
+}
+
 // ---- memory
 
 /// Lets two constructions meet, so that each is in a block of its own.
