@@ -80,7 +80,7 @@ int check_instructions() {
       {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 630},
       {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 630},
       {"async, get in place", "async-get", 100'000, 200'000, 100'000, 418},
-      {"promise, set and get", "set-get", 100'000, 200'000, 100'000, 188},
+      {"promise, set and get", "set-get", 100'000, 200'000, 100'000, 169},
       {"then, a chain", "then-chain", 100'000, 200'000, 100'000, 588},
       {"when_all, an input", "when-all", 100'000, 200'000, 100'000, 46},
       {"taskiter, a chain", "iterate-chain", 100'000, 200'000, 100'000, 140},

@@ -280,6 +280,32 @@ const passes<waiters_come_and_go<0, 1>> w2{"waiters_one_leaves"};
 const passes<waiters_come_and_go<1, 1>> w3{"waiters_one_of_two_leaves"};
 const passes<waiters_come_and_go<0, 2>> w4{"waiters_two_leave"};
 
+/// Has a signaller that touches nothing after the end if it finds no waiter, one that waits, and one that looks.
+struct waiters_or_none {
+  static constexpr int threads = 3;
+  waiters::word list{nullptr};
+  model_var<int> result{0};
+  void run(int t) {
+    if (t == 0) {
+      result.set(1);
+      if (!waiters::raise_alone(list, token()))
+        fire_all(list);
+      return;
+    }
+    if (t == 2) {
+      if (waiters::is_token(list.load(acquire)))
+        expect(result.get() == 1, "who sees the end sees the result");
+      return;
+    }
+    model_node mine;
+    mine.written.set(1);
+    if (waiters::attach(list, mine) && !waiters::detach(list, mine))
+      wait_until_fired(mine);
+  }
+  void check() { expect(waiters::is_token(list.load(relaxed)), "the word is raised"); }
+};
+const passes<waiters_or_none> w6{"waiters_or_none"};
+
 /// Lets two waiters go that were attached before, while a third one waits for the end.
 struct waiters_leave_a_list {
   static constexpr int threads = 3;

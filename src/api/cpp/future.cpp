@@ -288,9 +288,22 @@ WEFT_NOINLINE void fire_from_anywhere(task &state, waiter *first) noexcept {
 
 } // namespace
 
+namespace {
+
+/// Publishes a result for which tasks may wait. Keeps the state meanwhile: a thread that sees the result
+/// may destroy the promise.
+WEFT_NOINLINE void publish_to_waiters(task &state) noexcept {
+  state.references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: of the promise
+  if (waiter *const first = task_waiters::raise(state.done_word, k_done))
+    fire_from_anywhere(state, first);
+  drop_references(state, 1);
+}
+
+} // namespace
+
 void state_publish(task *t) noexcept {
-  if (waiter *const first = task_waiters::raise(t->done_word, k_done))
-    fire_from_anywhere(*t, first);
+  if (!task_waiters::raise_alone(t->done_word, k_done))
+    publish_to_waiters(*t);
 }
 
 void state_finish(task *t) noexcept {

@@ -4,7 +4,8 @@
 //
 // Roles       Waiter: attach; detach, by the waiter or by a thread that acts for it (the clock, a
 //             stop callback). Any number.
-//             Signaller: one at a time; it calls raise, and then fires each node.
+//             Signaller: one at a time; it calls raise, and then fires each node; or raise_alone first,
+//             after which, if it succeeds, it touches nothing.
 //             Observer: is_raised.
 // Word        null; the newest node; a token (1 or 2) once it was raised. Bit k_locked is set, with
 //             the newest node, while a detach looks for its node.
@@ -18,7 +19,8 @@
 //                 too late sees the result.
 //             O2  is_raised, load acquire, with O3.
 //             O3  raise, compare-exchange acq_rel. Release hands over what the signaller did
-//                 before; acquire, with O1 and O5, makes the nodes visible.
+//                 before; acquire, with O1 and O5, makes the nodes visible. raise_alone finds none, and
+//                 needs release alone.
 //             O4  detach sets k_locked, compare-exchange acquire, with O1 and O5: it reads the
 //                 links.
 //             O5  detach clears k_locked, store release, with O3 and O4: the links are those that
@@ -95,6 +97,15 @@ struct waiter_list {
       rest = Link::get(node);
     list.store(rest, order_unless(bug::waiter_detach_relaxed, std::memory_order_release)); // O5
     return true;
+  }
+
+  /// Raises the token of a list without nodes, where no detach goes on. False: nothing was done, and
+  /// raise() is called. For a signaller that keeps the word for raise() and the nodes only.
+  [[nodiscard]] static bool raise_alone(word &list, void *token) noexcept {
+    void *none = nullptr;
+    return list.compare_exchange_strong(
+        none, token, order_unless(bug::waiters_relaxed, std::memory_order_release),
+        std::memory_order_relaxed); // O3
   }
 
   /// Raises the token. Returns the nodes that were attached, the oldest first, for the caller to

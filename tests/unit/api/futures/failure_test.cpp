@@ -5,6 +5,7 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 #include "task/wait/listed_states.hpp"
+#include "worker/runtime.hpp"
 
 #include <weft/future.hpp>
 #include <weft/weft.hpp>
@@ -315,6 +316,33 @@ TEST(listed_states, are_removed_however_continuations_and_ends_race) {
     ASSERT_EQ(sum, 8);
   }
   EXPECT_EQ(listed_states(), others);
+}
+
+/// The thread that sets the value is stopped between the publication and what follows.
+TEST(promise, may_be_destroyed_as_soon_as_its_result_is_seen) {
+  in_task([] {
+    const std::size_t others = listed_states();
+    auto first = std::make_unique<weft::promise<int>>();
+    weft::future<int> seen = first->get_future();
+    weft::spawn([] {}, weft::after(seen));
+    auto &gate = weft::rt::the_runtime().gate;
+    gate.close();
+    std::thread setter([&p = *first] { p.set_value(1); });
+    while (!seen.is_ready())
+      std::this_thread::yield();
+    first.reset();
+    seen = {};
+    // The next state may be where the first one was.
+    weft::promise<int> second;
+    weft::spawn([] {}, weft::after(second.get_future()));
+    EXPECT_GE(listed_states(), others + 1);
+    gate.open();
+    setter.join();
+    EXPECT_EQ(listed_states(), others + 1) << "the second promise is still waited for";
+    second.set_value(2);
+    weft::taskwait();
+    EXPECT_EQ(listed_states(), others);
+  });
 }
 
 /// A closure that its call has used up is not destroyed; one that was not called, or threw, is.
