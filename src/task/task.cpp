@@ -96,31 +96,62 @@ WEFT_COLD void delete_extra(const task &self, task_extra *extra) noexcept {
   delete extra;
 }
 
+/// Destroys the closure of a task that no thread has waited for. Appends the tasks to which it had the
+/// last references: they go after it, and not inside of it, so that a chain of any length needs no
+/// stack. Those behind the first k_kept go inside of it.
+WEFT_NOINLINE void destroy_unstarted(task &self, ready_list &unreferenced) noexcept {
+  constexpr std::size_t k_kept = 16;
+  task *kept[k_kept];
+  std::size_t count = 0;
+  if (self.ops->inputs) {
+    const detail::input_list inputs = self.ops->inputs(detail::storage(&self));
+    for (; count != inputs.count && count != k_kept; ++count) {
+      kept[count] = inputs.first[count];
+      kept[count]->references.fetch_add(1, std::memory_order_relaxed); // O2: the closure has one
+    }
+  }
+  self.ops->destroy(detail::storage(&self));
+  for (std::size_t i = 0; i != count; ++i)
+    if (take_away(kept[i]->references, 1))
+      unreferenced.push_back(kept[i]);
+}
+
 /// Destroys what a task with a handle still holds.
-WEFT_NOINLINE void destroy_rest(task &self) noexcept {
+WEFT_NOINLINE void destroy_rest(task &self, ready_list &unreferenced) noexcept {
   if (self.unsatisfied.load(std::memory_order_relaxed) == k_deferred && self.ops->destroy)
-    self.ops->destroy(detail::storage(&self)); // no thread has waited for it
+    destroy_unstarted(self, unreferenced);
   if (self.ops->destroy_result)
     self.ops->destroy_result(detail::storage(&self));
 }
 
-WEFT_NOINLINE void free_with_rest(task &self, bool destroys, heap *mine) noexcept {
-  if (destroys)
-    destroy_rest(self);
-  if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
-    delete_extra(self, extra);
-  heap::deallocate(&self, mine);
+/// Says whether the closure or the result of a task may have to be destroyed. Only for a task with a
+/// handle: the module that holds `ops` may have been unloaded since the task completed.
+WEFT_INLINE bool may_hold_rest(const task &self) noexcept {
+  constexpr std::uint8_t both = detail::k_tracked | detail::k_destroys;
+  return (self.flags & both) == both;
+}
+
+WEFT_NOINLINE void free_with_rest(task &first, heap *mine) noexcept {
+  ready_list unreferenced;
+  runnable *next = &first;
+  do {
+    task &self = *static_cast<task *>(next);
+    if (may_hold_rest(self)) {
+      destroy_rest(self, unreferenced);
+      mine = own_heap(); // a destructor may wait, and go on at another thread
+    }
+    if (task_extra *extra = self.extra.load(std::memory_order_relaxed))
+      delete_extra(self, extra);
+    heap::deallocate(&self, mine);
+    next = unreferenced.pop_front();
+  } while (next);
 }
 
 } // namespace
 
 void free_task(task &self, heap *mine) noexcept {
-  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the
-  // task completed.
-  constexpr std::uint8_t both = detail::k_tracked | detail::k_destroys;
-  const bool destroys = (self.flags & both) == both;
-  if (destroys || self.extra.load(std::memory_order_relaxed)) [[unlikely]]
-    return free_with_rest(self, destroys, mine);
+  if (may_hold_rest(self) || self.extra.load(std::memory_order_relaxed)) [[unlikely]]
+    return free_with_rest(self, mine);
   heap::deallocate(&self, mine);
 }
 

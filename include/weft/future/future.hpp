@@ -311,6 +311,42 @@ auto spawn_continuation(Call &&call, const Clauses &...clauses) {
   }
 }
 
+/// Calls `call`, which holds futures, when these are ready.
+template <class Call, std::size_t Count>
+struct waiting_call {
+  Call call;
+  task *before[Count + (Count == 0)];
+  decltype(auto) operator()() {
+    for (std::size_t i = 0; i != Count; ++i)
+      task_wait_done(before[i]);
+    return call();
+  }
+};
+
+/// Holds the operations of a body, of which those of a waiting_call name the futures it waits for: a
+/// deferred task that goes hands them over.
+template <class Body, class F>
+struct launched_ops {
+  static constexpr const body_ops &ops = k_ops<Body>;
+};
+template <class Body, class Call, std::size_t Count>
+struct launched_ops<Body, waiting_call<Call, Count>> {
+  static input_list inputs(const void *p) noexcept {
+    const Body &body = *static_cast<const Body *>(p);
+    if constexpr (requires { body.f; })
+      return {body.f.before, Count};
+    else
+      return {body.base.f.before, Count}; // of a coroutine
+  }
+  static constexpr body_ops ops{Body::ops.invoke,
+                                Body::ops.destroy,
+                                Body::ops.destroy_result,
+                                Body::ops.traits.flags != 0,
+                                sizeof(Body),
+                                Body::ops.closure,
+                                &inputs};
+};
+
 /// Launches a callable without parameters; its result may be unwrapped.
 template <bool Unwraps = false, class Call>
 auto launch_call(launch policy, Call &&call) {
@@ -321,7 +357,7 @@ auto launch_call(launch policy, Call &&call) {
   } else {
     using body_type = std::conditional_t<Unwraps, typename body_for<closure, result>::type,
                                          typename body_of_call<closure>::type>;
-    task *const t = task_create_tracked(k_ops<body_type>, nullptr);
+    task *const t = task_create_tracked(launched_ops<body_type, closure>::ops, nullptr);
     if constexpr (std::is_nothrow_constructible_v<closure, Call>) {
       ::new (storage(t)) body_type(static_cast<Call &&>(call));
     } else {
@@ -338,26 +374,16 @@ auto launch_call(launch policy, Call &&call) {
   }
 }
 
-/// Calls `call`, which holds futures, when these are ready.
-template <class Call, std::size_t Count>
-struct waiting_call {
-  Call call;
-  task *before[Count + (Count == 0)];
-  decltype(auto) operator()() {
-    for (std::size_t i = 0; i != Count; ++i)
-      task_wait_done(before[i]);
-    return call();
-  }
-};
-
 /// Makes `call`, which holds the futures of the clauses, continue from them as the policy says.
 template <class Call, class... After>
 auto continue_as(launch policy, Call &&call, const After &...after) {
   const bool ready = (task_is_done(after.before) && ...);
   if (continues_as_task(static_cast<unsigned>(policy), ready))
     return spawn_continuation(static_cast<Call &&>(call), after...);
-  return launch_call<true>(policy, waiting_call<std::decay_t<Call>, sizeof...(After)>{
-                                       static_cast<Call &&>(call), {after.before...}});
+  using closure = std::decay_t<Call>;
+  using kept = std::conditional_t<(alignof(closure) > k_storage_align), boxed<closure>, closure>;
+  return launch_call<true>(policy, waiting_call<kept, sizeof...(After)>{
+                                       kept(static_cast<Call &&>(call)), {after.before...}});
 }
 
 } // namespace detail

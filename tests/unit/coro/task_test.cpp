@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines that await each other: values, exceptions, lives of frames and closures, chains of any length.
+#include "support/gate.hpp"
 #include "support/scale.hpp"
 
 #include <weft/coro.hpp>
@@ -177,6 +178,23 @@ TEST(coro_task, goes_where_callables_go) {
   EXPECT_EQ(weft::async(add, 4).get(), 4);
   EXPECT_EQ(weft::async(add, 5).then([&](int n) { return add(n + 1); }).get(), 6);
   EXPECT_EQ(sum, 1 + 2 + 3 + 4 + 5 + 6);
+}
+
+TEST(coro_task, a_chain_of_deferred_continuations_is_dropped) {
+  const auto alive = std::make_shared<int>(0);
+  const auto chain = [&alive](int links) {
+    weft::future<int> last = weft::async(weft::launch::deferred, [] { return 0; });
+    for (int i = 0; i != links; ++i)
+      last = last.then(weft::launch::deferred,
+                       [alive](int v) -> weft::task<int> { co_return v + 1; });
+    return last;
+  };
+  EXPECT_EQ(chain(3).get(), 3);
+  EXPECT_TRUE(test::eventually([&] { return alive.use_count() == 1; }));
+  weft::future<int> last = chain(100'000);
+  EXPECT_EQ(alive.use_count(), 100'001);
+  last = {};
+  EXPECT_EQ(alive.use_count(), 1);
 }
 
 TEST(coro_task, a_chain_of_ready_children_needs_no_stack) {

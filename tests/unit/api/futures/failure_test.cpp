@@ -345,6 +345,81 @@ TEST(promise, may_be_destroyed_as_soon_as_its_result_is_seen) {
   });
 }
 
+/// A link of a chain, in each way to make one.
+template <class T>
+weft::future<int> link(int way, weft::future<int> before, T counted) {
+  switch (way) {
+  case 0:
+    return before.then(launch::deferred, [counted](int v) { return v + 1; });
+  case 1:
+    return before.then(launch::deferred,
+                       [counted](int v) { return weft::make_ready_future(v + 1); });
+  case 2:
+    return weft::dataflow(launch::deferred,
+                          weft::unwrapping([counted](int v, int more) { return v + more; }),
+                          std::move(before), weft::make_ready_future(1));
+  default: {
+    struct alignas(64) wide {
+      T counted;
+      int operator()(int v) const { return v + 1; }
+    };
+    return before.then(launch::deferred, wide{counted});
+  }
+  }
+}
+
+TEST(deferred_chain, of_any_length_is_dropped) {
+  const auto alive = std::make_shared<int>(0);
+  for (int way = 0; way != 4; ++way) {
+    in_task([&] {
+      weft::future<int> last = weft::async(launch::deferred, [] { return 0; });
+      for (int i = 0; i != test::scaled(100'000); ++i)
+        last = link(way, std::move(last), alive);
+      EXPECT_EQ(alive.use_count(), 1 + test::scaled(100'000));
+    });
+    EXPECT_EQ(alive.use_count(), 1) << way;
+  }
+}
+
+TEST(deferred_chain, is_kept_from_where_another_future_refers_to_it) {
+  const auto alive = std::make_shared<int>(0);
+  for (int way = 0; way != 4; ++way)
+    in_task([&] {
+      weft::future<int> last = weft::async(launch::deferred, [] { return 0; });
+      for (int i = 0; i != 3; ++i)
+        last = link(way, std::move(last), alive);
+      const weft::shared_future<int> middle = last.share();
+      weft::future<int> end = middle.then(launch::deferred, [alive](int v) { return v; });
+      end = weft::dataflow(launch::deferred,
+                           [alive](weft::shared_future<int> a, weft::future<int> b,
+                                   weft::shared_future<int>) { return a.get() + b.get(); },
+                           middle, std::move(end), middle);
+      const long before = alive.use_count();
+      end = {};
+      EXPECT_EQ(alive.use_count(), before - 2);
+      EXPECT_EQ(middle.get(), 3);
+    });
+  EXPECT_TRUE(test::eventually([&] { return alive.use_count() == 1; }));
+}
+
+TEST(deferred_chain, of_many_inputs_is_dropped) {
+  const auto alive = std::make_shared<int>(0);
+  in_task([&] {
+    const auto input = [&] { return weft::async(launch::deferred, [alive] { return 1; }); };
+    auto sum = [alive](auto... each) { return (each.get() + ...); };
+    for (const bool called : {false, true}) {
+      auto all = weft::dataflow(launch::deferred, sum, input(), input(), input(), input(), input(),
+                                input(), input(), input(), input(), input(), input(), input(),
+                                input(), input(), input(), input(), input(), input());
+      EXPECT_EQ(alive.use_count(), 2 + 19);
+      if (called) {
+        EXPECT_EQ(all.get(), 18);
+      }
+    }
+  });
+  EXPECT_TRUE(test::eventually([&] { return alive.use_count() == 1; }));
+}
+
 /// A closure that its call has used up is not destroyed; one that was not called, or threw, is.
 TEST(then_failure, keeps_nothing_of_its_input_however_it_ends) {
   enum class ending { called, called_without_result, throws, skipped };
