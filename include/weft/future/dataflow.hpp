@@ -121,11 +121,14 @@ auto unwrap_one(A &&argument) {
         each.get();
       return std::tuple();
     } else {
-      std::vector<value> values;
+      using element =
+          std::conditional_t<std::is_reference_v<value>,
+                             std::reference_wrapper<std::remove_reference_t<value>>, value>;
+      std::vector<element> values;
       values.reserve(argument.size());
       for (auto &each : argument)
         values.push_back(each.get());
-      return std::tuple<std::vector<value>>(std::move(values));
+      return std::tuple<std::vector<element>>(std::move(values));
     }
   } else if constexpr (is_future_tuple<type>) {
     return std::make_tuple(std::apply(
@@ -138,7 +141,8 @@ auto unwrap_one(A &&argument) {
 } // namespace detail
 
 /// Returns a callable that takes futures, vectors and tuples of them, and calls `f` with their
-/// values: for then() and dataflow(). A future of nothing gives none.
+/// values: for then() and dataflow(). A future of nothing gives none; a vector of futures of references
+/// gives one of std::reference_wrapper.
 template <class F>
 auto unwrapping(F &&f) {
   return [f = std::decay_t<F>(static_cast<F &&>(f))](auto &&...args) mutable -> decltype(auto) {

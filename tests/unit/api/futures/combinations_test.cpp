@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <gtest/gtest.h>
 #include <list>
 #include <span>
@@ -417,6 +418,22 @@ TEST(combinations, of_promises_that_threads_keep) {
     for (std::thread &t : keepers)
       t.join();
   }
+}
+
+TEST(unwrapping, gives_references_of_a_range) {
+  in_task([] {
+    int a = 1, b = 2;
+    std::vector<weft::future<int &>> both;
+    both.push_back(weft::make_ready_future<int &>(a));
+    both.push_back(weft::make_ready_future<int &>(b));
+    weft::dataflow(weft::unwrapping([](const std::vector<std::reference_wrapper<int>> &all) {
+                     for (int &each : all)
+                       each *= 10;
+                   }),
+                   std::move(both))
+        .get();
+    EXPECT_EQ(a + b, 30);
+  });
 }
 
 } // namespace
