@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -42,33 +43,51 @@ void ask_to_stop(task &t, task_extra &extra) noexcept {
   enqueue_ready(*relay);
 }
 
-std::stop_token stop_token_of(task &running) {
-  task *const t = cancellable_from(&running);
-  if (!t)
-    return std::stop_token();
-  task *const above = cancellable_from(t->parent);
-  if (t->group && !above && !t->has_meanwhile(k_tracked))
-    return t->group->stop_token();
-  task_extra &x = extra_of(*t);
-  const auto existing = [&x](stop_relay *fresh) {
-    const sync_guard here(&x);
-    return !x.relay && fresh ? x.relay = fresh : x.relay;
-  };
-  stop_relay *relay = existing(nullptr);
-  if (!relay) {
-    auto fresh = std::make_unique<stop_relay>(*t);
-    const std::stop_token of_group = t->group ? t->group->stop_token() : std::stop_token(),
-                          of_above = above ? stop_token_of(*above) : std::stop_token();
-    relay = existing(fresh.get());
-    if (relay == fresh.get()) {
-      fresh.release();
-      relay->group.emplace(of_group, stop_relay::request{relay});
-      relay->above.emplace(of_above, stop_relay::request{relay});
-      if (x.stop.load(std::memory_order_relaxed)) // it was asked for before
-        relay->source.request_stop();
-    }
+namespace {
+
+/// Returns the relay of a task, which is `fresh` if that is given and there is none.
+stop_relay *relay_of(task_extra &extra, stop_relay *fresh) noexcept {
+  const sync_guard here(&extra);
+  return !extra.relay && fresh ? extra.relay = fresh : extra.relay;
+}
+
+/// Returns the token of a task, which gets a relay if it has none. `of_above`: the token of the task
+/// above it.
+std::stop_token token_below(task &t, const std::stop_token &of_above) {
+  task_extra &x = extra_of(t);
+  auto fresh = std::make_unique<stop_relay>(t);
+  const std::stop_token of_group = t.group ? t.group->stop_token() : std::stop_token();
+  stop_relay *const relay = relay_of(x, fresh.get());
+  if (relay == fresh.get()) {
+    fresh.release();
+    relay->group.emplace(of_group, stop_relay::request{relay});
+    relay->above.emplace(of_above, stop_relay::request{relay});
+    if (x.stop.load(std::memory_order_relaxed)) // it was asked for before
+      relay->source.request_stop();
   }
   return relay->source.get_token();
+}
+
+} // namespace
+
+std::stop_token stop_token_of(task &running) {
+  std::vector<task *> without; // the innermost first; there may be very many
+  std::stop_token token;
+  for (task *t = cancellable_from(&running), *above = nullptr; t; t = above) {
+    above = cancellable_from(t->parent);
+    if (t->group && !above && !t->has_meanwhile(k_tracked)) {
+      token = t->group->stop_token();
+      break;
+    }
+    if (stop_relay *const relay = relay_of(extra_of(*t), nullptr)) {
+      token = relay->source.get_token();
+      break;
+    }
+    without.push_back(t);
+  }
+  for (; !without.empty(); without.pop_back())
+    token = token_below(*without.back(), token);
+  return token;
 }
 
 } // namespace rt

@@ -319,6 +319,71 @@ TEST(stop_token_of_a_task, is_requested_by_the_choice_of_another) {
   std::get<1>(result.futures).wait();
 }
 
+/// Calls f in a task below so many others, whose bodies have ended.
+template <class F>
+void descend(int levels, const F &f) {
+  if (levels == 0)
+    return f();
+  static_cast<void>(weft::async([levels, &f] { descend(levels - 1, f); }));
+}
+
+TEST(stop_token_of_a_task, is_had_below_any_number_of_tasks) {
+  bool possible = false, requested = true;
+  const auto look = [&] {
+    const std::stop_token token = weft::this_task::stop_token();
+    possible = token.stop_possible();
+    requested = token.stop_requested();
+  };
+  weft::task_group g;
+  g.spawn([&look] { descend(100'000, look); });
+  g.wait();
+  EXPECT_TRUE(possible);
+  EXPECT_FALSE(requested);
+}
+
+TEST(stop_token_of_a_task, is_requested_by_each_task_above) {
+  for (const bool first_above : {false, true})
+    for (int asked = 0; asked != 3; ++asked) {
+      weft::event all, go;
+      std::stop_token inner;
+      weft::future<void> futures[3];
+      weft::event set[3];
+      futures[0] = weft::async([&] {
+        set[0].wait();
+        if (first_above) {
+          EXPECT_TRUE(weft::this_task::stop_token().stop_possible());
+        }
+        futures[1] = weft::async([&] {
+          set[1].wait();
+          futures[2] = weft::async([&] {
+            set[2].wait();
+            inner = weft::this_task::stop_token();
+            all.set();
+            go.wait();
+          });
+          set[2].set();
+          all.wait();
+          go.wait();
+        });
+        set[1].set();
+        all.wait();
+        go.wait();
+      });
+      set[0].set();
+      all.wait();
+      EXPECT_FALSE(inner.stop_requested());
+      futures[asked].request_stop();
+      weft::event stopped;
+      std::stop_callback tell(inner, [&stopped] { stopped.set(); });
+      stopped.wait();
+      EXPECT_TRUE(inner.stop_requested());
+      go.set();
+      futures[0].wait();
+      futures[1].wait();
+      futures[2].wait();
+    }
+}
+
 TEST(stop_token_of_a_task, outlives_the_task) {
   std::stop_token kept = weft::async([] { return weft::this_task::stop_token(); }).get();
   EXPECT_FALSE(kept.stop_requested());
