@@ -506,15 +506,18 @@ struct promised {
     void set_value(Args &&...args) noexcept {
       outcome<Values> got;
       got.set(static_cast<Args &&>(args)...);
-      to->finish(std::move(got));
+      to->finish(got);
+    }
+    void set_stopped() noexcept {
+      outcome<Values> nothing;
+      to->finish(nothing);
     }
     template <class Error>
     void set_error(Error &&error) noexcept {
       outcome<Values> got;
       got.error = as_exception(static_cast<Error &&>(error));
-      to->finish(std::move(got));
+      to->finish(got);
     }
-    void set_stopped() noexcept { to->finish({}); }
     [[nodiscard]] waiter_env get_env() const noexcept { return {}; }
     promised *to;
   };
@@ -522,8 +525,8 @@ struct promised {
   explicit promised(Sender &&sender)
       : operation(p2300::connect(static_cast<Sender &&>(sender), receiver{this})) {}
 
-  /// Ends the operation before the future is ready.
-  void finish(outcome<Values> got) noexcept {
+  /// Ends the operation before the future is ready. `got` is outside of it; its move may throw.
+  void finish(outcome<Values> &got) noexcept {
     promise<result> kept = std::move(to);
     delete this;
     if (got.error)

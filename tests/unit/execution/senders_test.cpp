@@ -434,3 +434,24 @@ TEST(as_future, ends_the_operation_before_it_is_ready) {
 }
 
 } // namespace
+TEST(as_future, keeps_what_the_move_of_a_value_throws) {
+  struct fragile {
+    explicit fragile(int n) : moves_left(n) {}
+    fragile(fragile &&other) : moves_left(other.moves_left - 1) { // NOLINT: it may throw
+      if (moves_left < 0)
+        throw std::length_error("moved");
+    }
+    int moves_left;
+  };
+  int thrown = 0, whole = 0;
+  for (int moves = 2; moves != 8; ++moves) // the library's own take two
+    try {
+      (void)weft::as_future(ex::just(fragile(moves))).get();
+      ++whole;
+    } catch (const std::length_error &) {
+      ++thrown;
+    }
+  EXPECT_GE(thrown, 1);
+  EXPECT_GE(whole, 1);
+}
+
