@@ -105,7 +105,8 @@ struct schedule_sender {
 
 /// Is a scheduler of P2300 whose work runs on Weft's workers, each piece as a task of its own, which may wait and spawn.
 /// All values are equal. `bulk`, `bulk_chunked` and `bulk_unchunked` behind it run through the loops of the library, on
-/// workers that have nothing else to do.
+/// workers that have nothing else to do. One that runs in a task that is cancelled meanwhile leaves calls out and is
+/// stopped; so is one whose function throws errc::cancelled.
 ///
 /// Cost. schedule() and what follows allocate nothing: the record of the work is in the operation state. start() does
 /// not throw; if Weft cannot start, the operation ends with set_error.
@@ -189,10 +190,13 @@ struct bulk_receiver {
       (*static_cast<call *>(context))(first, end);
     };
     request.site = reinterpret_cast<const void *>(request.call);
-    if (std::exception_ptr error = run_bulk(request))
-      fail(std::move(to), std::move(error));
-    else
+    std::exception_ptr error = run_bulk(request);
+    if (!error)
       p2300::set_value(std::move(to), static_cast<Values &&>(values)...);
+    else if (is_cancellation(error))
+      p2300::set_stopped(std::move(to));
+    else
+      fail(std::move(to), std::move(error));
   }
   template <class Error>
   void set_error(Error &&error) noexcept {
@@ -206,16 +210,20 @@ struct bulk_receiver {
   Receiver to;
 };
 
-/// Adds the error of a call that throws, unless it is there.
-template <class Signatures>
-struct or_exception;
-template <class... Signatures>
-struct or_exception<p2300::completion_signatures<Signatures...>> {
-  using error = p2300::set_error_t(std::exception_ptr);
-  using type = std::conditional_t<(std::is_same_v<Signatures, error> || ...),
+/// Adds a completion, unless it is there.
+template <class Signatures, class Other>
+struct with_completion;
+template <class... Signatures, class Other>
+struct with_completion<p2300::completion_signatures<Signatures...>, Other> {
+  using type = std::conditional_t<(std::is_same_v<Signatures, Other> || ...),
                                   p2300::completion_signatures<Signatures...>,
-                                  p2300::completion_signatures<Signatures..., error>>;
+                                  p2300::completion_signatures<Signatures..., Other>>;
 };
+/// Adds those of a call that throws, and of one that a cancelled task leaves out.
+template <class Signatures>
+using or_unfinished = typename with_completion<
+    typename with_completion<Signatures, p2300::set_error_t(std::exception_ptr)>::type,
+    p2300::set_stopped_t()>::type;
 
 template <bool Each, class Shape, class F, class Child>
 struct bulk_sender {
@@ -223,7 +231,7 @@ struct bulk_sender {
 
   template <class Self, class... Env>
   static consteval auto get_completion_signatures() {
-    return typename or_exception<p2300::completion_signatures_of_t<Child, Env...>>::type{};
+    return or_unfinished<p2300::completion_signatures_of_t<Child, Env...>>{};
   }
   template <class Receiver>
   [[nodiscard]] auto connect(Receiver receiver) && {
@@ -508,15 +516,15 @@ struct promised {
       got.set(static_cast<Args &&>(args)...);
       to->finish(got);
     }
-    void set_stopped() noexcept {
-      outcome<Values> nothing;
-      to->finish(nothing);
-    }
     template <class Error>
     void set_error(Error &&error) noexcept {
       outcome<Values> got;
       got.error = as_exception(static_cast<Error &&>(error));
       to->finish(got);
+    }
+    void set_stopped() noexcept {
+      outcome<Values> nothing;
+      to->finish(nothing);
     }
     [[nodiscard]] waiter_env get_env() const noexcept { return {}; }
     promised *to;

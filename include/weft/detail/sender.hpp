@@ -26,8 +26,11 @@ struct bulk_request {
   const void *site = nullptr; // names the code that is called; null: unknown
 };
 /// Calls for all indices, here and on workers that have nothing else to do, by the chunks of the
-/// library's loops. Waits for the calls. Returns the first exception; then calls may be left out.
+/// library's loops. Waits for the calls. Returns the first exception; then calls may be left out. That
+/// is weft::error with errc::cancelled where calls were left out because the task is cancelled.
 [[nodiscard]] WEFT_API std::exception_ptr run_bulk(const bulk_request &request) noexcept;
+/// Returns whether it is weft::error with errc::cancelled.
+[[nodiscard]] WEFT_API bool is_cancellation(const std::exception_ptr &error) noexcept;
 
 /// Throws weft::error, no_block, where the caller may not wait.
 WEFT_API void require_wait();

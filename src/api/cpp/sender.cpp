@@ -7,6 +7,8 @@
 #include <weft/detail/sender.hpp>
 #include <weft/sync/event.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <sched.h>
 
 namespace weft::inline v0 {
@@ -21,17 +23,29 @@ std::exception_ptr try_post(call_record &call) noexcept {
   }
 }
 
+namespace {
+
+struct counted_bulk {
+  const bulk_request &request;
+  std::atomic<std::uint64_t> called{0}; // indices; the end of the loop orders
+};
+
+} // namespace
+
 std::exception_ptr run_bulk(const bulk_request &request) noexcept {
+  counted_bulk bulk{request};
   loop_request loop;
   loop.size = request.count;
   loop.grain = request.each ? 1 : 0;
-  loop.context = const_cast<bulk_request *>(&request);
+  loop.context = &bulk;
   loop.body = loop_body::may_wait;
   if (request.site)
     loop.site = &site_of_function(request.site);
   loop.participate = [](void *context, loop_blocks &blocks) {
-    const bulk_request &r = *static_cast<const bulk_request *>(context);
-    for (std::uint64_t first = 0, count = 0; blocks.next(first, count);) {
+    counted_bulk &all = *static_cast<counted_bulk *>(context);
+    const bulk_request &r = all.request;
+    std::uint64_t called = 0;
+    for (std::uint64_t first = 0, count = 0; blocks.next(first, count); called += count) {
       if (!r.each) {
         r.call(r.context, first, first + count);
         continue;
@@ -39,12 +53,28 @@ std::exception_ptr run_bulk(const bulk_request &request) noexcept {
       for (std::uint64_t i = first; i != first + count; ++i)
         r.call(r.context, i, i + 1);
     }
+    all.called.fetch_add(called, std::memory_order_relaxed);
   };
   try {
     run_loop(loop);
+    if (const std::uint64_t called = bulk.called.load(std::memory_order_relaxed);
+        called != request.count)
+      rt::throw_error(errc::cancelled,
+                      "bulk called its function for %zu of %zu indices: its task is cancelled",
+                      static_cast<std::size_t>(called), request.count);
     return nullptr;
   } catch (...) {
     return std::current_exception();
+  }
+}
+
+bool is_cancellation(const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const weft::error &e) {
+    return e.code() == errc::cancelled;
+  } catch (...) {
+    return false;
   }
 }
 

@@ -327,6 +327,57 @@ TEST(sender_bulk, is_stopped_and_fails_as_the_sender_before) {
   EXPECT_EQ(calls, 0);
 }
 
+/// Calls bulk in this task, which completes where it is called.
+template <class F>
+auto bulk_here(int n, F f) {
+  auto before = weft::as_sender(weft::make_ready_future(3));
+  return weft::sync_wait(weft::detail::bulk_sender<true, int, F, decltype(before)>{
+      n, std::move(f), std::move(before)});
+}
+
+TEST(sender_bulk, in_a_cancelled_task_is_stopped) {
+  weft::task_group g;
+  std::atomic<int> calls{0};
+  bool has_value = true;
+  g.spawn([&] {
+    g.cancel();
+    has_value = bulk_here(1000, [&](int, int) { ++calls; }).has_value();
+  });
+  g.wait();
+  EXPECT_FALSE(has_value);
+  EXPECT_LT(calls, 1000);
+}
+
+TEST(sender_bulk, that_has_made_all_calls_is_not_stopped) {
+  weft::task_group g;
+  bool has_value = false;
+  g.spawn([&] {
+    std::atomic<int> calls{0};
+    has_value = bulk_here(10,
+                          [&](int, int) {
+                            if (++calls == 10)
+                              g.cancel();
+                          })
+                    .has_value();
+  });
+  g.wait();
+  EXPECT_TRUE(has_value);
+}
+
+TEST(sender_bulk, is_stopped_by_what_a_call_waits_for) {
+  const auto refused = [](int, int) {
+    auto f = weft::async(weft::launch::deferred, [] {});
+    f.request_stop();
+    f.get();
+  };
+  EXPECT_FALSE(bulk_here(10, refused).has_value());
+  EXPECT_THROW(bulk_here(10,
+                         [](int, int) {
+                           throw weft::error(weft::errc::deadlock, "meant");
+                         }),
+               weft::error);
+}
+
 // ---- futures
 
 TEST(as_sender, completes_with_the_result) {
@@ -423,17 +474,6 @@ TEST(as_future, keeps_errors_and_stops) {
   }
 }
 
-TEST(as_future, ends_the_operation_before_it_is_ready) {
-  auto kept = std::make_shared<int>(1);
-  const std::weak_ptr<int> seen = kept;
-  auto f = weft::as_future(
-      ex::then(weft::get_scheduler().schedule(), [k = std::move(kept)] { return *k; }));
-  f.wait();
-  EXPECT_TRUE(seen.expired());
-  EXPECT_EQ(f.get(), 1);
-}
-
-} // namespace
 TEST(as_future, keeps_what_the_move_of_a_value_throws) {
   struct fragile {
     explicit fragile(int n) : moves_left(n) {}
@@ -455,3 +495,14 @@ TEST(as_future, keeps_what_the_move_of_a_value_throws) {
   EXPECT_GE(whole, 1);
 }
 
+TEST(as_future, ends_the_operation_before_it_is_ready) {
+  auto kept = std::make_shared<int>(1);
+  const std::weak_ptr<int> seen = kept;
+  auto f = weft::as_future(
+      ex::then(weft::get_scheduler().schedule(), [k = std::move(kept)] { return *k; }));
+  f.wait();
+  EXPECT_TRUE(seen.expired());
+  EXPECT_EQ(f.get(), 1);
+}
+
+} // namespace
