@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -67,7 +68,9 @@ class WEFT_API channel_base {
 /// Cost. One lock and unlock of a weft::mutex, two moves of the value; an allocation for each 512
 /// bytes of values that wait. Where the other side waits, the value goes to it directly.
 /// Threads. Any. Moves of values run with the channel locked: they must not use the channel.
-/// Errors. Exceptions of moves leave the channel as it was, and the value of a sender where it was.
+/// Errors. Exceptions of moves leave the channel as it was, and the value of a sender where it was. A
+/// sender whose value cannot be moved into the room that a receiver has made waits on, for the next
+/// one. What co_await returns is moved once more: an exception there loses the value.
 /// Of calls that wait: no_block in a service or an onready function; out_of_resources; shut_down;
 /// then nothing was moved.
 /// Source. The interface follows ISO's P0260 (queues) and Boost.Fiber's channels.
@@ -117,7 +120,7 @@ class channel : detail::channel_base {
   /// Receives a value, and waits for one. Returns nothing when the channel is closed and empty.
   [[nodiscard]] std::optional<T> pop() {
     std::optional<T> value;
-    (void)receive(value, {}, true);
+    (void)receive(place_in(value), {}, true);
     return value;
   }
   /// Receives a value unless a stop is requested first.
@@ -228,7 +231,8 @@ class channel : detail::channel_base {
     pointer operator->() const noexcept { return &*m_value; } ///< the same
     /// Receives the next value.
     iterator &operator++() {
-      m_value = m_from->pop();
+      m_value.reset();
+      (void)m_from->receive(place_in(m_value), {}, true);
       return *this;
     }
     void operator++(int) { ++*this; } ///< receives the next value
@@ -245,6 +249,20 @@ class channel : detail::channel_base {
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; } ///< closed and empty
 
  private:
+  /// Is where a receiver wants its value.
+  struct place {
+    void (*put)(void *to, T &&value); // may throw
+    void *to;
+    void take(T &&value) { put(to, std::move(value)); }
+  };
+  static place place_in(std::optional<T> &value) noexcept {
+    return {[](void *to, T &&v) { static_cast<std::optional<T> *>(to)->emplace(std::move(v)); },
+            &value};
+  }
+  static place place_of(T &value) noexcept {
+    return {[](void *to, T &&v) { *static_cast<T *>(to) = std::move(v); }, std::addressof(value)};
+  }
+
   /// Moves from a node's place, or to it; puts the node back if that fails.
   template <class Move>
   void with_taken(list &waiters, node &entry, Move move) {
@@ -293,13 +311,13 @@ class channel : detail::channel_base {
       this->list = &from.m_receivers;
     }
     [[nodiscard]] bool await_ready() {
-      return m_from.receive_or_enter(m_value, nullptr) != channel_status::empty;
+      return m_from.receive_or_enter(m_place, nullptr) != channel_status::empty;
     }
     template <class Handle>
     bool await_suspend(Handle handle) {
       return this->suspend(handle, [this] {
-        this->detail::wait_node<>::value = &m_value;
-        return m_from.receive_or_enter(m_value, this) != channel_status::empty;
+        this->detail::wait_node<>::value = &m_place;
+        return m_from.receive_or_enter(m_place, this) != channel_status::empty;
       });
     }
     std::optional<T> await_resume() {
@@ -310,6 +328,7 @@ class channel : detail::channel_base {
    private:
     channel &m_from;
     std::optional<T> m_value;
+    place m_place = place_in(m_value); // an awaiter is not moved
   };
 
   channel_status send(T &value, const detail::wait_limit &limit, bool waits) {
@@ -324,14 +343,13 @@ class channel : detail::channel_base {
     if (m_closed)
       return channel_status::closed;
     if (node *receiver = this->take(m_receivers)) {
-      with_taken(m_receivers, *receiver, [&] {
-        static_cast<std::optional<T> *>(receiver->value)->emplace(std::move(value));
-      });
+      with_taken(m_receivers, *receiver,
+                 [&] { static_cast<place *>(receiver->value)->take(std::move(value)); });
       here.unlock();
       this->grant(*receiver);
       return channel_status::success;
     }
-    if (m_values.size() < m_capacity) {
+    if (m_values.size() < m_capacity && (no_sender_waits() || let_senders_in())) {
       m_values.push_back(std::move(value));
       return channel_status::success;
     }
@@ -340,29 +358,46 @@ class channel : detail::channel_base {
     return channel_status::full;
   }
 
-  channel_status receive(std::optional<T> &value, const detail::wait_limit &limit, bool waits) {
+  [[nodiscard]] bool no_sender_waits() const noexcept {
+    return !m_senders.oldest.load(std::memory_order_relaxed); // they enter with the channel locked
+  }
+  /// Moves the values of waiting senders in while there is room. Returns whether there is room still:
+  /// not if one cannot be moved, whose sender then waits on, before all that come.
+  bool let_senders_in() noexcept {
+    while (m_values.size() < m_capacity) {
+      node *const sender = this->take(m_senders);
+      if (!sender)
+        return true;
+      try {
+        m_values.push_back(std::move(*static_cast<T *>(sender->value)));
+      } catch (...) {
+        this->put_back(m_senders, *sender);
+        return no_sender_waits(); // its time may be over
+      }
+      this->grant(*sender);
+    }
+    return false;
+  }
+
+  channel_status receive(place to, const detail::wait_limit &limit, bool waits) {
     node self;
-    self.value = &value;
-    const channel_status how = receive_or_enter(value, waits ? &self : nullptr);
+    self.value = &to;
+    const channel_status how = receive_or_enter(to, waits ? &self : nullptr);
     return how == channel_status::empty && waits ? this->await(m_receivers, self, limit) : how;
   }
   /// Receives, or says that the channel is empty; then the node, if there is one, waits.
-  channel_status receive_or_enter(std::optional<T> &value, node *waiter) {
+  channel_status receive_or_enter(place &to, node *waiter) {
     std::unique_lock here(m_mutex);
     if (!m_values.empty()) {
-      if (node *sender =
-              this->take(m_senders)) { // one value leaves, so that there is room for its own
-        with_taken(m_senders, *sender,
-                   [&] { m_values.push_back(std::move(*static_cast<T *>(sender->value))); });
-        this->grant(*sender);
-      }
-      value.emplace(std::move(m_values.front()));
+      to.take(std::move(m_values.front()));
       m_values.pop_front();
+      if (!no_sender_waits())
+        (void)let_senders_in();
       return channel_status::success;
     }
-    if (node *sender = this->take(m_senders)) { // capacity 0
+    if (node *sender = this->take(m_senders)) { // capacity 0, or a value that could not be moved in
       with_taken(m_senders, *sender,
-                 [&] { value.emplace(std::move(*static_cast<T *>(sender->value))); });
+                 [&] { to.take(std::move(*static_cast<T *>(sender->value))); });
       here.unlock();
       this->grant(*sender);
       return channel_status::success;
@@ -375,11 +410,7 @@ class channel : detail::channel_base {
   }
 
   channel_status assign(T &value, const detail::wait_limit &limit, bool waits) {
-    std::optional<T> received;
-    const channel_status how = receive(received, limit, waits);
-    if (received)
-      value = std::move(*received);
-    return how;
+    return receive(place_of(value), limit, waits);
   }
 
   mutable mutex m_mutex;

@@ -923,19 +923,20 @@ TEST(channel, is_a_range) {
   weft::taskwait();
 }
 
-/// Throws when it is moved when its countdown is over.
+/// Throws when it is moved when the countdown is over, or when it has the value that stays.
 struct fragile {
   int value = 0;
-  static inline std::atomic<int> countdown{-1};
+  static inline std::atomic<int> countdown{-1}, staying{-2};
   explicit fragile(int v) : value(v) {}
-  fragile(fragile &&other) : value(other.value) { // NOLINT: it may throw
-    if (countdown.fetch_sub(1) == 0)
-      throw std::runtime_error("moved");
-    other.value = -1;
-  }
-  fragile &operator=(fragile &&other) noexcept {
-    value = other.value;
+  fragile(fragile &&other) : value(move_out(other)) {} // NOLINT: it may throw
+  fragile &operator=(fragile &&other) { // NOLINT: it may throw
+    value = move_out(other);
     return *this;
+  }
+  static int move_out(fragile &from) {
+    if (countdown.fetch_sub(1) == 0 || from.value == staying)
+      throw std::runtime_error("moved");
+    return std::exchange(from.value, -1);
   }
 };
 
@@ -987,6 +988,110 @@ TEST(channel, a_move_that_throws_loses_no_value) {
   EXPECT_EQ(direct.push(std::move(g)), channel_status::success);
   weft::taskwait();
   EXPECT_EQ(second, channel_status::success);
+}
+
+/// Looks for senders that wait.
+struct channel_probe : weft::detail::channel_base {
+  template <class T>
+  static bool has_sender(weft::channel<T> &c) {
+    auto &base = (weft::detail::channel_base &)c; // NOLINT: the base is private
+    return (base.*&channel_probe::m_senders).oldest.load() != nullptr;
+  }
+};
+
+/// Calls f(channel, sent) with a channel that has its only value, 1, and a sender, of 2, that waits for
+/// room; `sent` is how the sender's call has ended.
+template <class F>
+void with_waiting_sender(F f) {
+  weft::channel<fragile> c(1);
+  ASSERT_EQ(c.push(fragile(1)), channel_status::success);
+  std::atomic<channel_status> sent{channel_status::empty};
+  weft::spawn([&] { sent = c.push(fragile(2)); });
+  until([&] { return channel_probe::has_sender(c); });
+  f(c, sent);
+  fragile::countdown = -1;
+  c.close();
+  weft::taskwait();
+}
+
+TEST(channel, a_failed_receive_lets_no_sender_in) {
+  with_waiting_sender([](weft::channel<fragile> &c, auto &sent) {
+    for (int way = 0; way != 3; ++way) {
+      fragile out(0);
+      fragile::staying = 1;
+      if (way == 0)
+        EXPECT_THROW((void)c.pop(), std::runtime_error);
+      else if (way == 1)
+        EXPECT_THROW((void)c.pop(out), std::runtime_error);
+      else
+        EXPECT_THROW((void)c.begin(), std::runtime_error);
+      fragile::staying = -2;
+      EXPECT_EQ(c.size(), 1u);
+      EXPECT_EQ(sent, channel_status::empty) << "it waits";
+    }
+    EXPECT_EQ(c.pop()->value, 1);
+    until([&] { return sent == channel_status::success; });
+    EXPECT_EQ(c.pop()->value, 2);
+  });
+}
+
+TEST(channel, a_sender_that_cannot_be_let_in_waits_for_the_next_receiver) {
+  with_waiting_sender([](weft::channel<fragile> &c, auto &sent) {
+    fragile::countdown = 1; // the receiver's move does not throw, the sender's does
+    EXPECT_EQ(c.pop()->value, 1);
+    fragile::countdown = -1;
+    EXPECT_EQ(c.size(), 0u);
+    EXPECT_EQ(sent, channel_status::empty);
+    EXPECT_EQ(c.pop()->value, 2);
+    until([&] { return sent == channel_status::success; });
+  });
+}
+
+TEST(channel, a_sender_that_cannot_be_let_in_stays_before_later_ones) {
+  with_waiting_sender([](weft::channel<fragile> &c, auto &sent) {
+    fragile::countdown = 1;
+    EXPECT_EQ(c.pop()->value, 1);
+    fragile later(3);
+    fragile::countdown = 0;
+    EXPECT_EQ(c.try_push(std::move(later)), channel_status::full);
+    fragile::countdown = -1;
+    EXPECT_EQ(later.value, 3);
+    EXPECT_EQ(sent, channel_status::empty);
+    EXPECT_EQ(c.try_push(std::move(later)), channel_status::full) << "the one before took it";
+    until([&] { return sent == channel_status::success; });
+    EXPECT_EQ(c.pop()->value, 2);
+  });
+}
+
+TEST(channel, a_sender_whose_time_is_over_keeps_no_room) {
+  weft::channel<fragile> c(1);
+  ASSERT_EQ(c.push(fragile(1)), channel_status::success);
+  std::atomic<channel_status> sent{channel_status::empty};
+  weft::spawn([&] {
+    fragile f(2);
+    sent = c.push_for(std::move(f), 1ms);
+  });
+  until([&] { return sent == channel_status::timeout; });
+  EXPECT_EQ(c.pop()->value, 1);
+  EXPECT_EQ(c.try_push(fragile(3)), channel_status::success);
+  weft::taskwait();
+}
+
+TEST(channel, an_iterator_that_cannot_go_on_loses_no_value) {
+  weft::channel<fragile> c;
+  ASSERT_EQ(c.push(fragile(1)), channel_status::success);
+  ASSERT_EQ(c.push(fragile(2)), channel_status::success);
+  auto it = c.begin();
+  EXPECT_EQ(it->value, 1);
+  fragile::countdown = 0;
+  EXPECT_THROW(++it, std::runtime_error);
+  fragile::countdown = 0; // one move takes the value out, and none follows
+  EXPECT_THROW(++it, std::runtime_error);
+  fragile::countdown = 1;
+  ++it;
+  fragile::countdown = -1;
+  EXPECT_EQ(it->value, 2);
+  EXPECT_EQ(c.size(), 0u);
 }
 
 } // namespace
