@@ -151,12 +151,12 @@ void measure_spmd(lpf_t ctx, lpf_pid_t pid, lpf_pid_t processes, lpf_args_t) {
 } // namespace
 
 context &root_context() {
-  static context root(nullptr, 0, [] {
-    const process_job *const job = job_of_process();
+  static auto *const root = new context(nullptr, 0, [] { // never destroyed: threads may use it while the process exits
+    process_job *const job = job_of_process();
     const unsigned all = job ? job->processes() : processes_of_machine();
     return place{0, 1, all, all};
   }());
-  return root;
+  return *root;
 }
 
 bool run_in_threads(const place &where, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {

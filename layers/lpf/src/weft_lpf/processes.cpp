@@ -7,6 +7,7 @@
 
 #include <weft/config.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -75,8 +76,18 @@ struct order {
   order() = default;
 };
 
-process_job *g_job = nullptr;
+// The job of this process, until it has left it. It is never destroyed: threads may use its link while the process exits.
+constinit std::atomic<process_job *> g_job{nullptr};
+constinit std::atomic<int> g_running{0}; // SPMD functions of the job
 std::uint64_t g_last_name = k_first;
+
+/// Notes that this process is in an SPMD function of the job.
+struct running {
+  running() noexcept { ++g_running; }
+  running(const running &) = delete;
+  running &operator=(const running &) = delete;
+  ~running() { --g_running; }
+};
 
 /// Waits until all processes have come so far.
 void meet(process_job &job) noexcept {
@@ -91,6 +102,7 @@ void meet(process_job &job) noexcept {
 bool obey(process_job &job, const order &what) {
   if (what.count == 0)
     return false;
+  const running in_function;
   set_measured(what.machine);
   const place where{job.pid(), static_cast<unsigned>(what.count), job.processes(),
                     part_of(job.processes(), job.pid(), static_cast<unsigned>(what.count))};
@@ -110,27 +122,42 @@ bool obey(process_job &job, const order &what) {
   return true;
 }
 
-/// Ends the job, with the program of process 0. A child of fork() that ends by exit() leaves it alone.
-void end_job() {
-  if (!g_job->below().is_own())
-    return;
+/// Leaves the job, when all do.
+void leave(process_job &job) noexcept {
+  g_job = nullptr;
+  meet(job);
+  job.leave();
+}
+
+/// Ends the job, with the program of process 0.
+void end_job(process_job &job) {
   try {
     const std::vector<std::byte> bytes = order().bytes();
-    for (unsigned to = 1; to != g_job->processes(); ++to)
-      static_cast<void>(
-          g_job->below().send(static_cast<int>(to), {k_end, to}, stream::order, bytes));
+    for (unsigned to = 1; to != job.processes(); ++to)
+      static_cast<void>(job.below().send(static_cast<int>(to), {k_end, to}, stream::order, bytes));
   } catch (const std::bad_alloc &) { // the others take this process for lost
     return;
   }
-  meet(*g_job);
-  g_job->leave();
+  leave(job);
+}
+
+/// Is called by exit(). A child of fork() leaves the job alone. Where an SPMD function runs, the others may be anywhere in it:
+/// there is no point where all could meet, and they learn that this process is lost.
+void at_exit() {
+  process_job *const job = g_job;
+  if (!job || !job->below().is_own())
+    return;
+  if (g_running != 0)
+    report("process " + std::to_string(job->pid()) +
+           " calls exit() in an SPMD function; the other processes take it for lost");
+  else if (job->pid() == 0)
+    end_job(*job);
 }
 
 int serve(process_job &job) {
   while (const auto bytes = job.below().wait_for_order())
     if (!obey(job, order(*bytes))) {
-      meet(job);
-      job.leave();
+      leave(job);
       return EXIT_SUCCESS;
     }
   if (job.below().is_own()) // or a child of fork() has returned from the SPMD function
@@ -146,11 +173,11 @@ int main_of_process(int count, char **values, char **environment) {
   if (LPF_MPI_AUTO_INITIALIZE != 0)
     try {
       if (auto joined = weft::net::joined_job::of_process()) {
-        static process_job job(std::move(joined));
-        if (job.pid() != 0)
-          return serve(job);
-        g_job = &job;
-        std::atexit(&end_job);
+        static auto *const job = new process_job(std::move(joined));
+        g_job = job;
+        std::atexit(&at_exit);
+        if (job->pid() != 0)
+          return serve(*job);
       }
     } catch (const std::exception &e) {
       report(std::string("cannot join the job: ") + e.what());
@@ -183,7 +210,8 @@ void process_job::leave() noexcept {
 }
 
 process_job *job_of_process() noexcept {
-  return g_job && g_job->processes() != 1 ? g_job : nullptr;
+  process_job *const job = g_job;
+  return job && job->pid() == 0 && job->processes() != 1 ? job : nullptr;
 }
 
 bool run_in_processes(process_job &job, unsigned count, lpf_spmd_t spmd, const lpf_args_t &args) {

@@ -100,7 +100,11 @@ class meeting {
   std::unique_ptr<weft::net::inproc_world> m_world;
 };
 
-meeting g_meeting;
+/// Returns that of the process, which is never destroyed: threads may wait in it while the process exits.
+meeting &meeting_of_process() {
+  static auto *const one = new meeting;
+  return *one;
+}
 
 } // namespace
 
@@ -108,7 +112,7 @@ extern "C" {
 
 WEFT_API lpf_err_t lpf_pthread_initialize(lpf_pid_t pid, lpf_pid_t nprocs, lpf_init_t *init) {
   return weft_lpf::answer("lpf_pthread_initialize", [&] {
-    std::unique_ptr<weft_lpf::joined> one = g_meeting.meet(pid, nprocs);
+    std::unique_ptr<weft_lpf::joined> one = meeting_of_process().meet(pid, nprocs);
     *init = one.release();
     return *init != nullptr;
   });
