@@ -201,12 +201,15 @@ std::size_t link::read(const superstep &step, int from, const net::memory_key &k
 }
 
 bool link::is_failure(std::uint64_t context, int processes) const {
-  if (m_failed.contains(context))
-    return true;
+  return m_failed.contains(context) || lost_with_lock(processes) >= 0;
+}
+
+int link::lost_with_lock(int processes) const {
   if (!m_has_lost)
-    return false;
+    return -1;
   const auto end = m_lost.begin() + processes;
-  return std::find(m_lost.begin(), end, true) != end;
+  const auto found = std::find(m_lost.begin(), end, true);
+  return found == end ? -1 : static_cast<int>(found - m_lost.begin());
 }
 
 bool link::has_all(const waiter &waiting) const {
@@ -322,8 +325,12 @@ std::uint32_t traced_step(std::uint64_t context, std::uint32_t number) noexcept 
 void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to) {
   const std::uint32_t tag = tag_of(context);
   std::vector<early> before;
+  bool has_failed = false; // before it was opened here
+  int lost = -1;
   {
     const std::lock_guard guard(m_lock);
+    has_failed = is_failure(context, processes);
+    lost = lost_with_lock(processes);
     if (!m_listening.try_emplace(tag, listening{context, processes, to}).second)
       throw std::runtime_error("two contexts have the tag " + std::to_string(tag));
     const auto found = m_early.find(tag);
@@ -337,6 +344,8 @@ void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_lis
       to->has_come(e.from, e.what);
     else
       to->message(e.from, e.id, e.payload);
+  if (has_failed)
+    to->failed(lost);
 }
 
 std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, early &&come) {
@@ -380,9 +389,7 @@ void link::forget(std::uint64_t context) noexcept {
 
 int link::lost_among(int processes) {
   const std::lock_guard guard(m_lock);
-  const auto end = m_lost.begin() + processes;
-  const auto found = std::find(m_lost.begin(), end, true);
-  return found == end ? -1 : static_cast<int>(found - m_lost.begin());
+  return lost_with_lock(processes);
 }
 
 void link::take(int from, stream what, const superstep &step, std::uint64_t total,
@@ -413,7 +420,7 @@ void link::has_failed(std::uint64_t context) {
     const std::lock_guard guard(m_lock);
     m_failed.insert(context);
     const auto found = m_listening.find(tag_of(context));
-    if (found != m_listening.end())
+    if (found != m_listening.end() && found->second.context == context)
       to = found->second.to;
     wake();
   }

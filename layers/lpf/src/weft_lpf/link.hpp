@@ -147,7 +147,7 @@ class link final : weft::net::listener,
   // ---- the task-aware part of contexts
   /// Returns what names a context in notifications.
   [[nodiscard]] static std::uint32_t tag_of(std::uint64_t context) noexcept;
-  /// Hands what arrives for a context to `to`, until forget(): also what has come before. Errors.
+  /// Hands what arrives for a context to `to`, until forget(): also what has come before, a failure included. Errors.
   /// std::bad_alloc; std::runtime_error if the tag is taken.
   void listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to);
   /// Sends a message of at most most_step_bytes(), which has a name and a superstep in traces. Errors.
@@ -220,6 +220,7 @@ class link final : weft::net::listener,
   void take(int from, stream what, const superstep &step, std::uint64_t total, std::uint64_t offset,
             std::span<const std::byte> bytes);
   [[nodiscard]] bool is_failure(std::uint64_t context, int processes) const;
+  [[nodiscard]] int lost_with_lock(int processes) const; // as lost_among()
   [[nodiscard]] bool has_all(const waiter &waiting) const;
   [[nodiscard]] bool is_over(const waiter &waiting) const;
   void wake();
