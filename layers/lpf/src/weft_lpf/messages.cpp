@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a process (steps.hpp): they are issued at once, in parts if they are long, and each end is
 // counted in its superstep.
+#include "weft_lpf/step_number.hpp"
 #include "weft_lpf/steps_records.hpp"
 #include "weft_lpf/sync/halves.hpp"
 
@@ -51,10 +52,11 @@ bool steps::issue(const request &asked) {
     one->held = holder_of_task();
   }
   ++m_in_flight;
-  one->step = asked.is_counted ? 0 : m_issued[asked.pid].add();
+  if (!asked.is_counted)
+    one->sent_step = m_issued[asked.pid].add();
   if (asked.pid != m_where.pid && !asked.is_counted && is_traced()) [[unlikely]]
     one->number =
-        m_link->trace().note_start(static_cast<int>(asked.pid), traced_step(m_context, one->step),
+        m_link->trace().note_start(static_cast<int>(asked.pid), traced_step(m_context, shown_number(one->sent_step)),
                                    asked.bytes, called(asked));
   agenda to_do;
   bool is_ready = false;
@@ -69,7 +71,7 @@ bool steps::issue(const request &asked) {
         ++m_counts[asked.own_slot].begun;
         ++m_counts[k_all_slots].begun;
       } else {
-        issued->in = record_of(issued->step);
+        issued->in = record_of(step_near(m_now, issued->sent_step));
       }
       list(*issued);
       is_ready =
@@ -133,7 +135,7 @@ void steps::copy_own(own_message &one) {
                 std::to_string(asked.slot) +
                 ", a double buffer, which takes puts only; register the memory by itself";
     else
-      there = r->begin + (r->half != 0 ? half_of(one.step) * r->half : 0) + asked.offset;
+      there = r->begin + (r->half != 0 ? half_of(one.sent_step) * r->half : 0) + asked.offset;
   }
   if (!there)
     return;
@@ -166,7 +168,7 @@ void steps::start(own_message *one) noexcept {
       if (asked.bytes != 0)
         copy_own(*one);
       if (one->why.empty() && !asked.is_counted)
-        has_come(static_cast<int>(m_where.pid), what_of(one->step, 0));
+        has_come(static_cast<int>(m_where.pid), what_of(one->sent_step, 0));
       return end_own(one);
     }
     slot_place where;
@@ -203,7 +205,7 @@ void steps::start(own_message *one) noexcept {
     one->parts = std::make_unique<own_message::part[]>(count);
     one->left = count;
     const std::uint64_t offset =
-        (where.half != 0 ? half_of(one->step) * where.half : 0) + asked.offset;
+        (where.half != 0 ? half_of(one->sent_step) * where.half : 0) + asked.offset;
     for (std::size_t i = 0; i != count; ++i) {
       own_message::part &p = one->parts[i];
       p.whole = one;
@@ -219,7 +221,7 @@ void steps::start(own_message *one) noexcept {
       switch (asked.what) {
       case kind::put:
         p.what = asked.is_counted ? net::action::put : net::action::put_notify;
-        p.count = i + 1 == count ? what_of(one->step, count - 1) : what_of(one->step, 0) | k_part;
+        p.count = i + 1 == count ? what_of(one->sent_step, count - 1) : what_of(one->sent_step, 0) | k_part;
         break;
       case kind::get:
         p.what = net::action::get;
@@ -278,11 +280,11 @@ void steps::part_ended(net::operation &self) noexcept {
       behind->what = net::action::put_notify;
       behind->rank = p.rank;
       behind->id = owner->m_link->tag_of(owner->m_context);
-      behind->count = what_of(whole->step, 0) | k_behind;
+      behind->count = what_of(whole->sent_step, 0) | k_behind;
       behind->ended = &tail_ended;
       if (whole->number != 0)
         behind->number = owner->m_link->trace().note_start(
-            p.rank, traced_step(owner->m_context, whole->step), 0, k_name_behind);
+            p.rank, traced_step(owner->m_context, shown_number(whole->sent_step)), 0, k_name_behind);
       ++owner->m_in_flight;
       owner->submit(*behind);
     } else {

@@ -13,6 +13,7 @@
 #include "weft_lpf/steps.hpp"
 
 #include "weft_lpf/report.hpp"
+#include "weft_lpf/step_number.hpp"
 #include "weft_lpf/steps_records.hpp"
 #include "weft_lpf/sync/halves.hpp"
 
@@ -37,16 +38,16 @@ namespace {
 
 /// Is in front of the letters of a superstep.
 struct step_head {
-  std::uint32_t step = 0;
+  std::uint32_t step = 0; // its sent_number()
   std::uint32_t round = 0;
   std::uint32_t first = 0; // of the counts that follow
 };
 
-/// Returns the superstep that a letter belongs to; 0 for none.
-std::uint32_t step_of(std::uint32_t id, std::span<const std::byte> bytes) {
+/// Returns the superstep that a letter belongs to, for people; 0 for none.
+std::uint32_t shown_step_of(std::uint32_t id, std::span<const std::byte> bytes) {
   return id == letter_where || id == letter_here || id == letter_counted
              ? 0
-             : value_of<step_head>(bytes).step;
+             : shown_number(value_of<step_head>(bytes).step);
 }
 
 constexpr std::uint32_t k_barrier = 0x80000000U, k_cached = 0x40000000U, k_counted = 0x20000000U;
@@ -88,7 +89,10 @@ steps::steps(link *below, std::uint64_t context, const place &where, slot_table 
       m_chunk(below ? size_of_setting("net.chunk") : SIZE_MAX),
       m_acknowledge(below ? acknowledge_of_setting() : acknowledge::never),
       m_checks(below && checks_of_setting()), m_slots(slots), m_slots_lock(slots_lock),
-      m_issued(where.processes), m_is_used(where.processes), m_is_put_to(where.processes) {}
+      m_is_used(where.processes), m_is_put_to(where.processes) {
+  while (m_issued.size() != where.processes)
+    m_issued.emplace_back(sent_number(m_now));
+}
 
 steps::~steps() = default;
 
@@ -101,19 +105,20 @@ unsigned steps::rounds() const noexcept {
   return static_cast<unsigned>(std::bit_width(m_where.processes - 1));
 }
 
-std::uint32_t steps::now() {
+std::uint64_t steps::now() {
   const std::lock_guard guard(m_lock);
   return m_now;
 }
 
-steps::record_ref &steps::record_of(std::uint32_t step) {
+steps::record_ref &steps::record_of(std::uint64_t step) {
   record_ref &one = m_records[step];
   if (!one)
     one = std::make_shared<record>(step, m_where.processes, rounds());
   return one;
 }
 
-steps::record_ref steps::arriving(std::uint32_t step) {
+steps::record_ref steps::arriving(std::uint32_t sent) {
+  const std::uint64_t step = step_near(m_now, sent);
   const auto found = m_records.find(step);
   if (found != m_records.end())
     return found->second;
@@ -146,7 +151,7 @@ bool steps::sync(std::uint32_t attributes) {
   if (m_link)
     m_link->below().begin_wait();
   if (is_traced()) [[unlikely]]
-    m_link->trace().note(message_step::awaited, k_any_process, traced_step(m_context, now()), 0,
+    m_link->trace().note(message_step::awaited, k_any_process, traced_step(m_context, static_cast<std::uint32_t>(now())), 0,
                          chosen == k_counted ? attributes & (k_counted - 1) : 0, "talpf_sync");
   holder held = holder_of_task();
   bool is_kept = false; // by the superstep
@@ -168,7 +173,7 @@ bool steps::sync(std::uint32_t attributes) {
       one->at = phase::counts;
       ++m_now;
       for (unsigned to = 0; to != m_where.processes; ++to) {
-        one->sent[to] = m_issued[to].close(m_now);
+        one->sent[to] = m_issued[to].close(sent_number(m_now));
         one->issued += one->sent[to];
       }
       if (one->how == mode::standard) {
@@ -237,7 +242,7 @@ void steps::send_round(const record_ref &one, agenda &to_do) {
   for (std::size_t first = 0; first < counts.size(); first += most) {
     const std::size_t count = std::min(most, counts.size() - first);
     std::vector<std::byte> bytes =
-        bytes_of(step_head{one->step, one->round, static_cast<std::uint32_t>(first)});
+        bytes_of(step_head{sent_number(one->step), one->round, static_cast<std::uint32_t>(first)});
     bytes.resize(sizeof(step_head) + count * sizeof(counts[0]));
     std::memcpy(bytes.data() + sizeof(step_head), counts.data() + first, count * sizeof(counts[0]));
     to_do.letters.push_back({(m_where.pid + bit) % processes, letter_counts, std::move(bytes)});
@@ -337,7 +342,7 @@ void steps::send_thanks(const record_ref &one, agenda &to_do) {
     const std::uint32_t come = one->knows ? one->expected[from] : one->come[from];
     if (from != m_where.pid &&
         (m_acknowledge == acknowledge::all ? come != 0 : is_one_way(come, one->sent[from])))
-      to_do.letters.push_back({from, letter_thanks, bytes_of(step_head{one->step, 0, 0})});
+      to_do.letters.push_back({from, letter_thanks, bytes_of(step_head{sent_number(one->step), 0, 0})});
   }
 }
 
@@ -369,7 +374,7 @@ void steps::have_thanks(const record_ref &one, agenda &to_do) {
 
 void steps::send_beat(const record_ref &one, agenda &to_do) {
   to_do.letters.push_back({(m_where.pid + (1U << one->beat)) % m_where.processes, letter_beat,
-                           bytes_of(step_head{one->step, one->beat, 0})});
+                           bytes_of(step_head{sent_number(one->step), one->beat, 0})});
 }
 
 void steps::advance_barrier(const record_ref &one, agenda &to_do) {
@@ -421,16 +426,16 @@ void steps::has_come(int from, std::uint64_t what) noexcept {
   if (is_traced() && (what & k_part) == 0 && static_cast<unsigned>(from) != m_where.pid)
       [[unlikely]]
     m_link->trace().note(message_step::arrived, from,
-                         traced_step(m_context, static_cast<std::uint32_t>(what)), 0, 0,
+                         traced_step(m_context, shown_number(static_cast<std::uint32_t>(what))), 0, 0,
                          (what & k_behind) != 0 ? k_name_behind : name_of_kind(kind::put));
   agenda to_do;
   try {
     const std::lock_guard guard(m_lock);
-    const auto step = static_cast<std::uint32_t>(what);
-    if (const record_ref one = arriving(step))
+    const auto sent = static_cast<std::uint32_t>(what);
+    if (const record_ref one = arriving(sent))
       come_with_lock(one, static_cast<unsigned>(from), what, to_do);
     else if (!m_is_broken)
-      to_do.failure = "talpf_sync " + std::to_string(step) + " of " + who() +
+      to_do.failure = "talpf_sync " + std::to_string(step_near(m_now, sent)) + " of " + who() +
                       " is over, and a message of process " + std::to_string(from) +
                       " comes behind it; LPF_SYNC_MSG counts the messages of all processes, gets "
                       "and atomic operations included";
@@ -474,7 +479,7 @@ void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda 
 void steps::message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept {
   const auto sender = static_cast<unsigned>(from);
   if (is_traced()) [[unlikely]]
-    m_link->trace().note(message_step::arrived, from, traced_step(m_context, step_of(id, payload)),
+    m_link->trace().note(message_step::arrived, from, traced_step(m_context, shown_step_of(id, payload)),
                          0, 0, name_of_letter(id));
   agenda to_do;
   try {
@@ -512,7 +517,7 @@ void steps::act(agenda &to_do) noexcept {
   for (const agenda::letter &one : to_do.letters)
     try {
       m_link->send_step(static_cast<int>(one.to), m_context, one.id, one.bytes,
-                        name_of_letter(one.id), step_of(one.id, one.bytes));
+                        name_of_letter(one.id), shown_step_of(one.id, one.bytes));
     } catch (const std::bad_alloc &) {
       to_do.failure = who() + " has no memory for a message";
     }
@@ -574,7 +579,7 @@ void steps::failed(int lost) noexcept {
 }
 
 void steps::fail_all(int lost) noexcept {
-  std::map<std::uint32_t, record_ref> records;
+  std::map<std::uint64_t, record_ref> records;
   std::vector<own_message *> waiting;
   std::shared_ptr<holder::wait> count_wait;
   {

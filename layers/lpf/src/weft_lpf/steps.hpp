@@ -77,7 +77,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   /// failure. Errors. std::bad_alloc, weft::error.
   bool sync(std::uint32_t attributes);
   /// Returns the number of the superstep that messages belong to now.
-  [[nodiscard]] std::uint32_t now();
+  [[nodiscard]] std::uint64_t now();
   [[nodiscard]] bool has_failed() const noexcept { return m_has_failed; }
 
   /// Counts the messages of a slot of this process, or of all, that are counted by slots.
@@ -158,9 +158,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
 
   // With the lock:
   void hide_memory() noexcept;
-  record_ref &record_of(std::uint32_t step);
-  /// Returns the record for what arrives; null if the superstep is over.
-  record_ref arriving(std::uint32_t step);
+  record_ref &record_of(std::uint64_t step);
+  /// Returns the record for what arrives with a number; null if the superstep is over.
+  record_ref arriving(std::uint32_t sent);
   void list(own_message &one) noexcept;
   void unlist(own_message &one) noexcept;
   void add_waits_of(const record &one, std::vector<weft::layer::outside_wait> &to) const;
@@ -220,8 +220,8 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   bool m_has_counted = false; // messages, since settle()
 
   std::mutex m_lock; // of what follows
-  std::uint32_t m_now = 1;
-  std::map<std::uint32_t, record_ref> m_records; // of supersteps that are not over
+  std::uint64_t m_now = 1; // the superstep of messages that are issued
+  std::map<std::uint64_t, record_ref> m_records; // of supersteps that are not over
   std::shared_ptr<counts_cache> m_cache;
   std::map<std::pair<unsigned, std::size_t>, remote> m_remotes; // by process and slot
   own_message *m_first_own = nullptr; // those that have not ended

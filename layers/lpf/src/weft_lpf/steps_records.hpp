@@ -62,13 +62,13 @@ struct slot_place {
   net::memory_key key;
 };
 
-// What a notification carries: the superstep, how many parts of the message come besides, and whether it is
+// What a notification carries: the number of the superstep (step_number.hpp), how many parts of the message come besides, and whether it is
 // such a part, or follows a get or an atomic operation.
 inline constexpr std::uint64_t k_part = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t k_behind = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t k_most_parts = std::uint64_t{1} << 30;
-constexpr std::uint64_t what_of(std::uint32_t step, std::uint64_t parts) {
-  return std::uint64_t{step} | parts << 32;
+constexpr std::uint64_t what_of(std::uint32_t sent_step, std::uint64_t parts) {
+  return std::uint64_t{sent_step} | parts << 32;
 }
 
 template <class T>
@@ -101,17 +101,17 @@ inline holder holder_of_task() {
 
 struct steps::counts_cache {
   bool is_filled = false;
-  std::uint32_t step = 0; // whose counts it has
+  std::uint64_t step = 0; // whose counts it has
   std::vector<std::uint32_t> counts;
   std::vector<record_ref> waiting;
 };
 
 struct steps::record {
-  record(std::uint32_t number, unsigned processes, unsigned rounds)
+  record(std::uint64_t number, unsigned processes, unsigned rounds)
       : step(number), sent(processes), come(processes), expected(processes), thanked(processes),
         awaits_thanks(processes), ended(processes), in(rounds), in_count(rounds) {}
 
-  const std::uint32_t step;
+  const std::uint64_t step;
   phase at = phase::open;
   mode how = mode::standard;
   bool has_barrier = false;
@@ -159,7 +159,7 @@ struct steps::own_message {
   std::byte *own = nullptr;
   record_ref in;
   holder held;
-  std::uint32_t step = 0;
+  std::uint32_t sent_step = 0; // the number of its superstep in messages
   std::uint32_t number = 0; // in the trace; 0: none
   // With the lock:
   bool is_listed = false;
