@@ -207,9 +207,11 @@ bool context::quiet_failure() noexcept {
     if (gone >= 0)
       report("process " + std::to_string(gone) + " is lost: lpf_sync of " + who() +
              " cannot end, and returns LPF_ERR_FATAL");
-    m_link->fail(m_name, static_cast<int>(m_where.processes));
+    m_link->fail(m_name, static_cast<int>(m_where.processes),
+                 m_is_reading ? link::reads::under_way : link::reads::none);
     m_steps->failed(-1);
-    remove_keys(memory::given); // the program may free its memory, which others may be reading
+    if (!m_mail)
+      remove_keys(memory::given);
   }
   m_has_failed = true;
   return false;
@@ -252,9 +254,10 @@ bool context::sync(ending how) noexcept {
   } catch (const std::exception &e) {
     fail(who() + " cannot end its superstep: " + e.what());
   }
-  if (!good && m_mail) // reads that have begun end first
-    static_cast<void>(m_link->wait_for_reads(m_now, static_cast<int>(m_where.processes)));
+  if (!good && m_mail)
+    keep_from_readers();
   m_mail = nullptr;
+  hide_shown();
   m_requests.clear();
   m_reads.clear();
   m_writes.clear();
@@ -263,6 +266,29 @@ bool context::sync(ending how) noexcept {
     m_link->drop(m_now);
   ++m_now.number;
   return good;
+}
+
+/// Waits, in a superstep that has failed, until no memory of this process is read, and none is written by its own reads: the
+/// program may free it next. Each process says that its reads have ended, so none waits for one that waits for it.
+void context::keep_from_readers() noexcept {
+  const auto processes = static_cast<int>(m_where.processes);
+  static_cast<void>(m_link->wait_for_reads(m_now, processes));
+  if (std::exchange(m_is_reading, false))
+    m_link->end_reads(m_name, processes);
+  m_link->wait_for_readers(m_now, processes, m_shows);
+  hide_shown();
+  remove_keys(memory::given);
+}
+
+/// Notes that no other process reads memory any more.
+void context::hide_shown() noexcept {
+  if (m_shown.empty())
+    return;
+  const std::lock_guard guard(m_slots_lock);
+  for (const std::size_t slot : m_shown)
+    if (registration *const r = m_slots.find(slot))
+      r->is_shown = false;
+  m_shown.clear();
 }
 
 bool context::exchange(ending how) {
@@ -444,6 +470,10 @@ void context::write_data(unsigned to, std::byte *data_begin, std::size_t slot, s
       r.key = m_link->below().add_memory(r.begin, r.bytes);
       r.has_key = true;
     }
+    if (!r.is_shown) {
+      m_shown.push_back(slot);
+      r.is_shown = true;
+    }
   }
   append(out, r.key);
   append(out, static_cast<std::uint64_t>(data_begin - r.begin));
@@ -563,10 +593,13 @@ bool context::copy() {
   const auto processes = static_cast<int>(m_where.processes);
   if (!m_reads.empty()) {
     make_disjoint(m_reads);
+    m_is_reading = true;
     for (const long_read &r : m_reads)
       m_cost.reads += m_link->read(m_now, r.from, r.key, r.offset, r.to, r.bytes);
     ++m_cost.steps;
-    if (!m_link->wait_for_reads(m_now, processes))
+    const bool has_all = m_link->wait_for_reads(m_now, processes);
+    m_is_reading = false;
+    if (!has_all)
       return false;
   }
   for (const short_write &w : m_writes)

@@ -122,6 +122,8 @@ class context {
   std::byte *find(std::size_t slot, std::size_t offset, std::size_t bytes, unsigned from,
                   const char *what);
   bool quiet_failure() noexcept;
+  void keep_from_readers() noexcept;
+  void hide_shown() noexcept;
   enum class memory : std::uint8_t { given, all };
   void remove_keys(memory which) noexcept;
   void free_double(registration &one) noexcept; // with the lock
@@ -153,6 +155,8 @@ class context {
   std::vector<bool> m_shows; // by process: it reads memory of this one
   std::vector<bool> m_is_read; // by process: this one reads its memory
   std::vector<long_read> m_reads;
+  bool m_is_reading = false; // reads have begun, and have not been waited for
+  std::vector<std::size_t> m_shown; // slots of which others read
   std::vector<short_write> m_writes;
   std::vector<unsigned> m_puts_from; // processes, for the trace
 

@@ -212,17 +212,34 @@ int link::lost_with_lock(int processes) const {
   return found == end ? -1 : static_cast<int>(found - m_lost.begin());
 }
 
+/// Returns whether a process has ended its reads of the memory of this one, after a failure.
+bool link::reads_no_more(const waiter &waiting, std::size_t which) const {
+  const auto thanks = static_cast<std::size_t>(stream::thanks);
+  const auto found = m_failed.find(waiting.step.context);
+  return m_lost[which] || waiting.in->from[thanks][which].is_whole ||
+         (found != m_failed.end() && !found->second.reads_no_more.empty() &&
+          found->second.reads_no_more[which]);
+}
+
 bool link::has_all(const waiter &waiting) const {
   if (waiting.what == stream::order)
     return !m_orders.empty();
-  if (waiting.count == SIZE_MAX)
+  if (waiting.count == k_reads)
     return waiting.in->reads == 0 && !waiting.in->has_failed_read;
+  if (waiting.count == k_readers) {
+    for (std::size_t which = 0; which != waiting.from->size(); ++which)
+      if ((*waiting.from)[which] && !reads_no_more(waiting, which))
+        return false;
+    return true;
+  }
   return waiting.in->whole[static_cast<std::size_t>(waiting.what)] >= waiting.count;
 }
 
 bool link::is_over(const waiter &waiting) const {
-  if (waiting.count == SIZE_MAX)
+  if (waiting.count == k_reads)
     return waiting.in->reads == 0; // also after a failure: they end
+  if (waiting.count == k_readers)
+    return has_all(waiting);
   return has_all(waiting) || is_failure(waiting.step.context, waiting.processes);
 }
 
@@ -236,8 +253,8 @@ bool link::wait(waiter &waiting) {
     return false;
   if (waiting.in && is_traced()) [[unlikely]]
     m_trace.note(message_step::awaited, k_any_process, number_of(waiting.step, waiting.what), 0,
-                 waiting.count == SIZE_MAX ? 0 : waiting.count,
-                 waiting.count == SIZE_MAX ? "lpf_sync data" : name_of_stream(waiting.what));
+                 waiting.count >= k_readers ? 0 : waiting.count,
+                 waiting.count == k_reads ? "lpf_sync data" : name_of_stream(waiting.what));
   bool is_polled = false;
   for (int i = 0; i != k_rounds; ++i) {
     {
@@ -295,19 +312,25 @@ std::optional<std::vector<std::byte>> link::wait_for_order() {
 }
 
 bool link::wait_for_reads(const superstep &step, int processes) {
-  waiter waiting{step, processes, &mail_of(step), stream::requests, SIZE_MAX, nullptr, {}};
+  waiter waiting{step, processes, &mail_of(step), stream::requests, k_reads, nullptr, {}};
   return wait(waiting);
 }
 
-void link::fail(std::uint64_t context, int processes) noexcept {
+void link::wait_for_readers(const superstep &step, int processes, const std::vector<bool> &who) {
+  waiter waiting{step, processes, &mail_of(step), stream::thanks, k_readers, &who, {}};
+  static_cast<void>(wait(waiting));
+}
+
+void link::fail(std::uint64_t context, int processes, reads own) noexcept {
   {
     const std::lock_guard guard(m_lock);
-    m_failed.insert(context);
+    m_failed.try_emplace(context);
   }
+  const superstep what{context, static_cast<std::uint64_t>(own)};
   for (int to = 0; to != processes; ++to)
     if (to != rank())
       try {
-        send(to, {context, 0}, static_cast<stream>(k_failure), {});
+        send(to, what, static_cast<stream>(k_failure), {});
       } catch (const std::bad_alloc &) { // it learns it when it misses a message: at the end
       }
 }
@@ -384,6 +407,8 @@ void link::forget(std::uint64_t context) noexcept {
   if (found != m_listening.end() && found->second.context == context)
     m_listening.erase(found);
   m_early.erase(tag_of(context));
+  if (const auto failed = m_failed.find(context); failed != m_failed.end())
+    failed->second = {{}, true};
   m_mail.erase(m_mail.lower_bound({context, 0}), m_mail.upper_bound({context, UINT64_MAX}));
 }
 
@@ -414,11 +439,15 @@ void link::take(int from, stream what, const superstep &step, std::uint64_t tota
   }
 }
 
-void link::has_failed(std::uint64_t context) {
+void link::has_failed(std::uint64_t context, int from, reads of_sender) {
   std::shared_ptr<step_listener> to;
   {
     const std::lock_guard guard(m_lock);
-    m_failed.insert(context);
+    failure &known = m_failed[context];
+    if (of_sender == reads::none && !known.is_over) {
+      known.reads_no_more.resize(m_lost.size());
+      known.reads_no_more[static_cast<std::size_t>(from)] = true;
+    }
     const auto found = m_listening.find(tag_of(context));
     if (found != m_listening.end() && found->second.context == context)
       to = found->second.to;
@@ -446,14 +475,15 @@ void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payloa
   std::memcpy(&h, payload.data(), sizeof h);
   try {
     if (id == k_failure)
-      return has_failed(h.of.context);
+      return has_failed(h.of.context, from, static_cast<reads>(h.of.number));
     const std::lock_guard guard(m_lock);
-    if (!m_failed.contains(h.of.context))
+    const bool is_thanks = id == static_cast<std::uint32_t>(stream::thanks);
+    if (!m_failed.contains(h.of.context) || (is_thanks && m_mail.contains(h.of)))
       take(from, static_cast<stream>(id), h.of, h.total, h.offset, payload.subspan(sizeof h));
     wake();
   } catch (const std::bad_alloc &) {
     const std::lock_guard guard(m_lock);
-    m_failed.insert(h.of.context);
+    m_failed.try_emplace(h.of.context);
     wake();
   }
 }
@@ -505,7 +535,7 @@ void link::add_own_wait(std::vector<weft::layer::outside_wait> &to,
         {who, "an order of lpf_exec to process " + std::to_string(m_below.rank()) + " from",
          name_of(0)});
   const std::string in = "lpf_sync " + std::to_string(traced_number(w.step)) + own;
-  if (w.count == SIZE_MAX) {
+  if (w.count == k_reads) {
     for (int from = 0; from != w.processes; ++from)
       if (w.in->reads_of[static_cast<std::size_t>(from)] != 0)
         to.push_back({who, in + ", to read the memory of", name_of(from)});
@@ -516,7 +546,8 @@ void link::add_own_wait(std::vector<weft::layer::outside_wait> &to,
                                      ", to have its memory read by"};
   const auto kind = static_cast<std::size_t>(w.what);
   for (std::size_t from = 0; from != w.from->size(); ++from)
-    if ((*w.from)[from] && !w.in->from[kind][from].is_whole)
+    if ((*w.from)[from] && !w.in->from[kind][from].is_whole &&
+        (w.count != k_readers || !reads_no_more(w, from)))
       to.push_back({who, in + k_whats[kind], name_of(static_cast<int>(from))});
 }
 

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -168,8 +167,15 @@ class link final : weft::net::listener,
   /// Makes the calling thread one that records, if messages are traced.
   void begin_trace() noexcept;
 
-  /// Makes a context fail at all of its processes.
-  void fail(std::uint64_t context, int processes) noexcept;
+  /// Says whether this process may be reading memory of others for the lpf_sync() of a context.
+  enum class reads : std::uint8_t { none, under_way };
+  /// Makes a context fail at all of its processes. Where reads are under way, end_reads() follows.
+  void fail(std::uint64_t context, int processes, reads own) noexcept;
+  /// Tells the processes of a context that has failed that this one reads their memory no more.
+  void end_reads(std::uint64_t context, int processes) noexcept { fail(context, processes, reads::none); }
+  /// Waits until some processes read the memory of this one no more, in a context that has failed: they have sent their
+  /// thanks, have said so, or are lost.
+  void wait_for_readers(const superstep &step, int processes, const std::vector<bool> &who);
   /// Forgets a context that has ended. What still comes for it is dropped if it has failed.
   void forget(std::uint64_t context) noexcept;
   /// Returns a process among the first `processes` that is lost; -1 if there is none.
@@ -181,9 +187,15 @@ class link final : weft::net::listener,
     int processes;
     const mail *in;
     stream what;
-    std::size_t count; // of streams; SIZE_MAX: until there are no reads
-    const std::vector<bool> *from; // the processes that send these
+    std::size_t count; // of streams; k_reads: until there are no reads; k_readers: until there are no readers
+    const std::vector<bool> *from; // the processes that send these, or read
     weft::event is_over;
+  };
+  static constexpr std::size_t k_reads = SIZE_MAX, k_readers = SIZE_MAX - 1;
+  /// Is what is known of a context that has failed.
+  struct failure {
+    std::vector<bool> reads_no_more; // by process; empty: none has said so
+    bool is_over = false; // it was forgotten
   };
   struct own_message;
   struct own_read;
@@ -207,7 +219,7 @@ class link final : weft::net::listener,
                  step_listener::locks how);
   /// Returns the listener of a tag; null, and `come` is kept for it, if there is none yet.
   std::shared_ptr<step_listener> listener_of(std::uint32_t tag, early &&come);
-  void has_failed(std::uint64_t context);
+  void has_failed(std::uint64_t context, int from, reads of_sender);
 
   void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
   void notified(int from, std::uint32_t id, std::uint64_t count) noexcept override;
@@ -221,6 +233,7 @@ class link final : weft::net::listener,
             std::span<const std::byte> bytes);
   [[nodiscard]] bool is_failure(std::uint64_t context, int processes) const;
   [[nodiscard]] int lost_with_lock(int processes) const; // as lost_among()
+  [[nodiscard]] bool reads_no_more(const waiter &waiting, std::size_t which) const;
   [[nodiscard]] bool has_all(const waiter &waiting) const;
   [[nodiscard]] bool is_over(const waiter &waiting) const;
   void wake();
@@ -235,7 +248,7 @@ class link final : weft::net::listener,
   const std::vector<std::string> m_places; // of processes, or none
   std::mutex m_lock;
   std::map<superstep, mail> m_mail;
-  std::set<std::uint64_t> m_failed; // contexts
+  std::map<std::uint64_t, failure> m_failed; // by context
   std::vector<bool> m_lost; // by process
   bool m_has_lost = false;
   waiter *m_waiter = nullptr;

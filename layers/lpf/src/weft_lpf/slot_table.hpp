@@ -27,6 +27,7 @@ struct registration {
   bool is_used = false;
   std::uint64_t sent = 0, received = 0; ///< puts that lpf_sync has ended: from the memory, and to it
   bool has_key = false; ///< the transport knows the memory
+  bool is_shown = false; ///< other processes may read it until the lpf_sync() that is under way ends
   weft::net::memory_key key;
 };
 

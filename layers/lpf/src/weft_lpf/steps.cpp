@@ -560,7 +560,7 @@ void steps::fail(const std::string &why) noexcept {
   if (!m_has_failed.exchange(true)) {
     report(why);
     if (m_link)
-      m_link->fail(m_context, static_cast<int>(m_where.processes));
+      m_link->fail(m_context, static_cast<int>(m_where.processes), link::reads::under_way);
   }
   fail_all(-1);
 }
@@ -611,13 +611,14 @@ void steps::fail_all(int lost) noexcept {
   }
 }
 
-/// Takes memory of the program from the other processes: it may be freed when a failure is known.
+/// Takes memory of the program from the other processes: it may be freed when a failure is known. What lpf_sync has shown is
+/// taken when no other process reads it any more.
 void steps::hide_memory() noexcept {
   if (m_is_closed || !m_link)
     return;
   const std::lock_guard guard(m_slots_lock);
   m_slots.each([this](registration &one) {
-    if (one.half == 0 && std::exchange(one.has_key, false))
+    if (one.half == 0 && !one.is_shown && std::exchange(one.has_key, false))
       m_link->below().remove_memory(one.key);
   });
 }
