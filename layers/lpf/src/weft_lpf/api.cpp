@@ -132,6 +132,7 @@ WEFT_API lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
     if (self.has_failed())
       return false;
     context inner(self.below(), self.next_name(), self.where());
+    self.use_name(); // a call without memory for the context may come again
     return run_spmd(inner, spmd, args);
   });
 }

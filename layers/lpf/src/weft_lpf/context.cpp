@@ -170,7 +170,7 @@ void context::resize_register(std::size_t count) {
   m_slots.reserve(count);
 }
 
-std::uint64_t context::next_name() noexcept { return mixed(m_name + ++m_children); }
+std::uint64_t context::next_name() const noexcept { return mixed(m_name + m_children + 1); }
 
 void context::resize_queue(std::size_t count) { m_requests.reserve(count); }
 
@@ -251,6 +251,9 @@ bool context::sync(ending how) noexcept {
   bool good = false;
   try {
     good = exchange(how);
+  } catch (const std::bad_alloc &) {
+    quiet_failure(); // the report needs memory
+    report("lpf_sync has no memory");
   } catch (const std::exception &e) {
     fail(who() + " cannot end its superstep: " + e.what());
   }
@@ -330,11 +333,14 @@ void context::count_superstep() noexcept {
     }
 }
 
-/// Issues what is queued: it ends without a superstep.
+/// Issues what is queued: it ends without a superstep. What could not be issued stays queued.
 bool context::issue_queued() {
-  std::vector<request> queued;
-  queued.swap(m_requests);
-  for (const request &r : queued) {
+  struct issued_part {
+    std::vector<request> &all;
+    std::ptrdiff_t count = 0;
+    ~issued_part() { all.erase(all.begin(), all.begin() + count); }
+  } issued{m_requests};
+  for (const request &r : m_requests) {
     steps::request asked;
     asked.what = r.to == direction::put ? steps::kind::put : steps::kind::get;
     asked.own_slot = r.own_slot;
@@ -346,11 +352,12 @@ bool context::issue_queued() {
     asked.bytes = r.bytes;
     asked.is_counted = true;
     asked.name = name_of(r.to);
-    if (!m_steps->issue(asked))
+    if (!m_steps->issue(asked)) {
+      issued.count = std::ssize(m_requests);
       return false;
+    }
+    ++issued.count;
   }
-  queued.clear();
-  m_requests.swap(queued); // with its room
   return !m_has_failed;
 }
 
@@ -394,9 +401,16 @@ std::optional<std::uint64_t> context::swap(const char *name, const lock_place &w
   const std::byte *const at = find(where.own, where.own_offset, sizeof seen, m_where.pid, name);
   const steps::request asked{steps::kind::compare_swap, where.own, where.own_offset, where.pid,
                              where.slot, where.offset, sizeof seen, to, from, true, name};
-  if (!at || m_has_failed || !issue_queued() || !m_steps->issue(asked) ||
-      !m_steps->wait_for_counts("the " + std::string(name) + " of " + who(), where.own, 0, 0, true))
+  const std::string what = "the " + std::string(name) + " of " + who();
+  if (!at || m_has_failed || !issue_queued() || !m_steps->issue(asked))
     return std::nullopt;
+  try {
+    if (!m_steps->wait_for_counts(what, where.own, 0, 0, true))
+      return std::nullopt;
+  } catch (const std::bad_alloc &) { // the lock may have been taken
+    quiet_failure();
+    return std::nullopt;
+  }
   std::memcpy(&seen, at, sizeof seen);
   return seen;
 }

@@ -33,8 +33,9 @@ class context {
 
   [[nodiscard]] const place &where() const noexcept { return m_where; }
   [[nodiscard]] link *below() noexcept { return m_link; }
-  /// Returns a name for one more context of the same processes, which all of them get.
-  [[nodiscard]] std::uint64_t next_name() noexcept;
+  /// Returns a name for one more context of the same processes, which all of them get; the same until use_name().
+  [[nodiscard]] std::uint64_t next_name() const noexcept;
+  void use_name() noexcept { ++m_children; }
   [[nodiscard]] bool has_failed() const noexcept { return m_has_failed; }
   [[nodiscard]] const weft_lpf_cost_t &cost() const noexcept { return m_cost; }
 
@@ -84,6 +85,8 @@ class context {
   bool sync(ending how) noexcept;
   /// Makes the context fail at all processes, with a message.
   void fail(const std::string &why) noexcept;
+  /// Makes the context fail at all processes, because this one does not run. Returns false.
+  bool quiet_failure() noexcept;
 
  private:
   struct request {
@@ -121,7 +124,6 @@ class context {
   /// Returns where bytes of a slot are; null, and the context has failed, if there are none such.
   std::byte *find(std::size_t slot, std::size_t offset, std::size_t bytes, unsigned from,
                   const char *what);
-  bool quiet_failure() noexcept;
   void keep_from_readers() noexcept;
   void hide_shown() noexcept;
   enum class memory : std::uint8_t { given, all };

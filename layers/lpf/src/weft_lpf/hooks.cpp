@@ -28,6 +28,7 @@ class joined_process final : public weft_lpf::joined {
         m_root(nullptr, 0, place{m_job.pid(), m_job.processes(), m_job.processes(), 1}) {}
   bool run(lpf_spmd_t spmd, const lpf_args_t &args) override {
     context self(&m_job.below(), m_root.next_name(), m_root.where());
+    m_root.use_name();
     return run_spmd(self, spmd, args);
   }
   void leave() {

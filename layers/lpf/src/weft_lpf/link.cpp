@@ -128,6 +128,27 @@ void link::message_ended(net::operation &self) noexcept {
   --one->owner->m_sending;
 }
 
+/// Makes a message of a stream: the part at `offset`.
+std::unique_ptr<link::own_message> link::make_part(int to, const superstep &step, stream what,
+                                                   std::span<const std::byte> bytes,
+                                                   std::size_t offset) {
+  const std::size_t part = std::min(m_most_bytes, bytes.size() - offset);
+  const head h{step, bytes.size(), offset};
+  auto one = std::make_unique<own_message>();
+  one->data = std::make_unique_for_overwrite<std::byte[]>(sizeof h + part);
+  std::memcpy(one->data.get(), &h, sizeof h);
+  if (part != 0)
+    std::memcpy(one->data.get() + sizeof h, bytes.data() + offset, part);
+  one->what = net::action::message;
+  one->id = static_cast<std::uint32_t>(what);
+  one->rank = to;
+  one->local = one->data.get();
+  one->bytes = sizeof h + part;
+  one->ended = &message_ended;
+  one->owner = this;
+  return one;
+}
+
 std::size_t link::send(int to, const superstep &step, stream what, std::span<const std::byte> bytes,
                        std::size_t data) {
   const char *const name = name_of_stream(what);
@@ -136,21 +157,8 @@ std::size_t link::send(int to, const superstep &step, stream what, std::span<con
     number = m_trace.note_start(to, number_of(step, what), bytes.size() - data, name);
   std::size_t sent = 0, offset = 0;
   do {
-    const std::size_t part = std::min(m_most_bytes, bytes.size() - offset);
-    const head h{step, bytes.size(), offset};
-    auto one = std::make_unique<own_message>();
-    one->data = std::make_unique_for_overwrite<std::byte[]>(sizeof h + part);
-    std::memcpy(one->data.get(), &h, sizeof h);
-    if (part != 0)
-      std::memcpy(one->data.get() + sizeof h, bytes.data() + offset, part);
-    one->what = net::action::message;
-    one->id = static_cast<std::uint32_t>(what);
-    one->rank = to;
-    one->local = one->data.get();
-    one->bytes = sizeof h + part;
-    one->ended = &message_ended;
-    one->owner = this;
-    offset += part;
+    auto one = make_part(to, step, what, bytes, offset);
+    offset += one->bytes - sizeof(head);
     if (offset == bytes.size()) {
       one->number = number;
       one->name = name;
@@ -160,6 +168,23 @@ std::size_t link::send(int to, const superstep &step, stream what, std::span<con
     ++sent;
   } while (offset != bytes.size());
   return sent;
+}
+
+void link::send_order(std::uint64_t name, int count, std::span<const std::byte> bytes) {
+  std::vector<std::unique_ptr<own_message>> all;
+  for (int to = 1; to < count; ++to)
+    for (std::size_t offset = 0; offset != bytes.size(); offset += all.back()->bytes - sizeof(head))
+      all.push_back(make_part(to, {name, static_cast<std::uint64_t>(to)}, stream::order, bytes, offset));
+  for (std::unique_ptr<own_message> &one : all) {
+    head h;
+    std::memcpy(&h, one->data.get(), sizeof h);
+    if (h.offset + one->bytes - sizeof h == bytes.size() && is_traced()) [[unlikely]] {
+      one->name = name_of_stream(stream::order);
+      one->number = m_trace.note_start(one->rank, 0, bytes.size(), one->name);
+    }
+    ++m_sending;
+    submit(*one.release());
+  }
 }
 
 void link::read_ended(net::operation &self) noexcept {

@@ -127,6 +127,8 @@ class link final : weft::net::listener,
   /// std::bad_alloc.
   std::size_t send(int to, const superstep &step, stream what, std::span<const std::byte> bytes,
                    std::size_t data = 0);
+  /// Sends an order to the processes 1 to `count` - 1: to all of them or, without memory, to none. Errors. std::bad_alloc.
+  void send_order(std::uint64_t name, int count, std::span<const std::byte> bytes);
   /// Starts to read memory of another process, in a superstep, in parts. Returns how many. Errors.
   /// std::bad_alloc.
   std::size_t read(const superstep &step, int from, const weft::net::memory_key &key,
@@ -239,6 +241,9 @@ class link final : weft::net::listener,
   void wake();
   void add_own_wait(std::vector<weft::layer::outside_wait> &to, step_listener::waits which) const;
 
+  [[nodiscard]] std::unique_ptr<own_message> make_part(int to, const superstep &step, stream what,
+                                                       std::span<const std::byte> bytes,
+                                                       std::size_t offset);
   bool wait(waiter &waiting);
   void submit(weft::net::operation &op) noexcept;
 

@@ -2,6 +2,7 @@
 #include "weft_lpf/machine.hpp"
 
 #include "weft_lpf/processes.hpp"
+#include "weft_lpf/report.hpp"
 
 #include <weft/layer/environment.hpp>
 #include <weft/net/inproc.hpp>
@@ -11,10 +12,11 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,6 +28,14 @@ unsigned processes_of_machine() {
   const std::string size = weft::layer::setting("net.size");
   const int count = size.empty() ? weft::layer::effective_cpus() : std::stoi(size);
   return static_cast<unsigned>(std::max(count, 1));
+}
+
+void report_threads(std::size_t which, std::size_t all, const char *why) noexcept {
+  try {
+    report("lpf_exec cannot start thread " + std::to_string(which) + " of " + std::to_string(all) +
+           ": " + why + "; ask for fewer processes");
+  } catch (const std::bad_alloc &) { // without memory there is no text
+  }
 }
 
 /// Is an SPMD function with its threads. Process 0 is the caller's.
@@ -58,11 +68,12 @@ class threads_of_spmd {
           end(*one, rest);
           over.count_down();
         });
-    } catch (const std::system_error &e) {
-      m_contexts[0].fail("lpf_exec cannot start thread " + std::to_string(threads.size() + 1) +
-                         " of " + std::to_string(others) + ": " + e.what() +
-                         "; ask for fewer processes");
+    } catch (const std::exception &e) { // system_error or bad_alloc
       m_has_failed = true;
+      report_threads(threads.size() + 1, others, e.what());
+      m_contexts[0].quiet_failure();
+      for (std::size_t i = threads.size() + 1; i <= others; ++i)
+        m_contexts[i].quiet_failure();
       over.count_down(static_cast<std::ptrdiff_t>(others - threads.size()));
     }
     if (!m_has_failed)

@@ -132,9 +132,7 @@ void leave(process_job &job) noexcept {
 /// Ends the job, with the program of process 0.
 void end_job(process_job &job) {
   try {
-    const std::vector<std::byte> bytes = order().bytes();
-    for (unsigned to = 1; to != job.processes(); ++to)
-      static_cast<void>(job.below().send(static_cast<int>(to), {k_end, to}, stream::order, bytes));
+    job.below().send_order(k_end, static_cast<int>(job.processes()), order().bytes());
   } catch (const std::bad_alloc &) { // the others take this process for lost
     return;
   }
@@ -227,11 +225,10 @@ bool run_in_processes(process_job &job, unsigned count, lpf_spmd_t spmd, const l
   for (std::size_t i = 0; i != args.f_size; ++i)
     what.functions.push_back(place_of(args.f_symbols[i]));
   const std::vector<std::byte> bytes = what.bytes();
-  for (unsigned to = 1; to != count; ++to)
-    static_cast<void>(
-        job.below().send(static_cast<int>(to), {what.name, to}, stream::order, bytes));
   context self(&job.below(), what.name,
                {0, count, job.processes(), part_of(job.processes(), 0, count)});
+  const running in_function; // before a process has its order
+  job.below().send_order(what.name, static_cast<int>(count), bytes);
   return run_spmd(self, spmd, args);
 }
 

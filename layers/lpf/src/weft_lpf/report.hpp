@@ -2,11 +2,11 @@
 // What users read.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 namespace weft_lpf {
 
 /// Writes a line on standard error, whole.
-void report(const std::string &line) noexcept;
+void report(std::string_view line) noexcept;
 
 } // namespace weft_lpf

@@ -760,10 +760,21 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
   if (is_in_child())
     return false;
   progress();
-  if (m_link)
-    m_link->below().begin_wait();
+  struct polling {
+    link *const below;
+    explicit polling(link *of) : below(of) {
+      if (below)
+        below->below().begin_wait();
+    }
+    polling(const polling &) = delete;
+    polling &operator=(const polling &) = delete;
+    ~polling() {
+      if (below)
+        below->below().end_wait();
+    }
+  } const polled(m_link);
   bool waits = true, good = false;
-  for (int i = 0;; ++i) {
+  for (;;) {
     std::shared_ptr<holder::wait> changed = std::make_shared<holder::wait>();
     {
       const std::lock_guard guard(m_lock);
@@ -772,14 +783,15 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
              (!all_begun || now.sent + now.got == now.begun);
       if (good || m_is_broken)
         break;
-      m_count_wait = changed;
-      m_count_wait_for =
+      std::string for_what =
           all_begun ? what + ", of which " + std::to_string(now.sent + now.got) + " of " +
                           std::to_string(now.begun) + " have ended, to"
                     : what + ", of whose puts " + std::to_string(now.sent) + " of " +
                           std::to_string(sent) + " have ended and " +
                           std::to_string(now.received) + " of " + std::to_string(received) +
                           " have come, from";
+      m_count_wait_for = std::move(for_what);
+      m_count_wait = changed;
     }
     for (int round = 0; m_link && round != k_rounds && !changed->over.is_set(); ++round)
       m_link->below().progress(k_batch);
@@ -795,8 +807,6 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
         waits = false;
       }
   }
-  if (m_link)
-    m_link->below().end_wait();
   return good && !m_has_failed;
 }
 

@@ -29,6 +29,7 @@ class joined_thread final : public weft_lpf::joined {
       : m_link(std::move(below)), m_root(m_link.get(), 0, {pid, processes, processes, 1}) {}
   bool run(lpf_spmd_t spmd, const lpf_args_t &args) override {
     context self(m_link.get(), m_root.next_name(), m_root.where());
+    m_root.use_name();
     return run_spmd(self, spmd, args);
   }
 
