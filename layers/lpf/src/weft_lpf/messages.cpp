@@ -78,7 +78,7 @@ bool steps::issue(const request &asked) {
           asked.bytes == 0 || (asked.pid == m_where.pid &&
                                (!m_link || asked.what == kind::put || asked.what == kind::get));
       if (!is_ready) {
-        const auto [at, is_new] = m_remotes.try_emplace({asked.pid, asked.slot});
+        const auto [at, is_new] = m_remotes.try_emplace({asked.slot, asked.pid});
         is_ready = at->second.is_known;
         if (!is_ready) {
           at->second.waiting.push_back(issued);
@@ -175,7 +175,7 @@ void steps::start(own_message *one) noexcept {
     if (asked.bytes != 0) {
       {
         const std::lock_guard guard(m_lock);
-        const auto found = m_remotes.find({asked.pid, asked.slot});
+        const auto found = m_remotes.find({asked.slot, asked.pid});
         if (found != m_remotes.end())
           where = found->second.where;
       }

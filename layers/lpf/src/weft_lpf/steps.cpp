@@ -25,6 +25,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 
@@ -327,7 +328,7 @@ void steps::know_counts(const record_ref &one, agenda &to_do) {
       all += n;
   }
   one->at = phase::data;
-  if (has_surplus(*one, to_do))
+  if (has_surplus(*one, 0, m_where.processes, to_do))
     return;
   if (one->knows && !one->has_barrier)
     send_thanks(one, to_do);
@@ -398,22 +399,22 @@ void steps::come_with_lock(const record_ref &one, unsigned from, std::uint64_t w
   const bool is_part = (what & k_part) != 0;
   one->come[from] += !is_part;
   one->all_come += !is_part;
-  if (has_surplus(*one, to_do))
+  if (has_surplus(*one, from, from + 1, to_do)) // of the sender alone: a look at all would take their number, each time
     return;
   if (is_part ? one->data.part()
               : one->data.message(static_cast<std::uint32_t>((what & ~(k_part | k_behind)) >> 32)))
     have_data(one, to_do);
 }
 
-/// Returns whether more has come than was expected.
-bool steps::has_surplus(const record &one, agenda &to_do) const {
+/// Returns whether more has come than was expected, of the processes from `first` to before `last`.
+bool steps::has_surplus(const record &one, unsigned first, unsigned last, agenda &to_do) const {
   if (one.at == phase::open || one.at == phase::counts)
     return false;
   if (!one.knows && one.all_come > one.counted)
     to_do.failure = name_of(one) + ": " + plural(one.all_come, "message") +
                     " have come to it, and " + std::to_string(one.counted) +
                     " were expected; gets and atomic operations of other processes count as well";
-  for (unsigned from = 0; one.knows && from != m_where.processes; ++from)
+  for (unsigned from = first; one.knows && from != last; ++from)
     if (one.come[from] > one.expected[from])
       to_do.failure = name_of(one) + ": process " + std::to_string(from) + " has sent more than " +
                       plural(one.expected[from], "message") + " to process " +
@@ -466,7 +467,7 @@ void steps::answer_slot(unsigned from, std::span<const std::byte> payload, agend
 
 void steps::take_slot(unsigned from, std::span<const std::byte> payload, agenda &to_do) {
   const auto place = value_of<slot_place>(payload);
-  const auto at = m_remotes.try_emplace({from, place.slot}).first;
+  const auto at = m_remotes.try_emplace({place.slot, from}).first;
   at->second.is_known = true;
   at->second.where = place;
   to_do.found = std::exchange(at->second.waiting, {});
@@ -665,14 +666,14 @@ void steps::close() noexcept {
 
 void steps::forget_slot(std::size_t slot) noexcept {
   const std::lock_guard guard(m_lock);
-  std::erase_if(m_remotes,
-                [slot](const auto &r) { return r.first.second == slot && r.second.is_known; });
+  for (auto at = m_remotes.lower_bound({slot, 0}); at != m_remotes.end() && at->first.first == slot;)
+    at = at->second.is_known ? m_remotes.erase(at) : std::next(at);
   m_counts.erase(slot);
 }
 
 void steps::forget_remote(std::size_t slot) noexcept {
   const std::lock_guard guard(m_lock);
-  const auto at = m_remotes.find({owner_of(slot), slot});
+  const auto at = m_remotes.find({slot, owner_of(slot)});
   if (at != m_remotes.end() && at->second.is_known)
     m_remotes.erase(at);
 }
@@ -890,8 +891,8 @@ void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, l
   if (which == waits::of_supersteps) {
     for (const auto &[name, there] : m_remotes)
       if (!there.waiting.empty())
-        to.push_back({nullptr, "the place of slot " + std::to_string(name.second) + " of",
-                      m_link->name_of(static_cast<int>(name.first))});
+        to.push_back({nullptr, "the place of slot " + std::to_string(name.first) + " of",
+                      m_link->name_of(static_cast<int>(name.second))});
     return;
   }
   for (const own_message *one = m_first_own; one; one = one->next) {

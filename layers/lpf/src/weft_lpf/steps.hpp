@@ -165,7 +165,8 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void unlist(own_message &one) noexcept;
   void add_waits_of(const record &one, std::vector<weft::layer::outside_wait> &to) const;
   void come_with_lock(const record_ref &one, unsigned from, std::uint64_t what, agenda &to_do);
-  [[nodiscard]] bool has_surplus(const record &one, agenda &to_do) const;
+  [[nodiscard]] bool has_surplus(const record &one, unsigned first, unsigned last,
+                                 agenda &to_do) const;
   void begin_counts(const record_ref &one, agenda &to_do);
   void send_round(const record_ref &one, agenda &to_do);
   void advance_counts(const record_ref &one, agenda &to_do);
@@ -223,7 +224,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::uint64_t m_now = 1; // the superstep of messages that are issued
   std::map<std::uint64_t, record_ref> m_records; // of supersteps that are not over
   std::shared_ptr<counts_cache> m_cache;
-  std::map<std::pair<unsigned, std::size_t>, remote> m_remotes; // by process and slot
+  std::map<std::pair<std::size_t, unsigned>, remote> m_remotes; // by slot and process
   own_message *m_first_own = nullptr; // those that have not ended
   std::map<std::size_t, slot_counts> m_counts; // by slot
   std::shared_ptr<holder::wait> m_count_wait; // of the one thread that waits for counts
