@@ -7,10 +7,12 @@
 #include <weft/runtime.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
+#include <pthread.h>
 #include <sched.h>
 
 namespace weft_lpf {
@@ -43,6 +45,12 @@ std::uint32_t number_of(const superstep &step, stream what) {
   return what == stream::order ? 0 : traced_step(step.context, traced_number(step));
 }
 
+// The links of this process; neither has a destructor. Of other locks, only m_lock of a link is taken with this one.
+constinit std::mutex g_links_lock;
+constinit link *g_first_link = nullptr;
+void lock_links() { g_links_lock.lock(); }
+void unlock_links() { g_links_lock.unlock(); }
+
 /// Is in front of each message.
 struct head {
   superstep of;
@@ -71,9 +79,22 @@ link::link(std::unique_ptr<net::engine> below, messages how, std::vector<std::st
   m_trace.set_own(m_below.rank());
   announce();
   watch();
+  static const int once = pthread_atfork(&lock_links, &unlock_links, &unlock_links); // a child finds the list whole
+  static_cast<void>(once);
+  const std::lock_guard guard(g_links_lock);
+  m_next = g_first_link;
+  if (m_next)
+    m_next->m_before = this;
+  g_first_link = this;
 }
 
 link::~link() {
+  {
+    const std::lock_guard guard(g_links_lock);
+    (m_before ? m_before->m_next : g_first_link) = m_next;
+    if (m_next)
+      m_next->m_before = m_before;
+  }
   unwatch();
   withdraw();
   while (m_sending != 0) {
@@ -403,6 +424,30 @@ std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, early &&come
     return found->second.to;
   m_early[tag].push_back(std::move(come));
   return nullptr;
+}
+
+void link::fail_at_exit() {
+  static const int once = std::atexit(&fail_all_here);
+  static_cast<void>(once);
+}
+
+void link::append_listeners(std::vector<std::shared_ptr<step_listener>> &to) {
+  const std::lock_guard guard(m_lock);
+  for (const auto &[tag, one] : m_listening)
+    to.push_back(one.to);
+}
+
+/// Lets the tasks of all contexts end that are open here.
+void link::fail_all_here() {
+  std::vector<std::shared_ptr<step_listener>> all;
+  {
+    const std::lock_guard guard(g_links_lock);
+    for (link *one = g_first_link; one; one = one->m_next)
+      if (one->is_own())
+        one->append_listeners(all);
+  }
+  for (const auto &to : all)
+    to->failed(-1);
 }
 
 void link::send_step(int to, std::uint64_t context, std::uint32_t id,

@@ -158,6 +158,9 @@ class link final : weft::net::listener,
   [[nodiscard]] std::size_t most_step_bytes() const noexcept { return m_most_bytes; }
   /// Starts an operation of the caller.
   void start(weft::net::operation &op) noexcept { submit(op); }
+  /// Lets the contexts of all links fail here when the process exits, before Weft waits for its tasks: what these wait for may
+  /// not come any more. Called in a task: the runtime has its handler for exit() then, which runs behind this one.
+  static void fail_at_exit();
   /// Notes that an operation of start() has ended; inside the engine.
   void note_end() noexcept { note_arrival(); }
 
@@ -213,6 +216,8 @@ class link final : weft::net::listener,
     std::vector<std::byte> payload;
   };
 
+  void append_listeners(std::vector<std::shared_ptr<step_listener>> &to);
+  static void fail_all_here();
   [[nodiscard]] int own() const noexcept override { return rank(); }
   [[nodiscard]] const void *world() const noexcept override { return m_world; }
   [[nodiscard]] std::string waits() override;
@@ -263,6 +268,7 @@ class link final : weft::net::listener,
   std::atomic<std::size_t> m_sending{0}; // messages
   const messages m_messages;
   weft::net::message_trace m_trace;
+  link *m_next = nullptr, *m_before = nullptr; // in the list of all links
   weft::net::transport m_below; // the last: messages come from its construction on
 };
 

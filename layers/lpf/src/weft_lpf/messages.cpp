@@ -50,6 +50,8 @@ bool steps::issue(const request &asked) {
       m_is_put_to[asked.pid] = true;
   } else {
     one->held = holder_of_task();
+    if (one->held.is_task)
+      link::fail_at_exit();
   }
   ++m_in_flight;
   if (!asked.is_counted)

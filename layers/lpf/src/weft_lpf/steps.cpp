@@ -158,7 +158,9 @@ bool steps::sync(std::uint32_t attributes) {
   bool is_kept = false; // by the superstep
   agenda to_do;
   try {
-    if (!held.is_task)
+    if (held.is_task)
+      link::fail_at_exit();
+    else
       held.thread = std::make_shared<holder::wait>();
     const std::lock_guard guard(m_lock);
     if (!m_is_broken) {
