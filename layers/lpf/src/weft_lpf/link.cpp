@@ -117,6 +117,7 @@ void link::begin_trace() noexcept {
     if (m_messages == messages::traced && is_process_traced())
       weft::start();
   } catch (const weft::error &) { // what it does waits for a worker
+  } catch (const std::bad_alloc &) { // so it does here
   }
 }
 
@@ -417,12 +418,14 @@ void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_lis
     to->failed(lost);
 }
 
-std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, early &&come) {
+std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, int from, std::uint32_t id,
+                                                 std::uint64_t what,
+                                                 std::span<const std::byte> payload) {
   const std::lock_guard guard(m_lock);
   const auto found = m_listening.find(tag);
   if (found != m_listening.end())
     return found->second.to;
-  m_early[tag].push_back(std::move(come));
+  m_early[tag].push_back({from, id, what, {payload.begin(), payload.end()}});
   return nullptr;
 }
 
@@ -535,7 +538,7 @@ void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payloa
     payload = payload.subspan(sizeof tag);
     id -= k_first_step;
     try {
-      if (const auto to = listener_of(tag, {from, id, 0, {payload.begin(), payload.end()}}))
+      if (const auto to = listener_of(tag, from, id, 0, payload))
         to->message(from, id, payload);
     } catch (const std::bad_alloc &) { // it is missed: the report of the stall names it
     }
@@ -561,7 +564,7 @@ void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payloa
 void link::notified(int from, std::uint32_t id, std::uint64_t count) noexcept {
   note_arrival();
   try {
-    if (const auto to = listener_of(id, {from, k_notified, count, {}}))
+    if (const auto to = listener_of(id, from, k_notified, count, {}))
       to->has_come(from, count);
   } catch (const std::bad_alloc &) { // as above
   }

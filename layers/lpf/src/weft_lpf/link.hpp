@@ -224,8 +224,9 @@ class link final : weft::net::listener,
   void list_waits(std::vector<weft::layer::outside_wait> &to) override;
   void add_waits(std::vector<weft::layer::outside_wait> &to, step_listener::waits which,
                  step_listener::locks how);
-  /// Returns the listener of a tag; null, and `come` is kept for it, if there is none yet.
-  std::shared_ptr<step_listener> listener_of(std::uint32_t tag, early &&come);
+  /// Returns the listener of a tag; null, and what has come is kept for it, if there is none yet.
+  std::shared_ptr<step_listener> listener_of(std::uint32_t tag, int from, std::uint32_t id,
+                                             std::uint64_t what, std::span<const std::byte> payload);
   void has_failed(std::uint64_t context, int from, reads of_sender);
 
   void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;

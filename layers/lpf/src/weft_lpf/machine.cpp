@@ -4,6 +4,7 @@
 #include "weft_lpf/processes.hpp"
 #include "weft_lpf/report.hpp"
 
+#include <weft/error.hpp>
 #include <weft/layer/environment.hpp>
 #include <weft/net/inproc.hpp>
 #include <weft/sync/latch.hpp>
@@ -83,7 +84,10 @@ class threads_of_spmd {
         t.detach();
       return false;
     }
-    over.wait(); // a worker may do something else meanwhile; a join would hold it
+    try {
+      over.wait(); // a worker may do something else meanwhile; a join would hold it
+    } catch (const weft::error &) { // the process ends, and the runtime has; or the caller may not suspend
+    }
     for (std::thread &t : threads)
       t.join();
     return !m_has_failed;

@@ -70,6 +70,8 @@ bool steps::issue(const request &asked) {
       refusal = "the context has failed";
     } else {
       if (asked.is_counted) {
+        if (asked.what == kind::put && asked.pid == m_where.pid)
+          m_counts.try_emplace(asked.slot); // the end has no memory for it
         ++m_counts[asked.own_slot].begun;
         ++m_counts[k_all_slots].begun;
       } else {
@@ -82,12 +84,12 @@ bool steps::issue(const request &asked) {
       if (!is_ready) {
         const auto [at, is_new] = m_remotes.try_emplace({asked.slot, asked.pid});
         is_ready = at->second.is_known;
-        if (!is_ready) {
-          at->second.waiting.push_back(issued);
-          issued->asks = true;
-        }
         if (is_new)
           to_do.letters.push_back({asked.pid, letter_where, bytes_of(std::uint64_t{asked.slot})});
+        if (!is_ready) {
+          at->second.waiting.push_back(issued); // the last that needs memory: the failure ends what waits
+          issued->asks = true;
+        }
       }
     }
   } catch (const std::bad_alloc &) {

@@ -532,6 +532,8 @@ void steps::act(agenda &to_do) noexcept {
     m_link->below().end_wait();
   for (const holder &held : to_do.over)
     release(held, true);
+  if (to_do.counter)
+    to_do.counter->over.set();
 }
 
 // ---- ends and failures
@@ -689,12 +691,9 @@ void steps::count(std::size_t slot, std::uint64_t slot_counts::*which, agenda &t
 }
 
 /// Lets the thread look that waits for counts. With the lock.
-void steps::wake_counter(agenda &to_do) {
-  if (m_count_wait) {
-    holder waiting;
-    waiting.thread = std::move(m_count_wait);
-    to_do.over.push_back(std::move(waiting));
-  }
+void steps::wake_counter(agenda &to_do) noexcept {
+  if (m_count_wait)
+    to_do.counter = std::move(m_count_wait);
 }
 
 steps::slot_counts steps::counts_of(std::size_t slot) {

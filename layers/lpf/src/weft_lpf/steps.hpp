@@ -151,6 +151,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
     };
     std::vector<letter> letters;
     std::vector<holder> over;
+    std::shared_ptr<holder::wait> counter; // the thread that waits for counts is to look; that needs no memory
     std::vector<own_message *> found;
     std::string failure;
     std::size_t waits_over = 0;
@@ -195,7 +196,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void submit(weft::net::operation &op) noexcept;
   void send_count(const request &sent) noexcept;
   void submit_flush(unsigned to, std::unique_ptr<tail> behind) noexcept;
-  void wake_counter(agenda &to_do);
+  void wake_counter(agenda &to_do) noexcept;
   static void part_ended(weft::net::operation &self) noexcept;
   static void tail_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] unsigned rounds() const noexcept;
