@@ -15,7 +15,9 @@
 
 namespace {
 
+using test::args_of;
 using test::body;
+using test::call;
 using test::expect_in;
 using test::k_processes;
 using test::process;
@@ -201,6 +203,37 @@ TEST(LpfCounts, ALockThatCannotBeTakenOrGivenBackIsNamed) {
                               return lpf_lock_slot(p.ctx, own, 0, 1, 4000, 0, 8, LPF_MSG_DEFAULT);
                             }),
             "lpf_lock_slot of process 0 names slot 4000 of process 1, which is not registered");
+}
+
+TEST(LpfCounts, AWaitForCountsEndsWhereTheContextHasFailedBefore) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(2,
+                [](const process &p) {
+                  p.resize(2, 1);
+                  std::vector<int> memory(1);
+                  const auto slot = p.global(memory);
+                  p.sync();
+                  const body inner = [](const process &q) {
+                    std::vector<int> more(1);
+                    const auto counted = q.global(more);
+                    if (q.pid == 0) {
+                      EXPECT_EQ(lpf_deregister(q.ctx, 4000), LPF_SUCCESS); // fails the context
+                    } else {
+                      EXPECT_EQ(lpf_counting_sync_per_slot(q.ctx, LPF_SYNC_DEFAULT, counted, 0, 1), LPF_ERR_FATAL);
+                    }
+                  };
+                  if (p.pid == 1) { // the message comes behind the failure
+                    EXPECT_EQ(lpf_counting_sync_per_slot(p.ctx, LPF_SYNC_DEFAULT, slot, 0, 1), LPF_SUCCESS);
+                  }
+                  EXPECT_EQ(lpf_rehook(p.ctx, &call, args_of(inner)), LPF_ERR_FATAL);
+                  if (p.pid == 0) {
+                    p.put(slot, 0, 1, slot, 0, 4);
+                    EXPECT_EQ(lpf_flush_sent(p.ctx), LPF_SUCCESS);
+                  }
+                  p.sync();
+                }),
+            LPF_SUCCESS);
+  expect_in(testing::internal::GetCapturedStderr(), "lpf_deregister of slot 4000, which process 0 does not have");
 }
 
 TEST(LpfCounts, AWaitForCountsEndsWithTheContext) {

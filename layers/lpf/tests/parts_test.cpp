@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft_lpf/reads.hpp"
 #include "weft_lpf/slot_table.hpp"
+#include "weft_lpf/step_number.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -72,6 +75,19 @@ TEST(Reads, OverlappingOnesHaveTheResultOfAnOrder) {
     EXPECT_LE(reads.size(), 2 * count - 1);
     EXPECT_EQ(result_of(reads, memory, false), expected) << "round " << round;
   }
+}
+
+TEST(StepNumbers, OfMessagesNameTheNearestSuperstep) {
+  const std::uint64_t wraps[] = {0xffffffffU - weft_lpf::k_first_sent, std::uint64_t{1} << 32,
+                                 std::uint64_t{5} << 32};
+  for (const std::uint64_t around : wraps)
+    for (std::uint64_t now = std::max<std::uint64_t>(around, 4) - 3; now != around + 20; ++now)
+      for (std::uint64_t step = now - 1; step != now + 4; ++step) {
+        EXPECT_EQ(weft_lpf::step_near(now, weft_lpf::sent_number(step)), step) << "seen in " << now;
+        EXPECT_EQ(weft_lpf::shown_number(weft_lpf::sent_number(step)), static_cast<std::uint32_t>(step));
+        EXPECT_EQ(weft_lpf::sent_number(step) % 2, step % 2) << "or halves are mixed up";
+      }
+  EXPECT_EQ(weft_lpf::step_near(1, weft_lpf::k_first_sent), 1U);
 }
 
 TEST(Slots, OfAKindDoNotDependOnOtherKinds) {

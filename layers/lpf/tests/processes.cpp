@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of LPF whose processes are those of a job. The first argument says what to do.
+#include "short_memory.hpp"
+
 #include <lpf/abort.h>
 #include <lpf/core.h>
 #include <lpf/cost.h>
+#include <lpf/pthread.h>
 #include <lpf/talpf.h>
 
 #include <weft/task.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +51,34 @@ void check(bool good, const char *what, int line) {
 #define CHECK(condition) check(condition, #condition, __LINE__)
 
 void some_function() {}
+
+void inner(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
+lpf_t g_used_late = LPF_NONE; // a context
+
+/// Uses LPF behind all handlers of exit() that the library and main() have registered.
+struct late_user {
+  ~late_user() {
+    if (g_used_late == LPF_ROOT) {
+      std::uint64_t from = 3, to = 0;
+      lpf_memslot_t source, target;
+      CHECK(lpf_resize_message_queue(LPF_ROOT, 100) == LPF_SUCCESS);
+      CHECK(lpf_register_local(LPF_ROOT, &from, 8, &source) == LPF_SUCCESS);
+      CHECK(lpf_register_global(LPF_ROOT, &to, 8, &target) == LPF_SUCCESS);
+      CHECK(lpf_put(LPF_ROOT, source, 0, 0, target, 0, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+      CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_SUCCESS && to == 3);
+      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS); // in threads
+    } else if (g_used_late) {
+      static_cast<void>(lpf_flush_received(g_used_late)); // goes to the network, or does nothing if the job has failed
+    } else {
+      return;
+    }
+    std::puts("used late");
+    std::fflush(stdout);
+  }
+} g_late_user;
 
 /// Copies by puts and gets, short and long ones, among all processes.
 void copy(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
@@ -114,6 +148,76 @@ void lose(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   std::fflush(stdout);
 }
 
+/// Waits for a put of process 1, which is lost before the context is there.
+void count_on_lost(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  std::uint64_t word = 0;
+  lpf_memslot_t slot;
+  CHECK(lpf_register_global(ctx, &word, 8, &slot) == LPF_SUCCESS);
+  CHECK(lpf_counting_sync_per_slot(ctx, LPF_SYNC_DEFAULT, slot, 0, 1) == LPF_ERR_FATAL);
+  std::printf("process %u counts on none\n", pid);
+  std::fflush(stdout);
+}
+
+/// One process calls exit(), where others are in lpf_sync.
+void leave_by_exit(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t args) {
+  const bool is_second = args.f_symbols[0] == &some_function;
+  const bool leaves = pid == (is_second ? 1U : 0U);
+  const bool met = lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS;
+  CHECK(met || !leaves); // the one that exits may be gone
+  if (leaves) {
+    std::atomic<bool> waits{is_second};
+    if (!is_second) // a task that waits for the others
+      weft::spawn([&] {
+        static_cast<void>(talpf_sync(ctx, LPF_SYNC_DEFAULT));
+        waits = true;
+      });
+    while (!waits)
+      weft::taskyield();
+    g_used_late = ctx;
+    std::exit(5);
+  }
+  CHECK(!met || lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+}
+
+/// Process 1 finds a put of process 2 that is wrong, and uses its memory again at once. Process 0 may be reading that memory,
+/// and has the right bytes if its superstep succeeds. `args.output` counts these.
+void overwrite(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t args) {
+  constexpr std::size_t k_words = 4 << 20;
+  std::vector<std::uint64_t> memory(pid == 2 ? 1 : k_words, pid);
+  lpf_memslot_t slot;
+  CHECK(lpf_resize_memory_register(ctx, 1) == LPF_SUCCESS);
+  CHECK(lpf_resize_message_queue(ctx, 2) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, memory.data(), 8 * memory.size(), &slot) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  for (const bool is_last : {false, true}) { // in the first superstep, keys are exchanged
+    if (pid == 1)
+      CHECK(lpf_put(ctx, slot, 0, 0, slot, 0, 8 * memory.size(), LPF_MSG_DEFAULT) == LPF_SUCCESS);
+    if (pid == 2 && is_last)
+      CHECK(lpf_put(ctx, slot, 0, 1, slot, 8 * k_words, 8, LPF_MSG_DEFAULT) == LPF_SUCCESS); // outside
+    const lpf_err_t code = lpf_sync(ctx, LPF_SYNC_DEFAULT);
+    CHECK(is_last || code == LPF_SUCCESS);
+    if (pid == 1)
+      std::fill(memory.begin(), memory.end(), 99);
+    if (pid == 1 && !is_last)
+      std::fill(memory.begin(), memory.end(), 1);
+    if (pid != 0 || code != LPF_SUCCESS)
+      continue;
+    for (std::uint64_t &word : memory) {
+      CHECK(word == 1);
+      word = 0;
+    }
+    if (is_last)
+      ++*static_cast<int *>(args.output);
+  }
+}
+
+/// Ends the want of memory of process 0.
+void stop_failing(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
+  if (pid == 0)
+    static_cast<void>(test::has_failed_allocation());
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
 void early(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   if (pid != 1)
     CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
@@ -125,9 +229,6 @@ void stop(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   static_cast<void>(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
-void inner(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
-  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-}
 void nested(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
   CHECK(lpf_rehook(ctx, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
@@ -305,6 +406,36 @@ int everything(lpf_pid_t count) {
   return EXIT_SUCCESS;
 }
 
+/// Starts an SPMD function whose orders find no memory, at each place where process 0 asks for some.
+int start_without_memory() {
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS); // measures, and is ready
+  int without_memory = 0;
+  bool has_failed = true;
+  for (long n = 0; has_failed; ++n) {
+    test::fail_allocation_behind(n);
+    const lpf_err_t code = lpf_exec(LPF_ROOT, LPF_MAX_P, &stop_failing, LPF_NO_ARGS);
+    has_failed = test::has_failed_allocation();
+    CHECK(code == LPF_SUCCESS || (has_failed && code == LPF_ERR_OUT_OF_MEMORY));
+    without_memory += code == LPF_ERR_OUT_OF_MEMORY;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, LPF_NO_ARGS) == LPF_SUCCESS);
+  }
+  return std::printf("%d places without memory\n", without_memory) < 0;
+}
+
+/// Ends while a thread waits for another one that is to become a process with it.
+int end_while_one_waits() {
+  std::atomic<bool> is_there{false};
+  std::thread([&] {
+    lpf_init_t init = LPF_INIT_NONE;
+    is_there = true;
+    static_cast<void>(lpf_pthread_initialize(0, 2, &init));
+  }).detach();
+  while (!is_there)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100)); // most often it waits then
+  std::exit(7);
+}
+
 /// Is one process of those that meet at a port: started by hand, or by a fork of the test.
 int join(const char *port, lpf_pid_t pid, lpf_pid_t count) {
   lpf_init_t init = nullptr;
@@ -330,8 +461,40 @@ int main(int count, char **values) {
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &locked, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
   if (what == "traced")
     return lpf_exec(LPF_ROOT, LPF_MAX_P, &traced, LPF_NO_ARGS) == LPF_SUCCESS ? 0 : 4;
-  if (what == "lose")
-    return lpf_exec(LPF_ROOT, LPF_MAX_P, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL ? 0 : 4;
+  if (what == "lose") {
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &lose, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    for (int round = 0; round != 3; ++round) { // a process may know of the loss later than another one has failed
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &count_on_lost, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    }
+    return 0;
+  }
+  if (what == "exit") {
+    const lpf_func_t functions[] = {number(2) == 1 ? &some_function : reinterpret_cast<lpf_func_t>(&inner)};
+    lpf_args_t args = LPF_NO_ARGS;
+    args.f_symbols = functions;
+    args.f_size = 1;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &leave_by_exit, args) == LPF_ERR_FATAL);
+    return 8;
+  }
+  if (what == "exit late") {
+    CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+    g_used_late = LPF_ROOT;
+    return 0;
+  }
+  if (what == "exit meanwhile")
+    return end_while_one_waits();
+  if (what == "short")
+    return start_without_memory();
+  if (what == "overwrite") {
+    int good = 0;
+    lpf_args_t args = LPF_NO_ARGS;
+    args.output = &good;
+    args.output_size = sizeof good;
+    for (int round = 0; round != 20; ++round)
+      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite, args) == LPF_ERR_FATAL);
+    return std::printf("%d supersteps have succeeded\n", good) < 0;
+  }
   if (what == "stop") {
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &stop, LPF_NO_ARGS) == LPF_ERR_FATAL);
     pause(); // the code is that of the first process that ends, and this one ends with the job
