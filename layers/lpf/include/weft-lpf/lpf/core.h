@@ -128,8 +128,8 @@ lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t s
 // Ends the superstep: returns when all copies from and to memory of this process are done. All call it.
 //
 // Cost. One message to each other process, and what docs/user/ranks/lpf.md says about gets and long copies.
-// Blocks. Yes. Errors. LPF_ERR_FATAL, if a process has returned from the SPMD function, or is lost; nobody uses the memory of
-// this process for it then.
+// Blocks. Yes. Errors. LPF_ERR_FATAL, if a process has returned from the SPMD function, or is lost; no process uses the
+// memory of this one for it then.
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t attr);
 
 // Describes what the context can use.
