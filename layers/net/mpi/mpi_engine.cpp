@@ -858,9 +858,7 @@ void mpi_engine::lose(int rank) noexcept {
     return;
   p.is_lost = true;
   end_all(p, outcome::rank_lost);
-  if (p.has_left)
-    return;
-  ++m_arrived;
+  ++m_arrived; // also of one that has said goodbye to the engines, and not to the job: it has failed
   m_events->lost(rank);
 }
 

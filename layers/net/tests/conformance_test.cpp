@@ -430,6 +430,37 @@ TEST_P(engine_promises, an_ended_transport_closes_what_is_in_flight) {
   job[1].end();
 }
 
+// As the job does for one whose function has thrown: its engine ends in order, and the job loses it.
+TEST_P(engine_promises, a_rank_that_has_left_may_be_lost) {
+  test_job job(GetParam(), 2);
+  if (job.made().lose)
+    GTEST_SKIP() << "the ranks of this engine are lost by their world";
+  test_operation first;
+  message(first, 1, 1, "hello");
+  job.at(0).submit(first);
+  job.until([&] { return job[1].messages().size() == 1 && first.is_over(); });
+  job[1].end();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  for (outcome last = outcome::done; last == outcome::done;) {
+    test_operation op;
+    message(op, 1, 1, "x");
+    job.at(0).submit(op);
+    while (!op.is_over()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      job.at(0).progress(16);
+    }
+    last = op.result;
+    EXPECT_TRUE(last == outcome::done || last == outcome::rank_lost);
+  }
+  for (int i = 0; i != 2; ++i)
+    job.at(0).report_lost(1);
+  while (!job.at(0).is_lost(1)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    job.at(0).progress(16);
+  }
+  EXPECT_EQ(job[0].lost_ranks(), std::vector<int>{1});
+}
+
 TEST_P(engine_promises, a_rank_that_does_not_exist_is_refused) {
   test_job job(GetParam(), 2);
   for (const int rank : {-1, 2}) {

@@ -410,12 +410,14 @@ void traced(net::team &team) {
   alone.settle();
 }
 
-/// Rank 1 kills itself; the others put to it until they learn of it, and then go on.
-void loss(net::team &team, bool goes_on) {
+/// Rank 1 kills itself, or throws; the others put to it, or notify it, until they learn of it, and then go on.
+void loss(net::team &team, bool throws, bool goes_on) {
   auto memory = team.allocate<long>(100);
   team.barrier();
   if (team.rank() == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (throws)
+      throw std::runtime_error("rank 1 has enough");
     kill(getpid(), SIGKILL);
   }
   auto expected = team.async_expect(5, 1, 1);
@@ -423,7 +425,10 @@ void loss(net::team &team, bool goes_on) {
   const auto begin = std::chrono::steady_clock::now();
   try {
     for (;;) {
-      team.async_put(memory.on(1), mine).get();
+      if (throws) // its array is gone then
+        team.async_notify(1, 4).get();
+      else
+        team.async_put(memory.on(1), mine).get();
       team.async_flush(1).get();
       if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(60))
         std::exit(8);
@@ -491,7 +496,9 @@ int main(int argc, char **argv) {
       else if (what == "queued")
         queued(team);
       else if (what == "loss" || what == "loss-continue")
-        loss(team, what != "loss");
+        loss(team, false, what != "loss");
+      else if (what == "failure" || what == "failure-continue")
+        loss(team, true, what != "failure");
       else if (what == "rounds")
         rounds(team);
       else if (what == "throw" && team.rank() == 1)

@@ -81,6 +81,7 @@ class held_engine final : public net::engine {
     return m_below->add_fresh_memory(bytes, key);
   }
   void remove_memory(const net::memory_key &key) noexcept override { m_below->remove_memory(key); }
+  void lose(int rank) noexcept override { m_below->lose(rank); }
   bool begin(net::operation &op) noexcept override { return m_below->begin(op); }
   std::size_t progress(std::size_t budget) noexcept override {
     return *m_is_held ? 0 : m_below->progress(budget);

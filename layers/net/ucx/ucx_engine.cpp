@@ -858,6 +858,7 @@ void ucx_engine::failed(peer &other) noexcept {
 void ucx_engine::lose(int rank) noexcept {
   peer &p = at(rank);
   p.has_failed = true;
+  p.has_left = false; // it said goodbye to the engines, and not to the job: it has failed
   lose(p);
 }
 

@@ -140,7 +140,7 @@ class engine {
     return caps().name;
   }
   /// Learns from outside that a rank is lost. The engine ends the operations to it that were begun, and
-  /// reports the loss, once. The caller is inside.
+  /// reports the loss, once, also of a rank that has ended its engine in order. The caller is inside.
   virtual void lose(int rank) noexcept { static_cast<void>(rank); }
   /// Begins an operation; it may end during the call. Returns false, and has done nothing, while
   /// there is no room for it.
