@@ -3,11 +3,13 @@
 #include "weft_net/engine/poller.hpp"
 
 #include <weft/layer/task.hpp>
+#include <weft/net/transport.hpp>
 #include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include <sys/wait.h>
@@ -140,6 +142,79 @@ TEST(net_poller, the_thread_of_an_engine_makes_one_for_what_no_thread_wakes) {
   one.to_find = 1;
   until([&] { return !poller.has_service(); });
   EXPECT_EQ(one.awaited(), 0U);
+}
+
+/// Is an engine whose own thread announces something as the transport detaches it. Counts how often it is asked
+/// what it can do, as the service does of a transport in which nothing comes.
+class late_engine final : public weft::net::engine {
+ public:
+  explicit late_engine(std::atomic<int> &asked, bool wakes) : m_asked(asked) {
+    m_caps.wakes = wakes;
+  }
+  const weft::net::capabilities &caps() const noexcept override {
+    ++m_asked;
+    return m_caps;
+  }
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return 1; }
+  void attach(weft::net::engine_events *to) noexcept override {
+    if (!to)
+      std::thread([this] { m_events->expect(); }).join();
+    m_events = to;
+  }
+  weft::net::memory_key add_memory(void *, std::size_t) override { return {}; }
+  void remove_memory(const weft::net::memory_key &) noexcept override {}
+  bool begin(weft::net::operation &) noexcept override { return false; }
+  std::size_t progress(std::size_t) noexcept override { return 0; }
+
+ private:
+  std::atomic<int> &m_asked;
+  weft::net::capabilities m_caps;
+  weft::net::engine_events *m_events = nullptr;
+};
+
+struct : weft::net::listener {
+  void arrived(int, std::uint32_t, std::span<const std::byte>) noexcept override {}
+  void notified(int, std::uint32_t, std::uint64_t) noexcept override {}
+  void lost(int) noexcept override {}
+} g_nobody;
+
+TEST(net_poller, a_transport_that_has_closed_is_polled_no_more) {
+  weft_net::poller &poller = weft_net::poller::of_process();
+  until([&] { return !poller.has_service(); });
+  awaiting keeps; // the service
+  keeps.begin_wait();
+  std::atomic<int> asked{0};
+  const auto poll_often = [&keeps] { // as often as it is asked what it can do
+    const int before = keeps.polls;
+    until([&] { return keeps.polls >= before + 200; });
+  };
+  {
+    weft::net::transport one(std::make_unique<late_engine>(asked, true), g_nobody);
+    one.begin_wait();
+    asked = 0;
+    poll_often();
+    EXPECT_GT(asked, 0) << "it is polled before";
+    one.close();
+    EXPECT_EQ(one.in_flight(), 2U);
+    asked = 0;
+    poll_often();
+    EXPECT_EQ(asked, 0);
+  }
+  { // What is submitted later has it watched again, until it ends.
+    weft::net::transport one(std::make_unique<late_engine>(asked, false), g_nobody);
+    one.close();
+    weft::net::operation late;
+    late.ended = [](weft::net::operation &) noexcept {};
+    one.submit(late);
+    EXPECT_EQ(late.result, weft::net::outcome::closed);
+    poll_often();
+  }
+  poll_often();
+  keeps.to_find = 1;
+  for (int i = 0; i < 600'000 && poller.has_service(); ++i)
+    weft::this_task::sleep_for_ns(100'000);
+  EXPECT_FALSE(poller.has_service()) << "its list is empty";
 }
 
 TEST(net_poller, threads_come_and_go) {

@@ -178,9 +178,11 @@ struct transport::state final : engine_events, weft_net::polled {
 
   /// Ends everything, with no other thread in a call, but those of the engine.
   void close() noexcept {
-    if (closing || !is_own())
+    if (!is_own())
       return;
     leave();
+    if (closing)
+      return;
     enter();
     begin_submitted(all.take());
     for (peer &p : peers)
@@ -192,6 +194,7 @@ struct transport::state final : engine_events, weft_net::polled {
     do
       begin_submitted(all.take());
     while (!all.leave());
+    leave(); // a thread of the engine, until it was detached, may have entered it again
   }
 
   std::size_t poll() noexcept override { return progress(batch); }
