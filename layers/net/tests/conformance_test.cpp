@@ -321,6 +321,42 @@ TEST_P(engine_promises, a_flush_ends_when_all_before_has_arrived) {
   job.finish_all(all);
 }
 
+// The target makes no progress when the second flush begins, and the first one has asked it for the data.
+TEST_P(engine_promises, a_flush_behind_another_one_waits_for_the_same_data) {
+  test_job job(GetParam(), 2);
+  if (!job.made().hold)
+    GTEST_SKIP() << "this engine holds no rank";
+  std::uint64_t there = 0;
+  const std::uint64_t from[2] = {1, 2};
+  const net::memory_key key = job.at(1).add_memory(&there, sizeof there);
+  test_operation known, flushed, data;
+  put(known, 1, key, 0, &from[0], sizeof there);
+  job.at(0).submit(known);
+  only(flushed, action::flush, 1);
+  job.at(0).submit(flushed);
+  job.finish(flushed);
+  job.made().hold(1, true);
+  put(data, 1, key, 0, &from[1], sizeof there);
+  data.what = action::put_notify;
+  data.count = 1;
+  job.at(0).submit(data);
+  std::deque<test_operation> borders(3);
+  for (auto &border : borders) {
+    only(border, action::flush, 1);
+    job.at(0).submit(border);
+  }
+  for (int i = 0; i < 200; ++i)
+    job.at(0).progress(64);
+  for (const auto &border : borders)
+    if (border.is_over()) {
+      EXPECT_EQ(there, 2U);
+    }
+  job.made().hold(1, false);
+  job.finish_all(borders);
+  EXPECT_EQ(there, 2U);
+  job.until([&] { return data.is_over() && job[1].notifications(0) == 1; });
+}
+
 TEST_P(engine_promises, a_flood_to_a_held_rank_waits_and_arrives) {
   test_job job(GetParam(), 2);
   if (!job.made().hold)

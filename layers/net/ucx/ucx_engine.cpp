@@ -598,7 +598,7 @@ void ucx_engine::next_stage(record &active) noexcept {
     return;
   case record::stage::fence:
   case record::stage::flush:
-    if (p.has_unanswered)
+    if (p.has_unanswered || !p.asking.empty()) // what an earlier one asked for may be on its way
       return ask(active);
     break;
   case record::stage::one:
