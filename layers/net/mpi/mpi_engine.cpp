@@ -99,6 +99,7 @@ struct peer {
   bool has_long = false; // among them long data
   std::size_t under_way = 0; // operations
   std::size_t gets = 0; // long ones among them
+  std::size_t borders = 0; // fences and flushes that wait for an answer
   std::size_t credits = 0; // packets that may be sent
   std::uint64_t handled = 0; // packets whose credits are to be given back
   std::map<std::uint64_t, memory_is> memory; // by number
@@ -600,7 +601,8 @@ bool mpi_engine::begin_get(peer &other, operation &op) {
 
 void mpi_engine::begin_border(peer &other, operation &op) {
   const bool is_fence = op.what == action::fence;
-  const bool is_needed = is_fence ? other.has_long : other.has_unanswered || other.under_way != 0;
+  const bool is_needed = is_fence ? other.has_long || other.borders != 0 // what these asked for
+                                  : other.has_unanswered || other.under_way != 0;
   if (!is_needed)
     return m_events->end(op, outcome::done);
   reserve(1);
@@ -608,6 +610,7 @@ void mpi_engine::begin_border(peer &other, operation &op) {
   head.what = packet::ask;
   head.token = wait_for_answer(other, op);
   other.is_fenced = is_fence;
+  ++other.borders;
   other.has_unanswered = other.has_long = false;
   send(other, head);
 }
@@ -638,6 +641,8 @@ void mpi_engine::end(peer &other, operation &op, outcome how) noexcept {
   --other.under_way;
   if (op.what == action::fence)
     other.is_fenced = false;
+  if (op.what == action::fence || op.what == action::flush)
+    --other.borders;
   m_events->end(op, how);
 }
 
