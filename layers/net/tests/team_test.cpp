@@ -11,9 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -560,6 +563,82 @@ TEST_P(net_team, arrays_that_do_not_match_are_refused) {
     });
   });
   EXPECT_TRUE(has(seen, "all ranks give the same number of values")) << seen.text;
+}
+
+/// Is an engine that counts its registrations, and may refuse them.
+class counting_engine final : public net::engine {
+ public:
+  struct counts {
+    std::atomic<int> registered{0};
+    std::atomic<bool> refuses{false};
+  };
+  counting_engine(std::unique_ptr<net::engine> below, counts &all)
+      : m_below(std::move(below)), m_counts(all) {}
+  const net::capabilities &caps() const noexcept override { return m_below->caps(); }
+  int rank() const noexcept override { return m_below->rank(); }
+  int size() const noexcept override { return m_below->size(); }
+  void attach(net::engine_events *to) noexcept override { m_below->attach(to); }
+  net::memory_key add_memory(void *begin, std::size_t bytes) override {
+    if (m_counts.refuses)
+      throw weft::error(weft::errc::out_of_resources, "no more memory can be registered");
+    ++m_counts.registered;
+    return m_below->add_memory(begin, bytes);
+  }
+  void remove_memory(const net::memory_key &key) noexcept override {
+    m_counts.registered -= key == net::memory_key{} ? 0 : 1;
+    m_below->remove_memory(key);
+  }
+  bool begin(net::operation &op) noexcept override { return m_below->begin(op); }
+  std::size_t progress(std::size_t budget) noexcept override { return m_below->progress(budget); }
+
+ private:
+  std::unique_ptr<net::engine> m_below;
+  counts &m_counts;
+};
+
+TEST(net_world, an_array_that_one_rank_cannot_share_fails_at_all) {
+  constexpr int k_ranks = 3;
+  const net::inproc_world world(k_ranks);
+  std::array<counting_engine::counts, k_ranks> counts;
+  std::vector<std::unique_ptr<team>> teams;
+  for (int r = 0; r != k_ranks; ++r)
+    teams.push_back(std::make_unique<team>(std::make_unique<counting_engine>(
+        world.make_engine(r), counts[static_cast<std::size_t>(r)])));
+  const auto run = [&](team &t) {
+    counting_engine::counts &own = counts[static_cast<std::size_t>(t.rank())];
+    own.refuses = t.rank() == 1;
+    std::vector<int> mine(static_cast<std::size_t>(t.rank()) + 4);
+    const auto refused = failure_of([&] { (void)t.share(std::span(mine)); });
+    EXPECT_EQ(refused.code, weft::errc::out_of_resources);
+    EXPECT_TRUE(has(refused, t.rank() == 1 ? "no more memory can be registered"
+                                           : "rank 1 cannot share an array of 20 bytes"))
+        << refused.text;
+    EXPECT_EQ(own.registered, 0);
+    own.refuses = false;
+    // Without memory at one rank, the last.
+    const auto full = failure_of([&] { (void)t.allocate<char>(t.rank() == 2 ? SIZE_MAX : 8); });
+    EXPECT_EQ(full.code, weft::errc::out_of_resources);
+    EXPECT_TRUE(has(full, t.rank() == 2 ? "rank 2 has no memory for an array of 1844"
+                                        : "rank 2 cannot share an array of 1844"))
+        << full.text;
+    EXPECT_EQ(own.registered, 0);
+    // The team is as before.
+    const auto cells = t.share(std::span(mine));
+    EXPECT_EQ(own.registered, 1);
+    const int value = 7 + t.rank(), next = (t.rank() + 1) % k_ranks;
+    t.async_put(cells.on(next).at(3), std::span(&value, 1)).get();
+    t.async_flush(next).get();
+    t.barrier();
+    EXPECT_EQ(mine[3], 7 + (t.rank() + k_ranks - 1) % k_ranks);
+    t.barrier();
+  };
+  std::vector<weft::handle<void>> all;
+  for (const auto &one : teams)
+    all.push_back(weft::spawn([&run, &one] { run(*one); }, weft::tracked));
+  for (auto &h : all)
+    h.get();
+  for (const auto &c : counts)
+    EXPECT_EQ(c.registered, 0);
 }
 
 TEST(net_world, wrong_worlds_are_refused) {

@@ -43,6 +43,10 @@ class WEFT_API shared_memory {
   [[nodiscard]] const place &at(int rank) const; // throws for a rank that does not exist
 
  private:
+  void register_own(origin which);
+  void share_places();
+  void check_places() const;
+
   std::shared_ptr<team_state> m_team;
   std::unique_ptr<std::byte[]> m_storage;
   void *m_own;

@@ -93,7 +93,8 @@ class WEFT_API team {
   ///
   /// Cost. A registration, and an allreduce of 40 bytes for each rank.
   /// Blocks. Until all ranks have called it.
-  /// Errors. As barrier(); out_of_resources.
+  /// Errors. As barrier(); out_of_resources at all ranks, if one of them has no memory for its array, or
+  /// its engine does not register it.
   template <transferable T>
   [[nodiscard]] shared_array<T> allocate(std::size_t count) {
     return shared_array<T>(share_memory(memory::fresh, nullptr, count * sizeof(T)));

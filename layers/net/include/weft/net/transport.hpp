@@ -14,7 +14,8 @@
 namespace weft::inline v0 {
 namespace net {
 
-/// Names registered memory of a rank to all ranks of the job. A value of bytes, which may be sent.
+/// Names registered memory of a rank to all ranks of the job. A value of bytes, which may be sent; no
+/// memory has zeros.
 struct memory_key {
   std::uint64_t words[4] = {}; ///< for the engine that made it
   friend bool operator==(const memory_key &,

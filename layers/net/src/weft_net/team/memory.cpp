@@ -3,6 +3,8 @@
 
 #include "weft_net/team/state.hpp"
 
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -21,26 +23,18 @@ shared_memory::shared_memory(std::shared_ptr<team_state> team, origin which, voi
     : m_team(std::move(team)), m_own(own), m_bytes(bytes),
       m_places(static_cast<std::size_t>(m_team->ranks)) {
   m_team->check_process();
-  if (which == origin::fresh)
-    m_own = m_team->below->add_fresh_memory(bytes, m_key);
-  if (which == origin::fresh && !m_own) {
-    m_storage = std::make_unique<std::byte[]>(bytes); // zero
-    m_own = m_storage.get();
+  std::exception_ptr failed;
+  try {
+    register_own(which);
+  } catch (...) {
+    failed = std::current_exception(); // the others are in the collective call
   }
-  if (m_key == memory_key{})
-    m_key = m_team->below->add_memory(m_own, bytes);
   m_places[static_cast<std::size_t>(m_team->own_rank)] = {m_key, bytes};
   try {
-    // Each place is written by one rank, and zero at the others.
-    m_team->all_reduce(
-        m_places.data(), sizeof(place), m_places.size(),
-        [](void *, void *into, const void *from, std::size_t count) {
-          auto *const left = static_cast<unsigned char *>(into);
-          const auto *const right = static_cast<const unsigned char *>(from);
-          for (std::size_t i = 0; i != count * sizeof(place); ++i)
-            left[i] = static_cast<unsigned char>(left[i] | right[i]);
-        },
-        nullptr, "share memory");
+    share_places();
+    if (failed)
+      std::rethrow_exception(failed);
+    check_places();
   } catch (...) {
     m_team->below->remove_memory(m_key);
     throw;
@@ -48,6 +42,44 @@ shared_memory::shared_memory(std::shared_ptr<team_state> team, origin which, voi
 }
 
 shared_memory::~shared_memory() { m_team->below->remove_memory(m_key); }
+
+void shared_memory::register_own(origin which) {
+  if (which == origin::fresh)
+    m_own = m_team->below->add_fresh_memory(m_bytes, m_key);
+  if (which == origin::fresh && !m_own)
+    try {
+      m_storage = std::make_unique<std::byte[]>(m_bytes); // zero
+      m_own = m_storage.get();
+    } catch (const std::bad_alloc &) {
+      throw error(errc::out_of_resources, m_team->who() + " has no memory for an array of " +
+                                              std::to_string(m_bytes) + " bytes");
+    }
+  if (m_key == memory_key{})
+    m_key = m_team->below->add_memory(m_own, m_bytes);
+}
+
+/// Tells all ranks the place of each. A place is written by one rank, and zero at the others.
+void shared_memory::share_places() {
+  m_team->all_reduce(
+      m_places.data(), sizeof(place), m_places.size(),
+      [](void *, void *into, const void *from, std::size_t count) {
+        auto *const left = static_cast<unsigned char *>(into);
+        const auto *const right = static_cast<const unsigned char *>(from);
+        for (std::size_t i = 0; i != count * sizeof(place); ++i)
+          left[i] = static_cast<unsigned char>(left[i] | right[i]);
+      },
+      nullptr, "share memory");
+}
+
+/// Throws if a rank has no place: its key is zero, which no engine makes.
+void shared_memory::check_places() const {
+  for (std::size_t r = 0; r != m_places.size(); ++r)
+    if (m_places[r].key == memory_key{})
+      throw error(errc::out_of_resources,
+                  m_team->name_of_rank(static_cast<int>(r)) + " cannot share an array of " +
+                      std::to_string(m_places[r].bytes) +
+                      " bytes, so no rank does; its own exception says why");
+}
 
 const shared_memory::place &shared_memory::at(int rank) const {
   return m_places[static_cast<std::size_t>(m_team->checked(rank))];
