@@ -11,13 +11,31 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+std::atomic<std::int64_t> g_objects{0}; // that the process, its libraries included, has allocated
+
+[[gnu::noinline]] void *operator new(std::size_t bytes) {
+  void *const made = std::malloc(bytes);
+  if (!made)
+    throw std::bad_alloc();
+  g_objects.fetch_add(1, std::memory_order_relaxed);
+  return made;
+}
+[[gnu::noinline]] void operator delete(void *at) noexcept {
+  if (at)
+    g_objects.fetch_sub(1, std::memory_order_relaxed);
+  std::free(at);
+}
+[[gnu::noinline]] void operator delete(void *at, std::size_t) noexcept { operator delete(at); }
 
 namespace {
 
@@ -639,6 +657,38 @@ TEST(net_world, an_array_that_one_rank_cannot_share_fails_at_all) {
     h.get();
   for (const auto &c : counts)
     EXPECT_EQ(c.registered, 0);
+}
+
+// Some 0.6 KB in three objects for each number would stay.
+TEST(net_world, numbers_of_notifications_that_are_used_once_are_forgotten) {
+  run_ranks(net::inproc_world(1), [](team &t) {
+    constexpr std::uint32_t k_kept = 300, k_used = 20'000;
+    const std::int64_t empty = g_objects;
+    for (std::uint32_t id = 0; id != k_kept; ++id)
+      t.async_notify(0, id, 2).get();
+    std::vector<weft::future<void>> expected;
+    for (std::uint32_t id = k_kept; id != 2 * k_kept; ++id)
+      expected.push_back(t.async_expect(id));
+    t.wait_notified(0); // one of two
+    const std::int64_t before = g_objects;
+    EXPECT_GE(before, empty + 2 * k_kept) << "allocations of the library are counted";
+    for (std::uint32_t id = 1000; id != 1000 + k_used; ++id) {
+      auto early = id % 2 == 0 ? t.async_expect(id) : weft::future<void>();
+      t.async_notify(0, id).get();
+      if (id % 2 != 0)
+        early = t.async_expect(id);
+      early.get();
+    }
+    EXPECT_LT(g_objects, before + k_used / 4);
+    // What has come, or is waited for, is kept.
+    t.wait_notified(0);
+    for (std::uint32_t id = 1; id != k_kept; ++id)
+      t.wait_notified(id, 2);
+    for (std::uint32_t id = k_kept; id != 2 * k_kept; ++id)
+      t.async_notify(0, id).get();
+    for (auto &one : expected)
+      one.get();
+  });
 }
 
 TEST(net_world, wrong_worlds_are_refused) {

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft_net/team/state.hpp"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace net {
 namespace detail {
 
+/// Returns what there is of a number. Those of which nothing is left, and without a waiter, are forgotten
+/// whenever there are twice as many numbers as after the last time: a program may use each once. With the lock.
+team_state::notification &team_state::notification_of(std::uint32_t id) {
+  if (notifications.size() >= most_notifications) {
+    std::erase_if(notifications, [](const auto &one) {
+      return one.second.come == 0 && one.second.waiting.empty();
+    });
+    most_notifications = std::max(k_least_notifications, 2 * notifications.size());
+  }
+  return notifications[id];
+}
+
 /// Takes notifications that have come. Returns whether there were enough. With the lock.
 bool team_state::take_notifications(std::uint32_t id, std::uint64_t count) {
-  notification &n = notifications[id];
+  notification &n = notification_of(id);
   if (!n.waiting.empty() || n.come < count)
     return false;
   n.come -= count;
@@ -54,7 +68,7 @@ void team_state::expect(std::uint32_t id, std::uint64_t count, int from,
     const bool have_come = take_notifications(id, count);
     const int gone = have_come ? any_rank : missing(from);
     if (!have_come && gone == any_rank) {
-      notifications[id].waiting.push_back({count, from, std::move(ends)});
+      notification_of(id).waiting.push_back({count, from, std::move(ends)});
       return;
     }
     below->end_wait();
@@ -74,7 +88,7 @@ void team_state::notified(int from, std::uint32_t id, std::uint64_t count) noexc
   std::deque<weft_net::completion> ready;
   {
     const std::lock_guard guard(lock);
-    notification &n = notifications[id];
+    notification &n = notification_of(id);
     n.come += count;
     while (!n.waiting.empty() && n.come >= n.waiting.front().count) {
       n.come -= n.waiting.front().count;

@@ -61,6 +61,8 @@ struct team_state final : listener,
 
   // ---- notifications: notifications.cpp
   void expect(std::uint32_t id, std::uint64_t count, int from, weft_net::completion &&ends);
+  struct notification;
+  [[nodiscard]] notification &notification_of(std::uint32_t id);
   [[nodiscard]] bool take_notifications(std::uint32_t id, std::uint64_t count);
   [[nodiscard]] int missing(int from) const;
   [[nodiscard]] std::exception_ptr no_notification(int gone, std::uint32_t id) const;
@@ -122,7 +124,9 @@ struct team_state final : listener,
   weft_net::started_list all_started;
 
   std::mutex lock; // of what follows; held for moments, and never over a wait
-  std::unordered_map<std::uint32_t, notification> notifications;
+  static constexpr std::size_t k_least_notifications = 64;
+  std::unordered_map<std::uint32_t, notification> notifications; // by number
+  std::size_t most_notifications = k_least_notifications; // at which idle ones are forgotten
   std::map<message_name, std::vector<std::byte>>
       early; // messages of collective calls that came first
   receiver *receiving = nullptr;
