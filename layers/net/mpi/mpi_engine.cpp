@@ -714,7 +714,7 @@ void mpi_engine::came(peer &from, const header &head, std::span<const std::byte>
     from.memory[head.number] = head.count != 0 ? memory_is::known : memory_is::absent;
     return;
   case packet::removed:
-    from.memory[head.number] = memory_is::absent;
+    from.memory.erase(head.number); // a later operation asks again
     return;
   case packet::credits:
     from.credits += head.count;

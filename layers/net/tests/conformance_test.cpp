@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <barrier>
+#include <cstdio>
 #include <deque>
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <string>
@@ -355,6 +357,54 @@ TEST_P(engine_promises, a_flush_behind_another_one_waits_for_the_same_data) {
   job.finish_all(borders);
   EXPECT_EQ(there, 2U);
   job.until([&] { return data.is_over() && job[1].notifications(0) == 1; });
+}
+
+/// Returns the bytes that this process has mapped to share them.
+std::size_t shared_bytes() {
+  std::size_t all = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) { // 7f00-7f10 rw-s ...
+    std::size_t begin = 0, end = 0;
+    char access[5] = "";
+    if (std::sscanf(line.c_str(), "%zx-%zx %4s", &begin, &end, access) == 3 && access[3] == 's')
+      all += end - begin;
+  }
+  return all;
+}
+
+TEST_P(engine_promises, memory_that_was_removed_is_mapped_no_longer) {
+  constexpr std::size_t k_rounds = 20, k_bytes = 1 << 20;
+  test_job job(GetParam(), 2);
+  std::size_t before = 0;
+  for (std::size_t round = 0; round != k_rounds; ++round) {
+    net::memory_key key;
+    auto *const there = static_cast<std::uint64_t *>(job.at(1).add_fresh_memory(k_bytes, key));
+    if (!there)
+      GTEST_SKIP() << "this engine has no memory of its own";
+    const std::uint64_t from = round + 1;
+    const auto outcome_of = [&](action what) {
+      test_operation op;
+      put(op, 1, key, 0, &from, sizeof from);
+      op.what = what;
+      job.at(0).submit(op);
+      job.finish(op);
+      return op.result;
+    };
+    EXPECT_EQ(outcome_of(action::put), outcome::done);
+    EXPECT_EQ(outcome_of(action::flush), outcome::done);
+    EXPECT_EQ(*there, from);
+    job.at(1).remove_memory(key);
+    for (const std::size_t nth : {1U, 2U}) { // behind the second one is the owner's word
+      test_operation word;
+      message(word, 0, 1, "removed");
+      job.at(1).submit(word);
+      job.until([&] { return word.is_over() && job[0].messages().size() == 2 * round + nth; });
+    }
+    EXPECT_EQ(outcome_of(action::put), outcome::bad_memory);
+    if (round == 0)
+      before = shared_bytes();
+  }
+  EXPECT_LT(shared_bytes(), before + k_rounds / 2 * k_bytes);
 }
 
 TEST_P(engine_promises, a_flood_to_a_held_rank_waits_and_arrives) {

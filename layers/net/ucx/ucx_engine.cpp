@@ -136,12 +136,26 @@ worker_owner make_worker(ucp_context_h context) {
 class ucx_engine;
 struct peer;
 
+/// Is what a rank knows of memory of another one.
+struct remote_memory {
+  enum class is { asked_for, known, absent } state = is::asked_for;
+  ucp_rkey_h key = nullptr;
+  std::size_t uses = 0; // of the key, by what UCX has not ended
+};
+
+/// Gives a key back, and with shared memory the pages that it maps.
+void destroy_key(remote_memory &memory) noexcept {
+  if (memory.key)
+    ucp_rkey_destroy(std::exchange(memory.key, nullptr));
+}
+
 /// Is what UCX works on: an operation in one of its stages, or a message of the engine's own. All
 /// live in a list of the engine while they are under way.
 struct record {
   ucx_engine *engine = nullptr;
   peer *to = nullptr;
   operation *op = nullptr; // null: of the engine's own, or ended already
+  remote_memory *with = nullptr; // whose key UCX may use until the record is free
   enum class stage : std::uint8_t {
     one,
     put_before_notify,
@@ -154,12 +168,6 @@ struct record {
   std::vector<std::byte> payload; // of a message of the engine's own
   std::size_t index = 0; // in the list
   record *next = nullptr; // among the free ones
-};
-
-/// Is what a rank knows of memory of another one.
-struct remote_memory {
-  enum class is { asked_for, known, absent } state = is::asked_for;
-  ucp_rkey_h key = nullptr;
 };
 
 struct peer {
@@ -214,7 +222,7 @@ class ucx_engine final : public net::engine {
  private:
   struct lookup {
     enum class is { usable, waiting, bad } state;
-    ucp_rkey_h key = nullptr;
+    remote_memory *memory = nullptr; // null without bytes
   };
 
   peer &at(int rank) noexcept { return m_peers[static_cast<std::size_t>(rank)]; }
@@ -223,7 +231,7 @@ class ucx_engine final : public net::engine {
   memory_key add(void *begin, std::size_t bytes);
   void unmap(own_memory &memory) noexcept;
 
-  record *new_record(peer &to, operation *op);
+  record *new_record(peer &to, operation *op, remote_memory *with = nullptr);
   void free_record(record &active) noexcept;
   void end(record &active, outcome how) noexcept;
   bool follow(record &active, ucs_status_ptr_t request) noexcept;
@@ -242,6 +250,7 @@ class ucx_engine final : public net::engine {
 
   void answer_key(peer &other, std::uint64_t number) noexcept;
   void learn_key(peer &other, std::uint64_t number, std::span<const std::byte> blob) noexcept;
+  static void forget_key(peer &other, std::uint64_t number) noexcept;
   void take_notification(const header &head, std::span<const std::byte> data) noexcept;
   void return_credits() noexcept;
   void announce_removed() noexcept;
@@ -369,8 +378,7 @@ ucx_engine::~ucx_engine() {
     close();
   for (peer &p : m_peers)
     for (auto &[number, memory] : p.memory)
-      if (memory.key)
-        ucp_rkey_destroy(memory.key);
+      destroy_key(memory);
   m_worker.reset(); // no callback comes afterwards
   for (auto &[number, memory] : m_memory)
     unmap(memory);
@@ -469,7 +477,7 @@ ucx_engine::lookup ucx_engine::look_up(peer &other, const operation &op) {
   case remote_memory::is::known:
     break;
   }
-  return {lookup::is::usable, found->second.key};
+  return {lookup::is::usable, &found->second};
 }
 
 void ucx_engine::answer_key(peer &other, std::uint64_t number) noexcept {
@@ -498,6 +506,18 @@ void ucx_engine::learn_key(peer &other, std::uint64_t number,
   memory.state = is_known ? remote_memory::is::known : remote_memory::is::absent;
 }
 
+/// Forgets memory that is no longer shared; its key when UCX has ended what uses it.
+void ucx_engine::forget_key(peer &other, std::uint64_t number) noexcept {
+  const auto found = other.memory.find(number);
+  if (found == other.memory.end())
+    return;
+  found->second.state = remote_memory::is::absent;
+  if (found->second.uses != 0)
+    return;
+  destroy_key(found->second);
+  other.memory.erase(found);
+}
+
 /// Tells the holders of keys that their memory is no longer shared.
 void ucx_engine::announce_removed() noexcept {
   if (!m_has_removed.exchange(false, std::memory_order_relaxed))
@@ -513,7 +533,7 @@ void ucx_engine::announce_removed() noexcept {
 
 // ---- records
 
-record *ucx_engine::new_record(peer &to, operation *op) {
+record *ucx_engine::new_record(peer &to, operation *op, remote_memory *with) {
   record *r = m_free;
   if (r)
     m_free = r->next;
@@ -522,9 +542,12 @@ record *ucx_engine::new_record(peer &to, operation *op) {
   r->engine = this;
   r->to = &to;
   r->op = op;
+  r->with = with;
   r->now = record::stage::one;
   r->index = m_active.size();
   m_active.push_back(r);
+  if (with)
+    ++with->uses;
   if (op)
     ++to.under_way;
   return r;
@@ -535,6 +558,8 @@ void ucx_engine::free_record(record &active) noexcept {
   m_active[active.index]->index = active.index;
   m_active.pop_back();
   active.payload.clear();
+  if (active.with && --active.with->uses == 0 && active.with->state == remote_memory::is::absent)
+    destroy_key(*active.with);
   active.next = m_free;
   m_free = &active;
 }
@@ -666,16 +691,17 @@ bool ucx_engine::begin_access(peer &other, operation &op) {
     m_events->end(op, is_empty ? outcome::done : outcome::bad_memory);
     return true;
   }
-  record &r = *new_record(other, &op);
+  record &r = *new_record(other, &op, memory.memory);
+  const ucp_rkey_h key = memory.memory->key;
   auto params = params_of(r);
   const std::uint64_t there = op.key.words[1] + op.offset;
   if (op.what == action::get) {
-    follow(r, ucp_get_nbx(other.endpoint, op.local, op.bytes, there, memory.key, &params));
+    follow(r, ucp_get_nbx(other.endpoint, op.local, op.bytes, there, key, &params));
     return true;
   }
   other.has_unflushed = true;
   if (op.what == action::put) {
-    follow(r, ucp_put_nbx(other.endpoint, op.local, op.bytes, there, memory.key, &params));
+    follow(r, ucp_put_nbx(other.endpoint, op.local, op.bytes, there, key, &params));
     return true;
   }
   const bool adds = op.what == action::fetch_add;
@@ -685,7 +711,7 @@ bool ucx_engine::begin_access(peer &other, operation &op) {
   r.operand = adds ? op.value : op.expected;
   r.reply = op.value; // what a compare_swap stores
   follow(r, ucp_atomic_op_nbx(other.endpoint, adds ? UCP_ATOMIC_OP_ADD : UCP_ATOMIC_OP_CSWAP,
-                              &r.operand, 1, there, memory.key, &params));
+                              &r.operand, 1, there, key, &params));
   return true;
 }
 
@@ -699,7 +725,7 @@ bool ucx_engine::begin_notify(peer &other, operation &op) {
   }
   if (other.credits == 0)
     return false;
-  record &r = *new_record(other, &op);
+  record &r = *new_record(other, &op, op.bytes > k_most_inline ? memory.memory : nullptr);
   --other.credits;
   if (op.bytes <= k_most_inline) {
     other.has_unanswered = other.has_unanswered || op.bytes != 0;
@@ -710,8 +736,8 @@ bool ucx_engine::begin_notify(peer &other, operation &op) {
   r.now = record::stage::put_before_notify;
   ++other.chained;
   const auto params = params_of(r);
-  follow(r, ucp_put_nbx(other.endpoint, op.local, op.bytes, op.key.words[1] + op.offset, memory.key,
-                        &params));
+  follow(r, ucp_put_nbx(other.endpoint, op.local, op.bytes, op.key.words[1] + op.offset,
+                        r.with->key, &params));
   return true;
 }
 
@@ -776,8 +802,7 @@ void ucx_engine::came(packet what, const header &head,
   case packet::has_key:
     return learn_key(p, head.number, payload);
   case packet::removed:
-    p.memory[head.number].state = remote_memory::is::absent; // the key goes with the engine
-    return;
+    return forget_key(p, head.number);
   case packet::credits:
     p.credits += head.count;
     return;
@@ -925,8 +950,7 @@ void ucx_engine::close() noexcept {
     if (!p.endpoint)
       continue;
     for (auto &[number, memory] : p.memory)
-      if (memory.key)
-        ucp_rkey_destroy(std::exchange(memory.key, nullptr));
+      destroy_key(memory);
     close_endpoint(p);
   }
   for (int i = 0; i != k_close_rounds; ++i) // UCX gives its requests back
