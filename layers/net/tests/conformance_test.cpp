@@ -516,6 +516,32 @@ TEST_P(engine_promises, an_ended_transport_closes_what_is_in_flight) {
   job[1].end();
 }
 
+// Rank 0 has asked for memory, and closes before it has looked for the answer.
+TEST_P(engine_promises, an_answer_that_comes_as_the_transport_ends_is_left) {
+  test_job job(GetParam(), 2);
+  if (!job.made().hold)
+    GTEST_SKIP() << "this engine holds no rank";
+  test_operation there_and_back[2]; // engines may need both ranks to connect them
+  for (const int from : {0, 1}) {
+    message(there_and_back[from], 1 - from, 1, "hello");
+    job.at(from).submit(there_and_back[from]);
+  }
+  job.until([&] { return job[0].messages().size() + job[1].messages().size() == 2; });
+  std::uint64_t word = 0;
+  const std::uint64_t from = 1;
+  const net::memory_key key = job.at(1).add_memory(&word, sizeof word);
+  job.made().hold(0, true);
+  test_operation asks;
+  put(asks, 1, key, 0, &from, sizeof from);
+  job.at(0).submit(asks);
+  for (int i = 0; i < 1000; ++i)
+    job.at(1).progress(16);
+  job[0].end();
+  EXPECT_EQ(asks.times, 1);
+  EXPECT_TRUE(asks.result == outcome::closed || asks.result == outcome::done);
+  job[1].end();
+}
+
 // As the job does for one whose function has thrown: its engine ends in order, and the job loses it.
 TEST_P(engine_promises, a_rank_that_has_left_may_be_lost) {
   test_job job(GetParam(), 2);

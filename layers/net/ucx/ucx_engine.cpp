@@ -501,7 +501,8 @@ void ucx_engine::answer_key(peer &other, std::uint64_t number) noexcept {
 void ucx_engine::learn_key(peer &other, std::uint64_t number,
                            std::span<const std::byte> blob) noexcept {
   remote_memory &memory = other.memory[number];
-  const bool is_known = !blob.empty() && !other.has_failed &&
+  // An answer may come in the last rounds of close(), when the endpoints have gone.
+  const bool is_known = !blob.empty() && !other.has_failed && other.endpoint &&
                         ucp_ep_rkey_unpack(other.endpoint, blob.data(), &memory.key) == UCS_OK;
   memory.state = is_known ? remote_memory::is::known : remote_memory::is::absent;
 }
