@@ -119,7 +119,10 @@ member_info info_of(const std::string &address) {
 /// Is a rank that notes what comes.
 struct test_member : member::listener {
   test_member(const endpoint &root, int rank, int size, const job_key &key)
-      : self(root, rank, size, key, info_of("address " + std::to_string(rank)), 60) {
+      : test_member(root, rank, size, key, "address " + std::to_string(rank)) {}
+  test_member(const endpoint &root, int rank, int size, const job_key &key,
+              const std::string &address)
+      : self(root, rank, size, key, info_of(address), 60) {
     self.start(*this);
   }
   ~test_member() override { self.stop(); }
@@ -184,6 +187,29 @@ TEST(boot, ranks_meet_and_leave) {
   all.clear();
   for (const std::string &e : root.events())
     EXPECT_EQ(e.find("lost"), std::string::npos) << e;
+}
+
+// As the descriptions of some thousand ranks are, and with one that fills a packet alone.
+TEST(boot, descriptions_that_fill_several_packets_come_whole) {
+  const job_key key = random_key();
+  meeting_place root(5, key);
+  const std::size_t most = channel::k_most_bytes - 500; // of a packet, beside the other fields
+  const std::size_t sizes[] = {600'000, 600'000, 10, most, 20};
+  std::vector<std::future<std::unique_ptr<test_member>>> joining;
+  for (int r = 0; r < 5; ++r)
+    joining.push_back(std::async(std::launch::async, [&, r] {
+      const std::string address(sizes[r], static_cast<char>('a' + r));
+      return std::make_unique<test_member>(root.at(), r, 5, key, address);
+    }));
+  for (auto &one : joining) {
+    const auto member = one.get();
+    ASSERT_EQ(member->self.all().size(), 5U);
+    for (std::size_t r = 0; r < 5; ++r)
+      EXPECT_TRUE(member->self.all()[r].address ==
+                  std::string(sizes[r], static_cast<char>('a' + r)))
+          << r;
+    member->self.leave();
+  }
 }
 
 TEST(boot, a_rank_that_goes_without_a_word_is_lost_to_the_others) {

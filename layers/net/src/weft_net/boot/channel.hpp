@@ -20,7 +20,7 @@ enum class packet_kind : std::uint32_t {
   hello = 1, ///< of the root, the first: its number for this connection; proves nothing
   join, ///< of a rank, the first: its number, then its description
   refused, ///< of the root: why, as text; proves nothing
-  table, ///< of the root: descriptions of all ranks
+  table, ///< of the root: descriptions of ranks, in packets that follow each other until all have come
   beat, ///< of both: still there
   lost, ///< of the root: a rank is lost, and why
   leave, ///< of a rank: it has ended in order
@@ -56,6 +56,7 @@ class reader {
   /// Errors. channel_error where the payload ends first.
   std::uint64_t number();
   std::string text();
+  [[nodiscard]] bool is_at_end() const noexcept { return m_left.empty(); }
 
  private:
   std::string_view m_left;

@@ -35,7 +35,7 @@ member::member(const endpoint &root, int rank, int size, const job_key &key, con
   job_key theirs;
   theirs.words[0] = from.number();
   theirs.words[1] = from.number();
-  if (from.number() != 2)
+  if (from.number() != k_boot_version)
     throw channel_error(
         "the process that the ranks meet at is of another version of Weft; build all "
         "with the same");
@@ -48,15 +48,16 @@ member::member(const endpoint &root, int rank, int size, const job_key &key, con
   join.number(static_cast<std::uint64_t>(size));
   write_info(join, own);
   m_wire.send(packet_kind::join, join.bytes());
-  packet table{packet_kind::beat, ""};
-  while (table.kind == packet_kind::beat)
-    table = wait_for_packet(seconds, "the other ranks of the job to join; all " +
-                                         std::to_string(size) + " must be started");
-  if (table.kind != packet_kind::table)
-    throw channel_error("the process that the ranks meet at sends no table of ranks");
-  reader rows(table.payload);
-  for (std::uint64_t left = rows.number(); left != 0; --left)
-    m_all.push_back(read_info(rows));
+  while (m_all.size() < static_cast<std::size_t>(size)) {
+    const packet table = wait_for_packet(seconds, "the other ranks of the job to join; all " +
+                                                      std::to_string(size) + " must be started");
+    if (table.kind == packet_kind::beat)
+      continue;
+    if (table.kind != packet_kind::table)
+      throw channel_error("the process that the ranks meet at sends no table of ranks");
+    for (reader rows(table.payload); !rows.is_at_end();)
+      m_all.push_back(read_info(rows));
+  }
   if (m_all.size() != static_cast<std::size_t>(size))
     throw channel_error("the table of ranks has another size than the job (net.size)");
 }

@@ -29,7 +29,6 @@ constexpr auto k_most_time_to_join =
     std::chrono::seconds(10); // of a connection that has not joined
 constexpr auto k_most_report = std::chrono::milliseconds(1500);
 constexpr std::size_t k_most_unjoined = 64;
-constexpr std::uint64_t k_version = 2;
 
 std::string text_of(const sockaddr_in &from) {
   char text[INET_ADDRSTRLEN] = "";
@@ -126,7 +125,7 @@ void rendezvous::accept_one() {
   writer hello;
   hello.number(c.number.words[0]);
   hello.number(c.number.words[1]);
-  hello.number(k_version);
+  hello.number(k_boot_version);
   tell(c, packet_kind::hello, hello.bytes());
 }
 
@@ -214,17 +213,29 @@ void rendezvous::take_join(connection &joining, const packet &received) {
     send_table();
 }
 
-void rendezvous::send_table() {
-  writer table;
-  table.number(m_members.size());
-  std::vector<member_info> all;
+/// Returns the packets that are the table: a rank's address may take a kilobyte, and a packet has a bound,
+/// within which each description has come.
+std::vector<std::string> rendezvous::table_packets() const {
+  std::vector<std::string> made(1);
   for (const member &m : m_members) {
-    write_info(table, *m.info);
-    all.push_back(*m.info);
+    writer row;
+    write_info(row, *m.info);
+    if (made.back().size() + row.bytes().size() > channel::k_most_bytes)
+      made.emplace_back();
+    made.back() += row.bytes();
   }
+  return made;
+}
+
+void rendezvous::send_table() {
+  std::vector<member_info> all;
+  for (const member &m : m_members)
+    all.push_back(*m.info);
+  const std::vector<std::string> packets = table_packets();
   for (member &m : m_members)
-    if (m.wire)
-      tell(*m.wire, packet_kind::table, table.bytes());
+    for (const std::string &rows : packets)
+      if (m.wire)
+        tell(*m.wire, packet_kind::table, rows);
   for (std::size_t r = 0; r < m_members.size(); ++r) // lost before
     if (m_members[r].is_lost)
       lose(static_cast<int>(r), "it was lost before all had joined");

@@ -29,6 +29,8 @@ struct member_info {
 [[nodiscard]] std::string own_system();
 void write_info(writer &to, const member_info &info);
 [[nodiscard]] member_info read_info(reader &from);
+/// Is the version of what travels, which root and ranks have in common.
+inline constexpr std::uint64_t k_boot_version = 3;
 
 class rendezvous {
  public:
@@ -86,6 +88,7 @@ class rendezvous {
   void refuse(connection &joining, const std::string &why);
   void tell(connection &joining, packet_kind kind, std::string_view payload) noexcept;
   void send_table();
+  [[nodiscard]] std::vector<std::string> table_packets() const;
   void ask_all(int first, const std::string &report);
   void take_report(int rank, const std::string &report);
   void look_at_time();
