@@ -7,6 +7,7 @@
 #include <weft/region.hpp>
 #include <weft/task.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -231,17 +232,33 @@ class access_list {
   std::vector<clause_of<Order>> m_all;
 };
 
-/// Is what an iterator of a multi-dependence runs through.
+namespace detail {
+template <class Value>
+constexpr std::uint64_t bits_of(Value value) noexcept {
+  return static_cast<std::uint64_t>(value); // sign-extended: differences are right modulo 2^64
+}
+template <class A, class B>
+constexpr bool precedes(A a, B b) noexcept { // by value, whatever the signs
+  if constexpr (std::is_signed_v<A> == std::is_signed_v<B>)
+    return a < b;
+  else if constexpr (std::is_signed_v<A>)
+    return a < 0 || bits_of(a) < bits_of(b);
+  else
+    return b > 0 && bits_of(a) < bits_of(b);
+}
+} // namespace detail
+
+/// Is what an iterator of a multi-dependence runs through. It counts modulo 2^64, so a step down needs no type with a sign.
 template <class T>
 class iteration {
  public:
   struct place { ///< one value
     T value;
-    T left; ///< values that follow, this one included
-    T step;
+    std::uint64_t left; ///< values that follow, this one included
+    std::uint64_t step;
     [[nodiscard]] T operator*() const noexcept { return value; } ///< the value
     place &operator++() noexcept { ///< the next value
-      value = static_cast<T>(value + step);
+      value = static_cast<T>(detail::bits_of(value) + step);
       --left;
       return *this;
     }
@@ -249,32 +266,40 @@ class iteration {
       return left != end.left;
     } ///< by what is left
   };
-  iteration(T first, T count, T step) noexcept
-      : m_first{first, count > T{} ? count : T{}, step} {} ///< a negative count is none
+  iteration(T first, std::uint64_t count, std::uint64_t step) noexcept
+      : m_first{first, count, step} {} ///< of so many values
   [[nodiscard]] place begin() const noexcept { return m_first; } ///< the first value
-  [[nodiscard]] place end() const noexcept { return {T{}, T{}, T{}}; } ///< no value left
+  [[nodiscard]] place end() const noexcept { return {T{}, 0, 0}; } ///< no value left
 
  private:
   place m_first;
 };
 
-/// Returns what `i=first;count` runs through.
+/// Returns what `i=first;count` runs through; a negative count is none.
 template <class First, class Count>
 [[nodiscard]] auto counted(First first, Count count) noexcept {
   using T = std::common_type_t<int, First, Count>;
-  return iteration<T>(static_cast<T>(first), static_cast<T>(count), T{1});
+  return iteration<T>(static_cast<T>(first), detail::precedes(0, +count) ? detail::bits_of(+count) : 0,
+                      1);
 }
 /// Returns what `i=first:last:step` runs through; the last is included.
 template <class First, class Last, class Step = int>
 [[nodiscard]] auto closed_range(First first, Last last, Step step = 1) noexcept {
   using T = std::common_type_t<int, First, Last, Step>;
-  const T a = static_cast<T>(first), b = static_cast<T>(last), by = static_cast<T>(step);
-  T count{};
-  if (by > T{} && a <= b)
-    count = static_cast<T>((b - a) / by + 1);
-  else if (by < T{} && b <= a)
-    count = static_cast<T>((a - b) / (T{} - by) + 1);
-  return iteration<T>(a, count, by);
+  const std::uint64_t low = detail::bits_of(+first), high = detail::bits_of(+last),
+                      by = detail::bits_of(+step);
+  std::uint64_t count = 0;
+  if (detail::precedes(0, +step) && !detail::precedes(+last, +first))
+    count = (high - low) / by + 1;
+  else if (detail::precedes(+step, 0) && !detail::precedes(+first, +last))
+    count = (low - high) / (0 - by) + 1;
+  return iteration<T>(static_cast<T>(first), count, by);
+}
+/// Returns what `i={a, b}` runs through: values of the type that all of them convert to.
+template <class... Values>
+[[nodiscard]] auto listed(const Values &...values) {
+  using T = std::common_type_t<Values...>;
+  return std::array<T, sizeof...(Values)>{static_cast<T>(values)...};
 }
 
 } // namespace oss

@@ -39,20 +39,6 @@ namespace detail {
 
 [[noreturn]] inline void refuse_loop(const char *why) { throw error(errc::invalid_argument, why); }
 
-template <class Value>
-constexpr std::uint64_t bits_of(Value value) noexcept {
-  return static_cast<std::uint64_t>(value); // sign-extended: differences are right modulo 2^64
-}
-template <class A, class B>
-constexpr bool precedes(A a, B b) noexcept { // by value, whatever the signs
-  if constexpr (std::is_signed_v<A> == std::is_signed_v<B>)
-    return a < b;
-  else if constexpr (std::is_signed_v<A>)
-    return a < 0 || bits_of(a) < bits_of(b);
-  else
-    return b > 0 && bits_of(a) < bits_of(b);
-}
-
 /// Returns what a clause that counts iterations says.
 template <class Value>
 std::uint64_t positive(Value value, const char *why) {
