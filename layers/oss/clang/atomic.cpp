@@ -10,46 +10,6 @@ using namespace clang;
 
 namespace {
 
-/// Returns how tightly a binary operator binds; 0 for any other token.
-int precedence(const Token &token) {
-  switch (token.getKind()) {
-  case tok::star:
-  case tok::slash:
-  case tok::percent:
-    return 10;
-  case tok::plus:
-  case tok::minus:
-    return 9;
-  case tok::lessless:
-  case tok::greatergreater:
-    return 8;
-  case tok::spaceship:
-  case tok::less:
-  case tok::greater:
-  case tok::lessequal:
-  case tok::greaterequal:
-    return 7;
-  case tok::equalequal:
-  case tok::exclaimequal:
-    return 6;
-  case tok::amp:
-    return 5;
-  case tok::caret:
-    return 4;
-  case tok::pipe:
-    return 3;
-  case tok::ampamp:
-  case tok::pipepipe:
-    return 2;
-  case tok::question:
-  case tok::colon:
-  case tok::equal:
-  case tok::comma:
-    return 1;
-  default:
-    return 0;
-  }
-}
 bool is_operation(const Token &token) {
   return token.isOneOf(tok::plus, tok::minus, tok::star, tok::slash, tok::percent, tok::amp,
                        tok::pipe, tok::caret, tok::lessless, tok::greatergreater);
@@ -146,34 +106,15 @@ class atomic_parser {
       return false;
     left = slice(all, 0, at);
     right = slice(all, at + 1, all.size());
-    return !has_compound(left);
+    return !has_compound(left) && loosest(all) > k_comma;
   }
   static bool has_compound(const tokens &all) {
     return std::ranges::any_of(all, [](const Token &token) { return compound(token) != nullptr; });
   }
-  /// Returns how loosely the loosest operator binds that is in no bracket; 100 without one.
-  static int loosest(const tokens &all) {
-    int least = 100;
-    bool operand = false; // whether an operand is before
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
-        i = closing(all, i);
-        operand = true;
-        continue;
-      }
-      const int binds = precedence(all[i]);
-      if (binds != 0 && operand)
-        least = std::min(least, binds);
-      operand = binds == 0 &&
-                !all[i].isOneOf(tok::exclaim, tok::tilde, tok::coloncolon, tok::period, tok::arrow);
-    }
-    return least;
-  }
-
   /// x++, ++x, x += e, x = x + e, x = e + x. `before`: the value of the expression is the old one.
   bool change(const tokens &all, atomic_statement &result, bool &before) const {
     before = false;
-    if (all.size() < 2)
+    if (all.size() < 2 || loosest(all) == k_comma)
       return false;
     const auto unit = [&](const Token &token) {
       result.sign = token.is(tok::plusplus) ? "+" : "-";

@@ -101,13 +101,11 @@ class loop_parser {
     const auto assign =
         std::ranges::find_if(all, [](const Token &token) { return token.is(tok::equal); });
     const auto before = static_cast<std::size_t>(assign - all.begin());
-    const auto values = split(slice(all, before + 1, all.size()), tok::comma);
-    // A comma may be one between the arguments of a template; in front of 'j =' it is none.
-    const bool several = std::ranges::any_of(values, [&](const tokens &v) {
-      return &v != &values[0] && v.size() > 1 && v[0].is(tok::identifier) && v[1].is(tok::equal);
-    });
-    if (assign == all.end() || before == 0 || all[before - 1].isNot(tok::identifier) || several ||
-        before + 1 == all.size()) {
+    const auto several = [&](std::size_t from, std::size_t to) {
+      return loosest(slice(all, from, to)) == k_comma;
+    };
+    if (assign == all.end() || before == 0 || all[before - 1].isNot(tok::identifier) ||
+        before + 1 == all.size() || several(0, before - 1) || several(before + 1, all.size())) {
       fail(all.empty() ? at.getLocation() : all[0].getLocation(),
            "the loop of " + name + " must begin with one variable: i = first");
       return false;
@@ -136,12 +134,16 @@ class loop_parser {
         return nullptr;
       }
     };
-    if (all.size() > 2 && is(all, 0, i) && (loop.relation = relation(all[1], false)))
-      loop.limit = slice(all, 2, all.size());
-    else if (all.size() > 2 && is(all, all.size() - 1, i) &&
-             (loop.relation = relation(all[all.size() - 2], true)))
-      loop.limit = slice(all, 0, all.size() - 2);
-    else {
+    // The limit is an operand of the comparison, which groups to the left: i < n && m and n < i == m are no limits.
+    const auto takes = [&](std::size_t sign, std::size_t from, std::size_t to, int tighter_than) {
+      loop.relation = relation(all[sign], from == 0);
+      loop.limit = slice(all, from, to);
+      return loop.relation && loosest(loop.limit) > tighter_than;
+    };
+    const bool first = all.size() > 2 && is(all, 0, i),
+               last = all.size() > 2 && is(all, all.size() - 1, i);
+    if (!(first && takes(1, 2, all.size(), precedence(all[1]))) &&
+        !(last && takes(all.size() - 2, 0, all.size() - 2, precedence(all[all.size() - 2]) - 1))) {
       fail(all.empty() ? at.getLocation() : all[0].getLocation(),
            "the condition of the loop of " + name + " must compare " + quoted(i) +
                " with a limit by <, <=, >, >= or !=");
@@ -162,15 +164,15 @@ class loop_parser {
     } else if (all.size() > 2 && is(all, 0, i) && all[1].isOneOf(tok::plusequal, tok::minusequal)) {
       loop.down = all[1].is(tok::minusequal);
       loop.step = slice(all, 2, all.size());
-      right = true;
+      right = loosest(loop.step) > k_assigns;
     } else if (all.size() > 4 && is(all, 0, i) && all[1].is(tok::equal)) {
       if (is(all, 2, i) && all[3].isOneOf(tok::plus, tok::minus)) { // i = i + n
         loop.down = all[3].is(tok::minus);
         loop.step = slice(all, 4, all.size());
-        right = true;
+        right = loosest(loop.step) >= k_adds + (loop.down ? 1 : 0); // i - a + b is no i - (a + b)
       } else if (is(all, all.size() - 1, i) && all[all.size() - 2].is(tok::plus)) { // i = n + i
         loop.step = slice(all, 2, all.size() - 2);
-        right = true;
+        right = loosest(loop.step) >= k_adds;
       }
     }
     if (!right) {

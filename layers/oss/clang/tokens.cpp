@@ -6,6 +6,8 @@
 #include <clang/Lex/Lexer.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
+
 namespace weft_oss {
 
 using namespace clang;
@@ -53,6 +55,105 @@ std::size_t closing(const tokens &all, std::size_t open) {
       return i;
   }
   return all.size();
+}
+
+int precedence(const Token &token) {
+  switch (token.getKind()) {
+  case tok::star:
+  case tok::slash:
+  case tok::percent:
+    return 12;
+  case tok::plus:
+  case tok::minus:
+    return k_adds;
+  case tok::lessless:
+  case tok::greatergreater:
+    return 10;
+  case tok::spaceship:
+  case tok::less:
+  case tok::greater:
+  case tok::lessequal:
+  case tok::greaterequal:
+    return k_compares;
+  case tok::equalequal:
+  case tok::exclaimequal:
+    return 8;
+  case tok::amp:
+    return 7;
+  case tok::caret:
+    return 6;
+  case tok::pipe:
+    return 5;
+  case tok::ampamp:
+  case tok::pipepipe:
+    return 4;
+  case tok::question:
+  case tok::colon:
+    return 3;
+  case tok::equal:
+  case tok::plusequal:
+  case tok::minusequal:
+  case tok::starequal:
+  case tok::slashequal:
+  case tok::percentequal:
+  case tok::ampequal:
+  case tok::pipeequal:
+  case tok::caretequal:
+  case tok::lesslessequal:
+  case tok::greatergreaterequal:
+    return k_assigns;
+  case tok::comma:
+    return k_comma;
+  default:
+    return 0;
+  }
+}
+
+/// Returns the index of the `>` that ends the arguments of a template, or the size if they are none: behind them there is
+/// a bracket, a `::`, or nothing.
+static std::size_t closing_angle(const tokens &all, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < all.size(); ++i) {
+    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+      i = closing(all, i);
+    } else if (all[i].is(tok::less)) {
+      ++depth;
+    } else if (all[i].isOneOf(tok::greater, tok::greatergreater)) {
+      depth -= all[i].is(tok::greater) ? 1 : 2;
+      if (depth <= 0)
+        return i + 1 == all.size() || all[i + 1].isOneOf(tok::l_paren, tok::l_brace, tok::coloncolon)
+                   ? i
+                   : all.size();
+    }
+  }
+  return all.size();
+}
+
+int loosest(const tokens &all) {
+  int least = k_operand;
+  bool operand = false; // whether an operand is before
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+      i = closing(all, i);
+      operand = true;
+      continue;
+    }
+    if (all[i].is(tok::less) && i > 0 &&
+        all[i - 1].isOneOf(tok::identifier, tok::kw_static_cast, tok::kw_const_cast,
+                           tok::kw_reinterpret_cast, tok::kw_dynamic_cast)) {
+      const std::size_t close = closing_angle(all, i);
+      if (close < all.size()) {
+        i = close;
+        continue;
+      }
+    }
+    const int binds = precedence(all[i]);
+    if (binds != 0 && operand)
+      least = std::min(least, binds);
+    operand = binds == 0 &&
+              !all[i].isOneOf(tok::exclaim, tok::tilde, tok::coloncolon, tok::period, tok::arrow);
+  }
+  return least;
 }
 
 /// Returns whether the file that is being read has no token left. Directives do not count.

@@ -33,6 +33,15 @@ std::size_t closing(const tokens &all, std::size_t open);
 /// Returns whether the tokens in front of a bracket declare a function.
 bool declares_function(const tokens &before_bracket);
 
+/// @{ How tightly some operators bind: larger numbers bind tighter.
+inline constexpr int k_comma = 1, k_assigns = 2, k_compares = 9, k_adds = 11, k_operand = 100;
+/// @}
+/// Returns how tightly a binary operator binds; 0 for any other token.
+int precedence(const clang::Token &token);
+/// Returns how loosely the loosest operator binds that is in no bracket; k_operand without one. Arguments of a template
+/// are in brackets where what follows them shows that they are some.
+int loosest(const tokens &all);
+
 /// Reads the statement behind a pragma. Pragmas inside of it arrive compiled, because reading calls
 /// their handlers.
 ///

@@ -13,6 +13,16 @@ void f(int x, int v, int *p, pair q, int c) {
 #pragma oss atomic
   x = v + 1 * x; // error 3: the statement of '#pragma oss atomic' must be x++, x += value, x = x + value or x = value + x
 #pragma oss atomic
+  x += 1, v += 2; // error 3: the statement of '#pragma oss atomic' must be x++, x += value, x = x + value or x = value + x
+#pragma oss atomic
+  ++x, ++v; // error 3: the statement of '#pragma oss atomic' must be x++, x += value, x = x + value or x = value + x
+#pragma oss atomic write
+  x = 1, v = 2; // error 3: the statement of '#pragma oss atomic write' must be x = value
+#pragma oss atomic read
+  v = x, c = 2; // error 3: the statement of '#pragma oss atomic read' must be v = x
+#pragma oss atomic
+  x = x + static_cast<int>(v);
+#pragma oss atomic
   x = x + (v ? 1 : 2);
 #pragma oss atomic
   x = x + v ? 1 : 2; // error 3: the statement of '#pragma oss atomic' must be x++, x += value, x = x + value or x = value + x

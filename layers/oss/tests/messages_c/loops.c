@@ -3,6 +3,56 @@
 struct s {
   int a;
 };
+void heads(int n, int i, int j) {
+#pragma oss taskloop
+  for (i = 0, ++j; i < n; ++i) // error 8: the loop of '#pragma oss taskloop' must begin with one variable: i = first
+    ;
+#pragma oss taskloop
+  for (j = 0, i = 1; i < n; ++i) // error 8: the loop of '#pragma oss taskloop' must begin with one variable: i = first
+    ;
+#pragma oss taskloop
+  for (++j, i = 1; i < n; ++i) // error 8: the loop of '#pragma oss taskloop' must begin with one variable: i = first
+    ;
+#pragma oss taskloop
+  for (int i = 0, *q = &j; i < n; ++i) // error 8: the loop of '#pragma oss taskloop' must begin with one variable: i = first
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n && !j; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or !=
+    ;
+#pragma oss taskloop
+  for (int i = 0; j && n > i; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or !=
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n == j; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or !=
+    ;
+#pragma oss taskloop
+  for (int i = 0; j == n > i; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or !=
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n ? j : 1; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or !=
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n, i < j; ++i) // error 19: the condition of the loop of '#pragma oss taskloop' must compare 'i' with a limit by <, <=, >, >= or != // warning 21: relational comparison result unused
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i += 2, j += 2) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i = i - j + 3) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i = i + 1 << j) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n // warning 32: operator '<<' has lower precedence than '+'; '+' will be evaluated first
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i = j << 1 + i) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n // warning 37: operator '<<' has lower precedence than '+'; '+' will be evaluated first
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i = i + 1, ++j) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n
+    ;
+#pragma oss taskloop
+  for (int i = 0; i < n; i += j = 2) // error 26: the loop of '#pragma oss taskloop' must step by ++i, --i, i += n or i -= n
+    ;
+}
 void f(int n, double d, int *v, struct s x) {
   int m[n];
 #pragma oss taskloop

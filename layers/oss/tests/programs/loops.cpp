@@ -69,6 +69,24 @@ static void heads() {
     ++c.at[k];
 #pragma oss taskwait
   c.once(0, k_n, 3);
+  // Expressions in heads keep their meaning.
+  const long many = 30;
+  int two = 2;
+#pragma oss taskloop shared(c)
+  for (int k = two * 2 - 1; k < static_cast<int>(many) + two; k = k + two + 1)
+    ++c.at[k];
+#pragma oss taskwait
+  c.once(3, 32, 3);
+#pragma oss taskloop shared(c)
+  for (int k = 90; two + 1 <= k; k = k - two * 3)
+    ++c.at[k];
+#pragma oss taskwait
+  c.once(6, 91, 6);
+#pragma oss taskloop shared(c)
+  for (int k = 0; k < two << 4; k += two > 1 ? 4 : 1)
+    ++c.at[k];
+#pragma oss taskwait
+  c.once(0, 32, 4);
   // No iteration, and the ends of a type.
   int called = 0;
 #pragma oss taskloop shared(called)
