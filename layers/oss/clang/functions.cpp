@@ -13,25 +13,25 @@ using namespace clang;
 
 namespace {
 
-/// Says where a place in a file is: in a class, in extern "C" { }, in other braces. Reads the file from its
+/// Says where a place in a file is: in a class, in extern "C" { }, in a function. Reads the file from its
 /// beginning, because the handler of a pragma cannot ask the parser.
 struct surroundings {
-  bool in_class = false, c_linkage = false, in_braces = false;
+  bool in_class = false, c_linkage = false, in_function = false;
 };
 surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
   const SourceManager &sources = pp.getSourceManager();
   const auto [file, offset] = sources.getDecomposedExpansionLoc(where);
   const llvm::StringRef text = sources.getBufferData(file);
   Lexer raw(SourceLocation(), pp.getLangOpts(), text.begin(), text.begin(), text.end());
-  enum class scope : std::uint8_t { other, a_class, c_linkage };
+  enum class scope : std::uint8_t { function, a_class, c_linkage, a_namespace };
   std::vector<scope> open;
   std::vector<std::vector<scope>> conditions; // of #if: each branch begins alike
-  bool has_key = false, after_enum = false, has_linkage = false;
+  bool has_key = false, after_enum = false, has_linkage = false, has_namespace = false;
   int brackets = 0, angles = 0;
   bool in_template = false;
   tok::TokenKind last = tok::semi;
   const auto begin_declaration = [&] {
-    has_key = after_enum = has_linkage = in_template = false;
+    has_key = after_enum = has_linkage = has_namespace = in_template = false;
     angles = 0;
   };
   for (Token token;;) {
@@ -81,7 +81,8 @@ surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
     case tok::l_brace:
       open.push_back(has_key && last != tok::r_paren && last != tok::equal ? scope::a_class
                      : has_linkage && last == tok::string_literal          ? scope::c_linkage
-                                                                           : scope::other);
+                     : has_namespace                                       ? scope::a_namespace
+                                                                           : scope::function);
       begin_declaration();
       break;
     case tok::r_brace:
@@ -97,6 +98,7 @@ surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
                (word == "class" || word == "struct" || word == "union"))
         has_key = !after_enum;
       after_enum = word == "enum";
+      has_namespace = has_namespace || word == "namespace";
       break;
     }
     default:
@@ -107,7 +109,7 @@ surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
   surroundings result;
   result.in_class = !open.empty() && open.back() == scope::a_class;
   result.c_linkage = std::ranges::find(open, scope::c_linkage) != open.end();
-  result.in_braces = std::ranges::find(open, scope::other) != open.end();
+  result.in_function = std::ranges::find(open, scope::function) != open.end();
   return result;
 }
 
@@ -379,7 +381,7 @@ class function_parser {
 
 } // namespace
 
-bool declares_function(const tokens &before_bracket) {
+bool declares_function(Preprocessor &pp, const tokens &before_bracket) {
   const tokens &all = before_bracket;
   if (std::ranges::any_of(all, [](const Token &token) { return token.is(tok::kw_operator); }))
     return true;
@@ -392,7 +394,30 @@ bool declares_function(const tokens &before_bracket) {
     return false;
   if (all[i - 1].is(tok::tilde))
     return all.size() == 2;
-  return is_type_word(all[i - 1]);
+  if (!is_type_word(all[i - 1]))
+    return false;
+  // Behind a type, or behind an operator: `T && f(x)` and `ok && f(x)`, `T<a> f(x)` and `n > f(x)`.
+  std::size_t end = i; // of the type
+  while (end > 0 && all[end - 1].isOneOf(tok::star, tok::amp, tok::ampamp, tok::kw_const))
+    --end;
+  if (end == 0)
+    return false;
+  if (all[end - 1].isOneOf(tok::greater, tok::greatergreater))
+    return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const Token &token) { return token.is(tok::less); });
+  if (end == i || all[end - 1].isNot(tok::identifier))
+    return is_type_word(all[end - 1]);
+  std::size_t front = end - 1;
+  while (front >= 2 && all[front - 1].is(tok::coloncolon) && all[front - 2].is(tok::identifier))
+    front -= 2;
+  if (front > 0 && all[front - 1].is(tok::coloncolon))
+    --front;
+  if (front > 0) // a specifier, or what an expression begins with
+    return all[front - 1].isOneOf(tok::kw_static, tok::kw_inline, tok::kw_extern, tok::kw_virtual,
+                                  tok::kw_friend, tok::kw_constexpr, tok::kw_const, tok::kw_struct,
+                                  tok::kw_class, tok::string_literal);
+  const surroundings around = surroundings_of(pp, all[0].getLocation());
+  return around.in_class || !around.in_function;
 }
 
 std::optional<function_head> parse_function(Preprocessor &pp, const pragma &parsed,
@@ -401,7 +426,7 @@ std::optional<function_head> parse_function(Preprocessor &pp, const pragma &pars
 }
 
 bool is_in_function(Preprocessor &pp, SourceLocation where) {
-  return surroundings_of(pp, where).in_braces;
+  return surroundings_of(pp, where).in_function;
 }
 
 } // namespace weft_oss

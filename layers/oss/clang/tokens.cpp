@@ -301,7 +301,7 @@ bool statement_reader::statement_or_function(bool &is_function) {
     if (m_ahead.is(tok::l_paren)) {
       const bool attribute = !read.empty() && read.back().is(tok::kw___attribute);
       const tokens before(read.begin() + static_cast<std::ptrdiff_t>(begin), read.end());
-      const bool declares = !attribute && (is_template || declares_function(before));
+      const bool declares = !attribute && (is_template || declares_function(pp, before));
       if (!balanced())
         return false;
       if (attribute) {

@@ -31,7 +31,7 @@ std::string file_and_line(const clang::SourceManager &sources, clang::SourceLoca
 std::size_t closing(const tokens &all, std::size_t open);
 
 /// Returns whether the tokens in front of a bracket declare a function.
-bool declares_function(const tokens &before_bracket);
+bool declares_function(clang::Preprocessor &pp, const tokens &before_bracket);
 
 /// @{ How tightly some operators bind: larger numbers bind tighter.
 inline constexpr int k_comma = 1, k_assigns = 2, k_compares = 9, k_adds = 11, k_operand = 100;

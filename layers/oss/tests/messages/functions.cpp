@@ -2,6 +2,17 @@
 // Functions that cannot be tasks, and items that are no data of the caller.
 #pragma oss task in(*p)
 int value(int *p); // error 5: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+struct type;
+#pragma oss task in(*p)
+type *pointer_to(int *p); // error 7: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+namespace in_namespace {
+#pragma oss task in(*p)
+const type &&reference_to(int *p); // error 14: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+}
+struct in_class {
+#pragma oss task in(*p)
+  type &reference_to(int *p); // error 9: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+};
 #pragma oss task
 auto deduced(int *p) -> void; // error 6: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
 #pragma oss task inout(n) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int, true>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'n' is a copy

@@ -118,6 +118,47 @@ static void all_kinds_of_statements() {
   CHECK(n == 24);
 }
 
+// What an expression with a call begins with is no return type.
+struct stream {
+  int value = 0;
+  stream &operator>>(int n) {
+    value += n;
+    return *this;
+  }
+  stream &operator>(int n) { return *this >> n; }
+  stream &operator*(int n) { return *this >> n; }
+  stream &operator&(int n) { return *this >> n; }
+};
+namespace inner {
+stream g_in;
+}
+static bool note(int &n) {
+  ++n;
+  return true;
+}
+static int get(int n) { return n; }
+static void calls() {
+  int n = 0;
+  const bool ok = true;
+  stream in;
+#pragma oss task inout(n)
+  ok && note(n);
+#pragma oss task inout(n)
+  ok && ok && note(n);
+#pragma oss task inout(in)
+  inner::g_in >> get(2);
+#pragma oss task inout(in)
+  in >> get(1);
+#pragma oss task inout(in)
+  in > get(10), in > get(20);
+#pragma oss task inout(in)
+  in *get(100);
+#pragma oss task inout(in)
+  in &get(200);
+#pragma oss taskwait
+  CHECK(n == 2 && inner::g_in.value == 2 && in.value == 331);
+}
+
 static void exceptions() {
   int x = 0;
 #pragma oss task inout(x)
@@ -174,6 +215,7 @@ int g_value = 1;
 }
 
 int main() {
+  calls();
   CHECK(fibonacci(12) == 144);
   account a(10);
   for (int i = 0; i < 4; ++i) {
