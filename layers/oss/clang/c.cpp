@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c.hpp"
-#include "cxx.hpp"
+#include "cxx_items.hpp"
+#include "globals.hpp"
 
 #include <clang/Basic/IdentifierTable.h>
 

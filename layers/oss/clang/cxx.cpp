@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cxx.hpp"
 
+#include "cxx_items.hpp"
+#include "enclosing.hpp"
+#include "globals.hpp"
+
 #include <clang/Basic/IdentifierTable.h>
 
 #include <algorithm>
@@ -15,77 +19,10 @@ namespace {
 
 std::string name_of(const Token &token) { return token.getIdentifierInfo()->getName().str(); }
 
-/// What the files of one compilation have in common.
-bool g_by_bytes = false;
-bool g_has_items_by_address = false;
-
-/// The variables that the tasks around the one that is read use themselves, of the outermost first. False: only if it is no pointer.
-std::vector<std::map<std::string, bool>> g_enclosing;
-
 /// Returns a name that no other pragma of the file uses.
 std::string fresh(const char *what) {
   static unsigned number = 0;
   return std::string("weft_oss_") + what + "_" + std::to_string(number++);
-}
-
-/// Returns how the file's dependences are ordered, as a value of weft::oss::order.
-std::string order_of(const writer &code) {
-  return orders_items_by_bytes(code) ? "::weft::oss::order::by_bytes"
-                                     : "::weft::oss::order::by_address";
-}
-
-std::string mode_name(const item &it, bool strong) {
-  std::string name(row(it.mode).name);
-  if (!is_weak(it))
-    return name;
-  name.erase(0, 4);
-  return strong ? name : "weak_" + name;
-}
-
-/// Writes the array that an item with sections or a shape is a part of, and the part.
-void write_part(writer &code, const item &it) {
-  code << "::weft::oss::array(" << it.shape_free;
-  for (const tokens &extent : it.shape)
-    code << ", (" << extent << ")";
-  code << ")";
-  for (const dimension &d : it.sections) {
-    switch (d.how) {
-    case dimension::form::index:
-      code << ".index(" << d.first << ")";
-      break;
-    case dimension::form::span:
-      if (d.first.empty())
-        code << ".span(0, " << d.second << ")";
-      else
-        code << ".span(" << d.first << ", " << d.second << ")";
-      break;
-    case dimension::form::range:
-      if (d.first.empty() && d.second.empty())
-        code << ".all()";
-      else if (d.first.empty())
-        code << ".range(0, " << d.second << ")";
-      else if (d.second.empty())
-        code << ".from(" << d.first << ")";
-      else
-        code << ".range(" << d.first << ", " << d.second << ")";
-      break;
-    }
-  }
-}
-
-bool is_object(const item &it) { return it.shape.empty() && it.sections.empty(); }
-
-void write_item(writer &code, const item &it, bool strong = false) {
-  const SourceLocation pragma = code.place();
-  code.at(it.where);
-  code << "::weft::oss::access<::weft::access_mode::" + mode_name(it, strong) + ", " +
-              order_of(code) + ">(";
-  if (is_object(it))
-    code << it.shape_free;
-  else
-    write_part(code, it);
-  code << ")";
-  code.at(pragma);
 }
 
 /// Writes the code of one directive that creates a task.
@@ -123,6 +60,7 @@ class task_writer {
     SourceLocation where;
     std::string reduction; // the name of its item
     bool plain = false;
+    bool elements = false; // the item is an element, or a part, of the variable
     std::string stand_in = {}; // what the task calls the variable itself
   };
 
@@ -209,26 +147,6 @@ class task_writer {
     code << "; })";
   }
 
-  static void write_iterators(writer &code, const item &it) {
-    for (const iterator &i : it.iterators) {
-      code << "for (const auto " + name_of(i.name) + " : ";
-      switch (i.how) {
-      case iterator::form::list:
-        code << i.first << ")";
-        break;
-      case iterator::form::span:
-        code << "::weft::oss::counted((" << i.first << "), (" << i.second << ")))";
-        break;
-      case iterator::form::range:
-        code << "::weft::oss::closed_range((" << i.first << "), (" << i.second << ")";
-        if (!i.step.empty())
-          code << ", (" << i.step << ")";
-        code << "))";
-        break;
-      }
-    }
-  }
-
  public:
   /// Writes the loops that collect the items of multi-dependences.
   void write_list() {
@@ -262,11 +180,20 @@ class task_writer {
       m_reductions.push_back({name, &it});
       const std::string mode = is_weak(it) && !iterates() ? "weak_reduction" : "reduction";
       const std::string found = "weft_oss_reduction_" + it.operation;
+      // Children name the item, and by bytes there are no copies.
+      const bool enters = !is_weak(it) && !iterates() && it.base && !orders_items_by_bytes(code);
+      const bool in_chunk = !m_chunk.empty();
+      const std::string found_item = in_chunk ? "weft_oss_found" : name;
       code.at(it.where);
-      code << "const auto " + name + " = ";
-      if (!m_chunk.empty())
-        code << m_chunk + ".at_front([&](" + variables() + ") { return ";
-      code << "::weft::oss::reduce<::weft::access_mode::" + mode + ", " + order_of(code) + ">(";
+      if (in_chunk)
+        code << "const auto " + name + " = " + m_chunk + ".at_front([&](" + variables() + ") {";
+      if (enters)
+        check_pointers(code, it);
+      if (enters && function && begins_with_elements(it))
+        code << "static_assert(!::weft::oss::has_elements<decltype((" << *it.base
+             << "))>, \"an item of a reduction of a task function must not be in a container: the function "
+                "takes that itself; pass a pointer to the elements\");";
+      code << "const auto " + found_item + " = ::weft::oss::reduce<::weft::access_mode::" + mode + ", " + order_of(code) + ">(";
       if (is_object(it)) {
         code << it.shape_free;
       } else {
@@ -277,8 +204,12 @@ class task_writer {
                   found +
                   "(e, ::weft::oss::known_operation{}))>{}; else return "
                   "::weft::oss::picked<void>{}; })";
-      if (!m_chunk.empty())
-        code << "; })";
+      if (enters) {
+        code << ";";
+        check_objects(code, it, found_item);
+      }
+      if (in_chunk)
+        code << "; return weft_oss_found; })";
       if (is_weak(*m_reductions.back().second) || iterates()) // its children would name another copy
         code << "; " + name + ".must_be_itself()";
       code << "; static_assert(::weft::oss::is_reduction<decltype(" + name +
@@ -308,19 +239,20 @@ class task_writer {
     uses(parsed.value(clause_id::onready));
     std::set<std::string> seen;
     const auto add = [&](const Token &token, captured::as how, const std::string &reduction = {},
-                         bool plain = false) {
+                         bool plain = false, bool elements = false) {
       if (used.contains(name_of(token)) && !is_loop_variable(name_of(token)) &&
           seen.insert(name_of(token)).second)
-        m_captures.push_back({name_of(token), how, token.getLocation(), reduction, plain, {}});
+        m_captures.push_back({name_of(token), how, token.getLocation(), reduction, plain, elements, {}});
     };
     // What is reduced first, then the clauses, then the rules for the variables of dependences.
     for (const auto &[name, it] : m_reductions)
       if (!is_weak(*it) && !iterates())
-        add(*it->base, captured::as::reduced, name, it->plain);
+        add(*it->base, captured::as::reduced, name, it->plain,
+            begins_with_elements(*it) && !orders_items_by_bytes(code));
     if (function)
       for (std::size_t i = 0; i < function->parameters.size(); ++i)
         if (const std::string &name = function->parameters[i].name; seen.insert(name).second)
-          m_captures.push_back({name, captured::as::parameter, place, type_of_parameter(i), false, {}});
+          m_captures.push_back({name, captured::as::parameter, place, type_of_parameter(i), false, false, {}});
     for (const variable &v : parsed.variables)
       add(v.name, v.sharing == clause_id::shared     ? captured::as::reference
                   : v.sharing == clause_id::private_ ? captured::as::own
@@ -333,155 +265,19 @@ class task_writer {
               return name_of(i.name) == name_of(*it.base);
             }))
           add(*it.base, plain ? captured::as::reference : captured::as::by_type);
-    // Other variables of an item are copied, global ones, too.
+    // Other variables of an item are copied, global ones, too. By default the lambda copies the local ones.
+    const bool lists_all = parsed.by_default == defaults::shared || parsed.by_default == defaults::none;
     for (const item &it : parsed.items)
-      for (const Token &name : names_beside_base(it))
-        if (used.contains(name_of(name)) && names_global_variable(name))
+      for (const Token &name : names_beside_base(it)) {
+        if (!used.contains(name_of(name)))
+          continue;
+        const meaning what = meaning_of(name);
+        if (what == meaning::global || (lists_all && what == meaning::local))
           add(name, captured::as::copy);
-    if (code.defines("WEFT_OSS_GCC"))
-      refuse_shared_outside([&](const Token &name) { return seen.contains(name_of(name)); });
-  }
-
-  /// The variables that the tokens so far have declared, in scopes that still hold.
-  class declared_names {
-   public:
-    void pass(const Token &token) {
-      m_braces += token.is(tok::l_brace) ? 1 : 0;
-      m_braces -= token.is(tok::r_brace) ? 1 : 0;
-      m_parentheses += token.is(tok::l_paren) ? 1 : 0;
-      m_parentheses -= token.is(tok::r_paren) ? 1 : 0;
-      if (token.isOneOf(tok::r_brace, tok::semi))
-        std::erase_if(m_all, [&](const place &known) {
-          // What parentheses declare, as a lambda's or a loop's, holds for the block or the statement behind them.
-          return m_braces < known.braces || (known.parentheses > 0 && m_braces == known.braces &&
-                                             m_parentheses < known.parentheses);
-        });
-    }
-    void add(const std::string &name) { m_all.push_back({name, m_braces, m_parentheses}); }
-    [[nodiscard]] bool has(const std::string &name) const {
-      return std::ranges::any_of(m_all, [&](const place &known) { return known.name == name; });
-    }
-
-   private:
-    struct place {
-      std::string name;
-      int braces, parentheses;
-    };
-    std::vector<place> m_all;
-    int m_braces = 0, m_parentheses = 0;
-  };
-
-  /// Returns whether an identifier of the statement is a variable that it declares: `double sum = 0`, `(auto &sum)`, `std::vector<int> sum{}`,
-  /// `int a, sum;`. By its neighbours; what may be an expression, too, as `a * sum;`, is taken for one.
-  [[nodiscard]] bool declares(std::size_t at) const {
-    if (at == 0 || at + 1 == statement.size() ||
-        !statement[at + 1].isOneOf(tok::equal, tok::semi, tok::l_brace, tok::comma, tok::r_paren,
-                                   tok::l_square, tok::colon))
-      return false;
-    std::size_t type = at - 1;
-    const bool derived = statement[type].isOneOf(tok::star, tok::amp, tok::ampamp);
-    while (type > 0 && statement[type].isOneOf(tok::star, tok::amp, tok::ampamp, tok::kw_const))
-      --type;
-    if (statement[type].is(tok::comma))
-      return follows_declarator(type);
-    const Token &end = statement[type];
-    if (is_word_of_type(end) || end.is(tok::kw_const))
-      return true;
-    // A name, or the end of template arguments: `a * sum = 0` is no expression, but `a * sum;` and `a > sum;` may be.
-    if (end.is(tok::greater))
-      return !derived && statement[at + 1].isOneOf(tok::equal, tok::l_brace) &&
-             closes_template(type);
-    if (end.isNot(tok::identifier))
-      return false;
-    if (!derived)
-      return true;
-    if (statement[at + 1].isNot(tok::equal))
-      return false;
-    std::size_t front =
-        type; // of the type: in an expression `a && sum = 0` there is something else in front
-    while (front >= 2 && statement[front - 1].is(tok::coloncolon) &&
-           statement[front - 2].is(tok::identifier))
-      front -= 2;
-    return front == 0 || statement[front - 1].isOneOf(tok::l_brace, tok::semi, tok::l_paren,
-                                                      tok::r_brace, tok::comma, tok::kw_const);
-  }
-  /// Returns whether a comma separates variables of one declaration: the statement that it is in begins with one.
-  [[nodiscard]] bool follows_declarator(std::size_t comma) const {
-    std::size_t begin = comma, first = comma;
-    for (int depth = 0; begin > 0; --begin) {
-      const Token &before = statement[begin - 1];
-      if (before.isOneOf(tok::r_paren, tok::r_square) ||
-          (before.is(tok::r_brace) && (depth > 0 || statement[begin].is(tok::comma)))) { // not the end of a block
-        ++depth;
-      } else if (depth > 0) {
-        depth -= before.isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? 1 : 0;
-      } else if (before.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::l_paren, tok::l_square)) {
-        break;
-      } else if (before.is(tok::comma)) {
-        first = begin - 1;
       }
-    }
-    // Those of a function are parameters, with a type each; those of a loop are not.
-    if (begin > 0 && statement[begin - 1].is(tok::l_paren) &&
-        (begin < 2 || statement[begin - 2].isNot(tok::kw_for)))
-      return false;
-    for (std::size_t i = begin + 1; i < first; ++i)
-      if (statement[i].is(tok::identifier) && declares(i))
-        return true;
-      else if (statement[i].isOneOf(tok::equal, tok::l_paren, tok::question))
-        return false;
-    return false;
-  }
-  [[nodiscard]] static bool is_word_of_type(const Token &token) {
-    return token.isOneOf(tok::kw_auto, tok::kw_bool, tok::kw_char, tok::kw_short, tok::kw_int,
-                         tok::kw_long, tok::kw_float, tok::kw_double, tok::kw_signed,
-                         tok::kw_unsigned, tok::kw_void, tok::kw_wchar_t, tok::kw_char8_t,
-                         tok::kw_char16_t, tok::kw_char32_t);
-  }
-  /// Returns whether `>` ends template arguments: `name<...>`, with nothing between that ends an expression.
-  [[nodiscard]] bool closes_template(std::size_t at) const {
-    for (std::size_t i = at, depth = 0; i > 0; --i) {
-      if (statement[i].isOneOf(tok::semi, tok::l_brace, tok::r_brace))
-        return false;
-      depth += statement[i].is(tok::greater) ? 1 : 0;
-      if (statement[i].is(tok::less) && --depth == 0)
-        return statement[i - 1].is(tok::identifier);
-    }
-    return false;
-  }
-
-  /// GCC captures constants, too: inside of a task that uses a global variable itself, it would copy the variable. No parser tells that from a
-  /// local one, which is to be copied, so the task must say what it means.
-  template <class Named>
-  void refuse_shared_outside(const Named &named) {
-    std::set<std::string> given;
-    declared_names own;
-    for (std::size_t i = 0; i < statement.size(); ++i) {
-      const Token &at = statement[i];
-      own.pass(at);
-      if (at.isNot(tok::identifier) || named(at) ||
-          (i > 0 && statement[i - 1].isOneOf(tok::period, tok::arrow, tok::coloncolon)))
-        continue;
-      const std::string name = name_of(at);
-      if (declares(i))
-        own.add(name);
-      if (own.has(name))
-        continue;
-      const std::string sentence =
-          "variable '" + name +
-          "', which a task around this one uses itself, must be in shared or firstprivate of "
-          "this one: with --gcc a global variable looks like a local one; shared is the "
-          "variable itself, firstprivate a copy, as without --gcc for a local one";
-      for (const auto &names : g_enclosing)
-        if (const auto found = names.find(name);
-            found != names.end() && given.insert(name).second) {
-          if (found->second)
-            code.refuse(at, sentence);
-          else
-            code << "static_assert(::weft::oss::refers_to_pointer<decltype((" + name + "))>, \"" +
-                        sentence + "\");";
-        }
-    }
+    if (code.defines("WEFT_OSS_GCC"))
+      refuse_shared_outside(code, statement,
+                            [&](const Token &name) { return seen.contains(name_of(name)); });
   }
 
   /// Writes a reference to each variable that the task may use itself. The task's variable of that name is initialized with it: if the variable
@@ -506,6 +302,10 @@ class task_writer {
       code << separator;
       separator = ", ";
     };
+    if (parsed.by_default == defaults::none && is_in_member_function(place)) {
+      next();
+      code << "this";
+    }
     if (!m_chunk.empty() && !shares()) {
       next();
       code << m_chunk + " = " + m_chunk;
@@ -517,7 +317,10 @@ class task_writer {
     }
     for (const captured &c : m_captures) {
       if (c.how == captured::as::own) {
-        m_locals += "[[maybe_unused]] ::weft::oss::own<decltype(" + c.name + ")> " + c.name + ";";
+        next();
+        const std::string holder = fresh("own");
+        code << holder + " = ::weft::oss::own_variable<::weft::oss::own<decltype(" + c.name + ")>>()";
+        m_locals += "[[maybe_unused]] auto &" + c.name + " = " + holder + ".get();";
         continue;
       }
       if (!c.stand_in.empty() && parsed.by_default != defaults::shared) {
@@ -549,7 +352,7 @@ class task_writer {
         if (parsed.by_default == defaults::none || parsed.by_default == defaults::shared)
           code << ", " + c.reduction + "_place";
         m_locals += "[[maybe_unused]] decltype(auto) " + c.name + " = " + c.reduction +
-                    "_place.of(" + holder + "());";
+                    (c.elements ? "_place.of_elements(" : "_place.of(") + holder + "());";
       } else {
         m_locals += "[[maybe_unused]] auto &" + c.name + " = ";
         if (c.how == captured::as::by_type)
@@ -635,24 +438,56 @@ class task_writer {
         code << ".with_final(::weft::oss::truth(" << parsed.value(clause_id::final) << "))";
       code << ", [";
     } else {
+      if (function) // the lambda moves the parameters
+        write_clauses();
       code << (shares()                         ? "::weft::oss::spawn_shared(" + m_chunk + ", ["
                : parsed.has(clause_id::onready) ? "::weft::oss::spawn_with_onready(["
                                                 : "::weft::oss::spawn([");
     }
     write_captures();
     write_body();
-    for (const item &it : parsed.items)
-      if (it.iterators.empty() && !is_reduction(it)) {
-        code << ", ";
-        write_one(it);
-      }
+    if (!function)
+      write_clauses();
+    if (!m_clauses.empty())
+      code << m_clauses;
     for (const auto &[name, it] : m_reductions)
       code << ", " + name + ".clause()";
     if (!list.empty())
       code << ", " + list + ".clause()";
-    const auto option = [&](clause_id id, const char *call, const char *end) {
-      if (parsed.has(id))
-        code << ", " << call << parsed.value(id) << end;
+    if (parsed.has(clause_id::wait))
+      code << ", ::weft::wait";
+    if (parsed.has(clause_id::onready) && (shares() || iterates()))
+      code << ", ::weft::oss::asks_when_ready{}";
+    code << ");";
+  }
+
+  /// Writes the items and options behind the lambda; those of a task function as variables, which m_clauses names.
+  void write_clauses() {
+    const auto begin = [&] {
+      if (!function) {
+        code << ", ";
+        return;
+      }
+      const std::string name = fresh("clause");
+      m_clauses += ", " + name;
+      code << "const auto " + name + " = ";
+    };
+    const auto end = [&] {
+      if (function)
+        code << ";";
+    };
+    for (const item &it : parsed.items)
+      if (it.iterators.empty() && !is_reduction(it)) {
+        begin();
+        write_one(it);
+        end();
+      }
+    const auto option = [&](clause_id id, const char *call, const char *behind) {
+      if (!parsed.has(id))
+        return;
+      begin();
+      code << call << parsed.value(id) << behind;
+      end();
     };
     if (!iterates()) {
       option(clause_id::if_, "::weft::if_(::weft::oss::truth(", "))");
@@ -666,11 +501,6 @@ class task_writer {
     option(clause_id::priority, "::weft::priority(static_cast<int>(", "))");
     option(clause_id::cost, "::weft::cost(static_cast<::std::uint64_t>(", "))");
     option(clause_id::label, "::weft::label(", ")");
-    if (parsed.has(clause_id::wait))
-      code << ", ::weft::wait";
-    if (parsed.has(clause_id::onready) && (shares() || iterates()))
-      code << ", ::weft::oss::asks_when_ready{}";
-    code << ");";
   }
 
   writer &code;
@@ -683,7 +513,7 @@ class task_writer {
   std::string m_chunk, m_first;
   std::vector<std::pair<std::string, const item *>> m_reductions;
   std::vector<captured> m_captures;
-  std::string m_locals;
+  std::string m_locals, m_clauses;
 };
 
 void write_call(writer &code, const pragma &parsed, const char *call) {
@@ -822,64 +652,6 @@ void write_declaration(writer &code, const pragma &parsed) {
 
 } // namespace
 
-bool orders_items_by_bytes(const writer &code) {
-  if (g_by_bytes || code.defines("WEFT_OSS_REGIONS"))
-    return true;
-  g_has_items_by_address = true;
-  return false;
-}
-
-enclosing_task::enclosing_task(const pragma &of) {
-  std::map<std::string, bool> names;
-  for (const item &it : of.items)
-    if (it.base && !is_reduction(it))
-      names[name_of(*it.base)] |= it.plain;
-  for (const variable &v : of.variables)
-    if (v.sharing == clause_id::shared)
-      names[name_of(v.name)] = true;
-    else
-      names.erase(name_of(v.name));
-  g_enclosing.push_back(std::move(names));
-}
-
-void enclosing_task::leave() {
-  if (m_inside)
-    g_enclosing.pop_back();
-  m_inside = false;
-}
-
-bool is_weak(const item &it) { return row(it.mode).name.starts_with("weak"); }
-
-tokens names_beside_base(const item &it) {
-  tokens names;
-  const auto look = [&](const tokens &all) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool part = i > 0 && all[i - 1].isOneOf(tok::period, tok::arrow, tok::coloncolon);
-      const bool other =
-          i + 1 < all.size() && all[i + 1].isOneOf(tok::l_paren, tok::coloncolon, tok::less);
-      if (all[i].is(tok::identifier) && !part && !other &&
-          (!it.base || all[i].getLocation() != it.base->getLocation()) &&
-          std::ranges::none_of(it.iterators, [&](const iterator &one) {
-            return name_of(one.name) == name_of(all[i]);
-          }))
-        names.push_back(all[i]);
-    }
-  };
-  look(it.shape_free);
-  for (const tokens &extent : it.shape)
-    look(extent);
-  for (const dimension &d : it.sections) {
-    look(d.first);
-    look(d.second);
-  }
-  for (const iterator &one : it.iterators) {
-    look(one.first);
-    look(one.second);
-    look(one.step);
-  }
-  return names;
-}
-
 void write_function(writer &code, const pragma &parsed, const function_head &head,
                     const tokens &declaration) {
   static std::map<std::string, unsigned>
@@ -951,13 +723,6 @@ void write_function(writer &code, const pragma &parsed, const function_head &hea
   code << (head.c_linkage ? "} }" : "}");
   if (defines_later)
     code << head.before_body << head.body;
-}
-
-bool orders_too_late(const pragma &parsed) {
-  if (!parsed.by_bytes)
-    return false;
-  g_by_bytes = true;
-  return g_has_items_by_address;
 }
 
 void write_cxx(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *loops,

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,11 +23,12 @@ namespace {
 class declaration_reader {
  public:
   using declared = file_variables::declared;
+  using function = file_variables::function;
 
   declaration_reader(const LangOptions &language, llvm::StringRef text)
       : m_raw(SourceLocation(), language, text.begin(), text.begin(), text.end()) {}
 
-  std::multimap<std::string, declared> run() {
+  void run(std::multimap<std::string, declared> &variables, std::vector<function> &functions) {
     for (word now; next(now);) {
       switch (now.kind) {
       case tok::l_brace:
@@ -55,7 +57,8 @@ class declaration_reader {
         m_words.push_back(now);
       }
     }
-    return std::move(m_all);
+    variables = std::move(m_all);
+    functions = std::move(m_functions);
   }
 
  private:
@@ -95,6 +98,8 @@ class declaration_reader {
     m_raw.setParsingPreprocessorDirective(true);
     m_raw.LexFromRawLexer(token);
     const bool is_marker = token.is(tok::numeric_constant);
+    if (token.is(tok::raw_identifier))
+      branch(token.getRawIdentifier());
     bool of_system = false, behind_name = false;
     while (token.isNot(tok::eod) && token.isNot(tok::eof)) {
       of_system |= behind_name && token.is(tok::numeric_constant) && token.getLength() == 1 &&
@@ -104,6 +109,15 @@ class declaration_reader {
     }
     if (is_marker)
       m_of_system = of_system;
+  }
+  /// Each branch of an #if begins alike.
+  void branch(llvm::StringRef directive) {
+    if (directive == "if" || directive == "ifdef" || directive == "ifndef")
+      m_conditions.emplace_back(m_open, m_words);
+    else if (directive.starts_with("el") && !m_conditions.empty())
+      std::tie(m_open, m_words) = m_conditions.back();
+    else if (directive == "endif" && !m_conditions.empty())
+      m_conditions.pop_back();
   }
   /// Reads to the bracket that closes; returns the kind of the first token inside, and the first name.
   word skip(tok::TokenKind opens, tok::TokenKind closes) {
@@ -163,7 +177,10 @@ class declaration_reader {
   [[nodiscard]] bool has_kind(tok::TokenKind kind) const {
     return std::ranges::any_of(m_words, [&](const word &w) { return w.kind == kind; });
   }
-  [[nodiscard]] bool in_namespace() const { return m_open.empty() || m_open.back().is_namespace; }
+  [[nodiscard]] bool in_namespace() const {
+    return m_open.empty() || m_open.back().what == kind::a_namespace;
+  }
+  [[nodiscard]] bool in_class() const { return !m_open.empty() && m_open.back().what == kind::a_class; }
 
   void open() {
     const bool initializes = has("=");
@@ -171,19 +188,27 @@ class declaration_reader {
     if (!initializes && (has("namespace") || (has("extern") && m_words.back().kind == tok::string_literal))) {
       enter(true);
     } else if (!initializes && !takes && has_any({"class", "struct", "union", "enum"})) {
-      m_open.push_back({false, std::move(m_words), {}}); // the declaration goes on behind the body: struct { } name;
+      // The declaration goes on behind the body: struct { } name;
+      const kind what = has("enum") ? kind::other : kind::a_class;
+      m_open.push_back({what, std::move(m_words), {}, place(), {}});
       m_words.clear();
     } else if (!may_have_names() || m_words.empty() || (takes && !initializes) ||
                (initializes && !is_global()) || m_words.back().kind == tok::l_brace) { // behind `: member{}`
+      const bool of_class = takes && in_class();
+      const bool has_this = of_class && !has_any({"static", "friend"});
       end();
       enter(false); // a function, a statement, a local constant, which may be a lambda
+      if (of_class) {
+        m_open.back().function = m_functions.size();
+        m_functions.push_back({has_this, place(), UINT_MAX});
+      }
     } else {
       skip(tok::l_brace, tok::r_brace);
       m_words.push_back({tok::l_brace, {}, tok::unknown});
     }
   }
   void enter(bool is_namespace) {
-    m_open.push_back({is_namespace, {}, {}});
+    m_open.push_back({is_namespace ? kind::a_namespace : kind::other, {}, {}, place(), {}});
     m_words.clear();
   }
   void close() {
@@ -192,6 +217,8 @@ class declaration_reader {
       return;
     for (const auto &known : m_open.back().variables)
       known->second.end = place();
+    if (m_open.back().function)
+      m_functions[*m_open.back().function].end = place();
     m_words = std::move(m_open.back().words);
     m_open.pop_back();
     if (!m_words.empty())
@@ -203,7 +230,7 @@ class declaration_reader {
   }
   /// Returns whether the declaration may be one of global or static variables, or of constants.
   [[nodiscard]] bool may_have_names() const {
-    return (is_global() || has_any({"const", "constexpr"})) &&
+    return (is_global() || in_class() || has_any({"const", "constexpr"})) &&
            !has_any({"using", "typedef", "template", "friend", "operator", "namespace", "concept",
                      "static_assert", "asm"});
   }
@@ -230,7 +257,7 @@ class declaration_reader {
     if (behind != one.end() && behind->kind == tok::l_paren) {
       // `int (*p)(int)` is a variable, and what begins with a literal or a sign; else it is a function.
       if (behind->first == tok::star || behind->first == tok::amp)
-        add(behind->name, false);
+        add(behind->name, false, behind->first == tok::star);
       if (!begins_value(behind->first))
         return;
     }
@@ -253,16 +280,23 @@ class declaration_reader {
         star == one.rend() ? m_const_type
                            : std::any_of(star.base(), one.end(),
                                          [](const word &w) { return w.text == "const"; });
-    add(one.back().text, is_const || has("constexpr"));
+    add(one.back().text, is_const || has("constexpr"), star != one.rend());
   }
   [[nodiscard]] static bool begins_value(tok::TokenKind kind) {
     return kind == tok::numeric_constant || kind == tok::char_constant || kind == tok::string_literal ||
            kind == tok::minus || kind == tok::plus;
   }
-  void add(const std::string &name, bool is_constant) {
-    if (!is_constant && !is_global())
+  void add(const std::string &name, bool is_constant, bool is_pointer) {
+    const bool is_member = in_class() && !is_global();
+    if (!is_constant && !is_member && !is_global())
       return;
-    const auto known = m_all.emplace(name, declared{is_constant, place(), UINT_MAX});
+    // A class knows its members before they are declared.
+    const auto what = is_member     ? declared::kind::member
+                      : is_constant ? declared::kind::constant
+                                    : declared::kind::variable;
+    const auto known = m_all.emplace(
+        name, declared{what, is_pointer, !in_namespace(),
+                       in_class() ? m_open.back().begin : place(), UINT_MAX});
     if (!m_open.empty())
       m_open.back().variables.push_back(known);
   }
@@ -270,36 +304,57 @@ class declaration_reader {
     return static_cast<unsigned>(m_raw.getBufferLocation() - m_raw.getBuffer().begin());
   }
 
+  enum class kind : std::uint8_t { a_namespace, a_class, other };
   struct opened {
-    bool is_namespace;
+    kind what;
     std::vector<word> words; ///< of the declaration that goes on
     std::vector<std::multimap<std::string, declared>::iterator> variables;
+    unsigned begin;
+    std::optional<std::size_t> function; ///< of the class
   };
   Lexer m_raw;
   std::optional<word> m_again; ///< the next token, which was read before
   std::multimap<std::string, declared> m_all;
+  std::vector<function> m_functions;
   std::vector<word> m_words;
   std::vector<opened> m_open;
+  std::vector<std::pair<std::vector<opened>, std::vector<word>>> m_conditions; // where each #if begins
   bool m_of_system = false, m_const_type = false;
 };
 
 } // namespace
 
-file_variables::file_variables(const Preprocessor &pp) : m_sources(pp.getSourceManager()) {
-  m_all = declaration_reader(pp.getLangOpts(), m_sources.getBufferData(m_sources.getMainFileID())).run();
+file_variables::file_variables(const SourceManager &sources, const LangOptions &language, FileID file)
+    : m_sources(sources) {
+  declaration_reader(language, m_sources.getBufferData(file)).run(m_all, m_functions);
+}
+
+const file_variables::declared *file_variables::nearest(const Token &name) const {
+  const unsigned here = m_sources.getDecomposedExpansionLoc(name.getLocation()).second;
+  const declared *found = nullptr;
+  const auto [first, last] = m_all.equal_range(name.getIdentifierInfo()->getName().str());
+  for (auto known = first; known != last; ++known)
+    if (const declared &one = known->second; one.begin <= here && here < one.end)
+      found = !found || found->begin <= one.begin ? &one : found;
+  return found;
 }
 
 bool file_variables::has(const Token &name) const {
-  const unsigned here = m_sources.getDecomposedExpansionLoc(name.getLocation()).second;
-  bool may_change = false;
-  const declared *nearest = nullptr;
+  if (const declared *const found = nearest(name))
+    return found->what == declared::kind::variable;
   const auto [first, last] = m_all.equal_range(name.getIdentifierInfo()->getName().str());
-  for (auto known = first; known != last; ++known) {
-    may_change |= !known->second.is_constant;
-    if (known->second.begin <= here && here < known->second.end)
-      nearest = &known->second;
-  }
-  return nearest ? !nearest->is_constant : may_change;
+  return std::any_of(first, last, [](const auto &known) {
+    return known.second.what == declared::kind::variable;
+  });
+}
+
+const file_variables::function *file_variables::member_function_at(SourceLocation where) const {
+  const unsigned here = m_sources.getDecomposedExpansionLoc(where).second;
+  const function *found = nullptr;
+  for (const function &one : m_functions)
+    if (one.begin <= here && here < one.end && (!found || found->begin < one.begin))
+      found = &one;
+  return found;
 }
 
 } // namespace weft_oss

@@ -2,9 +2,14 @@
 // The handler of `#pragma oss`, and of `#pragma omp` where that is OmpSs-1: reads the clauses and the statement behind them, and puts code in their place.
 #include "c.hpp"
 #include "cxx.hpp"
+#include "cxx_items.hpp"
+#include "enclosing.hpp"
 #include "globals.hpp"
 #include "jumps.hpp"
 
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/Expr.h>
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Frontend/FrontendPluginRegistry.h>
@@ -157,7 +162,7 @@ class oss_handler : public PragmaHandler {
     writer w(pp, oss.getLocation());
     statement_reader behind(pp);
     const quiet_captures quiet(pp, oss.getLocation(), behind.read);
-    enclosing_task around(*p);
+    enclosing_task around(*p, behind);
     bool is_function = false;
     if (p->directive->behind != body::nothing &&
         !read_statement(pp, *p, behind, oss, is_function)) {
@@ -291,31 +296,92 @@ const PragmaHandlerRegistry::Add<oss_handler> g_oss("oss", "OmpSs-2 on Weft");
 
 namespace {
 
-/// Returns whether a name may be that of a global variable for which `is_one` holds.
+/// Returns what the file declares that a place is in.
+const file_variables &variables_around(SourceLocation where) {
+  static std::map<FileID, file_variables> known;
+  const Preprocessor &pp = g_sema ? g_sema->getPreprocessor() : *g_preprocessor;
+  const SourceManager &sources = pp.getSourceManager();
+  const FileID file = g_sema ? sources.getDecomposedExpansionLoc(where).first : sources.getMainFileID();
+  return known.try_emplace(file, sources, pp.getLangOpts(), file).first->second;
+}
+
+/// Returns what a variable means, for which `is_one` asks of a global one.
 template <class Is>
-bool names_global(const Token &token, Is is_one) {
-  if (!g_sema)
-    return false;
+meaning meaning_of_variable(const VarDecl &variable, const Is &is_one) {
+  if (variable.hasGlobalStorage())
+    return is_one(variable) ? meaning::global : meaning::other;
+  if (variable.isConstexpr())
+    return meaning::other;
+  const Expr *const value = variable.getInit();
+  Expr::EvalResult evaluated;
+  return variable.getType().isConstQualified() && value && !value->isValueDependent() &&
+                 value->EvaluateAsInt(evaluated, variable.getASTContext())
+             ? meaning::other
+             : meaning::local;
+}
+
+/// Returns what a member of a class or of its bases means, or nothing if there is none of the name. Bases that depend on
+/// parameters of a template are not looked through by the language either.
+template <class Is>
+std::optional<meaning> meaning_in(const CXXRecordDecl &record, DeclarationName name, const Is &is_one) {
+  std::optional<meaning> found;
+  const auto look = [&](const CXXRecordDecl *one) {
+    for (const NamedDecl *member : one->lookup(name)) {
+      const auto *const variable = llvm::dyn_cast<VarDecl>(member->getUnderlyingDecl());
+      found = variable ? meaning_of_variable(*variable, is_one) : meaning::other;
+    }
+    return !found;
+  };
+  if (look(&record))
+    record.forallBases(look);
+  return found;
+}
+
+/// Returns what a name means, for which `is_one` asks of a global variable, and `is_one_in_text` of one that the parser has
+/// not read yet.
+template <class Is, class IsInText>
+meaning look_up(const Token &token, const Is &is_one, const IsInText &is_one_in_text) {
   Sema &sema = *g_sema;
   const DeclarationName name(token.getIdentifierInfo());
+  // The parser has not read the statement of a task around this one, nor what a class declares behind its functions.
+  if (is_in_task() || sema.CurContext->isRecord())
+    if (const auto *const found = variables_around(token.getLocation()).nearest(token); found && found->in_block)
+      return found->what == file_variables::declared::kind::variable && is_one_in_text(*found)
+                 ? meaning::global
+                 : meaning::other;
   const auto is = [&](const NamedDecl *found) {
     const auto *const variable = llvm::dyn_cast<VarDecl>(found->getUnderlyingDecl());
     return variable && variable->hasGlobalStorage() && is_one(*variable);
   };
-  for (auto i = sema.IdResolver.begin(name); i != sema.IdResolver.end(); ++i) {
-    if (is(*i))
-      return true;
-    const auto *const local = llvm::dyn_cast<VarDecl>(*i);
-    if (local && !local->hasGlobalStorage() && (local->isConstexpr() || local->getType().isConstQualified()))
-      return false; // it hides the others, and its copy would be no constant
+  bool is_local = false, is_other = false;
+  auto i = sema.IdResolver.begin(name);
+  for (; i != sema.IdResolver.end() && (*i)->getDeclContext()->isFunctionOrMethod(); ++i) {
+    const auto *const variable = llvm::dyn_cast<VarDecl>(*i);
+    if (!variable && !llvm::isa<BindingDecl>(*i))
+      return meaning::other;
+    const meaning what = variable ? meaning_of_variable(*variable, is_one) : meaning::local;
+    const bool changes = !variable || !variable->getType().isConstQualified();
+    if (what == meaning::global || (!changes && !variable->hasGlobalStorage()))
+      return what; // a constant hides the others, and its copy would be none
+    is_local = true;
   }
+  for (const DeclContext *in = sema.CurContext; in && !is_local; in = in->getParent())
+    if (const auto *const record = llvm::dyn_cast<CXXRecordDecl>(in); record && !record->isLambda())
+      if (const auto found = meaning_in(*record, name, is_one))
+        return *found;
+  for (; i != sema.IdResolver.end(); ++i) {
+    if (is(*i))
+      return meaning::global;
+    is_other = !is_local;
+  }
+  const meaning otherwise = is_other ? meaning::other : meaning::local;
   for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
-    if (llvm::isa<NamespaceDecl>(in) || in->isRecord())
+    if (llvm::isa<NamespaceDecl>(in))
       for (const NamedDecl *found : in->lookup(name))
         if (is(found))
-          return true;
+          return meaning::global;
   if (!sema.getLangOpts().CPlusPlus)
-    return false;
+    return otherwise;
   // Namespaces that are looked through: those without a name, which the scopes around have forgotten, and those of `using namespace`.
   std::vector<const DeclContext *> seen;
   const auto look_through = [&](const auto &self, const auto &directives) -> bool {
@@ -332,11 +398,11 @@ bool names_global(const Token &token, Is is_one) {
   };
   for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
     if (in->isFileContext() && look_through(look_through, in->using_directives()))
-      return true;
+      return meaning::global;
   for (Scope *in = sema.getCurScope(); in; in = in->getParent()) // those of a block are known here alone
     if (look_through(look_through, in->using_directives()))
-      return true;
-  return false;
+      return meaning::global;
+  return otherwise;
 }
 
 } // namespace
@@ -356,19 +422,37 @@ void begin_parsing(Sema &sema) {
 }
 void end_parsing() { g_sema = nullptr; }
 
-bool names_global_variable(const Token &token) {
-  if (!g_sema && g_preprocessor) {
-    static const file_variables all(*g_preprocessor);
-    return all.has(token);
-  }
-  return names_global(token, [](const VarDecl &variable) {
-    return !variable.isConstexpr() &&
-           !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
-  });
+meaning meaning_of(const Token &token) {
+  if (g_sema)
+    return look_up(
+        token,
+        [](const VarDecl &variable) {
+          return !variable.isConstexpr() &&
+                 !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
+        },
+        [](const file_variables::declared &) { return true; });
+  const file_variables &all = variables_around(token.getLocation());
+  return all.has(token) ? meaning::global : all.nearest(token) ? meaning::other : meaning::local;
 }
+bool names_global_variable(const Token &token) { return meaning_of(token) == meaning::global; }
 bool names_global_pointer(const Token &token) {
-  return names_global(token,
-                      [](const VarDecl &variable) { return variable.getType()->isPointerType(); });
+  return g_sema &&
+         look_up(
+             token, [](const VarDecl &variable) { return variable.getType()->isPointerType(); },
+             [](const file_variables::declared &unread) { return unread.is_pointer; }) ==
+             meaning::global;
+}
+
+bool is_in_member_function(SourceLocation where) {
+  if (const auto *const found = variables_around(where).member_function_at(where))
+    return found->has_this;
+  for (const DeclContext *in = g_sema ? g_sema->CurContext : nullptr; in; in = in->getParent())
+    if (const auto *const function = llvm::dyn_cast<FunctionDecl>(in)) {
+      const auto *const method = llvm::dyn_cast<CXXMethodDecl>(function);
+      if (!method || !method->getParent()->isLambda())
+        return method && method->isInstance();
+    }
+  return false;
 }
 
 } // namespace weft_oss

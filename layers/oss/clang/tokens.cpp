@@ -192,22 +192,29 @@ const Token &statement_reader::peek() {
   return m_ahead;
 }
 
+const Token &statement_reader::peek_beyond() {
+  m_beyond = true; // a pragma there is another statement's
+  const Token &next = peek();
+  m_beyond = false;
+  return next;
+}
+
 void statement_reader::take() {
   read.push_back(peek());
   m_have = false;
 }
 
 bool statement_reader::balanced() {
-  int depth = 0;
+  m_brackets = 0;
   do {
     if (peek().is(tok::eof))
       return false;
     if (m_ahead.isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
-      ++depth;
+      ++m_brackets;
     else if (m_ahead.isOneOf(tok::r_paren, tok::r_square, tok::r_brace))
-      --depth;
+      --m_brackets;
     take();
-  } while (depth > 0);
+  } while (m_brackets > 0);
   return true;
 }
 
@@ -249,7 +256,7 @@ bool statement_reader::statement() {
       return false;
     if (!statement())
       return false;
-    if (peek().isNot(tok::kw_else))
+    if (peek_beyond().isNot(tok::kw_else))
       return true;
     take();
     return statement();
@@ -260,7 +267,7 @@ bool statement_reader::statement() {
     take();
     if (peek().isNot(tok::l_brace) || !balanced())
       return false;
-    while (peek().is(tok::kw_catch)) {
+    while (peek_beyond().is(tok::kw_catch)) {
       take();
       if (!balanced() || peek().isNot(tok::l_brace) || !balanced())
         return false;

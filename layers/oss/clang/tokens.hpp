@@ -63,9 +63,14 @@ class statement_reader {
   /// @}
   /// Whether the file ends before the statement does.
   [[nodiscard]] bool at_end() const { return m_end; }
+  /// Whether the token that is read now may be behind the statement.
+  [[nodiscard]] bool is_beyond() const { return m_beyond; }
+  /// Whether the token that is read now is in a bracket of the statement.
+  [[nodiscard]] bool is_in_bracket() const { return m_brackets > 0; }
 
  private:
   const clang::Token &peek(); // tok::eof at the end of the file
+  const clang::Token &peek_beyond(); // what may be behind the statement
   [[nodiscard]] bool file_ends() const;
   void take();
   bool balanced(); // one bracket and what it encloses
@@ -75,6 +80,8 @@ class statement_reader {
   clang::Token m_ahead;
   bool m_have = false;
   bool m_end = false;
+  bool m_beyond = false;
+  int m_brackets = 0;
 };
 
 /// Collects what replaces a pragma and its statement: text of the plugin, which is

@@ -34,10 +34,14 @@ template <class T>
 [[nodiscard]] auto copied(T &object) {
   return [object]() mutable -> T & { return object; };
 }
+namespace detail {
+template <class T>
+inline constexpr bool is_pointer_like = std::is_pointer_v<T> || is_own_elements<T>;
+} // namespace detail
 /// Returns a callable that returns a reference: to a copy of a pointer, to anything else itself.
 template <class T>
 [[nodiscard]] auto copied_if_pointer(T &object) noexcept {
-  if constexpr (std::is_pointer_v<T>)
+  if constexpr (detail::is_pointer_like<T>)
     return copied(object);
   else
     return [&object]() -> T & { return object; };
@@ -45,17 +49,44 @@ template <class T>
 /// Returns a callable that returns a reference to a copy of a pointer; of anything else, one that is never called.
 template <class T>
 [[nodiscard]] auto copy_of_pointer(T &object) noexcept {
-  if constexpr (std::is_pointer_v<T>)
+  if constexpr (detail::is_pointer_like<T>)
     return copied(object);
   else
     return []() -> T & { __builtin_unreachable(); };
 }
 /// Tells of the type of a reference whether the object is a pointer.
 template <class T>
-inline constexpr bool refers_to_pointer = std::is_pointer_v<std::remove_reference_t<T>>;
+inline constexpr bool refers_to_pointer = detail::is_pointer_like<std::remove_reference_t<T>>;
 /// Names the type of a private variable.
 template <class T>
 using own = std::remove_cv_t<std::remove_reference_t<T>>;
+
+/// Is a private variable of a task: made when the task's statement begins, and there until the task's children are complete. A
+/// copy of the task's variables has one of its own.
+template <class T>
+class own_variable {
+ public:
+  own_variable() noexcept {} ///< not made yet
+  own_variable(const own_variable &) noexcept {} ///< not made yet
+  own_variable &operator=(const own_variable &) = delete;
+  ~own_variable() {
+    if (m_made)
+      m_made->~kept();
+  }
+  /// Returns the variable.
+  [[nodiscard]] T &get() {
+    if (!m_made)
+      m_made = ::new (static_cast<void *>(m_bytes)) kept;
+    return m_made->value;
+  }
+
+ private:
+  struct kept {
+    T value; // without an initializer, arrays included
+  };
+  alignas(kept) unsigned char m_bytes[sizeof(kept)];
+  kept *m_made = nullptr;
+};
 
 /// Returns what a condition says: of anything that converts to bool.
 template <class T>

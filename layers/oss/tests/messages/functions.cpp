@@ -2,6 +2,12 @@
 // Functions that cannot be tasks, and items that are no data of the caller.
 #pragma oss task in(*p)
 int value(int *p); // error 5: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+struct elements {
+  double *data();
+  unsigned long size();
+};
+#pragma oss task reduction(+ : v[0;2]) // error 32: static assertion failed due to requirement '!::weft::oss::has_elements<elements &>': an item of a reduction of a task function must not be in a container: the function takes that itself; pass a pointer to the elements // error 9: non-const lvalue reference to type 'elements' cannot bind to a value of unrelated type 'weft::oss::own_elements<double>'
+void container(elements &v);
 struct type;
 #pragma oss task in(*p)
 type *pointer_to(int *p); // error 7: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
@@ -22,7 +28,7 @@ void pointer(int *p);
 #pragma oss task inout(v[0]) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int, false>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'v' is a copy // error 24: subscripted value is not an array, pointer, or vector
 template <class T>
 void element(T v);
-#pragma oss task in(*missing_one) // error 9: reference to local variable 'p' declared in enclosing lambda expression // error 22: use of undeclared identifier 'missing_one'
+#pragma oss task in(*missing_one) // error 22: use of undeclared identifier 'missing_one'
 void absent(int *p);
 #pragma oss task shared(n) // error 9: clause 'shared' does not belong to a task on a function: its parameters say what is copied
 void sharing(int &n);

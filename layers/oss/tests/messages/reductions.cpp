@@ -43,6 +43,39 @@ void f(int n, int *p, point q, double d) {
 #pragma oss task reduction(+ : n) reduction(+ : *p) in(q)
   n += *p;
 }
+struct links {
+  int *q, v[2];
+  int &r;
+  links *next;
+};
+void paths(int **rows, links *s, links t, int *p, int i) {
+#pragma oss task reduction(+ : rows[i][0;4]) // error 32: static assertion failed due to requirement '!::weft::oss::is_pointer<int *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  rows[i][0] += 1;
+#pragma oss task reduction(+ : *rows[i]) // error 33: static assertion failed due to requirement '!::weft::oss::is_pointer<int *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  *rows[i] += 1;
+#pragma oss task reduction(+ : s->q[0]) // error 32: static assertion failed due to requirement '!::weft::oss::is_pointer<int *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  s->q[0] += 1;
+#pragma oss task reduction(+ : *(t.q + 1)) // error 34: static assertion failed due to requirement '!::weft::oss::is_pointer<int *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  t.q[1] += 1;
+#pragma oss task reduction(+ : [4] s->q) // error 36: static assertion failed due to requirement '!::weft::oss::is_pointer<int *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  s->q[0] += 1;
+#pragma oss task reduction(+ : s->next->v[1]) // error 32: static assertion failed due to requirement '!::weft::oss::is_pointer<links *&>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  s->next->v[1] += 1;
+#pragma oss task reduction(+ : t.r) // error 32: static assertion failed due to requirement '!::std::is_reference_v<int &>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  t.r += 1;
+#pragma oss task reduction(+ : *(s->v + 1)) reduction(+ : *(int *)t.v)
+  *(s->v + 1) += *(int *)t.v;
+#pragma oss task reduction(+ : s->r) // error 32: static assertion failed due to requirement '!::std::is_reference_v<int &>': an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer or reference behind that by a variable of its own, and reduce what it leads to
+  s->r += 1;
+#pragma oss task reduction(+ : s->v[1]) reduction(+ : t.v[0;2]) reduction(+ : (*(p + 2)))
+  s->v[1] += t.v[0] + *(p + 2);
+#pragma oss task weakreduction(+ : rows[i][0;4])
+  {
+    int *row = rows[i];
+#pragma oss task reduction(+ : row[0;4])
+    row[0] += 1;
+  }
+}
 struct s {
   int a;
   void m() {

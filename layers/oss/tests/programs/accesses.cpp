@@ -222,7 +222,7 @@ static void multi_dependences() {
   CHECK(v[0] + v[5] == 7);
 #pragma oss taskwait
   CHECK(sum == 21 + n * n && few == 1 + 2 + 4 + 5 + 2);
-  // Down with bounds without a sign, a negative count beside them.
+  // Down with bounds without a sign, a list of two types, a negative count beside them.
   const std::size_t size = n;
   const unsigned small = n;
   int waits = 0;
@@ -242,7 +242,7 @@ static void multi_dependences() {
       v[i] = 20 + i;
     }
   }
-#pragma oss task in({v[k], k = small - 1 : 1 : -2}) in(v[0], v[2], v[4]) in({v[k], k = small; -1}) inout(waits)
+#pragma oss task in({v[k], k = small - 1 : 1 : -2}) in({v[k], k = {0, size - 2, 2U}}) in({v[k], k = small; -1}) inout(waits)
   waits += v[5] == 25 && v[3] == 23 && v[1] == 21 && v[0] == 20 && v[4] == 24 && v[2] == 22;
 #pragma oss taskwait
   CHECK(waits == 2);

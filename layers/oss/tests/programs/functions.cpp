@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 // Declared here, defined behind the calls, without the pragma.
@@ -117,6 +118,31 @@ void clauses() {
   CHECK(depth >= 100);
 #pragma oss taskwait
   CHECK(depth == 145);
+}
+
+// What the clauses say of a parameter is asked before the task has it.
+struct job {
+  int level;
+  std::vector<int> data;
+};
+#pragma oss task priority(work->level) cost(work->level + 1) final(work->level > 5) label(work->level > 5 ? "last" : "first") inout(*seen)
+void run(std::unique_ptr<job> work, int *seen) {
+  CHECK(weft::this_task::cost() == static_cast<unsigned>(work->level) + 1);
+  CHECK(std::string(weft::this_task::label()) == (work->level > 5 ? "last" : "first"));
+  *seen += ++work->data[0];
+}
+#pragma oss task inout(v[0]) inout([v.size()] last)
+void take(std::vector<int> &&v, int *last) {
+  be_late();
+  last[v.size() - 1] = v[0];
+}
+void moved() {
+  int seen = 0, last[3] = {};
+  run(std::make_unique<job>(job{3, {4, 5}}), &seen);
+  run(std::make_unique<job>(job{8, {6}}), &seen);
+  take({7, 8, 9}, last);
+#pragma oss taskwait
+  CHECK(seen == 12 && last[2] == 7);
 }
 
 template <class T, int N = 2>
@@ -236,6 +262,7 @@ int main() {
 #pragma oss taskwait
   CHECK(result == 144);
   arguments();
+  moved();
   clauses();
   members();
   CHECK(templates(1) == 10 && templates(2.5) == 11.5);

@@ -3,8 +3,11 @@
 #include "reductions.hpp"
 #include "check.hpp"
 
+#include <array>
 #include <complex>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -445,7 +448,116 @@ void below() {
 #endif
 }
 
+// The elements of a container are not in it: in the task its name means elements that are where the copy is.
+struct cell {
+  int n = 0;
+  double at[2] = {};
+  int *outside = nullptr;
+};
+struct row_of {
+  double v[4] = {};
+  double &operator[](int i) { return v[i]; }
+};
+void paths() {
+  std::vector<double> v(8, 1);
+  std::vector<cell> cells(3);
+  std::array<int, 4> inside{};
+  row_of row;
+  double *const data = v.data(), (*const pair)[2] = &cells[2].at;
+  cell *const first = cells.data();
+  std::size_t size = 0;
+  for (int i = 0; i < k_tasks; ++i) {
+#pragma oss task reduction(+ : v[2;4]) out(size)
+    {
+      for (std::size_t k = 2; k < 6; ++k)
+        v[k] += static_cast<double>(k);
+      size = v.size();
+#pragma oss task reduction(+ : v[3;2])
+      {
+        be_late();
+        v[3] += 100;
+        v.data()[4] += 100;
+      }
+#pragma oss task reduction(+ : *(data + 7)) in(v[3])
+      *(data + 7) += v.empty() ? 0 : 1;
+    }
+#pragma oss task reduction(+ : v[0]) reduction(+ : cells[1].n) reduction(+ : inside[3]) reduction(+ : row[1])
+    {
+      v[0] += 1;
+      cells[1].n += 2;
+      inside[3] += 3;
+      row[1] += 4;
+    }
+#pragma oss task reduction(+ : (*pair)[1]) reduction(+ : static_cast<cell *>(first)->n)
+    {
+      (*pair)[1] += 1;
+      static_cast<cell *>(first)->n += 1;
+    }
+  }
+#pragma oss taskloop grainsize(3) reduction(max : v[1])
+  for (int i = 0; i < 9; ++i)
+    v[1] = v[1] < i ? i : v[1];
+#pragma oss taskwait
+  CHECK(size == 8 && v[0] == 41 && v[1] == 8 && v[2] == 81 && v[3] == 1 + 103 * k_tasks);
+  CHECK(v[4] == 1 + 104 * k_tasks && v[5] == 1 + 5 * k_tasks && v[6] == 1 && v[7] == 41);
+  CHECK(cells[0].n == k_tasks && cells[1].n == 2 * k_tasks && cells[2].at[1] == k_tasks);
+  CHECK(inside[3] == 3 * k_tasks && row[1] == 4 * k_tasks && row[0] == 0);
+  // What an operator of a class leads to is known when the task is created.
+  const auto owned = std::make_unique<cell>();
+  std::map<int, long> counts{{1, 0}};
+  int refused = 0;
+  const auto outside = [&refused](const auto &spawn) {
+    try {
+      spawn();
+    } catch (const weft::error &e) {
+      refused += std::string(e.what()).find("outside of the variable") != std::string::npos;
+    }
+  };
+  outside([&] {
+#pragma oss task reduction(+ : owned->n)
+    owned->n += 1;
+  });
+  outside([&] {
+#pragma oss task reduction(+ : (*owned).n)
+    (*owned).n += 1;
+  });
+  outside([&] {
+#pragma oss taskloop grainsize(1) reduction(+ : counts[i])
+    for (int i = 1; i < 2; ++i)
+      counts[1] += 1;
+  });
+  outside([&] {
+#pragma oss task reduction(+ : counts.at(1))
+    counts.at(1) += 1;
+  });
+#pragma oss taskwait
+#ifdef WEFT_OSS_REGIONS // on the item itself
+  CHECK(refused == 0 && owned->n == 2 && counts[1] == 2);
+#else
+  CHECK(refused == 4 && owned->n == 0 && counts[1] == 0);
+#endif
+}
+#ifdef WEFT_OSS_REGIONS
+// By bytes there are no copies, so a path may be of any length.
+void long_paths() {
+  double x[3] = {}, *rows[2] = {x, x + 1};
+  cell c;
+  c.outside = &c.n;
+#pragma oss task reduction(+ : rows[1][0;2]) reduction(+ : *c.outside)
+  {
+    rows[1][1] += 5;
+    *c.outside += 6;
+  }
+#pragma oss taskwait
+  CHECK(x[2] == 5 && c.n == 6);
+}
+#endif
+
 int main() {
+  paths();
+#ifdef WEFT_OSS_REGIONS
+  long_paths();
+#endif
   below();
   parts();
   operations();

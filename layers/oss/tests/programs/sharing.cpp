@@ -319,7 +319,162 @@ static void inside_of_tasks() {
   with_row<double>().tasks();
 }
 
+// Indices are copies under every default; constants, types and members are none.
+static int g_n = 1;
+static void defaults_and_indices() {
+  int v[4] = {}, i = 1, seen = 0;
+  const int from_here = g_n + 1;
+  constexpr int k_size = 2;
+  std::vector<int> row(4);
+#pragma oss task default(shared) inout(v[i], row[g_n]) in(v[k_size], v[one_more])
+  {
+    be_late();
+    int all[k_size + one_more] = {1, 2, 3};
+    v[i] = all[2];
+    row[static_cast<std::size_t>(g_n)] = 4;
+  }
+  i = 2;
+  g_n = 3;
+#pragma oss taskwait
+  CHECK(v[1] == 3 && v[2] == 0 && row[1] == 4 && row[3] == 0);
+#pragma oss task default(none) out(v[i], v[g_n]) in({v[k], k = 0; i}) in(v[from_here], v[k_size], v[one_more]) shared(seen)
+  {
+    be_late();
+    v[i] = i + one_more;
+    v[g_n] = from_here;
+    seen = k_size;
+  }
+  i = g_n = 0;
+#pragma oss taskwait
+  CHECK(v[2] == 3 && v[3] == 2 && v[0] == 0 && seen == 2);
+#pragma oss taskloop grainsize(2) default(none) inout(v[i + k - k])
+  for (int k = 0; k < 4; ++k)
+    v[i] += k;
+#pragma oss taskwait
+  CHECK(v[0] == 6);
+  g_n = 1;
+}
+// The parser has not seen what a statement declares, nor the rest of a class, when the pragma is read.
+static int g_later = 3, g_member = 3, g_base = 3;
+struct with_base {
+  int g_base = 1;
+};
+struct with_members : with_base {
+  int use() {
+    int v[4] = {};
+#pragma oss task inout(v[s_later], v[g_member], v[g_base])
+    {
+      be_late();
+      v[s_later] += 1;
+      v[g_member] += 2;
+      v[g_base] += 4;
+    }
+    s_later = 2;
+    g_member = g_base = 0;
+#pragma oss taskwait
+    const int all = v[0] * 100 + v[1] * 10 + v[2];
+    s_later = g_member = g_base = 1;
+    return all;
+  }
+  void sum(int n);
+  static int of_class(int n) {
+    int v[2] = {};
+#pragma oss task default(none) firstprivate(n) out(v)
+    v[1] = n;
+#pragma oss taskwait
+    return v[1];
+  }
+  int by_default(int n) {
+    int sum = 0;
+#pragma oss task default(none) firstprivate(n) out(sum)
+    sum = n + g_member + this->g_base;
+#pragma oss taskwait
+    return sum;
+  }
+  static inline int s_later = 1;
+  int g_member = 1;
+  int total = 0;
+};
+void with_members::sum(int n) {
+  int v[4] = {};
+#pragma oss task default(none) firstprivate(n) inout(v[g_member])
+  {
+    be_late();
+    v[g_member] = n;
+    total += n;
+  }
+  g_member = 2;
+#pragma oss taskwait
+  CHECK(v[2] == n && v[1] == 0);
+}
+static void not_parsed_yet() {
+  with_members m;
+  CHECK(m.use() == 610 && with_members::of_class(4) == 4 && m.by_default(5) == 7);
+  m.sum(8);
+  CHECK(m.total == 8);
+  int v[4] = {};
+#pragma oss task inout(v)
+  {
+    static int g_later = 1;
+    constexpr int k_last = 2;
+#pragma oss task inout(v[g_later]) in(v[k_last])
+    {
+      be_late();
+      int all[k_last] = {7};
+      v[g_later] = all[0];
+    }
+    g_later = 0;
+#pragma oss taskwait
+    CHECK(v[0] == 0);
+  }
+#pragma oss taskwait
+  CHECK(v[1] == 7 && g_later == 3 && g_member == 3 && g_base == 3);
+}
+
+// A private variable is there until the children are complete.
+struct whole {
+  static inline int live = 0;
+  int n = 3;
+  whole() { ++live; }
+  whole(const whole &) = delete;
+  ~whole() {
+    n = -1;
+    --live;
+  }
+};
+static void private_variables() {
+  int seen = 0, row[2] = {1, 1};
+  std::string text = "outer";
+  {
+    whole object;
+#pragma oss task private(text, row, object) shared(seen)
+    {
+      text = "a text that is longer than its place";
+      row[1] = 5;
+#pragma oss task shared(text, row, object, seen)
+      {
+        be_late();
+        seen = static_cast<int>(text.size()) + row[1] + object.n;
+      }
+    }
+#pragma oss taskwait
+    CHECK(seen == 36 + 5 + 3 && text == "outer" && row[1] == 1 && whole::live == 1);
+#pragma oss task for private(object) chunksize(1) inout(seen)
+    for (int i = 0; i < 8; ++i) {
+#pragma oss critical
+      seen += object.n;
+    }
+#pragma oss task private(object) onready(object.n = 9) out(row[0])
+    row[0] = object.n;
+#pragma oss taskwait
+  }
+  CHECK(seen == 44 + 24 && whole::live == 0 && row[0] == 9);
+}
+
 int main() {
+  defaults_and_indices();
+  not_parsed_yet();
+  private_variables();
   const int total = g_total;
   indices();
   CHECK(g_total == total + 1);

@@ -7,11 +7,14 @@
 #include <weft/oss/items.hpp>
 #include <weft/reduction.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace oss {
@@ -111,6 +114,54 @@ struct kind_of<T, Op> {
 
 } // namespace detail
 
+/// Says of the type of an expression whether it is a pointer.
+template <class T>
+inline constexpr bool is_pointer = std::is_pointer_v<std::remove_reference_t<T>>;
+
+namespace detail {
+/// Holds for containers that keep their elements elsewhere; those of an array are in it.
+template <class T>
+concept container = std::is_class_v<T> && requires(T &all) {
+  { all.data() } -> std::convertible_to<const volatile void *>;
+  all.size();
+} && !requires { std::tuple_size<T>::value; };
+} // namespace detail
+
+/// Is what the name of a container means in a task that reduces a part of it: elements that are where the task's copy is.
+template <class T>
+class own_elements : public std::span<T> {
+ public:
+  using std::span<T>::span;
+};
+/// Says whether a type is own_elements, which a task copies as it does a pointer.
+template <class T>
+inline constexpr bool is_own_elements = false;
+template <class T>
+inline constexpr bool is_own_elements<own_elements<T>> = true;
+
+/// Says of the type of a variable whether it is a container whose elements are elsewhere.
+template <class T>
+inline constexpr bool has_elements = detail::container<std::remove_reference_t<T>>;
+/// @{ Say of the type of an operand whether its operator is a function, which may lead out of the operand; that of `v[i]` leads to
+/// the elements of a container.
+template <class T>
+inline constexpr bool may_lead_out =
+    std::is_class_v<std::remove_reference_t<T>> || std::is_union_v<std::remove_reference_t<T>>;
+template <class T>
+inline constexpr bool may_lead_out_by_index =
+    may_lead_out<T> && !has_elements<T>;
+/// @}
+/// Throws where an operator has led out of its operand.
+template <class T>
+void must_hold(const T &operand, const void *item) {
+  if (reinterpret_cast<std::uintptr_t>(item) -
+          reinterpret_cast<std::uintptr_t>(std::addressof(operand)) >=
+      sizeof(T)) [[unlikely]]
+    throw error(errc::invalid_argument,
+                "the item of a reduction of '#pragma oss' is outside of the variable that it begins "
+                "with; name it by a pointer or a reference of its own, and reduce that");
+}
+
 /// Is what a task does with an item that it reduces: it works on a copy of the item, and finds the
 /// copy by the variable that the item begins with.
 class reduced_place {
@@ -124,11 +175,7 @@ class reduced_place {
   /// variable is a reference.
   template <class Base>
   [[nodiscard]] decltype(auto) of(Base &base) const {
-    std::uintptr_t away = 0; // modulo the size of the address space
-    if (!m_in_place && m_count != 0)
-      away = reinterpret_cast<std::uintptr_t>(
-                 weft::v0::detail::reduction_copy(m_first, m_count, m_bytes)) -
-             reinterpret_cast<std::uintptr_t>(m_named);
+    const std::uintptr_t away = distance();
     if constexpr (std::is_pointer_v<Base>)
       return reinterpret_cast<std::remove_cv_t<Base>>(reinterpret_cast<std::uintptr_t>(base) +
                                                       away);
@@ -137,7 +184,28 @@ class reduced_place {
                                        away);
   }
 
+  /// Returns the same for an item that is an element, or a part, of the variable: of a container its elements.
+  template <class Base>
+  [[nodiscard]] decltype(auto) of_elements(Base &base) const {
+    if constexpr (detail::container<Base>) {
+      auto *const first = base.data();
+      return own_elements<std::remove_pointer_t<std::remove_const_t<decltype(first)>>>(
+          reinterpret_cast<decltype(base.data())>(reinterpret_cast<std::uintptr_t>(first) +
+                                                  distance()),
+          base.size());
+    } else {
+      return of(base);
+    }
+  }
+
  private:
+  [[nodiscard]] std::uintptr_t distance() const { // modulo the size of the address space
+    if (m_in_place || m_count == 0)
+      return 0;
+    return reinterpret_cast<std::uintptr_t>(
+               weft::v0::detail::reduction_copy(m_first, m_count, m_bytes)) -
+           reinterpret_cast<std::uintptr_t>(m_named);
+  }
   const void *m_first;
   const void *m_named; // the copy that the creator of the task has, if it reduces the item, too
   std::ptrdiff_t m_count;
@@ -219,7 +287,8 @@ template <order Order, class T, class Op>
 class reduction_item {
  public:
   reduction_item(T *named, std::ptrdiff_t count, access_mode mode)
-      : reduction_item(detail::origin_of(named, count), mode) {} ///< of `count` elements
+      : reduction_item(detail::origin_of(named, count), mode, named) {} ///< of `count` elements
+  [[nodiscard]] const void *item() const noexcept { return m_item; } ///< its first element
   [[nodiscard]] const auto &clause() const noexcept { return m_clause; } ///< for spawn
   /// @{ Returns what the task needs: for any item, and for one that is a variable.
   [[nodiscard]] reduced_place place() const noexcept {
@@ -248,10 +317,11 @@ class reduction_item {
     else
       return {region(what.first, what.count), mode};
   }
-  reduction_item(const detail::reduced<T> &what, access_mode mode) noexcept
-      : m_what(what), m_clause(clause_of_kind(what, mode)) {}
+  reduction_item(const detail::reduced<T> &what, access_mode mode, const T *item) noexcept
+      : m_what(what), m_item(item), m_clause(clause_of_kind(what, mode)) {}
 
   detail::reduced<T> m_what;
+  const void *m_item;
   clause_type m_clause;
 };
 template <order Order, class T>
@@ -260,6 +330,7 @@ class reduction_item<Order, T, void> {
   reduction_item(T *first, std::ptrdiff_t, access_mode) noexcept
       : m_access(weft::v0::detail::access_to(*first, access_mode::inout)) {} ///< of nothing
   [[nodiscard]] const weft::access &clause() const noexcept { return m_access; } ///< an access
+  [[nodiscard]] const void *item() const noexcept { return nullptr; } ///< none
   [[nodiscard]] reduced_place place() const noexcept {
     return {nullptr, nullptr, 0, 0, true};
   } ///< none
