@@ -22,12 +22,6 @@ std::map<unsigned, declared_reduction> g_reductions;
 
 std::string c_name(const Token &token) { return token.getIdentifierInfo()->getName().str(); }
 
-/// Returns a number that no other pragma of the file has.
-unsigned next_number() {
-  static unsigned number = 0;
-  return number++;
-}
-
 /// Returns enum weft_access_mode of a clause; a strong one also for a weak clause where `strong` says so.
 std::string c_mode(const item &it, bool strong) {
   static constexpr clause_id k_modes[] = {clause_id::in,
@@ -112,13 +106,6 @@ class c_writer {
     // The first variable that is captured: what the task is asked is written there.
     if (shares() || iterates())
       code << "(void)&" + (shares() ? chunk() : rounds()) + ";";
-    for (const variable &v : parsed.variables)
-      if (v.sharing == clause_id::private_) {
-        code.at(v.name.getLocation());
-        code << "__attribute__((unused)) __typeof__(" + c_name(v.name) + ") " + c_name(v.name) +
-                    ";";
-        code.at(place);
-      }
     const std::string asked = "weft_oss_asks_" + number;
     if (asks)
       code << "if (" +
@@ -643,7 +630,7 @@ class c_writer {
                                  : std::to_string(parsed.items.size()) + "u";
   }
 
-  /// Gives the task variables of its own for global ones that are copied: capturing copies local ones only.
+  /// Gives the task variables for global ones that are copied, because capturing copies local ones only, and for private ones.
   void copies_of_globals(const tokens &body, const std::vector<std::string> &parameters) {
     std::set<std::string> used;
     static const tokens k_none;
@@ -677,10 +664,17 @@ class c_writer {
         ++m_open;
       }
     for (const variable &v : parsed.variables)
-      if (v.sharing == clause_id::firstprivate)
+      if (v.sharing == clause_id::firstprivate) {
         copy(v.name);
-      else
+      } else {
         seen.insert(c_name(v.name));
+        if (v.sharing == clause_id::private_) { // captured by its name, also where the other one is global
+          code.at(v.name.getLocation()) << "{ __attribute__((unused)) __typeof__(" + c_name(v.name) +
+                                               ") " + c_name(v.name) + ";";
+          code.at(place);
+          ++m_open;
+        }
+      }
     for (const item &it : parsed.items)
       if (it.base && it.plain)
         seen.insert(c_name(*it.base));
@@ -717,7 +711,9 @@ class c_writer {
       all.named.try_emplace(name, rule);
     }
     for (const variable &v : parsed.variables)
-      add(c_name(v.name), v.sharing == clause_id::shared ? reference : copy);
+      add(c_name(v.name), v.sharing == clause_id::shared     ? reference
+                          : v.sharing == clause_id::private_ ? own
+                                                             : copy);
     for (const bool plain : {true, false})
       for (const item &it : parsed.items)
         if (it.base && it.plain == plain &&
@@ -731,7 +727,7 @@ class c_writer {
     for (std::size_t i = 0; i < m_reduced.size(); ++i) {
       const item &it = *m_reduced[i];
       const std::string base = c_name(*it.base);
-      all.reduced.push_back({it.operation, it.spelled, base, it.where});
+      all.reduced.push_back({it.operation, it.spelled, base, it.where, is_copied(it)});
       if (const auto found = all.named.find(base); found != all.named.end() && is_copied(it)) {
         found->second.reduction = static_cast<int>(i);
         if (!found->second.item.isValid())
@@ -827,78 +823,12 @@ void write_c_declaration(writer &code, const pragma &parsed) {
   }
 }
 
-void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &found) {
-  using enum atomic_statement::form;
-  // __ATOMIC_SEQ_CST and so on: macros are not expanded here.
-  const std::string with = parsed.has(clause_id::seq_cst)   ? "5"
-                           : parsed.has(clause_id::acq_rel) ? "4"
-                           : parsed.has(clause_id::release) ? "3"
-                           : parsed.has(clause_id::acquire) ? "2"
-                                                            : "0";
-  const std::string id = std::to_string(next_number());
-  const std::string at = "weft_oss_at_" + id, old = "weft_oss_old_" + id,
-                    now = "weft_oss_new_" + id, by = "weft_oss_by_" + id;
-  code << "{ _Static_assert(sizeof(" << found.object
-       << ") <= sizeof(long long), \"'#pragma oss atomic' needs an object of at most 8 bytes in "
-          "C\"); __auto_type " +
-              at + " = &("
-       << found.object << "); __typeof__(((void)0, *" + at + ")) "; // without qualifiers
-  if (found.what == read) {
-    code << now + "; __atomic_load(" + at + ", &" + now + ", " + with + ");" << found.captured
-         << " = " + now + "; }";
-    return;
-  }
-  if (found.what == write) {
-    code << now + " = (" << found.operand
-         << "); __atomic_store(" + at + ", &" + now + ", " + with + "); }";
-    return;
-  }
-  using which = atomic_statement::value;
-  if (found.what == compare) {
-    // The operand has the type in which it is compared; a null pointer has that of the object.
-    const std::string is = "weft_oss_is_" + id, unchanged = with == "3" ? "0" : with == "4" ? "2" : with;
-    code << old + "; int " + is + " = 0; const __typeof__(0 ? *" + at + " : (" << found.operand
-         << ")) " + by + " = (" << found.operand << "); __typeof__(*" + at + ") " + now + " = ";
-    if (found.changed.empty())
-      code << "(__typeof__(" + old + "))" + by;
-    else
-      code << "(" << found.changed << ")";
-    code << "; __atomic_load(" + at + ", &" + old + ", " + unchanged + "); while (!" + is + " && " +
-                (found.operand_first ? by + " " + found.sign + " " + old
-                                     : old + " " + found.sign + " " + by) +
-                ") " + is + " = __atomic_compare_exchange(" + at + ", &" + old + ", &" + now +
-                ", 0, " + with + ", " + unchanged + ");";
-    if (!found.answer.empty())
-      code << found.answer << " = " + is + ";";
-    if (!found.captured.empty() && found.kept == which::now)
-      code << found.captured << " = " + is + " ? " + now + " : " + old + ";";
-    else if (!found.captured.empty())
-      code << (found.kept == which::unchanged ? "if (!" + is + ")" : "") << found.captured
-           << " = " + old + ";";
-    code << "}";
-    return;
-  }
-  code << old + ", " + now + "; const __auto_type " + by + " = (";
-  if (found.operand.empty())
-    code << "1";
-  else
-    code << found.operand;
-  code << "); __atomic_load(" + at + ", &" + old + ", 0); do { " + now + " = ";
-  if (found.sign.empty())
-    code << by;
-  else if (found.operand_first)
-    code << by + " " + found.sign + " " + old;
-  else
-    code << old + " " + found.sign + " " + by;
-  code << "; } while (!__atomic_compare_exchange(" + at + ", &" + old + ", &" + now + ", 0, " +
-              with + ", 0));";
-  if (!found.captured.empty())
-    code << found.captured
-         << " = " + (found.kept == which::old ? old : now) + ";";
-  code << "}";
-}
-
 } // namespace
+
+unsigned next_number() {
+  static unsigned number = 0;
+  return number++;
+}
 
 const sharing_rules *rules_of(unsigned number) {
   const auto found = g_rules.find(number);

@@ -25,6 +25,7 @@ struct sharing_rule {
   enum class as : std::uint8_t {
     reference, ///< the variable itself
     copy,
+    own, ///< a new one
     by_type ///< a copy of a pointer, anything else itself
   } how = as::copy;
   clang::SourceLocation
@@ -40,6 +41,7 @@ struct reduced_item {
   std::string spelled; ///< that as the user has written it
   std::string base; ///< the name that the item begins with
   clang::SourceLocation where;
+  bool is_entered = false; ///< the task finds its copy by that name
 };
 
 /// What a `declare reduction` says for one type.
@@ -60,10 +62,14 @@ struct sharing_rules {
 /// Writes the code of a pragma; as write_cxx().
 void write_c(writer &code, const pragma &parsed, const tokens &statement, const loop_nest *loops,
              const atomic_statement *atomic);
+/// Writes a statement of `atomic`.
+void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &found);
 /// Writes a function each of whose calls is a task: the function as it is, and beside it one that spawns a task which
 /// calls the first. The consumer leads what names the first to the second.
 void write_c_function(writer &code, const pragma &parsed, const function_head &head,
                       const tokens &declaration);
+/// Returns a number that no other pragma of the file has.
+unsigned next_number();
 /// Reports what C cannot have; returns whether there was something.
 bool refuse_in_c(clang::Preprocessor &pp, const pragma &parsed);
 

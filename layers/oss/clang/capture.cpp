@@ -222,6 +222,11 @@ class task_reader {
     if (!address->getType()->isPointerType()) // after an error
       return;
     m_bases[{task_number, index}] = base(address, item.base);
+    if (item.is_entered)
+      if (const SourceLocation second = second_pointer(address); second.isValid())
+        error(second, "an item of a reduction leads through one pointer at most, the variable that it "
+                      "begins with; name a pointer behind that by a variable of its own, and reduce "
+                      "what it points to");
     const QualType type = without_qualifiers(
         context, context.getBaseElementType(address->getType()->getPointeeType()));
     FunctionDecl *start = nullptr, *combine = nullptr;
@@ -248,6 +253,29 @@ class task_reader {
         number(static_cast<std::uint64_t>(context.getTypeSizeInChars(type).getQuantity()), where));
     call.setArg(7, pointer_to(*start, where));
     call.setArg(8, pointer_to(*combine, where));
+  }
+
+  /// Returns where the address of an item is read from a pointer that is not the variable which the item begins with.
+  static SourceLocation second_pointer(Expr *at) {
+    for (;;) {
+      Expr *const written = at;
+      at = at->IgnoreParens();
+      if (auto *const member = llvm::dyn_cast<MemberExpr>(at)) {
+        at = member->getBase();
+      } else if (auto *const element = llvm::dyn_cast<ArraySubscriptExpr>(at)) {
+        at = element->getBase();
+      } else if (auto *const sign = llvm::dyn_cast<UnaryOperator>(at)) {
+        at = sign->getSubExpr();
+      } else if (auto *const sum = llvm::dyn_cast<BinaryOperator>(at)) {
+        at = sum->getLHS()->getType()->isPointerType() ? sum->getLHS() : sum->getRHS();
+      } else if (auto *const cast = llvm::dyn_cast<CastExpr>(at)) {
+        at = cast->getSubExpr();
+        if (cast->getCastKind() == CK_LValueToRValue)
+          return llvm::isa<DeclRefExpr>(at->IgnoreParens()) ? SourceLocation() : at->getBeginLoc();
+      } else {
+        return llvm::isa<DeclRefExpr>(at) ? SourceLocation() : written->getBeginLoc();
+      }
+    }
   }
 
   /// Returns the first use of a variable.
@@ -322,7 +350,7 @@ class task_reader {
       }
       if (how == reference)
         continue;
-      if (context.getAsVariableArrayType(type)) {
+      if (context.getAsVariableArrayType(type)) { // a private one, too: the copy is there as long as the task
         if (CallExpr *const call = keep(value, type, extra, free))
           kept.emplace_back(call, &at);
         continue;
@@ -339,7 +367,9 @@ class task_reader {
           context, /*IsAlignmentExpr=*/true,
           number(static_cast<std::uint64_t>(context.getDeclAlign(&variable).getQuantity()),
                  c.getLocation())));
-      if (!type->isArrayType())
+      if (how == own)
+        value = begin_of(type);
+      else if (!type->isArrayType())
         value = ImplicitCastExpr::Create(context, type.getUnqualifiedType(), CK_LValueToRValue,
                                          value, nullptr, VK_PRValue, FPOptionsOverride());
     }
@@ -404,6 +434,14 @@ class task_reader {
         return all;
       }
     }
+  }
+
+  /// Returns what a private variable begins with: a number needs some value, and nothing is written for the others.
+  Expr *begin_of(QualType type) {
+    const QualType bare = type.getUnqualifiedType();
+    if (type->isArrayType() || type->isRecordType())
+      return new (context) NoInitExpr(bare);
+    return new (context) ImplicitValueInitExpr(bare);
   }
 
   Expr *size_of_variables(CapturedStmt &captured) {

@@ -47,6 +47,36 @@ void f(int n, int *p, struct point q, double d, double _Complex c) {
 #pragma oss task reduction(+ : aligned[1; 7])
   aligned[1] += n; // error 3: variable 'aligned' has an alignment of 32 bytes, and a task's copy of its elements has theirs: reduce it through a pointer
 }
+struct links {
+  int *q, v[2];
+  struct links *next;
+};
+void paths(int **rows, struct links *s, struct links t, int *p, int i) {
+#pragma oss task reduction(+ : rows[i][0;4]) // error 32: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  rows[i][0] += 1;
+#pragma oss task reduction(+ : *rows[i]) // error 33: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  *rows[i] += 1;
+#pragma oss task reduction(+ : s->q[0]) // error 32: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  s->q[0] += 1;
+#pragma oss task reduction(+ : *(t.q + 1)) // error 34: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  t.q[1] += 1;
+#pragma oss task reduction(+ : [4] s->q) // error 32: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  s->q[0] += 1;
+#pragma oss task reduction(+ : s->next->v[1]) // error 32: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  s->next->v[1] += 1;
+#pragma oss task reduction(+ : *(s->v + 1)) reduction(+ : *(int *)t.v)
+  *(s->v + 1) += *(int *)t.v;
+#pragma oss task reduction(+ : (i ? p : t.q)[0]) // error 32: an item of a reduction leads through one pointer at most, the variable that it begins with; name a pointer behind that by a variable of its own, and reduce what it points to
+  p[0] += i;
+#pragma oss task reduction(+ : s->v[1]) reduction(+ : t.v[0;2]) reduction(+ : (*(p + 2)))
+  s->v[1] += t.v[0] + *(p + 2);
+#pragma oss task weakreduction(+ : rows[i][0;4])
+  {
+    int *row = rows[i];
+#pragma oss task reduction(+ : row[0;4]) reduction(+ : *(int *)s->v)
+    row[0] += 1;
+  }
+}
 int total;
 #pragma oss task reduction(+ : count) // error 32: an item of a task function must be what a pointer among its parameters refers to, and 'count' is a copy
 void g(int count);
@@ -59,4 +89,4 @@ void k(int count);
 #pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out' // error 50: use of undeclared identifier 'in'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) // error 41: this reduction is declared already for type 'int'
-#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_19' (aka 'struct nothing')
+#pragma oss declare reduction(product : struct nothing : omp_out *= omp_in) // error 41: field has incomplete type 'weft_oss_type_30' (aka 'struct nothing')

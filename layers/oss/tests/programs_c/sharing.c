@@ -366,7 +366,57 @@ static void aligned(int n) {
   CHECK(w[0] == 12 && w[3] == 30);
 }
 
+// A private variable is there until the children are complete; an index that is static in a statement is copied.
+static int g_private = 4;
+static void private_variables(int n) {
+  int seen = 0, row[40] = {0}, of_run_time[n];
+  _Bool truth = false;
+  struct {
+    int a, b;
+  } s = {1, 2};
+  of_run_time[0] = 1;
+#pragma oss task private(row, of_run_time, s, truth, g_private) shared(seen)
+  {
+    for (int i = 0; i < 40; ++i)
+      row[i] = 1;
+    of_run_time[n - 1] = s.b = 10;
+    g_private = 100;
+    truth = true;
+#pragma oss task shared(row, of_run_time, s, truth, g_private, seen)
+    {
+      be_late();
+      for (int i = 0; i < 40; ++i)
+        seen += row[i];
+      seen += of_run_time[n - 1] + s.b + truth + g_private;
+    }
+  }
+#pragma oss taskwait
+  CHECK(seen == 40 + 10 + 10 + 1 + (g_private == 4 ? 100 : 0) && row[0] == 0 && s.b == 2 && !truth);
+}
+static void not_parsed_yet(void) {
+  int v[4] = {0};
+#pragma oss task inout(v)
+  {
+    static int at = 1;
+    static int *pointer;
+    pointer = v + 2;
+#pragma oss task inout(v[at], pointer[0]) shared(v)
+    {
+      be_late();
+      v[at] = 7;
+      pointer[0] = 8;
+    }
+    at = 0;
+    pointer = v + 3;
+#pragma oss taskwait
+  }
+#pragma oss taskwait
+  CHECK(v[0] == 0 && v[1] == 7 && v[2] == 8 && v[3] == 0);
+}
+
 int main(void) {
+  private_variables(50);
+  not_parsed_yet();
   aligned(2);
   locals_are_copied();
   globals_are_shared();
