@@ -9,13 +9,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -24,18 +27,23 @@ namespace {
 // A watcher may spend half a second on a dump, and on an old kernel rests for a second.
 constexpr std::uint64_t k_patience_ns = 5'000'000'000;
 constexpr unsigned k_pause_us = 5'000;
-constexpr std::string_view k_set = "set ";
+constexpr std::string_view k_set = "set ", k_list = "list";
+constexpr std::size_t k_longest_field = 2000; // a line has room in an empty reply
+constexpr std::size_t k_room_for_more = 16;
 
 void append_field(std::string &line, std::string_view field) {
-  for (const char c : field)
+  const bool is_cut = field.size() > k_longest_field;
+  for (const char c : field.substr(0, k_longest_field))
     line += c == '\t' || c == '\n' ? ' ' : c;
-  line += '\t';
+  line += is_cut ? "...\t" : "\t";
 }
 
-/// Lists the knobs, as far as there is room.
-std::string list_text() {
+/// Lists the knobs from a place on, as far as there is room.
+std::string list_text(std::size_t from) {
   std::string text;
-  for (const knob_line &knob : list_knobs()) {
+  const std::vector<knob_line> all = list_knobs();
+  for (std::size_t i = from; i < all.size(); ++i) {
+    const knob_line &knob = all[i];
     std::string line;
     for (const std::string_view field :
          {std::string_view(knob.name), std::string_view(knob.value), std::string_view(knob.first),
@@ -44,11 +52,26 @@ std::string list_text() {
           std::string_view(knob.allowed)})
       append_field(line, field);
     line.back() = '\n';
-    if (text.size() + line.size() >= sizeof(settings_mailbox::reply))
-      break;
+    if (text.size() + line.size() + k_room_for_more > sizeof(settings_mailbox::reply))
+      return text + '\t' + std::to_string(i) + '\n';
     text += line;
   }
   return text;
+}
+
+/// Returns how many knobs a list leaves out; nothing if the request is none.
+std::optional<std::size_t> place_of_list(std::string_view request) {
+  if (!request.starts_with(k_list))
+    return std::nullopt;
+  request.remove_prefix(k_list.size());
+  std::size_t from = 0;
+  if (request.empty())
+    return from;
+  const char *const end = request.data() + request.size();
+  const auto [stop, failure] = std::from_chars(request.data() + 1, end, from);
+  if (request.front() != ' ' || failure != std::errc() || stop != end)
+    return std::nullopt;
+  return from;
 }
 
 /// Maps the program's mailbox to write, and holds the lock of askers.
@@ -128,8 +151,8 @@ shared_word bell_of_mailbox() noexcept {
 std::string answer_to(const std::string &request, std::uint32_t &status) {
   status = 0;
   try {
-    if (request == "list")
-      return list_text();
+    if (const auto from = place_of_list(request))
+      return list_text(*from);
     const std::size_t equals = request.find('=');
     if (!request.starts_with(k_set) || equals == std::string::npos || equals < k_set.size())
       throw_error(errc::invalid_argument, "the program does not know the request '%s'",

@@ -38,7 +38,8 @@ void answer_mailbox() noexcept;
 [[nodiscard]] shared_word bell_of_mailbox() noexcept;
 
 /// Returns what the request asks for, as the reply's text; sets `status` to 0, or to a number of
-/// weft::errc. A request is "list", or "set NAME=VALUE".
+/// weft::errc. A request is "set NAME=VALUE", "list", or "list N", which leaves out the first N knobs. A list
+/// that has no room for all ends with a line of an empty name and the N that asks for the others.
 [[nodiscard]] std::string answer_to(const std::string &request, std::uint32_t &status);
 
 // ---- of the asker

@@ -19,10 +19,12 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <memory>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -46,7 +48,7 @@ class set_tool : public testing::Test {
   }
 
   /// Starts a program with a knob app.tile, which runs until it is killed.
-  std::string start(const test::environment &settings = {}) {
+  std::string start(const test::environment &settings = {}, int knobs = 1) {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
     m_child = fork();
@@ -56,6 +58,10 @@ class set_tool : public testing::Test {
         setenv(name.c_str(), value.c_str(), 1);
       static weft::tune::knob tile("app.tile", 8, weft::tune::range{1, 64},
                                    weft::tune::takes_hold::next_loop);
+      static std::vector<std::unique_ptr<weft::tune::knob>> more;
+      for (int i = 1; i < knobs; ++i)
+        more.push_back(std::make_unique<weft::tune::knob>("app.tile-" + std::to_string(i), 8,
+                                                          weft::tune::range{1, 64}));
       weft::start();
       if (write(ready[1], "x", 1) != 1)
         _exit(1);
@@ -101,6 +107,15 @@ TEST_F(set_tool, changes_settings_and_knobs_and_shows_them) {
   EXPECT_TRUE(end.output.starts_with("[\n {\"name\": \"sched.workers\"")) << end;
   end = weft({"get", pid, "/knobs/count/changed"});
   EXPECT_TRUE(contains(end.output, " 2")) << end;
+}
+
+TEST_F(set_tool, shows_more_knobs_than_an_answer_has_room_for) {
+  const auto end = weft({"set", start({}, 500)});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "\napp.tile  "));
+  for (int i = 1; i < 500; ++i)
+    EXPECT_TRUE(contains(end.output, "\napp.tile-" + std::to_string(i) + " ")) << i;
+  EXPECT_FALSE(contains(end.output, "\n ")) << "a line without a name";
 }
 
 TEST_F(set_tool, says_why_a_change_is_refused) {

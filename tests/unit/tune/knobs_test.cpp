@@ -387,16 +387,45 @@ TEST(mailbox, answers_requests_and_refuses_what_it_does_not_know) {
   EXPECT_TRUE(contains(list, "spin.us\t20us\t"));
 }
 
-TEST(mailbox, a_list_that_is_too_long_ends_with_a_whole_line) {
+TEST(mailbox, a_list_that_is_too_long_comes_in_parts) {
   std::vector<std::unique_ptr<tune::knob>> many;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < 600; ++i)
     many.push_back(std::make_unique<tune::knob>("many." + std::to_string(1000 + i), 1,
                                                 tune::range{1, 1'000'000'000'000}));
   std::uint32_t status = 0;
+  std::string request = "list", all;
+  int parts = 0;
+  for (; !request.empty(); ++parts) {
+    const std::string list = answer_to(request, status);
+    EXPECT_EQ(status, 0u);
+    EXPECT_LT(list.size(), sizeof(settings_mailbox::reply));
+    const auto more = list.find("\n\t"); // a line without a name
+    request = more == std::string::npos ? "" : "list " + list.substr(more + 2, list.size() - more - 3);
+    all += list.substr(0, more == std::string::npos ? more : more + 1);
+  }
+  EXPECT_GE(parts, 3);
+  EXPECT_TRUE(all.starts_with("sched.workers\t"));
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), static_cast<long>(list_knobs().size()));
+  for (int i = 0; i < 600; ++i)
+    EXPECT_TRUE(contains(all, "\nmany." + std::to_string(1000 + i) + "\t")) << i;
+  EXPECT_EQ(answer_to("list 100000", status), "");
+  EXPECT_EQ(status, 0u);
+  for (const char *wrong : {"list ", "list x", "list 1x", "list -1", "list1", "lists"}) {
+    EXPECT_TRUE(contains(answer_to(wrong, status), "does not know the request")) << wrong;
+    EXPECT_EQ(status, static_cast<std::uint32_t>(weft::errc::invalid_argument));
+  }
+}
+
+TEST(mailbox, a_list_has_room_for_a_knob_of_long_words) {
+  std::vector<std::string> words;
+  for (const char letter : {'a', 'b', 'c'})
+    words.emplace_back(20'000, letter);
+  const tune::choice_knob wide("test.wide", words[0], words);
+  const tune::knob last("test.xlast", 1, tune::range{1, 2});
+  std::uint32_t status = 0;
   const std::string list = answer_to("list", status);
-  EXPECT_LT(list.size(), sizeof(settings_mailbox::reply));
-  EXPECT_TRUE(list.ends_with("1000000000000\n"));
-  EXPECT_FALSE(contains(list, "many.1399"));
+  EXPECT_TRUE(contains(list, "\ntest.wide\t" + std::string(2000, 'a') + "...\t")) << list;
+  EXPECT_TRUE(contains(list, "...\ntest.xlast\t1\t")) << list;
 }
 
 } // namespace

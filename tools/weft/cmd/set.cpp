@@ -31,8 +31,9 @@ struct shown_knob {
   std::string name, value, first, takes_hold, kind, allowed;
 };
 
-std::vector<shown_knob> parse_list(const std::string &text) {
-  std::vector<shown_knob> all;
+/// Parses a part of the list. Returns the number that asks for the next one; empty: there is none.
+std::string parse_list(const std::string &text, std::vector<shown_knob> &all) {
+  std::string next;
   for_each_line(text, [&](std::string_view line) {
     std::string fields[6];
     for (std::string &field : fields) {
@@ -40,10 +41,12 @@ std::vector<shown_knob> parse_list(const std::string &text) {
       field = line.substr(0, end);
       line.remove_prefix(std::min(end + 1, line.size()));
     }
-    if (!fields[0].empty())
+    if (fields[0].empty())
+      next = fields[1];
+    else
       all.push_back({fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]});
   });
-  return all;
+  return next;
 }
 
 /// Asks the program, and throws what it refuses.
@@ -52,6 +55,18 @@ std::string ask(long pid, const std::string &request) {
   if (answer.status != 0)
     throw weft::error(static_cast<weft::errc>(answer.status), answer.text);
   return std::move(answer.text);
+}
+
+std::vector<shown_knob> list_of(long pid) {
+  std::vector<shown_knob> all;
+  std::string next;
+  do {
+    const std::size_t before = all.size();
+    next = parse_list(ask(pid, next.empty() ? "list" : "list " + next), all);
+    if (all.size() == before)
+      break; // knobs have gone meanwhile
+  } while (!next.empty());
+  return all;
 }
 
 void print_text(const std::vector<shown_knob> &all) {
@@ -86,7 +101,7 @@ int run_set(const words &arguments) {
     if (const auto equals = rest[i].find('='); equals == std::string::npos || equals == 0)
       return usage_error("set needs NAME=VALUE, not '" + rest[i] + "'");
   if (rest.size() == 1) {
-    const auto all = parse_list(ask(pid, "list"));
+    const auto all = list_of(pid);
     json ? print_json(all) : print_text(all);
     return k_ok;
   }
