@@ -89,6 +89,12 @@ void end_acting(entered_policy &of) noexcept {
 std::shared_ptr<const reading> read_now() {
   return std::make_shared<const reading>(read_counters_now());
 }
+/// Reads the counters for all policies that look at one. Returns nothing where that fails.
+std::shared_ptr<const reading> read_for_all() noexcept try {
+  return read_now();
+} catch (const std::exception &) {
+  return nullptr;
+}
 
 /// Returns a level, a ratio of the time since the last look, or what a count has grown per second.
 double value_at(const entered_policy &of, const reading &now) {
@@ -100,15 +106,21 @@ double value_at(const entered_policy &of, const reading &now) {
   return value;
 }
 
-/// Says whether a policy is to be called. Takes a reading if it needs one.
-bool is_due(entered_policy &of, std::uint64_t now, std::shared_ptr<const reading> &seen) {
+/// Says whether a policy will look at a counter now.
+bool awaits_reading(const entered_policy &of, std::uint64_t now) noexcept {
+  return of.counter && of.at.next() <= now && !of.threw.load(std::memory_order_relaxed);
+}
+
+/// Says whether a policy is to be called. `seen`: counters, if awaits_reading() was true.
+bool is_due(entered_policy &of, std::uint64_t now, const std::shared_ptr<const reading> &seen) {
   if (of.plan.event)
     return of.plan.event->has_happened(of.seen_fired);
   if (!of.at.is_due(now))
     return false;
   if (!of.counter)
     return true;
-  seen = seen ? seen : read_now();
+  if (!seen)
+    return false; // it could not be taken
   if (!of.last) {
     of.last = seen;
     return false;
@@ -264,6 +276,12 @@ void run(caller &those) {
       not_after(workers->end());
     }
     std::shared_ptr<const reading> seen;
+    if (std::any_of(those.policies.begin(), those.policies.end(),
+                    [now](const entered_policy *of) { return awaits_reading(*of, now); })) {
+      hold.unlock(); // functions of the program are called
+      seen = read_for_all();
+      hold.lock();
+    }
     bool called = false;
     for (entered_policy *const of : those.policies) {
       if (of->threw.load(std::memory_order_relaxed)) // I2

@@ -131,6 +131,31 @@ TEST(policy, is_called_when_a_counter_passes_its_limit) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(policy, a_level_is_read_with_no_lock_held) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    static std::atomic<bool> is_read{false}, is_entered{false};
+    weft::counters::level app(
+        "/app/level",
+        [](void *) {
+          if (is_read.exchange(true))
+            return 1.0;
+          EXPECT_TRUE(soon([] { return is_entered.load(); })) << "a thread may enter a policy";
+          return 1.0;
+        },
+        nullptr);
+    std::thread other([] {
+      EXPECT_TRUE(soon([] { return is_read.load(); }));
+      tune::policy two("two", tune::when::every(1h), [](const tune::policy_call &) {});
+      is_entered = true;
+    });
+    tune::policy one("one", tune::when::above("/app/level", 10, 1ms),
+                     [](const tune::policy_call &) {});
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(policy, one_that_throws_is_named_and_not_called_again) {
   const auto end = test::in_process(k_on, [] {
     weft::start();
