@@ -62,6 +62,11 @@ program_knob *find_program_knob(const registry_of_knobs &those, std::string_view
                     std::string(text) + "': it must be " + allowed);
 }
 
+/// Returns the present value of a setting.
+std::string setting_now(const registry_of_knobs &those, std::size_t row) {
+  return setting_text(those.now ? *those.now : current_settings(), row);
+}
+
 void change_setting(registry_of_knobs &those, std::size_t row, std::string_view text) {
   const setting_info &info = setting_table()[row];
   if (those.ended)
@@ -136,7 +141,7 @@ knob_line line_of(const registry_of_knobs &those, std::size_t row) {
   const setting_info &info = setting_table()[row];
   return {info.key,
           type_text(info.type),
-          those.now ? setting_text(*those.now, row) : setting_text(current_settings(), row),
+          setting_now(those, row),
           those.now ? setting_text(current_settings(), row) : info.default_text,
           describe_allowed(info),
           info.doc,
@@ -183,11 +188,21 @@ void change_knob(std::string_view name, std::string_view text) {
   refuse_unknown(those, name);
 }
 
+bool replace_setting(setting_index which, std::string_view from, std::string_view to) {
+  auto &those = all();
+  const std::lock_guard hold(those.mutex);
+  const auto row = static_cast<std::size_t>(which);
+  if (setting_now(those, row) != from)
+    return false;
+  change_setting(those, row, to);
+  return true;
+}
+
 std::string knob_text(std::string_view name) {
   auto &those = all();
   const std::lock_guard hold(those.mutex);
   if (const std::size_t row = find_setting(name); row != k_setting_count)
-    return setting_text(those.now ? *those.now : current_settings(), row);
+    return setting_now(those, row);
   if (const program_knob *const knob = find_program_knob(those, name))
     return knob->domain.text(knob->word.load(std::memory_order_relaxed));
   refuse_unknown(those, name);

@@ -54,8 +54,9 @@ constexpr char k_unit_of_work[] = "/threads/count/cumulative";
 /// Says what the setting tune.workers asks for.
 struct cap_plan {
   worker_goal goal = worker_goal::off;
-  unsigned workers = 0;
-  watts band;
+  unsigned workers = 0; ///< at most
+  std::string first{}; ///< sched.workers at the start
+  watts band{};
 };
 
 struct caller {
@@ -187,7 +188,7 @@ counter_name energy_counter(const reading &now) {
 class cap_of_workers {
  public:
   explicit cap_of_workers(const cap_plan &plan)
-      : m_goal(plan.goal),
+      : m_goal(plan.goal), m_set(plan.first),
         m_cap(plan.workers, plan.goal == worker_goal::energy ? cap_goal::energy : cap_goal::work),
         m_band(plan.workers, plan.band) {
     if (m_goal != worker_goal::work)
@@ -195,19 +196,28 @@ class cap_of_workers {
   }
   /// Returns when the window ends.
   [[nodiscard]] std::uint64_t end() const noexcept { return m_end; }
-  void look(std::uint64_t now) {
+  /// Looks at the window if it has ended. Returns false, after a decision, when others have set
+  /// sched.workers: an explicit value wins.
+  [[nodiscard]] bool look(std::uint64_t now) {
     if (now < m_end && m_end - now <= window_ns())
-      return;
+      return true;
+    if (knob_text(k_knob) != m_set)
+      return end_for_others();
     const reading seen = read_counters_now();
     const totals all{value_of(seen, m_work), m_energy ? value_of(seen, *m_energy) : 0};
     const unsigned before = workers();
     if (m_began != 0)
       take({all.work - m_last.work, all.energy - m_last.energy}, now - m_began);
-    if (workers() != before)
-      change_knob("sched.workers", std::to_string(workers()));
+    if (workers() != before) {
+      const std::string next = std::to_string(workers());
+      if (!replace_setting(setting_index::sched_workers, m_set, next))
+        return end_for_others();
+      m_set = next;
+    }
     m_last = all;
     m_began = now_ns();
     m_end = m_began + window_ns();
+    return true;
   }
 
  private:
@@ -235,10 +245,18 @@ class cap_of_workers {
                              : "the others added too little to the tasks that end per second");
   }
   static void note(unsigned kept, const std::string &why) {
-    note_decision(k_worker_cap, "sched.workers=" + std::to_string(kept) + ": " + why);
+    note_decision(k_worker_cap, std::string(k_knob) + "=" + std::to_string(kept) + ": " + why);
+  }
+  static bool end_for_others() {
+    note_decision(k_worker_cap, "ends: " + std::string(k_knob) + " was set to " +
+                                    knob_text(k_knob) + " by others");
+    return false;
   }
 
+  static constexpr char k_knob[] = "sched.workers";
+
   const worker_goal m_goal;
+  std::string m_set; // by this, or at the start
   worker_cap m_cap;
   watts_band m_band;
   const counter_name m_work = parse_counter_name(k_unit_of_work);
@@ -262,17 +280,19 @@ void run(caller &those) {
     // The cap comes first: some policy may be due whenever the thread looks.
     if (const cap_plan cap = those.cap; cap.goal != worker_goal::off) {
       hold.unlock();
+      bool goes_on = false;
       try {
         if (!workers)
           workers.emplace(cap);
-        workers->look(now);
+        goes_on = workers->look(now);
       } catch (const std::exception &e) {
         warn("the cap of workers (tune.workers) has ended: %s", e.what());
-        hold.lock();
+      }
+      hold.lock();
+      if (!goes_on) {
         those.cap = {};
         continue;
       }
-      hold.lock();
       not_after(workers->end());
     }
     std::shared_ptr<const reading> seen;
@@ -417,8 +437,12 @@ void begin_policies(const settings &chosen, unsigned workers) {
   caller &those = all_policies();
   const std::lock_guard hold(those.mutex);
   those.runs = true;
-  if (workers > 1)
-    those.cap = {chosen.tune_workers, workers,
+  const bool has_limit = chosen.sched_workers != 0;
+  const unsigned most =
+      has_limit ? std::min(static_cast<unsigned>(chosen.sched_workers), workers) : workers;
+  if (most > 1)
+    those.cap = {chosen.tune_workers, most,
+                 has_limit ? std::to_string(chosen.sched_workers) : "all",
                  chosen.tune_workers == worker_goal::watts ? parse_watts(chosen.tune_watts)
                                                            : watts()};
   try {

@@ -445,6 +445,18 @@ TEST(policy, the_thread_runs_where_there_is_something_to_call) {
   EXPECT_TRUE(contains(threads_with("1", "work"), "threads: 010.")) << "one worker always stays";
 }
 
+TEST(policy, a_cap_begins_only_where_the_setting_leaves_workers) {
+  const test::environment settings{{"WEFT_WORKERS", "3"},
+                                   {"WEFT_TUNE", "on"},
+                                   {"WEFT_TUNE_WORKERS", "work"},
+                                   {"WEFT_SCHED_WORKERS", "1"}};
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_EQ(weft::rt::policy_threads(), 0u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 /// Runs tasks of which each waits for the one before, and which take far longer than their creation,
 /// until `holds`: more workers end no more of them per second.
 template <class Holds>
@@ -466,6 +478,13 @@ bool chain_until(Holds holds) {
   return false;
 }
 
+bool has_decided(const char *what) {
+  const auto all = tune::decisions();
+  return std::any_of(all.begin(), all.end(), [what](const std::string &each) {
+    return each.rfind("worker cap: sched.workers=1: ", 0) == 0 && contains(each, what);
+  });
+}
+
 TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   auto settings = k_on;
   settings.push_back({"WEFT_TUNE_WORKERS", "work"});
@@ -483,6 +502,45 @@ TEST(policy, a_worker_that_adds_nothing_is_sent_away) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(policy, a_cap_stays_below_what_the_user_has_set) {
+  auto settings = k_on;
+  settings[0].second = "3";
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
+  settings.push_back({"WEFT_SCHED_WORKERS", "2"});
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_TRUE(chain_until([] {
+      EXPECT_NE(tune::get("sched.workers"), "3");
+      return has_decided("the others added too little");
+    }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, a_cap_ends_when_others_set_the_number_of_workers) {
+  for (const char *goal : {"work", "watts"}) {
+    auto settings = k_on;
+    for (const auto &more : test::environment{{"WEFT_TUNE_WORKERS", goal},
+                                              {"WEFT_TUNE_WATTS", "0.1:0.5"},
+                                              {"WEFT_POWER_BUSY", "5"},
+                                              {"WEFT_POWER_IDLE", "1"}})
+      settings.push_back(more);
+    const auto end = test::in_process(settings, [] {
+      weft::start();
+      EXPECT_TRUE(chain_until([] { return has_decided(""); }));
+      EXPECT_TRUE(chain_until([] { return tune::get("sched.workers") == "1"; }));
+      tune::set("sched.workers", "2");
+      EXPECT_TRUE(chain_until([] {
+        EXPECT_EQ(tune::get("sched.workers"), "2");
+        const auto all = tune::decisions();
+        return all.back() == "worker cap: ends: sched.workers was set to 2 by others";
+      }));
+      EXPECT_EQ(tune::get("sched.workers"), "2");
+    });
+    EXPECT_TRUE(end.exited(0)) << goal << end;
+  }
+}
+
 TEST(policy, one_that_is_always_due_does_not_keep_the_cap_from_looking) {
   auto settings = k_on;
   settings.push_back({"WEFT_TUNE_WORKERS", "work"});
@@ -494,13 +552,6 @@ TEST(policy, one_that_is_always_due_does_not_keep_the_cap_from_looking) {
     EXPECT_GT(slow.calls(), 1u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-}
-
-bool has_decided(const char *what) {
-  const auto all = tune::decisions();
-  return std::any_of(all.begin(), all.end(), [what](const std::string &each) {
-    return each.rfind("worker cap: sched.workers=1: ", 0) == 0 && contains(each, what);
-  });
 }
 
 TEST(policy, power_above_the_band_sends_workers_away) {
