@@ -185,8 +185,7 @@ class paired_trials {
     if (!(seen.work > 0 && std::isfinite(seen.work) && seen.ns > 0))
       return false;
     const std::vector<double> costs = per_unit(seen);
-    const double cost = costs.size() == m_by.terms() ? m_by.product(costs) : 0;
-    return std::isfinite(cost) && cost > 0 &&
+    return costs.size() == m_by.terms() && std::isfinite(m_by.product(costs)) &&
            std::all_of(costs.begin(), costs.end(),
                        [](double one) { return std::isfinite(one) && one >= 0; });
   }
@@ -333,14 +332,14 @@ class paired_trials {
     const std::vector<double> margin =
         is_default && m_keeps_bounds ? m_margin : std::vector<double>{};
     seen.present_keeps = m_by.keeps_bounds(present, seen.present_of_default, margin);
-    seen.ratio = m_by.rank(m_tried, seen.of_default) /
-                 m_by.rank(present, seen.present_of_default, margin);
+    seen.ratio = part_of(m_by.rank(m_tried, seen.of_default),
+                         m_by.rank(present, seen.present_of_default, margin));
     return seen;
   }
 
   tuning_event after_pair(const std::vector<double> &before, const std::vector<double> &after) {
     const double first = m_by.product(before), second = m_by.product(after);
-    const double drift = first > second ? first / second : second / first;
+    const double drift = std::max(part_of(first, second), part_of(second, first));
     if (drift > k_drift) {
       if (++m_discarded < k_most_discarded)
         return tuning_event::none; // measured again
@@ -488,7 +487,7 @@ class paired_trials {
   }
 
   [[nodiscard]] static bool is_like(double cost, double other) noexcept {
-    return std::max(cost / other, other / cost) < k_change;
+    return std::max(part_of(cost, other), part_of(other, cost)) < k_change;
   }
 
   /// Notes that the present point is good where it costs this much.
@@ -501,8 +500,7 @@ class paired_trials {
     });
     if (m_good.size() == k_most_good)
       m_good.erase(m_good.begin());
-    if (m_settled_cost > 0)
-      m_good.push_back({m_present, m_settled_cost, searches});
+    m_good.push_back({m_present, m_settled_cost, searches});
   }
 
   /// Begins to compare points that were good before. The present one may be one of them at this cost:
@@ -556,10 +554,6 @@ class paired_trials {
   tuning_event look_for_change(double cost) {
     if (m_job != job::watch || m_candidate_is_open)
       return tuning_event::none;
-    if (m_settled_cost <= 0) {
-      m_settled_cost = cost;
-      return tuning_event::none;
-    }
     m_beyond = is_beyond() ? m_beyond + 1 : 0;
     if (is_like(cost, m_settled_cost)) {
       m_changed = 0;

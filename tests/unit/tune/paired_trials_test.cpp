@@ -638,6 +638,50 @@ TEST(paired_trials, a_bound_that_is_kept_again_before_a_search_may_begin_needs_n
   EXPECT_EQ(m.count(event::restarted), 1);
 }
 
+TEST(paired_trials, a_cost_of_nothing_is_the_least) {
+  listed_costs m({{5, 1}, {4, 1}, {0, 1}, {3, 1}}, {});
+  ASSERT_TRUE(m.until(event::settled, 30));
+  EXPECT_EQ(m.kept(), 2);
+  EXPECT_EQ(m.tuner.last_ratio(), 0);
+  m.events.clear();
+  m.windows(5000);
+  EXPECT_EQ(m.kept(), 2);
+  EXPECT_EQ(m.count(event::restarted) + m.count(event::reverted) + m.count(event::gave_up), 0);
+  m.costs[2][0] = 4.5;
+  EXPECT_TRUE(m.until(event::restarted, 20)) << "from nothing to something is a change";
+  ASSERT_TRUE(m.until(event::settled));
+  EXPECT_EQ(m.kept(), 3);
+}
+
+TEST(paired_trials, a_default_that_costs_nothing_is_kept) {
+  for (const double other : {0.0, 3.0}) {
+    listed_costs m({{0, 1}, {other, 1}}, {});
+    EXPECT_TRUE(m.until(event::kept_default, 20)) << other;
+    m.windows(5000);
+    EXPECT_EQ(m.kept(), 0);
+    EXPECT_EQ(m.count(event::restarted) + m.count(event::gave_up), 0) << other;
+  }
+}
+
+TEST(paired_trials, comes_back_to_a_value_that_costs_nothing) {
+  listed_costs m({{5, 1}, {0, 1}, {3, 1}}, {});
+  ASSERT_TRUE(m.until(event::settled));
+  for (int round = 0; round < 4; ++round) {
+    const int best = round % 2 == 0 ? 2 : 1;
+    m.costs[1][0] = best == 1 ? 0 : 9;
+    m.costs[2][0] = best == 1 ? 3 : 1;
+    m.windows(4000);
+    EXPECT_EQ(m.kept(), best) << round;
+  }
+  m.events.clear();
+  m.costs[1][0] = 9;
+  m.costs[2][0] = 1;
+  m.windows(20);
+  EXPECT_EQ(m.kept(), 2);
+  EXPECT_EQ(m.count(event::returned), 1);
+  EXPECT_EQ(m.count(event::restarted), 0);
+}
+
 TEST(paired_trials, a_cost_of_nothing_does_not_hide_what_comes_after_it) {
   listed_costs m({{1, 5}, {0.9, 0}, {0.5, 50}, {0.8, 4}}, {{1, 1.05, true}});
   EXPECT_TRUE(m.until(event::settled));
@@ -693,7 +737,7 @@ TEST(paired_trials, windows_without_each_cost_count_for_nothing) {
   };
   for (int i = 0; i < 63; ++i)
     EXPECT_EQ(take(i % 4 == 0   ? std::vector<double>{1, 1}
-                   : i % 4 == 1 ? std::vector<double>{0, 1, 1}
+                   : i % 4 == 1 ? std::vector<double>{HUGE_VAL, 1, 1}
                    : i % 4 == 2 ? std::vector<double>{1, -1, 1}
                                 : std::vector<double>{1, 1, NAN}),
               event::none);
