@@ -80,16 +80,17 @@ struct compromise {
   std::vector<std::pair<std::string, double>> costs;
 };
 
-/// Finds values of knobs for which a unit of work costs least. A knob belongs to one session, and is
-/// not changed by others meanwhile: a session ends when it finds a value that it has not set.
+/// Finds values of knobs for which a unit of work costs least. A knob belongs to one session, outlives
+/// it, and is not changed by others meanwhile: a session ends when one was set. A call reads its knobs
+/// between begin() and end(); between calls they have the best values so far.
 ///
 /// Cost. Without tune=on a call is one load. Otherwise two looks at the clock per call, and a reading
 /// of all counters if there is an objective.
 /// Threads. begin() and end() of one call by one thread. Calls that overlap with one of another thread
 /// are not measured. The destructor comes after all calls.
-/// Errors. Constructor: invalid_argument for no knob, the same knob twice, a search that is not known or
-/// goes along one knob only, or an objective that is badly written, a ratio, a level or not known (the
-/// message says what to name).
+/// Errors. invalid_argument, and the message says what to name. Constructor: for no knob, the same knob
+/// twice, a search that is not known or goes along one knob only, or an objective that is badly written
+/// or a quotient. begin(), each time: for an objective that is another ratio, a level or not known.
 class WEFT_API session {
  public:
   explicit session(any_knob &knob, const plan &how = {}); ///< for one knob

@@ -12,5 +12,13 @@ namespace rt {
 /// Reads all counters of this program now, levels too. The runtime runs.
 [[nodiscard]] reading read_counters_now();
 
+// Supplied by api/cpp/.
+
+/// Takes the locks of all sessions, before those of the policies.
+void sessions_before_fork();
+void sessions_after_fork_in_parent();
+/// Ends the calls that threads of the parent measure: knobs have their values between trials.
+void sessions_after_fork_in_child();
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -86,12 +86,18 @@ void change_setting(registry_of_knobs &those, std::size_t row, std::string_view 
   count_change();
 }
 
+/// Stores what is no session's choice.
+void store_for_others(program_knob &knob, std::int64_t value) noexcept {
+  knob.word.store(value, std::memory_order_relaxed);
+  knob.sets.fetch_add(1, std::memory_order_relaxed); // a number to compare
+  count_change();
+}
+
 void change_program_knob(program_knob &knob, std::string_view text) {
   const auto value = knob.domain.parse(text);
   if (!value)
     refuse_value("knob", knob.name, text, knob.domain.allowed());
-  knob.word.store(*value, std::memory_order_relaxed);
-  count_change();
+  store_for_others(knob, *value);
 }
 
 /// Says what is wrong with a name; null: nothing.
@@ -251,8 +257,14 @@ void set_program_knob(program_knob &knob, std::int64_t value) {
                  knob.domain.what == knob_domain::kind::words ? std::to_string(value)
                                                               : knob.domain.text(value),
                  knob.domain.allowed());
-  knob.word.store(value, std::memory_order_relaxed);
+  store_for_others(knob, value);
+}
+
+bool replace_program_knob(program_knob &knob, std::int64_t from, std::int64_t to) noexcept {
+  if (!knob.word.compare_exchange_strong(from, to, std::memory_order_relaxed))
+    return false;
   count_change();
+  return true;
 }
 
 void knobs_before_fork() { all().mutex.lock(); }

@@ -20,6 +20,7 @@ namespace rt {
 /// Is a knob of the program. Its address is given to readers of `word`.
 struct program_knob {
   std::atomic<std::int64_t> word{0}; ///< relaxed: what a value is about is handed over otherwise
+  std::atomic<std::uint32_t> sets{0}; ///< how often users, policies and the program have set it
   std::string name, help;
   knob_domain domain;
   setting_read takes_hold = setting_read::next_call;
@@ -59,6 +60,10 @@ void enter_knob(program_knob &knob);
 void withdraw_knob(program_knob &knob) noexcept;
 /// Gives a program's knob a value of its domain. Throws bad_setting that says what is allowed.
 void set_program_knob(program_knob &knob, std::int64_t value);
+/// Gives a program's knob another value if it has `from`, for a session. Both are of its domain. Returns
+/// false if it has another one.
+[[nodiscard]] bool replace_program_knob(program_knob &knob, std::int64_t from,
+                                        std::int64_t to) noexcept;
 
 // Around fork(). The settings of the child begin with the values of the start again; the program's
 // knobs keep theirs.

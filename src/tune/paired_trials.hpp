@@ -121,9 +121,15 @@ class paired_trials {
   /// Returns whether a remembered point has won against the default; nothing before it was tried.
   [[nodiscard]] std::optional<bool> memory_was_right() const noexcept { return m_memory; }
 
-  /// Takes the window that was measured at point(), and chooses the next point. `may_try`: no other
-  /// knob is tried at this time.
-  tuning_event take(const tuned_window &seen, bool may_try = true) {
+  /// Has the present point for the next window, because another knob is tried at this time. The
+  /// candidate is measured later, also one that is to be compared.
+  void postpone() noexcept {
+    m_phase = phase::before;
+    m_point = m_present;
+  }
+
+  /// Takes the window that was measured at point(), and chooses the next point.
+  tuning_event take(const tuned_window &seen) {
     if (m_job == job::over)
       return tuning_event::none;
     if (!is_usable(seen))
@@ -149,14 +155,14 @@ class paired_trials {
       m_phase = phase::before;
       note_first();
       const tuning_event then = after_pair(before, m_before);
-      if (!is_settled() && may_try && choose_candidate())
+      if (!is_settled() && choose_candidate())
         begin_window();
       return m_ended_without_trial ? end_at_default() : then;
     }
     if (const tuning_event changed = look_for_change(cost); changed != tuning_event::none)
       return changed;
     note_first();
-    if (may_try && choose_candidate())
+    if (choose_candidate())
       begin_window();
     return m_ended_without_trial ? end_at_default() : tuning_event::none;
   }

@@ -505,12 +505,14 @@ void report_overdue_policy(std::uint64_t now) noexcept {
 }
 
 void policies_before_fork() {
+  sessions_before_fork();
   all_policies().mutex.lock();
   decisions_before_fork();
 }
 void policies_after_fork_in_parent() {
   decisions_after_fork_in_parent();
   all_policies().mutex.unlock();
+  sessions_after_fork_in_parent();
 }
 void policies_after_fork_in_child() {
   decisions_after_fork_in_child();
@@ -524,6 +526,7 @@ void policies_after_fork_in_child() {
   g_thread_runs.store(false, std::memory_order_relaxed);
   g_call_began.store(0, std::memory_order_relaxed);
   those.mutex.unlock();
+  sessions_after_fork_in_child();
 }
 
 } // namespace rt

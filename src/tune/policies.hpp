@@ -85,6 +85,7 @@ void end_policies() noexcept;
 /// Reports a policy whose call takes too long. The watcher calls it.
 void report_overdue_policy(std::uint64_t now) noexcept;
 
+// Around fork(); of sessions, too.
 void policies_before_fork();
 void policies_after_fork_in_parent();
 /// Keeps the policies of the parent, which are called when the child's runtime begins.

@@ -87,8 +87,9 @@ WEFT_API void weft_event_destroy(weft_event *event);
 WEFT_API void weft_event_fire(weft_event *event);
 
 // Makes a session: it finds values of `count` knobs for which a unit of work costs least. A knob
-// belongs to one session, and is not changed by others meanwhile: a session ends when it finds a
-// value that it has not set. The program reads the knobs by weft_knob_value.
+// belongs to one session, and is not changed by others meanwhile: a session ends when one was set. The
+// program reads the knobs by weft_knob_value, between weft_session_begin and weft_session_end; between
+// calls they have the best values so far.
 //
 // `objective` is what a unit of work is to cost little of: time, a counter, a sum, difference or product
 // of counters, or several of them, also with bounds (docs/user/tuning.md); NULL: time. `site` is the name under which the finding is kept; NULL: the name of the
@@ -98,7 +99,7 @@ WEFT_API void weft_event_fire(weft_event *event);
 // Threads. Any.
 // Blocks. Never.
 // Errors. INVALID_ARGUMENT (NULL, no knob, the same knob twice, a budget out of its range, an objective
-// that is a ratio, a level or badly written), OUT_OF_RESOURCES (no memory).
+// that is a quotient or badly written), OUT_OF_RESOURCES (no memory).
 WEFT_API int weft_session_create(weft_knob *const *knobs, size_t count, const char *objective,
                                  const char *site, double budget, weft_session **session);
 // Makes a session that looks for values as `search` says: line, law, simplex, exhaustive, random,
@@ -118,13 +119,14 @@ WEFT_API int weft_session_create_with(weft_knob *const *knobs, size_t count, con
 WEFT_API void weft_session_destroy(weft_session *session);
 
 // Begins a call of the program's site: gives the knobs their values. Sets *measured to 1 if the call
-// is measured, and weft_session_end is to end it; to 0 without tune=on, once the session leaves the
-// knobs alone, and while a call of another thread is measured. Starts Weft. Without tune=on later
+// is measured, and weft_session_end is to end it; to 0 where nothing is tuned, once the session leaves the
+// knobs alone, and while a call of another thread is measured. Starts Weft. Where nothing is tuned later
 // calls cost one load.
 //
 // Threads. Any thread, and tasks.
 // Blocks. Never.
-// Errors. INVALID_ARGUMENT (NULL, an objective that is not known), as weft_start().
+// Errors. INVALID_ARGUMENT (NULL; each time for an objective that is not known, a level, or another ratio),
+// as weft_start().
 WEFT_API int weft_session_begin(weft_session *session, int *measured);
 
 // Ends a call that weft_session_begin measures, and that has done `work` units, in any unit. A call

@@ -34,7 +34,26 @@ using namespace rt;
 namespace tune {
 namespace {
 
-std::atomic<const void *> g_turn{nullptr}; // the session that tries: one knob moves at a time
+/// Says which session's call tries a value, or is compared with one that did: one knob moves at a time.
+std::atomic<const void *> g_turn{nullptr};
+
+/// Is what fork() asks of a session.
+struct entered_session {
+  std::mutex mutex;
+  virtual void begin_in_child() noexcept = 0; ///< the mutex is held
+
+ protected:
+  ~entered_session() = default;
+};
+
+struct those_sessions {
+  std::mutex mutex;
+  std::vector<entered_session *> all;
+};
+those_sessions &sessions() {
+  static auto *const those = new those_sessions; // never destroyed: a thread may fork while we exit
+  return *those;
+}
 
 /// Is a term of an objective: the time, a counter, or a formula of counters.
 class objective_term {
@@ -143,15 +162,29 @@ tuning_choice choice_of_process() {
   return parse_tuning(rt ? rt->cfg.tune : current_settings().tune);
 }
 
+/// Returns the key of what this process finds.
+finding_key key_of_process(const std::string &site, double work) {
+  return {build_of_program(), site, size_bucket(work),
+          machine_name(static_cast<unsigned>(this_machine().effective_cpus())),
+          the_runtime().workers};
+}
+
 } // namespace
 
-struct session::state {
+// The mutex guards what several threads ask about. The thread whose call is open changes all else; it
+// reads counters without the mutex, because that calls functions of the program.
+struct session::state final : entered_session {
   struct tuned {
     program_knob *knob;
     std::vector<std::int64_t> values;
     std::int64_t set; ///< what the session has given it
+    std::uint32_t sets; ///< by others, as far as the session knows
+    /// Says so also of a value that is the session's.
+    [[nodiscard]] bool is_set_by_others() const noexcept {
+      return knob->word.load(std::memory_order_relaxed) != set ||
+             knob->sets.load(std::memory_order_relaxed) != sets;
+    }
   };
-  std::mutex mutex;
   std::vector<tuned> knobs;
   std::string site;
   double budget = 0.02;
@@ -159,7 +192,7 @@ struct session::state {
   objective aim{""};
   event calls;
 
-  bool is_resolved = false; ///< the mode is known
+  std::atomic<bool> is_resolved{false}; ///< the mode is known; only a thread with an open call changes it
   tuning_choice choice;
   std::string history; ///< file
   std::optional<paired_trials> trials;
@@ -175,8 +208,51 @@ struct session::state {
   std::uint64_t began = 0;
   std::optional<reading> before;
 
+  state() {
+    const std::lock_guard hold(sessions().mutex);
+    sessions().all.push_back(this);
+  }
+  state(const state &) = delete;
+  state &operator=(const state &) = delete;
+  ~state() {
+    const std::lock_guard hold(sessions().mutex);
+    std::erase(sessions().all, this);
+  }
+
+  /// Has a call until it is closed: at the end of its scope, unless it is kept. Between calls the knobs
+  /// have the values that have won, and the turn is free.
+  class open_call {
+   public:
+    explicit open_call(state &of) noexcept : m_of(of) {}
+    open_call(const open_call &) = delete;
+    open_call &operator=(const open_call &) = delete;
+    ~open_call() {
+      if (m_is_kept)
+        return;
+      const std::lock_guard hold(m_of.mutex);
+      m_of.close();
+    }
+    void keep() noexcept { m_is_kept = true; }
+
+   private:
+    state &m_of;
+    bool m_is_kept = false;
+  };
+  /// Opens a call. Returns false while another thread's is measured.
+  [[nodiscard]] bool try_open() noexcept {
+    const std::unique_lock hold(mutex, std::try_to_lock);
+    return hold && !std::exchange(open, true);
+  }
+  void close() noexcept {
+    open = false;
+    end_turn();
+    give_back();
+  }
+
   [[nodiscard]] bool awaits_guess() const { return begins_by_law(search) && !trials; }
-  [[nodiscard]] bool needs_counters() const { return !aim.is_time() || awaits_guess(); }
+  [[nodiscard]] bool needs_counters() const {
+    return choice.mode == tuning_mode::on && (!aim.is_time() || awaits_guess());
+  }
   [[nodiscard]] lattice_point now_point() const {
     lattice_point point;
     for (const tuned &of : knobs)
@@ -191,33 +267,48 @@ struct session::state {
               knobs[i].knob->domain.text(knobs[i].values[static_cast<std::size_t>(point[i])]);
     return text;
   }
-  void set_knobs(const lattice_point &point) {
+  /// Gives the knobs the values of a point, but for those that others have set meanwhile.
+  void set_knobs(const lattice_point &point) noexcept {
     for (std::size_t i = 0; i < knobs.size(); ++i) {
-      const std::int64_t value = knobs[i].values[static_cast<std::size_t>(point[i])];
-      if (knobs[i].set != value)
-        set_program_knob(*knobs[i].knob, value);
-      knobs[i].set = value;
+      tuned &of = knobs[i];
+      const std::int64_t value = of.values[static_cast<std::size_t>(point[i])];
+      if (of.set != value && !of.is_set_by_others() &&
+          replace_program_knob(*of.knob, of.set, value))
+        of.set = value;
     }
   }
-  /// Says whether a user or a policy has set a knob meanwhile: an explicit value wins.
-  [[nodiscard]] const program_knob *set_by_others() const noexcept {
-    for (const tuned &of : knobs)
-      if (of.knob->word.load(std::memory_order_relaxed) != of.set)
-        return of.knob;
-    return nullptr;
+  /// Gives the knobs the values that they have between trials.
+  void give_back() noexcept {
+    if (trials && !ended)
+      set_knobs(trials->present());
+  }
+  /// Ends the session if a user, the program or a policy has set a knob meanwhile: an explicit value
+  /// wins.
+  void look_for_others() {
+    for (const tuned &of : knobs) {
+      if (ended || !of.is_set_by_others())
+        continue;
+      say("leaves the knobs alone: " + of.knob->name + " was set to " +
+          of.knob->domain.text(of.knob->word.load(std::memory_order_relaxed)) + " by others");
+      end_for_good();
+    }
   }
 
   void say(const std::string &what) {
     said = what;
     note_decision(site, what, trials && trials->trials() != 0 ? trials->last_ratio() : 0);
   }
+  [[nodiscard]] bool take_turn() noexcept {
+    const void *turn = nullptr;
+    return g_turn.compare_exchange_strong(turn, this, std::memory_order_relaxed);
+  }
   void end_turn() noexcept {
     const void *own = this;
     g_turn.compare_exchange_strong(own, nullptr, std::memory_order_relaxed);
   }
   void end_for_good() noexcept {
+    give_back();
     ended = true;
-    end_turn();
   }
 
   /// Finds what a point's texts mean; nothing if a value is not allowed, or of another knob.
@@ -239,7 +330,7 @@ struct session::state {
     return point;
   }
 
-  void replay() {
+  void begin_replay() {
     std::string trouble;
     if (::access(choice.file.c_str(), R_OK) != 0)
       trouble =
@@ -247,12 +338,29 @@ struct session::state {
     const auto all = trouble.empty() ? read_history(choice.file, trouble) : std::vector<finding>{};
     if (!trouble.empty())
       warn("%s", trouble.c_str());
-    end_for_good();
     for (const finding &one : all)
       if (const auto point = one.key.site == site ? point_of(one) : std::nullopt) {
         set_knobs(*point);
-        return say("replayed " + text_of(*point));
+        say("replayed " + text_of(*point));
+        break;
       }
+    end_for_good();
+  }
+
+  /// Finds out what the setting tune asks for. The call is open.
+  void resolve() {
+    const tuning_choice asked = choice_of_process();
+    if (asked.mode == tuning_mode::on && !aim.is_time())
+      aim.check(read_counters_now()); // throws at each call
+    const std::lock_guard hold(mutex);
+    choice = asked;
+    is_resolved.store(true, std::memory_order_relaxed);
+    if (choice.mode == tuning_mode::replay)
+      begin_replay();
+    else if (choice.mode == tuning_mode::on)
+      history = history_path(the_runtime().cfg.tune_history);
+    else
+      end_for_good();
   }
 
   /// Makes a search by its name, or the common one, with a warning, where that is not here.
@@ -267,11 +375,9 @@ struct session::state {
 
   /// Prepares the search, at the end of the first call: its work is known now.
   void prepare(double work) {
-    const runtime &rt = the_runtime();
     std::optional<lattice_point> remembered;
     if (!history.empty()) {
-      key = {build_of_program(), site, size_bucket(work),
-             machine_name(static_cast<unsigned>(this_machine().effective_cpus())), rt.workers};
+      key = key_of_process(site, work);
       std::string trouble;
       const auto all = read_history(history, trouble);
       if (!trouble.empty())
@@ -339,6 +445,34 @@ struct session::state {
     history.clear(); // said once
   }
 
+  void begin_in_child() noexcept override {
+    open = false; // the thread that has begun it may be the parent's
+    before.reset();
+    if (trials)
+      trials->postpone();
+    give_back();
+    if (!ended)
+      is_resolved.store(false, std::memory_order_relaxed); // the child's runtime begins later
+  }
+
+  /// Gives the knobs the values of this call.
+  void begin_window() {
+    if (!trials)
+      return;
+    if ((trials->tries() || trials->is_comparing()) && !take_turn())
+      trials->postpone();
+    set_knobs(trials->point());
+  }
+  /// Takes what the call has cost.
+  void end_window(const tuned_window &seen) {
+    look_for_others();
+    if (ended || !(seen.work > 0))
+      return;
+    if (!trials)
+      prepare(seen.work);
+    after(trials->take(seen));
+  }
+
   [[nodiscard]] const char *beyond() const {
     return trials->keeps_bounds() ? "" : "; what it keeps is beyond a bound";
   }
@@ -398,8 +532,6 @@ struct session::state {
       end_for_good();
       break;
     }
-    if (!ended)
-      set_knobs(trials->point());
   }
 };
 
@@ -426,7 +558,8 @@ void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
         throw_error(errc::invalid_argument, "a session got the knob '%s' twice; name it once",
                     own->name.c_str());
     const std::int64_t now = own->word.load(std::memory_order_relaxed);
-    m_state->knobs.push_back({own, search_values(own->domain, now), now});
+    m_state->knobs.push_back({own, search_values(own->domain, now), now,
+                              own->sets.load(std::memory_order_relaxed)});
   }
   if (!(how.budget >= 0 && how.budget <= 1))
     throw_error(errc::invalid_argument,
@@ -448,39 +581,30 @@ void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
 
 session::~session() {
   const std::lock_guard hold(m_state->mutex);
-  m_state->end_turn();
+  m_state->close();
 }
 
 bool session::begin_call() {
   state &own = *m_state;
-  const std::unique_lock hold(own.mutex, std::try_to_lock);
-  if (!hold || own.open)
+  if (!own.is_resolved.load(std::memory_order_relaxed))
+    static_cast<void>(this_worker()); // starts Weft, which reads the settings, with no lock held
+  if (!own.try_open())
     return false; // another thread's call is measured
-  if (!own.is_resolved) {
-    static_cast<void>(this_worker()); // starts Weft, which reads the settings
-    own.choice = choice_of_process();
-    own.is_resolved = true;
-    if (own.choice.mode == tuning_mode::replay)
-      own.replay();
-    if (own.choice.mode == tuning_mode::on)
-      own.history = history_path(the_runtime().cfg.tune_history);
-    if (own.choice.mode != tuning_mode::on)
-      own.end_for_good();
-    else if (!own.aim.is_time())
-      own.aim.check(read_counters_now());
+  state::open_call call(own);
+  if (!own.is_resolved.load(std::memory_order_relaxed))
+    own.resolve();
+  {
+    const std::lock_guard hold(own.mutex);
+    own.look_for_others();
+    if (own.ended || is_shut_down()) {
+      m_is_on.store(false, std::memory_order_relaxed);
+      return false;
+    }
+    own.begin_window();
   }
-  if (const program_knob *const knob = own.ended ? nullptr : own.set_by_others()) {
-    own.say("leaves the knobs alone: " + knob->name + " was set to " +
-            knob->domain.text(knob->word.load(std::memory_order_relaxed)) + " by others");
-    own.end_for_good();
-  }
-  if (own.ended || is_shut_down()) {
-    m_is_on.store(false, std::memory_order_relaxed);
-    return false;
-  }
-  own.open = true;
   if (own.needs_counters())
     own.before = read_counters_now();
+  call.keep();
   own.began = now_ns();
   return true;
 }
@@ -488,30 +612,24 @@ bool session::begin_call() {
 void session::end(double work) {
   const std::uint64_t now = now_ns();
   state &own = *m_state;
-  const std::lock_guard hold(own.mutex);
-  if (!own.open)
-    return;
-  own.open = false;
-  if (own.ended)
-    return;
-  tuned_window seen{work, now > own.began ? now - own.began : 0, 0, {}};
-  seen.objective = static_cast<double>(seen.ns);
-  if (own.needs_counters() && !is_shut_down()) {
-    const reading interval = difference(read_counters_now(), *own.before);
-    if (!own.aim.is_time())
-      seen.terms = own.aim.of(interval, seen.ns);
-    if (own.awaits_guess() && work > 0)
-      own.guess = guess_by_law(own.knobs.front().values, interval, work);
+  {
+    const std::lock_guard hold(own.mutex);
+    if (!own.open)
+      return;
   }
-  if (work > 0) {
-    if (!own.trials)
-      own.prepare(work);
-    const void *turn = nullptr;
-    const bool may_try =
-        g_turn.compare_exchange_strong(turn, &own, std::memory_order_relaxed) || turn == &own;
-    own.after(own.trials->take(seen, may_try));
-    if (!own.trials->tries() && !own.trials->is_comparing())
-      own.end_turn();
+  {
+    const state::open_call call(own);
+    tuned_window seen{work, now > own.began ? now - own.began : 0, 0, {}};
+    seen.objective = static_cast<double>(seen.ns);
+    if (own.needs_counters() && !is_shut_down()) {
+      const reading interval = difference(read_counters_now(), *own.before);
+      if (!own.aim.is_time())
+        seen.terms = own.aim.of(interval, seen.ns);
+      if (own.awaits_guess() && work > 0)
+        own.guess = guess_by_law(own.knobs.front().values, interval, work);
+    }
+    const std::lock_guard hold(own.mutex);
+    own.end_window(seen);
   }
   own.calls.fire();
 }
@@ -544,4 +662,24 @@ void trial::finish() noexcept {
 }
 
 } // namespace tune
+
+void rt::sessions_before_fork() {
+  tune::sessions().mutex.lock();
+  for (tune::entered_session *of : tune::sessions().all)
+    of->mutex.lock();
+}
+void rt::sessions_after_fork_in_parent() {
+  for (tune::entered_session *of : tune::sessions().all)
+    of->mutex.unlock();
+  tune::sessions().mutex.unlock();
+}
+void rt::sessions_after_fork_in_child() {
+  tune::g_turn.store(nullptr, std::memory_order_relaxed);
+  for (tune::entered_session *of : tune::sessions().all) {
+    of->begin_in_child();
+    of->mutex.unlock();
+  }
+  tune::sessions().mutex.unlock();
+}
+
 } // namespace weft::inline v0

@@ -428,4 +428,14 @@ TEST(mailbox, a_list_has_room_for_a_knob_of_long_words) {
   EXPECT_TRUE(contains(list, "...\ntest.xlast\t1\t")) << list;
 }
 
+TEST(knobs, a_session_replaces_only_what_it_has_set) {
+  program_knob knob;
+  knob.word = 4;
+  EXPECT_TRUE(replace_program_knob(knob, 4, 8));
+  EXPECT_EQ(knob.word, 8);
+  EXPECT_EQ(knob.sets, 0u);
+  EXPECT_FALSE(replace_program_knob(knob, 4, 16)) << "others have set it";
+  EXPECT_EQ(knob.word, 8);
+}
+
 } // namespace

@@ -40,14 +40,14 @@ struct machine {
         return i;
     return 0;
   }
-  event window(bool may_try = true) {
+  event window() {
     double ns = cost(tuner.point()[0]) * work;
     if (noise > 0)
       ns *= std::exp(std::normal_distribution<double>(0, noise)(random));
     run_ns += ns;
     lost_ns += std::max(0.0, ns - cost(tuner.present()[0]) * work);
     drift *= growth;
-    const auto happened = tuner.take({work, static_cast<std::uint64_t>(ns), ns}, may_try);
+    const auto happened = tuner.take({work, static_cast<std::uint64_t>(ns), ns});
     events.push_back(happened);
     return happened;
   }
@@ -160,10 +160,29 @@ TEST(paired_trials, the_first_trial_waits_until_there_is_room_for_it) {
 
 TEST(paired_trials, does_not_try_while_another_knob_is_tried) {
   machine m(2, 12);
-  for (int i = 0; i < 1000; ++i)
-    m.window(false);
+  for (int i = 0; i < 1000; ++i) {
+    m.window();
+    m.tuner.postpone();
+    EXPECT_EQ(m.tuner.point(), lattice_point{2});
+  }
   EXPECT_EQ(m.tuner.windows_tried(), 0u);
-  EXPECT_EQ(m.tuner.point(), lattice_point{2});
+  EXPECT_GT(m.until(event::settled), 0) << "later";
+  EXPECT_EQ(m.tuner.present(), lattice_point{12});
+}
+
+TEST(paired_trials, a_pair_that_is_postponed_is_measured_again) {
+  machine m(2, 12, {1.0, 0.02});
+  while (!m.tuner.is_comparing())
+    m.window();
+  const lattice_point tried = m.tuner.last_tried();
+  m.tuner.postpone();
+  EXPECT_FALSE(m.tuner.is_comparing() || m.tuner.tries());
+  EXPECT_EQ(m.window(), event::none);
+  ASSERT_TRUE(m.tuner.tries());
+  EXPECT_EQ(m.tuner.point(), tried);
+  EXPECT_EQ(m.window(), event::none);
+  EXPECT_TRUE(m.tuner.is_comparing());
+  EXPECT_EQ(m.tuner.windows_tried(), 2u);
 }
 
 TEST(paired_trials, reverts_a_point_that_has_come_to_lose) {
