@@ -25,7 +25,8 @@
 // differ; then the default comes back, and a search follows.
 //
 // What trials lose against the present point is at most a share of the run time (2 %): a trial waits
-// until there is room for one that takes twice as long.
+// until there is room for one that takes twice as long. A candidate's window that takes absurdly long may
+// be a clock that has jumped, so the first one costs nothing; those that follow it count.
 #pragma once
 
 #include "tune/criteria.hpp"
@@ -140,6 +141,7 @@ class paired_trials {
     std::vector<double> costs = per_unit(seen);
     if (m_phase == phase::candidate) {
       ++m_windows_tried;
+      m_absurd = 0;
       m_lost_ns += std::max(0.0, static_cast<double>(seen.ns) - m_ns_per_unit * seen.work);
       m_tried = std::move(costs);
       m_tried_ns_per_unit = static_cast<double>(seen.ns) / seen.work;
@@ -209,10 +211,14 @@ class paired_trials {
   }
 
   tuning_event after_unusable(const tuned_window &seen) {
-    if (m_phase == phase::candidate && ++m_unusable_candidate >= k_believed)
-      return judge({std::numeric_limits<double>::infinity(), {}, {}, {}}); // it may really be that slow
-    if (++m_unusable >= k_believed && m_phase != phase::candidate && has_cost(seen))
+    ++m_unusable;
+    if (m_phase == phase::candidate) {
+      if (loses_by(seen))
+        return judge({std::numeric_limits<double>::infinity(), {}, {}, {}});
+      postpone(); // until there is room for it again
+    } else if (m_unusable >= k_believed && has_cost(seen)) {
       m_ns_per_unit = 0; // the program has become that slow: the next window counts
+    }
     if (m_unusable < k_most_unusable)
       return tuning_event::none;
     m_present = m_point = m_default;
@@ -221,8 +227,28 @@ class paired_trials {
     return tuning_event::gave_up;
   }
 
+  /// Counts an unusable window of the candidate. Returns whether it has lost: it has no cost, or it may
+  /// really be that slow.
+  bool loses_by(const tuned_window &seen) {
+    if (!has_cost(seen))
+      return ++m_costless == k_most_discarded;
+    if (++m_absurd == 1) {
+      m_first_absurd = seen;
+      return false; // the clock may have jumped
+    }
+    count_lost(seen);
+    if (m_absurd < k_believed)
+      return false;
+    count_lost(m_first_absurd); // it has not
+    return true;
+  }
+  void count_lost(const tuned_window &seen) noexcept {
+    m_run_ns += static_cast<double>(seen.ns);
+    m_lost_ns += std::max(0.0, static_cast<double>(seen.ns) - m_ns_per_unit * seen.work);
+  }
+
   [[nodiscard]] bool has_room() const noexcept {
-    if (m_job == job::remembered)
+    if (m_job == job::remembered && m_absurd == 0)
       return true; // one window, of a point that was good elsewhere
     if (m_job == job::recall)
       return m_lost_ns <= m_limits.budget * m_run_ns; // it was good before
@@ -281,8 +307,7 @@ class paired_trials {
   bool open_candidate() {
     m_candidate_is_open = true;
     m_pairs.clear();
-    m_discarded = m_preempted = 0;
-    m_unusable_candidate = 0;
+    m_discarded = m_preempted = m_costless = m_absurd = 0;
     return has_room();
   }
 
@@ -610,7 +635,9 @@ class paired_trials {
   int m_noted = 0; // pairs of windows, at most 8
   std::vector<compared> m_pairs;
   non_dominated_points m_front;
-  int m_discarded = 0, m_preempted = 0, m_unusable = 0, m_unusable_candidate = 0;
+  int m_discarded = 0, m_preempted = 0, m_unusable = 0;
+  int m_costless = 0, m_absurd = 0; // windows of the candidate; the latter in a row
+  tuned_window m_first_absurd; // of these
   double m_run_ns = 0, m_lost_ns = 0, m_last_ratio = 1;
   std::size_t m_trials = 0;
   std::uint64_t m_windows_tried = 0;

@@ -330,6 +330,84 @@ TEST(paired_trials, a_program_that_becomes_a_million_times_slower_is_believed) {
   EXPECT_GT(m.until(event::settled), 0);
 }
 
+/// Is a machine with two values, of which the first one takes 1 ms, and the second one `times` as long.
+struct two_values {
+  explicit two_values(double times, std::optional<lattice_point> remembered = {})
+      : second_ns(1e6 * times),
+        tuner({{2}}, {0},
+              [](const lattice &space, const lattice_point & /*first*/, void * /*context*/) {
+                return std::unique_ptr<search>(new exhaustive_search(space, 1000));
+              },
+              {}, std::move(remembered)) {}
+  event window() {
+    const double ns = tuner.point()[0] == 1 ? second_ns : 1e6;
+    return take({1, static_cast<std::uint64_t>(ns), ns});
+  }
+  event take(const tuned_window &seen) {
+    if (tuner.tries())
+      tried.push_back(now);
+    ++now;
+    return tuner.take(seen);
+  }
+  void windows(int count) {
+    for (int i = 0; i < count; ++i)
+      window();
+  }
+  const double second_ns;
+  int now = 0;
+  std::vector<int> tried; // windows in which a candidate was
+  paired_trials tuner;
+};
+
+TEST(paired_trials, a_value_that_takes_absurdly_long_is_paid_for) {
+  two_values m(2000);
+  m.windows(100);
+  ASSERT_EQ(m.tried, (std::vector<int>{50, 52})) << "the first one may be a clock that has jumped";
+  EXPECT_DOUBLE_EQ(m.tuner.lost_ns(), 1999e6);
+  m.windows(97'000); // a fiftieth of them is not yet what was lost
+  EXPECT_EQ(m.tried.size(), 2u);
+  EXPECT_EQ(m.tuner.trials(), 0u);
+  m.windows(2000);
+  EXPECT_EQ(m.tried.size(), 3u);
+  EXPECT_EQ(m.tuner.trials(), 1u) << "it is believed";
+  EXPECT_TRUE(m.tuner.is_settled());
+  EXPECT_EQ(m.tuner.present(), lattice_point{0});
+  EXPECT_DOUBLE_EQ(m.tuner.lost_ns(), 3 * 1999e6) << "the first one, too";
+}
+
+TEST(paired_trials, a_remembered_value_that_takes_absurdly_long_waits_for_room_the_second_time) {
+  two_values m(2000, lattice_point{1});
+  m.windows(1000);
+  ASSERT_EQ(m.tried, (std::vector<int>{1, 51})) << "the first time at once";
+}
+
+TEST(paired_trials, a_value_without_a_cost_is_measured_eight_times_and_has_lost) {
+  for (const int bad : {7, 8}) {
+    two_values m(0.5);
+    int seen = 0;
+    event last = event::none;
+    for (int i = 0; i < 100 && last == event::none; ++i) {
+      const bool is_bad = m.tuner.tries() && seen++ < bad;
+      last = is_bad ? m.take({1, 1'000'000, -1}) : m.window();
+      EXPECT_FALSE(is_bad && m.tuner.tries()) << "the present value comes between";
+    }
+    EXPECT_EQ(last, bad == 8 ? event::judged : event::moved);
+  }
+}
+
+TEST(paired_trials, only_windows_in_a_row_that_take_absurdly_long_are_believed) {
+  two_values m(0.5);
+  event last = event::none;
+  int tried = 0;
+  for (int i = 0; i < 100 && last == event::none; ++i) {
+    const bool has_jumped = m.tuner.tries() && tried++ % 2 == 0;
+    last = has_jumped ? m.take({1, std::uint64_t{3'600'000'000'000}, 3.6e12}) : m.window();
+  }
+  EXPECT_EQ(last, event::moved);
+  EXPECT_EQ(tried, 4);
+  EXPECT_EQ(m.tuner.lost_ns(), 0) << "a clock has jumped";
+}
+
 /// Is a machine on which a larger point takes less time and more energy, and has some misses.
 struct two_costs {
   explicit two_costs(int first, criteria by, int all = k_values)
