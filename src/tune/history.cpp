@@ -2,6 +2,7 @@
 #include "tune/history.hpp"
 
 #include "atomic/hooks.hpp"
+#include "base/clock.hpp"
 #include "config/cache_folder.hpp"
 #include "os/file.hpp"
 
@@ -21,7 +22,6 @@ namespace rt {
 namespace {
 
 constexpr std::string_view k_head = "weft-tuning 1";
-constexpr int k_lock_tries = 50;
 constexpr std::int64_t k_lock_pause_ns = 2'000'000;
 
 /// Is a file that closes itself.
@@ -34,6 +34,12 @@ struct open_file {
     if (number >= 0)
       close(number);
   }
+};
+
+/// Has the lock of a file. The child of a fork() has the file open, too, so closing it is not enough.
+struct unlock_later {
+  const open_file &of;
+  ~unlock_later() { flock(of.number, LOCK_UN); }
 };
 
 std::uint64_t sum_of(std::string_view text) noexcept {
@@ -186,13 +192,16 @@ std::string cannot(const char *what, const std::string &path) {
 
 } // namespace
 
-std::vector<finding> read_history(const std::string &path, std::string &trouble) {
+std::optional<std::vector<finding>> read_own_history(const std::string &path,
+                                                     std::string &trouble) {
   trouble.clear();
+  std::vector<finding> all;
   const open_file file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.number < 0) {
-    if (errno != ENOENT && errno != ENOTDIR)
-      trouble = sentence(path, errno == ELOOP ? "it is a link" : std::strerror(errno));
-    return {};
+    if (errno == ENOENT || errno == ENOTDIR)
+      return all;
+    trouble = sentence(path, errno == ELOOP ? "it is a link" : std::strerror(errno));
+    return std::nullopt;
   }
   struct stat about{};
   std::string text;
@@ -202,16 +211,13 @@ std::vector<finding> read_history(const std::string &path, std::string &trouble)
     else
       trouble = std::strerror(errno); // also of a file that has grown since
   }
+  const auto lines = split(text, '\n');
+  if (trouble.empty() && lines.front() != k_head && !text.empty())
+    trouble = "its first line is not '" + std::string(k_head) + "'";
   if (!trouble.empty()) {
     trouble = sentence(path, trouble);
-    return {};
+    return std::nullopt;
   }
-  const auto lines = split(text, '\n');
-  if (lines.front() != k_head) {
-    trouble = sentence(path, "its first line is not '" + std::string(k_head) + "'");
-    return {};
-  }
-  std::vector<finding> all;
   std::size_t bad = lines.back().empty() ? 0 : 1; // a whole file ends with a line's end
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     auto found = parse_line(lines[i]);
@@ -233,7 +239,8 @@ std::optional<finding> find_in(const std::vector<finding> &all, const finding_ke
   return at != all.end() ? std::optional(*at) : std::nullopt;
 }
 
-std::string write_history(const std::string &path, const finding &found) {
+std::optional<std::string> write_history(const std::string &path, const finding &found,
+                                         std::uint64_t patience_ns) {
   if (line_of(found).size() > k_longest_finding)
     return "the history keeps nothing of site '" + found.key.site +
            "': its line would be longer than " + std::to_string(k_longest_finding) +
@@ -244,14 +251,20 @@ std::string write_history(const std::string &path, const finding &found) {
       open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (lock.number < 0)
     return cannot("locked", lock_path);
-  int tries = 0;
+  const std::uint64_t until = now_ns() + patience_ns;
   while (flock(lock.number, LOCK_EX | LOCK_NB) != 0) {
-    if (++tries == k_lock_tries)
+    if (errno != EWOULDBLOCK)
       return cannot("locked", lock_path);
+    if (now_ns() >= until)
+      return std::nullopt;
     os_sleep(k_lock_pause_ns);
   }
+  const unlock_later locked{lock};
   std::string trouble;
-  std::vector<finding> all = read_history(path, trouble);
+  auto own = read_own_history(path, trouble);
+  if (!own)
+    return trouble;
+  std::vector<finding> &all = *own;
   std::erase_if(all, [&found](const finding &one) { return one.key == found.key; });
   if (!found.values.empty())
     all.push_back(found);

@@ -5,7 +5,8 @@
 //
 // The file may be cut, of another program, or made to do harm. A line that is not whole, whose sum is wrong, or
 // that is too long is skipped; a file that another user can write, that is no plain file or too
-// large is ignored. Each gives one sentence. Values are read by the knob's own parser.
+// large, or that begins otherwise is ignored: neither read nor written. Each gives one sentence. Values
+// are read by the knob's own parser.
 //
 // Several processes write at once: each holds a lock on FILE.lock, reads the file, and puts a new one
 // in its place by rename(). A reader takes no lock: it sees the old file or the new one, whole.
@@ -41,15 +42,23 @@ inline constexpr std::size_t k_most_findings = 512; ///< the oldest go first
 inline constexpr std::size_t k_longest_finding = 1024; ///< bytes of a line
 inline constexpr std::size_t k_largest_history = k_most_findings * k_longest_finding;
 
-/// Reads a file. Sets `trouble` to a sentence about what was ignored; a file that does not exist is
-/// no trouble.
-[[nodiscard]] std::vector<finding> read_history(const std::string &path, std::string &trouble);
+/// Reads a file. Sets `trouble` to a sentence about what was ignored; a file that does not exist or is
+/// empty is no trouble. Returns nothing if the whole file is ignored.
+[[nodiscard]] std::optional<std::vector<finding>> read_own_history(const std::string &path,
+                                                                   std::string &trouble);
+/// Does the same, and returns no findings of a file that is ignored.
+[[nodiscard]] inline std::vector<finding> read_history(const std::string &path,
+                                                       std::string &trouble) {
+  return read_own_history(path, trouble).value_or(std::vector<finding>{});
+}
 /// Returns the finding of a key.
 [[nodiscard]] std::optional<finding> find_in(const std::vector<finding> &all,
                                              const finding_key &key);
 /// Writes a finding in the place of that of its key; one without values removes it. Returns a
-/// sentence about what went wrong; empty: nothing.
-[[nodiscard]] std::string write_history(const std::string &path, const finding &found);
+/// sentence about what went wrong, and would again; empty: nothing. Returns no sentence if other
+/// processes write, also after `patience_ns`: it may be tried again.
+[[nodiscard]] std::optional<std::string>
+write_history(const std::string &path, const finding &found, std::uint64_t patience_ns);
 
 /// Returns the file that setting tune.history names; empty: none.
 [[nodiscard]] std::string history_path(std::string_view setting);

@@ -133,7 +133,7 @@ WEFT_API int weft_session_begin(weft_session *session, int *measured);
 // of 0 units does not count.
 //
 // Threads. That of weft_session_begin.
-// Blocks. Never for long: a lock.
+// Blocks. Never for long: a lock, and the write of a small file where a decision is kept (tune.history).
 // Errors. INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES (no memory).
 WEFT_API int weft_session_end(weft_session *session, double work);
 

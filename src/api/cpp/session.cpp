@@ -37,6 +37,8 @@ namespace {
 /// Says which session's call tries a value, or is compared with one that did: one knob moves at a time.
 std::atomic<const void *> g_turn{nullptr};
 
+constexpr std::uint64_t k_patience_at_end_ns = 1'000'000'000; // with other writers of the history
+
 /// Is what fork() asks of a session.
 struct entered_session {
   std::mutex mutex;
@@ -54,6 +56,24 @@ those_sessions &sessions() {
   static auto *const those = new those_sessions; // never destroyed: a thread may fork while we exit
   return *those;
 }
+
+/// Has `busy` set in its scope, unless another scope has it.
+class try_flag {
+ public:
+  explicit try_flag(std::atomic<bool> &busy) noexcept
+      : m_busy(busy), m_has(!busy.exchange(true, std::memory_order_relaxed)) {}
+  try_flag(const try_flag &) = delete;
+  try_flag &operator=(const try_flag &) = delete;
+  ~try_flag() {
+    if (m_has)
+      m_busy.store(false, std::memory_order_relaxed);
+  }
+  explicit operator bool() const noexcept { return m_has; }
+
+ private:
+  std::atomic<bool> &m_busy;
+  const bool m_has;
+};
 
 /// Is a term of an objective: the time, a counter, or a formula of counters.
 class objective_term {
@@ -195,11 +215,14 @@ struct session::state final : entered_session {
   std::atomic<bool> is_resolved{false}; ///< the mode is known; only a thread with an open call changes it
   tuning_choice choice;
   std::string history; ///< file
+  std::optional<finding> unwritten; ///< for the history
+  std::atomic<bool> is_writing{false}; ///< the history, with no lock held: that may take long
   std::optional<paired_trials> trials;
   std::optional<int> guess; ///< by the law
   bool has_warned = false; ///< of a search that is not here
   finding_key key;
   std::string said;
+  bool has_decided = false; ///< in this call
   bool ended = false; ///< the knobs are left alone from now on
   std::size_t counted_trials = 0;
   double counted_lost = 0;
@@ -296,6 +319,7 @@ struct session::state final : entered_session {
 
   void say(const std::string &what) {
     said = what;
+    has_decided = true;
     note_decision(site, what, trials && trials->trials() != 0 ? trials->last_ratio() : 0);
   }
   [[nodiscard]] bool take_turn() noexcept {
@@ -379,10 +403,12 @@ struct session::state final : entered_session {
     if (!history.empty()) {
       key = key_of_process(site, work);
       std::string trouble;
-      const auto all = read_history(history, trouble);
+      const auto all = read_own_history(history, trouble);
       if (!trouble.empty())
         warn("%s", trouble.c_str());
-      if (const auto found = find_in(all, key))
+      if (!all)
+        history.clear(); // neither read nor written
+      else if (const auto found = find_in(*all, key))
         remembered = point_of(*found);
     }
     lattice space;
@@ -438,16 +464,33 @@ struct session::state final : entered_session {
             knobs[i].knob->name,
             knobs[i].knob->domain.text(
                 knobs[i].values[static_cast<std::size_t>(trials->present()[i])]));
-    const std::string trouble = write_history(history, found);
-    if (trouble.empty())
+    unwritten = std::move(found);
+  }
+  /// Writes what is to be kept. While other processes write it waits for the next decision, or for the
+  /// end of the session.
+  void write_kept(std::uint64_t patience_ns) {
+    const try_flag alone(is_writing);
+    std::unique_lock hold(mutex);
+    if (!alone || !unwritten || history.empty())
       return;
-    warn("%s", trouble.c_str());
+    const finding found = *std::exchange(unwritten, std::nullopt);
+    const std::string path = history;
+    hold.unlock();
+    const auto trouble = write_history(path, found, patience_ns);
+    hold.lock();
+    if (!trouble && !unwritten)
+      unwritten = found;
+    if (!trouble || trouble->empty())
+      return;
+    warn("%s", trouble->c_str());
     history.clear(); // said once
   }
 
   void begin_in_child() noexcept override {
     open = false; // the thread that has begun it may be the parent's
     before.reset();
+    unwritten.reset(); // the parent writes it
+    is_writing.store(false, std::memory_order_relaxed);
     if (trials)
       trials->postpone();
     give_back();
@@ -580,8 +623,12 @@ void session::make(const std::vector<program_knob *> &knobs, const plan &how) {
 }
 
 session::~session() {
-  const std::lock_guard hold(m_state->mutex);
-  m_state->close();
+  state &own = *m_state;
+  {
+    const std::lock_guard hold(own.mutex);
+    own.close();
+  }
+  own.write_kept(k_patience_at_end_ns);
 }
 
 bool session::begin_call() {
@@ -617,6 +664,7 @@ void session::end(double work) {
     if (!own.open)
       return;
   }
+  bool has_decided = false;
   {
     const state::open_call call(own);
     tuned_window seen{work, now > own.began ? now - own.began : 0, 0, {}};
@@ -630,8 +678,11 @@ void session::end(double work) {
     }
     const std::lock_guard hold(own.mutex);
     own.end_window(seen);
+    has_decided = std::exchange(own.has_decided, false);
   }
   own.calls.fire();
+  if (has_decided)
+    own.write_kept(0);
 }
 
 bool session::settled() const {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of findings: what is written is read again; what is cut, of another program, or made to do harm is
-// ignored with a sentence.
+// ignored with a sentence, and stays as it is.
 #include "tune/history.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -36,6 +40,9 @@ class history : public testing::Test {
             {{"x.size", "4096"}, {"x.order", "by row = 100%"}},
             0.5};
   }
+  std::optional<std::string> write(const finding &found) {
+    return write_history(m_path, found, 10'000'000'000);
+  }
   std::vector<finding> read() { return read_history(m_path, m_trouble); }
   std::string text() {
     std::ifstream file(m_path);
@@ -55,9 +62,9 @@ class history : public testing::Test {
 TEST_F(history, is_read_as_it_was_written) {
   EXPECT_TRUE(read().empty());
   EXPECT_EQ(m_trouble, "") << "a file that does not exist is no trouble";
-  EXPECT_EQ(write_history(m_path, make("one")), "") << "folders are made";
-  EXPECT_EQ(write_history(m_path, make("two")), "");
-  EXPECT_EQ(write_history(m_path, make("one", 3)), "");
+  EXPECT_EQ(write(make("one")), "") << "folders are made";
+  EXPECT_EQ(write(make("two")), "");
+  EXPECT_EQ(write(make("one", 3)), "");
   const auto all = read();
   EXPECT_EQ(m_trouble, "");
   EXPECT_EQ(all, (std::vector<finding>{make("one"), make("two"), make("one", 3)}));
@@ -65,16 +72,16 @@ TEST_F(history, is_read_as_it_was_written) {
   EXPECT_EQ(find_in(all, make("three").key), std::nullopt);
   finding other = make("one");
   other.values = {{"x.size", "8"}};
-  EXPECT_EQ(write_history(m_path, other), "") << "in the place of that of its key";
+  EXPECT_EQ(write(other), "") << "in the place of that of its key";
   EXPECT_EQ(find_in(read(), other.key), other);
   EXPECT_EQ(read().size(), 3u);
   other.values.clear();
-  EXPECT_EQ(write_history(m_path, other), "") << "one without values removes it";
+  EXPECT_EQ(write(other), "") << "one without values removes it";
   EXPECT_EQ(read().size(), 2u);
 }
 
 TEST_F(history, each_part_of_the_key_counts) {
-  ASSERT_EQ(write_history(m_path, make("one")), "");
+  ASSERT_EQ(write(make("one")), "");
   const auto all = read();
   const finding_key key = make("one").key;
   for (int part = 0; part < 5; ++part) {
@@ -87,20 +94,21 @@ TEST_F(history, each_part_of_the_key_counts) {
 }
 
 TEST_F(history, a_file_that_is_cut_loses_its_last_line_only) {
-  ASSERT_EQ(write_history(m_path, make("one")), "");
+  ASSERT_EQ(write(make("one")), "");
   const std::size_t first = text().size();
-  ASSERT_EQ(write_history(m_path, make("two")), "");
+  ASSERT_EQ(write(make("two")), "");
   const std::string whole = text();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     put(whole.substr(0, length));
     const auto all = read();
     EXPECT_EQ(all.size(), length >= first ? 1u : 0u) << length;
-    EXPECT_EQ(m_trouble.empty(), length == first || length == 14) << length << ": " << m_trouble;
+    EXPECT_EQ(m_trouble.empty(), length == first || length == 14 || length == 0)
+        << length << ": " << m_trouble;
   }
 }
 
 TEST_F(history, any_changed_byte_is_noticed) {
-  ASSERT_EQ(write_history(m_path, make("one")), "");
+  ASSERT_EQ(write(make("one")), "");
   const std::string whole = text();
   for (std::size_t at = 0; at < whole.size(); ++at)
     for (const char c : {'\0', '\n', '\t', '~', '\xff'}) {
@@ -114,38 +122,86 @@ TEST_F(history, any_changed_byte_is_noticed) {
     }
 }
 
-TEST_F(history, files_of_others_are_ignored_and_say_why) {
-  ASSERT_EQ(write_history(m_path, make("one")), "");
+TEST_F(history, files_of_others_are_neither_read_nor_written_and_say_why) {
+  ASSERT_EQ(write(make("one")), "");
+  const std::string mine = text();
   put("something else\n");
   EXPECT_TRUE(read().empty());
   EXPECT_TRUE(says("its first line is not 'weft-tuning 1'")) << m_trouble;
   EXPECT_TRUE(says("remove it, or let tune.history name another file")) << m_trouble;
-  ASSERT_EQ(write_history(m_path, make("one")), "") << "it is replaced";
+  EXPECT_EQ(write(make("one")), m_trouble) << "it is not replaced";
+  EXPECT_EQ(text(), "something else\n");
+  put("weft-tuning 2\nof a later version\n");
+  EXPECT_NE(write(make("one")), "");
+  EXPECT_EQ(text(), "weft-tuning 2\nof a later version\n");
+  put(mine);
   chmod(m_path.c_str(), 0622);
   EXPECT_TRUE(read().empty());
   EXPECT_TRUE(says("other users can write it")) << m_trouble;
+  EXPECT_EQ(write(make("two")), m_trouble);
+  EXPECT_EQ(text(), mine);
   if (geteuid() == 0) {
     chmod(m_path.c_str(), 0600);
     ASSERT_EQ(chown(m_path.c_str(), 4711, 0), 0);
     EXPECT_TRUE(read().empty());
     EXPECT_TRUE(says("it belongs to another user")) << m_trouble;
+    EXPECT_EQ(write(make("two")), m_trouble);
+    EXPECT_EQ(text(), mine);
   }
   unlink(m_path.c_str());
-  ASSERT_EQ(symlink("/etc/passwd", m_path.c_str()), 0);
+  const std::string other = m_folder + "/a/b/other";
+  std::ofstream(other) << mine;
+  ASSERT_EQ(symlink(other.c_str(), m_path.c_str()), 0);
   EXPECT_TRUE(read().empty());
   EXPECT_TRUE(says("it is a link")) << m_trouble;
-  unlink(m_path.c_str());
+  EXPECT_EQ(write(make("two")), m_trouble);
+  EXPECT_EQ(unlink(other.c_str()), 0) << "the link is there";
+  EXPECT_EQ(unlink(m_path.c_str()), 0);
   ASSERT_EQ(mkfifo(m_path.c_str(), 0600), 0);
   EXPECT_TRUE(read().empty()) << "and it does not block";
   EXPECT_TRUE(says("it is no plain file")) << m_trouble;
+  EXPECT_EQ(write(make("two")), m_trouble);
   unlink(m_path.c_str());
   put(std::string(k_largest_history + 1, 'x'));
   EXPECT_TRUE(read().empty());
   EXPECT_TRUE(says("larger than 512 KiB")) << m_trouble;
+  EXPECT_EQ(write(make("two")), m_trouble);
+  EXPECT_EQ(text().size(), k_largest_history + 1);
+}
+
+TEST_F(history, an_empty_file_and_bad_lines_do_not_keep_others_from_being_written) {
+  ASSERT_EQ(write(make("one")), "");
+  const std::string mine = text();
+  put("");
+  EXPECT_TRUE(read().empty());
+  EXPECT_EQ(m_trouble, "");
+  EXPECT_EQ(write(make("one")), "");
+  EXPECT_EQ(text(), mine);
+  put(mine + "a bad line\n");
+  EXPECT_EQ(write(make("two")), "");
+  EXPECT_EQ(read(), (std::vector<finding>{make("one"), make("two")}));
+  EXPECT_EQ(m_trouble, "") << "it has gone";
+}
+
+TEST_F(history, waits_for_another_writer_as_long_as_it_is_told) {
+  ASSERT_EQ(write(make("one")), "");
+  const int lock = open((m_path + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  for (const std::uint64_t patience : {0, 5'000'000})
+    EXPECT_EQ(write_history(m_path, make("two"), patience), std::nullopt);
+  EXPECT_EQ(read().size(), 1u);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    flock(lock, LOCK_UN);
+  });
+  EXPECT_EQ(write(make("two")), "");
+  other.join();
+  EXPECT_EQ(read().size(), 2u);
+  close(lock);
 }
 
 TEST_F(history, keeps_the_newest_findings) {
-  ASSERT_EQ(write_history(m_path, make("s")), "");
+  ASSERT_EQ(write(make("s")), "");
   std::string lines = "weft-tuning 1\n";
   const std::string one = text().substr(lines.size());
   for (std::size_t i = 0; i < k_most_findings + 5; ++i)
@@ -154,15 +210,15 @@ TEST_F(history, keeps_the_newest_findings) {
   EXPECT_EQ(read().size(), k_most_findings);
   EXPECT_TRUE(says("5 lines of the history")) << m_trouble;
   put(lines.substr(0, 14 + one.size() * k_most_findings));
-  ASSERT_EQ(write_history(m_path, make("new")), "");
+  ASSERT_EQ(write(make("new")), "");
   const auto all = read();
   ASSERT_EQ(all.size(), k_most_findings) << "the oldest has gone";
   EXPECT_EQ(all.back(), make("new"));
 }
 
 TEST_F(history, a_finding_that_is_too_long_is_not_written) {
-  EXPECT_NE(write_history(m_path, make(std::string(2000, 's'))), "");
-  ASSERT_EQ(write_history(m_path, make("one\ttab\nline")), "");
+  EXPECT_NE(write(make(std::string(2000, 's'))), "");
+  ASSERT_EQ(write(make("one\ttab\nline")), "");
   EXPECT_EQ(read().size(), 1u);
   EXPECT_EQ(read()[0].key.site, "one tab line");
 }
@@ -170,8 +226,9 @@ TEST_F(history, a_finding_that_is_too_long_is_not_written) {
 TEST_F(history, a_place_that_cannot_be_written_is_a_sentence) {
   mkdir((m_folder + "/a").c_str(), 0700);
   std::ofstream(m_folder + "/a/b") << "a file";
-  EXPECT_NE(write_history(m_path, make("one")).find("the program goes on without"),
-            std::string::npos);
+  const auto said = write(make("one"));
+  ASSERT_TRUE(said);
+  EXPECT_NE(said->find("the program goes on without"), std::string::npos) << *said;
   unlink((m_folder + "/a/b").c_str());
   mkdir((m_folder + "/a/b").c_str(), 0700);
 }
@@ -183,8 +240,8 @@ TEST_F(history, processes_that_write_at_once_lose_nothing) {
     const pid_t writer = fork();
     if (writer == 0) {
       for (int i = 0; i < k_each; ++i)
-        while (!write_history(m_path, make(std::to_string(p * 100 + i))).empty()) {
-        }
+        if (write(make(std::to_string(p * 100 + i))) != "")
+          _exit(1);
       _exit(0);
     }
     writers.push_back(writer);

@@ -18,9 +18,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -718,6 +721,103 @@ TEST(session, the_next_run_begins_with_what_this_one_has_found) {
   unlink(path.c_str());
   unlink((path + ".lock").c_str());
   EXPECT_EQ(rmdir(folder), 0);
+}
+
+TEST(session, a_finding_waits_while_another_process_writes) {
+  char folder[] = "/tmp/weft-session-XXXXXX";
+  if (!test::is_child()) {
+    ASSERT_NE(mkdtemp(folder), nullptr);
+  }
+  const std::string history = std::string(folder) + "/tuning";
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_TUNE", "on"}, {"WEFT_TUNE_HISTORY", history}}, [] {
+        const std::string path = std::getenv("WEFT_TUNE_HISTORY");
+        const int lock = open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        ASSERT_GE(lock, 0);
+        const auto kept = [&path] {
+          std::string trouble;
+          return weft::rt::read_history(path, trouble).size();
+        };
+        site::cost();
+        {
+          ASSERT_EQ(flock(lock, LOCK_EX), 0);
+          site at(4, 256);
+          at.calls(2000);
+          EXPECT_EQ(at.size.value(), 256);
+          EXPECT_EQ(kept(), 0u);
+          ASSERT_EQ(flock(lock, LOCK_UN), 0);
+          for (int i = 0; i < 100; ++i)
+            at.call();
+          EXPECT_EQ(kept(), 0u) << "not at each call";
+          at.m_best = 4;
+          const std::string said = at.tuned.decision();
+          for (int i = 0; i < 1000 && at.tuned.decision() == said; ++i)
+            at.call();
+          EXPECT_EQ(kept(), 1u) << "at the next decision: " << at.tuned.decision();
+        }
+        {
+          ASSERT_EQ(flock(lock, LOCK_EX), 0);
+          site at(4, 256, "app.other");
+          at.calls(2000);
+          EXPECT_EQ(kept(), 1u);
+          ASSERT_EQ(flock(lock, LOCK_UN), 0);
+        }
+        EXPECT_EQ(kept(), 2u) << "at the end";
+        close(lock);
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(contains(end.output, "the history")) << end;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(session, a_history_of_somebody_else_stays_and_is_named_once) {
+  char folder[] = "/tmp/weft-session-XXXXXX";
+  if (!test::is_child()) {
+    ASSERT_NE(mkdtemp(folder), nullptr);
+  }
+  const std::string path = std::string(folder) + "/tuning";
+  if (!test::is_child())
+    std::ofstream(path) << "my notes\n";
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_TUNE", "on"}, {"WEFT_TUNE_HISTORY", path}}, [] {
+        site::cost();
+        site at(4, 256);
+        at.calls(2000);
+        EXPECT_EQ(at.size.value(), 256);
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto said = end.output.find("its first line is not");
+  EXPECT_NE(said, std::string::npos) << end;
+  EXPECT_EQ(end.output.find("its first line is not", said + 1), std::string::npos) << end;
+  std::string text;
+  std::getline(std::ifstream(path), text);
+  EXPECT_EQ(text, "my notes");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(session, a_history_that_cannot_be_written_is_named_once) {
+  char folder[] = "/tmp/weft-session-XXXXXX";
+  if (!test::is_child()) {
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    std::filesystem::create_directories(std::string(folder) + "/tuning.lock");
+  }
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"},
+                                     {"WEFT_TUNE", "on"},
+                                     {"WEFT_TUNE_HISTORY", std::string(folder) + "/tuning"}},
+                                    [] {
+                                      site::cost();
+                                      site at(4, 256);
+                                      at.calls(2000);
+                                      at.m_best = 64; // and is kept anew
+                                      for (int i = 0; i < 3000; ++i)
+                                        at.call();
+                                      EXPECT_EQ(at.size.value(), 64);
+                                    });
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto said = end.output.find("the history cannot be locked");
+  EXPECT_NE(said, std::string::npos) << end;
+  EXPECT_EQ(end.output.find("the history cannot be", said + 1), std::string::npos) << end;
+  std::filesystem::remove_all(folder);
 }
 
 /// Runs a program that has the least cost within a bound. Returns what it has decided.
