@@ -22,6 +22,7 @@
 #include <charconv>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <unistd.h>
@@ -182,6 +183,12 @@ tuning_choice choice_of_process() {
   return parse_tuning(rt ? rt->cfg.tune : current_settings().tune);
 }
 
+/// Says how many parts of two keys are the same.
+int parts_in_common(const finding_key &one, const finding_key &other) {
+  return (one.build == other.build) + (one.size == other.size) + (one.machine == other.machine) +
+         (one.workers == other.workers);
+}
+
 /// Returns the key of what this process finds.
 finding_key key_of_process(const std::string &site, double work) {
   return {build_of_program(), site, size_bucket(work),
@@ -214,6 +221,7 @@ struct session::state final : entered_session {
 
   std::atomic<bool> is_resolved{false}; ///< the mode is known; only a thread with an open call changes it
   tuning_choice choice;
+  std::vector<finding> replayed; ///< of this site, with tune=replay: the oldest first
   std::string history; ///< file
   std::optional<finding> unwritten; ///< for the history
   std::atomic<bool> is_writing{false}; ///< the history, with no lock held: that may take long
@@ -354,21 +362,42 @@ struct session::state final : entered_session {
     return point;
   }
 
+  /// Finds what a file has for this site, and gives the knobs values before the first call.
   void begin_replay() {
     std::string trouble;
     if (::access(choice.file.c_str(), R_OK) != 0)
       trouble =
           "tune=replay: the file '" + choice.file + "' cannot be read; knobs keep their values";
-    const auto all = trouble.empty() ? read_history(choice.file, trouble) : std::vector<finding>{};
+    else
+      replayed = read_history(choice.file, trouble);
+    std::erase_if(replayed,
+                  [this](const finding &one) { return one.key.site != site || !point_of(one); });
     if (!trouble.empty())
       warn("%s", trouble.c_str());
-    for (const finding &one : all)
-      if (const auto point = one.key.site == site ? point_of(one) : std::nullopt) {
-        set_knobs(*point);
-        say("replayed " + text_of(*point));
-        break;
-      }
-    end_for_good();
+    else if (replayed.empty())
+      warn("tune=replay: the file '%s' has nothing of site '%s'; its knobs keep their values",
+           choice.file.c_str(), site.c_str());
+    replay(0);
+    if (replayed.size() < 2)
+      end_for_good(); // else the work of the first call tells
+  }
+  /// Gives the knobs the values of the finding whose key has most in common with this run's; of several
+  /// the newest. `work`: of the first call; 0 before it.
+  void replay(double work) {
+    finding_key own = key_of_process(site, work);
+    if (work == 0)
+      own.size = std::numeric_limits<int>::min(); // no finding's
+    const finding *best = nullptr;
+    for (const finding &one : replayed)
+      if (!best || parts_in_common(one.key, own) >= parts_in_common(best->key, own))
+        best = &one;
+    look_for_others();
+    if (!best || ended)
+      return;
+    const lattice_point point = *point_of(*best);
+    set_knobs(point);
+    if (const std::string now = "replayed " + text_of(point); now != said)
+      say(now);
   }
 
   /// Finds out what the setting tune asks for. The call is open.
@@ -511,6 +540,10 @@ struct session::state final : entered_session {
     look_for_others();
     if (ended || !(seen.work > 0))
       return;
+    if (choice.mode == tuning_mode::replay) {
+      replay(seen.work);
+      return end_for_good();
+    }
     if (!trials)
       prepare(seen.work);
     after(trials->take(seen));

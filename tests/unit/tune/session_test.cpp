@@ -4,6 +4,7 @@
 #include "support/scale.hpp"
 #include "tune/decisions.hpp"
 #include "tune/history.hpp"
+#include "topo/machine.hpp"
 #include "tune/nlopt_search.hpp"
 
 #include <weft/c/tune.h>
@@ -22,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -818,6 +820,73 @@ TEST(session, a_history_that_cannot_be_written_is_named_once) {
   EXPECT_NE(said, std::string::npos) << end;
   EXPECT_EQ(end.output.find("the history cannot be", said + 1), std::string::npos) << end;
   std::filesystem::remove_all(folder);
+}
+
+/// Runs a program with tune=replay and a file of these findings, of 100 units of work: {what differs in
+/// their keys, value}. Returns the values before the first call, in it, and afterwards.
+std::string replayed(const char *findings) {
+  const std::string path = "/tmp/weft-replay-" + std::to_string(getpid());
+  const auto end = test::in_process(
+      {{"WEFT_WORKERS", "2"}, {"WEFT_TUNE", "replay:" + path}, {"TEST_FINDINGS", findings}}, [] {
+        weft::start();
+        const std::string file = std::string(std::getenv("WEFT_TUNE")).substr(7);
+        std::stringstream all(std::getenv("TEST_FINDINGS"));
+        const auto cpus = static_cast<unsigned>(weft::rt::this_machine().effective_cpus());
+        for (std::string what, value; all >> what >> value;) {
+          weft::rt::finding found{{weft::rt::build_of_program(), "app.size", 6,
+                                   weft::rt::machine_name(cpus), 2},
+                                  {{"app.size", value}},
+                                  0.5};
+          for (const char part : what) {
+            found.key.build += part == 'b' ? "x" : "";
+            found.key.machine += part == 'm' ? "x" : "";
+            found.key.workers += part == 'w';
+            found.key.size += part == 's';
+            found.key.site += part == 'o' ? "x" : "";
+            found.values[0].first += part == 'k' ? "x" : "";
+          }
+          EXPECT_EQ(weft::rt::write_history(file, found, 1'000'000'000), "");
+        }
+        site::cost();
+        site at(4, 256);
+        at.tuned.end(0); // nothing is open
+        std::int64_t inside = 0;
+        for (int i = 0; i < 3; ++i) {
+          tune::trial one(at.tuned, i == 0 ? 0 : 100); // the first one does not count
+          inside = inside == 0 ? at.size.value() : inside;
+        }
+        std::printf("<%lld %lld %s>", static_cast<long long>(inside),
+                    static_cast<long long>(at.size.value()), at.tuned.decision().c_str());
+        std::fflush(stdout);
+        EXPECT_TRUE(at.tuned.settled());
+        EXPECT_EQ(at.tuned.trials(), 0u);
+      });
+  EXPECT_TRUE(end.exited(0)) << end;
+  unlink(path.c_str());
+  unlink((path + ".lock").c_str());
+  const auto from = end.output.rfind('<'), to = end.output.find('>', from);
+  std::string said = from != std::string::npos ? end.output.substr(from + 1, to - from - 1) : "";
+  for (auto at = end.output.find("has nothing of site 'app.size'"); at != std::string::npos;
+       at = end.output.find("has nothing of site", at + 1))
+    said += " nothing";
+  return said;
+}
+
+TEST(session, replays_the_finding_that_is_most_like_this_run) {
+  EXPECT_EQ(replayed("bmw 8 - 64 mw 32"), "64 64 replayed app.size=64") << "all of the key";
+}
+TEST(session, replays_the_newest_of_findings_that_are_equally_like_this_run) {
+  EXPECT_EQ(replayed("b 8 m 16 w 32"), "32 32 replayed app.size=32");
+}
+TEST(session, replays_by_each_part_of_the_key) {
+  EXPECT_EQ(replayed("bm 2 b 8 bw 32 bs 16 bo 64 k 128"), "16 8 replayed app.size=8")
+      << "the work is known at the end of the first call only";
+}
+TEST(session, replays_one_finding_without_a_measured_call) {
+  EXPECT_EQ(replayed("bmws 8"), "8 8 replayed app.size=8");
+}
+TEST(session, a_replay_that_finds_nothing_says_so_once) {
+  EXPECT_EQ(replayed("o 8 k 16"), "4 4  nothing");
 }
 
 /// Runs a program that has the least cost within a bound. Returns what it has decided.
