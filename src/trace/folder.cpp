@@ -140,21 +140,41 @@ void trace_in_progress::end() noexcept try {
 } catch (const std::bad_alloc &) { // the entry stays, and its trace counts as the user's
 }
 
-std::string make_trace_folder(const std::string &path) {
-  if (mkdir(path.c_str(), 0700) == 0)
-    return "";
-  if (const long pid = errno == EEXIST ? writer_of(path) : 0)
+namespace {
+
+/// Says why a folder that exists cannot hold a new trace; empty if it can. Opens it.
+std::string why_not_used_again(const std::string &path, open_folder &old) {
+  if (const long pid = writer_of(path))
     return "process " + std::to_string(pid) + " writes its trace there; put %p into the name";
-  const open_folder old{opendir(path.c_str())};
+  old.reset(opendir(path.c_str()));
   if (!old)
     return std::strerror(errno);
   struct stat about{};
   if (fstat(dirfd(old.get()), &about) != 0 || (about.st_uid != geteuid() && about.st_uid != 0))
     return "it is another user's"; // the other user could put links to our files there; root need not
   const auto names = names_in(old.get());
-  if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
-    return "it holds files that are no trace";
-  for (const std::string &name : names)
+  rewinddir(old.get());
+  return std::all_of(names.begin(), names.end(), is_of_a_trace) ? ""
+                                                                : "it holds files that are no trace";
+}
+
+} // namespace
+
+std::string why_no_trace_folder(const std::string &path) {
+  open_folder old;
+  struct stat about{};
+  return lstat(path.c_str(), &about) != 0 && errno == ENOENT ? "" : why_not_used_again(path, old);
+}
+
+std::string make_trace_folder(const std::string &path) {
+  if (mkdir(path.c_str(), 0700) == 0)
+    return "";
+  if (errno != EEXIST)
+    return std::strerror(errno);
+  open_folder old;
+  if (std::string why = why_not_used_again(path, old); !why.empty())
+    return why;
+  for (const std::string &name : names_in(old.get()))
     unlinkat(dirfd(old.get()), name.c_str(), 0);
   return "";
 }

@@ -7,6 +7,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
+/// Says why make_trace_folder() would refuse the folder; empty if it would not. Changes nothing.
+[[nodiscard]] std::string why_no_trace_folder(const std::string &path);
 /// Makes the folder, or empties one that holds an older trace. Returns why it cannot; "" if it can.
 [[nodiscard]] std::string make_trace_folder(const std::string &path);
 /// Keeps an entry for a trace that is being written. The trace of a killed program remains

@@ -7,9 +7,11 @@
 #include "os/file.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -384,6 +386,62 @@ void put_task(made_trace &t, std::uint32_t id, std::uint16_t type, std::uint64_t
   if (address)
     t.put(created, on::access, id, 0, address, 8 | k_inout);
   t.put(from, on::begin, id, type, 0, 0, slot).put(to, on::end, id, type, 0, 0, slot);
+}
+
+/// A worker that is off its processor for half of the run.
+made_trace off_its_processor(bool preempted) {
+  made_trace t = one_task();
+  t.put(10 * k_ms, on::idle, 0, 0, 0, 0, 1);
+  t.put(100, on::switched_out, 0, 0, 0, preempted, 1).put(5 * k_ms, on::switched_in, 0, 0, 0, 0, 1);
+  return t;
+}
+
+TEST_F(made_traces, a_thread_that_sleeps_in_the_kernel_has_not_lost_its_processor) {
+  made_trace sleeps = off_its_processor(false), loses = off_its_processor(true);
+  const std::string page = m_tree.root() + ".html";
+  const auto quiet = weft(sleeps, {"report", "--output", page});
+  EXPECT_TRUE(quiet.exited(0) && !quiet.printed("The kernel had taken the processor")) << quiet;
+  const auto noisy = weft(loses, {"report", "--output", page});
+  EXPECT_TRUE(noisy.exited(0) && noisy.printed("The kernel had taken the processor")) << noisy;
+  unlink(page.c_str());
+}
+
+TEST_F(made_traces, the_recorded_number_of_workers_is_predicted_for_itself) {
+  made_trace t;
+  t.about.workers = 6;
+  t.put(0, on::root, 1, k_main);
+  for (std::uint32_t i = 0; i != 6; ++i)
+    t.put(1 + i, on::create, 2 + i, k_one, 1 | 1ull << 32)
+        .put(100, on::begin, 2 + i, k_one, 0, 0, i)
+        .put(100 + k_ms, on::end, 2 + i, k_one, 0, 0, i);
+  t.put(100 + k_ms, on::end, 1, k_main);
+  const std::string page = m_tree.root() + ".html";
+  const auto end = weft(t, {"report", "--output", page});
+  const std::string text = weft::rt::read_file(page).value_or("");
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_NE(text.find("6 workers, as recorded (measured: 1.0 ms)<td>1.0 ms"), std::string::npos)
+      << text.substr(text.find("What if"), 900);
+  EXPECT_NE(text.find("twice the workers<td>1.0 ms<td>+0.0 %"), std::string::npos);
+  unlink(page.c_str());
+}
+
+TEST_F(made_traces, a_cut_leaves_an_old_trace_until_it_is_whole) {
+  made_trace t = one_task(), old = one_task();
+  const auto same = weft(t, {"trace", "cut", "--output", m_tree.root()});
+  EXPECT_TRUE(same.exited(2) && same.printed("is the trace that is to be cut; give --output another name"))
+      << same;
+  EXPECT_TRUE(check(t).exited(0)) << "it is still there";
+  const std::string before = m_tree.root() + ".old";
+  ASSERT_EQ(mkdir(before.c_str(), 0700), 0);
+  old.about.program = "old";
+  old.write(before);
+  const auto fails = test::run({m_weft, "trace", "cut", "--output", before, m_tree.root() + ".none"},
+                               {{"WEFT_CONFIG", ""}});
+  EXPECT_FALSE(fails.exited(0)) << fails;
+  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}).printed("old"));
+  EXPECT_TRUE(weft(t, {"trace", "cut", "--output", before}).exited(0));
+  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}).printed("made"));
+  std::filesystem::remove_all(before);
 }
 
 } // namespace

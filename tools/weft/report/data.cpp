@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <set>
 #include <tuple>
 
 namespace weft_tool {
@@ -153,10 +154,9 @@ void collector::use(const slice &part) {
     return;
   }
   fill(part);
-  if (part.what == slice::away)
-    m_data.away_ns += ns;
-  else if (part.slot < m_data.workers) // a spare or a thread that rests takes no worker's time
-    m_data.idle_ns += ns;
+  if (part.slot >= m_data.workers) // a spare or a thread that rests takes no worker's time
+    return;
+  (part.what == slice::away ? m_data.away_ns : m_data.idle_ns) += ns;
   m_data.switches += part.what == slice::away;
 }
 
@@ -434,8 +434,13 @@ void use_graph(trace_reader &reader, report_data &data) {
     on_path[reader.type_name(g.tasks[s.task].type)] += s.ns;
     data.own_on_path_ns += g.tasks[s.task].is_root ? s.ns : 0;
   }
-  for (o.workers = 1; o.workers <= 256; o.workers *= 2)
-    data.predicted.emplace_back(o.workers, replay(g, o).ns);
+  std::set<unsigned> numbers{std::max(data.workers, 1u), 2 * std::max(data.workers, 1u)};
+  for (unsigned n = 1; n <= 256; n *= 2)
+    numbers.insert(n);
+  for (const unsigned n : numbers) {
+    o.workers = n;
+    data.predicted.emplace_back(n, replay(g, o).ns);
+  }
   replay_options bare = o;
   bare.overhead_ns = 0;
   bare.workers = std::max(data.workers, 1u);
@@ -508,6 +513,11 @@ std::size_t columns_of(std::size_t tracks) noexcept {
   return std::clamp<std::size_t>(k_cells / std::max<std::size_t>(tracks, 1), 128, 65536);
 }
 
+std::size_t tracks_of(const trace_reader &reader) {
+  const std::vector<unsigned> slots = reader.slots();
+  return slots.empty() ? 0 : std::size_t{*std::max_element(slots.begin(), slots.end())} + 1;
+}
+
 report_data analyse(trace_reader &reader) {
   report_data d;
   d.program = reader.about().program;
@@ -518,7 +528,7 @@ report_data analyse(trace_reader &reader) {
   d.records = reader.records();
   d.discarded = reader.discarded();
   d.notes = reader.troubles();
-  d.columns = columns_of(reader.slots().size());
+  d.columns = columns_of(tracks_of(reader));
   collector(reader, d).run();
   add_warnings(reader, d);
   add_places(reader.about(), d);

@@ -102,6 +102,8 @@ struct report_data {
 
 /// Returns the columns of each track of a page with that many.
 [[nodiscard]] std::size_t columns_of(std::size_t tracks) noexcept;
+/// Returns how many tracks a timeline of the trace has: one for each number up to the highest slot.
+[[nodiscard]] std::size_t tracks_of(const trace_reader &reader);
 
 [[nodiscard]] report_data analyse(trace_reader &reader);
 

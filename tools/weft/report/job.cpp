@@ -160,7 +160,7 @@ std::string path_tables(rank_traces &traces, const job_path &path) {
 std::size_t columns_of_job(const rank_traces &traces) {
   std::size_t tracks = 0;
   for (std::size_t i = 0; i != traces.count(); ++i)
-    tracks += traces.at(i).slots().size();
+    tracks += tracks_of(traces.at(i));
   return columns_of(tracks);
 }
 

@@ -61,14 +61,13 @@ class packet_writer {
   std::vector<trace_record> m_records;
 };
 
-/// Creates a folder that appears whole or not at all.
+/// Creates a folder that appears whole or not at all. A trace of that name stays until then.
 class unfinished_folder {
  public:
   explicit unfinished_folder(const std::string &path) : m_path(path), m_part(path + ".part") {
-    if (const std::string trouble = make_trace_folder(path); !trouble.empty())
+    if (const std::string trouble = why_no_trace_folder(path); !trouble.empty())
       throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(),
                   trouble.c_str());
-    rmdir(path.c_str());
     if (const std::string trouble = make_trace_folder(m_part); !trouble.empty())
       throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_part.c_str(),
                   trouble.c_str());
@@ -83,6 +82,9 @@ class unfinished_folder {
   }
   [[nodiscard]] const std::string &part() const noexcept { return m_part; }
   void finish() {
+    if (const std::string trouble = make_trace_folder(m_path); !trouble.empty()) // empties an old one
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_path.c_str(),
+                  trouble.c_str());
     if (rename(m_part.c_str(), m_path.c_str()) != 0)
       throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(),
                   std::strerror(errno));
@@ -155,6 +157,8 @@ int run_trace_cut(const words &arguments) {
   if (!q.error.empty())
     return usage_error(q.error);
   trace_reader r(q.folder);
+  if (std::error_code ignored; std::filesystem::equivalent(q.folder, q.output, ignored))
+    return usage_error("'" + q.output + "' is the trace that is to be cut; give --output another name");
   unfinished_folder folder(q.output);
   const bool whole = q.from.empty() && q.to.empty();
   copy_records(r, folder.part(), r.ticks(static_cast<std::int64_t>(parse_time(q.from))),

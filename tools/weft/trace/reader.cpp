@@ -72,9 +72,9 @@ trace_reader::mapping trace_reader::map(const std::string &path) {
     return {};
   mapping m;
   if (fstat(file, &st) == 0 && st.st_size > 0) {
-    m.bytes = static_cast<std::size_t>(st.st_size);
-    void *const p = mmap(nullptr, m.bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    m.base = p == MAP_FAILED ? nullptr : static_cast<const char *>(p);
+    const auto bytes = static_cast<std::size_t>(st.st_size);
+    if (void *const p = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0); p != MAP_FAILED)
+      m = {static_cast<const char *>(p), bytes};
   }
   close(file);
   if (m.base)

@@ -171,7 +171,8 @@ void slice_builder::take(const trace_item &item) {
     w.idle_since = -1;
     break;
   case trace_event::switched_out:
-    w.away_since = now;
+    if (item.record->b) // preempted; a thread that sleeps or waits in the kernel has not lost its processor
+      w.away_since = now;
     break;
   case trace_event::switched_in:
     if (w.away_since >= 0)
