@@ -9,6 +9,7 @@
 // - A notification with few bytes carries them. With more it follows a put and a flush: nothing in
 //   UCX orders an active message behind a put on every network.
 // - A fence is a flush that holds back what comes later to the same rank.
+#include "ucx/transports.hpp"
 #include "watch/watch_thread.hpp"
 
 #include <weft/error.hpp>
@@ -20,8 +21,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -958,28 +957,9 @@ void ucx_engine::close() noexcept {
     ucp_worker_progress(m_worker.get());
 }
 
-/// Names the transports that UCX has chosen, as its description of the endpoint does.
 std::string ucx_engine::path_to(int rank) {
   const peer &p = at(rank);
-  if (!p.endpoint)
-    return "lost";
-  char *text = nullptr;
-  std::size_t size = 0;
-  FILE *const stream = open_memstream(&text, &size);
-  if (!stream)
-    return "ucx";
-  ucp_ep_print_info(p.endpoint, stream);
-  std::fclose(stream);
-  const std::string all(text, size);
-  std::free(text);
-  std::string names;
-  for (std::size_t at = 0; (at = all.find("]:", at)) != std::string::npos; ++at) {
-    const std::size_t first = all.find(':', at + 2) + 1; // ]: 2:posix/memory
-    const std::string name = all.substr(first, all.find_first_of("/ \n", first) - first);
-    if (names.find(name) == std::string::npos)
-      names += (names.empty() ? "" : "+") + name;
-  }
-  return names.empty() ? "ucx" : names;
+  return p.endpoint ? transports_of(p.endpoint) : "lost";
 }
 
 // ---- the port
