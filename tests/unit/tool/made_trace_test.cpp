@@ -438,9 +438,9 @@ TEST_F(made_traces, a_cut_leaves_an_old_trace_until_it_is_whole) {
   const auto fails = test::run({m_weft, "trace", "cut", "--output", before, m_tree.root() + ".none"},
                                {{"WEFT_CONFIG", ""}});
   EXPECT_FALSE(fails.exited(0)) << fails;
-  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}).printed("old"));
+  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}, {{"WEFT_CONFIG", ""}}).printed("old"));
   EXPECT_TRUE(weft(t, {"trace", "cut", "--output", before}).exited(0));
-  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}).printed("made"));
+  EXPECT_TRUE(test::run({m_weft, "trace", "info", before}, {{"WEFT_CONFIG", ""}}).printed("made"));
   std::filesystem::remove_all(before);
 }
 
