@@ -100,8 +100,7 @@ TEST_F(exact, slices_are_these) {
 {"ph":"X","pid":1,"tid":1,"ts":142.800,"dur":7.200,"cat":"task","name":"one","args":{"task":14}},
 {"ph":"X","pid":1,"tid":0,"ts":133.000,"dur":23.100,"cat":"task","name":"a \"b\" \\ c","args":{"task":8}},
 {"ph":"X","pid":1,"tid":0,"ts":157.000,"dur":1.900,"cat":"task","name":"main","args":{"task":1}},
-{"ph":"X","pid":1,"tid":1,"ts":150.300,"dur":8.650,"cat":"idle","name":"idle"},
-{"ph":"X","pid":1,"tid":1,"ts":158.950,"dur":0.000,"cat":"kernel","name":"off cpu"}
+{"ph":"X","pid":1,"tid":1,"ts":150.300,"dur":8.650,"cat":"idle","name":"idle"}
 ]}
 )");
   EXPECT_EQ(exported(switches(), "chrome"),
@@ -192,7 +191,6 @@ TEST_F(exact, paraver_gets_three_files) {
 1:1:1:1:1:157000:158900:1
 2:1:1:1:1:157000:6400000:1:6400001:1
 2:1:1:1:1:158900:6400000:0:6400001:0
-1:2:1:1:2:158950:158950:2
 )");
   EXPECT_EQ(text_of(out("made.pcf")), R"(DEFAULT_OPTIONS
 

@@ -419,9 +419,9 @@ TEST_F(made_traces, the_recorded_number_of_workers_is_predicted_for_itself) {
   const auto end = weft(t, {"report", "--output", page});
   const std::string text = weft::rt::read_file(page).value_or("");
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_NE(text.find("6 workers, as recorded (measured: 1.0 ms)<td>1.0 ms"), std::string::npos)
+  EXPECT_NE(text.find("6 workers, as recorded (measured: 1.00 ms)<td>1.00 ms<td>+0.0 %"), std::string::npos)
       << text.substr(text.find("What if"), 900);
-  EXPECT_NE(text.find("twice the workers<td>1.0 ms<td>+0.0 %"), std::string::npos);
+  EXPECT_NE(text.find("twice the workers<td>1.00 ms<td>+0.0 %"), std::string::npos);
   unlink(page.c_str());
 }
 

@@ -514,8 +514,11 @@ std::size_t columns_of(std::size_t tracks) noexcept {
 }
 
 std::size_t tracks_of(const trace_reader &reader) {
-  const std::vector<unsigned> slots = reader.slots();
-  return slots.empty() ? 0 : std::size_t{*std::max_element(slots.begin(), slots.end())} + 1;
+  std::size_t tracks = 0;
+  for (const unsigned slot : reader.slots())
+    if (slot < k_decisions_slot)
+      tracks = std::max<std::size_t>(tracks, slot + 1);
+  return tracks;
 }
 
 report_data analyse(trace_reader &reader) {

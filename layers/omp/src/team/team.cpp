@@ -260,14 +260,14 @@ void clear(omp_team &team) noexcept {
   team.forget(team.workshare_cancelled);
   team.singles.store(0, std::memory_order_relaxed);
   team.reductions = nullptr;
-  if (team.of_llvm[0] || team.of_llvm[1]) [[unlikely]]
-    forget_reductions(team);
   team.forget(team.has_tasks);
   if (!team.used_workshares.load(std::memory_order_relaxed))
     return;
   team.used_workshares.store(false, std::memory_order_relaxed);
   for (workshare &s : team.workshares)
     s.forget();
+  if (team.of_llvm[0] || team.of_llvm[1]) [[unlikely]]
+    forget_reductions(team);
 }
 
 /// Gives the team the ICVs of the thread's task, as the clauses and the level change them.

@@ -28,7 +28,6 @@ struct workshare_state {
   workshare *current = nullptr;
   std::uint64_t entered = 0; // regions so far
   std::uint64_t singles = 0; // single regions so far
-  std::uint64_t reductions = 0; // worksharing regions with reduction(task, ...) so far, of LLVM
   std::uint64_t trip = 0; // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
   chunk_range *range = nullptr; // of a static_steal loop, once the member has asked for a chunk

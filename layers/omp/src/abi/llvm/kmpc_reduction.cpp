@@ -49,7 +49,7 @@ struct llvm_copies {
   unsigned threads, count;
   variable *variables;
   llvm_reductions *users = nullptr; // under that lock
-  std::uint64_t number = 0; // of the construct, among the member's
+  bool *begun; // [threads]: members that have begun the construct, under that lock
   llvm_copies *older = nullptr; // of a cancelled construct
 };
 using copies = llvm_copies;
@@ -89,6 +89,7 @@ copies *make_copies(const Input *list, unsigned count, unsigned threads) {
   c->threads = threads;
   c->count = count;
   c->variables = allocate<variable>(count);
+  c->begun = allocate<bool>(threads);
   for (unsigned i = 0; i < count; ++i) {
     variable &v = c->variables[i];
     set_up(v, list[i]);
@@ -115,6 +116,7 @@ void free_copies(copies *made) noexcept {
     std::free(made->variables[i].made);
   }
   std::free(made->variables);
+  std::free(made->begun);
   delete made;
 }
 
@@ -217,15 +219,15 @@ void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
   const auto *const list = static_cast<const Input *>(data);
   begin_group(self);
   llvm_reductions *mine = nullptr;
-  const std::uint64_t number = in_workshare ? ++self.workshare.reductions : 0;
   {
     std::lock_guard lock(self.team->lock);
     copies *&common = self.team->of_llvm[in_workshare];
-    if (!common || common->number != number) {
+    if (!common || common->begun[self.number]) { // the member's next construct; the last was cancelled
       copies *const made = make_copies(list, static_cast<unsigned>(count), self.team->size);
-      made->number = number;
       made->older = std::exchange(common, made);
+      self.team->used_workshares.store(true, std::memory_order_relaxed); // the next region clears up
     }
+    common->begun[self.number] = true;
     mine = make_reductions(common, list);
     mine->shared_in = in_workshare;
   }
