@@ -122,7 +122,7 @@ TEST(session, a_finding_waits_while_another_process_writes) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(session, a_history_of_somebody_else_stays_and_is_named_once) {
+TEST(session, a_file_of_another_program_stays_and_is_named_once) {
   char folder[] = "/tmp/weft-session-XXXXXX";
   if (!test::is_child()) {
     ASSERT_NE(mkdtemp(folder), nullptr);

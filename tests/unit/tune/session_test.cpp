@@ -191,7 +191,7 @@ TEST(session, a_value_that_others_set_while_it_is_tried_wins) {
       site::cost().add(1000);
     }
     EXPECT_EQ(first.value(), tried);
-    EXPECT_EQ(other.value(), 4) << "the one that nobody has set is given back";
+    EXPECT_EQ(other.value(), 4) << "the one that the program has not set is given back";
     EXPECT_EQ(tuned.decision(), "leaves the knobs alone: app.first was set to " +
                                     std::to_string(tried) + " by others");
   });

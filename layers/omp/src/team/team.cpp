@@ -102,6 +102,8 @@ omp_team *make_initial_team(thread &self) {
   team.outer = nullptr;
   team.level = team.active_level = 0;
   team.settings = g_globals.initial;
+  if (team.of_llvm[0] || team.of_llvm[1]) // of a cancelled region
+    forget_reductions(team);
   team.implicit[0].become_implicit(team, team.settings, 0);
   for (workshare &s : team.workshares)
     s.forget();
