@@ -11,11 +11,14 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Describes everything below a task, or everything of a group; with neither, every task.
+/// Describes what a taskwait of a task waits for, or everything of a group; with neither, every task.
+/// A taskwait does not wait for the task's groups: on the waiter's stack a task of theirs could wait
+/// for what the waiter does next.
 struct lineage {
   const task *root = nullptr;
   const group_state *group = nullptr;
-  bool has_light_threads = false; // beside the tasks: each lightweight thread that may go on
+  bool of_thread = false; // beside what `root` waits for: tasks of its groups, and each lightweight
+                          // thread that may go on
 
   /// Returns whether `item` is ready work of the lineage. Its ancestors live as long as `item` does. The
   /// walk upwards ends after k_generations.
@@ -26,7 +29,7 @@ struct lineage {
   [[nodiscard]] bool includes(runnable &item) const noexcept {
     if (!is_untracked_task(item)) [[unlikely]]
       return item.what == runnable::kind::task ? includes_tracked(static_cast<task &>(item))
-                                               : has_light_threads && is_light_thread(item);
+                                               : of_thread && is_light_thread(item);
     return is_below(static_cast<task &>(item));
   }
 
@@ -69,7 +72,8 @@ struct lineage {
     return below;
   }
   [[nodiscard]] bool is_child(const task &t) const noexcept {
-    return root ? t.parent == root : t.group && &t.group->internals() == group;
+    return root ? t.parent == root && (!t.group || of_thread)
+                : t.group && &t.group->internals() == group;
   }
 };
 

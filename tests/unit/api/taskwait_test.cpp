@@ -102,6 +102,29 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_one_of_a_group) {
   }
 }
 
+TEST(taskwait, runs_no_task_of_a_group_on_its_stack) {
+  bool passed = false, passed_below = false;
+  weft::spawn([&] {
+    weft::task_group group;
+    test::gate waited, below_waited;
+    weft::spawn([] {});
+    group.spawn([&] { passed = waited.pass(); }); // the newest task
+    weft::taskwait();                             // does not wait for the group
+    waited.open();
+    group.wait();
+    group.spawn([&] {
+      weft::spawn([&] { passed_below = below_waited.pass(); });
+    });
+    weft::spawn([&] { dawdle(); });
+    weft::taskwait();
+    below_waited.open();
+    group.wait();
+  });
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_TRUE(passed_below);
+}
+
 TEST(taskwait, can_be_called_again_and_again) {
   int x = 0;
   const int n = test::scaled(500);
