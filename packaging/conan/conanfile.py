@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conan 2: `conan create packaging/conan` packages the tree around this file."""
+"""Conan 2: `conan create packaging/conan -s compiler.cppstd=20` packages the tree around this file."""
 
 import os
 import re
