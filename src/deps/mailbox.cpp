@@ -73,6 +73,8 @@ class message_stack {
 } // namespace
 
 void use_locked_dependencies(bool on) noexcept {
+  for (striped_lock &stripe : g_locks) // in the child of a fork a thread of the parent may hold one
+    ::new (&stripe) striped_lock;
   mailbox::s_locked = on;
   mailbox::s_general_always = mailbox::s_locked || mailbox::s_checks;
   mailbox::look_closer();

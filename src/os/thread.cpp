@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread.hpp"
 
+#include "base/clock.hpp"
 #include "base/leak.hpp"
 #include "base/log.hpp"
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <utility>
 
@@ -21,6 +23,7 @@ namespace {
 
 constinit thread_local bool t_makes_own_thread = false;
 constexpr std::size_t k_name_bytes = 16; // the kernel's limit, with the zero
+constexpr std::uint64_t k_ns_per_s = 1'000'000'000;
 
 /// Holds what a new thread needs to begin; the thread frees it.
 struct beginning {
@@ -110,6 +113,27 @@ void thread::join() noexcept {
   const int failure = pthread_join(m_handle, nullptr);
   WEFT_CHECK(failure == 0, "a thread could not be joined: it was never started, or joins itself");
   m_joinable = false;
+}
+
+bool thread::join_by(std::uint64_t deadline_ns) noexcept {
+  if (!m_joinable)
+    return true;
+  if (deadline_ns == k_no_deadline) {
+    join();
+    return true;
+  }
+  const std::uint64_t now = now_ns();
+  const std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  const std::uint64_t end = static_cast<std::uint64_t>(until.tv_nsec) + left;
+  until.tv_sec += static_cast<std::time_t>(end / k_ns_per_s);
+  until.tv_nsec = static_cast<long>(end % k_ns_per_s);
+  const int failure = pthread_timedjoin_np(m_handle, nullptr, &until);
+  WEFT_CHECK(failure == 0 || failure == ETIMEDOUT,
+             "a thread could not be joined: it was never started, or joins itself");
+  m_joinable = failure != 0;
+  return !m_joinable;
 }
 
 bool makes_own_thread() noexcept { return t_makes_own_thread; }

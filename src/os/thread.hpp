@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <pthread.h>
 
@@ -13,6 +14,7 @@ namespace rt {
 class thread {
  public:
   using entry = void (*)(void *argument);
+  static constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 
   thread() noexcept = default;
   thread(thread &&other) noexcept;
@@ -27,6 +29,9 @@ class thread {
 
   [[nodiscard]] bool joinable() const noexcept { return m_joinable; }
   void join() noexcept;
+  /// Joins the thread, if it was not joined before and ends by `deadline_ns` on the clock of
+  /// now_ns(); k_no_deadline waits for as long as it takes. Returns whether the thread has ended.
+  [[nodiscard]] bool join_by(std::uint64_t deadline_ns) noexcept;
 
   /// Gives the thread up without joining: for the child of a fork, where it does not exist.
   void forget() noexcept { m_joinable = false; }

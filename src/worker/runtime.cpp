@@ -494,6 +494,26 @@ void start_runtime() {
   this_worker();
 }
 
+namespace {
+
+constexpr std::uint64_t k_rest_ns = 100'000'000; // for tasks of others to end, before exit() goes on
+
+/// Ends the workers, then the watcher, which stands by until then, and its spares. Returns whether
+/// all have ended by the deadline.
+bool end_threads(runtime &rt, std::uint64_t deadline_ns) {
+  rt.room.stop();
+  bool all = true;
+  for (unsigned id = 1; id < rt.workers; ++id)
+    if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
+      all = other->os_thread.join_by(deadline_ns) && all;
+  if (!all)
+    return false;
+  rt.watch.stop();
+  return rt.spare_threads.stop(deadline_ns);
+}
+
+} // namespace
+
 void stop_runtime() {
   worker *w = this_worker_or_null();
   if (!is_started())
@@ -518,13 +538,14 @@ void stop_runtime() {
     end_counting(rt, workers_are::running);
     return print_summary(rt);
   }
-  rt.watch.stop();
-  rt.spare_threads.stop();
-  rt.room.stop();
-  for (unsigned id = 1; id < rt.workers; ++id)
-    if (worker *other = rt.slots[id].load(std::memory_order_relaxed);
-        other && other->os_thread.joinable())
-      other->os_thread.join();
+  if (!end_threads(rt, now_ns() + k_rest_ns)) {
+    if (!orderly || w->id != 0) { // the tasks are other threads', which do not wait for exit() either
+      end_counting(rt, workers_are::running);
+      return print_summary(rt);
+    }
+    const reminder reminds(rt);
+    static_cast<void>(end_threads(rt, thread::k_no_deadline));
+  }
   rt.manage.stop();
   rt.clock.stop();
   set_this_thread_context(nullptr);

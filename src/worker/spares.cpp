@@ -248,12 +248,13 @@ bool spare_pool::leaves(spare &thread) noexcept {
   return true;
 }
 
-void spare_pool::stop() {
+bool spare_pool::stop(std::uint64_t deadline_ns) {
+  bool all = true;
   for (auto &s : m_all) {
     static_cast<void>(s->is->seat.wake());
-    if (s->is->os_thread.joinable())
-      s->is->os_thread.join();
+    all = s->is->os_thread.join_by(deadline_ns) && all;
   }
+  return all;
 }
 
 // ---- a spare's thread -----------------------------------------------------------------------------------------------

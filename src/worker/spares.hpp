@@ -94,8 +94,9 @@ class spare_pool final : public watched {
     return m_started.load(std::memory_order_relaxed);
   } // a hint
 
-  /// Ends all spares. Called when the watcher has ended.
-  void stop();
+  /// Ends all spares. Called when the watcher has ended. Returns whether all have ended by
+  /// `deadline_ns`, as thread::join_by() does.
+  [[nodiscard]] bool stop(std::uint64_t deadline_ns);
 
  private:
   [[nodiscard]] bool add(spare &thread);

@@ -70,6 +70,70 @@ TEST(exit, inside_of_an_external_thread_works_too) {
   EXPECT_TRUE(end.exited(9)) << end;
 }
 
+/// Runs until the process ends.
+void compute_for_ever() {
+  for (volatile bool ends = false; !ends;)
+    ;
+}
+
+TEST(exit, of_a_thread_that_never_used_weft_leaves_tasks_that_do_not_end) {
+  auto end = test::in_process(k_rough, [] {
+    std::atomic<int> begun{0};
+    std::thread([&] {
+      while (begun == 0)
+        std::this_thread::yield();
+      std::exit(10);
+    }).detach();
+    for (int i = 0; i != 4; ++i)
+      weft::spawn([&] { ++begun, compute_for_ever(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(10)) << end;
+}
+
+TEST(exit, of_another_thread_leaves_tasks_that_do_not_end) {
+  auto end = test::in_process(k_rough, [] {
+    std::atomic<int> begun{0};
+    std::thread([&] {
+      while (begun == 0)
+        std::this_thread::yield();
+      std::atomic<bool> done{false};
+      weft::spawn([&] { done = true; }, weft::priority(1));
+      weft::taskwait();
+      std::exit(done ? 11 : 1);
+    }).detach();
+    weft::spawn([&] { ++begun, compute_for_ever(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(11)) << end;
+}
+
+TEST(exit, says_that_it_waits_for_tasks_of_other_threads) {
+  test::environment patient = k_rough;
+  patient.insert(patient.end(), {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "10ms"}});
+  auto end = test::in_process(patient, [] {
+    static const int errors = memfd_create("errors", MFD_CLOEXEC);
+    ASSERT_EQ(dup2(errors, STDERR_FILENO), STDERR_FILENO);
+    static std::atomic<bool> begun{false};
+    weft::start();
+    std::thread([] {
+      weft::spawn([] {
+        begun = true;
+        std::array<char, 4096> text{};
+        while (pread(errors, text.data(), text.size() - 1, 0) <= 0) // keeps its worker
+          ;
+        std::printf("%s", text.data()), std::fflush(stdout);
+      });
+      pause(); // a worker has to run the task
+    }).detach();
+    while (!begun)
+      std::this_thread::yield();
+    std::exit(12);
+  });
+  EXPECT_TRUE(end.exited(12)) << end;
+  EXPECT_TRUE(end.printed("the program has ended, but tasks have not")) << end;
+}
+
 TEST(exit, waits_for_tasks_that_nobody_waited_for) {
   auto end = test::in_process(k_rough, [] {
     for (int i = 0; i != 10; ++i)

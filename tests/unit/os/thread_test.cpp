@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread.hpp"
 
+#include "base/clock.hpp"
+
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <string>
 #include <vector>
 
@@ -90,6 +94,32 @@ TEST(thread, can_be_moved) {
   a = std::move(b);
   a.join();
   EXPECT_EQ(out.name, "moved");
+}
+
+TEST(thread, is_joined_by_a_deadline_or_stays_joinable) {
+  std::atomic<bool> ends{false};
+  thread t;
+  EXPECT_TRUE(t.join_by(0)); // there is none
+  ASSERT_EQ(t.start(
+                "patient",
+                [](void *p) {
+                  while (!*static_cast<std::atomic<bool> *>(p))
+                    sched_yield();
+                },
+                &ends),
+            0);
+  EXPECT_FALSE(t.join_by(0));
+  EXPECT_FALSE(t.join_by(weft::rt::now_ns() + 1'000'000));
+  EXPECT_TRUE(t.joinable());
+  ends = true;
+  EXPECT_TRUE(t.join_by(weft::rt::now_ns() + 60'000'000'000));
+  EXPECT_FALSE(t.joinable());
+  EXPECT_TRUE(t.join_by(thread::k_no_deadline));
+  ASSERT_EQ(t.start(
+                "brief", [](void *) {}, nullptr),
+            0);
+  EXPECT_TRUE(t.join_by(thread::k_no_deadline));
+  EXPECT_FALSE(t.joinable());
 }
 
 TEST(thread_death, that_is_dropped_unjoined_stops_the_program) {
