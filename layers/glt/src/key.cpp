@@ -30,6 +30,12 @@ void key_values::set(handle key, void *value) {
       v.value = value;
       return;
     }
+  // Room of a freed key serves again, so that there are never more than keys were in use at a time.
+  for (value_of &v : m_values)
+    if (!table_of<weft_glt::key>().find(v.key)) {
+      v = {key, value};
+      return;
+    }
   m_values.push_back({key, value});
 }
 

@@ -3,12 +3,14 @@
 //
 // Roles       Changer: the caller of an enabling or disabling function, one at a time.
 //             Creator: a caller that creates a ULT.
-// Word        g_enabled_set: the set of workers that run new ULTs; 0: all. g_set_of[n]: the set of
+// Word        changer: the changer's key values, whose address no other caller has; null: no changer.
+//             g_enabled_set: the set of workers that run new ULTs; 0: all. g_set_of[n]: the set of
 //             worker n; 0: not made yet. Both as packed by pack().
 // Orders      O1  stores release, loads acquire: a set is made before its number is seen. Weft
 //                 orders that by itself as well.
 #include "session.hpp"
 
+#include "key_values.hpp"
 #include "unit.hpp"
 
 #include <weft/glt.h>
@@ -22,6 +24,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include <pthread.h>
@@ -54,6 +57,7 @@ struct callback_pair {
 /// Holds what the malleability functions change. Never destroyed.
 struct malleability {
   weft::mutex changes; // held by the changer, also while callbacks run
+  std::atomic<const key_values *> changer{nullptr}; // by what it alone has; written under `changes`
   std::mutex guard; // of the members below
   std::vector<bool> disabled; // by GLT thread; those beyond its end are enabled
   std::vector<callback_pair> callbacks;
@@ -90,6 +94,7 @@ void enable_all_in_child(malleability &all) noexcept {
     enable_all(all);
     all.guard.unlock();
     ::new (&all.changes) weft::mutex;
+    all.changer.store(nullptr, std::memory_order_relaxed);
   } else {
     ::new (&all) malleability;
   }
@@ -153,12 +158,48 @@ std::vector<int> enabled_with(int thread, turn where) {
   return ids;
 }
 
+/// Makes the caller the changer, once no other one is, for as long as the object lives.
+class changing {
+ public:
+  changing(const char *call, malleability &of) : m_of(of) {
+    const key_values *const caller = &values_of_caller();
+    // Relaxed: only the caller itself can have written its own name.
+    if (of.changer.load(std::memory_order_relaxed) == caller)
+      misuse(call, "called by a callback of such a call, for which it would wait; let the callback "
+                   "note what to change, and change it after that call");
+    of.changes.lock();
+    of.changer.store(caller, std::memory_order_relaxed);
+  }
+  ~changing() {
+    m_of.changer.store(nullptr, std::memory_order_relaxed);
+    m_of.changes.unlock();
+  }
+  changing(const changing &) = delete;
+  changing &operator=(const changing &) = delete;
+
+ private:
+  malleability &m_of;
+};
+
+/// Returns the set of the workers with these numbers, or nothing when there can be no further set.
+std::optional<std::uint64_t> set_of(const std::vector<int> &workers) {
+  if (workers.size() == static_cast<std::size_t>(g_team.num_workers))
+    return 0;
+  try {
+    return pack(weft::worker_set::of_workers(workers));
+  } catch (const weft::error &e) {
+    if (e.code() != weft::errc::out_of_resources)
+      throw;
+    return std::nullopt;
+  }
+}
+
 void change(const char *call, int thread, turn where) {
   require_session(call);
   require_thread(call, thread);
   in_weft(call, [&] {
     malleability &m = state();
-    const std::lock_guard one_at_a_time(m.changes);
+    const changing one_at_a_time(call, m);
     if (is_disabled(thread) == (where == turn::off))
       return;
     const std::vector<int> enabled = enabled_with(thread, where);
@@ -170,14 +211,20 @@ void change(const char *call, int thread, turn where) {
     for (const callback_pair &c : callbacks_of(event))
       if (int id = thread; c.ask && c.ask(c.ask_arg, &id) == GLT_FALSE)
         return;
-    const bool all = enabled.size() == static_cast<std::size_t>(g_team.num_workers);
-    const std::uint64_t set = all ? 0 : pack(weft::worker_set::of_workers(enabled));
+    const std::optional<std::uint64_t> set = set_of(enabled);
+    if (!set) {
+      note(call,
+           "thread %d remains %s: Weft keeps %d sets of workers, and all are in use; let fewer "
+           "combinations of threads be enabled",
+           thread, where == turn::on ? "disabled" : "enabled", k_sets);
+      return;
+    }
     {
       const std::lock_guard guard(m.guard);
       m.disabled.resize(std::max(m.disabled.size(), static_cast<std::size_t>(g_team.num_workers)));
       m.disabled[static_cast<std::size_t>(thread)] = where == turn::off;
     }
-    g_enabled_set.store(set, std::memory_order_release); // O1
+    g_enabled_set.store(*set, std::memory_order_release); // O1
     for (const callback_pair &c : callbacks_of(event))
       if (int id = thread; c.act)
         c.act(c.act_arg, &id);

@@ -6,7 +6,24 @@
 #include "check.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <new>
 #include <vector>
+
+namespace {
+std::atomic<std::size_t> g_largest_allocation{0};
+}
+
+void *operator new(std::size_t bytes) {
+  std::size_t largest = g_largest_allocation.load(std::memory_order_relaxed);
+  while (bytes > largest && !g_largest_allocation.compare_exchange_weak(largest, bytes)) {
+  }
+  if (void *const p = std::malloc(bytes))
+    return p;
+  throw std::bad_alloc();
+}
+void operator delete(void *p) noexcept { std::free(p); }
+void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -179,6 +196,31 @@ void tasks_of_weft_take_part() {
   glt_mutex_free(&s.mutex);
 }
 
+// As many keys as are in use at a time have room in their owner, not as many as there ever were.
+void freed_keys_take_no_room() {
+  GLT_key lasting = nullptr;
+  int value = 0;
+  glt_key_create(nullptr, &lasting);
+  glt_key_set(lasting, &value);
+  g_largest_allocation = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    GLT_key key = nullptr;
+    glt_key_create(nullptr, &key);
+    void *seen = &key;
+    glt_key_get(key, &seen);
+    CHECK(seen == nullptr);
+    glt_key_set(key, &key);
+    glt_key_get(key, &seen);
+    CHECK(seen == &key);
+    glt_key_free(&key);
+  }
+  CHECK(g_largest_allocation < 64 * 1024);
+  void *seen = nullptr;
+  glt_key_get(lasting, &seen);
+  CHECK(seen == &value);
+  glt_key_free(&lasting);
+}
+
 void configurations_of_cpp() {
   GLT_sched_config config = nullptr;
   int value = 0;
@@ -197,6 +239,7 @@ int main(int argc, char *argv[]) {
   a_cancelled_ult_ends_once();
   a_cancelled_ult_is_unwound_by_one_exception();
   tasks_of_weft_take_part();
+  freed_keys_take_no_room();
   configurations_of_cpp();
   glt_finalize();
   return end_of_checks();

@@ -285,6 +285,22 @@ static void removes_a_callback_twice(void) {
   glt_event_add_callbac(GLT_EVENT_STOP_THREAD, NULL, NULL, NULL, NULL, &id);
   glt_event_del_callback(GLT_EVENT_ADD_THREAD + 0, id);
 }
+static GLT_bool enables_in_callback(void *p, void *thread) {
+  (void)p;
+  glt_thread_enable_id(*(int *)thread);
+  return GLT_TRUE;
+}
+static void changes_in_callback(void) {
+  int id;
+  glt_event_add_callbac(GLT_EVENT_STOP_THREAD, enables_in_callback, NULL, NULL, NULL, &id);
+  glt_thread_disable_id(1);
+}
+static void acts_in_callback_of_ult(void *p) {
+  int id;
+  glt_event_add_callbac(GLT_EVENT_STOP_THREAD, NULL, NULL, enables_in_callback, p, &id);
+  glt_thread_disable_id(1);
+}
+static void changes_in_callback_of_ult(void) { in_ult(acts_in_callback_of_ult, NULL); }
 static void schedules_no_thread(void) {
   GLT_sched sched;
   int ids[] = {1000};
@@ -358,6 +374,8 @@ static const struct {
     {disables_no_thread, "glt_thread_disable_id", "no thread 1000", "from 0 to 1"},
     {adds_to_no_event, "glt_event_add_callbac", "no event 2", "GLT_EVENT_STOP_THREAD"},
     {removes_a_callback_twice, "glt_event_del_callback", "has no callback", "once"},
+    {changes_in_callback, "glt_thread_enable_id", "by a callback", "after that call"},
+    {changes_in_callback_of_ult, "glt_thread_enable_id", "by a callback", "after that call"},
     {schedules_no_thread, "glt_scheduler_create_basic", "no thread 1000", "from 0 to 1"},
     {asks_a_freed_scheduler, "glt_scheduler_set_data", "not a scheduler", "glt_scheduler_create()"},
     {frees_no_configuration, "glt_scheduler_config_free", "is GLT_NULL",
