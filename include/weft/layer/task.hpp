@@ -56,7 +56,8 @@ WEFT_API void run_again(again when, std::uint64_t ns = 0);
 /// Threads. Any.
 WEFT_API void fail_task(task_ref task, std::exception_ptr error) noexcept;
 
-/// Returns whether Weft was shut down; then no call can spawn any more.
+/// Returns whether Weft was shut down, or the process is the child of a fork() in a task; then no call
+/// can spawn any more.
 [[nodiscard]] WEFT_API bool is_over() noexcept;
 
 } // namespace layer

@@ -149,7 +149,7 @@ struct worker_use {
 [[nodiscard]] WEFT_API bool has_gone_to_sleep(int tid) noexcept;
 
 /// Holds the bytes [low, low + bytes) of the lightweight thread that runs; null on a thread's own
-/// stack.
+/// stack, and in the child of a fork() in a task.
 struct stack_range {
   void *low;
   std::size_t bytes;

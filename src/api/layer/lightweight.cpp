@@ -181,6 +181,8 @@ worker_use use_of_workers() noexcept {
 }
 
 stack_range own_stack() noexcept {
+  if (g_phase.load(std::memory_order_relaxed) == phase::forked_in_task)
+    return {nullptr, 0}; // Weft is not used any more, and handlers of fork() ask
   thread_context *e = this_thread_context();
   if (!e || !e->pool_stack)
     return {nullptr, 0};

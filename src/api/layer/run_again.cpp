@@ -7,6 +7,7 @@
 #include "task/hooks.hpp"
 #include "task/pending.hpp"
 #include "task/rerun_clock.hpp"
+#include "worker/phase.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/task.hpp>
@@ -128,7 +129,9 @@ void run_again(again when, std::uint64_t ns) {
   x.instead_of_end = k_ways[static_cast<std::size_t>(when)];
 }
 
-bool is_over() noexcept { return is_shut_down(); }
+bool is_over() noexcept {
+  return is_shut_down() || g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
+}
 
 } // namespace layer
 } // namespace weft::inline v0
