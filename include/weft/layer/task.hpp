@@ -28,6 +28,12 @@ enum class caller : std::uint8_t {
 };
 [[nodiscard]] WEFT_API caller who_calls() noexcept;
 
+/// Finds the value that the running task has of a task_local, by its key (detail::local_key()), and
+/// makes none: `value` is null where the task has none. A branch of join() is in the task that has
+/// called join(). Returns false, and leaves `value`, outside of tasks: on a thread, in a service, in
+/// an onready function.
+[[nodiscard]] WEFT_API bool find_task_value(std::uint64_t key, void *&value) noexcept;
+
 /// Returns whether the running task has external events. "No" is exact, "yes" may have just become
 /// wrong. False outside of tasks.
 [[nodiscard]] WEFT_API bool has_events() noexcept;

@@ -5,6 +5,8 @@
 #include "task/destructor.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/layer/task.hpp>
+
 namespace weft::inline v0 {
 namespace detail {
 
@@ -14,8 +16,16 @@ namespace {
 
 std::atomic<std::uint64_t> g_last_key{0};
 
-/// Returns the task whose values the caller sees: a branch of a join is part of the task that
-/// called join().
+/// Returns the task whose values a task sees: a branch of a join is part of the task that called
+/// join().
+task &owner_of_locals(task &running) noexcept {
+  task *t = &running;
+  while (t->has(k_implicit) && t->parent && !is_over(*t))
+    t = t->parent;
+  return *t;
+}
+
+/// Returns the task whose values the caller sees.
 task &owner_of_locals() {
   worker &w = this_worker();
   task *t = w.current;
@@ -24,9 +34,7 @@ task &owner_of_locals() {
         errc::not_a_task,
         "a task_local is used outside of a task (in a service, or in an onready function); use a "
         "plain variable there");
-  while (t->has(k_implicit) && t->parent && !is_over(*t))
-    t = t->parent;
-  return *t;
+  return owner_of_locals(*t);
 }
 
 } // namespace
@@ -44,4 +52,20 @@ void *local_value(std::uint64_t key, const local_ops &ops, const void *variable)
 }
 
 } // namespace detail
+
+namespace layer {
+
+bool find_task_value(std::uint64_t key, void *&value) noexcept {
+  const rt::thread_context *const e = rt::this_thread_context();
+  if (!e || !e->current || e->in_callback)
+    return false;
+  rt::task &t = detail::owner_of_locals(*e->current);
+  if (t.has(detail::k_implicit) && !rt::is_over(t))
+    return false; // a thread's own
+  const rt::task_extra *const x = rt::peek_extra(t);
+  value = x ? rt::find_local(*x, key) : nullptr;
+  return true;
+}
+
+} // namespace layer
 } // namespace weft::inline v0

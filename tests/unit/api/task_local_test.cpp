@@ -2,6 +2,7 @@
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 
+#include <weft/layer/task.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -275,6 +276,45 @@ TEST(task_local, in_a_service_is_an_error) {
     EXPECT_TRUE(test::eventually([&] { return code != 0; }));
   }
   EXPECT_EQ(code, static_cast<int>(weft::errc::not_a_task));
+}
+
+/// What layer::find_task_value() finds.
+struct found_value {
+  void *value = nullptr;
+  bool in_task;
+  explicit found_value(std::uint64_t key) : in_task(weft::layer::find_task_value(key, value)) {}
+};
+
+TEST(task_local, a_layer_finds_the_value_of_a_task_and_makes_none) {
+  static constexpr weft::detail::local_ops ops{
+      sizeof(int), alignof(int), [](void *storage, const void *) { ::new (storage) int(3); },
+      [](void *) noexcept {}};
+  const std::uint64_t key = weft::detail::local_key();
+  EXPECT_FALSE(found_value(key).in_task); // a thread
+  std::atomic<int> wrong{0};
+  weft::spawn([&] {
+    const found_value before(key);
+    wrong += !before.in_task || before.value != nullptr;
+    void *const made = weft::detail::local_value(key, ops, nullptr);
+    wrong += found_value(key).value != made;
+    const auto branch = [&] { wrong += found_value(key).value != made; };
+    weft::join(branch, branch);
+    weft::spawn([&] {
+      const found_value of_child(key);
+      wrong += !of_child.in_task || of_child.value != nullptr;
+    });
+    weft::taskwait();
+  });
+  weft::taskwait();
+  std::atomic<bool> ready{false};
+  auto note_ready = [&] {
+    wrong += found_value(key).in_task;
+    ready = true;
+  };
+  weft::spawn([] {}, weft::onready(note_ready));
+  weft::taskwait();
+  EXPECT_TRUE(ready);
+  EXPECT_EQ(wrong, 0);
 }
 
 /// A thread_local object whose destructor uses Weft, older than the thread's first use of it.
