@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP and Weft in one program: regions that Weft's tasks begin, on any worker, and Weft's tasks and waits in OpenMP threads.
+#include <weft/coro.hpp>
 #include <weft/sync/semaphore.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <memory>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern "C" { // Clang's header is in a package of its own
 int omp_get_thread_num();
@@ -23,6 +28,11 @@ struct lock { // room for those of both ABIs
 void omp_init_lock(lock *);
 void omp_set_lock(lock *);
 void omp_unset_lock(lock *);
+void omp_init_nest_lock(lock *);
+void omp_set_nest_lock(lock *);
+int omp_test_nest_lock(lock *);
+void omp_unset_nest_lock(lock *);
+void omp_destroy_nest_lock(lock *);
 }
 
 namespace {
@@ -130,6 +140,140 @@ void regions_in_tasks() {
   require(done == k_tasks * k_rounds, "tasks with regions");
 }
 
+/// What a task sets is its own: neither tasks that come later on its stack, nor a task that runs on
+/// its stack while it waits, have it.
+void settings_of_one_task() {
+  const int of_process = omp_get_max_threads();
+  for (int i = 0; i < 20; ++i)
+    weft::spawn([=] {
+      require(omp_get_max_threads() == of_process, "a task begins with the settings of the process");
+      omp_set_num_threads(of_process + 1);
+      weft::spawn(
+          [=] {
+            require(omp_get_max_threads() == of_process, "a child does not have its parent's settings");
+            omp_set_num_threads(of_process + 2);
+            require(omp_get_max_threads() == of_process + 2, "the settings of a child");
+          },
+          weft::if_(i % 2 == 0));
+      weft::taskwait();
+      require(omp_get_max_threads() == of_process + 1, "a child's settings are not its parent's");
+    });
+  weft::taskwait();
+}
+
+/// A branch of a join is in its task, also where another worker runs it.
+void settings_in_branches() {
+  for (int i = 0; i < 5; ++i)
+    weft::spawn([] {
+      const int of_process = omp_get_max_threads();
+      omp_set_num_threads(of_process + 3);
+      std::atomic<int> there{0};
+      const auto both = [&] {
+        ++there;
+        while (there != 2) // so that two workers run them
+          weft::taskyield();
+        require(omp_get_max_threads() == of_process + 3, "a branch has the settings of its task");
+      };
+      weft::join(both, both);
+    });
+  weft::taskwait();
+  const int of_process = omp_get_max_threads();
+  for (int i = 0; i < 20; ++i)
+    weft::spawn([=] {
+      require(omp_get_max_threads() == of_process, "settings end with the task that had branches");
+    });
+  weft::taskwait();
+}
+
+/// The settings go with a task whose body runs again, perhaps on another stack.
+weft::task<> settings_of_coroutine(int more) {
+  const int asked = omp_get_max_threads() + more;
+  omp_set_num_threads(asked);
+  for (int i = 0; i < 5; ++i) {
+    co_await weft::this_task::async_sleep_for(std::chrono::microseconds(100));
+    require(omp_get_max_threads() == asked, "the settings of a coroutine");
+  }
+}
+
+/// A service has no task: its settings are not those of tasks that come to its stack.
+void settings_of_service() {
+  const int of_process = omp_get_max_threads();
+  struct service_calls {
+    std::atomic<int> calls{0};
+    int asked;
+  } calls;
+  calls.asked = of_process + 5;
+  {
+    const weft::service polls(
+        "sets", weft::poll_point::idle,
+        [](void *p) {
+          auto &c = *static_cast<service_calls *>(p);
+          omp_set_num_threads(c.asked);
+          require(omp_get_max_threads() == c.asked, "the settings of a service");
+          ++c.calls;
+          return false;
+        },
+        &calls);
+    while (calls.calls == 0)
+      weft::this_task::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 20; ++i)
+      weft::spawn([=] {
+        require(omp_get_max_threads() == of_process, "a task has no service's settings");
+      });
+    weft::taskwait();
+  }
+}
+
+/// The child of a fork() in a task has OpenMP with one thread, whether the task has used it or not.
+void fork_in_task() {
+  for (const bool uses_openmp : {false, true}) {
+    weft::spawn([uses_openmp] {
+      if (uses_openmp)
+        omp_set_num_threads(4);
+      const pid_t child = fork();
+      if (child == 0) {
+        int threads = 0;
+#pragma omp parallel num_threads(3) reduction(+ : threads)
+        ++threads;
+        omp_set_num_threads(5);
+        std::_Exit(threads == 1 && omp_get_max_threads() == 5 && omp_get_level() == 0 ? 0 : 1);
+      }
+      int status = -1;
+      require(waitpid(child, &status, 0) == child && status == 0, "a child of fork() in a task");
+      require(!uses_openmp || omp_get_max_threads() == 4, "the settings of a task that has forked");
+    });
+    weft::taskwait();
+  }
+}
+
+void nest_locks_of_tasks() {
+  lock l, kept;
+  omp_init_nest_lock(&l);
+  omp_init_nest_lock(&kept);
+  weft::spawn([&] {
+    omp_set_nest_lock(&l);
+    require(omp_test_nest_lock(&l) == 2, "the owner takes a nest lock again");
+    int of_child = -1;
+    weft::spawn([&] { of_child = omp_test_nest_lock(&l); }, weft::if_(false));
+    weft::taskwait();
+    require(of_child == 0, "a nest lock is its task's, not the stack's");
+    omp_unset_nest_lock(&l);
+    omp_unset_nest_lock(&l);
+    omp_set_nest_lock(&kept); // the task ends with it
+  });
+  weft::taskwait();
+  for (int i = 0; i < 20; ++i)
+    weft::spawn([&] { require(omp_test_nest_lock(&kept) == 0, "a nest lock of a task that is over"); });
+  weft::taskwait();
+  weft::spawn([&] {
+    require(omp_test_nest_lock(&l) == 1, "a nest lock that was given back");
+    omp_unset_nest_lock(&l);
+  });
+  weft::taskwait();
+  omp_destroy_nest_lock(&l);
+  omp_destroy_nest_lock(&kept);
+}
+
 void locks_in_tasks() {
   constexpr int k_tasks = 40;
   long by_critical = 0;
@@ -203,6 +347,14 @@ void threads_that_tasks_wait_for() {
 
 int main() {
   regions_in_tasks();
+  settings_of_one_task();
+  settings_in_branches();
+  for (int i = 0; i < 4; ++i)
+    weft::spawn(settings_of_coroutine(i));
+  weft::taskwait();
+  settings_of_service();
+  fork_in_task();
+  nest_locks_of_tasks();
   threads_that_tasks_wait_for();
   locks_in_tasks();
   regions_that_wait_for_each_other();

@@ -10,15 +10,13 @@
 #include "team/team.hpp"
 #include "thread/event.hpp"
 #include "thread/hooks.hpp"
+#include "thread/task_hosts.hpp"
 
 #include <weft/layer/task.hpp>
 #include <weft_threads/block/sanitizer.hpp>
 #include <weft_threads/kernel/posix.hpp>
 
-#include <memory>
-#include <mutex>
 #include <new>
-#include <unordered_map>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -31,6 +29,8 @@ std::atomic<std::uint32_t> g_known{0}; // a count of threads
 /// In a watched process, the thread that asked last with this block. t_self stays null there, so
 /// that each entry point takes its slow way, which is the one that reports (tool/enter.hpp).
 constinit thread_local thread *t_watched_self = nullptr;
+/// In a watched process, the thread that stood for a task of Weft's, while the tool learns of its end.
+constinit thread_local thread *t_ending_host = nullptr;
 
 bool runs_on_its_stack(const thread &who) noexcept {
   return stack_pointer() - who.stack_low < who.stack_bytes;
@@ -50,6 +50,7 @@ std::size_t known_threads() noexcept { return g_known.load(std::memory_order_rel
 namespace {
 
 free_list<thread> g_of_program; // data of threads that have ended
+free_list<thread> g_of_tasks; // data of threads that stood for tasks of Weft's
 
 thread *numbered_thread() noexcept {
   auto *const t = new (std::nothrow) thread;
@@ -61,8 +62,8 @@ thread *numbered_thread() noexcept {
 }
 
 /// Returns the data of a thread that has ended, or new data. Null: no memory.
-thread *acquire_thread() noexcept {
-  thread *const t = g_of_program.take();
+thread *acquire_thread(free_list<thread> &ended) noexcept {
+  thread *const t = ended.take();
   if (!t)
     return numbered_thread();
   static_cast<record_state &>(*t) = record_state();
@@ -118,34 +119,6 @@ weft::layer::stack_range stack_of_thread() noexcept {
   return all;
 }
 
-/// The OpenMP threads that represent tasks of Weft's own, by the stacks on which these run. They
-/// are never freed, because stacks are used again.
-struct task_hosts {
-  spin_lock lock;
-  std::unordered_map<void *, thread *> by_stack;
-};
-task_hosts *&pointer_to_task_hosts() {
-  static auto *all = new task_hosts;
-  return all;
-}
-task_hosts &all_task_hosts() { return *pointer_to_task_hosts(); }
-
-thread *host_on(const weft::layer::stack_range &stack) {
-  task_hosts &all = all_task_hosts();
-  std::lock_guard lock(all.lock);
-  const auto found = all.by_stack.find(stack.low);
-  return found == all.by_stack.end() ? nullptr : found->second;
-}
-
-thread &become_host(const weft::layer::stack_range &stack) {
-  thread &t = begin_thread(numbered_thread(), stack);
-  t.hosts_weft_task = true;
-  task_hosts &all = all_task_hosts();
-  std::lock_guard lock(all.lock);
-  all.by_stack[stack.low] = &t;
-  return t;
-}
-
 /// Ends what a thread that is no member of a team has begun. Returns false if its data must stay:
 /// the thread ends inside a region, or its tasks wait for events, and the tasks still use the data.
 bool leave_initial_team(thread &who) noexcept {
@@ -163,7 +136,6 @@ bool leave_initial_team(thread &who) noexcept {
   if (own.tasks_left() != 0)
     return false; // this runs inside one of its tasks, or the end of one is not published yet
   who.task->end_implicit(who);
-  empty_pool(who);
   return true;
 }
 
@@ -175,6 +147,7 @@ void thread_ends(void *p) noexcept {
   t.external.tid.store(0, std::memory_order_relaxed);
   if (!leave_initial_team(t))
     return;
+  empty_pool(t);
   if (g_is_watched) [[unlikely]]
     end_watched(t);
   t_self = t_of_block = t_watched_self = nullptr;
@@ -206,7 +179,7 @@ void look_for_sanitizer() noexcept {
 }
 
 thread &become_thread() noexcept {
-  thread &t = begin_thread(acquire_thread(), stack_of_thread());
+  thread &t = begin_thread(acquire_thread(g_of_program), stack_of_thread());
   t_of_block = &t;
   be_known(t);
   note_usual_cpus(t);
@@ -226,6 +199,27 @@ void register_layer() noexcept;
 
 } // namespace
 
+thread &begin_host(const weft::layer::stack_range &stack) noexcept {
+  static std::atomic<std::uint64_t> last{0}; // a count
+  thread &t = begin_thread(acquire_thread(g_of_tasks), stack);
+  t.hosts_weft_task = true;
+  t.hosted = t.task;
+  t.number_of_hosted = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return t;
+}
+
+void end_host(thread &host) noexcept {
+  if (!leave_initial_team(host))
+    return;
+  if (g_is_watched) [[unlikely]] {
+    t_ending_host = &host;
+    end_watched(host);
+    t_ending_host = nullptr;
+  }
+  put_free_team(*std::exchange(host.team, nullptr));
+  g_of_tasks.put(host);
+}
+
 thread *self_if_any() noexcept {
   if (thread *const t = self_or_null())
     return t;
@@ -233,14 +227,14 @@ thread *self_if_any() noexcept {
     return t;
   const weft::layer::stack_range stack = weft::layer::own_stack();
   if (stack.low)
-    return host_on(stack);
+    return t_ending_host ? t_ending_host : find_host(stack);
   thread_record *const t = t_of_block;
   return t && t->place ? static_cast<thread *>(t) : nullptr; // else another door's
 }
 
 thread &find_self() noexcept {
   thread *t = self_if_any();
-  const bool is_new = !t;
+  const bool is_new = !t, is_host = weft::layer::own_stack().low != nullptr;
   bool is_settled = true;
   if (!t) {
     const int before = errno;
@@ -251,18 +245,18 @@ thread &find_self() noexcept {
       register_layer();
     });
     errno = before;
-    const weft::layer::stack_range stack = weft::layer::own_stack();
-    if (stack.low)
-      t = &become_host(stack);
+    if (is_host)
+      t = &make_host(weft::layer::own_stack());
     else
       t = t_of_block ? &adopt(*t_of_block) : &become_thread();
   }
   if (!g_is_watched) {
-    if (is_settled)
+    if (is_settled && !is_host)
       t_self = t;
     return *t;
   }
-  t_watched_self = t;
+  if (!is_host)
+    t_watched_self = t;
   if (is_new || !t->watched)
     begin_watched(*t, watched_as::initial);
   return *t;
@@ -280,10 +274,11 @@ namespace {
 void forget_after_fork() {
   forget_sleepers();
   forget_spare_records();
-  pointer_to_task_hosts() = new task_hosts; // a thread of the parent may have been changing the other
+  forget_hosts();
   forget_helpers();
   forget_proxies();
   g_of_program.forget();
+  g_of_tasks.forget();
   thread *const t = self_if_any();
   forget_teams_of_parent(t);
   if (!t)

@@ -99,6 +99,8 @@ struct thread_state {
   void (*life)(thread &) = nullptr; // of a lightweight thread of this layer
   asked_region asked;
 };
+  const omp_task *hosted = nullptr; // stands for a task of Weft's own, of a thread that hosts it
+  std::uint64_t number_of_hosted = 0; // which no other task of Weft's has
 
 /// What this layer keeps of a thread beside its record.
 struct thread_part : thread_state {
@@ -140,6 +142,11 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
                            omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// Returns how often a thread of this team looks before it parks.
+/// Begins a thread that stands for a task of Weft's own, which runs on the stack.
+thread &begin_host(const weft::layer::stack_range &stack) noexcept;
+/// Ends it, when the task's body is over, and leaves its data to a later task.
+void end_host(thread &host) noexcept;
+
 int spins_for(const omp_team &team) noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
 

@@ -19,13 +19,20 @@ namespace {
 struct nest_lock {
   word_lock lock;
   int count;
-  relaxed_value<void *> owner; // relaxed: tasks that are not the owner read it, too
+  relaxed_value<std::uintptr_t> owner; // relaxed: tasks that are not the owner read it, too
 };
+
+/// Names the task that runs, as an owner of locks: by its address or, if it stands for a task of
+/// Weft's own, by an odd number that no later one has.
+std::uintptr_t name_of_task(const thread &self) noexcept {
+  return self.task == self.hosted ? 2 * self.number_of_hosted + 1
+                                  : reinterpret_cast<std::uintptr_t>(self.task);
+}
 
 void clear(nest_lock &lock) noexcept {
   lock.lock.clear();
   lock.count = 0;
-  lock.owner = nullptr;
+  lock.owner = 0;
 }
 
 struct old_nest_lock { // the owner is a thread, by number + 1
@@ -48,12 +55,13 @@ bool test(word_lock &lock, thread &self) noexcept {
 enum class if_held : bool { give_up, wait };
 
 int take(nest_lock &lock, thread &self, if_held then) noexcept {
-  if (lock.owner != self.task) {
+  const std::uintptr_t me = name_of_task(self);
+  if (lock.owner != me) {
     if (then == if_held::wait)
       lock.lock.lock(self);
     else if (!test(lock.lock, self))
       return 0;
-    lock.owner = self.task;
+    lock.owner = me;
     lock.count = 0;
   }
   return ++lock.count;
@@ -62,7 +70,7 @@ int take(nest_lock &lock, thread &self, if_held then) noexcept {
 void give_back(nest_lock &lock, thread &self) noexcept {
   if (--lock.count != 0)
     return;
-  lock.owner = nullptr;
+  lock.owner = 0;
   lock.lock.unlock(self);
 }
 
