@@ -102,6 +102,24 @@ static void waits(int threads, long n) {
   }
 }
 
+static void priority(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task priority((int)(i % 2) + 1)
+    __asm__ volatile("");
+  }
+}
+
+static void priorities(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task priority((int)(i % 1000) + 1)
+    __asm__ volatile("");
+  }
+}
+
 static const struct {
   const char *name;
   void (*run)(int, long);
@@ -110,7 +128,8 @@ static const struct {
                     {"dynamic", dynamic_loop},
                     {"critical", critical},   {"single", single},
                     {"task", task},           {"chain", chain},
-                    {"wavefront", wavefront}, {"taskwait", waits}};
+                    {"wavefront", wavefront}, {"taskwait", waits},
+                    {"priority", priority},   {"priorities", priorities}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; argc == 4 && i < sizeof k_constructs / sizeof *k_constructs; ++i)

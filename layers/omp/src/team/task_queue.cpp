@@ -36,22 +36,6 @@ struct sleepers {
   }
 };
 
-void insert_by_priority(omp_team &team, omp_task &task) noexcept {
-  omp_task *above = team.last; // the last task that goes before this one
-  while (above && above->priority < task.priority)
-    above = above->older;
-  task.older = above;
-  task.newer = above ? above->newer : team.first;
-  (task.newer ? task.newer->older : team.last) = &task;
-  (above ? above->newer : team.first) = &task;
-}
-
-void take_out(omp_team &team, omp_task &task) noexcept {
-  (task.newer ? task.newer->older : team.last) = task.older;
-  (task.older ? task.older->newer : team.first) = task.newer;
-  team.listed.fetch_sub(1, std::memory_order_relaxed);
-}
-
 /// Puts a task into the team's list. `self` null: the caller is inside Weft.
 void offer_to_all(thread *self, omp_task &task) {
   if (task.priority == k_for_helpers)
@@ -60,7 +44,7 @@ void offer_to_all(thread *self, omp_task &task) {
   sleepers s;
   {
     std::lock_guard lock(team.lock);
-    insert_by_priority(team, task);
+    team.others.add(task);
     team.listed.fetch_add(1, std::memory_order_seq_cst); // O6 of barrier_words.hpp
     s.look(task);
   }
@@ -128,6 +112,19 @@ bool is_below(const omp_task &task, const omp_task &above) noexcept {
   return false;
 }
 
+/// Takes the task that goes before all others of the team's list, if it suits.
+template <class F>
+omp_task *take_first_listed(omp_team &team, F suits) noexcept {
+  if (team.listed.load(std::memory_order_relaxed) == 0) [[likely]]
+    return nullptr;
+  std::lock_guard lock(team.lock);
+  const omp_task *const first = team.others.first();
+  if (!first || !suits(*first))
+    return nullptr;
+  team.listed.fetch_sub(1, std::memory_order_relaxed);
+  return team.others.take([](const omp_task &) { return true; });
+}
+
 /// Runs some ready tasks if the creator has many open ones. A thread calls it after it has created
 /// a task with dependences: a task that waits for others takes as much memory as a ready one.
 void run_some(thread &self) {
@@ -142,9 +139,9 @@ void run_some(thread &self) {
     return;
   collect_children(creator);
   while (are_many()) {
-    omp_task *const task = slot_of(self).ready.pop(
-        [&](const omp_task &candidate) { return is_below(candidate, creator); });
-    if (!task)
+    const auto below = [&](const omp_task &candidate) { return is_below(candidate, creator); };
+    omp_task *task = slot_of(self).ready.pop(below);
+    if (!task && !(task = take_first_listed(*self.team, below)))
       return;
     run_task(self, *task);
   }
@@ -201,6 +198,26 @@ void hold(thread &self, omp_task &task, const task_clauses &clauses) {
 }
 void offer_again(thread &self, omp_task &task) { offer(self, task); }
 
+namespace {
+
+/// Offers a counted task to the team. If that has many ready tasks in its list, the creator runs one:
+/// the first of the list or, if the task goes before that, the task.
+void submit_with_priority(thread &self, omp_task &task) {
+  omp_team &team = *self.team;
+  if (task.priority == k_for_helpers ||
+      team.listed.load(std::memory_order_relaxed) < g_globals.most_tasks) [[likely]]
+    return offer_to_all(&self, task);
+  omp_task *const before = take_first_listed(team, [&](const omp_task &first) {
+    return first.priority >= task.priority && is_below(first, *self.task);
+  });
+  if (!before)
+    return run_task(self, task);
+  offer_to_all(&self, task);
+  run_task(self, *before);
+}
+
+} // namespace
+
 void submit(thread &self, omp_task &task, const task_clauses &clauses) {
   if (clauses.access_count != 0) {
     count_in(self, task);
@@ -210,7 +227,7 @@ void submit(thread &self, omp_task &task, const task_clauses &clauses) {
   if (task.priority == 0) [[likely]]
     return submit_plain(self, task);
   count_in(self, task);
-  offer_to_all(&self, task);
+  submit_with_priority(self, task);
 }
 
 void submit_plain(thread &self, omp_task &task) {
@@ -231,11 +248,9 @@ omp_task *take_listed(omp_team &team, F suits) noexcept {
       [[likely]] // O6 of barrier_words.hpp, O1 of wait_flag.hpp
     return nullptr;
   std::lock_guard lock(team.lock);
-  omp_task *task = team.first;
-  while (task && !suits(*task))
-    task = task->newer;
+  omp_task *const task = team.others.take(suits);
   if (task)
-    take_out(team, *task);
+    team.listed.fetch_sub(1, std::memory_order_relaxed);
   return task;
 }
 

@@ -7,6 +7,7 @@
 #include "task/steal_policy.hpp"
 #include "task/task.hpp"
 #include "task/task_stack.hpp"
+#include "task/tasks_by_priority.hpp"
 #include "team/barrier_words.hpp"
 #include "team/fork_mailbox.hpp"
 #include "team/leaf_watch.hpp"
@@ -117,8 +118,7 @@ struct omp_team : barrier_words<> {
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};
   spin_lock lock;
-  omp_task *first = nullptr,
-           *last = nullptr; // ready tasks in no member's slot, by priority; with the lock
+  tasks_by_priority<omp_task> others; // ready tasks in no member's slot; with the lock
 
   alignas(64) std::atomic<std::uint64_t> singles{0};
   std::atomic<void *> copied{nullptr};
