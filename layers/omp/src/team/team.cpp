@@ -102,6 +102,7 @@ omp_team *make_initial_team(thread &self) {
   team.outer = nullptr;
   team.level = team.active_level = 0;
   team.settings = g_globals.initial;
+  new (&team.threads_of_group) basic_thread_count<>;
   if (team.of_llvm[0] || team.of_llvm[1]) // of a cancelled region
     forget_reductions(team);
   team.implicit[0].become_implicit(team, team.settings, 0);
@@ -115,15 +116,32 @@ omp_team *make_initial_team(thread &self) {
 
 namespace {
 
+/// Returns the count of the thread's contention group: an initial thread, or one of a league or of
+/// a target region, with all the threads of regions below it.
+basic_thread_count<> &threads_of_group(const thread &self) noexcept {
+  omp_team *team = self.team;
+  while (team->level != 0)
+    team = team->outer;
+  return team->threads_of_group;
+}
+
 /// Counts up to `n` threads, the caller among them, as busy, and returns how many there may be.
 unsigned take_threads(const thread &self, unsigned n, unsigned limit) noexcept {
+  if (n > 1 && limit != UINT_MAX) // without a limit no one looks at the count of the group
+    n = threads_of_group(self).take(n, limit);
   if (n <= 1)
     return 1;
-  if (limit != UINT_MAX && self.team->level != 0)
-    return g_busy.take(n, limit);
-  n = std::min(n, std::max(limit, 1u)); // only nested regions with a limit look at the count
   g_busy.add(n - 1);
   return n;
+}
+
+/// Gives back `n` threads of a region that the thread has begun with these ICVs, or has ended.
+void give_threads_back(const thread &self, const icvs &settings, unsigned n) noexcept {
+  if (n == 0)
+    return;
+  g_busy.give_back(n);
+  if (settings.thread_limit != UINT_MAX)
+    threads_of_group(self).give_back(n);
 }
 
 } // namespace
@@ -322,8 +340,7 @@ omp_team &begin_team(thread &self, unsigned threads, unsigned bind) {
   inherit_icvs(team, self, bind);
   make_implicit_tasks(team, self);
   give_places(team, self, bind);
-  if (have < threads)
-    g_busy.give_back(threads - have);
+  give_threads_back(self, team.settings, threads - have);
   set_spins(team);
   join_team(team, self, 0, region_entry::plain);
   settle(self);
@@ -345,10 +362,9 @@ void end_team(thread &self) {
   final_barrier(self);
   for (unsigned i = 0; i < team.size; ++i)
     team.implicit[i].end_implicit(self);
-  if (team.size > 1)
-    g_busy.give_back(team.size - 1);
   self.team = team.outer;
   self.number = team.number_in_outer;
+  give_threads_back(self, team.settings, team.size - 1);
   self.task = team.outer_task;
   self.workshare = team.outer_share;
   self.pace.lose_time(); // a loop of the inner region may have used it

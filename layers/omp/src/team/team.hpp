@@ -12,6 +12,7 @@
 #include "team/fork_mailbox.hpp"
 #include "team/leaf_watch.hpp"
 #include "thread/thread.hpp"
+#include "thread/thread_count.hpp"
 #include "workshare/workshare.hpp"
 
 #include <atomic>
@@ -114,6 +115,7 @@ struct omp_team : barrier_words<> {
   omp_team *hot = nullptr; // of regions that member 0 begins
   omp_team *next_free = nullptr;
   basic_leaving_count<> leaving;
+  basic_thread_count<> threads_of_group; // of a team of level 0, whose regions have a limit
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of threads in teams, for OMP_THREAD_LIMIT.
+// The number of threads in teams: of the process, and of each contention group, for OMP_THREAD_LIMIT.
 //
-// Invariants  I1  Threads that ask with a limit at the same time get together at most what is left
+// Invariants  I1  Threads of a group that ask with a limit at the same time get together at most what is left
 //                 of it, and each one at least itself.
 // Orders      None: the number is the only data.
 // Checked by  tests/model/layers/omp_task_models.cpp: omp_threads_*
