@@ -156,6 +156,46 @@ const passes<forks_sent<1, 1>> o1{"omp_fork_one"};
 const passes<forks_sent<1, 2>> o2{"omp_fork_two"};
 const passes<forks_sent<2, 3>> o3{"omp_fork_of_others"};
 
+/// Lets a member sleep at a region's end until the number of barriers, of which the team keeps one
+/// bit here, is as before, and then begin the region that is sent to it.
+struct forks_slept_through {
+  static constexpr int threads = 2;
+  omp_model_thread member;
+  weft_omp::basic_fork_mailbox<int, P> mailbox;
+  model_atomic<int> arrived{0}, passed{0};
+  void run(int t) {
+    if (t == 0)
+      lead();
+    else
+      serve();
+  }
+  void lead() {
+    mailbox.send(1, 2);
+    member.wake();
+    P::await(arrived, [](int n) { return n == 1; }, acquire);
+    passed.store(1, seq_cst);
+    passed.store(0, seq_cst); // the end of a region of one thread, which is not sent
+    mailbox.send(2, 2);
+    member.wake();
+  }
+  void serve() {
+    std::uint64_t known = mailbox.k_none;
+    begin_region(known, 1);
+    arrived.store(1, release);
+    const auto goes_on = [&] { return passed.load(seq_cst) == 0 && !mailbox.has_changed(known); };
+    while (goes_on())
+      member.wait_for(goes_on);
+    begin_region(known, 2);
+  }
+  void begin_region(std::uint64_t &known, int expected) {
+    while (!mailbox.is_for(1, known))
+      member.wait_for([&] { return mailbox.is_unchanged(known); });
+    expect(mailbox.last() == expected, "what is sent is seen");
+  }
+  void check() {}
+};
+const passes<forks_slept_through> o4{"omp_fork_slept_through"};
+
 /// Lets one thread wait for a word.
 struct event_one : omp_events {
   static constexpr int threads = 2;

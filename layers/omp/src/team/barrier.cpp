@@ -59,6 +59,35 @@ bool may_sleep_without_tasks(const parker::reason &why) noexcept {
   return static_cast<const omp_team *>(why.object)->is_without_tasks() && may_sleep(why);
 }
 
+// A member that waits at the end of a region, but for member 0, may sleep while the other threads of
+// the team go through many regions. Then it is called for one, and 2^24 barriers, or a multiple, may
+// be over, so that `phase` has the number of its barrier again. The mailbox tells it apart: what the
+// member knows of it, in a reason to wait above the number in `phase`.
+
+bool may_sleep_at_end(const parker::reason &why) noexcept {
+  const omp_team &team = *static_cast<const omp_team *>(why.object);
+  return team.goes_on(why.number % omp_team::k_numbers, false) &&
+         !team.fork_mailbox.has_changed(why.number / omp_team::k_numbers) && !has_work(team);
+}
+bool may_sleep_at_end_without_tasks(const parker::reason &why) noexcept {
+  return static_cast<const omp_team *>(why.object)->is_without_tasks() && may_sleep_at_end(why);
+}
+static_assert(omp_team::k_numbers == std::uint64_t{1} << (64 - decltype(omp_team::fork_mailbox)::k_kept_bits));
+
+/// Returns whether the team has begun a later region, with the member or with fewer threads.
+bool has_gone_on(const thread &self, const omp_team &team) noexcept {
+  return team.fork_mailbox.has_changed(self.regions) || self.number >= team.size;
+}
+
+void sleep_at_end(thread &self, omp_team &team, std::uint64_t number) noexcept {
+  const std::uint64_t both = self.regions * omp_team::k_numbers + number;
+  if (!team.has_tasks.load(std::memory_order_relaxed))
+    return self.own_parker.wait_for(self, {&may_sleep_at_end_without_tasks, &team, both, false});
+  team.begin_to_park();
+  self.own_parker.wait_for(self, {&may_sleep_at_end, &team, both, false});
+  team.end_to_park();
+}
+
 void sleep(thread &self, omp_team &team, const episode &phase) noexcept {
   if (!team.has_tasks.load(std::memory_order_relaxed))
     return self.own_parker.wait_for(
@@ -95,7 +124,13 @@ outcome idle(thread &self, omp_team &team, const episode &phase, int spins,
       continue;
     if (!std::exchange(sleeps, true))
       looks.end(spin_result::fruitless);
-    sleep(self, team, phase);
+    if (phase.unit == omp_team::k_arrived || self.number == 0) {
+      sleep(self, team, phase);
+      continue;
+    }
+    sleep_at_end(self, team, phase.number);
+    if (has_gone_on(self, team))
+      return outcome::over;
   }
 }
 

@@ -12,7 +12,9 @@
 // Words       size, oversubscribed: the number of members, and whether it exceeds that of the cpus
 //             that OpenMP uses. They change between regions only.
 //             phase: idle members at a barrier inside the region (20 bits), idle members at the
-//             region's end (20 bits), barriers that are over (24 bits).
+//             region's end (20 bits), barriers that are over (24 bits). A member that sleeps at the
+//             end of a region while the others go through many may miss a multiple of 2^24 of
+//             them; fork_mailbox.hpp tells it (barrier.cpp).
 //             tasks: explicit tasks that are not complete, as far as members have published them
 //             (36 bits, may be negative); above them, the number of changes. A member publishes
 //             many creations and ends together, before it is idle. A thread outside of the team
@@ -24,8 +26,8 @@
 //             workshare_cancelled: 0, or one more than the number of barriers that were over when
 //             a member cancelled a worksharing region.
 //             released_epoch: of an oversubscribed team, the full number of the barriers that are
-//             over. It never goes back, unless the team has passed 2^23 barriers while it was not
-//             oversubscribed. Its waiters read this word, so that arrivers have `phase` to
+//             over, less a multiple of 2^24 where the team has passed so many while it was not
+//             oversubscribed. It never goes back. Its waiters read this word, so that arrivers have `phase` to
 //             themselves. The releaser moves it on after `phase`, and so does a member that wants
 //             to withdraw and finds in `phase` that its barrier is over.
 //             leaf_word: of an oversubscribed team, one for each leaf: the number of the barrier,
@@ -118,7 +120,8 @@ struct barrier_words {
   using leaf_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20,
-                                 k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
+                                 k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1,
+                                 k_numbers = std::uint64_t{1} << 24; // of barriers, in `phase`
   static constexpr std::uint64_t k_nobody =
       std::uint64_t{1} << 19; // added to each number of idle members, which may be negative: I4
 
@@ -164,8 +167,8 @@ struct barrier_words {
   /// Sets `released_epoch` to passed(). It is called between regions, because a region of a team
   /// that is not oversubscribed has not counted there.
   void begin_releasing() noexcept {
-    released_epoch.store(near(released_epoch.load(std::memory_order_relaxed), passed()),
-                         std::memory_order_relaxed);
+    const std::uint64_t known = released_epoch.load(std::memory_order_relaxed);
+    released_epoch.store(known + (passed() - known) % k_numbers, std::memory_order_relaxed);
   }
 
   /// Makes one of the `members` of a leaf idle. Returns `phase`, as arrive() does, or 0: members of

@@ -49,6 +49,12 @@ class basic_fork_mailbox {
   [[nodiscard]] bool is_unchanged(std::uint64_t known) const noexcept {
     return m_sent.load(std::memory_order_seq_cst) / k_one == known;
   } // O1
+  /// Returns whether a region was sent since `known`, of which the caller has kept the lower
+  /// k_kept_bits.
+  [[nodiscard]] bool has_changed(std::uint64_t known) const noexcept {
+    return ((m_sent.load(std::memory_order_seq_cst) / k_one ^ known) << (64 - k_kept_bits)) != 0;
+  } // O1
+  static constexpr int k_kept_bits = 40;
 
  private:
   static constexpr std::uint64_t k_one = std::uint64_t{1} << 20;

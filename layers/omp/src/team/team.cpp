@@ -211,6 +211,7 @@ void serve(thread &self) {
     if (!o.call)
       return;
     join_team(team, self, number, o.entry);
+    self.regions = known;
     self.teams = o.teams;
     self.teams_number = o.teams_number;
     settle(self);
@@ -363,8 +364,8 @@ void end_team(thread &self) {
   for (unsigned i = 0; i < team.size; ++i)
     team.implicit[i].end_implicit(self);
   self.team = team.outer;
-  self.number = team.number_in_outer;
   give_threads_back(self, team.settings, team.size - 1);
+  self.number = team.number_in_outer;
   self.task = team.outer_task;
   self.workshare = team.outer_share;
   self.pace.lose_time(); // a loop of the inner region may have used it

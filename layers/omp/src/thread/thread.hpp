@@ -96,11 +96,12 @@ struct thread_state {
   unsigned teams = 1, teams_number = 0; // of a teams region
   omp_team *hot = nullptr; // of regions that this thread, as a member, begins
   omp_team *serves = nullptr; // of a member: the team for which it was started
+  std::uint64_t regions = 0; // of a member: what it knows of the team's mailbox
   void (*life)(thread &) = nullptr; // of a lightweight thread of this layer
   asked_region asked;
-};
   const omp_task *hosted = nullptr; // stands for a task of Weft's own, of a thread that hosts it
   std::uint64_t number_of_hosted = 0; // which no other task of Weft's has
+};
 
 /// What this layer keeps of a thread beside its record.
 struct thread_part : thread_state {
@@ -141,12 +142,12 @@ inline globals &of_process() noexcept {
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0,
                            omp_team *team = nullptr, unsigned number = 0) noexcept;
 
-/// Returns how often a thread of this team looks before it parks.
 /// Begins a thread that stands for a task of Weft's own, which runs on the stack.
 thread &begin_host(const weft::layer::stack_range &stack) noexcept;
 /// Ends it, when the task's body is over, and leaves its data to a later task.
 void end_host(thread &host) noexcept;
 
+/// Returns how often a thread of this team looks before it parks.
 int spins_for(const omp_team &team) noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
 
