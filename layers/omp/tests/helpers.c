@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 int __kmpc_global_thread_num(void *);
+void *__kmpc_task_reduction_get_th_data(int, void *, void *);
 int omp_get_num_threads(void); /* Clang's header is in a package of its own */
 
 static int look(int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -73,6 +74,43 @@ static void nested(void) {
     require(sums[i] == 3, "regions and tasks in a helper's task");
 }
 
+/* Adds to the caller's copy of a variable that the group around its task reduces, and waits until as
+   many others do. Clang 19 asks for the copy in `target in_reduction`, and then takes the variable. */
+enum { k_targets = 3 };
+struct reduction {
+  long sum;
+  int there;
+  long *copies[k_targets + 1];
+};
+static void add(struct reduction *to, int number) {
+  long *const mine =
+      __kmpc_task_reduction_get_th_data(__kmpc_global_thread_num(NULL), NULL, &to->sum);
+  *mine += 1;
+  to->copies[number] = mine;
+  __atomic_fetch_add(&to->there, 1, __ATOMIC_ACQ_REL);
+  while (look(&to->there) <= k_targets)
+    usleep(100);
+}
+
+/* Helpers and members that add to a variable at the same time have a copy each. */
+static void reduced(void) {
+  struct reduction r = {0};
+  long *const sum = &r.sum;
+#pragma omp taskgroup task_reduction(+ : sum[0])
+  {
+    for (int i = 0; i < k_targets; ++i) {
+#pragma omp target nowait map(tofrom : r)
+      add(&r, i);
+    }
+#pragma omp task shared(r)
+    add(&r, k_targets);
+  }
+  require(r.sum == k_targets + 1, "a reduction of helpers and members");
+  for (int i = 0; i < k_targets; ++i)
+    for (int k = i + 1; k <= k_targets; ++k)
+      require(r.copies[i] != r.copies[k], "threads that reduce share no copy");
+}
+
 static void all(void) {
   beside();
   in_order();
@@ -112,6 +150,10 @@ int main(void) {
     require(omp_get_num_threads() == 1, "a helper has no team");
   } /* the barrier waits for the tasks */
   nested();
+  reduced();
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  reduced();
 #if !defined(__has_feature) ||                                                                     \
     !__has_feature(thread_sanitizer) /* there the child of a program with threads has none */
   at_exit();

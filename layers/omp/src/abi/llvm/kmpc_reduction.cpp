@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made
-// at its first request. At the end of the taskgroup its owner combines the copies into the
+// LLVM's entry points: task reductions. Each thread of the team, and each hidden helper, has a copy of
+// each variable, made at its first request. At the end of the taskgroup its owner combines the copies into the
 // original. With reduction(task, ...), all members share the copies, and the last member to end
 // combines them.
 #include "abi/llvm/kmpc.hpp"
@@ -36,7 +36,7 @@ struct variable {
   void (*init)(void *copy); // of old programs
   void (*fini)(void *copy);
   void (*combine)(void *into, void *copy);
-  char *copies;         // of all threads
+  char *copies;         // [threads]
   bool *made;           // [threads]; each thread uses only its own
 };
 
@@ -46,10 +46,10 @@ struct variable {
 /// team until the region is over, because tasks may still name them.
 struct llvm_copies {
   unsigned ended = 0; // under the lock of the team
-  unsigned threads, count;
+  unsigned members, threads, count; // threads: the members, and then the helpers
   variable *variables;
   llvm_reductions *users = nullptr; // under that lock
-  bool *begun; // [threads]: members that have begun the construct, under that lock
+  bool *begun; // [members]: those that have begun the construct, under that lock
   llvm_copies *older = nullptr; // of a cancelled construct
 };
 using copies = llvm_copies;
@@ -83,13 +83,26 @@ void set_up(variable &copied, const new_input &input) {
 void *target_of(const old_input &input) noexcept { return input.original; }
 void *target_of(const new_input &input) noexcept { return input.shared; }
 
+/// Hidden helpers have these numbers, and numbers of members of teams of their own.
+constexpr std::uint32_t k_first_helper = 2;
+
+unsigned number_of_copy(const copies &all, const thread &self) noexcept {
+  const bool is_helper = self.gtid >= k_first_helper && self.gtid <= g_globals.helper_numbers;
+  return is_helper ? all.members + (self.gtid - k_first_helper) : self.number;
+}
+
 template <class Input>
-copies *make_copies(const Input *list, unsigned count, unsigned threads) {
+copies *make_copies(const Input *list, unsigned count, unsigned members) {
+  const unsigned helpers = g_globals.helper_numbers >= k_first_helper
+                               ? g_globals.helper_numbers - k_first_helper + 1
+                               : 0;
+  const unsigned threads = members + helpers;
   auto *const c = new copies;
+  c->members = members;
   c->threads = threads;
   c->count = count;
   c->variables = allocate<variable>(count);
-  c->begun = allocate<bool>(threads);
+  c->begun = allocate<bool>(members);
   for (unsigned i = 0; i < count; ++i) {
     variable &v = c->variables[i];
     set_up(v, list[i]);
@@ -157,13 +170,13 @@ void *copy_of(variable &copied, unsigned number) {
 
 /// Returns the caller's copy of a variable, which is named by its own address or by that of any
 /// thread's copy. Null: it is no variable of this group.
-void *find(llvm_reductions &all, unsigned number, void *data) {
+void *find(llvm_reductions &all, const thread &self, void *data) {
   for (unsigned i = 0; i < all.common->count; ++i) {
     variable &v = all.common->variables[i];
     const auto *const at = static_cast<char *>(data);
     if (data == v.original || data == all.into[i] ||
         (at >= v.copies && at < v.copies + v.stride * all.common->threads))
-      return copy_of(v, number);
+      return copy_of(v, number_of_copy(*all.common, self));
   }
   return nullptr;
 }
@@ -263,7 +276,7 @@ KMP_API void *__kmpc_task_reduction_get_th_data(std::int32_t, void *group, void 
   thread &self = weft_omp::self();
   for (auto *g = group ? static_cast<task_group *>(group) : self.task->group; g; g = g->outer)
     if (g->of_llvm)
-      if (void *const p = find(*g->of_llvm, self.number, data))
+      if (void *const p = find(*g->of_llvm, self, data))
         return p;
   fatal(
       "in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
