@@ -5,6 +5,8 @@
 #include "tool/enter.hpp"
 #include "workshare/doacross.hpp"
 
+#include <weft_threads/thread/fork_locks.hpp>
+
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -153,9 +155,11 @@ struct origin {
 };
 
 struct copies_of_threads {
-  spin_lock lock;
+  spin_lock lock; // held over forks: the child's thread has its copies
   std::unordered_map<void *, origin> origins;
   std::unordered_map<std::uint64_t, std::unordered_map<void *, void *>> by_thread;
+
+  copies_of_threads() { hold_over_fork(lock); }
 };
 copies_of_threads &all_copies() {
   static auto *all = new copies_of_threads; // never freed: threads may outlive static destructors

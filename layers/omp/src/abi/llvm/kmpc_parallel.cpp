@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: parallel regions, teams on the host, synchronisation.
 #include "abi/llvm/kmpc.hpp"
+#include "config/once.hpp"
 #include "helper/proxy_thread.hpp"
 #include "placement/affinity.hpp"
 #include "placement/affinity_text.hpp"
 #include "team/barrier.hpp"
 #include "tool/enter.hpp"
 #include "tool/regions.hpp"
+
+#include <weft_threads/thread/fork_locks.hpp>
 
 #include <algorithm>
 #include <cstdarg>
@@ -81,6 +84,7 @@ namespace {
 /// Returns the one list with these numbers. It is made once and never freed, because teams keep it.
 const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t count) {
   static spin_lock lock;
+  static const once held([] { hold_over_fork(lock); });
   static auto *all = new std::deque<level_list>;
   std::lock_guard guard(lock);
   for (const level_list &l : *all)

@@ -15,6 +15,7 @@
 #include "weft_threads/block/sanitizer.hpp"
 #include "weft_threads/kernel/preempt.hpp"
 #include "weft_threads/thread/fatal.hpp"
+#include "weft_threads/thread/fork_locks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -255,6 +256,7 @@ void enter_door(relaxed_value<bool> &binds, const void *code) noexcept {
 
 const std::vector<int> *interned(const std::vector<int> &cpus) {
   static spin_lock lock;
+  [[maybe_unused]] static const bool held = (hold_over_fork(lock), true);
   static auto &all =
       *new std::set<std::vector<int>>; // as many as the different lists that a program names
   std::lock_guard guard(lock);
