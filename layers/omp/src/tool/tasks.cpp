@@ -27,7 +27,8 @@ void drop(watched_task &task) noexcept {
 /// The dependency system of the core orders the tasks; this only says so to a tool that asks.
 //
 // A place has groups: tasks that have written it, alone, or tasks of one other kind, side by side.
-// A task follows those of the group before its own that are not over.
+// A task follows those of the group before its own that are not over. A task that names all memory
+// (omp_all_memory) writes each place, those that are named later, too.
 class sibling_order {
  public:
   /// Reports which siblings a new task follows. `is_kept`: later siblings may follow it.
@@ -77,12 +78,37 @@ class sibling_order {
     thread &m_self;
   };
 
+  static bool names_all_memory(ompt::dependence_kind kind) noexcept {
+    using enum ompt::dependence_kind;
+    return kind == out_all_memory || kind == inout_all_memory;
+  }
   static bool writes(ompt::dependence_kind kind) noexcept {
     using enum ompt::dependence_kind;
-    return kind == out || kind == inout || kind == out_all_memory || kind == inout_all_memory;
+    return kind == out || kind == inout;
+  }
+  void enter_all(watched_task &task, bool is_kept) {
+    for (const auto &[pointer, at] : m_places)
+      for (const reference &r : at.now)
+        tell(*r.task, task);
+    for (const reference &r : m_everywhere)
+      tell(*r.task, task);
+    if (!is_kept)
+      return;
+    m_places.clear();
+    m_everywhere.clear();
+    m_everywhere.emplace_back(task);
+  }
+  place &place_of(void *pointer) {
+    const auto [found, is_new] = m_places.try_emplace(pointer);
+    if (is_new)
+      for (const reference &r : m_everywhere)
+        found->second.now.emplace_back(*r.task);
+    return found->second;
   }
   void enter_one(watched_task &task, const ompt::dependence &dependence, bool is_kept) {
-    place &at = m_places[dependence.variable.pointer];
+    if (names_all_memory(dependence.kind))
+      return enter_all(task, is_kept);
+    place &at = place_of(dependence.variable.pointer);
     const bool joins = !writes(dependence.kind) && dependence.kind == at.kind;
     for (const reference &r : joins ? at.before : at.now)
       tell(*r.task, task);
@@ -106,6 +132,7 @@ class sibling_order {
 
   word_lock m_lock;
   std::unordered_map<void *, place> m_places;
+  std::vector<reference> m_everywhere; // the last task that has named all memory
   std::vector<const watched_task *> m_told; // that the new task follows
 };
 

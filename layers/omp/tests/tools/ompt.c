@@ -69,6 +69,39 @@ static __attribute__((noinline)) void undeferred_here(void) {
 #endif
 }
 
+/// Returns how many pairs of tasks the tool knows of which one follows the other; in the tool.
+extern long tool_pairs(void) __attribute__((weak));
+
+/// A task that names all memory follows all, and all later ones follow it. One thread, so that none is
+/// over before the others are made.
+static void all_memory(void) {
+#ifdef __clang__
+  enum { k_pairs = 7 };
+  char a = 0, b = 0, c = 0;
+  long pairs = 0;
+#pragma omp parallel num_threads(1)
+  {
+    const long before = tool_pairs ? tool_pairs() : -1;
+#pragma omp task depend(out : a)
+    ++a;
+#pragma omp task depend(out : b)
+    ++b;
+#pragma omp task depend(out : omp_all_memory)
+    ++a;
+#pragma omp task depend(in : a)
+    ++b;
+#pragma omp task depend(in : c)
+    ++c;
+#pragma omp task depend(inout : omp_all_memory)
+    ++c;
+    pairs = before >= 0 ? tool_pairs() - before : k_pairs;
+  }
+  if (pairs != k_pairs)
+    fprintf(stderr, "ompt: %ld pairs of tasks around omp_all_memory, not %d\n", pairs, k_pairs);
+  expected &= pairs == k_pairs && a == 2 && b == 2 && c == 2;
+#endif
+}
+
 static void tasks(void) {
   char place = 0;
 #pragma omp parallel
@@ -99,6 +132,7 @@ static void tasks(void) {
     omp_fulfill_event(event);
   }
   expected &= place == k_tasks;
+  all_memory();
 }
 
 static void regions(void) {

@@ -98,6 +98,9 @@ static struct state *me(void) {
 
 /// Checks the frames of a task that the code of `creator` runs, and of the task that creates it.
 void tool_checks_frames(void *creator) {
+/// Returns the number of pairs so far; -1: the tool is declined or switched off.
+long tool_pairs(void) { return get_task_info ? (long)counts[pairs] : -1; }
+
   if (!get_task_info) // the tool is declined or switched off
     return;
   ompt_frame_t *frame = NULL;
