@@ -23,6 +23,14 @@ void begin_initial_task(watched_thread &me) {
          &me.own_task.data, 1u, 1u, static_cast<int>(ompt::k_initial));
 }
 
+void report_end(watched_thread &me) {
+  if (me.is_initial)
+    report(ompt::event::implicit_task, static_cast<int>(ompt::endpoint::end),
+           static_cast<ompt::data *>(nullptr), &me.own_task.data, 0u, 1u,
+           static_cast<int>(ompt::k_initial));
+  report(ompt::event::thread_end, &me.data);
+}
+
 } // namespace
 
 void begin_watched(thread &self, watched_as how) {
@@ -43,11 +51,7 @@ void end_watched(thread &self) noexcept {
   watched_thread *const me = watched(self);
   if (!me)
     return;
-  if (me->is_initial)
-    report(ompt::event::implicit_task, static_cast<int>(ompt::endpoint::end),
-           static_cast<ompt::data *>(nullptr), &me->own_task.data, 0u, 1u,
-           static_cast<int>(ompt::k_initial));
-  report(ompt::event::thread_end, &me->data);
+  report_end(*me);
   self.watched = nullptr;
   delete me;
 }
@@ -55,7 +59,7 @@ void end_watched(thread &self) noexcept {
 void end_all_watched(thread &self) {
   if (forget_threads(self))
     wait_for_leaving_members(&self);
-  end_watched(self);
+  report_end(watched_self(self)); // a call that is under way may still use the record
 }
 
 void begin_implicit(watched_thread &me, watched_task &task, watched_region &region,

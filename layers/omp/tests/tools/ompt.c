@@ -229,6 +229,14 @@ static void all(void) {
 
 int main(int argc, char **argv) {
   omp_set_max_active_levels(3);
+#ifdef __clang__
+  if (argc > 1 && strcmp(argv[1], "end") == 0) {
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    omp_destroy_lock(&lock);
+    return omp_control_tool(omp_control_tool_end, 0, NULL) == 42 ? 0 : 1;
+  }
+#endif
   all();
 #ifdef __clang__
   of_clang();

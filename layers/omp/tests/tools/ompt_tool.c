@@ -29,6 +29,7 @@ static __thread struct state *t_state;
 static ompt_get_thread_data_t get_thread_data;
 static ompt_get_unique_id_t get_unique_id;
 static ompt_get_task_info_t get_task_info;
+static ompt_finalize_tool_t finalize_tool;
 static ompt_get_parallel_info_t get_parallel_info;
 static ompt_get_state_t get_state;
 
@@ -97,10 +98,10 @@ static struct state *me(void) {
 }
 
 /// Checks the frames of a task that the code of `creator` runs, and of the task that creates it.
-void tool_checks_frames(void *creator) {
 /// Returns the number of pairs so far; -1: the tool is declined or switched off.
 long tool_pairs(void) { return get_task_info ? (long)counts[pairs] : -1; }
 
+void tool_checks_frames(void *creator) {
   if (!get_task_info) // the tool is declined or switched off
     return;
   ompt_frame_t *frame = NULL;
@@ -333,7 +334,11 @@ static void on_reduction(ompt_sync_region_t kind, ompt_scope_endpoint_t end, omp
   count(reductions, 1);
 }
 static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *where) {
-  CHECK(command == 3 && modifier == 7 && argument == NULL && where);
+  CHECK(argument == NULL && where);
+  if (command == 4)
+    finalize_tool();
+  else
+    CHECK(command == 3 && modifier == 7);
   count(controls, 1);
   return 42;
 }
@@ -359,6 +364,8 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
   get_thread_data = (ompt_get_thread_data_t)lookup("ompt_get_thread_data");
   get_unique_id = (ompt_get_unique_id_t)lookup("ompt_get_unique_id");
   get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
+  finalize_tool = (ompt_finalize_tool_t)lookup("ompt_finalize_tool");
+  CHECK(finalize_tool);
   get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
   get_state = (ompt_get_state_t)lookup("ompt_get_state");
   ompt_set_callback_t const set = (ompt_set_callback_t)lookup("ompt_set_callback");
