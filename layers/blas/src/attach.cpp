@@ -4,12 +4,16 @@
 #include <weft/blas.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <mutex>
+#include <new>
 #include <omp.h>
+#include <pthread.h>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -155,6 +159,10 @@ int state_of(const loaded_file &file) {
 /// Holds which copies are attached.
 class attached_copies {
  public:
+  attached_copies() { pthread_atfork(nullptr, nullptr, [] { the_copies().begin_again(); }); }
+
+  static attached_copies &the_copies() noexcept;
+
   int attach_all() {
     const std::scoped_lock lock(m_mutex);
     return attach_under_lock();
@@ -193,7 +201,10 @@ class attached_copies {
         attach_one(path);
     m_loads = loads;
     t_is_inside = was_inside;
-    return static_cast<int>(m_paths.size());
+    int count = 0;
+    for (const attached *one = m_last; one; one = one->before)
+      ++count;
+    return count;
   }
   static std::vector<std::string> candidates() {
     std::vector<std::string> found;
@@ -207,27 +218,44 @@ class attached_copies {
     return found;
   }
   [[nodiscard]] bool has(const std::string &path) const {
-    return std::find(m_paths.begin(), m_paths.end(), path) != m_paths.end();
+    for (const attached *one = m_last; one; one = one->before)
+      if (one->path == path)
+        return true;
+    return false;
   }
   void attach_one(const std::string &path) {
     const loaded_file file(path.c_str());
     if (has(path) || state_of(file) != WEFT_BLAS_LEFT)
       return;
     library_of(file.name())->attach(file);
-    m_paths.push_back(path);
+    m_last = new attached{path, m_last};
     // The copy stays loaded: a second one in its place would not be attached.
     (void)dlopen(path.c_str(), RTLD_NOLOAD | RTLD_LAZY | RTLD_NODELETE);
   }
 
+  /// In the child of a fork() the thread that had the lock is not there. It may have been at any
+  /// step: what it has not entered is attached once more, which changes nothing.
+  void begin_again() noexcept {
+    new (&m_mutex) std::mutex;
+    m_loads = 0;
+  }
+
+  struct attached {
+    std::string path;
+    const attached *before;
+  };
+
   static thread_local bool t_is_inside; // its dlsym() may be a hook's
   std::mutex m_mutex;
   unsigned long long m_loads = 0;
-  std::vector<std::string> m_paths;
+  std::atomic<const attached *> m_last{nullptr}; // never freed
 };
 
 thread_local bool attached_copies::t_is_inside = false;
 
 attached_copies g_copies;
+
+attached_copies &attached_copies::the_copies() noexcept { return g_copies; }
 
 } // namespace
 } // namespace weft_blas

@@ -290,6 +290,30 @@ TEST(blas, ends_with_a_message_where_jobs_outnumber_the_buffers) {
   EXPECT_TRUE(end.printed("OpenBLAS asks for 5 jobs and has 4 buffers")) << end;
 }
 
+TEST(blas, a_child_attaches_copies_whatever_other_threads_did_at_the_fork) {
+  const auto end = test::in_process({}, [] {
+    const copy one("openblas-plain");
+    std::atomic<bool> stop{false};
+    std::thread busy([&] {
+      while (!stop)
+        (void)one.state(); // has the lock nearly always
+    });
+    for (int round = 0; round != 50; ++round) {
+      const pid_t child = fork();
+      if (child == 0) {
+        const bool attaches = weft_blas_attach() == 1 && one.state() == WEFT_BLAS_ATTACHED;
+        _exit(attaches ? 0 : 1);
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    }
+    stop = true;
+    busy.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(blas, runs_in_a_forked_child) {
   const auto end = test::in_process({}, [] {
     const copy one("openblas-plain");
