@@ -60,6 +60,29 @@ class loaded_file {
     return m_handle && dlinfo(m_handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
   }
 
+  /// Returns where the file begins and ends in memory.
+  [[nodiscard]] std::pair<const void *, const void *> place() const {
+    struct search {
+      std::string name;
+      std::uintptr_t begin = UINTPTR_MAX, end = 0;
+    } found{name()};
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, std::size_t, void *p) {
+          auto &wanted = *static_cast<search *>(p);
+          if (wanted.name != info->dlpi_name)
+            return 0;
+          for (int i = 0; i != info->dlpi_phnum; ++i)
+            if (const auto &part = info->dlpi_phdr[i]; part.p_type == PT_LOAD) {
+              const std::uintptr_t at = info->dlpi_addr + part.p_vaddr;
+              wanted.begin = std::min(wanted.begin, at);
+              wanted.end = std::max(wanted.end, at + part.p_memsz);
+            }
+          return 1;
+        },
+        &found);
+    return {reinterpret_cast<const void *>(found.begin), reinterpret_cast<const void *>(found.end)};
+  }
+
  private:
   void *m_handle;
 };
@@ -89,7 +112,8 @@ int state_of_openblas(const loaded_file &file) {
 }
 
 void attach_openblas(const loaded_file &file) {
-  limit_buffers(buffers_of(file));
+  const auto [begin, end] = file.place();
+  add_buffers(begin, end, buffers_of(file));
   auto *const threads = file.find<int()>("openblas_get_num_threads");
   auto *const set_threads = file.find<void(int)>("openblas_set_num_threads");
   if (threads && set_threads && threads() > omp_get_num_procs())

@@ -3,6 +3,9 @@
 
 #include <weft_threads/light_thread.hpp>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -19,79 +22,140 @@ extern "C" void GOMP_parallel(void (*body)(void *), void *data, unsigned threads
 namespace weft_blas {
 namespace {
 
-constexpr int k_most_buffers = 64;
+constexpr int k_most_buffers = 1024; // of a copy that calls share
+constexpr int k_usual_buffers = 64;
+constexpr int k_bits = 64; // of a word
 
-[[noreturn]] void end_without_buffers(int jobs, int buffers) {
-  std::fprintf(stderr, "weft: error: OpenBLAS asks for %d jobs and has %d buffers\n", jobs,
-               buffers);
-  std::abort();
-}
+/// Holds numbers of buffers. Every value is a valid one, so that a child of fork() may begin with
+/// whatever the parent was writing.
+class buffer_set {
+ public:
+  [[nodiscard]] int size() const noexcept {
+    int all = 0;
+    for (const std::uint64_t word : m_words)
+      all += std::popcount(word);
+    return all;
+  }
+  /// Fills an empty set with the first `count` buffers.
+  void fill(int count) noexcept {
+    for (std::uint64_t &word : m_words) {
+      word = count >= k_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << std::max(count, 0)) - 1;
+      count -= k_bits;
+    }
+  }
+  /// Moves the first `count` of another set here.
+  void take_from(buffer_set &other, int count) noexcept {
+    for (std::size_t i = 0; i != m_words.size(); ++i)
+      for (; count > 0 && other.m_words[i] != 0; --count) {
+        m_words[i] |= other.m_words[i] & -other.m_words[i];
+        other.m_words[i] &= other.m_words[i] - 1;
+      }
+  }
+  void add(const buffer_set &other) noexcept {
+    for (std::size_t i = 0; i != m_words.size(); ++i)
+      m_words[i] |= other.m_words[i];
+  }
+  /// Returns the buffer that has `index` before it in the set; `index` itself where the set is smaller.
+  [[nodiscard]] int at(int index) const noexcept {
+    int skip = index, first = 0;
+    for (std::uint64_t left : m_words) {
+      const int here = std::popcount(left);
+      if (skip < here) {
+        for (; skip > 0; --skip)
+          left &= left - 1;
+        return first + std::countr_zero(left);
+      }
+      skip -= here;
+      first += k_bits;
+    }
+    return index;
+  }
 
-/// Holds which buffers are free. A call takes all that it needs at once: if two calls had a part
-/// each, both could wait for ever.
+ private:
+  std::array<std::uint64_t, k_most_buffers / k_bits> m_words{};
+};
+
+/// Holds which buffers of a copy are free. A call takes all that it needs at once: if two calls had
+/// a part each, both could wait for ever. Calls that wait are served in the order of their coming, so
+/// that small ones do not keep a large one waiting.
 class buffer_pool {
  public:
-  buffer_pool() noexcept {
-    omp_init_lock(&m_lock);
-    pthread_atfork([] { omp_set_lock(&the_pool().m_lock); },
-                   [] { omp_unset_lock(&the_pool().m_lock); }, [] { the_pool().begin_again(); });
+  buffer_pool(const void *begin, const void *end, int count) noexcept
+      : m_begin(reinterpret_cast<std::uintptr_t>(begin)),
+        m_end(reinterpret_cast<std::uintptr_t>(end)), m_count(std::clamp(count, 1, k_most_buffers)) {
+    begin_again();
   }
 
-  static buffer_pool &the_pool() noexcept {
-    static buffer_pool pool;
-    return pool;
+  /// Returns the pool of the copy that has the function.
+  static buffer_pool &pool_of(job_function run) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(run);
+    for (buffer_pool *one = s_first.load(std::memory_order_acquire); one; one = one->m_next)
+      if (address >= one->m_begin && address < one->m_end)
+        return *one;
+    return others();
   }
 
-  void limit(int count) noexcept {
+  static void add(const void *begin, const void *end, int count) {
+    static const int registered = pthread_atfork(nullptr, nullptr, &begin_all_again);
+    (void)registered;
+    (void)others(); // so that no thread is making it at a fork()
+    auto *const made = new buffer_pool(begin, end, count); // its copy stays loaded
+    made->m_next = s_first.load(std::memory_order_relaxed);
+    s_first.store(made, std::memory_order_release);
+  }
+
+  /// Returns `count` buffers, or all where the pool has fewer, when they are free.
+  buffer_set take(int count) noexcept {
+    const int wanted = std::min(count, m_count);
     omp_set_lock(&m_lock);
-    if (count < m_count) {
-      m_free &= first(count);
-      m_count = count;
-    }
-    omp_unset_lock(&m_lock);
-  }
-
-  /// Returns `count` buffers as bits, when so many are free. Ends the program if there are never so
-  /// many.
-  std::uint64_t take(int count) noexcept {
-    for (;;) {
-      omp_set_lock(&m_lock);
-      if (count > m_count)
-        end_without_buffers(count, m_count);
-      if (std::popcount(m_free) >= count) {
-        std::uint64_t left = m_free;
-        for (int i = 0; i != count; ++i)
-          left &= left - 1;
-        const std::uint64_t taken = m_free ^ left;
-        m_free = left;
-        omp_unset_lock(&m_lock);
-        return taken;
-      }
+    const unsigned long mine = m_came++;
+    while (mine != m_served || m_free.size() < wanted) {
       omp_unset_lock(&m_lock);
       weft_threads::yield_light_thread();
+      omp_set_lock(&m_lock);
     }
+    ++m_served;
+    buffer_set taken;
+    taken.take_from(m_free, wanted);
+    omp_unset_lock(&m_lock);
+    return taken;
   }
 
-  void give_back(std::uint64_t taken) noexcept {
+  void give_back(const buffer_set &taken) noexcept {
     omp_set_lock(&m_lock);
-    m_free |= taken & first(m_count);
+    m_free.add(taken);
     omp_unset_lock(&m_lock);
   }
 
  private:
-  static std::uint64_t first(int count) noexcept {
-    return count >= k_most_buffers ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  /// Returns the pool of a copy whose function is elsewhere.
+  static buffer_pool &others() noexcept {
+    static buffer_pool pool(nullptr, nullptr, k_usual_buffers);
+    return pool;
   }
   /// The child of a fork() has one thread, which is in no job.
+  static void begin_all_again() noexcept {
+    for (buffer_pool *one = s_first.load(std::memory_order_relaxed); one; one = one->m_next)
+      one->begin_again();
+    others().begin_again();
+  }
   void begin_again() noexcept {
     omp_init_lock(&m_lock);
-    m_free = first(m_count);
+    m_free.fill(m_count);
+    m_came = m_served = 0;
   }
 
+  static std::atomic<buffer_pool *> s_first; // those of copies
+
+  const std::uintptr_t m_begin, m_end;
+  const int m_count;
+  buffer_pool *m_next = nullptr;
   omp_lock_t m_lock;
-  int m_count = k_most_buffers;
-  std::uint64_t m_free = ~std::uint64_t{0};
+  buffer_set m_free;
+  unsigned long m_came, m_served; // calls
 };
+
+std::atomic<buffer_pool *> buffer_pool::s_first{nullptr};
 
 /// Holds one call.
 struct call {
@@ -100,13 +164,10 @@ struct call {
   std::size_t size;
   char *jobs;
   int argument;
-  std::uint64_t buffers;
+  buffer_set buffers;
 
   void run_job(int index) const noexcept {
-    std::uint64_t left = buffers;
-    for (int i = 0; i != index; ++i)
-      left &= left - 1;
-    run(std::countr_zero(left), jobs + size * static_cast<std::size_t>(index), argument);
+    run(buffers.at(index), jobs + size * static_cast<std::size_t>(index), argument);
   }
 };
 
@@ -188,13 +249,15 @@ void run_loop(int count, Run run) noexcept {
 
 } // namespace
 
-void limit_buffers(int buffers) noexcept { buffer_pool::the_pool().limit(buffers); }
+void add_buffers(const void *begin, const void *end, int buffers) {
+  buffer_pool::add(begin, end, buffers);
+}
 
 void run_jobs(int /*sync*/, job_function run, int count, std::size_t size, void *jobs,
               int argument) noexcept {
   if (count <= 0)
     return;
-  buffer_pool &pool = buffer_pool::the_pool();
+  buffer_pool &pool = buffer_pool::pool_of(run);
   call whole{run, count, size, static_cast<char *>(jobs), argument, pool.take(count)};
   if (count == 1) {
     whole.run_job(0);

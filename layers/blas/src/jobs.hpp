@@ -9,14 +9,18 @@ namespace weft_blas {
 /// Runs job `index`. The first argument chooses a buffer of the copy of OpenBLAS.
 using job_function = void (*)(int buffer, void *job, int argument);
 
-/// Begins to hand out `buffers` buffers at most: the least number that an attached copy has.
-void limit_buffers(int buffers) noexcept;
+/// Says that the code from `begin` to `end` is a copy of OpenBLAS with so many buffers. Calls of
+/// run_jobs() whose function is in it share these.
+///
+/// Threads. One at a time.
+void add_buffers(const void *begin, const void *end, int buffers);
 
 /// Runs `count` jobs at once, and returns when all have ended. It is what OpenBLAS calls: `jobs` has
 /// an element of `size` bytes for each.
 ///
-/// The jobs of one call wait for each other by spinning, so each has a thread. Two jobs never use a
-/// buffer at once, also when several threads call.
+/// The jobs of one call wait for each other by spinning, so each has a thread. Two jobs of one copy
+/// never use a buffer at once, also when several threads call. A call with more jobs than the copy
+/// has said that it has buffers uses the first `count`, while no other one uses any.
 ///
 /// Threads. Any.
 void run_jobs(int sync, job_function run, int count, std::size_t size, void *jobs,

@@ -3,6 +3,7 @@
 // chooses: PREFIX, SUFFIX, PARALLEL, BUFFERS, and WITHOUT_CALLBACK.
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 typedef void (*job_function)(int buffer, void *job, int argument);
 typedef void (*callback_function)(int sync, job_function run, int count, size_t size, void *jobs,
@@ -46,10 +47,31 @@ void NAME(openblas_set_threads_callback_function)(callback_function callback) {
 }
 #endif
 
+struct known_job {
+  job_function run;
+  void *job;
+};
+
+// The function that the callback gets is one of the copy, as OpenBLAS's.
+static void run_known_job(int buffer, void *p, int argument) {
+  const struct known_job *const known = p;
+  known->run(buffer, known->job, argument);
+}
+
 // For the test: what a product does. Returns 0 when no callback was set.
 int call_jobs(job_function run, int count, size_t size, void *jobs, int argument) {
   if (!g_callback)
     return 0;
+  struct known_job *const known = calloc((size_t)count + 1, sizeof *known);
+  for (int i = 0; i < count; ++i)
+    known[i] = (struct known_job){run, (char *)jobs + size * (size_t)i};
+  g_callback(1, run_known_job, count, sizeof *known, known, argument);
+  free(known);
+  return 1;
+}
+
+// The same, with a function that is not the copy's.
+int call_jobs_of_others(job_function run, int count, size_t size, void *jobs, int argument) {
   g_callback(1, run, count, size, jobs, argument);
   return 1;
 }
