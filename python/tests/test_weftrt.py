@@ -290,6 +290,24 @@ class Install(unittest.TestCase):
 
 
 class Doctor(unittest.TestCase):
+    def test_knows_a_runtime_whose_folder_is_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = pathlib.Path(folder) / "gone" / pathlib.Path(GOMP).name
+            library.parent.mkdir()
+            library.write_bytes(pathlib.Path(GOMP).read_bytes())
+            ended = python(
+                f"""
+                import ctypes, os, weftrt
+                ctypes.CDLL({str(library)!r})
+                os.remove({str(library)!r}), os.rmdir({str(library.parent)!r})
+                print(weftrt.doctor())
+                weftrt.install()
+                """
+            )
+        self.assertRegex(ended.stdout, r"OpenMP +own threads +.*gone/libgomp-0000beef")
+        self.assertIn("is too late for", ended.stderr)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_names_the_variables_that_limit(self):
         ended = python(
             f"import ctypes, weftrt; ctypes.CDLL({GOMP!r}); print(weftrt.doctor())",

@@ -37,6 +37,9 @@ def version():
 def is_own(path):
     """Returns whether a file belongs to this package, or to another installation of Weft."""
     folder = os.path.dirname(os.path.realpath(path))
-    return os.path.basename(folder) in ("weft-omp", "weft-tbb") or os.path.samefile(
-        folder, FOLDER / "lib"
-    )
+    if os.path.basename(folder) in ("weft-omp", "weft-tbb"):
+        return True
+    try:
+        return os.path.samefile(folder, FOLDER / "lib")
+    except OSError:  # the folder of a loaded file may be gone
+        return False
