@@ -120,6 +120,19 @@ class Programs(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))
         self.assertIn("--set needs KEY=VALUE", ended.stderr)
 
+    @unittest.skipIf(sys.version_info < (3, 11), "-P is of Python 3.11")
+    def test_the_safe_path_is_kept(self):
+        script = self.write("script.py", "import sys; print(sys.path)")
+        self.write("some.py", "import sys; print(sys.path)")
+        there = {"PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))}
+        for words in ([script], ["-m", "some"], ["-c", "import sys; print(sys.path)"]):
+            ours = run(sys.executable, "-P", "-m", "weftrt", *words, **there)
+            plain = run(sys.executable, "-P", *words, **there)
+            self.assertEqual((ours.stdout, ours.stderr), (plain.stdout, plain.stderr), words)
+        self.write("__main__.py", "import sys; print(sys.path)")
+        ours, plain = run(sys.executable, "-P", "-m", "weftrt", self.folder), run(sys.executable, "-P", self.folder)
+        self.assertEqual((ours.stdout, ours.stderr), (plain.stdout, plain.stderr))
+
     def test_options_with_a_value_are_those_of_the_command(self):
         ended = run(_native_files.TOOL, "help", "run")
         usage = ended.stdout.split("\n\n")[0]

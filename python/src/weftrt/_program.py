@@ -21,12 +21,18 @@ def _run(code, **names):
     exec(code, main.__dict__)  # noqa: S102
 
 
+def _set_own_folder(folder):
+    """Puts the program's folder where the interpreter has put its own; with -P or -I it has put none."""
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):
+        sys.path[:1] = folder
+
+
 def _run_script(path):
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
-        sys.path.pop(0)
+        _set_own_folder([])
         runpy.run_path(path, run_name="__main__")
         return
-    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    _set_own_folder([os.path.dirname(os.path.realpath(path))])
     try:
         with io.open_code(os.path.abspath(path)) as file:
             code = compile(file.read(), path, "exec")
@@ -48,11 +54,11 @@ def main():
     kind, rest = sys.argv[1], sys.argv[2:]
     if kind == "-m":
         sys.argv = rest
-        sys.path[0] = os.getcwd()
+        _set_own_folder([os.getcwd()])
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif kind == "-c":
         sys.argv = ["-c", *rest[1:]]
-        sys.path[0] = ""
+        _set_own_folder([""])
         _run(compile(rest[0], "<string>", "exec"), __builtins__=__builtins__)
     else:
         sys.argv = sys.argv[1:]
