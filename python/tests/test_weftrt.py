@@ -120,6 +120,24 @@ class Programs(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))
         self.assertIn("--set needs KEY=VALUE", ended.stderr)
 
+    def test_what_the_options_leave_out_stays_out(self):
+        code = (
+            "import os; files = open('/proc/self/maps').read(); "
+            "print([name for name in ('weft-omp', 'libirml', 'libweft-blas.') if name in files], os.environ.get('WEFTRT_WITHOUT'))"
+        )
+        for options, loaded in (
+            (["--no-openmp"], "['libirml'] openmp"),
+            (["--no-tbb"], "['weft-omp', 'libweft-blas.'] tbb"),
+            (["--no-blas", "--workers", "2"], "['weft-omp', 'libirml'] blas"),
+            (["--no-tbb", "--no-openmp"], "[] openmp tbb"),
+            (["--no-openmp", "--openmp"], "['weft-omp', 'libirml', 'libweft-blas.'] None"),
+        ):
+            ended = run(sys.executable, "-m", "weftrt", *options, "-c", code, WEFTRT_WITHOUT="tbb blas")
+            self.assertEqual((ended.stdout, ended.stderr), (loaded + "\n", ""), options)
+
+    def test_a_value_of_an_option_is_no_option(self):
+        self.assertEqual(command.left_out(["--set", "--no-tbb", "--no-blas"]), ["blas"])
+
     @unittest.skipIf(sys.version_info < (3, 11), "-P is of Python 3.11")
     def test_the_safe_path_is_kept(self):
         script = self.write("script.py", "import sys; print(sys.path)")
@@ -209,6 +227,36 @@ class Install(unittest.TestCase):
             """
         )
         self.assertEqual((ended.stdout, ended.stderr), ("False True False\n", ""))
+
+    def test_leaves_openblas_out_with_openmp(self):
+        ended = python(
+            f"""
+            import ctypes, weftrt
+            try:
+                weftrt.install(openmp=False, blas=True)
+            except ValueError as error:
+                print(error)
+            weftrt.install(openmp=False)
+            ctypes.CDLL({GOMP!r}, mode=ctypes.RTLD_GLOBAL)
+            files = open("/proc/self/maps").read()
+            print("weft-omp" in files, "libirml" in files, "libweft-blas" in files)
+            print(weftrt.doctor())
+            """
+        )
+        self.assertEqual(ended.stderr, "")
+        self.assertIn("needs Weft's OpenMP", ended.stdout)
+        self.assertIn("False True False\n", ended.stdout)
+        self.assertRegex(ended.stdout, r"OpenMP +own threads +.*libgomp-0000beef")
+
+    def test_the_variable_leaves_out_what_it_names(self):
+        code = """
+            import weftrt
+            weftrt.install()
+            files = open("/proc/self/maps").read()
+            print("weft-omp" in files, "libirml" in files, "libweft-blas" in files)
+            """
+        for value, loaded in (("tbb", "True False True\n"), ("blas tbb", "True False False\n"), ("openmp", "False True False\n")):
+            self.assertEqual(python(code, WEFTRT_WITHOUT=value).stdout, loaded, value)
 
     def test_does_nothing_where_the_variable_says_so(self):
         ended = python(
@@ -390,6 +438,12 @@ class Environment(unittest.TestCase):
         self.assertFalse(self.is_on_weft())
         self.assertEqual(self.record.read_text(), self.before)
         self.assertEqual(list(self.packages.glob("*.pth")), [])
+
+    def test_programs_leave_out_what_the_command_leaves_out(self):
+        self.run_there("-m", "weftrt", "enable")
+        code = "files = open('/proc/self/maps').read(); print('weft-omp' in files, 'libirml' in files)"
+        ended = self.run_there("-m", "weftrt", "--no-openmp", "-c", code)
+        self.assertEqual((ended.stdout, ended.stderr), ("False True\n", ""))
 
     def test_a_package_that_is_gone_harms_no_program(self):
         self.run_there("-m", "weftrt", "enable")

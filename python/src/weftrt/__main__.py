@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from weftrt import _environment, _native_files
+from weftrt import _environment, _install, _native_files
 
 HELP = """\
 usage: python -m weftrt [OPTIONS of `weft run`] SCRIPT | -m MODULE | -c CODE [ARGUMENTS]
@@ -44,6 +44,16 @@ def split(words):
     return words[:at], words[at:]
 
 
+def left_out(options):
+    """Returns the libraries that the options leave out; the last word for one counts, as in `weft run`."""
+    taken = {"openmp": True, "tbb": True, "blas": True}
+    for at, word in enumerate(options):
+        name = word[len("--no-") :] if word.startswith("--no-") else word[len("--") :]
+        if name in taken and (at == 0 or options[at - 1] not in WITH_VALUE):
+            taken[name] = not word.startswith("--no-")
+    return [name for name, is_taken in taken.items() if not is_taken]
+
+
 def interpreter():
     """Returns the words that start this interpreter with its own options (-X, -W, -O, ...)."""
     return [sys.executable, *subprocess._args_from_interpreter_flags()]
@@ -70,6 +80,9 @@ def main(words=None):
     else:
         tool = str(_native_files.TOOL)
         command = [tool, "run", *options, "--", *python, "-m", "weftrt._program", *program]
+        os.environ.pop(_install.WITHOUT, None)
+        if left_out(options):
+            os.environ[_install.WITHOUT] = " ".join(left_out(options))
     sys.stdout.flush()
     sys.stderr.flush()
     try:

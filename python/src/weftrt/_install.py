@@ -15,6 +15,8 @@ import warnings
 
 from weftrt import _loaded, _native_files, _runtimes
 
+WITHOUT = "WEFTRT_WITHOUT"  # in the environment: what `python -m weftrt` leaves out for its program
+
 
 def _too_late(files):
     for path in files:
@@ -77,21 +79,28 @@ def _install_blas():
     sys.meta_path.insert(0, _AttachBlas(attach))
 
 
-def install(*, openmp=True, tbb=True, blas=True):
+def install(*, openmp=True, tbb=True, blas=None):
     """Gives the packages that are imported from now on Weft's workers.
 
     openmp: OpenMP runtimes of every name (libgomp, libomp, libiomp5, and copies inside of wheels).
     tbb: the worker threads of TBB. blas: the OpenBLAS of NumPy and SciPy, 0.3.28 and later, which
-    may have been imported before.
+    may have been imported before; its jobs are teams of Weft's OpenMP, so it goes with that.
 
-    A second call changes nothing. In the environment, WEFTRT=0 makes this do nothing.
+    A second call changes nothing. In the environment, WEFTRT=0 makes this do nothing, and
+    WEFTRT_WITHOUT="openmp tbb blas" leaves out what it names.
 
     Warns with RuntimeWarning where an OpenMP runtime was loaded before. Raises ImportError where a
-    library of Weft cannot be loaded. Child processes that execute another program do not inherit
-    it; those of fork() do.
+    library of Weft cannot be loaded, and ValueError for blas=True with openmp=False. Child processes
+    that execute another program do not inherit it; those of fork() do.
     """
+    if blas and not openmp:
+        raise ValueError("weftrt.install(blas=True) needs Weft's OpenMP, whose teams run its jobs; leave openmp=False out")
     if os.environ.get("WEFTRT") == "0":
         return
+    left_out = os.environ.get(WITHOUT, "").split()
+    openmp = openmp and "openmp" not in left_out
+    tbb = tbb and "tbb" not in left_out
+    blas = openmp and blas is not False and "blas" not in left_out
     if openmp:
         _too_late(_loaded.objects())
         _load(_native_files.OPENMP, "openmp")
