@@ -4,7 +4,10 @@
 import asyncio
 import concurrent.futures
 import gc
+import os
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 import traceback
@@ -23,6 +26,18 @@ except ImportError:
 CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 if CAN:
     from weftrt import _spawn
+
+
+def python(code, **variables):
+    """Runs code in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+        env={**os.environ, **variables},
+    )
 
 
 class _Cancelled:
@@ -91,6 +106,58 @@ class Executors(unittest.TestCase):
 
     async def wait_for(self, task):
         return await task
+
+    def test_a_loop_in_a_body_gives_up_its_place_while_coroutines_await_tasks(self):
+        ended = python(
+            """
+            import asyncio, threading, weftrt
+            async def main():
+                return await weftrt.spawn(lambda: 3)
+            print(weftrt.spawn(lambda: asyncio.run(main())).result())
+            async def other(go):
+                await weftrt.spawn(int)
+                await weftrt.spawn(go.wait)  # while the other one awaits its second task
+                return 4
+            async def several():
+                go = threading.Event()
+                others = asyncio.gather(*(other(go) for _ in range(5)))
+                await asyncio.sleep(0.01)
+                await weftrt.spawn(go.set, blocking=True)
+                cancelled = asyncio.ensure_future(wait_for(weftrt.spawn(go.wait)))
+                await asyncio.sleep(0)
+                cancelled.cancel()
+                await asyncio.wait([cancelled])
+                return await others, await weftrt.spawn(int, 5)
+            async def wait_for(task):
+                return await task
+            print(weftrt.spawn(lambda: asyncio.run(several())).result())
+            async def leave_behind():  # a coroutine whose await never ends
+                go = threading.Event()
+                asyncio.ensure_future(wait_for(weftrt.spawn(go.wait, blocking=True)))
+                await asyncio.sleep(0)
+                return go
+            loop = asyncio.new_event_loop()
+            go = weftrt.spawn(lambda: loop.run_until_complete(leave_behind())).result()
+            running, most = 0, 0
+            def count():
+                global running, most
+                running += 1
+                most = max(most, running)
+                threading.Event().wait(0.001)
+                running -= 1
+            for _ in range(20):
+                weftrt.spawn(count)
+            while not most:
+                threading.Event().wait(0.001)
+            go.set()
+            weftrt.taskwait()
+            loop.run_until_complete(asyncio.wait(asyncio.all_tasks(loop)))
+            loop.close()
+            print(most)
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("3\n([4, 4, 4, 4, 4], 5)\n1\n", ""))
 
     def test_the_executor_is_one_of_concurrent_futures(self):
         for pool in (weftrt.Executor(), weftrt.Executor(max_workers=2)):

@@ -651,6 +651,101 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr), ("True 18\n", ""))
 
+    def test_an_interrupt_while_a_runner_begins_is_not_lost(self):
+        ended = python(
+            """
+            import concurrent.futures, threading, weftrt
+            from weftrt import _spawn
+            starts = []
+            def start():
+                starts.append(1)
+                if len(starts) in (3, 4):
+                    raise KeyboardInterrupt  # of a handler, while Thread.start() waits
+                if len(starts) < 5:
+                    raise RuntimeError("can't start new thread")
+                threading.Thread(target=_spawn._tasks.run_forever, daemon=True).start()
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            order = []
+            weftrt.spawn(order.append, 1)
+            weftrt.spawn(order.append, 2)
+            try:
+                with weftrt.blocking():
+                    print("blocks")
+            except KeyboardInterrupt:
+                print("interrupted", order)
+            try:
+                weftrt.taskwait()
+            except KeyboardInterrupt:
+                print("interrupted", order)
+            weftrt.taskwait()
+            print(sorted(order), len(starts))
+            weftrt.spawn(order.append, 3).result()
+            """,
+            WEFT_WORKERS="2",
+        )
+        self.assertEqual(ended.stderr, "")
+        self.assertEqual(ended.stdout, "interrupted []\ninterrupted []\n[1, 2] 5\n")
+
+    # ---- places ----
+
+    def test_times_outside_of_weft_may_overlap_and_end_elsewhere(self):
+        ended = python(
+            """
+            import threading, weftrt
+            def away():
+                with weftrt.blocking():
+                    yield
+            def begin():
+                times = away()
+                next(times)
+                return times
+            def others_run():
+                return weftrt.spawn(lambda: weftrt.spawn(int, 7, label="inner").result()).result() == 7
+            def overlap():
+                first, second = begin(), begin()
+                first.close()
+                other = weftrt.spawn(lambda: 5, blocking=False)
+                done = threading.Event()
+                other.add_done_callback(lambda task: done.set())
+                done.wait()  # in the place that the second gives up
+                second.close()
+                return other.result()
+            print(weftrt.spawn(overlap).result(), others_run())
+            held = weftrt.spawn(begin).result()  # of a body that is over
+            held.close()
+            print(others_run())
+            begun, go = threading.Event(), threading.Event()
+            def hold():
+                times.append(begin())
+                begun.set()
+                go.wait()
+            times = []
+            task = weftrt.spawn(hold)
+            begun.wait()
+            times.pop().close()  # another thread
+            go.set()
+            task.result()
+            print(others_run())
+            thread = threading.Thread(target=lambda: times.append(begin()))
+            thread.start()
+            thread.join()
+            print(weftrt.spawn(lambda: (times.pop().close(), weftrt.spawn(int, 8).result())[1]).result(), others_run())
+            running, most = 0, 0
+            def count():
+                global running, most
+                running += 1
+                most = max(most, running)
+                go.wait(0.001)
+                running -= 1
+            for _ in range(20):
+                weftrt.spawn(count)
+            weftrt.taskwait()
+            print(most)
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("5 True\nTrue\nTrue\n8 True\n1\n", ""))
+
     # ---- decorators ----
 
     def test_a_decorated_function_spawns_with_its_parameters_as_data(self):

@@ -301,8 +301,10 @@ void run_body(Task *t) {
     return;
   }
   Task *const outer = my->task;
+  Body here = {.task = t, .outer = my->body};
   Py_INCREF((PyObject *)t);
   my->task = t;
+  my->body = &here;
   show_task(my->thread, t);
   ++my->depth;
   order_running running; /* of a body that has begun in a slot */
@@ -313,6 +315,7 @@ void run_body(Task *t) {
   PyObject *result = PyObject_Call(t->function, t->arguments, t->keywords);
   if (result && (PyObject *)Py_TYPE(result) == g_coroutine_type)
     result = refuse_coroutine(result);
+  end_away(&here.away);
   if (began && my->log)
     order_end_body(my->log, &running);
   else if (is_noted)
@@ -320,6 +323,7 @@ void run_body(Task *t) {
   count_unlogged(my->log);
   --my->depth;
   my->task = outer;
+  my->body = here.outer;
   show_task(my->thread, outer);
   end_body(t, result, result ? NULL : take_exception());
   Py_DECREF(t);
@@ -417,12 +421,7 @@ int enter_task(Task *t, const RegionList *regions) {
   }
   const bool starts = claim_runner(false);
   pthread_mutex_unlock(&g_lock);
-  if (starts && start_runner() < 0) {
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
-      return -1;
-    PyErr_Clear(); /* a wait runs it */
-  }
-  return 0;
+  return starts ? start_helpful_runner() : 0; /* without one a wait runs it */
 }
 
 /* ---- cancelling, callbacks ---- */

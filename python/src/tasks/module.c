@@ -559,14 +559,15 @@ static PyObject *this_task(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothin
 }
 
 static PyObject *leave(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
-  return PyLong_FromLongLong(begin_blocking());
+  const unsigned long long turn = begin_blocking();
+  return turn ? PyLong_FromUnsignedLongLong(turn) : NULL;
 }
 
-static PyObject *come_back(PyObject *Py_UNUSED(self), PyObject *saved) {
-  const long long bits = PyLong_AsLongLong(saved);
-  if (bits == -1 && PyErr_Occurred())
+static PyObject *come_back(PyObject *Py_UNUSED(self), PyObject *turn) {
+  const unsigned long long number = PyLong_AsUnsignedLongLong(turn);
+  if (PyErr_Occurred())
     return NULL;
-  end_blocking(bits);
+  end_blocking(number);
   Py_RETURN_NONE;
 }
 

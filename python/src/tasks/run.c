@@ -173,6 +173,15 @@ int start_runner(void) {
   return -1;
 }
 
+int start_helpful_runner(void) {
+  if (start_runner() == 0)
+    return 0;
+  if (!PyErr_ExceptionMatches(PyExc_RuntimeError) && !PyErr_ExceptionMatches(PyExc_MemoryError))
+    return -1; /* Thread.start() has run a handler */
+  PyErr_Clear(); /* no thread can be made */
+  return 0;
+}
+
 /* Takes a task for a runner, with what it needs; null: there is none that may run. */
 static Task *take_for_runner(Local *my) {
   Task *const t = g_ready_blocking.first ? g_ready_blocking.first

@@ -18,9 +18,32 @@ extern uint64_t g_unlogged; /* bodies that have ended without a slot and are not
 extern PyObject *g_coroutine_type;
 extern double g_patience; /* seconds of sleep before the watcher is asked; 0: never */
 
+/* What a thread leaves when it begins to wait, and takes again. */
+typedef struct Saved {
+  bool slot, counted, logged;
+  uint32_t asleep; /* for order_wake() */
+} Saved;
+
+/* The times in which one body, or a thread outside of bodies, may block outside of Weft. They may overlap: the first
+   leaves the slot, and the end of the last takes it again. */
+typedef struct Away {
+  unsigned long long turn; /* a number that no other has; 0 before the first of these times */
+  long count; /* of those that go on */
+  Saved left; /* at the first */
+} Away;
+
+/* A body that a thread runs, on that thread's stack. */
+typedef struct Body {
+  Task *task;
+  Away away;
+  struct Body *outer; /* on top of which it runs; null */
+} Body;
+
 /* What a thread knows of itself. */
 typedef struct Local {
   Task *task; /* whose body is the innermost here */
+  Body *body; /* the same body */
+  Away away; /* outside of bodies */
   Root *root;
   Thread *thread; /* null on one that has neither created tasks nor runs them */
   order_log *log; /* where bodies of this thread are counted; null: there is none here */
@@ -53,6 +76,9 @@ bool claim_runner(bool waits);
 /* @} */
 /* Begins a runner that was claimed. Returns 0, or -1 with an exception. */
 int start_runner(void);
+/* Begins a runner that the caller can do without: where no thread can be made, it goes on. Returns 0, or -1 with the
+   exception of a handler of a signal. */
+int start_helpful_runner(void);
 void give_back_log(void);
 
 /* ---- bodies.c ---- */
@@ -70,5 +96,7 @@ void count_unlogged(order_log *log);
 int hold_creator_back(void);
 /* Waits for all tasks of the process. Returns 0, or -1 with an exception. */
 int wait_for_all(Scope *scope);
+/* Ends the times outside of Weft that a body has begun and not ended. */
+void end_away(Away *away);
 /* Reports the exceptions of a pool that no wait has raised. */
 void report_failures(Pool *pool);

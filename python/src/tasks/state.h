@@ -257,6 +257,8 @@ int wait_for_children(Scope *scope);
    Returns 0 where there is none, or they were added; -1 with the exception. */
 int raise_failures(Pool *pool, PyObject *beside);
 
-/* Begins a time in which the caller may block outside of Weft, and ends it with what begin_blocking() has returned. */
-long long begin_blocking(void);
-void end_blocking(long long saved);
+/* Begins a time in which the caller may block outside of Weft, and ends it with the number that begin_blocking() has
+   returned. It returns 0 with an exception. The end in another body, or on another thread, does nothing: the body that
+   has begun the time has its slot again when it ends. */
+unsigned long long begin_blocking(void);
+void end_blocking(unsigned long long turn);

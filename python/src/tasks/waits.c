@@ -21,11 +21,6 @@ static __thread struct {
 
 /* ---- slots ---- */
 
-typedef struct Saved {
-  bool slot, counted, logged;
-  uint32_t asleep; /* for order_wake() */
-} Saved;
-
 /* Lets other threads have the caller's slot while it waits. Under g_lock; note_sleep() follows behind it. */
 static Saved leave_slot(void) {
   const Saved saved = {t_local.has_slot, t_local.is_runner && !t_local.is_blocked, false, 0};
@@ -40,7 +35,8 @@ static Saved leave_slot(void) {
 static void take_slot_again(Saved saved) {
   g_active += saved.slot;
   g_blocked -= saved.counted;
-  t_local.has_slot = saved.slot;
+  if (saved.slot) /* else a handler of a signal may have come back meanwhile */
+    t_local.has_slot = true;
   if (saved.counted)
     t_local.is_blocked = false;
 }
@@ -202,12 +198,16 @@ static int host_and_unlock(Task *t, bool takes) {
   pthread_mutex_unlock(&g_lock);
   if (leaves)
     note_sleep(&left, ORDER_OUTSIDE);
-  if (more && start_runner() < 0)
-    PyErr_Clear();
+  const bool runs = !more || start_helpful_runner() == 0;
   Py_INCREF((PyObject *)t);
-  run_body(t);
+  if (runs)
+    run_body(t);
   pthread_mutex_lock(&g_lock);
   const bool returns = generation == g_generation; /* else in the child of a fork() that the body has called */
+  if (!runs && returns) {
+    push_ready(t);
+    wake_runner();
+  }
   if (returns) {
     if (leaves)
       take_slot_again(left);
@@ -220,7 +220,7 @@ static int host_and_unlock(Task *t, bool takes) {
   pthread_mutex_unlock(&g_lock);
   if (returns && leaves)
     note_wake(left);
-  int interrupted = PyErr_CheckSignals();
+  int interrupted = runs ? PyErr_CheckSignals() : -1;
   if (interrupted == 0 && t->error &&
       PyErr_GivenExceptionMatches(t->error, PyExc_KeyboardInterrupt)) {
     t->retrieved = true;
@@ -353,23 +353,45 @@ int wait_for_task(Task *t, double seconds) {
   return slept < 0 ? -1 : over;
 }
 
-long long begin_blocking(void) {
+static Away *current_away(void) { return t_local.body ? &t_local.body->away : &t_local.away; }
+
+unsigned long long begin_blocking(void) {
+  static unsigned long long turns; /* atomic */
+  Away *const away = current_away();
+  if (!away->turn)
+    away->turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
+  if (++away->count > 1)
+    return away->turn;
+  const unsigned long long turn = away->turn;
   pthread_mutex_lock(&g_lock);
-  Saved saved = leave_slot();
+  away->left = leave_slot();
   const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
-  note_sleep(&saved, ORDER_OUTSIDE);
-  if (starts && start_runner() < 0)
-    PyErr_Clear(); /* then this thread's tasks wait for the end of the time */
-  return saved.slot | saved.counted << 1 | saved.logged << 2 | (long long)saved.asleep << 3;
+  note_sleep(&away->left, ORDER_OUTSIDE);
+  if (!starts || start_helpful_runner() == 0) /* without one this thread's tasks wait for the end of the time */
+    return turn;
+  end_blocking(turn);
+  return 0;
 }
 
-void end_blocking(long long saved) {
-  const Saved left = {saved & 1, saved >> 1 & 1, saved >> 2 & 1, (uint32_t)(saved >> 3)};
+void end_blocking(unsigned long long turn) {
+  Away *const away = current_away();
+  if (away->turn != turn || away->count == 0)
+    return;
+  if (away->count == 1)
+    end_away(away);
+  else
+    --away->count;
+}
+
+void end_away(Away *away) {
+  if (away->count == 0)
+    return;
+  away->count = 0;
   pthread_mutex_lock(&g_lock);
-  take_slot_again(left);
+  take_slot_again(away->left);
   pthread_mutex_unlock(&g_lock);
-  note_wake(left);
+  note_wake(away->left);
 }
 
 int hold_creator_back(void) {

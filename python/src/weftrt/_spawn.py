@@ -100,11 +100,16 @@ def _await(task):
         is_first = task not in _awaited
         waiting = _awaited.setdefault(task, {})
         waiting[future] = loop
-    if is_first:
-        task.add_done_callback(_settle_all)
+    turn = None
     try:
+        if is_first:
+            task.add_done_callback(_settle_all)
+        if current_task() is not None:  # the loop sleeps in a body, whose place the task may need
+            turn = _tasks.leave()
         return (yield from future)
     finally:  # an await may be cancelled
+        if turn is not None:
+            _tasks.come_back(turn)
         with _awaited_lock:
             waiting.pop(future, None)
 
