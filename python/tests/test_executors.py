@@ -159,6 +159,43 @@ class Executors(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr), ("3\n([4, 4, 4, 4, 4], 5)\n1\n", ""))
 
+    def test_each_coroutine_of_a_loop_has_groups_of_its_own(self):
+        async def one(number, begun, others):
+            with weftrt.group() as group:
+                begun.append(number)
+                while len(begun) < others:
+                    await asyncio.sleep(0)
+                mine = weftrt.spawn(int, "x") if number == 0 else weftrt.spawn(int, number)
+                await asyncio.sleep(0.001 * (others - number))
+            return group.cancelled(), mine.result()
+
+        async def main():
+            begun = []
+            return await asyncio.gather(*(one(number, begun, 3) for number in range(3)), return_exceptions=True)
+
+        results = asyncio.run(main())
+        self.assertIsInstance(results[0], ValueError)
+        self.assertEqual(results[1:], [(False, 1), (False, 2)])
+
+    def test_a_coroutine_that_a_group_has_begun_spawns_into_it(self):
+        ended = []
+
+        async def inner(go):
+            weftrt.spawn(lambda: (time.sleep(0.02), ended.append(1)))
+            await go.wait()
+            self.assertEqual(weftrt.spawn(int, 5).result(), 5)  # the group is over
+
+        async def main():
+            go = asyncio.Event()
+            with weftrt.group():
+                running = asyncio.ensure_future(inner(go))
+                await asyncio.sleep(0)
+            self.assertEqual(ended, [1])
+            go.set()
+            await running
+
+        asyncio.run(main())
+
     def test_the_executor_is_one_of_concurrent_futures(self):
         for pool in (weftrt.Executor(), weftrt.Executor(max_workers=2)):
             with pool:

@@ -75,6 +75,37 @@ class Hangs(unittest.TestCase):
         self.assertIn(f"task 'the other', written at {self.line_of('def right')}", said)
         self.assertIn(f"in right at {self.line_of('of(' + chr(34) + 'left')}", said)
 
+    def test_tasks_of_interrupted_groups_are_those_of_what_encloses_them(self):
+        for outer, waits in (("contextlib.nullcontext()", "waits for its child"), ("weftrt.group()", "waits in its group for")):
+            said = self.hangs(
+                f"""\
+                import contextlib, os, signal
+                begun, go = threading.Semaphore(0), threading.Event()
+                def left():
+                    begun.release()
+                    go.wait()
+                    return of("right").result()
+                def right():
+                    begun.release()
+                    return of("left").result()
+                def send():
+                    time.sleep(0.1)  # the main thread waits meanwhile
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.2)
+                    go.set()
+                with {outer}:
+                    with contextlib.suppress(KeyboardInterrupt), weftrt.group():
+                        known["left"] = weftrt.spawn(left)
+                        known["right"] = weftrt.spawn(right)
+                        begun.acquire(), begun.acquire()
+                        threading.Thread(target=send).start()
+                    if "{outer}" != "weftrt.group()":
+                        weftrt.taskwait()
+                """
+            )
+            self.assertIn("task 'left' waits for the end of task 'right'", said)
+            self.assertIn(f"thread 'main' {waits} task 'left'", said)
+
     def test_threads_that_have_ended_are_left_out(self):
         said = self.hangs(
             """\

@@ -651,6 +651,96 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr), ("True 18\n", ""))
 
+    def test_what_runs_of_an_interrupted_group_is_waited_for_and_keeps_its_data(self):
+        for outer, wait in (("contextlib.nullcontext()", "weftrt.taskwait()"), ("weftrt.group()", "pass")):
+            ended = python(
+                f"""
+                import contextlib, os, signal, threading, time, weftrt
+                a, order = bytearray(1), []
+                begun, go = threading.Event(), threading.Event()
+                def fail():
+                    raise KeyError("seen")
+                def body():
+                    begun.set()
+                    go.wait()
+                    order.append("old")
+                    raise ValueError("late")
+                def send():
+                    time.sleep(0.1)  # the main thread waits meanwhile
+                    os.kill(os.getpid(), signal.SIGINT)
+                try:
+                    with {outer}:
+                        try:
+                            with weftrt.group(cancel=False) as group:
+                                weftrt.spawn(fail, label="fail", blocking=True)
+                                weftrt.spawn(body, updates=a)
+                                begun.wait()
+                                threading.Thread(target=send).start()
+                        except KeyboardInterrupt as interrupt:
+                            print(interrupt.__notes__)
+                        try:
+                            group.__enter__()
+                        except RuntimeError as error:
+                            print(error)
+                        weftrt.spawn(lambda: order.append("new"), updates=a)
+                        threading.Timer(0.1, go.set).start()
+                        {wait}
+                except ValueError as error:
+                    print(order, error, error.__notes__ if hasattr(error, "__notes__") else "")
+                with group:
+                    weftrt.spawn(order.append, "again")
+                print(order[-1])
+                """,
+                WEFT_WORKERS="1",
+            )
+            self.assertEqual(ended.stderr, "", wait)
+            self.assertEqual(
+                ended.stdout,
+                "[\"task 'fail' also raised: KeyError('seen')\"]\n"
+                "the group is in use; make one for each `with`\n"
+                "['old', 'new'] late \n"
+                "again\n",
+                wait,
+            )
+
+    def test_a_body_that_leaves_an_interrupted_group_has_ended_when_its_tasks_have(self):
+        ended = python(
+            """
+            import concurrent.futures, os, signal, threading, time, weftrt
+            from weftrt import _spawn
+            begun, go, order = threading.Event(), threading.Event(), []
+            may_start = False
+            def start():
+                if not may_start:
+                    raise RuntimeError("can't start new thread")
+                threading.Thread(target=_spawn._tasks.run_forever, daemon=True).start()
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            def inner():
+                begun.set()
+                go.wait()
+                order.append("inner")
+            def send():
+                time.sleep(0.1)  # the main thread waits meanwhile
+                os.kill(os.getpid(), signal.SIGINT)
+                threading.Timer(0.1, go.set).start()
+            def body():  # on the main thread, which waits for it
+                global may_start
+                may_start = True
+                try:
+                    with weftrt.group(), weftrt.group():
+                        weftrt.spawn(inner, blocking=True)
+                        begun.wait()
+                        threading.Thread(target=send).start()
+                except KeyboardInterrupt:
+                    pass
+            weftrt.spawn(body).result()
+            weftrt.taskwait()
+            print(order)
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("['inner']\n", ""))
+
     def test_an_interrupt_while_a_runner_begins_is_not_lost(self):
         ended = python(
             """

@@ -145,6 +145,13 @@ Task *parent_of(const Task *t) {
 
 static bool has_open_children(const Task *t) { return t->scope && t->scope->own.open > 0; }
 
+/* Counts one task out of a pool. */
+static void count_out(Pool *pool) {
+  __atomic_store_n(&pool->open, pool->open - 1, __ATOMIC_RELEASE);
+  if (pool->open == 0 && pool->waiter)
+    sem_post(&pool->waiter->woken);
+}
+
 /* Counts a task whose body has ended, and below which nothing is left, out of its pool, and so upwards. `complete` gets
    the tasks, `dropped` failed ones to give back. */
 static void complete_upwards(Task *t, Task **complete, Task **dropped) {
@@ -152,17 +159,32 @@ static void complete_upwards(Task *t, Task **complete, Task **dropped) {
     t->next = *complete;
     *complete = t;
     leave_all(t);
-    Pool *const pool = t->pool;
+    Pool *pool = t->pool;
+    PyObject *holder = t->holder;
     if (t->scope)
       move_failures(&t->scope->own, pool, dropped);
-    __atomic_store_n(&pool->open, pool->open - 1, __ATOMIC_RELEASE);
-    if (pool->open == 0 && pool->waiter)
-      sem_post(&pool->waiter->woken);
-    Task *const parent = parent_of(t);
-    if (!parent || pool->open > 0 || parent->state != k_over)
+    count_out(pool);
+    for (Pool *heir; pool->open == 0 && (heir = pool->heir); pool = heir) {
+      pool->heir = NULL;
+      holder = ((Group *)holder)->holder;
+      move_failures(pool, heir, dropped);
+      count_out(heir);
+    }
+    if (pool->open > 0 || Py_TYPE(holder) != g_task_type || ((Task *)holder)->state != k_over)
       return;
-    t = parent;
+    t = (Task *)holder;
   }
+}
+
+bool inherit(Pool *pool, Pool *heir) {
+  pthread_mutex_lock(&g_lock);
+  const bool inherits = pool->open > 0;
+  if (inherits) {
+    pool->heir = heir;
+    ++heir->open;
+  }
+  pthread_mutex_unlock(&g_lock);
+  return inherits;
 }
 
 static void give_back(Task *first, bool failed) {
@@ -379,9 +401,10 @@ int enter_task(Task *t, const RegionList *regions) {
     return -1;
   if (regions->count && prepare_order(scope) < 0)
     return -1;
+  Group *const group = current_group(scope);
   t->generation = g_generation;
-  t->holder = scope->group ? (PyObject *)scope->group : scope->holder;
-  t->pool = scope->group ? &scope->group->pool : &scope->own;
+  t->holder = group ? (PyObject *)group : scope->holder;
+  t->pool = group ? &group->pool : &scope->own;
   Py_INCREF(t->holder);
   Py_INCREF((PyObject *)t); /* until it is complete */
   order_log *const log = t_local.log ? t_local.log : order_own_log();

@@ -12,6 +12,7 @@ enum { k_most_frees = 50 }; /* tasks that are freed on top of each other */
 PyTypeObject *g_task_type, *g_group_type, *g_root_type, *g_keeper_type;
 static PyObject *g_await; /* what `await task` calls */
 static PyObject *g_cancelled_error; /* concurrent.futures.CancelledError */
+static PyObject *g_get_group, *g_set_group; /* of the context variable that holds the group of a block */
 
 /* ---- Task ---- */
 
@@ -384,7 +385,7 @@ static PyObject *taskwait(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing
   Scope *const scope = current_scope();
   if (!scope || wait_for_children(scope) < 0)
     return NULL;
-  for (Group *group = scope->group; group; group = group->outer)
+  for (Group *group = scope->group; group; group = group->next)
     if (raise_failures(&group->pool, NULL) < 0)
       return NULL;
   if (raise_failures(&scope->own, NULL) < 0)
@@ -411,10 +412,38 @@ static void group_dealloc(PyObject *self) {
   PyTypeObject *const type = Py_TYPE(self);
   Scope ended = {.own = group->pool, .holder = self};
   destroy_scope(&ended, true);
+  Py_CLEAR(group->enclosing);
   Py_CLEAR(group->holder);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
+}
+
+/* Makes a group, or none, that of the caller's context. Returns 0, or -1 with an exception. */
+static int enter_context(Group *group) {
+  PyObject *const token =
+      PyObject_CallFunctionObjArgs(g_set_group, group ? (PyObject *)group : Py_None, NULL);
+  Py_XDECREF(token);
+  return token ? 0 : -1;
+}
+
+/* Returns the group of the caller's context, which may be closed, or open in another scope; a reference, or null. */
+static Group *group_of_context(void) {
+  PyObject *const found = PyObject_CallNoArgs(g_get_group);
+  if (!found)
+    PyErr_Clear(); /* no memory */
+  if (found && Py_TYPE(found) == g_group_type)
+    return (Group *)found;
+  Py_XDECREF(found);
+  return NULL;
+}
+
+Group *current_group(const Scope *scope) {
+  if (!scope->group)
+    return NULL;
+  Group *const group = group_of_context();
+  Py_XDECREF((PyObject *)group); /* an open one has itself */
+  return group && group->scope == scope ? group : NULL;
 }
 
 static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
@@ -426,8 +455,13 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
     PyErr_SetString(PyExc_RuntimeError, "the group is in use; make one for each `with`");
     return NULL;
   }
+  Group *const enclosing = current_group(scope);
+  if (enter_context(group) < 0)
+    return NULL;
+  Py_XINCREF((PyObject *)enclosing);
+  group->enclosing = enclosing;
   group->scope = scope;
-  group->outer = scope->group;
+  group->next = scope->group;
   group->pool.cancelled = false;
   Py_XDECREF(group->holder);
   group->holder = scope->holder;
@@ -441,15 +475,52 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
 static const char k_ends_elsewhere[] =
     "a group ends in the body or thread in which it began, behind the groups inside of it";
 
-/* Takes the group out of its scope, where others may be open inside of it. */
-static void close_group(Group *group) {
+static bool has_open_groups_inside(const Group *group) {
+  for (const Group *other = group->scope->group; other; other = other->next)
+    if (other->enclosing == group)
+      return true;
+  return false;
+}
+
+/* Takes the group out of its scope and of the context, where others may be open inside of it. */
+static void close_group(Group *group, bool has_heir) {
+  Group *const enclosing = group->enclosing;
+  for (Group *other = group->scope->group; other; other = other->next)
+    if (other->enclosing == group) {
+      Py_XINCREF((PyObject *)enclosing);
+      other->enclosing = enclosing;
+      Py_DECREF((PyObject *)group);
+    }
   Group **link = &group->scope->group;
   while (*link != group)
-    link = &(*link)->outer;
-  *link = group->outer;
+    link = &(*link)->next;
+  *link = group->next;
   group->scope = NULL;
-  group->outer = NULL;
-  Py_CLEAR(group->holder);
+  group->next = NULL;
+  group->enclosing = NULL;
+  if (!has_heir)
+    Py_CLEAR(group->holder);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  Group *const known = group_of_context();
+  if (known == group && enter_context(enclosing) < 0)
+    PyErr_Clear(); /* a closed group is as none */
+  Py_XDECREF((PyObject *)known);
+  Py_XDECREF((PyObject *)enclosing);
+  PyErr_Restore(type, value, traceback);
+}
+
+/* Hands the tasks of a group whose wait was interrupted to the enclosing group, or to the scope: those that run go on,
+   and what waits there waits for them. Returns whether any is open. */
+static bool bequeath(Group *group) {
+  Group *const enclosing = group->enclosing;
+  if (enclosing) {
+    PyObject *const holder = group->holder;
+    Py_INCREF((PyObject *)enclosing);
+    group->holder = (PyObject *)enclosing;
+    Py_DECREF(holder);
+  }
+  return inherit(&group->pool, enclosing ? &enclosing->pool : &group->scope->own);
 }
 
 /* Raises for a group that has ended before those inside of it, with what its tasks have raised as notes. */
@@ -472,14 +543,18 @@ static PyObject *group_exit(PyObject *self, PyObject *args) {
   if (raised && raised != Py_None)
     cancel_pool(&group->pool);
   const int waited = wait_for_pool(&group->pool, ORDER_GROUP);
+  bool has_heir = false;
   if (waited < 0) { /* an interrupt: the user does not want the rest */
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
     cancel_pool(&group->pool);
+    raise_failures(&group->pool, value);
+    has_heir = bequeath(group);
     PyErr_Restore(type, value, traceback);
   }
-  const bool is_innermost = group->scope->group == group;
-  close_group(group);
+  const bool is_innermost = !has_open_groups_inside(group);
+  close_group(group, has_heir);
   int failed = -1;
   if (waited == 0 && is_innermost)
     failed = raise_failures(&group->pool, raised == Py_None ? NULL : raised);
@@ -649,8 +724,24 @@ static PyMethodDef g_functions[] = {
 static struct PyModuleDef g_module = {
     PyModuleDef_HEAD_INIT, "weftrt._tasks", NULL, -1, g_functions, NULL, NULL, NULL, NULL};
 
+/* Makes the context variable, so that each coroutine of a loop has the groups of its own blocks. */
+static int start_groups(void) {
+  PyObject *const library = PyImport_ImportModule("contextvars");
+  PyObject *const type = library ? PyObject_GetAttrString(library, "ContextVar") : NULL;
+  PyObject *const name = Py_BuildValue("(s)", "weftrt.group"), *const values = Py_BuildValue("{sO}", "default", Py_None);
+  PyObject *const variable = type && name && values ? PyObject_Call(type, name, values) : NULL;
+  g_get_group = variable ? PyObject_GetAttrString(variable, "get") : NULL;
+  g_set_group = variable ? PyObject_GetAttrString(variable, "set") : NULL;
+  Py_XDECREF(variable);
+  Py_XDECREF(values);
+  Py_XDECREF(name);
+  Py_XDECREF(type);
+  Py_XDECREF(library);
+  return g_get_group && g_set_group ? 0 : -1;
+}
+
 PyMODINIT_FUNC PyInit__tasks(void) {
-  if (start_names() < 0)
+  if (start_names() < 0 || start_groups() < 0)
     return NULL;
   g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);
   g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);

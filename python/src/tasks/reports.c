@@ -62,14 +62,22 @@ static void list_lack_of_place(order_report *to, const Task *t) {
       order_report_wait(to, t, thread->task, "is ready, and waits for the place of", false);
 }
 
+/* Lists the wait for the tasks of the pool in which the task is counted, or of one that has inherited that. */
+static void list_wait_for(order_report *to, const Task *t) {
+  const Pool *pool = t->pool;
+  PyObject *holder = t->holder;
+  for (; !pool->reported && pool->heir; pool = pool->heir)
+    holder = ((Group *)holder)->holder;
+  if (pool->reported)
+    order_report_wait(to, pool->reported, t, reason_of(Py_TYPE(holder) == g_group_type ? ORDER_GROUP : ORDER_CHILDREN), true);
+}
+
 static void list_task(order_report *to, const Task *t, bool has_room, int *explained) {
   static const char *const states[] = {"waits for its data", "is ready", "runs", ""};
   const order_node *const order = __atomic_load_n(&t->order, __ATOMIC_RELAXED);
   order_report_task(to, t, order, order ? NULL : t->former_order, t->name, states[t->state], file_of(t),
                     where_is(t));
-  if (t->pool->reported)
-    order_report_wait(to, t->pool->reported, t, reason_of(Py_TYPE(t->holder) == g_group_type ? ORDER_GROUP : ORDER_CHILDREN),
-                      true);
+  list_wait_for(to, t);
   const Task *const parent = parent_of(t);
   if (parent && parent->state == k_over)
     order_report_wait(to, parent, t, reason_of(ORDER_CHILDREN), true);
@@ -80,7 +88,8 @@ static void list_task(order_report *to, const Task *t, bool has_room, int *expla
 /* Takes away what the report before has marked. */
 static void clear_marks(void) {
   for (Task *t = g_all; t; t = t->all_next) {
-    t->pool->reported = NULL;
+    for (Pool *pool = t->pool; pool; pool = pool->heir)
+      pool->reported = NULL;
     t->waits_in = NULL;
   }
 }

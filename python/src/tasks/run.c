@@ -317,7 +317,7 @@ Load current_load(void) {
 static void forget_children(Scope *scope) {
   scope->own = (Pool){0};
   scope->order = NULL;
-  for (Group *group = scope->group; group; group = group->outer)
+  for (Group *group = scope->group; group; group = group->next)
     group->pool = (Pool){0};
 }
 

@@ -58,6 +58,7 @@ typedef struct Pool {
   Task *failed, *last_failed; /* whose exceptions no wait has raised; references */
   long failed_count, failed_beyond; /* in that list; beyond what it may hold */
   bool cancelled;
+  struct Pool *heir; /* counts this pool as one of its tasks until none is open here; null. An interrupted group has one */
   const void *reported; /* what waits for the tasks, in a report that is being made */
 } Pool;
 
@@ -66,7 +67,7 @@ typedef struct Scope {
   Pool own;
   order_node *order; /* of the children's regions; null before the first */
   long entered; /* children with regions since `order` was made */
-  Group *group; /* the innermost open one, or null */
+  Group *group; /* the open one that began last, or null */
   Task *task; /* whose body it is; null for a thread */
   PyObject *holder; /* what the scope lives in; not a reference */
 } Scope;
@@ -143,8 +144,9 @@ static inline long open_tasks(const Pool *pool) {
 struct Group {
   PyObject_HEAD Pool pool;
   Scope *scope; /* in which it is open; null */
-  PyObject *holder; /* of `scope`; a reference */
-  Group *outer;
+  PyObject *holder; /* of `scope`, and with an heir what that lives in; a reference */
+  Group *next; /* the open one of the scope that began before it */
+  Group *enclosing; /* the open one in whose block it began; null */
   bool cancels; /* the first failure cancels the group */
 };
 
@@ -224,7 +226,11 @@ void forget_in_child(void);
 
 /* ---- bodies.c ---- */
 
+/* Lets a pool with open tasks be one of the heir's tasks, until they have ended. Returns whether it has any. */
+bool inherit(Pool *pool, Pool *heir);
 Task *parent_of(const Task *task);
+/* Returns the open group in whose block the caller is, by its context; null for none. */
+Group *current_group(const Scope *scope);
 
 /* Returns the scope of the body or the thread that calls; null with MemoryError. */
 Scope *current_scope(void);

@@ -293,7 +293,7 @@ int wait_for_pool(Pool *pool, order_wait what) {
 }
 
 int wait_for_children(Scope *scope) {
-  for (Group *group = scope->group; group; group = group->outer)
+  for (Group *group = scope->group; group; group = group->next)
     if (wait_for_pool(&group->pool, ORDER_GROUP) < 0)
       return -1;
   if (wait_for_pool(&scope->own, ORDER_CHILDREN) < 0)
