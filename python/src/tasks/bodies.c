@@ -25,7 +25,7 @@ static Scope *scope_of_thread(void) {
     return NULL;
   root->scope = (Scope){.holder = (PyObject *)root};
   root->thread = (Thread){0};
-  root->process = getpid();
+  root->generation = g_generation;
   Keeper *const keeper = PyObject_New(Keeper, g_keeper_type);
   if (!keeper) {
     Py_DECREF(root);
@@ -69,7 +69,7 @@ void leave_root(Root *root) {
     t_local.thread = NULL;
   if (t_local.root == root) /* else the end of the program, or fork(), clears the state of another thread */
     t_local.root = NULL;
-  if (root->thread.tid == 0 || root->process != getpid())
+  if (root->thread.tid == 0 || !is_of_this_process(root->generation))
     return;
   pthread_mutex_lock(&g_lock);
   leave_thread(&root->thread);
@@ -77,12 +77,16 @@ void leave_root(Root *root) {
   pthread_mutex_unlock(&g_lock);
 }
 
-void destroy_scope(Scope *scope, bool is_of_this_process) {
+void destroy_scope(Scope *scope, unsigned generation) {
+  order_node *const order = scope->task ? NULL : scope->order;
+  scope->order = NULL;
+  const Pool *const own = &scope->own;
+  if ((!order && !own->failed && own->failed_beyond == 0) || !is_of_this_process(generation))
+    return;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  if (scope->order && !scope->task && is_of_this_process)
-    order_end(scope->order);
-  scope->order = NULL;
+  if (order)
+    order_end(order);
   report_failures(&scope->own); /* no thread is left that could wait */
   PyErr_Restore(type, value, traceback);
 }
@@ -477,7 +481,9 @@ void cancel_pool(Pool *pool) {
   }
 }
 
-bool add_callback(Task *t, Callback *callback) {
+int add_callback(Task *t, Callback *callback) {
+  if (state_of(t) != k_over && check_process(t) < 0)
+    return -1;
   pthread_mutex_lock(&g_lock);
   const bool early = t->state != k_over;
   if (early) {

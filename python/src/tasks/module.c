@@ -42,7 +42,7 @@ static void free_task(Task *t) {
     drop_buffer(&t->buffers[i]);
   PyMem_Free(t->buffers);
   if (t->scope)
-    destroy_scope(t->scope, true);
+    destroy_scope(t->scope, t->generation);
   free(t->scope);
   Py_CLEAR(t->function);
   Py_CLEAR(t->arguments);
@@ -147,9 +147,14 @@ static PyObject *task_add_done_callback(PyObject *self, PyObject *function) {
     return PyErr_NoMemory();
   *callback = (Callback){function, NULL};
   Py_INCREF(function);
-  if (add_callback((Task *)self, callback))
+  const int added = add_callback((Task *)self, callback);
+  if (added > 0)
     Py_RETURN_NONE;
   PyMem_Free(callback);
+  if (added < 0) {
+    Py_DECREF(function);
+    return NULL;
+  }
   PyObject *const called = PyObject_CallFunctionObjArgs(function, self, NULL);
   if (!called)
     PyErr_WriteUnraisable(function);
@@ -411,7 +416,7 @@ static void group_dealloc(PyObject *self) {
   Group *const group = (Group *)self;
   PyTypeObject *const type = Py_TYPE(self);
   Scope ended = {.own = group->pool, .holder = self};
-  destroy_scope(&ended, true);
+  destroy_scope(&ended, group->generation);
   Py_CLEAR(group->enclosing);
   Py_CLEAR(group->holder);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -462,6 +467,7 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
   group->enclosing = enclosing;
   group->scope = scope;
   group->next = scope->group;
+  group->generation = g_generation;
   group->pool.cancelled = false;
   Py_XDECREF(group->holder);
   group->holder = scope->holder;
@@ -597,7 +603,7 @@ static PyType_Spec g_group_spec = {"weftrt.group", sizeof(Group), 0, Py_TPFLAGS_
 static void root_dealloc(PyObject *self) {
   Root *const root = (Root *)self;
   PyTypeObject *const type = Py_TYPE(self);
-  destroy_scope(&root->scope, root->process == getpid());
+  destroy_scope(&root->scope, root->generation);
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -741,6 +747,7 @@ static int start_groups(void) {
 }
 
 PyMODINIT_FUNC PyInit__tasks(void) {
+  begin_process();
   if (start_names() < 0 || start_groups() < 0)
     return NULL;
   g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);

@@ -24,6 +24,7 @@ unsigned long g_ended;
 static bool g_is_over;
 
 unsigned g_generation;
+static pid_t g_process; /* to which that belongs */
 uint64_t g_unlogged;
 static PyObject *g_start;
 PyObject *g_coroutine_type;
@@ -313,16 +314,45 @@ Load current_load(void) {
   return (Load){g_is_over, g_ready_blocking.first || (g_ready.first && g_active < g_limit)};
 }
 
+void begin_process(void) { g_process = getpid(); }
+
+bool is_of_this_process(unsigned generation) {
+  return generation == g_generation && g_process == getpid();
+}
+
+int check_process(const Task *t) {
+  if (t->generation == g_generation)
+    return 0;
+  PyErr_SetString(
+      PyExc_RuntimeError,
+      "the task was spawned by the parent process, before fork(), and runs there alone");
+  return -1;
+}
+
 /* The tasks are the parent's. Groups stay open: the child leaves their blocks as well. */
 static void forget_children(Scope *scope) {
   scope->own = (Pool){0};
   scope->order = NULL;
-  for (Group *group = scope->group; group; group = group->next)
+  for (Group *group = scope->group; group; group = group->next) {
     group->pool = (Pool){0};
+    group->generation = g_generation;
+  }
+}
+
+/* The bodies that the thread has begun go on in the child: without a slot, and with children of their own. */
+static void forget_bodies(void) {
+  t_local.away = (Away){0};
+  for (Body *body = t_local.body; body; body = body->outer) {
+    body->away = (Away){0};
+    body->task->order = NULL;
+    if (body->task->scope)
+      forget_children(body->task->scope);
+  }
 }
 
 void forget_in_child(void) {
   ++g_generation;
+  begin_process();
   pthread_mutex_init(&g_lock, NULL);
   forget_names_in_child();
   sem_init(&g_work, 0, 0);
@@ -333,18 +363,14 @@ void forget_in_child(void) {
   g_threads = NULL;
   t_local.thread = NULL;
   if (t_local.root) {
-    t_local.root->process = getpid();
+    t_local.root->generation = g_generation;
     t_local.root->thread = (Thread){0};
     enter_thread(t_local.thread = &t_local.root->thread);
   }
   g_is_over = false;
   t_local.has_slot = t_local.is_runner = t_local.is_blocked = false;
   t_local.log = NULL;
-  Scope *const scope = t_local.task   ? t_local.task->scope
-                       : t_local.root ? &t_local.root->scope
-                                      : NULL;
-  if (scope)
-    forget_children(scope);
-  if (t_local.root && t_local.task)
+  forget_bodies();
+  if (t_local.root)
     forget_children(&t_local.root->scope);
 }

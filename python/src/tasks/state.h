@@ -147,6 +147,7 @@ struct Group {
   PyObject *holder; /* of `scope`, and with an heir what that lives in; a reference */
   Group *next; /* the open one of the scope that began before it */
   Group *enclosing; /* the open one in whose block it began; null */
+  unsigned generation; /* of the process in which it began */
   bool cancels; /* the first failure cancels the group */
 };
 
@@ -154,7 +155,7 @@ struct Group {
 typedef struct Root {
   PyObject_HEAD Scope scope;
   Thread thread;
-  pid_t process; /* that has made it; a child of fork() clears the other threads */
+  unsigned generation; /* of the process that has made it; a child of fork() clears the other threads */
 } Root;
 
 /* What a thread state has of the root: it ends with the thread state, where the root may outlive both. */
@@ -223,6 +224,12 @@ PyObject *run_forever(PyObject *self, PyObject *nothing);
 int finish_tasks(void);
 /* In the child of a fork(), of which the caller is the only thread. */
 void forget_in_child(void);
+void begin_process(void);
+/* Returns whether what has that generation is of this process. In the child of a fork() nothing is before
+   forget_in_child(). */
+bool is_of_this_process(unsigned generation);
+/* Raises where a task was spawned by the parent process. Returns 0, or -1 with the exception. */
+int check_process(const Task *task);
 
 /* ---- bodies.c ---- */
 
@@ -237,8 +244,9 @@ Scope *current_scope(void);
 Task *current_task(void);
 /* Has the thread whose thread state ends forget its root: one that C has made gets a new state for each call of Python. */
 void leave_root(Root *root);
-/* Ends what a scope without open children keeps; a failure that was never raised is reported. */
-void destroy_scope(Scope *scope, bool is_of_this_process);
+/* Ends what a scope without open children keeps; a failure that was never raised is reported. In the child of a fork()
+   nothing is ended or reported that is the parent's. */
+void destroy_scope(Scope *scope, unsigned generation);
 
 /* Gives a new task its place behind its siblings. Returns 0, or -1 with an exception; then there is no task. */
 int enter_task(Task *task, const RegionList *regions);
@@ -246,8 +254,8 @@ int enter_task(Task *task, const RegionList *regions);
 /* Returns whether the body has not begun and never will. */
 bool cancel_task(Task *task);
 void cancel_pool(Pool *pool);
-/* Adds a call for the end of the body. Returns false where it has ended: then nothing was added. */
-bool add_callback(Task *task, Callback *callback);
+/* Adds a call for the end of the body. Returns 1; 0 where it has ended, and -1 with an exception: then nothing was added. */
+int add_callback(Task *task, Callback *callback);
 
 /* ---- waits.c ---- */
 

@@ -333,12 +333,8 @@ static int wait_once_for_task(Task *t, double seconds) {
 int wait_for_task(Task *t, double seconds) {
   if (state_of(t) == k_over)
     return 1;
-  if (t->generation != g_generation) {
-    PyErr_SetString(
-        PyExc_RuntimeError,
-        "the task was spawned by the parent process, before fork(), and runs there alone");
+  if (check_process(t) < 0)
     return -1;
-  }
   if (!t_local.task && !current_scope()) /* reports know the thread by it */
     return -1;
   int slept = 1;

@@ -92,6 +92,15 @@ def _settle_all(task):
             loop.call_soon_threadsafe(_settle, future, task)
 
 
+def _settle_at_end(task):
+    try:
+        task.add_done_callback(_settle_all)
+    except BaseException:  # a task of the parent process
+        with _awaited_lock:
+            _awaited.pop(task, None)
+        raise
+
+
 def _await(task):
     """Yields until the task has ended: what `await task` runs."""
     loop = asyncio.get_running_loop()
@@ -103,7 +112,7 @@ def _await(task):
     turn = None
     try:
         if is_first:
-            task.add_done_callback(_settle_all)
+            _settle_at_end(task)
         if current_task() is not None:  # the loop sleeps in a body, whose place the task may need
             turn = _tasks.leave()
         return (yield from future)
