@@ -211,6 +211,83 @@ class Executors(unittest.TestCase):
         with self.assertRaises(TypeError):
             weftrt.Executor(initializer=print)
 
+    def test_a_body_that_waits_for_a_call_of_a_numbered_executor_gives_up_its_place(self):
+        ended = python(
+            """
+            import threading, weftrt
+            pool = weftrt.Executor(max_workers=1)
+            def another_body_runs():
+                done = threading.Event()
+                weftrt.spawn(done.set)
+                return done.wait(5)
+            for name in ("result", "exception"):
+                def body():
+                    future = pool.submit(another_body_runs)
+                    getattr(future, name)()
+                    return future.result()
+                print(weftrt.spawn(body).result())
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("True\nTrue\n", ""))
+
+    def test_a_call_that_waits_for_the_end_of_its_own_executor_is_told_so(self):
+        for limit in (None, 1):
+            with weftrt.Executor(limit) as pool, weftrt.Executor(limit) as other:
+                self.assertIs(pool.submit(other.shutdown).result(), None)
+            with weftrt.Executor(limit) as pool:
+                failed = pool.submit(pool.shutdown)
+                self.assertRegex(str(failed.exception()), "cannot wait for the end of its own pool")
+                with self.assertRaisesRegex(RuntimeError, "after shutdown"):
+                    pool.submit(int)
+            with weftrt.Executor(limit) as pool:
+                self.assertIs(pool.submit(pool.shutdown, wait=False).result(), None)
+
+    def test_an_executor_of_the_parent_process_works_in_a_child_of_fork(self):
+        for limit in ("None", "1"):
+            ended = python(
+                f"""
+                import os, threading, weftrt
+                def status(child):
+                    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                begun, go = threading.Event(), threading.Event()
+                pool = weftrt.Executor({limit})
+                running = pool.submit(lambda: (begun.set(), go.wait()))
+                begun.wait()
+                waiting = pool.submit(int)
+                child = os.fork()
+                if child == 0:
+                    for future in (running, waiting):
+                        try:
+                            future.result()
+                            os._exit(1)
+                        except RuntimeError as error:
+                            assert "parent process" in str(error)
+                    assert list(pool.map(abs, range(9))) == list(range(9))
+                    pool.shutdown()
+                    os._exit(0)
+                print(status(child), flush=True)
+                go.set()
+                assert waiting.result() == 0
+                def fork():
+                    with weftrt.blocking():
+                        child = os.fork()
+                    if child == 0:
+                        try:
+                            assert weftrt.Executor(1).submit(int, 3).result() == 3
+                            assert pool.submit(int, 4).result() == 4
+                            os._exit(0)
+                        finally:
+                            os._exit(1)
+                    return status(child)
+                print(pool.submit(fork).result(), flush=True)
+                """,
+                WEFT_WORKERS="1",
+                PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+            )
+            self.assertEqual((ended.stderr, ended.returncode), ("", 0))
+            self.assertEqual(set(ended.stdout.split()), {"0"}, limit)
+
     def test_the_executor_waits_and_cancels_at_its_end(self):
         for limit in (None, 1):
             pool = weftrt.Executor(limit)
@@ -332,7 +409,7 @@ class Executors(unittest.TestCase):
 
         future = _spawn._Future()
         with self.assertRaises(KeyboardInterrupt):
-            _spawn._run_call(future, interrupt, (), {})
+            _spawn._run_call(None, future, interrupt, (), {})
         self.assertIsInstance(future.exception(), KeyboardInterrupt)
         with weftrt.Executor(max_workers=1) as pool:
             with pool._changed:

@@ -15,6 +15,7 @@ import os
 import sys
 import threading
 import time
+import weakref
 
 from weftrt import _native_files
 
@@ -124,10 +125,13 @@ def _await(task):
 
 
 def _forget():
-    global _awaited_lock
+    global _awaited_lock, _forks
+    _forks += 1
     _awaited_lock = threading.RLock()
     _awaited.clear()
     _tasks.forget()
+    for pool in list(_pools):
+        pool._forget_parent()
 
 
 @contextlib.contextmanager
@@ -225,16 +229,41 @@ class _Future(concurrent.futures.Future):
             task.exception(timeout)  # the future has it, too
         return None if end is None else max(0, end - time.monotonic())
 
+    def _place(self):
+        """Returns what gives up the caller's place while it waits for a call that has no task of its own."""
+        gives_up = self._task is None and current_task() is not None and not self.done()
+        return blocking() if gives_up else contextlib.nullcontext()
+
     def result(self, timeout=None):
-        return super().result(self._wait(timeout))
+        with self._place():
+            return super().result(self._wait(timeout))
 
     def exception(self, timeout=None):
-        return super().exception(self._wait(timeout))
+        with self._place():
+            return super().exception(self._wait(timeout))
+
+    def _forget_parent(self):
+        """Ends in the child of a fork() with what result() of a parent's task raises."""
+        self._condition = threading.Condition()  # another thread may have had the lock
+        self._waiters, self._done_callbacks = [], []
+        if not self.done():
+            self.set_exception(
+                RuntimeError("the call was submitted by the parent process, before fork(), and runs there alone")
+            )
 
     def _give_up(self, task):
         """Ends with a task that was cancelled before its body began: with its group."""
         if task.cancelled() and self.cancel():
             self.set_running_or_notify_cancel()
+
+
+_pools = weakref.WeakSet()  # of the process
+_here = threading.local()  # .calls: what the thread runs on top of each other, (pool, future)
+_forks = 0  # between this process and the one that has imported this module
+
+
+def _calls_here():
+    return _here.__dict__.setdefault("calls", [])
 
 
 class Executor(concurrent.futures.ThreadPoolExecutor):
@@ -258,6 +287,7 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
         self._runs = 0  # tasks that run calls one after the other
         self._open = set()  # futures that are not done
         self._is_shut = False
+        _pools.add(self)
 
     def submit(self, fn, /, *args, **kwargs):
         future = _Future()
@@ -273,7 +303,7 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
         if self._limit is None:
             future.add_done_callback(self._forget)
             try:
-                future._task = spawn(_run_call, future, fn, args, kwargs, label="Executor")
+                future._task = spawn(_run_call, self, future, fn, args, kwargs, label="Executor")
             except BaseException:
                 future.cancel()
                 raise
@@ -317,7 +347,8 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             self._forget(call[0])
 
     def _run_calls(self):
-        while True:
+        forks = _forks
+        while forks == _forks:  # else in a child that the call before has forked
             with self._changed:
                 if not self._waiting:
                     self._runs -= 1
@@ -325,18 +356,31 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                 call = self._waiting.popleft()
             future = call[0]
             try:
-                _run_call(*call)
+                _run_call(self, *call)
             except KeyboardInterrupt:
                 del call
                 self._forget(future)
                 with self._changed:
-                    self._runs -= not self._waiting
+                    self._runs -= not self._waiting and forks == _forks
                     goes_on = bool(self._waiting)
                 if goes_on:
                     self._start_run()
                 raise
             self._forget(future)
             del call, future
+
+    def _forget_parent(self):
+        """In the child of a fork(): of the parent's calls only those go on that have forked it."""
+        here = {future for pool, future in _calls_here() if pool is self}
+        lost = self._open - here
+        self._changed = threading.Condition()  # another thread may have had the lock
+        self._waiting.clear()
+        self._runs = 0
+        self._open = here
+        for future in lost:
+            future._forget_parent()
+        for future in here:
+            future._condition = threading.Condition()
 
     def shutdown(self, wait=True, *, cancel_futures=False):
         with self._changed:
@@ -346,20 +390,27 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             for future in open_futures:
                 future.cancel()
         if wait:
+            if any(pool is self for pool, _ in _calls_here()):
+                raise RuntimeError("a call cannot wait for the end of its own pool; use shutdown(wait=False)")
             with blocking(), self._changed:
                 while self._open:
                     self._changed.wait(0.1)
 
 
-def _run_call(future, function, arguments, keywords):
+def _run_call(pool, future, function, arguments, keywords):
     if not future.set_running_or_notify_cancel():
         return
+    calls = _calls_here()
+    calls.append((pool, future))
     try:
-        result = function(*arguments, **keywords)
+        try:
+            result = function(*arguments, **keywords)
+        finally:
+            calls.pop()
     except BaseException as error:
         future.set_exception(error)
         is_interrupt = isinstance(error, KeyboardInterrupt)
-        future = function = arguments = keywords = None  # the traceback has this frame
+        pool = future = function = arguments = keywords = None  # the traceback has this frame
         if is_interrupt:  # Ctrl-C, in the main thread: it ends what waits there, too
             raise
     else:
