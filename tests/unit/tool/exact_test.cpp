@@ -280,7 +280,7 @@ span       0.000095 s, 0.000103 s with overheads; parallelism 2.41
   EXPECT_EQ(
       weft(many_ways(),
            {"predict", "--json", "--scale", "one=0.5", "--overhead", "300", "--workers", "2,5"}),
-      R"({"measured_ns":158400,"workers":2,"work_ns":174700,"span_ns":72800,"burdened_span_ns":74600,"predicted":[{"workers":2,"ns":97700,"speedup":1.8547},{"workers":5,"ns":87400,"speedup":2.0732}]}
+      R"({"measured_ns":158400,"workers":2,"work_ns":174700,"span_ns":72800,"burdened_span_ns":74600,"unfinished":0,"not_run":0,"predicted":[{"workers":2,"ns":97700,"speedup":1.8547},{"workers":5,"ns":87400,"speedup":2.0732}]}
 )");
 }
 
@@ -323,7 +323,7 @@ TEST_F(exact, a_prediction_uses_the_waking_that_the_trace_shows) {
   static_assert(7'000 + 100'000 * k_tasks + 7'000 + 200 + 10'000 + 7'000 == 3'131'200);
   EXPECT_EQ(
       weft(t, {"predict", "--json", "--overhead", "0", "--workers", "2"}),
-      R"({"measured_ns":3117000,"workers":2,"work_ns":3427000,"span_ns":3117000,"burdened_span_ns":3117000,"predicted":[{"workers":2,"ns":3131200,"speedup":1.0967}]}
+      R"({"measured_ns":3117000,"workers":2,"work_ns":3427000,"span_ns":3117000,"burdened_span_ns":3117000,"unfinished":0,"not_run":0,"predicted":[{"workers":2,"ns":3131200,"speedup":1.0967}]}
 )");
 }
 

@@ -109,14 +109,21 @@ void print_text(const question &asked, const trace_reader &reader, const trace_g
   std::printf("%8s %14s %10s\n", "workers", "seconds", "speedup");
   for (std::size_t i = 0; i < times.size(); ++i)
     std::printf("%8u %14.6f %10.2f\n", asked.workers[i], times[i] / 1e9, speedup(one, times[i]));
+  if (graph.unfinished != 0)
+    std::printf("note: %s; what they had not yet done is not predicted\n",
+                unfinished_text(graph.unfinished).c_str());
+  if (bounds.not_run != 0)
+    std::printf("note: %llu tasks are left out, because they wait for what the trace does not show\n",
+                static_cast<unsigned long long>(bounds.not_run));
 }
 
 void print_json(const question &asked, const trace_reader &reader, const trace_graph &graph,
                 const graph_bounds &bounds, const std::vector<double> &times, double one) {
   std::printf(
-      "{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[",
+      "{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"unfinished\":%llu,\"not_run\":%llu,\"predicted\":[",
       static_cast<long long>(graph.duration()), reader.about().workers, bounds.work_ns,
-      bounds.span_ns, bounds.burdened_ns);
+      bounds.span_ns, bounds.burdened_ns, static_cast<unsigned long long>(graph.unfinished),
+      static_cast<unsigned long long>(bounds.not_run));
   for (std::size_t i = 0; i < times.size(); ++i)
     std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", asked.workers[i],
                 times[i], speedup(one, times[i]));

@@ -277,6 +277,8 @@ void collector::run() {
     count(i);
   }
   all.finish();
+  if (m_reader.discarded() == 0) // else some of their records may be among these
+    m_data.unfinished = static_cast<std::uint64_t>(std::max<std::int64_t>(m_live.tasks(), 0));
   if (m_data.idle_ns > 0) // a worker has nothing to do while such a thread runs a task in its place
     m_data.idle_share = std::max(1 - m_external_ns / m_data.idle_ns, 0.0);
   m_data.idle_ns *= m_data.idle_share;

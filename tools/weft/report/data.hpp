@@ -76,6 +76,7 @@ struct report_data {
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums; of idleness: of the workers
   double idle_share = 1; // of the workers' idle time, in which no other thread ran a task in their place
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
+  std::uint64_t unfinished = 0; // tasks that had been created, and had not ended
   std::vector<std::string> notes, warnings;
   std::vector<std::string> track_names;
   std::vector<shown_task> shown;

@@ -107,6 +107,11 @@ std::vector<std::string> findings(const report_data &data) {
     sentences.push_back(
         text("Tuning has decided %zu times; last, after %s: %s.", data.decisions.size(),
              duration(data.decisions.back().after_ns).c_str(), data.decisions.back().what.c_str()));
+  if (data.unfinished)
+    sentences.push_back(unfinished_text(data.unfinished) + ".");
+  if (data.has_graph && data.bounds.not_run)
+    sentences.push_back(text("Critical path and predictions leave out %llu tasks, which wait for what the trace does not show.",
+                             static_cast<unsigned long long>(data.bounds.not_run)));
   if (data.discarded)
     sentences.push_back(text("%llu of %llu records were discarded: what follows is of the rest.",
                              static_cast<unsigned long long>(data.discarded),

@@ -11,6 +11,10 @@ constexpr double k_steal_ns = 200;
 
 } // namespace
 
+std::string unfinished_text(std::uint64_t tasks) {
+  return std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") + " of the trace had not ended";
+}
+
 replay_options measured_costs(const trace_graph &graph) {
   replay_options o;
   o.overhead_ns = static_cast<double>(graph.overhead);
@@ -28,6 +32,7 @@ graph_bounds bounds_of(const trace_graph &graph, const replay_options &options) 
   bare.scale = options.scale;
   replayed span = replay(graph, bare);
   b.span_ns = span.ns;
+  b.not_run = span.unfinished;
   b.path = std::move(span.path);
   bare.overhead_ns = options.overhead_ns;
   b.burdened_ns = replay(graph, bare).ns;

@@ -5,6 +5,9 @@
 
 #include "base/error.hpp"
 
+#include "trace/structure.hpp"
+#include "ult/thread_context.hpp"
+
 #include <weft/access.hpp>
 #include <weft/error.hpp>
 
@@ -129,13 +132,15 @@ void trace_graph::begin_root(worker &w, const trace_record &record, std::int64_t
                              unsigned slot) {
   const std::uint32_t t = index_of(record.task);
   tasks[t].is_root = true;
-  tasks[t].slot = static_cast<std::uint16_t>(slot);
+  tasks[t].slot = tasks[t].at = static_cast<std::uint16_t>(slot);
   tasks[t].type = record.type;
   tasks[t].begun = now;
   w.stack.assign(1, {t});
 }
 
 void trace_graph::create(worker &w, const trace_record &record, std::int64_t now, unsigned slot) {
+  if (record.a & k_created_for_rounds)
+    return record_task(record, now, slot);
   const std::uint32_t t = index_of(record.task), id = static_cast<std::uint32_t>(record.a);
   const std::uint32_t parent = id ? index_of(id) : k_nobody;
   tasks[t].type = record.type;
@@ -153,31 +158,182 @@ void trace_graph::make_ready(graph_task &task, std::int64_t now, unsigned slot) 
   task.has_ready_event = true;
 }
 
+/// Keeps a task that a taskiter records. It does not run itself: its rounds do.
+void trace_graph::record_task(const trace_record &record, std::int64_t now, unsigned slot) {
+  const std::uint32_t taskiter = index_of(static_cast<std::uint32_t>(record.a));
+  recording &whole = m_recordings[taskiter];
+  whole.tasks.push_back(static_cast<std::uint32_t>(m_recorded.size()));
+  whole.over = now;
+  whole.slot = static_cast<std::uint16_t>(slot);
+  m_recorded_index[record.task] = whole.tasks.back();
+  m_recorded.push_back({taskiter, record.type, {}, {}});
+}
+
+trace_graph::recorded_task *trace_graph::find_recorded(std::uint32_t id) {
+  if (m_recorded_index.empty())
+    return nullptr;
+  const auto found = m_recorded_index.find(id);
+  return found == m_recorded_index.end() ? nullptr : &m_recorded[found->second];
+}
+
+/// Returns the task that a new round is; from now on it has the number of the recorded task.
+std::uint32_t trace_graph::begin_round(recorded_task &of, std::uint32_t id) {
+  const auto t = static_cast<std::uint32_t>(tasks.size());
+  const recording &whole = m_recordings[of.taskiter];
+  of.rounds.push_back(t);
+  graph_task &round = tasks.emplace_back();
+  round.id = id;
+  round.parent = of.taskiter;
+  round.is_round = true;
+  round.ready = whole.over;
+  round.ready_slot = whole.slot;
+  m_index.at(id) = t + 1;
+  return t;
+}
+
+void trace_graph::use(std::uint32_t task, std::uint64_t address, std::uint64_t extent) {
+  const auto mode = static_cast<std::uint8_t>(extent >> 32);
+  if (extent & k_by_bytes)
+    add_bytes(task, mode, address, extent & UINT32_MAX);
+  else
+    add_access(task, mode, address);
+}
+
+/// Orders the rounds as if the program had created the tasks in each of them anew. Where a condition
+/// comes between them, all others read what it writes.
+void trace_graph::use_rounds() {
+  for (const auto &[taskiter, whole] : m_recordings) {
+    std::size_t most = 0;
+    bool has_condition = false;
+    const auto is_condition = [](const recorded_task &t) {
+      return !t.uses.empty() && t.uses.back().address == k_all_data;
+    };
+    for (const std::uint32_t r : whole.tasks) {
+      most = std::max(most, m_recorded[r].rounds.size());
+      has_condition |= is_condition(m_recorded[r]);
+    }
+    for (std::size_t round = 0; round != most; ++round)
+      for (const std::uint32_t r : whole.tasks) {
+        const recorded_task &task = m_recorded[r];
+        if (task.rounds.size() <= round) // the taskiter was stopped
+          continue;
+        for (const recorded_task::use &u : task.uses)
+          use(task.rounds[round], u.address, u.extent);
+        if (has_condition && !is_condition(task))
+          use(task.rounds[round], k_all_data, 0);
+        if (round != 0)
+          m_edges.emplace_back(task.rounds[round - 1], task.rounds[round]);
+      }
+  }
+}
+
 void trace_graph::begin_body(worker &w, const trace_record &record, std::int64_t now,
                              unsigned slot) {
-  const std::uint32_t t = index_of(record.task);
-  tasks[t].begun = now;
-  tasks[t].slot = static_cast<std::uint16_t>(slot);
-  tasks[t].type = record.type;
+  recorded_task *const recorded = find_recorded(record.task);
+  const std::uint32_t known = m_index.get(record.task); // plus one
+  const auto part = known ? m_paused.find(known - 1) : m_paused.end();
+  const bool goes_on = part != m_paused.end();
+  const std::uint32_t t = goes_on    ? known - 1
+                          : recorded ? begin_round(*recorded, record.task)
+                                     : index_of(record.task);
+  tasks[t].at = static_cast<std::uint16_t>(slot);
+  if (tasks[t].begun < 0) {
+    tasks[t].begun = now;
+    tasks[t].slot = static_cast<std::uint16_t>(slot);
+    tasks[t].type = record.type;
+  }
   if (const std::int64_t gap = now - w.free_since; w.free_since >= 0 && gap < k_longest_gap) {
     ++m_gaps;
     m_gap_ns += gap;
   }
-  if (w.idle_since >= 0 && w.stack.empty())
+  const bool is_branch = (record.b & k_branch) != 0;
+  if (w.idle_since >= 0 && w.stack.empty() && !goes_on && !is_branch) // of these it is known when they were ready
     m_woken.emplace_back(t, w.idle_since);
   w.free_since = w.idle_since = -1;
+  if (is_branch)
+    begin_branch(t, joiner_of(record.b), now);
   if (!w.stack.empty() && w.stack.back().before_others < 0)
     w.stack.back().before_others = w.stack.back().computed;
-  w.stack.push_back({t});
+  w.stack.push_back({t, goes_on ? part->second : 0});
+  if (goes_on)
+    m_paused.erase(part);
 }
 
-void trace_graph::end_body(worker &w, std::int64_t now) {
-  act(w, action::k_ends);
-  if (!w.stack.empty()) {
+/// Makes the task that joins a branch the one that creates it: when a thief takes it.
+void trace_graph::begin_branch(std::uint32_t branch, std::uint32_t joiner, std::int64_t now) {
+  if (joiner == 0) // no task, or a trace that does not tell
+    return;
+  const std::uint32_t parent = index_of(joiner);
+  tasks[branch].parent = parent;
+  m_branches[parent].push_back(branch);
+  if (running *body = find_body(parent, now)) {
+    m_log.push_back({parent, {static_cast<float>(std::exchange(body->computed, 0)), branch}});
+    body->before_others = std::min<std::int64_t>(body->before_others, 0);
+  } else {
+    m_log.push_back({parent, {0, branch}});
+  }
+}
+
+/// Returns the body of a task that has begun and has not ended, with what it has computed by now; null
+/// if it stands still below another one.
+trace_graph::running *trace_graph::find_body(std::uint32_t task, std::int64_t now) {
+  if (const auto still = m_suspended.find(tasks[task].id); still != m_suspended.end())
+    return still->second.empty() ? nullptr : &still->second.back();
+  if (tasks[task].at >= m_workers.size())
+    return nullptr;
+  worker &w = m_workers[tasks[task].at];
+  advance(w, now);
+  const auto found = std::find_if(w.stack.rbegin(), w.stack.rend(),
+                                  [task](const running &r) { return r.task == task; });
+  return found == w.stack.rend() ? nullptr : &*found;
+}
+
+void trace_graph::end_body(worker &w, const trace_record &record, std::int64_t now) {
+  if (!w.stack.empty() && (record.a & k_again)) {
+    pause_body(w);
+  } else if (!w.stack.empty()) {
+    act(w, action::k_ends);
     tasks[w.stack.back().task].ended = now;
     w.stack.pop_back();
   }
+  if (!w.stack.empty()) // it may have moved below the other one
+    tasks[w.stack.back().task].at = static_cast<std::uint16_t>(&w - m_workers.data());
   w.free_since = w.stack.empty() ? now : -1;
+}
+
+/// Ends a part of a body. What is not known to be a wait for tasks takes no time.
+void trace_graph::pause_body(worker &w) {
+  const std::uint32_t t = w.stack.back().task;
+  if (const auto why = m_left.find(t); why != m_left.end()) {
+    w.stack.back().before_others = -1; // it has not looked for others
+    act(w, why->second);
+    m_left.erase(why);
+  }
+  m_paused[t] = w.stack.back().computed;
+  w.stack.pop_back();
+}
+
+void trace_graph::leave(const trace_record &record) {
+  const auto reason = static_cast<waits_for>(left_of_word(record.a).reason);
+  const std::uint32_t t = index_of(record.task);
+  if (reason == waits_for::children || reason == waits_for::group)
+    m_left[t] = action::k_waits;
+  else if (reason == waits_for::end_of_task)
+    if (const std::uint32_t awaited = m_index.get(static_cast<std::uint32_t>(record.b)))
+      m_left[t] = action::k_awaits | (awaited - 1);
+}
+
+void trace_graph::end_wait(worker &w, const trace_record &record) {
+  if (record.b != k_branch_of_join)
+    return act(w, action::k_waits);
+  const auto branches =
+      w.stack.empty() ? m_branches.end() : m_branches.find(w.stack.back().task);
+  if (branches == m_branches.end())
+    return;
+  act(w, action::k_awaits | branches->second.back());
+  branches->second.pop_back();
+  if (branches->second.empty())
+    m_branches.erase(branches);
 }
 
 void trace_graph::take(trace_reader &reader, const trace_item &item) {
@@ -202,10 +358,10 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
     create(w, x, now, item.slot);
     break;
   case trace_event::access:
-    if (x.b & k_by_bytes)
-      add_bytes(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a, x.b & UINT32_MAX);
+    if (recorded_task *const recorded = find_recorded(x.task))
+      recorded->uses.push_back({x.a, x.b});
     else
-      add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
+      use(index_of(x.task), x.a, x.b);
     break;
   case trace_event::ready:
     make_ready(tasks[index_of(x.task)], now, item.slot);
@@ -214,10 +370,13 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
     begin_body(w, x, now, item.slot);
     break;
   case trace_event::end:
-    end_body(w, now);
+    end_body(w, x, now);
+    break;
+  case trace_event::left:
+    leave(x);
     break;
   case trace_event::waited:
-    act(w, action::k_waits);
+    end_wait(w, x);
     break;
   case trace_event::suspend:
     m_suspended[x.task] = std::exchange(w.stack, {});
@@ -225,6 +384,8 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
   case trace_event::resume:
     if (auto below = m_suspended.extract(x.task); !below.empty())
       w.stack = std::move(below.mapped());
+    if (!w.stack.empty())
+      tasks[w.stack.back().task].at = static_cast<std::uint16_t>(item.slot);
     w.idle_since = -1;
     break;
   case trace_event::idle:
@@ -236,14 +397,36 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
   }
 }
 
+void trace_graph::store(const logged &l) {
+  graph_task &t = tasks[l.task];
+  actions[t.first_action + t.actions++] = l.what;
+}
+
+/// Lets a taskiter create its rounds where its body ends.
+void trace_graph::store_rounds(const logged &end) {
+  float ns = end.what.ns;
+  const auto whole = m_recordings.extract(end.task); // once, whatever the trace says
+  for (const std::uint32_t r : whole.mapped().tasks)
+    for (const std::uint32_t round : m_recorded[r].rounds)
+      store({end.task, {std::exchange(ns, 0.0f), round}});
+  store({end.task, {ns, action::k_ends}});
+}
+
 void trace_graph::store_actions() {
   for (worker &w : m_workers) // a body that runs at the end of the trace ends there
     while (!w.stack.empty()) {
       act(w, action::k_ends);
       w.stack.pop_back();
     }
+  for (const auto &[t, computed] : m_paused) // and so does one that stands still
+    m_log.push_back({t, {static_cast<float>(computed), action::k_ends}});
+  for (const auto &[id, stack] : m_suspended)
+    for (const running &r : stack)
+      m_log.push_back({r.task, {static_cast<float>(r.computed), action::k_ends}});
   for (const logged &l : m_log)
     ++tasks[l.task].actions;
+  for (const recorded_task &r : m_recorded)
+    tasks[r.taskiter].actions += static_cast<std::uint32_t>(r.rounds.size());
   std::uint32_t at = 0;
   for (graph_task &t : tasks) {
     t.first_action = at;
@@ -251,8 +434,10 @@ void trace_graph::store_actions() {
   }
   actions.resize(at);
   for (const logged &l : m_log) {
-    graph_task &t = tasks[l.task];
-    actions[t.first_action + t.actions++] = l.what;
+    if (l.what.what == action::k_ends && m_recordings.contains(l.task))
+      store_rounds(l);
+    else
+      store(l);
   }
   std::vector<logged>().swap(m_log);
 }
@@ -264,8 +449,12 @@ trace_graph::trace_graph(trace_reader &reader) {
         "the trace is of a level that does not hold the graph of tasks; write one with trace.level=graph");
   reader.rewind("reading the graph");
   trace_item i;
-  while (reader.next(i))
+  while (reader.next(i)) {
+    m_live.take(*i.record);
     take(reader, i);
+  }
+  unfinished = static_cast<std::uint64_t>(std::max<std::int64_t>(m_live.tasks(), 0));
+  use_rounds();
   link_all();
   m_chains.clear();
   std::vector<access_entry>().swap(m_accesses);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph of tasks that a trace of level graph holds: what each body did, and what each task
-// waited for.
+// waited for. A body that runs in parts, as that of a coroutine does, is one body. Each round of a
+// recorded task is a task of its own.
 #pragma once
 
 #include "tools/weft/support/paged_table.hpp"
 #include "tools/weft/trace/reader.hpp"
+#include "tools/weft/trace/slices.hpp"
 
 #include <map>
 #include <unordered_map>
@@ -16,17 +18,22 @@ inline constexpr std::uint32_t k_nobody = UINT32_MAX;
 
 /// Is one step of a body: it computes for `ns`, then it creates a child, waits, or ends.
 struct action {
-  static constexpr std::uint32_t k_waits = UINT32_MAX - 1, k_ends = UINT32_MAX;
+  static constexpr std::uint32_t k_awaits = std::uint32_t{1} << 31; // with the task whose end it waits for
+  static constexpr std::uint32_t k_waits = UINT32_MAX - 1, k_ends = UINT32_MAX; // k_waits: for its children
   float ns = 0;
   std::uint32_t what = k_ends; // or the child that it creates
-  [[nodiscard]] bool creates() const noexcept { return what < k_waits; }
+  [[nodiscard]] bool creates() const noexcept { return what < k_awaits; }
+  [[nodiscard]] bool awaits_one() const noexcept { return what >= k_awaits && what < k_waits; }
+  [[nodiscard]] std::uint32_t awaited() const noexcept { return what - k_awaits; }
 };
 static_assert(sizeof(action) == 8, "there are two per task, and ten million tasks");
 
 struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
+  std::uint16_t at = 0; // the slot that has its body, unless that stands still
   bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
+  bool is_round = false; // of a recorded task: what follows it waits for its children, too
   bool has_ready_event = false; // else `ready` follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
@@ -43,6 +50,7 @@ class trace_graph {
   std::vector<action> actions; // of a task in a row
   std::vector<std::uint32_t> edges; // of a task in a row: its successors
   std::uint64_t executed = 0;
+  std::uint64_t unfinished = 0; // tasks that had been created, and had not ended
   std::int64_t work = 0; // ns in bodies of tasks
   std::int64_t first = 0, last = 0;
   /// Median ns until a worker without work began what another one had made ready; -1: too few
@@ -56,6 +64,26 @@ class trace_graph {
     std::uint32_t task;
     std::int64_t computed = 0; // since its last action
     std::int64_t before_others = -1; // of `computed`, until other tasks ran on its frame
+  };
+  struct logged {
+    std::uint32_t task;
+    action what;
+  };
+  /// Is a task that a taskiter has recorded.
+  struct recorded_task {
+    std::uint32_t taskiter; // an index
+    std::uint16_t type = 0;
+    struct use {
+      std::uint64_t address, extent;
+    };
+    std::vector<use> uses;
+    std::vector<std::uint32_t> rounds; // indices
+  };
+  /// Is what a taskiter has recorded.
+  struct recording {
+    std::vector<std::uint32_t> tasks; // of m_recorded
+    std::int64_t over = 0;
+    std::uint16_t slot = 0;
   };
   struct worker {
     std::vector<running> stack;
@@ -96,7 +124,17 @@ class trace_graph {
   void create(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
   static void make_ready(graph_task &task, std::int64_t now, unsigned slot);
   void begin_body(worker &w, const trace_record &record, std::int64_t now, unsigned slot);
-  void end_body(worker &w, std::int64_t now);
+  void end_body(worker &w, const trace_record &record, std::int64_t now);
+  void pause_body(worker &w);
+  void leave(const trace_record &record);
+  void begin_branch(std::uint32_t branch, std::uint32_t joiner, std::int64_t now);
+  running *find_body(std::uint32_t task, std::int64_t now);
+  void end_wait(worker &w, const trace_record &record);
+  void record_task(const trace_record &record, std::int64_t now, unsigned slot);
+  std::uint32_t begin_round(recorded_task &of, std::uint32_t id);
+  [[nodiscard]] recorded_task *find_recorded(std::uint32_t id);
+  void use(std::uint32_t task, std::uint64_t address, std::uint64_t extent);
+  void use_rounds();
   std::uint32_t index_of(std::uint32_t id);
   void advance(worker &w, std::int64_t now);
   void act(worker &w, std::uint32_t what);
@@ -109,6 +147,8 @@ class trace_graph {
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
              std::vector<std::uint32_t> &out) const;
+  void store(const logged &l);
+  void store_rounds(const logged &end);
   void store_actions();
   void infer_readiness();
   void measure_moves();
@@ -117,10 +157,13 @@ class trace_graph {
   std::vector<worker> m_workers;
   paged_table<std::uint32_t> m_index; // plus one
   std::unordered_map<std::uint32_t, std::vector<running>> m_suspended;
-  struct logged {
-    std::uint32_t task;
-    action what;
-  };
+  std::unordered_map<std::uint32_t, std::int64_t> m_paused; // tasks that run again: computed since the last action
+  std::unordered_map<std::uint32_t, std::uint32_t> m_left; // coroutines: the action that their wait is
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_branches; // that a task has not waited for
+  std::vector<recorded_task> m_recorded;
+  std::unordered_map<std::uint32_t, std::uint32_t> m_recorded_index; // by number of the task
+  std::map<std::uint32_t, recording> m_recordings; // by taskiter
+  live_tasks m_live;
   std::vector<logged> m_log;
   std::vector<std::pair<std::uint32_t, std::int64_t>>
       m_woken; // tasks, and since when their workers had nothing

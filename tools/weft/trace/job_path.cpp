@@ -112,10 +112,12 @@ class rank_runs {
     std::int64_t at;
     unsigned slot;
   };
-  void read(trace_reader &reader, std::int64_t shift);
+  void read(trace_reader &reader);
   void cut_pauses();
   void sort_runs();
   void use_graph(trace_reader &reader);
+  [[nodiscard]] std::uint32_t task_of(const run &of) const;
+  [[nodiscard]] bool begins_round(const run &of) const;
   void find_release(std::uint32_t index);
   [[nodiscard]] cause release_of(std::uint32_t index, std::int64_t by) const;
   [[nodiscard]] cause last_predecessor(std::uint32_t index, std::int64_t by) const;
@@ -143,8 +145,9 @@ class rank_runs {
   std::unordered_map<std::uint32_t, std::vector<wait_mark>> m_waits;
   std::vector<std::uint32_t> m_arrivals; // marks, by time
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_sent; // that have ended, by task
+  std::int64_t m_shift; // from the graph's times to the job's
   std::unique_ptr<trace_graph> m_graph;
-  std::unordered_map<std::uint32_t, std::uint32_t> m_index; // of the graph's tasks, by number
+  std::vector<std::uint32_t> m_by_number; // the graph's tasks, by number; rounds have one number, and their order
   std::vector<std::uint32_t> m_predecessors, m_first_predecessor;
   std::vector<cause> m_released; // of the graph's tasks: when successors and the parent go on
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_children; // by release
@@ -153,7 +156,7 @@ class rank_runs {
 rank_runs::rank_runs(rank_traces &traces, std::size_t index,
                      const std::vector<message_mark> &messages,
                      std::unordered_map<std::uint32_t, std::vector<wait_mark>> waits)
-    : m_messages(messages), m_waits(std::move(waits)) {
+    : m_messages(messages), m_waits(std::move(waits)), m_shift(traces.shift(index)) {
   trace_reader &reader = traces.at(index);
   for (std::uint32_t i = 0; i != messages.size(); ++i) {
     const message_mark &mark = messages[i];
@@ -172,24 +175,24 @@ rank_runs::rank_runs(rank_traces &traces, std::size_t index,
   }
   for (auto &[task, marks] : m_sent)
     std::ranges::sort(marks, {}, [this](std::uint32_t mark) { return end_of(mark); });
-  read(reader, traces.shift(index));
+  read(reader);
   cut_pauses();
   sort_runs();
   use_graph(reader);
 }
 
-void rank_runs::read(trace_reader &reader, std::int64_t shift) {
+void rank_runs::read(trace_reader &reader) {
   reader.rewind("reading what the workers of a rank ran");
-  slice_builder slices(reader, [this, shift](const slice &part) {
+  slice_builder slices(reader, [this](const slice &part) {
     if (part.what == slice::body)
-      m_runs.push_back(
-          {part.begin + shift, part.end + shift, part.task, part.type, part.slot, part.ends_task});
+      m_runs.push_back({part.begin + m_shift, part.end + m_shift, part.task, part.type, part.slot,
+                        part.ends_task});
   });
   trace_item item;
   while (reader.next(item)) {
     slices.take(item);
     const trace_record &record = *item.record;
-    const std::int64_t now = reader.ns(record.time) + shift;
+    const std::int64_t now = reader.ns(record.time) + m_shift;
     switch (static_cast<trace_event>(record.event)) {
     case trace_event::create:
       m_created.try_emplace(record.task, creation{now, item.slot});
@@ -199,7 +202,7 @@ void rank_runs::read(trace_reader &reader, std::int64_t shift) {
         m_threads.insert(record.task);
       break;
     case trace_event::waited:
-      m_pauses[record.task].push_back({reader.ns(record.a) + shift, now, k_no_mark});
+      m_pauses[record.task].push_back({reader.ns(record.a) + m_shift, now, k_no_mark});
       break;
     case trace_event::suspend:
       m_suspended[record.task].emplace_back(now, record.a);
@@ -265,7 +268,12 @@ void rank_runs::find_release(std::uint32_t index) {
   const auto runs = m_of_task.find(task.id);
   if (task.is_join || runs == m_of_task.end() || task.ended < 0)
     return;
-  released = {cause::of_run, runs->second.back(), m_runs[runs->second.back()].end};
+  const auto behind =
+      std::ranges::upper_bound(runs->second, task.ended + m_shift, {},
+                               [this](std::uint32_t i) { return m_runs[i].begin; });
+  if (behind == runs->second.begin())
+    return;
+  released = {cause::of_run, *(behind - 1), m_runs[*(behind - 1)].end};
   const auto later = [&](std::uint32_t mark) {
     if (end_of(mark) > released.at)
       released = {cause::of_message, mark, end_of(mark)};
@@ -292,13 +300,34 @@ void rank_runs::use_graph(trace_reader &reader) {
     for (std::uint32_t e = 0; e != tasks[i].edges; ++e)
       m_predecessors[next[m_graph->edges[tasks[i].first_edge + e]]++] = i;
     if (!tasks[i].is_join)
-      m_index.emplace(tasks[i].id, i);
+      m_by_number.push_back(i);
     find_release(i);
     if (!tasks[i].is_join && tasks[i].parent != k_nobody)
       m_children[tasks[tasks[i].parent].id].push_back(i);
   }
+  std::ranges::stable_sort(m_by_number, {}, [&tasks](std::uint32_t i) { return tasks[i].id; });
   for (auto &[parent, children] : m_children)
     std::ranges::sort(children, {}, [this](std::uint32_t i) { return m_released[i].at; });
+}
+
+/// Returns the task, by index, whose run this is: of rounds with one number, the last that had begun; the
+/// graph's count where there is none.
+std::uint32_t rank_runs::task_of(const run &of) const {
+  const auto &tasks = m_graph->tasks;
+  const auto all = std::ranges::equal_range(m_by_number, of.task, {},
+                                            [&tasks](std::uint32_t i) { return tasks[i].id; });
+  if (all.empty())
+    return static_cast<std::uint32_t>(tasks.size());
+  const auto behind =
+      std::ranges::upper_bound(all, of.begin - m_shift, {},
+                               [&tasks](std::uint32_t i) { return tasks[i].begun; });
+  return behind == all.begin() ? all.front() : *(behind - 1);
+}
+
+bool rank_runs::begins_round(const run &of) const {
+  const std::uint32_t index = task_of(of);
+  return index != m_graph->tasks.size() && m_graph->tasks[index].is_round &&
+         m_graph->tasks[index].begun + m_shift == of.begin;
 }
 
 std::uint32_t rank_runs::last() const noexcept {
@@ -384,8 +413,8 @@ cause rank_runs::cause_of_first(const run &of) const {
       if (m_runs[maker].task != of.task)
         last = {cause::of_run, maker, std::min(made->second.at, of.begin)};
     }
-  if (const auto index = m_index.find(of.task); index != m_index.end())
-    if (const cause before = last_predecessor(index->second, of.begin); before.at > last.at)
+  if (const std::uint32_t index = task_of(of); index != m_graph->tasks.size())
+    if (const cause before = last_predecessor(index, of.begin); before.at > last.at)
       last = before;
   return last;
 }
@@ -454,8 +483,9 @@ cause rank_runs::cause_of(std::uint32_t index, std::int64_t now) const {
     return std::pair(m_runs[i].begin, m_runs[i].end);
   });
   here = std::find(here, runs.end(), index); // of those with the same times
-  cause last = here == runs.begin() ? cause_of_first(of)
-                                    : cause_of_going_on(of, m_runs[*(here - 1)]);
+  cause last = here == runs.begin() || begins_round(of)
+                   ? cause_of_first(of)
+                   : cause_of_going_on(of, m_runs[*(here - 1)]);
   // The worker was at something else when the run could have begun.
   if (index != m_slots[of.slot] && !is_of_thread(index - 1) && m_runs[index - 1].end > last.at &&
       m_runs[index - 1].end <= of.begin)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <deque>
 #include <queue>
+#include <unordered_map>
 #include <utility>
 
 namespace weft_tool {
@@ -69,6 +70,9 @@ class simulation {
   void end(std::uint32_t task);
   void complete(std::uint32_t task, std::uint32_t cause);
   void notify_successors(std::uint32_t task, std::uint32_t cause);
+  [[nodiscard]] bool wait(std::uint32_t task, const action &what);
+  void wake_waiters(std::uint32_t task, std::uint32_t cause);
+  [[nodiscard]] bool free_waiters();
 
   const trace_graph &m_graph;
   const replay_options &m_options;
@@ -76,6 +80,7 @@ class simulation {
   std::vector<step> m_steps;
   std::vector<simulated_worker> m_workers; // empty: there are as many workers as there is work for
   std::vector<std::uint32_t> m_ready; // used if m_workers is empty
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_waiters; // for the end of a task
   std::vector<unsigned> m_idle;
   std::size_t m_listed = 0; // in the lists of all workers
   unsigned m_at = 0; // the worker that acts
@@ -188,6 +193,8 @@ void simulation::look(unsigned worker) {
 
 void simulation::complete(std::uint32_t task, std::uint32_t cause) {
   for (;;) {
+    if (m_graph.tasks[task].is_round)
+      notify_successors(task, cause);
     const std::uint32_t parent = m_graph.tasks[task].parent;
     if (parent == k_nobody)
       return;
@@ -209,10 +216,48 @@ void simulation::end(std::uint32_t task) {
   s.ended = true;
   m_last_step = s.cause;
   m_ending = true;
-  notify_successors(task, s.cause);
+  if (!m_graph.tasks[task].is_round)
+    notify_successors(task, s.cause);
+  wake_waiters(task, s.cause);
   if (s.children == 0)
     complete(task, s.cause);
   m_ending = false;
+}
+
+void simulation::wake_waiters(std::uint32_t task, std::uint32_t cause) {
+  if (m_waiters.empty())
+    return;
+  if (const auto all = m_waiters.extract(task); !all.empty())
+    for (const std::uint32_t t : all.mapped())
+      make_ready(t, cause);
+}
+
+/// Lets all go on whose waits the graph contradicts, as where a task has released its data before it
+/// ended. Returns whether there were any.
+bool simulation::free_waiters() {
+  if (m_waiters.empty())
+    return false;
+  m_ending = false;
+  std::vector<std::uint32_t> all;
+  for (const auto &[task, waiters] : std::exchange(m_waiters, {}))
+    all.insert(all.end(), waiters.begin(), waiters.end());
+  std::sort(all.begin(), all.end());
+  for (const std::uint32_t t : all)
+    make_ready(t, m_tasks[t].cause);
+  start_ready();
+  return true;
+}
+
+/// Returns whether the body has to wait.
+bool simulation::wait(std::uint32_t task, const action &what) {
+  simulated &s = m_tasks[task];
+  if (what.awaits_one()) {
+    if (m_tasks[what.awaited()].ended)
+      return false;
+    m_waiters[what.awaited()].push_back(task);
+    return true;
+  }
+  return s.waits = s.children != 0;
 }
 
 void simulation::act(const sim_event &event) {
@@ -221,20 +266,17 @@ void simulation::act(const sim_event &event) {
     return look(event.worker);
   const graph_task &g = m_graph.tasks[event.task];
   simulated &s = m_tasks[event.task];
-  const std::uint32_t what =
-      s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
+  const action what = s.at < g.actions ? m_graph.actions[g.first_action + s.at] : action{};
   ++s.at;
-  if (what < action::k_waits) {
+  if (what.creates()) {
     ++s.children;
-    release(what, s.cause);
+    release(what.what, s.cause);
     return go_on(event.task, event.worker, 0);
   }
-  if (what == action::k_waits && s.children == 0)
-    return go_on(event.task, event.worker, 0);
-  if (what == action::k_waits)
-    s.waits = true;
-  else
+  if (what.what == action::k_ends)
     end(event.task);
+  else if (!wait(event.task, what))
+    return go_on(event.task, event.worker, 0);
   if (m_workers.empty())
     return;
   if (const std::uint32_t t = std::exchange(m_successor, k_nobody);
@@ -270,7 +312,7 @@ replayed simulation::run() {
   if (m_options.workers)
     std::snprintf(what, sizeof what, "replaying on %u workers", m_options.workers);
   begin_phase(m_options.workers ? what : "looking for the critical path", m_graph.actions.size());
-  for (std::uint64_t n = 1; !m_events.empty(); ++n) {
+  for (std::uint64_t n = 1; !m_events.empty() || free_waiters(); ++n) {
     if (n % k_steps == 0)
       advance(k_steps);
     const sim_event h = m_events.top();

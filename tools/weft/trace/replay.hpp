@@ -26,7 +26,7 @@ struct path_step {
 
 struct replayed {
   double ns = 0;
-  std::uint64_t unfinished = 0; // tasks of which the trace lacks records
+  std::uint64_t unfinished = 0; // tasks that wait for what the trace does not show
   std::vector<path_step> path; // the longest chain, from its end, only without a number of workers
 };
 
