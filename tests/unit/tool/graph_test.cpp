@@ -337,3 +337,111 @@ TEST_F(graphs, tasks_that_the_replay_cannot_run_are_counted) {
             std::string::npos)
       << reported(t);
 }
+
+TEST_F(graphs, a_long_task_that_creates_short_ones_is_what_idle_workers_wait_for) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main).put(10, on::create, 2, k_other, 1).put(20, on::suspend, 1);
+  t.put(1'000, on::begin, 2, k_other);
+  for (std::uint32_t i = 0; i != 200; ++i) { // each takes 1 us, 100 us after the last one
+    const std::uint64_t at = 100'000 * (i + 1);
+    t.put(at - 1'000, on::create, 10 + i, k_one, 2)
+        .put(at, on::begin, 10 + i, k_one, 0, 0, 1)
+        .put(at + 1'000, on::end, 10 + i, k_one, 0, 0, 1)
+        .put(at + 1'000, on::idle, 0, 0, 0, 0, 1)
+        .put(at + 99'000, on::busy, 0, 0, 0, 0, 1);
+  }
+  t.put(20'200'000, on::end, 2, k_other);
+  t.put(20'300'000, on::resume, 1).put(20'300'000, on::waited, 1, 0, 20).put(20'300'010, on::end, 1, k_main);
+  const std::string said = reported(t);
+  EXPECT_TRUE(said.starts_with("48 % of worker time is idle: ")) << said;
+  EXPECT_NE(said.find(" % of it no task is ready, behind 'other'.\n"), std::string::npos) << said;
+}
+
+TEST_F(graphs, idle_workers_wait_for_what_runs_before_what_stands_still) {
+  // Task 3 ends first, but stands still while task 2 runs; at the end nothing runs but task 4, which waits.
+  const auto report_of = [this](std::uint64_t ns) {
+    made_trace t(trace_level::graph, {"main", "one", "other", "third"});
+    t.put(0, on::root, 1, k_main).put(20, on::suspend, 1);
+    t.put(10, on::create, 2, k_one, 1).put(10, on::create, 3, k_other, 1).put(10, on::create, 4, 4, 1);
+    t.put(1'000, on::begin, 3, k_other, 0, 0, 1).put(1'500, on::suspend, 3, 0, 0, 0, 1);
+    t.put(1'600, on::begin, 4, 4, 0, 0, 1).put(1'700, on::suspend, 4, 0, 0, 0, 1);
+    t.put(2'000, on::begin, 2, k_one).put(2'100, on::idle, 0, 0, 0, 0, 1);
+    t.put(90'000, on::busy, 0, 0, 0, 0, 1);
+    t.put(90'000, on::resume, 3, 0, 0, 0, 1).put(91'000, on::end, 3, k_other, 0, 0, 1);
+    t.put(100'000, on::end, 2, k_one).put(100'000, on::idle, 0);
+    t.put(100'000, on::idle, 0, 0, 0, 0, 1).put(100'000 + ns, on::busy, 0, 0, 0, 0, 1);
+    t.put(100'000 + ns, on::busy, 0);
+    t.put(100'000 + ns, on::resume, 4, 0, 0, 0, 1).put(101'000 + ns, on::end, 4, 4, 0, 0, 1);
+    return reported(t);
+  };
+  EXPECT_NE(report_of(10'000).find("behind 'one'"), std::string::npos) << report_of(10'000);
+  EXPECT_NE(report_of(80'000).find("behind 'third'"), std::string::npos) << report_of(80'000);
+}
+
+TEST_F(graphs, what_runs_to_the_end_of_the_trace_is_what_idle_workers_wait_for) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main).put(10, on::create, 2, k_other, 1).put(20, on::suspend, 1);
+  t.put(100, on::begin, 2, k_other).put(200, on::idle, 0, 0, 0, 0, 1);
+  t.put(50'000, on::create, 3, k_one, 2).put(90'000, on::busy, 0, 0, 0, 0, 1);
+  t.put(90'000, on::begin, 3, k_one, 0, 0, 1).put(91'000, on::end, 3, k_one, 0, 0, 1);
+  const std::string said = reported(t);
+  EXPECT_NE(said.find("no task is ready, behind 'other'"), std::string::npos) << said;
+}
+
+TEST_F(graphs, what_a_spare_runs_is_no_time_of_the_workers) {
+  made_trace t;
+  t.about.workers = 1;
+  t.put(0, on::root, 1, k_main).put(0, on::create, 2, k_one, 1).put(0, on::create, 3, k_one, 1);
+  t.put(0, on::suspend, 1);
+  for (std::uint32_t i = 0; i != 2; ++i) // the worker blocks in task 2, and the spare runs task 3
+    t.put(1 + 9 * i, on::begin, 2 + i, k_one, 0, 0, i).put(100'000, on::end, 2 + i, k_one, 0, 0, i);
+  const std::string said = reported(t);
+  EXPECT_NE(said.find("Workers were busy: 100 % of their time was spent in tasks.\n"), std::string::npos)
+      << said;
+  EXPECT_NE(page().find("<b>100 %</b><span>of worker time in tasks</span>"), std::string::npos);
+  EXPECT_NE(page().find("<b>100.0 us</b><span>mean task</span>"), std::string::npos)
+      << "all tasks have run";
+}
+
+TEST_F(graphs, what_a_thread_of_a_layer_runs_is_time_of_the_idle_worker) {
+  made_trace t;
+  t.about.workers = 1;
+  t.put(0, on::root, 1, k_main).put(1, on::suspend, 1).put(0, on::idle, 0);
+  t.put(1, on::create, 2, k_one, 1)
+      .put(20'000, on::begin, 2, k_one, 0, weft::rt::k_external, 1)
+      .put(80'000, on::end, 2, k_one, 0, 0, 1);
+  t.put(100'000, on::busy, 0);
+  const std::string said = reported(t);
+  EXPECT_NE(page().find("<b>60 %</b><span>of worker time in tasks</span>"), std::string::npos) << said;
+  EXPECT_NE(page().find("<b>40 %</b><span>idle</span>"), std::string::npos) << said;
+}
+
+TEST_F(graphs, a_picture_of_types_counts_the_orders_of_many_to_many) {
+  made_trace t(trace_level::graph, {"main", "one", "other", "third"});
+  t.put(0, on::root, 1, k_main);
+  std::uint32_t task = 2;
+  const auto put = [&](std::uint16_t type, std::uint64_t mode) {
+    t.put(task, on::create, task, type, 1 | 1ull << 32)
+        .put(task, on::access, task, 0, 0x1000, 8 | mode << 32)
+        .put(10'000 + 10 * task, on::begin, task, type)
+        .put(10'005 + 10 * task, on::end, task, type);
+    ++task;
+  };
+  for (int i = 0; i != 2'000; ++i)
+    put(4, k_inout);
+  for (int i = 0; i != 3; ++i)
+    put(i == 0 ? k_one : k_other, k_in);
+  for (int i = 0; i != 4; ++i)
+    put(i == 0 ? k_one : k_other, k_concurrent);
+  const std::string dot = exported(t, "dot");
+  EXPECT_NE(dot.find(R"(  "one" -> "one" [label="1"];
+  "one" -> "other" [label="3"];
+  "other" -> "one" [label="2"];
+  "other" -> "other" [label="6"];
+  "third" -> "one" [label="1"];
+  "third" -> "other" [label="2"];
+  "third" -> "third" [label="1999"];
+)"),
+            std::string::npos)
+      << dot;
+}

@@ -368,7 +368,7 @@ std::string page(const trace_reader &reader, const report_data &data,
   for (const std::string &w : data.warnings)
     s += "<p class=warn role=note>" + html(w) + "</p>";
   s += "<div class=tiles>" + tile(duration(data.duration_ns), "from first to last record") +
-       tile(text("%.0f %%", 100 * data.task_ns / all), "of worker time in tasks") +
+       tile(text("%.0f %%", 100 * data.worker_task_ns / all), "of worker time in tasks") +
        tile(text("%.0f %%", 100 * data.idle_ns / all), "idle") +
        tile(duration(data.task_ns / std::max<double>(static_cast<double>(data.tasks), 1)),
             "mean task") +
@@ -451,7 +451,7 @@ int write_report_of_ranks(const words &folders, const std::string &output) {
         absolute(std::filesystem::path(own_page))
             .lexically_relative(absolute(std::filesystem::path(output)).parent_path());
     ranks.push_back({traces.name_of(i), r.about().place.rank, link.string(), d.workers, d.tasks,
-                     d.duration_ns, d.task_ns, d.idle_ns});
+                     d.duration_ns, d.task_ns, d.worker_task_ns, d.idle_ns});
     all.push_back(take_tracks(d, columns));
   }
   std::ranges::sort(ranks, {}, &rank_row::rank);

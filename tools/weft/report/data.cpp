@@ -10,13 +10,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
+#include <queue>
 #include <set>
 #include <tuple>
 
 namespace weft_tool {
 namespace {
 
-constexpr int k_looks = 64;                      // at tasks, to find one that runs
+constexpr std::uint16_t k_none = UINT16_MAX;      // no type
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_gains = 40;         // types
 constexpr std::size_t k_most_replayed =
@@ -49,6 +51,8 @@ class collector {
   void count(const trace_item &item);
   void fill(const slice &part);
   void add_running(const slice &part);
+  void note_running(const slice &part);
+  void finish_running();
   void finish_cells();
   void finish_types();
   void follow_coroutine(const trace_record &record);
@@ -74,6 +78,11 @@ class collector {
   };
   std::unordered_map<std::uint32_t, wait> m_waiting; // by task
   std::vector<bool> m_is_external; // those on which such threads run tasks
+  struct unended {
+    std::uint16_t type = 0;
+    std::vector<std::uint32_t> columns; // amid which the task ran
+  };
+  std::unordered_map<std::uint32_t, unended> m_unended; // tasks
   live_tasks m_live;
 };
 
@@ -120,6 +129,44 @@ void collector::add_running(const slice &part) {
         std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
 }
 
+/// Finds the columns amid which the task runs. Tasks come in the order of their ends, so the first one is
+/// that which ended next.
+void collector::note_running(const slice &part) {
+  const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  const auto column_behind = [&](std::int64_t ns) { // the first one whose middle is not before that time
+    return static_cast<std::size_t>(
+        std::max(std::ceil(static_cast<double>(ns - m_first) / width - 0.5), 0.0));
+  };
+  const std::size_t end = std::min(column_behind(part.end), m_data.columns);
+  std::vector<std::uint16_t> &known = m_data.running_at;
+  for (std::size_t c = column_behind(part.begin); c < end; ++c)
+    if (known[c] != k_none)
+      continue;
+    else if (part.ends_task)
+      known[c] = part.type;
+    else
+      m_unended[part.task].columns.push_back(static_cast<std::uint32_t>(c));
+  const auto earlier = m_unended.empty() ? m_unended.end() : m_unended.find(part.task);
+  if (earlier == m_unended.end())
+    return;
+  earlier->second.type = part.type;
+  if (!part.ends_task)
+    return;
+  for (const std::uint32_t c : earlier->second.columns)
+    if (known[c] == k_none)
+      known[c] = part.type;
+  m_unended.erase(earlier);
+}
+
+/// Takes the tasks that have not ended for those that end last.
+void collector::finish_running() {
+  std::map<std::uint32_t, unended> in_order(m_unended.begin(), m_unended.end());
+  for (const auto &[task, ran] : in_order)
+    for (const std::uint32_t c : ran.columns)
+      if (m_data.running_at[c] == k_none)
+        m_data.running_at[c] = ran.type;
+}
+
 void collector::use(const slice &part) {
   const double ns = static_cast<double>(part.end - part.begin);
   if (part.what == slice::body) {
@@ -127,7 +174,10 @@ void collector::use(const slice &part) {
       return;
     fill(part);
     add_running(part);
+    note_running(part);
     m_data.task_ns += ns;
+    if (part.slot < m_data.workers)
+      m_data.worker_task_ns += ns;
     if (part.began_in)
       m_coroutines[part.began_in].ran_ns += ns;
     if (part.slot >= m_data.workers && part.slot < m_is_external.size() && m_is_external[part.slot])
@@ -264,6 +314,7 @@ void collector::finish_types() {
 
 void collector::run() {
   find_bounds();
+  m_data.running_at.assign(m_data.columns, k_none);
   m_types.resize(k_trace_types);
   for (std::size_t i = 0; i < k_trace_types; ++i) {
     const std::string &name = m_reader.type_name(static_cast<std::uint16_t>(i));
@@ -281,54 +332,87 @@ void collector::run() {
     m_data.unfinished = static_cast<std::uint64_t>(std::max<std::int64_t>(m_live.tasks(), 0));
   if (m_data.idle_ns > 0) // a worker has nothing to do while such a thread runs a task in its place
     m_data.idle_share = std::max(1 - m_external_ns / m_data.idle_ns, 0.0);
+  m_data.worker_task_ns += std::min(m_external_ns, m_data.idle_ns);
   m_data.idle_ns *= m_data.idle_share;
+  finish_running();
   finish_cells();
   finish_types();
   finish_coroutines();
 }
 
+/// Finds the task that had begun, and ends next, whatever it waits for. Times must not fall.
+class begun_tasks {
+ public:
+  explicit begun_tasks(const trace_graph &graph) : m_graph(graph) {
+    for (std::uint32_t t = 0; t < graph.tasks.size(); ++t)
+      if (const graph_task &x = graph.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0)
+        m_by_begin.push_back(t);
+    std::sort(m_by_begin.begin(), m_by_begin.end(), [&graph](std::uint32_t a, std::uint32_t b) {
+      return std::pair(graph.tasks[a].begun, a) < std::pair(graph.tasks[b].begun, b);
+    });
+  }
+  [[nodiscard]] const graph_task *at(std::int64_t now) {
+    for (; m_next != m_by_begin.size() && m_graph.tasks[m_by_begin[m_next]].begun <= now; ++m_next)
+      m_open.emplace(end_of(m_by_begin[m_next]), m_by_begin[m_next]);
+    while (!m_open.empty() && m_open.top().first < now)
+      m_open.pop();
+    return m_open.empty() ? nullptr : &m_graph.tasks[m_open.top().second];
+  }
+
+ private:
+  [[nodiscard]] std::int64_t end_of(std::uint32_t task) const noexcept {
+    const std::int64_t ended = m_graph.tasks[task].ended;
+    return ended < 0 ? INT64_MAX : ended;
+  }
+  using end_of_one = std::pair<std::int64_t, std::uint32_t>;
+  const trace_graph &m_graph;
+  std::vector<std::uint32_t> m_by_begin;
+  std::size_t m_next = 0;
+  std::priority_queue<end_of_one, std::vector<end_of_one>, std::greater<>> m_open;
+};
+
 /// Explains why workers were idle: nothing was ready while a task ran (of which type?), the tail
-/// after the last task became ready, before the first task, after the last.
+/// after the last task became ready, before the first task, after the last. What comes next waits for the
+/// task that runs and ends next; while none runs, for one that stands still.
 void explain_idleness(const trace_graph &graph, const trace_reader &reader, report_data &data) {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
-  std::int64_t last_ready = graph.first, first_begin = graph.last;
-  for (std::uint32_t t = 0; t < graph.tasks.size(); ++t) {
-    const graph_task &x = graph.tasks[t];
+  std::int64_t last_ready = graph.first, first_begin = graph.last, last_end = -1;
+  for (const graph_task &x : graph.tasks) {
     if (x.is_root || x.is_join || x.begun < 0)
       continue;
     last_ready = std::max(last_ready, x.ready);
     first_begin = std::min(first_begin, x.begun);
-    if (x.ended >= 0)
-      by_end.emplace_back(x.ended, t);
+    last_end = std::max(last_end, x.ended);
   }
-  std::sort(by_end.begin(), by_end.end());
-  const std::int64_t last_end = by_end.empty() ? graph.last : by_end.back().first;
+  if (last_end < 0)
+    last_end = graph.last;
+  begun_tasks begun(graph);
   const double width = data.duration_ns / static_cast<double>(data.columns);
-  for (std::size_t slot = 0; slot < std::min<std::size_t>(data.tracks.size(), data.workers); ++slot)
-    for (std::size_t c = 0; c < data.columns; ++c) {
-      const double ns = static_cast<double>(data.tracks[slot][c].idle) * width * data.idle_share;
-      if (ns <= 0)
-        continue;
-      const auto now =
-          static_cast<std::int64_t>(data.begin_ns + (static_cast<double>(c) + 0.5) * width);
-      data.idle.ns += ns;
-      if (now < first_begin) {
-        data.idle.start += ns;
-        continue;
-      }
-      if (now > last_end) {
-        data.idle.after += ns;
-        continue;
-      }
-      (now > last_ready ? data.idle.tail : data.idle.no_ready) += ns;
-      // The task that runs at that time and ends next: what comes next waits for it.
-      int looks = 0;
-      auto next = std::lower_bound(by_end.begin(), by_end.end(), std::pair{now, std::uint32_t{0}});
-      while (next != by_end.end() && graph.tasks[next->second].begun > now && ++looks < k_looks)
-        ++next;
-      const bool runs = next != by_end.end() && looks < k_looks;
-      data.idle.behind[runs ? reader.type_name(graph.tasks[next->second].type) : "main"] += ns;
+  const std::size_t tracks = std::min<std::size_t>(data.tracks.size(), data.workers);
+  for (std::size_t c = 0; c < data.columns; ++c) {
+    double ns = 0;
+    for (std::size_t slot = 0; slot < tracks; ++slot)
+      ns += static_cast<double>(data.tracks[slot][c].idle) * width * data.idle_share;
+    if (ns <= 0)
+      continue;
+    const auto now =
+        static_cast<std::int64_t>(data.begin_ns + (static_cast<double>(c) + 0.5) * width);
+    data.idle.ns += ns;
+    if (now < first_begin) {
+      data.idle.start += ns;
+      continue;
     }
+    if (now > last_end) {
+      data.idle.after += ns;
+      continue;
+    }
+    (now > last_ready ? data.idle.tail : data.idle.no_ready) += ns;
+    std::string name = "main";
+    if (data.running_at[c] != k_none)
+      name = reader.type_name(data.running_at[c]);
+    else if (const graph_task *waits = begun.at(now))
+      name = reader.type_name(waits->type);
+    data.idle.behind[name] += ns;
+  }
 }
 
 /// Adds the ready tasks over time, and how many were taken by another worker than the one that made

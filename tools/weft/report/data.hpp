@@ -74,6 +74,7 @@ struct report_data {
   unsigned workers = 0;
   double duration_ns = 0, begin_ns = 0;
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums; of idleness: of the workers
+  double worker_task_ns = 0; // of task_ns, what takes the workers' time: no spare's, which runs beside one that blocks
   double idle_share = 1; // of the workers' idle time, in which no other thread ran a task in their place
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
   std::uint64_t unfinished = 0; // tasks that had been created, and had not ended
@@ -88,6 +89,7 @@ struct report_data {
   std::array<double, k_grain_buckets> grains{}; // tasks by duration
   series live{}, ready{}, running{}; // tasks in the graph, those that are ready, workers in tasks
   idle_reason idle;
+  std::vector<std::uint16_t> running_at; // by column: the type of the task that ran amid it and ended next
   bool has_creations = false; // `live` is computed from creations
   bool has_graph = false;
   graph_bounds bounds;

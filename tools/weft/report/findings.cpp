@@ -84,7 +84,7 @@ std::vector<std::string> findings(const report_data &data) {
     sentences.push_back(std::move(f.text));
   if (found.empty())
     sentences.push_back(text("Workers were busy: %.0f %% of their time was spent in tasks.",
-                             percent(data.task_ns, all)));
+                             percent(data.worker_task_ns, all)));
   if (!data.shares.empty())
     sentences.push_back("The time of the workers by runtime: " + weft::rt::text_of(data.shares) +
                         ".");

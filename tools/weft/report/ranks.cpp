@@ -66,7 +66,7 @@ std::string page_of_ranks(const std::vector<rank_row> &ranks, const std::vector<
          (r.link.empty() ? name : "<a href=\"" + html(r.link) + "\">" + name + "</a>") +
          "<td>" + duration(r.duration_ns) + text("<td>%u<td>%llu<td>", r.workers, wide(r.tasks)) +
          duration(r.task_ns) +
-         text("<td>%.1f %%<td>%.1f %%</tr>", 100 * share(r, r.task_ns), 100 * idle_share(r));
+         text("<td>%.1f %%<td>%.1f %%</tr>", 100 * share(r, r.worker_task_ns), 100 * idle_share(r));
   }
   s += "</table></div>" + parts + message_table(pairs);
   return s + "</main></body></html>\n";

@@ -16,7 +16,8 @@ struct rank_row {
   std::string link; // from the page of the job to its own; "" for none
   unsigned workers = 0;
   std::uint64_t tasks = 0;
-  double duration_ns = 0, task_ns = 0, idle_ns = 0; // of all workers: the last two
+  double duration_ns = 0, task_ns = 0;
+  double worker_task_ns = 0, idle_ns = 0; // of all workers
 };
 
 /// Returns sentences on the ranks: whether their shares of the work are even, and where workers idle.

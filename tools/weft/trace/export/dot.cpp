@@ -2,6 +2,7 @@
 #include "tools/weft/trace/export/export.hpp"
 #include "tools/weft/trace/graph.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace weft_tool {
@@ -9,20 +10,44 @@ namespace {
 
 constexpr std::size_t k_most_tasks = 2000; // Graphviz draws no more in a reasonable time
 
-/// Writes types instead of tasks: the number of tasks, and of edges from one type to the other.
+using order = std::pair<std::uint16_t, std::uint16_t>; // of types
+
+/// Counts the orders between tasks by their types. Each task before a join comes before each task behind
+/// it.
+std::map<order, std::uint64_t> orders_of(const trace_graph &graph) {
+  std::map<order, std::uint64_t> orders;
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> before; // a join, and the type of a task before it
+  for (const graph_task &t : graph.tasks)
+    for (std::uint32_t e = t.first_edge; !t.is_join && e < t.first_edge + t.edges; ++e)
+      if (const std::uint32_t to = graph.edges[e]; graph.tasks[to].is_join)
+        before.emplace_back(to, t.type);
+      else
+        ++orders[{t.type, graph.tasks[to].type}];
+  std::sort(before.begin(), before.end());
+  for (auto at = before.begin(); at != before.end();) {
+    const auto [join, type] = *at;
+    const auto behind = std::upper_bound(at, before.end(), *at);
+    const graph_task &j = graph.tasks[join];
+    for (std::uint32_t e = j.first_edge; e < j.first_edge + j.edges; ++e)
+      orders[{type, graph.tasks[graph.edges[e]].type}] += static_cast<std::uint64_t>(behind - at);
+    at = behind;
+  }
+  return orders;
+}
+
+/// Writes types instead of tasks: the number of tasks, and of orders from one type to the other.
 void write_types(const trace_reader &reader, const trace_graph &graph, output_file &out) {
   std::map<std::string, std::pair<std::uint64_t, std::int64_t>> types;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> edges;
   for (const graph_task &t : graph.tasks) {
     if (t.is_join || t.is_root)
       continue;
     auto &[n, ns] = types[reader.type_name(t.type)];
     ++n;
     ns += t.exec;
-    for (std::uint32_t e = 0; e < t.edges; ++e)
-      if (const graph_task &to = graph.tasks[graph.edges[t.first_edge + e]]; !to.is_join)
-        ++edges[{reader.type_name(t.type), reader.type_name(to.type)}];
   }
+  std::map<std::pair<std::string, std::string>, std::uint64_t> edges;
+  for (const auto &[pair, n] : orders_of(graph))
+    edges[{reader.type_name(pair.first), reader.type_name(pair.second)}] += n;
   for (const auto &[name, n] : types)
     out.print("  \"%s\" [label=\"%s\\n%llu tasks, %.3f ms\"];\n", escaped(name).c_str(),
               escaped(name).c_str(), static_cast<unsigned long long>(n.first),
