@@ -41,6 +41,7 @@
 #include "worker/search.hpp"
 #include "worker/thread_name.hpp"
 
+#include <weft/layer/runtime_phase.hpp>
 #include <weft/task.hpp>
 
 #include <algorithm>
@@ -352,9 +353,13 @@ constexpr bool k_outlives_exit =
 constexpr bool k_outlives_exit = true;
 #endif
 
+/// The process is in exit(). No order is needed: what a layer does then is its own.
+std::atomic<bool> g_exits{false};
+
 /// Ends tasks, or stops the runtime: services belong to the program, and may use what its
 /// destructors end.
 void end_at_exit() {
+  g_exits.store(true, std::memory_order_relaxed);
   if (!k_outlives_exit || !g_threads_compute.load(std::memory_order_relaxed) ||
       timer_has_services())
     return stop_runtime();
@@ -415,6 +420,7 @@ void start_locked() {
   check_reporting(current_settings());
   const tuning_mode tuning = parse_tuning(current_settings().tune).mode;
   check_policies(current_settings());
+  g_exits.store(false, std::memory_order_relaxed); // of a parent that was in exit() when it forked
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
@@ -554,4 +560,19 @@ void stop_runtime() {
 }
 
 } // namespace rt
+
+layer::runtime_phase layer::phase_of_runtime() noexcept {
+  switch (rt::g_phase.load(std::memory_order_acquire)) { // O2
+  case rt::phase::not_started:
+    return runtime_phase::not_started;
+  case rt::phase::running:
+    return rt::g_exits.load(std::memory_order_relaxed) ? runtime_phase::exits
+                                                       : runtime_phase::running;
+  case rt::phase::stopped:
+  case rt::phase::forked_in_task:
+    break;
+  }
+  return runtime_phase::over;
+}
+
 } // namespace weft::inline v0

@@ -2,8 +2,9 @@
 #include "mpi/process.hpp"
 
 #include <weft/error.hpp>
+#include <weft/layer/default_setting.hpp>
 #include <weft/layer/environment.hpp>
-#include <weft/runtime.hpp>
+#include <weft/layer/runtime_phase.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -113,21 +114,14 @@ std::size_t stack_bytes() {
   return number << (text.substr(end) == "KiB" ? 10 : text.substr(end) == "MiB" ? 20 : 0);
 }
 
-/// Gives tasks and workers stacks on which MPI can run, unless the environment has chosen a size: MPICH
-/// has frames of some 100 KiB.
+/// Gives tasks and workers stacks on which MPI can run, unless the user has chosen a size or another layer needs more:
+/// MPICH has frames of some 100 KiB.
 void make_stacks_large() {
-  if (weft::layer::environment("WEFT_STACK_BYTES") || weft::layer::environment("WEFT_PRESET"))
-    return;
-  try {
-    weft::configure("stack.bytes", "1MiB");
-  } catch (const weft::error &e) {
-    if (e.code() == weft::errc::already_started && stack_bytes() >= k_least_stack)
-      return;
-    if (e.code() == weft::errc::already_started)
-      refuse("Weft runs already, with stacks of " + weft::layer::setting("stack.bytes") +
-             ", and MPI needs more; run the ranks before all else, or set WEFT_STACK_BYTES=1MiB");
-    throw;
-  }
+  if (weft::layer::phase_of_runtime() == weft::layer::runtime_phase::not_started)
+    return weft::layer::set_default("stack.bytes", "1MiB");
+  if (!weft::layer::environment("WEFT_STACK_BYTES") && stack_bytes() < k_least_stack)
+    refuse("Weft runs already, with stacks of " + weft::layer::setting("stack.bytes") +
+           ", and MPI needs more; run the ranks before all else, or set WEFT_STACK_BYTES=1MiB");
 }
 
 void initialise() {

@@ -4,6 +4,7 @@
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
+#include <weft/layer/runtime_phase.hpp>
 #include <weft/sync.hpp>
 #include <weft/weft.hpp>
 
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -219,6 +221,35 @@ TEST(exit, quick_and_hard_exits_do_not_wait) {
     _exit(5);
   });
   EXPECT_TRUE(end.exited(5)) << end;
+}
+
+TEST(phase_of_runtime, says_whether_weft_has_started_and_whether_the_process_exits) {
+  using weft::layer::phase_of_runtime;
+  using weft::layer::runtime_phase;
+  auto end = test::in_process(k_rough, [] {
+    EXPECT_EQ(phase_of_runtime(), runtime_phase::not_started);
+    std::atexit([] { // runs behind Weft's
+      std::printf("%s\n", phase_of_runtime() == runtime_phase::over ? "over" : "wrong");
+      std::fflush(stdout);
+    });
+    weft::start();
+    EXPECT_EQ(phase_of_runtime(), runtime_phase::running);
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(phase_of_runtime() == runtime_phase::not_started ? 0 : 1);
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    weft::spawn([] {
+      while (phase_of_runtime() == runtime_phase::running)
+        weft::taskyield();
+      std::printf("%s\n", phase_of_runtime() == runtime_phase::exits ? "exits" : "wrong");
+      std::fflush(stdout);
+    });
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.printed("exits\nover\n")) << end;
 }
 
 struct uses_weft_when_destroyed {
