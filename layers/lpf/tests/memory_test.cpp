@@ -2,7 +2,7 @@
 // Calls for which there is no memory, at each place where they ask for some, and what measuring takes. The tests have
 // WEFT_NET_SIZE=24.
 #include "lpf_process.hpp"
-#include "short_memory.hpp"
+#include "../../net/tests/short_memory.hpp"
 
 #include <lpf/core.h>
 

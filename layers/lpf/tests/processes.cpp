@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of LPF whose processes are those of a job. The first argument says what to do.
-#include "short_memory.hpp"
+#include "../../net/tests/short_memory.hpp"
 
 #include <lpf/abort.h>
 #include <lpf/core.h>

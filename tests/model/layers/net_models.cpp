@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/net: delegation to the thread inside the engine, rings of messages, credits,
+// Models of layers/net: delegation to the thread inside the engine, inboxes of ranks, credits,
 // parts of operations, and the word by which a poller forgets.
 #include "checker/models.hpp"
 
 #include "layers/net/src/weft_net/sync/credit_count.hpp"
-#include "layers/net/src/weft_net/sync/message_ring.hpp"
+#include "layers/net/src/weft_net/sync/inbox.hpp"
 #include "layers/net/src/weft_net/sync/part_count.hpp"
 #include "layers/net/src/weft_net/sync/submissions.hpp"
 #include "layers/net/src/weft_net/sync/watch_word.hpp"
+
+#include <utility>
 
 namespace {
 
@@ -111,43 +113,63 @@ struct net_submitters_leave : submitting<2, 1> {
 };
 const passes<net_submitters_leave> u5{"net_submissions_left_to_others"};
 
-// ---- rings
+// ---- inboxes
 
-struct model_message {
-  model_var<int> text{0};
+struct model_packet {
+  model_var<model_packet *> next{nullptr};
+  model_var<int> from{-1}, text{0};
 };
 
-template <int Slots, int Messages>
-struct net_ring {
-  static constexpr int threads = 2;
-  weft_net::message_ring<model_message, P> ring{Slots};
-  model_atomic<int> done{0};
+/// Lets senders, which have a packet each, send it again and again: it comes back by an inbox of its own.
+template <int Senders, int Messages>
+struct net_inbox {
+  static constexpr int threads = Senders + 1;
+  using packets = weft_net::inbox<model_packet, model_link<model_packet>, P>;
+  packets arriving, back[Senders];
+  model_packet of[Senders];
+  model_var<int> got[Senders] = {};
   void run(int t) {
-    if (t == 0) {
-      for (int sent = 0; sent < Messages;) {
-        if (!ring.has_credit()) {
-          P::yield();
-          continue;
-        }
-        ring.push([sent](model_message &m) { m.text.set(sent + 1); });
-        ++sent;
-      }
-      return;
-    }
-    for (int got = 0; got < Messages;) {
-      model_message *const m = ring.front();
-      if (!m) {
+    if (t == Senders)
+      return receive();
+    model_packet *free = &of[t];
+    for (int sent = 0; sent < Messages;) {
+      if (!free && !back[t].is_empty())
+        free = back[t].take();
+      if (!free) {
         P::yield();
         continue;
       }
-      expect(m->text.get() == ++got, "messages come whole, once and in order");
-      ring.pop();
+      expect(free == &of[t] && free->next.get() == nullptr, "a packet comes back to its sender, once");
+      free->from.set(t);
+      free->text.set(++sent);
+      arriving.push(*std::exchange(free, nullptr));
     }
   }
-  void check() { expect(!ring.front(), "nothing is left"); }
+  void receive() {
+    for (int left = Senders * Messages; left != 0;) {
+      if (arriving.is_empty()) {
+        P::yield();
+        continue;
+      }
+      for (model_packet *p = arriving.take(); p; --left) {
+        model_packet *const next = p->next.get();
+        const int from = p->from.get();
+        got[from].set(got[from].get() + 1);
+        expect(p->text.get() == got[from].get(), "messages come whole, once and in order");
+        back[from].push(*p);
+        p = next;
+      }
+    }
+  }
+  void check() {
+    expect(arriving.is_empty() && !arriving.take(), "nothing is left");
+    for (auto &n : got)
+      expect(n.get() == Messages, "each message has come");
+  }
 };
-const passes<net_ring<1, 2>> r1{"net_ring_of_one"};
-const passes<net_ring<2, 3>> r2{"net_ring_of_two"};
+const passes<net_inbox<1, 2>> r1{"net_inbox_of_one"};
+const passes<net_inbox<2, 1>> r2{"net_inbox_of_two"};
+const passes<net_inbox<2, 2>> r3{"net_inbox_of_two_twice"};
 
 // ---- credits
 

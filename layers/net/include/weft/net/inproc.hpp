@@ -23,8 +23,7 @@ struct inproc_options {
 /// Joins ranks that live in one process. Copies refer to the same world.
 ///
 /// - A put, a get and an atomic operation are done by the calling rank, as a network card would.
-/// - Notifications and messages go through a bounded queue for each pair of ranks, and arrive when
-///   the target makes progress.
+/// - Notifications and messages arrive when the target makes progress; `queue` bounds those of each pair of ranks.
 /// - A lost rank is noticed at the next progress.
 ///
 /// Threads. Any.

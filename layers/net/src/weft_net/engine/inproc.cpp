@@ -3,7 +3,7 @@
 
 #include "weft_net/engine/setting.hpp"
 #include "weft_net/engine/wire.hpp"
-#include "weft_net/sync/message_ring.hpp"
+#include "weft_net/sync/inbox.hpp"
 
 #include <weft/error.hpp>
 
@@ -23,15 +23,24 @@ namespace net {
 namespace {
 
 constexpr std::size_t k_most_message = 4096;
+/// A packet that is kept for the next use keeps its payload's memory up to this size.
+constexpr std::size_t k_most_kept = 256;
 
+/// Is a notification or a message on its way. Its sender gets it back when it has been handled: so memory goes with what is
+/// under way, and not with the number of pairs.
 struct packet {
-  bool is_notification;
-  std::uint32_t id;
-  std::uint64_t count; // notifications
+  packet *next = nullptr;
+  int from = 0, to = 0;
+  bool is_notification = false;
+  std::uint32_t id = 0;
+  std::uint64_t count = 0; // notifications
   std::vector<std::byte> payload;
 };
 
-using packet_ring = weft_net::message_ring<packet>;
+void free_all(packet *first) noexcept {
+  while (first)
+    delete std::exchange(first, first->next);
+}
 
 struct registered {
   std::byte *begin;
@@ -43,15 +52,24 @@ struct registered {
 /// Holds what the other ranks may touch of a rank. Its lock is shared by those that use its memory
 /// or call its events, and taken alone to change either.
 struct inproc_rank {
+  inproc_rank() = default;
+  inproc_rank(const inproc_rank &) = delete;
+  inproc_rank &operator=(const inproc_rank &) = delete;
+  ~inproc_rank() {
+    free_all(arriving.take());
+    free_all(handled.take());
+  }
   std::shared_mutex lock;
   std::map<std::uint64_t, registered> memory; // by the number in the key
   engine_events *events = nullptr;
   std::uint64_t next_key = 1;
-  std::vector<std::unique_ptr<packet_ring>> from; // by sender
+  weft_net::inbox<packet> arriving;
+  weft_net::inbox<packet> handled; // its own, which their receivers give back
   std::atomic<bool> has_engine{false};
   std::atomic<bool> is_lost{false};
   std::atomic<bool> is_held{false};
   bool has_left = false; // its transport has ended
+  std::atomic<bool> has_losses{false}; // some are announced
   std::vector<std::atomic<bool>> loss_announced; // to it, by lost rank
 };
 
@@ -60,11 +78,8 @@ struct inproc_world::state {
       : options(chosen), all(static_cast<std::size_t>(ranks)) {
     if (options.queue == 0)
       options.queue = weft_net::number_of_setting("net.queue");
-    for (inproc_rank &r : all) {
+    for (inproc_rank &r : all)
       r.loss_announced = std::vector<std::atomic<bool>>(all.size());
-      for (int i = 0; i < ranks; ++i)
-        r.from.push_back(std::make_unique<packet_ring>(options.queue));
-    }
   }
   inproc_rank &at(int rank) {
     if (rank < 0 || static_cast<std::size_t>(rank) >= all.size())
@@ -82,15 +97,17 @@ namespace {
 /// Makes a rank look for the loss of another one, once.
 void announce_loss(inproc_rank &to, std::size_t lost) noexcept {
   const std::shared_lock lock(to.lock);
-  if (to.events && !to.loss_announced[lost].exchange(true))
-    to.events->expect();
+  if (!to.events || to.loss_announced[lost].exchange(true))
+    return;
+  to.has_losses.store(true, std::memory_order_release);
+  to.events->expect();
 }
 
 class inproc_engine final : public engine {
  public:
   inproc_engine(std::shared_ptr<inproc_world::state> world, int rank)
       : m_world(std::move(world)), m_rank(rank), m_here(m_world->at(rank)),
-        m_reported(m_world->all.size()),
+        m_reported(m_world->all.size()), m_under_way(m_world->all.size()),
         m_wire(m_world->all.size(), m_world->options.queue,
                {m_world->options.seed + static_cast<std::uint64_t>(rank), m_world->options.delay,
                 m_world->options.reorder}) {
@@ -99,6 +116,10 @@ class inproc_engine final : public engine {
     m_caps.detects_loss = true;
     m_caps.refuses_removed = true;
     m_caps.most_message = k_most_message;
+  }
+  ~inproc_engine() override {
+    free_all(m_free);
+    free_all(m_arrived);
   }
 
   const capabilities &caps() const noexcept override { return m_caps; }
@@ -161,15 +182,18 @@ class inproc_engine final : public engine {
         how = outcome::rank_lost;
       else if (!target.events)
         return false;
+      else if (op.what == action::message && op.bytes > k_most_message)
+        how = outcome::too_long;
       else if (op.what == action::message || op.what == action::put_notify) {
-        if (op.what == action::message && op.bytes > k_most_message)
-          how = outcome::too_long;
-        else if (!queue_to(target).has_credit())
+        packet *const sent = packet_for(op);
+        if (!sent)
           return false;
-        else if (op.what == action::put_notify && op.bytes != 0)
+        if (op.what == action::put_notify && op.bytes != 0)
           how = access(target, op);
-        if (how == outcome::done && !send(target, op))
-          return false;
+        if (how == outcome::done)
+          send(target, *sent);
+        else
+          keep(*sent);
       } else if (op.what != action::fence && op.what != action::flush) {
         how = access(target,
                      op); // the wire keeps the order of the others; without it, all has arrived
@@ -177,10 +201,6 @@ class inproc_engine final : public engine {
     }
     m_events->end(op, how);
     return true;
-  }
-
-  packet_ring &queue_to(inproc_rank &target) noexcept {
-    return *target.from[static_cast<std::size_t>(m_rank)];
   }
 
   /// Reads or writes memory of the target, whose lock the caller shares.
@@ -215,50 +235,96 @@ class inproc_engine final : public engine {
     return outcome::done;
   }
 
-  /// Puts a packet into the queue to the target, whose lock the caller shares, and makes the target
-  /// look for it. Returns false without memory for it.
-  bool send(inproc_rank &target, const operation &op) noexcept {
-    target.events->expect();
+  /// Returns a packet that says what the operation does; null while as many as there may be are under way to the rank, or
+  /// without memory.
+  packet *packet_for(const operation &op) noexcept {
+    const std::uint32_t &under_way = m_under_way[static_cast<std::size_t>(op.rank)];
+    if (under_way == m_world->options.queue || !m_free)
+      take_handled();
+    if (under_way == m_world->options.queue)
+      return nullptr;
+    packet *made = m_free;
     try {
-      queue_to(target).push([&op](packet &received) {
-        received.is_notification = op.what == action::put_notify;
-        received.id = op.id;
-        received.count = op.count;
-        const auto *const bytes = static_cast<const std::byte *>(op.local);
-        received.payload.assign(bytes, bytes + (received.is_notification ? 0 : op.bytes));
-      });
-      return true;
+      if (made) {
+        m_free = made->next;
+        --m_kept;
+      } else {
+        made = new packet;
+      }
+      made->from = m_rank;
+      made->to = op.rank;
+      made->is_notification = op.what == action::put_notify;
+      made->id = op.id;
+      made->count = op.count;
+      const auto *const bytes = static_cast<const std::byte *>(op.local);
+      made->payload.assign(bytes, bytes + (made->is_notification ? 0 : op.bytes));
+      return made;
     } catch (const std::bad_alloc &) {
-      target.events->found();
-      return false;
+      if (made)
+        keep(*made);
+      return nullptr;
     }
+  }
+
+  /// Hands a packet to the target, whose lock the caller shares, and makes the target look for it.
+  void send(inproc_rank &target, packet &sent) noexcept {
+    ++m_under_way[static_cast<std::size_t>(sent.to)];
+    target.events->expect();
+    target.arriving.push(sent);
+  }
+
+  /// Takes the packets of this rank that have been handled.
+  void take_handled() noexcept {
+    if (m_here.handled.is_empty())
+      return;
+    for (packet *one = m_here.handled.take(); one;) {
+      packet &back = *std::exchange(one, one->next);
+      --m_under_way[static_cast<std::size_t>(back.to)];
+      keep(back);
+    }
+  }
+
+  /// Keeps a packet for the next use, or frees it if there are as many as may be under way to a rank.
+  void keep(packet &unused) noexcept {
+    if (m_kept == m_world->options.queue) {
+      delete &unused;
+      return;
+    }
+    if (unused.payload.capacity() > k_most_kept)
+      unused.payload = {};
+    unused.next = m_free;
+    m_free = &unused;
+    ++m_kept;
   }
 
   std::size_t receive(std::size_t budget) noexcept {
     std::size_t done = 0;
-    for (std::size_t i = 0; i < m_here.from.size() && done < budget; ++i) {
-      m_next_sender = (m_next_sender + 1) % m_here.from.size();
-      packet_ring &from = *m_here.from[m_next_sender];
-      for (packet *p; done < budget && (p = from.front()) != nullptr; ++done) {
-        if (!m_here.is_lost)
-          hand_over(static_cast<int>(m_next_sender), *p);
-        from.pop();
-        m_events->found();
-      }
+    for (; done < budget; ++done) {
+      if (!m_arrived && !m_here.arriving.is_empty())
+        m_arrived = m_here.arriving.take();
+      if (!m_arrived)
+        break;
+      packet &one = *std::exchange(m_arrived, m_arrived->next);
+      if (!m_here.is_lost)
+        hand_over(one);
+      at(one.from).handled.push(one);
+      m_events->found();
     }
     return done;
   }
 
-  void hand_over(int from, const packet &received) noexcept {
+  void hand_over(const packet &received) noexcept {
     if (received.is_notification)
-      m_events->notified(from, received.id, received.count);
+      m_events->notified(received.from, received.id, received.count);
     else
-      m_events->arrived(from, received.id, received.payload);
+      m_events->arrived(received.from, received.id, received.payload);
   }
 
   /// Reports ranks that were lost since the last time; if this rank is, all of them.
   std::size_t report_losses() noexcept {
     std::size_t done = 0;
+    if (!m_here.has_losses.load(std::memory_order_acquire))
+      return 0;
     for (int r = 0; r < size(); ++r) {
       const auto i = static_cast<std::size_t>(r);
       if (m_reported[i] || !m_here.loss_announced[i])
@@ -278,7 +344,10 @@ class inproc_engine final : public engine {
   engine_events *m_events = nullptr;
   capabilities m_caps;
   std::vector<bool> m_reported; // by rank: lost
-  std::size_t m_next_sender = 0;
+  std::vector<std::uint32_t> m_under_way; // by rank: packets that it has not handled
+  packet *m_arrived = nullptr; // and not yet handled, the oldest first
+  packet *m_free = nullptr; // for the next use
+  std::size_t m_kept = 0; // of these
   weft_net::wire m_wire;
 };
 

@@ -25,9 +25,11 @@ class wire {
 
   /// Holds `most` operations to each of the ranks.
   wire(std::size_t ranks, std::size_t most, faults injected)
-      : m_faults(injected), m_most(most), m_draw(injected.seed), m_peers(ranks) {
-    if (has_faults())
-      m_all.reserve(ranks * most);
+      : m_faults(injected), m_most(most), m_draw(injected.seed) {
+    if (!has_faults())
+      return;
+    m_peers.resize(ranks);
+    m_all.reserve(ranks * most);
   }
 
   [[nodiscard]] bool has_faults() const noexcept { return m_faults.delay != 0 || m_faults.reorder; }

@@ -4,7 +4,7 @@
 // their items to the insider, and go on.
 //
 // Roles       A submitter: push; it is the insider when that returns true. A poller: enter.
-//             The insider: take, leave, leave_items.
+//             The insider: take, leave, leave_items. Any: is_empty.
 // Word        m_word: the address of the newest item, and k_inside while a thread is inside.
 // Invariants  I1  At most one thread is inside: only the thread that sets k_inside is.
 //             I2  leave() succeeds only on a word without items. So whatever was pushed while the
@@ -65,6 +65,11 @@ class submissions {
   [[nodiscard]] Item *take() noexcept {
     Item *item = newest(m_word.exchange(k_inside, std::memory_order_acquire)); // O1, O2
     return unless(bug::net_newest_first, true) ? reversed(item) : item;
+  }
+
+  /// Returns whether there were no items. Orders nothing.
+  [[nodiscard]] bool is_empty() const noexcept {
+    return newest(m_word.load(std::memory_order_relaxed)) == nullptr;
   }
 
   /// Leaves. Returns false, and the caller is still inside, if there are items.
