@@ -8,6 +8,7 @@
 #include <weft/error.hpp>
 
 #include <atomic>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +73,7 @@ struct transport::state final : engine_events, weft_net::polled {
   void watch_again() noexcept {
     try {
       be_watched();
-    } catch (const weft::error &) { // what is expected waits for the next thread that comes
+    } catch (const std::exception &) { // what is expected waits for the next thread that comes
     }
   }
   void found() noexcept override { found_one(); }

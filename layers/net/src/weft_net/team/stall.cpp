@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <system_error>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include <pthread.h>
@@ -32,19 +33,23 @@ stall_watch &stall_watch::of_process() {
 
 void stall_watch::add(stall_watched &one) noexcept {
   const std::lock_guard guard(m_lock);
-  m_limit = time_of_setting("net.stall");
-  if (m_limit.count() == 0)
-    return;
   one.m_since = clock::now();
-  m_all.push_back(&one);
-  if (m_all.size() != 1)
+  try {
+    m_limit = time_of_setting("net.stall");
+    if (m_limit.count() == 0)
+      return;
+    m_all.push_back(&one);
+  } catch (const std::bad_alloc &) { // nothing is reported of it
+    return;
+  }
+  if (m_thread.joinable())
     return;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); // signals are the program's
   try {
     m_thread = std::thread([this] { run(); });
-  } catch (const std::system_error &) {
+  } catch (const std::exception &) { // no thread or no memory for it: the next one tries again
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
