@@ -5,10 +5,12 @@
 #include "../../net/tests/short_memory.hpp"
 
 #include <lpf/core.h>
+#include <lpf/talpf.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -162,6 +164,78 @@ TEST(Memory, ProcessesThatCannotStartFailTheOthers) {
     EXPECT_EQ(run(4, [](const process &p) { p.sync(); }), LPF_SUCCESS);
   }
   test::expect_in(testing::internal::GetCapturedStderr(), "lpf_exec cannot start thread 1 of 3: ");
+}
+
+TEST(Memory, AStartWithoutMemoryEndsNoProgram) {
+  static_cast<void>(run(4, [](const process &p) { p.sync(); }));
+  int not_started = 0;
+  at_each_allocation([&](long n) {
+    test::fail_allocation_behind(n);
+    const lpf_err_t code = run(4, [](const process &p) {
+      if (p.pid == 0)
+        static_cast<void>(test::has_failed_allocation()); // what follows has memory
+      static_cast<void>(lpf_sync(p.ctx, LPF_SYNC_DEFAULT));
+    });
+    const bool has_failed = test::t_has_failed;
+    static_cast<void>(test::has_failed_allocation());
+    EXPECT_TRUE(has_failed || code == LPF_SUCCESS);
+    not_started += code != LPF_SUCCESS;
+    return has_failed;
+  });
+  EXPECT_GT(not_started, 3); // one for each process
+}
+
+TEST(Memory, AFailureIsToldWithoutMemory) {
+  constexpr lpf_pid_t k_count = 4;
+  int told = 0;
+  at_each_allocation([&](long n) {
+    bool has_failed = false;
+    std::atomic<int> failed{0};
+    static_cast<void>(run(k_count, [&](const process &p) {
+      p.resize(2, k_count);
+      std::vector<std::uint64_t> from(k_count, p.pid), to(k_count);
+      const auto own = p.local(from), there = p.global(to);
+      meet(p);
+      for (lpf_pid_t peer = 0; peer != k_count; ++peer)
+        p.put(own, 0, peer, there, 8 * p.pid, 8);
+      if (p.pid == 0)
+        test::fail_allocations_behind(n);
+      const lpf_err_t code = lpf_sync(p.ctx, LPF_SYNC_DEFAULT); // the others wait for process 0
+      if (p.pid == 0)
+        has_failed = test::has_failed_allocation();
+      failed += code == LPF_ERR_FATAL;
+    }));
+    EXPECT_TRUE(has_failed || failed == 0);
+    told += failed == static_cast<int>(k_count);
+    return has_failed;
+  });
+  EXPECT_GT(told, 1);
+}
+
+TEST(Memory, AFailureOfTalpfSyncIsToldWithoutMemory) {
+  std::atomic<int> told{0};
+  at_each_allocation([&](long n) {
+    bool has_failed = false;
+    static_cast<void>(run(3, [&](const process &p) {
+      p.resize(2, 1);
+      std::vector<std::uint64_t> memory(1, p.pid);
+      const auto slot = p.global(memory);
+      meet(p);
+      if (p.pid == 0)
+        test::fail_allocations_behind(n);
+      lpf_err_t code = talpf_sync(p.ctx, LPF_SYNC_DEFAULT);
+      if (p.pid == 0) {
+        has_failed = test::has_failed_allocation();
+        if (code == LPF_ERR_OUT_OF_MEMORY) // nothing has happened
+          code = talpf_sync(p.ctx, LPF_SYNC_DEFAULT);
+      } else {
+        told += code == LPF_ERR_FATAL;
+      }
+      static_cast<void>(slot);
+    }));
+    return has_failed;
+  });
+  EXPECT_GT(told, 1);
 }
 
 /// Is the last one: the machine is measured once.

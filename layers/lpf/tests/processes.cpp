@@ -158,6 +158,8 @@ void count_on_lost(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
   std::fflush(stdout);
 }
 
+void another_function() {}
+
 /// One process calls exit(), where others are in lpf_sync.
 void leave_by_exit(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t args) {
   const bool is_second = args.f_symbols[0] == &some_function;
@@ -209,6 +211,60 @@ void overwrite(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t args) {
     if (is_last)
       ++*static_cast<int *>(args.output);
   }
+}
+
+/// Tasks of the other processes put to process 0, which fails the context meanwhile and uses its memory again as soon as it
+/// knows that: by its own call, or as a task or a thread learns it. `args.output` counts the rounds in which puts have come.
+void overwrite_by_tasks(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  constexpr std::size_t k_words = 1 << 20, k_puts = 8;
+  std::vector<std::uint64_t> memory(pid == 0 ? k_words : k_words / k_puts, pid);
+  const std::size_t bytes = 8 * (k_words / k_puts);
+  lpf_memslot_t slot = LPF_INVALID_MEMSLOT;
+  int step = 0;
+  CHECK(lpf_resize_memory_register(ctx, 1) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, memory.data(), 8 * memory.size(), &slot) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  const auto put_all = [&] {
+    for (std::size_t i = 0; i != k_puts; ++i)
+      if (talpf_put(ctx, slot, 0, 0, slot, i * bytes, bytes, LPF_MSG_DEFAULT) != LPF_SUCCESS)
+        return;
+  };
+  if (pid != 0) {
+    put_all();
+    static_cast<void>(talpf_sync(ctx, LPF_SYNC_DEFAULT)); // process 0 has met it, or fails
+    for (;;) {
+      put_all();
+      if (lpf_sync(ctx, LPF_SYNC_DEFAULT) != LPF_SUCCESS)
+        return;
+    }
+  }
+  static_cast<void>(talpf_sync(ctx, LPF_SYNC_DEFAULT)); // keys are known, and puts have come
+  const volatile std::uint64_t *const seen = memory.data();
+  std::fill(memory.begin(), memory.end(), 0);
+  for (int i = 0; i != 1000000 && seen[0] == 0; ++i) // the next ones come
+    if (i % 1000 == 0)
+      std::this_thread::yield();
+  const bool have_come = seen[0] != 0;
+  lpf_err_t code = LPF_SUCCESS;
+  if (args.f_symbols[0] == &some_function) { // a task fails, and its successor uses the memory
+    weft::spawn([&] { code = talpf_put(ctx, slot, 0, nprocs, slot, 0, 8, LPF_MSG_DEFAULT); },
+                weft::out(step));
+    weft::taskwait();
+  } else if (args.f_symbols[0] == &another_function) { // a thread learns it in its superstep
+    std::thread other([&] { static_cast<void>(talpf_put(ctx, slot, 0, nprocs, slot, 0, 8, LPF_MSG_DEFAULT)); });
+    code = talpf_sync(ctx, LPF_SYNC_DEFAULT);
+    other.join();
+  } else {
+    code = talpf_put(ctx, slot, 0, nprocs, slot, 0, 8, LPF_MSG_DEFAULT); // there is no such process
+  }
+  CHECK(code == LPF_ERR_FATAL);
+  std::fill(memory.begin(), memory.end(), 99);
+  for (int i = 0; i != 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(std::count(memory.begin(), memory.end(), 99U) == static_cast<long>(k_words));
+  }
+  *static_cast<int *>(args.output) += have_come;
 }
 
 /// Ends the want of memory of process 0.
@@ -494,6 +550,21 @@ int main(int count, char **values) {
     for (int round = 0; round != 20; ++round)
       CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite, args) == LPF_ERR_FATAL);
     return std::printf("%d supersteps have succeeded\n", good) < 0;
+  }
+  if (what == "overwrite by tasks") {
+    int good = 0;
+    lpf_args_t args = LPF_NO_ARGS;
+    args.output = &good;
+    args.output_size = sizeof good;
+    args.f_size = 1;
+    for (int round = 0; round != 9; ++round) {
+      const lpf_func_t functions[] = {round % 3 == 0   ? &some_function
+                                      : round % 3 == 1 ? &another_function
+                                                       : reinterpret_cast<lpf_func_t>(&inner)};
+      args.f_symbols = functions;
+      CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &overwrite_by_tasks, args) == LPF_ERR_FATAL);
+    }
+    return std::printf("puts came in %d rounds\n", good) < 0;
   }
   if (what == "stop") {
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &stop, LPF_NO_ARGS) == LPF_ERR_FATAL);

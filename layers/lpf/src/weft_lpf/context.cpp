@@ -210,6 +210,7 @@ bool context::quiet_failure() noexcept {
     m_link->fail(m_name, static_cast<int>(m_where.processes),
                  m_is_reading ? link::reads::under_way : link::reads::none);
     m_steps->failed(-1);
+    static_cast<void>(m_steps->wait_for_calm());
     if (!m_mail)
       remove_keys(memory::given);
   }

@@ -7,8 +7,10 @@
 #include <weft/runtime.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <stdexcept>
 
@@ -72,10 +74,21 @@ struct link::own_read : net::operation {
   superstep of;
 };
 
+struct link::reserve_message : net::operation {
+  link *owner = nullptr;
+  head data;
+};
+
 link::link(std::unique_ptr<net::engine> below, messages how, std::vector<std::string> places)
     : m_most_bytes(below->caps().most_message - sizeof(head)), m_world(below->world()),
-      m_places(std::move(places)), m_lost(static_cast<std::size_t>(below->size())), m_messages(how),
-      m_below(std::move(below), *this) {
+      m_places(std::move(places)), m_lost(static_cast<std::size_t>(below->size())),
+      m_reserve(std::make_unique<reserve_message>()), m_messages(how), m_below(std::move(below), *this) {
+  m_reserve->owner = this;
+  m_reserve->what = net::action::message;
+  m_reserve->id = k_failure;
+  m_reserve->local = &m_reserve->data;
+  m_reserve->bytes = sizeof m_reserve->data;
+  m_reserve->ended = &reserve_sent;
   m_trace.set_own(m_below.rank());
   announce();
   watch();
@@ -138,7 +151,7 @@ void link::drop(const superstep &step) noexcept {
 void link::submit(net::operation &op) noexcept {
   try {
     m_below.submit(op);
-  } catch (const weft::error &) { // there is no polling service: waits poll
+  } catch (const std::exception &) { // there is no polling service: waits poll
   }
 }
 
@@ -251,6 +264,27 @@ bool link::is_failure(std::uint64_t context, int processes) const {
   return m_failed.contains(context) || lost_with_lock(processes) >= 0;
 }
 
+std::map<std::uint32_t, link::listening>::iterator link::open_context(std::uint64_t context) {
+  const auto found = m_listening.find(tag_of(context));
+  return found != m_listening.end() && found->second.context == context ? found : m_listening.end();
+}
+
+/// Notes that a context has failed. Returns what is known of it; null without memory, where it is not open here.
+link::failure *link::note_failure(std::uint64_t context) noexcept {
+  const auto known = m_failed.find(context);
+  if (known != m_failed.end())
+    return &known->second;
+  const auto open = open_context(context);
+  if (open != m_listening.end())
+    return &m_failed.insert(std::move(open->second.its_failure)).position->second;
+  try {
+    return &m_failed[context];
+  } catch (const std::bad_alloc &) {
+    m_has_missed = true;
+    return nullptr;
+  }
+}
+
 int link::lost_with_lock(int processes) const {
   if (!m_has_lost)
     return -1;
@@ -314,7 +348,7 @@ bool link::wait(waiter &waiting) {
   try {
     m_below.begin_wait();
     is_polled = true;
-  } catch (const weft::error &) { // this thread polls
+  } catch (const std::exception &) { // this thread polls
   }
   {
     const std::lock_guard guard(m_lock);
@@ -371,15 +405,81 @@ void link::wait_for_readers(const superstep &step, int processes, const std::vec
 void link::fail(std::uint64_t context, int processes, reads own) noexcept {
   {
     const std::lock_guard guard(m_lock);
-    m_failed.try_emplace(context);
+    static_cast<void>(note_failure(context));
   }
-  const superstep what{context, static_cast<std::uint64_t>(own)};
-  for (int to = 0; to != processes; ++to)
+  send_notice(context, 0, processes, own == reads::none ? notice::failed : notice::failed_and_reads);
+}
+
+/// Sends a notice to the processes from `first` to before `last`.
+void link::send_notice(std::uint64_t context, int first, int last, notice what) noexcept {
+  for (int to = first; to != last; ++to)
     if (to != rank())
       try {
-        send(to, what, static_cast<stream>(k_failure), {});
-      } catch (const std::bad_alloc &) { // it learns it when it misses a message: at the end
+        send(to, {context, static_cast<std::uint64_t>(what)}, static_cast<stream>(k_failure), {});
+      } catch (const std::bad_alloc &) {
+        return send_later(context, to, last, what);
       }
+}
+
+void link::send_later(std::uint64_t context, int first, int last, notice what) noexcept {
+  {
+    const std::lock_guard guard(m_lock);
+    unsent_notice *one = nullptr;
+    if (const auto open = open_context(context); open != m_listening.end())
+      one = open->second.unsent.get();
+    else if (!m_unsent.is_listed || m_unsent.context == context)
+      one = &m_unsent;
+    else
+      return; // a second context that is not open here: the report of a stall names this process
+    const bool is_new = !std::exchange(one->is_listed, true);
+    one->context = context;
+    one->first = is_new ? first : std::min(one->first, first);
+    one->next = is_new ? first : std::min(one->next, first);
+    one->last = is_new ? last : std::max(one->last, last);
+    one->what |= 1U << static_cast<unsigned>(what);
+    if (is_new)
+      one->behind = std::exchange(m_first_unsent, one);
+    if (std::exchange(m_uses_reserve, true))
+      return;
+  }
+  ++m_sending;
+  send_unsent();
+}
+
+/// Sends what is next of all notices that were not sent.
+void link::send_unsent() noexcept {
+  bool has_more = false;
+  {
+    const std::lock_guard guard(m_lock);
+    while (m_first_unsent) {
+      unsent_notice &one = *m_first_unsent;
+      one.next += one.next == rank();
+      if (one.next < one.last)
+        break;
+      one.next = one.first;
+      one.what &= one.what - 1; // the lowest one is sent
+      if (one.what != 0)
+        continue;
+      m_first_unsent = one.behind;
+      one.is_listed = false;
+      if (one.is_left)
+        delete &one;
+    }
+    has_more = m_uses_reserve = m_first_unsent != nullptr;
+    if (has_more) {
+      unsent_notice &one = *m_first_unsent;
+      m_reserve->data = {{one.context, static_cast<std::uint64_t>(std::countr_zero(one.what))}, 0, 0};
+      m_reserve->rank = one.next++;
+    }
+  }
+  if (has_more)
+    submit(*m_reserve);
+  else
+    --m_sending; // the last use: the link may end
+}
+
+void link::reserve_sent(net::operation &self) noexcept {
+  static_cast<reserve_message &>(self).owner->send_unsent();
 }
 
 std::uint32_t link::tag_of(std::uint64_t context) noexcept {
@@ -394,15 +494,20 @@ std::uint32_t traced_step(std::uint64_t context, std::uint32_t number) noexcept 
 
 void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_listener> to) {
   const std::uint32_t tag = tag_of(context);
+  failures made; // all that needs memory comes first
+  made[context].reads_no_more.resize(m_lost.size());
+  listening opened{context, processes, to, made.extract(context), std::make_unique<unsent_notice>()};
   std::vector<early> before;
   bool has_failed = false; // before it was opened here
   int lost = -1;
   {
     const std::lock_guard guard(m_lock);
-    has_failed = is_failure(context, processes);
+    has_failed = is_failure(context, processes) || m_has_missed;
     lost = lost_with_lock(processes);
-    if (!m_listening.try_emplace(tag, listening{context, processes, to}).second)
+    if (!m_listening.try_emplace(tag, std::move(opened)).second)
       throw std::runtime_error("two contexts have the tag " + std::to_string(tag));
+    if (m_has_missed)
+      static_cast<void>(note_failure(context));
     const auto found = m_early.find(tag);
     if (found != m_early.end()) {
       before = std::move(found->second);
@@ -450,7 +555,7 @@ void link::fail_all_here() {
         one->append_listeners(all);
   }
   for (const auto &to : all)
-    to->failed(-1);
+    to->exits();
 }
 
 void link::send_step(int to, std::uint64_t context, std::uint32_t id,
@@ -476,9 +581,13 @@ void link::send_step(int to, std::uint64_t context, std::uint32_t id,
 
 void link::forget(std::uint64_t context) noexcept {
   const std::lock_guard guard(m_lock);
-  const auto found = m_listening.find(tag_of(context));
-  if (found != m_listening.end() && found->second.context == context)
+  if (const auto found = open_context(context); found != m_listening.end()) {
+    if (unsent_notice *const left = found->second.unsent.get(); left->is_listed) {
+      left->is_left = true;
+      static_cast<void>(found->second.unsent.release());
+    }
     m_listening.erase(found);
+  }
   m_early.erase(tag_of(context));
   if (const auto failed = m_failed.find(context); failed != m_failed.end())
     failed->second = {{}, true};
@@ -512,21 +621,27 @@ void link::take(int from, stream what, const superstep &step, std::uint64_t tota
   }
 }
 
-void link::has_failed(std::uint64_t context, int from, reads of_sender) {
+void link::take_notice(std::uint64_t context, int from, notice what) noexcept {
   std::shared_ptr<step_listener> to;
   {
     const std::lock_guard guard(m_lock);
-    failure &known = m_failed[context];
-    if (of_sender == reads::none && !known.is_over) {
-      known.reads_no_more.resize(m_lost.size());
-      known.reads_no_more[static_cast<std::size_t>(from)] = true;
-    }
-    const auto found = m_listening.find(tag_of(context));
-    if (found != m_listening.end() && found->second.context == context)
-      to = found->second.to;
+    // The end of messages says nothing of this process: it learns of a failure, or of a loss, by itself.
+    failure *const known = what == notice::messages_ended ? nullptr : note_failure(context);
+    if (known && what == notice::failed && !known->is_over)
+      try {
+        known->reads_no_more.resize(m_lost.size());
+        known->reads_no_more[static_cast<std::size_t>(from)] = true;
+      } catch (const std::bad_alloc &) { // it is not open here: it shows no memory
+      }
+    if (const auto open = open_context(context); open != m_listening.end())
+      to = open->second.to;
     wake();
   }
-  if (to)
+  if (!to && what != notice::messages_ended && !m_below.caps().refuses_removed)
+    return send_notice(context, from, from + 1, notice::messages_ended); // it has ended here, or not begun
+  if (to && what == notice::messages_ended)
+    to->has_ended(from);
+  else if (to)
     to->failed(-1);
 }
 
@@ -548,7 +663,7 @@ void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payloa
   std::memcpy(&h, payload.data(), sizeof h);
   try {
     if (id == k_failure)
-      return has_failed(h.of.context, from, static_cast<reads>(h.of.number));
+      return take_notice(h.of.context, from, static_cast<notice>(h.of.number));
     const std::lock_guard guard(m_lock);
     const bool is_thanks = id == static_cast<std::uint32_t>(stream::thanks);
     if (!m_failed.contains(h.of.context) || (is_thanks && m_mail.contains(h.of)))
@@ -556,7 +671,7 @@ void link::arrived(int from, std::uint32_t id, std::span<const std::byte> payloa
     wake();
   } catch (const std::bad_alloc &) {
     const std::lock_guard guard(m_lock);
-    m_failed.try_emplace(h.of.context);
+    static_cast<void>(note_failure(h.of.context));
     wake();
   }
 }

@@ -81,6 +81,10 @@ class step_listener {
   virtual void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept = 0;
   /// Learns that the context has failed. `lost` is the process whose loss it is, or -1.
   virtual void failed(int lost) noexcept = 0;
+  /// Learns that a process has failed in it, and that none of its messages is under way any more.
+  virtual void has_ended(int process) noexcept = 0;
+  /// Learns that this process exits: the context has failed, and nothing waits any more.
+  virtual void exits() noexcept = 0;
   /// Says what is listed: what supersteps wait for, or also what messages do.
   enum class waits : std::uint8_t { of_supersteps, of_messages_too };
   /// Says whether the caller waits for locks. Their owners may stand still.
@@ -178,6 +182,10 @@ class link final : weft::net::listener,
   void fail(std::uint64_t context, int processes, reads own) noexcept;
   /// Tells the processes of a context that has failed that this one reads their memory no more.
   void end_reads(std::uint64_t context, int processes) noexcept { fail(context, processes, reads::none); }
+  /// Tells them that no message of its tasks is under way any more.
+  void end_messages(std::uint64_t context, int processes) noexcept {
+    send_notice(context, 0, processes, notice::messages_ended);
+  }
   /// Waits until some processes read the memory of this one no more, in a context that has failed: they have sent their
   /// thanks, have said so, or are lost.
   void wait_for_readers(const superstep &step, int processes, const std::vector<bool> &who);
@@ -202,12 +210,32 @@ class link final : weft::net::listener,
     std::vector<bool> reads_no_more; // by process; empty: none has said so
     bool is_over = false; // it was forgotten
   };
+  using failures = std::map<std::uint64_t, failure>; // by context
+  /// Is what processes say to each other about a context.
+  enum class notice : std::uint64_t {
+    failed, // and the sender reads no memory for its lpf_sync()
+    failed_and_reads,
+    messages_ended,
+  };
+  /// Is notices for which there was no memory: one process after the other gets them, by one message.
+  struct unsent_notice {
+    std::uint64_t context = 0;
+    int first = 0, last = 0; // processes
+    int next = 0; // of these
+    unsigned what = 0; // a bit for each notice
+    unsent_notice *behind = nullptr;
+    bool is_listed = false;
+    bool is_left = false; // to the list: its context is forgotten
+  };
   struct own_message;
   struct own_read;
+  struct reserve_message;
   struct listening {
     std::uint64_t context;
     int processes;
     std::shared_ptr<step_listener> to;
+    failures::node_type its_failure; // so that its failure needs no memory
+    std::unique_ptr<unsent_notice> unsent; // so that its notices do not, either
   };
   struct early {
     int from;
@@ -218,6 +246,10 @@ class link final : weft::net::listener,
 
   void append_listeners(std::vector<std::shared_ptr<step_listener>> &to);
   static void fail_all_here();
+  void send_notice(std::uint64_t context, int first, int last, notice what) noexcept;
+  void send_later(std::uint64_t context, int first, int last, notice what) noexcept;
+  void send_unsent() noexcept;
+  static void reserve_sent(weft::net::operation &self) noexcept;
   [[nodiscard]] int own() const noexcept override { return rank(); }
   [[nodiscard]] const void *world() const noexcept override { return m_world; }
   [[nodiscard]] std::string waits() override;
@@ -227,7 +259,7 @@ class link final : weft::net::listener,
   /// Returns the listener of a tag; null, and what has come is kept for it, if there is none yet.
   std::shared_ptr<step_listener> listener_of(std::uint32_t tag, int from, std::uint32_t id,
                                              std::uint64_t what, std::span<const std::byte> payload);
-  void has_failed(std::uint64_t context, int from, reads of_sender);
+  void take_notice(std::uint64_t context, int from, notice what) noexcept;
 
   void arrived(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
   void notified(int from, std::uint32_t id, std::uint64_t count) noexcept override;
@@ -240,6 +272,8 @@ class link final : weft::net::listener,
   void take(int from, stream what, const superstep &step, std::uint64_t total, std::uint64_t offset,
             std::span<const std::byte> bytes);
   [[nodiscard]] bool is_failure(std::uint64_t context, int processes) const;
+  failure *note_failure(std::uint64_t context) noexcept;
+  [[nodiscard]] std::map<std::uint32_t, listening>::iterator open_context(std::uint64_t context);
   [[nodiscard]] int lost_with_lock(int processes) const; // as lost_among()
   [[nodiscard]] bool reads_no_more(const waiter &waiting, std::size_t which) const;
   [[nodiscard]] bool has_all(const waiter &waiting) const;
@@ -259,7 +293,8 @@ class link final : weft::net::listener,
   const std::vector<std::string> m_places; // of processes, or none
   std::mutex m_lock;
   std::map<superstep, mail> m_mail;
-  std::map<std::uint64_t, failure> m_failed; // by context
+  failures m_failed;
+  bool m_has_missed = false; // of a context that is not open here, without memory: all that are opened from now on fail
   std::vector<bool> m_lost; // by process
   bool m_has_lost = false;
   waiter *m_waiter = nullptr;
@@ -267,6 +302,10 @@ class link final : weft::net::listener,
   std::map<std::uint32_t, std::vector<early>> m_early; // by tag
   std::deque<std::vector<std::byte>> m_orders;
   std::atomic<std::size_t> m_sending{0}; // messages
+  const std::unique_ptr<reserve_message> m_reserve;
+  unsent_notice *m_first_unsent = nullptr;
+  unsent_notice m_unsent; // of a context that is not open here
+  bool m_uses_reserve = false; // m_reserve is under way
   const messages m_messages;
   weft::net::message_trace m_trace;
   link *m_next = nullptr, *m_before = nullptr; // in the list of all links

@@ -16,12 +16,12 @@ using weft::layer::message_step;
 
 bool steps::issue(const request &asked) {
   if (m_has_failed || is_in_child())
-    return false;
+    return wait_for_calm();
   const std::string what = called(asked);
   if (asked.pid >= m_where.processes) {
     fail(what + " names process " + std::to_string(asked.pid) + " of " +
          std::to_string(m_where.processes));
-    return false;
+    return wait_for_calm();
   }
   std::byte *own = nullptr;
   std::string why;
@@ -38,7 +38,7 @@ bool steps::issue(const request &asked) {
   }
   if (!why.empty()) {
     fail(why);
-    return false;
+    return wait_for_calm();
   }
   auto one = std::make_unique<own_message>();
   one->owner = shared_from_this();
@@ -93,17 +93,17 @@ bool steps::issue(const request &asked) {
       }
     }
   } catch (const std::bad_alloc &) {
-    refusal = what + " of " + who() + " has no memory for its message";
+    set_reason(refusal, [&] { return what + " of " + who() + " has no memory for its message"; });
   }
   if (!refusal.empty()) {
     issued->why = refusal;
     end_own(issued);
-    return false;
+    return wait_for_calm();
   }
   act(to_do);
   if (is_ready)
     start(issued);
-  return !m_has_failed;
+  return !m_has_failed || wait_for_calm();
 }
 
 void steps::list(own_message &one) noexcept {
@@ -246,7 +246,7 @@ void steps::start(own_message *one) noexcept {
     if (sent.is_counted && sent.what == kind::put)
       self->send_count(sent);
   } catch (const std::bad_alloc &) {
-    one->why = std::string(called(asked)) + " has no memory for its parts";
+    set_reason(one->why, [&] { return std::string(called(asked)) + " has no memory for its parts"; });
     end_own(one);
   }
 }
@@ -292,7 +292,7 @@ void steps::part_ended(net::operation &self) noexcept {
       ++owner->m_in_flight;
       owner->submit(*behind);
     } else {
-      whole->why = "a message has no memory for its end";
+      set_reason(whole->why, [] { return "a message has no memory for its end"; });
     }
   }
   owner->end_own(whole);
@@ -312,21 +312,23 @@ void steps::tail_ended(net::operation &self) noexcept {
     }
     owner->act(to_do);
   }
-  --owner->m_in_flight;
+  owner->end_in_flight();
 }
 
 void steps::end_own(own_message *ended) noexcept {
-  const std::unique_ptr<own_message> one(ended);
+  std::unique_ptr<own_message> one(ended);
   const std::shared_ptr<steps> self = std::move(one->owner);
   if (one->number != 0)
     m_link->trace().note(message_step::landed, static_cast<int>(one->asked.pid), 0, one->number, 0,
                          called(one->asked));
   if (one->why.empty() && one->result != net::outcome::done && one->result != net::outcome::closed)
-    one->why = std::string(called(one->asked)) + " from " + who() + " to process " +
-               std::to_string(one->asked.pid) +
-               (one->result == net::outcome::rank_lost
-                    ? " has not ended: the process is lost, or has left"
-                    : " names memory that is not registered there any more, or is not aligned");
+    set_reason(one->why, [&] {
+      return std::string(called(one->asked)) + " from " + who() + " to process " +
+             std::to_string(one->asked.pid) +
+             (one->result == net::outcome::rank_lost
+                  ? " has not ended: the process is lost, or has left"
+                  : " names memory that is not registered there any more, or is not aligned");
+    });
   if (!one->why.empty())
     fail(one->why);
   const bool good = one->why.empty() && one->result == net::outcome::done;
@@ -353,8 +355,22 @@ void steps::end_own(own_message *ended) noexcept {
     }
     act(to_do);
   }
-  release(one->held, good);
-  --m_in_flight;
+  if (!good && m_has_failed) {
+    const std::lock_guard guard(m_lock);
+    if (!m_was_calm) {
+      one->in.reset();
+      one->next_failed = m_first_failed;
+      m_first_failed = one.release();
+    }
+  }
+  if (one)
+    release(one->held, good);
+  end_in_flight();
+}
+
+void steps::end_in_flight() noexcept {
+  if (--m_in_flight == 0 && m_has_failed)
+    end_own_part();
 }
 
 } // namespace weft_lpf

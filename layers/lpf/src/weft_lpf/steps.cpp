@@ -90,7 +90,9 @@ steps::steps(link *below, std::uint64_t context, const place &where, slot_table 
       m_chunk(below ? size_of_setting("net.chunk") : SIZE_MAX),
       m_acknowledge(below ? acknowledge_of_setting() : acknowledge::never),
       m_checks(below && checks_of_setting()), m_slots(slots), m_slots_lock(slots_lock),
-      m_is_used(where.processes), m_is_put_to(where.processes) {
+      m_is_used(where.processes), m_is_put_to(where.processes),
+      m_outlives(below && !below->below().caps().refuses_removed), m_knows(where.processes),
+      m_has_ended(where.processes) {
   while (m_issued.size() != where.processes)
     m_issued.emplace_back(sent_number(m_now));
 }
@@ -112,10 +114,11 @@ std::uint64_t steps::now() {
 }
 
 steps::record_ref &steps::record_of(std::uint64_t step) {
-  record_ref &one = m_records[step];
-  if (!one)
-    one = std::make_shared<record>(step, m_where.processes, rounds());
-  return one;
+  const auto found = m_records.find(step);
+  if (found != m_records.end())
+    return found->second;
+  auto made = std::make_shared<record>(step, m_where.processes, rounds()); // before its place, or that would stay empty
+  return m_records.try_emplace(step, std::move(made)).first->second;
 }
 
 steps::record_ref steps::arriving(std::uint32_t sent) {
@@ -137,13 +140,13 @@ std::string steps::name_of(const record &one) const {
 
 bool steps::sync(std::uint32_t attributes) {
   if (m_has_failed || is_in_child())
-    return false;
+    return wait_for_calm();
   const std::uint32_t chosen = attributes & (k_cached | k_counted);
   if (chosen == (k_cached | k_counted) ||
       (chosen != k_counted && (attributes & ~(k_barrier | k_cached)) != 0)) {
     fail("talpf_sync of " + who() + " got the attributes " + std::to_string(attributes) +
          ", which are none of lpf/talpf.h");
-    return false;
+    return wait_for_calm();
   }
   if (weft::layer::who_calls() == weft::layer::caller::between)
     throw weft::error(
@@ -196,17 +199,18 @@ bool steps::sync(std::uint32_t attributes) {
       }
     }
   } catch (const std::bad_alloc &) {
-    to_do.failure = "talpf_sync of " + who() + " has no memory";
+    set_reason(to_do.failure, [&] { return "talpf_sync of " + who() + " has no memory"; });
   }
   const std::shared_ptr<holder::wait> own_wait = held.thread;
   act(to_do);
   if (!is_kept) {
     if (m_link)
       m_link->below().end_wait();
+    static_cast<void>(wait_for_calm());
     release(held, false);
   }
   if (!is_kept || !own_wait)
-    return !m_has_failed;
+    return !m_has_failed || wait_for_calm();
   for (int i = 0; m_link && i != k_rounds && !own_wait->over.is_set(); ++i)
     m_link->below().progress(k_batch);
   bool waits = true;
@@ -443,7 +447,7 @@ void steps::has_come(int from, std::uint64_t what) noexcept {
                       " comes behind it; LPF_SYNC_MSG counts the messages of all processes, gets "
                       "and atomic operations included";
   } catch (const std::bad_alloc &) {
-    to_do.failure = who() + " has no memory for a superstep";
+    set_reason(to_do.failure, [&] { return who() + " has no memory for a superstep"; });
   }
   act(to_do);
 }
@@ -462,6 +466,7 @@ void steps::answer_slot(unsigned from, std::span<const std::byte> payload, agend
       place.bytes = r->bytes;
       place.half = r->half;
       place.key = r->key;
+      m_knows[from] = from != m_where.pid;
     }
   }
   to_do.letters.push_back({from, letter_here, bytes_of(place)});
@@ -510,8 +515,9 @@ void steps::message(int from, std::uint32_t id, std::span<const std::byte> paylo
       }
     }
   } catch (const std::exception &e) {
-    to_do.failure =
-        who() + " cannot take a message of process " + std::to_string(from) + ": " + e.what();
+    set_reason(to_do.failure, [&] {
+      return who() + " cannot take a message of process " + std::to_string(from) + ": " + e.what();
+    });
   }
   act(to_do);
 }
@@ -522,7 +528,7 @@ void steps::act(agenda &to_do) noexcept {
       m_link->send_step(static_cast<int>(one.to), m_context, one.id, one.bytes,
                         name_of_letter(one.id), shown_step_of(one.id, one.bytes));
     } catch (const std::bad_alloc &) {
-      to_do.failure = who() + " has no memory for a message";
+      set_reason(to_do.failure, [&] { return who() + " has no memory for a message"; });
     }
   for (own_message *const one : to_do.found)
     start(one);
@@ -551,14 +557,16 @@ void steps::release(const holder &held, bool good) noexcept {
 }
 
 std::exception_ptr steps::failure() const {
-  if (m_lost >= 0)
-    return std::make_exception_ptr(
-        weft::error(weft::errc::rank_lost, "process " + std::to_string(m_lost) +
-                                               " is lost: the messages and supersteps of " + who() +
-                                               " cannot end"));
-  return std::make_exception_ptr(
-      weft::error(weft::errc::invalid_argument,
-                  "the LPF context of " + who() + " has failed; standard error says why"));
+  try {
+    if (m_lost >= 0)
+      throw weft::error(weft::errc::rank_lost,
+                        "process " + std::to_string(m_lost) +
+                            " is lost: the messages and supersteps of " + who() + " cannot end");
+    throw weft::error(weft::errc::invalid_argument,
+                      "the LPF context of " + who() + " has failed; standard error says why");
+  } catch (...) { // or std::bad_alloc
+    return std::current_exception();
+  }
 }
 
 void steps::fail(const std::string &why) noexcept {
@@ -583,37 +591,164 @@ void steps::failed(int lost) noexcept {
   fail_all(lost);
 }
 
-void steps::fail_all(int lost) noexcept {
-  std::map<std::uint64_t, record_ref> records;
-  std::vector<own_message *> waiting;
-  std::shared_ptr<holder::wait> count_wait;
+void steps::exits() noexcept {
   {
     const std::lock_guard guard(m_lock);
-    count_wait = std::move(m_count_wait);
+    m_exits = true;
+  }
+  failed(-1);
+}
+
+void steps::has_ended(int process) noexcept {
+  {
+    const std::lock_guard guard(m_lock);
+    m_has_ended[static_cast<unsigned>(process)] = true;
+  }
+  look_for_calm();
+}
+
+/// Makes all fail that waits. Tasks and threads learn of it when the context is calm.
+void steps::fail_all(int lost) noexcept {
+  own_message *first = nullptr;
+  {
+    const std::lock_guard guard(m_lock);
     if (!m_is_broken)
       m_lost = lost;
+    if (lost >= 0) {
+      m_has_ended[static_cast<unsigned>(lost)] = true;
+      for (const auto &[step, one] : m_records)
+        if (one->at != phase::open)
+          report("process " + std::to_string(lost) + " is lost: " + name_of(*one) + " cannot end");
+    }
     m_is_broken = true;
-    hide_memory();
-    records.swap(m_records);
+    m_failed_records.merge(m_records);
     for (auto &[name, there] : m_remotes)
       for (own_message *const one : std::exchange(there.waiting, {})) {
         one->result = net::outcome::closed;
-        waiting.push_back(one);
+        one->next_failed = std::exchange(first, one);
       }
   }
+  while (first)
+    end_own(std::exchange(first, first->next_failed));
+  end_own_part();
+  look_for_calm(); // the process that is lost may be the last one
+}
+
+// ---- the calm after a failure
+//
+// An engine need not stop a message when its memory is removed. So a process that learns of a failure begins no message any
+// more; when its own have arrived, it says so to all. Tasks, threads and callers learn of the failure when all processes have
+// said so that know memory of this one, or are lost: then nothing reads or writes memory that is freed next. This takes no call
+// of any process, and none of these messages waits for another one.
+
+/// Ends the part of this process, if the context has failed and no message of it is under way.
+void steps::end_own_part() noexcept {
+  {
+    const std::lock_guard guard(m_lock);
+    if (!m_has_failed || !m_is_broken || m_in_flight != 0 || m_own_part != own_part::under_way)
+      return;
+    m_own_part = m_outlives ? own_part::is_flushed : own_part::is_over;
+  }
+  if (!m_outlives)
+    return look_for_calm();
+  m_flush.owner = shared_from_this();
+  m_flush.what = net::action::flush;
+  m_flush.ended = &flush_ended;
+  flush_next();
+}
+
+/// Waits for what was sent to the next process, and ends the part of this one behind the last.
+void steps::flush_next() noexcept {
+  while (m_flush_next != m_where.processes && (m_flush_next == m_where.pid || !m_is_used[m_flush_next]))
+    ++m_flush_next;
+  if (m_flush_next != m_where.processes) {
+    m_flush.rank = static_cast<int>(m_flush_next++);
+    return submit(m_flush);
+  }
+  const std::shared_ptr<steps> self = std::move(m_flush.owner);
+  {
+    const std::lock_guard guard(m_lock);
+    m_own_part = own_part::is_over;
+  }
+  m_link->end_messages(m_context, static_cast<int>(m_where.processes));
+  look_for_calm();
+}
+
+void steps::flush_ended(net::operation &self) noexcept {
+  static_cast<last_flush &>(self).owner->flush_next();
+}
+
+bool steps::is_calm() const noexcept {
+  if (m_exits || m_is_closed)
+    return true;
+  for (unsigned peer = 0; peer != m_where.processes; ++peer)
+    if (m_outlives && m_knows[peer] && !m_has_ended[peer])
+      return false;
+  return m_own_part == own_part::is_over;
+}
+
+/// Lets all learn of the failure that wait, if the context is calm.
+void steps::look_for_calm() noexcept {
+  std::map<std::uint64_t, record_ref> records;
+  std::shared_ptr<holder::wait> count_wait;
+  own_message *first = nullptr;
+  {
+    const std::lock_guard guard(m_lock);
+    if (!m_has_failed || !m_is_broken || m_was_calm || !is_calm())
+      return;
+    m_was_calm = true;
+    hide_memory();
+    records.swap(m_failed_records);
+    first = std::exchange(m_first_failed, nullptr);
+    count_wait = std::move(m_count_wait);
+  }
+  const std::shared_ptr<steps> self = shared_from_this(); // a waiter may end the context
   if (count_wait)
     count_wait->over.set();
-  for (own_message *const one : waiting)
-    end_own(one);
+  while (first) {
+    const std::unique_ptr<own_message> one(std::exchange(first, first->next_failed));
+    release(one->held, false);
+  }
   for (const auto &[step, one] : records) {
     if (one->at == phase::open)
       continue;
     if (one->is_watched)
       m_link->below().end_wait();
-    if (lost >= 0)
-      report("process " + std::to_string(lost) + " is lost: " + name_of(*one) + " cannot end");
     release(one->held, false);
   }
+  m_calm.set();
+}
+
+bool steps::wait_for_calm() noexcept {
+  if ((m_link && !m_link->is_own()) ||
+      weft::layer::who_calls() == weft::layer::caller::between) // which may not wait
+    return false;
+  const std::shared_ptr<steps> self = shared_from_this();
+  if (m_calm.is_set())
+    return false;
+  bool is_polled = false;
+  try {
+    if (m_link)
+      m_link->below().begin_wait();
+    is_polled = m_link != nullptr;
+  } catch (const std::exception &) { // this thread polls
+  }
+  bool waits = is_polled || !m_link;
+  while (!m_calm.is_set())
+    try {
+      if (waits) {
+        m_calm.wait();
+      } else {
+        if (m_link)
+          m_link->below().progress(k_batch);
+        sched_yield();
+      }
+    } catch (const weft::error &) { // the caller may not suspend
+      waits = false;
+    }
+  if (is_polled)
+    m_link->below().end_wait();
+  return false;
 }
 
 /// Takes memory of the program from the other processes: it may be freed when a failure is known. What lpf_sync has shown is
@@ -651,7 +786,7 @@ bool steps::finish() noexcept {
       if (std::unique_ptr<tail> behind(new (std::nothrow) tail); behind)
         submit_flush(to, std::move(behind));
   wait([this] { return m_in_flight == 0; });
-  return !m_has_failed;
+  return !m_has_failed || wait_for_calm();
 }
 
 void steps::submit_flush(unsigned to, std::unique_ptr<tail> behind) noexcept {
@@ -664,8 +799,12 @@ void steps::submit_flush(unsigned to, std::unique_ptr<tail> behind) noexcept {
 }
 
 void steps::close() noexcept {
-  const std::lock_guard guard(m_lock);
-  m_is_closed = m_is_broken = true;
+  {
+    const std::lock_guard guard(m_lock);
+    m_is_closed = m_is_broken = true;
+  }
+  if (m_has_failed)
+    look_for_calm();
 }
 
 void steps::forget_slot(std::size_t slot) noexcept {
@@ -783,7 +922,7 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
       const slot_counts &now = m_counts[slot];
       good = now.sent >= sent && now.received >= received &&
              (!all_begun || now.sent + now.got == now.begun);
-      if (good || m_is_broken)
+      if (good || (m_is_broken && (m_was_calm || !m_has_failed)))
         break;
       std::string for_what =
           all_begun ? what + ", of which " + std::to_string(now.sent + now.got) + " of " +
@@ -809,7 +948,7 @@ bool steps::wait_for_counts(const std::string &what, std::size_t slot, std::uint
         waits = false;
       }
   }
-  return good && !m_has_failed;
+  return (good && !m_has_failed) || (m_has_failed && wait_for_calm());
 }
 
 // ---- reports
@@ -881,6 +1020,10 @@ void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, l
     return;
   for (const auto &[step, one] : m_records)
     add_waits_of(*one, to);
+  for (unsigned peer = 0; m_has_failed && m_is_broken && !is_calm() && peer != m_where.processes; ++peer)
+    if (m_outlives && m_knows[peer] && !m_has_ended[peer])
+      to.push_back({weft::layer::waiter_of(m_calm), "the messages to " + who() + " in a context that has failed, to end, of",
+                    m_link->name_of(static_cast<int>(peer))});
   if (m_count_wait || m_lock_wait) {
     const weft::event &on = m_count_wait ? m_count_wait->over : m_lock_wait->m_never;
     const void *const who = weft::layer::waiter_of(on);

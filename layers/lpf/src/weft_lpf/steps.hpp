@@ -119,6 +119,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
 
   /// Waits until all messages of this process have arrived. Returns false after a failure.
   bool finish() noexcept;
+  /// Waits, in a context that has failed, until no message to or from memory of this process is under way: the caller may free
+  /// it next. Returns false.
+  bool wait_for_calm() noexcept;
   /// Ends all: nothing is listened to any more.
   void close() noexcept;
   /// Forgets where slot of other processes are, because it is registered no more.
@@ -132,6 +135,8 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void has_come(int from, std::uint64_t what) noexcept override;
   void message(int from, std::uint32_t id, std::span<const std::byte> payload) noexcept override;
   void failed(int lost) noexcept override;
+  void has_ended(int process) noexcept override;
+  void exits() noexcept override;
   void add_waits(std::vector<weft::layer::outside_wait> &to, waits which, locks how) override;
 
  private:
@@ -139,7 +144,11 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   enum class phase : std::uint8_t { open, counts, data, thanks, barrier };
   struct record;
   struct counts_cache;
+  enum class own_part : std::uint8_t { under_way, is_flushed, is_over };
   struct own_message;
+  struct last_flush : weft::net::operation {
+    std::shared_ptr<steps> owner; // while it is under way
+  };
   struct remote;
   using record_ref = std::shared_ptr<record>;
   /// Collects, with the lock, what is to be done without it.
@@ -159,6 +168,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
 
   // With the lock:
   void hide_memory() noexcept;
+  [[nodiscard]] bool is_calm() const noexcept;
   record_ref &record_of(std::uint64_t step);
   /// Returns the record for what arrives with a number; null if the superstep is over.
   record_ref arriving(std::uint32_t sent);
@@ -188,6 +198,11 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void act(agenda &to_do) noexcept;
   void fail(const std::string &why) noexcept;
   void fail_all(int lost) noexcept;
+  void end_in_flight() noexcept;
+  void end_own_part() noexcept;
+  void flush_next() noexcept;
+  void look_for_calm() noexcept;
+  static void flush_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] std::exception_ptr failure() const;
   void release(const holder &held, bool good) noexcept;
   void end_own(own_message *one) noexcept;
@@ -232,6 +247,16 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::string m_count_wait_for;
   const lock_wait *m_lock_wait = nullptr; // of the same thread
   bool m_is_closed = false, m_is_broken = false;
+  // Of a context that has failed, until it is calm:
+  const bool m_outlives; // an engine's operations outlive the registration of their memory
+  bool m_exits = false, m_was_calm = false;
+  own_part m_own_part = own_part::under_way; // messages of this process
+  std::vector<bool> m_knows, m_has_ended; // by process: it may send to memory of this one; it sends nothing more
+  std::map<std::uint64_t, record_ref> m_failed_records;
+  own_message *m_first_failed = nullptr; // those whose tasks wait for calm
+  weft::event m_calm;
+  last_flush m_flush;
+  unsigned m_flush_next = 0; // process
 };
 
 } // namespace weft_lpf

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,16 @@ T value_of(std::span<const std::byte> bytes) {
 
 inline std::string plural(std::uint64_t count, const char *what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Sets what says why something has failed, for which there may be no memory either.
+template <class Text>
+void set_reason(std::string &to, Text text) noexcept {
+  try {
+    to = text();
+  } catch (const std::bad_alloc &) {
+    to = "no memory"; // which needs none
+  }
 }
 
 /// Returns what waits here for an end: the running task, whose end it holds back, or nothing.
@@ -165,6 +176,7 @@ struct steps::own_message {
   bool is_listed = false;
   bool asks = false; // where its slot is
   own_message *next = nullptr, *before = nullptr; // in the list
+  own_message *next_failed = nullptr;
   std::unique_ptr<part[]> parts;
   std::atomic<std::size_t> left{0};
   std::atomic<net::outcome> result{net::outcome::done};
