@@ -8,6 +8,7 @@
 #include <lpf/pthread.h>
 #include <lpf/talpf.h>
 
+#include <weft/layer/runtime_phase.hpp>
 #include <weft/task.hpp>
 
 #include <algorithm>
@@ -160,15 +161,25 @@ void count_on_lost(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t) {
 
 void another_function() {}
 
-/// One process calls exit(), where others are in lpf_sync.
+/// One process calls exit(), where others are in lpf_sync, and a task waits for them: from before, or from then on.
 void leave_by_exit(lpf_t ctx, lpf_pid_t pid, lpf_pid_t, lpf_args_t args) {
+  using weft::layer::phase_of_runtime;
+  using weft::layer::runtime_phase;
   const bool is_second = args.f_symbols[0] == &some_function;
+  const bool is_late = args.f_symbols[0] == &another_function;
   const bool leaves = pid == (is_second ? 1U : 0U);
   const bool met = lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS;
   CHECK(met || !leaves); // the one that exits may be gone
   if (leaves) {
-    std::atomic<bool> waits{is_second};
-    if (!is_second) // a task that waits for the others
+    std::atomic<bool> waits{is_second || is_late};
+    if (is_late)
+      weft::spawn([=] {
+        while (phase_of_runtime() != runtime_phase::exits)
+          weft::taskyield();
+        CHECK(talpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+        std::printf("a late task ends\n");
+      });
+    else if (!is_second) // a task that waits for the others
       weft::spawn([&] {
         static_cast<void>(talpf_sync(ctx, LPF_SYNC_DEFAULT));
         waits = true;
@@ -526,7 +537,9 @@ int main(int count, char **values) {
     return 0;
   }
   if (what == "exit") {
-    const lpf_func_t functions[] = {number(2) == 1 ? &some_function : reinterpret_cast<lpf_func_t>(&inner)};
+    const lpf_func_t functions[] = {number(2) == 1   ? &some_function
+                                    : number(2) == 2 ? &another_function
+                                                     : reinterpret_cast<lpf_func_t>(&inner)};
     lpf_args_t args = LPF_NO_ARGS;
     args.f_symbols = functions;
     args.f_size = 1;

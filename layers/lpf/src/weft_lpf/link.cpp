@@ -3,6 +3,7 @@
 
 #include <weft/error.hpp>
 #include <weft/layer/environment.hpp>
+#include <weft/layer/runtime_phase.hpp>
 #include <weft/layer/trace.hpp>
 #include <weft/runtime.hpp>
 
@@ -537,6 +538,8 @@ std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, int from, st
 void link::fail_at_exit() {
   static const int once = std::atexit(&fail_all_here);
   static_cast<void>(once);
+  if (weft::layer::phase_of_runtime() == weft::layer::runtime_phase::exits)
+    fail_all_here(); // the handler would come behind that which waits for the task
 }
 
 void link::append_listeners(std::vector<std::shared_ptr<step_listener>> &to) {

@@ -163,7 +163,8 @@ class link final : weft::net::listener,
   /// Starts an operation of the caller.
   void start(weft::net::operation &op) noexcept { submit(op); }
   /// Lets the contexts of all links fail here when the process exits, before Weft waits for its tasks: what these wait for may
-  /// not come any more. Called in a task: the runtime has its handler for exit() then, which runs behind this one.
+  /// not come any more. Called in a task: the runtime has its handler for exit() then, which runs behind this one. If the
+  /// process is in exit() already, they fail at once.
   static void fail_at_exit();
   /// Notes that an operation of start() has ended; inside the engine.
   void note_end() noexcept { note_arrival(); }
