@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/format.hpp"
 
+#include "base/visible.hpp"
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +11,14 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
+
+/// Returns a field of CSV between quotes.
+std::string quoted_csv(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : visible(text))
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -33,19 +44,19 @@ void pad(std::string &line, std::size_t column) {
 }
 
 std::string values_as_text(const reading &numbers, const std::vector<evaluator::result> &values) {
-  char head[160];
-  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", numbers.program.c_str(),
-                numbers.pid, seconds(numbers.taken_ns - numbers.started_ns),
+  char after[80];
+  std::snprintf(after, sizeof after, " (pid %u) after %.3f s%s\n", numbers.pid,
+                seconds(numbers.taken_ns - numbers.started_ns),
                 numbers.alive || numbers.ended ? "" : ", it did not end in order");
-  std::string out = head;
+  std::string out = "# " + visible(numbers.program) + after;
   for (const auto &v : values) {
-    std::string line = v.name;
+    std::string line = visible(v.name);
     pad(line, 48);
     const std::string number = v.absent ? "absent" : std::isnan(v.number) ? "-" : rounded(v.number);
     line.append(number.size() < 18 ? 18 - number.size() : 0, ' ');
     line += number;
     if (!v.unit.empty())
-      line += " " + v.unit;
+      line += " " + visible(v.unit);
     out += line + "\n";
   }
   return out;
@@ -180,26 +191,26 @@ std::string number_text(double value) {
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  while (!text.empty()) {
+    const std::size_t bytes = bytes_of_character(text);
+    const std::string_view one = text.substr(0, bytes ? bytes : 1);
+    text.remove_prefix(one.size());
     char escape[8];
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out.append(escape, static_cast<std::size_t>(std::snprintf(escape, sizeof escape, "\\u%04x",
-                                                                static_cast<unsigned>(c))));
-    else
-      out += c;
+    if (bytes == 0) {
+      out += "\\ufffd"; // JSON is UTF-8
+    } else if (is_control(one)) {
+      std::snprintf(escape, sizeof escape, "\\u%04x",
+                    static_cast<unsigned>(static_cast<unsigned char>(one.back())));
+      out += escape;
+    } else {
+      (out += one == "\"" || one == "\\" ? "\\" : "") += one;
+    }
   }
   return out + "\"";
 }
 
 std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\n") == std::string_view::npos)
-    return std::string(text);
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
+  return text.find_first_of(",\"") == std::string_view::npos ? visible(text) : quoted_csv(text);
 }
 
 std::string json_number(double value) { return std::isnan(value) ? "null" : number_text(value); }
@@ -230,15 +241,15 @@ std::string write_catalogue(output_format format, const std::vector<counter_info
              ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) +
              "}";
     } else if (format == output_format::csv) {
-      out += c.name + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," +
+      out += csv_text(c.name) + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," +
              (c.per_worker ? "yes," : "no,") + (c.absent ? "yes," : "no,") + csv_text(c.help) +
              "\n";
     } else {
-      std::string line = c.name;
+      std::string line = visible(c.name);
       pad(line, 44);
-      line += c.absent ? "absent" : c.unit;
+      line += c.absent ? "absent" : visible(c.unit);
       pad(line, 52);
-      out += line + c.help + "\n";
+      out += line + visible(c.help) + "\n";
     }
     first = false;
   }

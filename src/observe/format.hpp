@@ -11,8 +11,9 @@ enum class output_format { text, csv, json };
 
 /// Returns the shortest text that reads back as the same number; "" for NaN.
 [[nodiscard]] std::string number_text(double value);
+/// Returns a string of JSON, in quotes; no character of it changes a terminal.
 [[nodiscard]] std::string json_text(std::string_view text);
-/// Returns a field of CSV, in quotes if it needs them.
+/// Returns a field of CSV, in quotes if it needs them; control characters are escaped (visible()).
 [[nodiscard]] std::string csv_text(std::string_view text);
 /// Returns a number of JSON; null for NaN.
 [[nodiscard]] std::string json_number(double value);

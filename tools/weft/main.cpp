@@ -3,6 +3,7 @@
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/progress.hpp"
 
+#include "base/visible.hpp"
 #include "config/value.hpp"
 
 #include <weft/version.hpp>
@@ -153,6 +154,6 @@ int main(int argc, char **argv) try {
   return 128 + i.signal;
 } catch (const std::exception &e) {
   weft_tool::end_progress();
-  std::fprintf(stderr, "weft: %s\n", e.what());
+  std::fprintf(stderr, "weft: %s\n", weft::rt::visible(e.what()).c_str()); // may name what others chose
   return weft_tool::k_failed;
 }

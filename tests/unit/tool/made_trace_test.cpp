@@ -118,6 +118,18 @@ TEST_F(made_traces, what_a_task_may_do_is_sound) {
                "0 tasks created = 0 executed + 0 live");
 }
 
+TEST_F(made_traces, names_in_a_trace_cannot_change_the_screen) {
+  made_trace t(trace_level::graph, {"main", "o\033[2Jne", "other"});
+  t.about.program = "ma\033de";
+  t.about.kernel = "\xc2\x9b";
+  t.put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::begin, 7, k_one).put(3 * k_ms, on::end, 7, k_one);
+  const auto info = weft(t, {"trace", "info"});
+  EXPECT_TRUE(info.printed("program    ma\\x1bde (pid 1)")) << info;
+  EXPECT_TRUE(info.printed("kernel     \\xc2\\x9b\n")) << info;
+  EXPECT_TRUE(info.printed("\no\\x1b[2Jne  ")) << info;
+  EXPECT_FALSE(info.printed("\033")) << info;
+}
+
 TEST_F(made_traces, what_no_task_can_do_is_said) {
   expect_fault(made_trace().put(1 * k_ms, on::create, 7, k_one).put(2 * k_ms, on::create, 7, k_one),
                "0.002000000 s: create of task 7: it was created before and has not ended",

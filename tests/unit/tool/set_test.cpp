@@ -17,9 +17,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <memory>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -116,6 +118,47 @@ TEST_F(set_tool, shows_more_knobs_than_an_answer_has_room_for) {
   for (int i = 1; i < 500; ++i)
     EXPECT_TRUE(contains(end.output, "\napp.tile-" + std::to_string(i) + " ")) << i;
   EXPECT_FALSE(contains(end.output, "\n ")) << "a line without a name";
+}
+
+TEST_F(set_tool, shows_answers_that_cannot_change_the_screen) {
+  const auto pid = start();
+  for (const auto &end : {weft({"set", pid, "app.tile=\033[2J"}), weft({"set", pid, "\033=1"})}) {
+    EXPECT_TRUE(end.exited(1)) << end;
+    EXPECT_TRUE(contains(end.output, "'\\x1b")) << end;
+    EXPECT_FALSE(contains(end.output, "\033")) << end;
+  }
+}
+
+TEST_F(set_tool, shows_lists_that_cannot_change_the_screen) {
+  using namespace weft::rt;
+  start();
+  kill(m_child, SIGSTOP); // this process answers in its place
+  const int file = open(segment_path(m_child).c_str(), O_RDWR | O_CLOEXEC);
+  const auto seen = map_segment(segment_path(m_child));
+  void *const p = mmap(nullptr, sizeof(settings_mailbox), PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                       static_cast<off_t>(
+                           reinterpret_cast<const segment_header *>(seen.base)->mailbox_offset));
+  ASSERT_NE(p, MAP_FAILED);
+  auto &box = *static_cast<settings_mailbox *>(p);
+  const auto answers = [&](const char *text) {
+    std::thread answerer([&box, text] {
+      while (__atomic_load_n(&box.asked, __ATOMIC_ACQUIRE) == box.answered)
+        usleep(1000);
+      std::strcpy(box.reply, text);
+      box.status = 0;
+      __atomic_store_n(&box.answered, __atomic_load_n(&box.asked, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+    });
+    const auto end = weft({"set", std::to_string(m_child)});
+    answerer.join();
+    return end;
+  };
+  const auto end = answers("a\033.b\t1\033\t1\tcall\033\tsetting\tany\033\n");
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "a\\x1b.b ") && contains(end.output, " 1\\x1b ") &&
+              contains(end.output, " call\\x1b ") && contains(end.output, " any\\x1b\n"))
+      << end;
+  munmap(p, sizeof(settings_mailbox));
+  close(file);
 }
 
 TEST_F(set_tool, says_why_a_change_is_refused) {

@@ -10,7 +10,8 @@ TEST(text, quotes_for_json_keep_every_character) {
   EXPECT_EQ(weft_tool::double_quoted(""), R"("")");
   EXPECT_EQ(weft_tool::double_quoted("task 'a'"), R"("task 'a'")");
   EXPECT_EQ(weft_tool::double_quoted(R"(say "a\b")"), R"("say \"a\\b\"")");
-  EXPECT_EQ(weft_tool::double_quoted("a\nb\x1f\x20\x7f"), "\"a\\u000ab\\u001f \x7f\"");
+  EXPECT_EQ(weft_tool::double_quoted("a\nb\x1f\x20\x7f"), "\"a\\u000ab\\u001f \\u007f\"");
+  EXPECT_EQ(weft_tool::double_quoted("\xc2\x9b\xff"), R"("\u009b\ufffd")");
   EXPECT_EQ(weft_tool::double_quoted("\xc3\xa9"), "\"\xc3\xa9\"");
 }
 

@@ -4,6 +4,7 @@
 #include "tools/weft/support/programs.hpp"
 
 #include "base/clock.hpp"
+#include "base/visible.hpp"
 #include "config/value.hpp"
 #include "observe/format.hpp"
 
@@ -86,7 +87,7 @@ int list_programs(output_format how) {
     const char *state = r.ended ? "ended" : r.alive ? "running" : "killed";
     const double seconds = static_cast<double>(r.taken_ns - r.started_ns) * 1e-9,
                  tasks = value_of(r, parse_counter_name("/threads/count/cumulative"));
-    char line[256];
+    char line[640]; // a name of 63 bytes, each escaped by six characters
     const char *format =
         how == output_format::csv ? "%u,%s,%s,%.3f,%u,%.0f\n"
         : how == output_format::json
@@ -94,7 +95,7 @@ int list_programs(output_format how) {
             : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
     const std::string name = how == output_format::json  ? json_text(r.program)
                              : how == output_format::csv ? csv_text(r.program)
-                                                         : r.program;
+                                                         : visible(r.program);
     std::snprintf(line, sizeof line, format, r.pid, name.c_str(), state, seconds, r.workers, tasks);
     out += (how == output_format::json && !first ? ",\n" : "") + std::string(line);
     first = false;

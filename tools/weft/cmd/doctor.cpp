@@ -4,6 +4,7 @@
 #include "tools/weft/support/programs.hpp"
 #include "tools/weft/support/tbb.hpp"
 
+#include "base/visible.hpp"
 #include "config/process.hpp"
 #include "observe/shares.hpp"
 #include "os/file.hpp"
@@ -99,7 +100,7 @@ bool report_tbbs_of_process(long pid) {
   const bool ours = std::any_of(files.begin(), files.end(), &is_weft_tbb);
   const auto found = tbbs_of(files);
   for (const auto &file : found)
-    std::printf("%s: %s%s\n", file.c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
+    std::printf("%s: %s%s\n", visible(file).c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
                 ours ? "; its threads are Weft's, by libirml.so.1"
                      : "; it has threads of its own: start the process by `weft run`");
   return ours || found.empty();
@@ -129,8 +130,8 @@ bool report_openblas(const std::vector<openblas_copy> &found,
                                 : copy.version.empty() ? ""
                                                        : " " + copy.version;
     good &= !copy.has_threads || copy.uses_openmp || (copy.has_callback && attached);
-    std::printf("%s: %s%s; %s%s%s\n", copy.file.c_str(), copy.library.c_str(), version.c_str(),
-                jobs_of(copy, attached, own).c_str(), limit.empty() ? "" : "; ", limit.c_str());
+    std::printf("%s: %s%s; %s%s%s\n", visible(copy.file).c_str(), copy.library.c_str(), visible(version).c_str(),
+                jobs_of(copy, attached, own).c_str(), limit.empty() ? "" : "; ", visible(limit).c_str());
   }
   return good;
 }
@@ -164,7 +165,7 @@ int examine_openmp_of_process(long pid) {
   for (const auto &file : runtimes) {
     const bool weft = is_ours(file);
     others |= !weft;
-    std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : vendor_of(file),
+    std::printf("%s: %s%s\n", visible(file).c_str(), weft ? "Weft" : vendor_of(file),
                 weft   ? ""
                 : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
                        : "; a running process keeps it: start it by `weft run`");
@@ -194,7 +195,7 @@ bool report_tbbs(const loading &now) {
   const bool ours = !tbb_library().empty();
   const auto found = tbbs_of(now.files);
   for (const auto &file : found)
-    std::printf("%s: %s; %s\n", file.c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
+    std::printf("%s: %s; %s\n", visible(file).c_str(), is_tbb(file) ? "TBB" : "TBB is linked into it",
                 ours ? "its threads are Weft's under `weft run`, by libirml.so.1"
                      : "it keeps its threads, because this installation has no library for TBB");
   return ours || found.empty();
@@ -215,11 +216,11 @@ int examine_program(const std::string &name) {
     return usage_error("there is no program '" + name + "'");
   const loading now = try_loading(file);
   if (!now.interpreter.empty())
-    std::printf("%s is a script; this is about %s\n", file.c_str(), now.interpreter.c_str());
+    std::printf("%s is a script; this is about %s\n", visible(file).c_str(), visible(now.interpreter).c_str());
   if (!now.is_dynamic) {
     std::printf(
         "%s is linked statically or no program for this machine: no library can be replaced\n",
-        file.c_str());
+        visible(file).c_str());
     return k_failed;
   }
   const bool tbbs = report_tbbs(now);
@@ -236,12 +237,12 @@ int examine_program(const std::string &name) {
   if (now.runtimes.empty())
     std::printf(
         "%s loads no OpenMP runtime at its start; one that it loads later is Weft's under `weft run`\n",
-        file.c_str());
+        visible(file).c_str());
   for (const auto &runtime : now.runtimes)
-    std::printf("%s (%s): %s\n", runtime.c_str(), vendor_of(runtime), fate_of(runtime, with));
+    std::printf("%s (%s): %s\n", visible(runtime).c_str(), vendor_of(runtime), fate_of(runtime, with));
   for (const auto &complaint : with.complaints)
     if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
-      std::printf("missing: %s\n", complaint.c_str());
+      std::printf("missing: %s\n", visible(complaint).c_str());
   return !tbbs || !blas || with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
 }
 

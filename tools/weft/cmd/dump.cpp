@@ -6,6 +6,7 @@
 #include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
+#include "base/visible.hpp"
 #include "diagnose/wait_graph.hpp"
 #include "observe/formula.hpp"
 #include "observe/name.hpp"
@@ -60,7 +61,7 @@ std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields;
   for (std::size_t at = 0; at <= line.size();) {
     const std::size_t end = std::min(line.find('\t', at), line.size());
-    fields.emplace_back(line.substr(at, end - at));
+    fields.push_back(visible(line.substr(at, end - at)));
     at = end + 1;
   }
   return fields;
@@ -178,7 +179,7 @@ void print_state(const seen &dump, long pid) {
     return std::isnan(v) ? 0.0 : v;
   };
   std::printf("%s (pid %ld) %s: %.0f tasks in the graph, %.0f ready, %.0f executed\n",
-              dump.now.program.c_str(), pid,
+              visible(dump.now.program).c_str(), pid,
               dump.now.ended   ? "has ended"
               : dump.now.alive ? "runs"
                                : "was killed",

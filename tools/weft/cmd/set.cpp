@@ -4,6 +4,7 @@
 #include "tools/weft/support/programs.hpp"
 
 #include "base/error.hpp"
+#include "base/visible.hpp"
 #include "config/value.hpp"
 #include "observe/format.hpp"
 #include "os/file.hpp"
@@ -71,8 +72,9 @@ std::vector<shown_knob> list_of(long pid) {
 
 void print_text(const std::vector<shown_knob> &all) {
   for (const shown_knob &knob : all)
-    std::printf("%-28s %-12s from the %-10s %s%s\n", knob.name.c_str(), knob.value.c_str(),
-                knob.takes_hold.c_str(), knob.allowed.c_str(),
+    std::printf("%-28s %-12s from the %-10s %s%s\n", visible(knob.name).c_str(),
+                visible(knob.value).c_str(), visible(knob.takes_hold).c_str(),
+                visible(knob.allowed).c_str(),
                 knob.kind == "program" ? " (of the program)" : "");
 }
 
@@ -109,7 +111,8 @@ int run_set(const words &arguments) {
     return usage_error("--json goes with a list, without NAME=VALUE");
   for (std::size_t i = 1; i < rest.size(); ++i) {
     const std::string value = ask(pid, "set " + rest[i]);
-    std::printf("%s = %s\n", rest[i].substr(0, rest[i].find('=')).c_str(), value.c_str());
+    std::printf("%s = %s\n", rest[i].substr(0, rest[i].find('=')).c_str(),
+                visible(value).c_str());
     std::fflush(stdout);
   }
   return k_ok;

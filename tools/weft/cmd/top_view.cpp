@@ -3,6 +3,7 @@
 
 #include "tools/weft/support/idle_reason.hpp"
 
+#include "base/visible.hpp"
 #include "observe/format.hpp"
 #include "observe/shares.hpp"
 
@@ -135,7 +136,7 @@ std::string summary(const reading &now, const reading &spent) {
                 "task    mean %s, half below %s, 99 %% below %s; %s of management each\n"
                 "moves   %s stolen, %s suspensions, %s sleeps, %s fruitless looks\n"
                 "memory  %s resident, %s in tasks\n",
-                now.program.c_str(), now.pid,
+                visible(now.program).c_str(), now.pid,
                 static_cast<double>(now.taken_ns - now.started_ns) * 1e-9, now.workers, now.cpus,
                 now.ended   ? "ENDED"
                 : now.alive ? ""
@@ -223,7 +224,8 @@ std::string type_text(const reading &spent, std::size_t most) {
           : "\ntask types (from samples)                 tasks/s     mean   share of time\n";
   for (std::size_t i = 0; i < std::min(types.size(), most); ++i) {
     char line[200];
-    std::snprintf(line, sizeof line, "  %-36.36s %10s %8s   [%s]\n", types[i].name.c_str(),
+    std::snprintf(line, sizeof line, "  %-36.36s %10s %8s   [%s]\n",
+                  visible(types[i].name).c_str(),
                   short_number(types[i].tasks / seconds).c_str(),
                   short_time(types[i].mean_ns).c_str(), bar(share(types[i].ns, all), 18).c_str());
     out += line;

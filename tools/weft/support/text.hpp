@@ -2,6 +2,8 @@
 // Text of numbers, times for people, and quoted text.
 #pragma once
 
+#include "observe/format.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -40,20 +42,7 @@ namespace weft_tool {
 
 /// Returns `text` as a string of JSON, TOML and DOT.
 [[nodiscard]] inline std::string double_quoted(const std::string &text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
+  return weft::rt::json_text(text);
 }
 
 /// Returns `text` between single quotes, in which `quote` replaces one of its own: a word of a shell.

@@ -4,6 +4,7 @@
 #include "tools/weft/support/progress.hpp"
 
 #include "base/error.hpp"
+#include "base/visible.hpp"
 #include "os/file.hpp"
 #include "trace/folder.hpp"
 
@@ -22,6 +23,19 @@ namespace weft_tool {
 namespace {
 
 constexpr unsigned k_kernel_slots = 10000; // streams of the kernel are numbered from here
+
+/// Escapes control characters in what the traced program has named.
+void make_visible(trace_description &about) {
+  for (std::string *text : {&about.program, &about.command, &about.machine, &about.cores, &about.load,
+                            &about.settings, &about.kernel})
+    *text = weft::rt::visible(*text);
+  for (auto &[type, site] : about.spawn_sites)
+    site = visible(site);
+  for (auto &[runtime, ns] : about.shares)
+    runtime = visible(runtime);
+  for (std::string &type : about.types)
+    type = visible(type);
+}
 
 /// Returns the end of the valid records: older ones may follow in a packet that was being filled.
 const trace_record *end_of_valid(const trace_record *from, const trace_record *to,
@@ -183,6 +197,7 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
     if (types.bytes >= sizeof(trace_type) * k_trace_types)
       take_types(reinterpret_cast<const trace_type *>(types.base));
   }
+  make_visible(m_about);
   find_streams();
   m_discarded = std::max(m_discarded, m_about.discarded);
   if (m_discarded && m_about.mode == trace_mode::flight)
