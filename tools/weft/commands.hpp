@@ -73,6 +73,9 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 /// Returns the path of a library of Weft's in the library folder beside this program's; "" without
 /// one.
 std::string own_library(const std::string &name);
+/// Writes what is left of the output. Returns false if something could not be written: main() says
+/// why, and a command that repeats itself ends.
+bool flush_output();
 /// Returns whether the only argument asks for help.
 bool asks_for_help(const words &arguments);
 

@@ -8,7 +8,9 @@
 
 #include <weft/version.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 namespace weft_tool {
@@ -21,6 +23,20 @@ int usage_error(const std::string &what) {
 std::string suggestion(std::string_view word, const std::vector<std::string_view> &candidates) {
   const auto near = weft::rt::nearest(word, candidates);
   return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
+}
+
+namespace {
+
+int g_why_unwritten = 0; // the error of the first failure
+
+} // namespace
+
+bool flush_output() {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return true;
+  if (g_why_unwritten == 0)
+    g_why_unwritten = errno;
+  return false;
 }
 
 bool asks_for_help(const words &arguments) {
@@ -143,11 +159,10 @@ std::vector<weft_tool::command_row> weft_tool::command_rows() {
 
 int main(int argc, char **argv) try {
   const int status = weft_tool::dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
-  if (std::fflush(stdout) != 0) {
-    std::perror("weft: cannot write the output");
-    return weft_tool::k_failed;
-  }
-  return status;
+  if (weft_tool::flush_output())
+    return status;
+  std::fprintf(stderr, "weft: cannot write the output: %s\n", std::strerror(weft_tool::g_why_unwritten));
+  return weft_tool::k_failed;
 } catch (const weft_tool::interrupted &i) {
   weft_tool::end_progress();
   std::fputs("weft: interrupted; nothing was written\n", stderr);

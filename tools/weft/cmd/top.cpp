@@ -7,8 +7,10 @@
 
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <initializer_list>
 #include <poll.h>
 #include <set>
 #include <string_view>
@@ -37,14 +39,22 @@ namespace {
 
 constexpr std::size_t k_all_lines = 100'000;
 
-/// Keeps the terminal without echo and line ends for its lifetime.
+volatile std::sig_atomic_t g_ended_by = 0;
+
+/// Keeps the terminal without echo, line ends and signals of keys for its lifetime. Signals that end
+/// the command make wait() return, so that the terminal is given back.
 class screen {
  public:
   screen() : m_is(isatty(0) && isatty(1) && tcgetattr(0, &m_before) == 0) {
     if (!m_is)
       return;
+    struct sigaction act{};
+    act.sa_handler = [](int signal) { g_ended_by = signal; };
+    act.sa_flags = static_cast<int>(SA_RESETHAND); // a second one ends the process at once
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaction(signal, &act, nullptr);
     termios raw = m_before;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     tcsetattr(0, TCSANOW, &raw);
     std::fputs("\033[?1049h\033[?25l", stdout);
   }
@@ -60,28 +70,31 @@ class screen {
     winsize w{};
     return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : k_all_lines;
   }
-  void show(const std::string &text) const {
+  /// Returns false if the page cannot be written.
+  [[nodiscard]] bool show(const std::string &text) const {
     if (m_is)
       std::fputs("\033[H\033[J", stdout);
     std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+    return flush_output();
   }
-  /// Waits until then; returns true when the user wants to leave.
+  /// Waits until then; returns true when the user wants to leave, or a signal asks for it.
   [[nodiscard]] bool wait(std::uint64_t until) const {
     if (!m_is)
       return sleep_until(until), false;
-    for (std::uint64_t now = now_ns(); now < until; now = now_ns()) {
+    for (std::uint64_t now = now_ns(); now < until && !g_ended_by; now = now_ns()) {
       pollfd keys{0, POLLIN, 0};
-      if (poll(&keys, 1, static_cast<int>((until - now) / 1'000'000 + 1)) != 1)
+      const std::uint64_t ms = std::min<std::uint64_t>((until - now) / 1'000'000 + 1, k_longest_ms);
+      if (poll(&keys, 1, static_cast<int>(ms)) != 1)
         continue;
       char key = 'q';
       if (read(0, &key, 1) < 1 || key == 'q' || key == 3 || key == 27)
         return true;
     }
-    return false;
+    return g_ended_by != 0;
   }
 
  private:
+  static constexpr std::uint64_t k_longest_ms = 60'000;
   termios m_before{};
   bool m_is;
 };
@@ -150,15 +163,15 @@ int watch(const program &watched, const request &asked) {
   for (std::uint64_t next = now_ns();;) {
     next += asked.every_ns;
     if (s.wait(next))
-      return k_ok;
+      return g_ended_by ? 128 + g_ended_by : k_ok;
     std::set<unsigned> asleep = sleeping_workers(last.pid);
     reading now = watched.read();
     // Before and after: an idle worker sleeps as well.
     const std::set<unsigned> still = sleeping_workers(last.pid);
     std::erase_if(asleep, [&still](unsigned id) { return !still.contains(id); });
     const reading spent = difference(now, last);
-    s.show(text_of(now, spent, asleep, s.is() ? s.lines() : k_all_lines));
-    if (asked.once || now.ended || !now.alive)
+    if (!s.show(text_of(now, spent, asleep, s.is() ? s.lines() : k_all_lines)) || asked.once ||
+        now.ended || !now.alive)
       return k_ok;
     last = std::move(now);
   }
