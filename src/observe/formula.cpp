@@ -152,8 +152,8 @@ void evaluator::parse_formula(wanted &asked) {
     asked.operands.push_back(parse_counter_name(operand));
 }
 
-double evaluator::statistics(wanted &asked, const reading &interval) {
-  const double now = value_of(interval, asked.inner);
+double evaluator::statistics(wanted &asked, calculator &interval) {
+  const double now = interval.value(asked.inner);
   if (!std::isnan(now))
     asked.past.push_back(now);
   while (asked.window && asked.past.size() > asked.window)
@@ -161,14 +161,14 @@ double evaluator::statistics(wanted &asked, const reading &interval) {
   return result_of(*find_operation(asked.name.base), {asked.past.begin(), asked.past.end()});
 }
 
-double evaluator::arithmetics(const wanted &asked, const reading &numbers) {
+double evaluator::arithmetics(const wanted &asked, calculator &numbers) {
   std::vector<double> values;
   for (const auto &operand : asked.operands) {
     if (!operand.is_pattern()) {
-      values.push_back(value_of(numbers, operand));
+      values.push_back(numbers.value(operand));
       continue;
     }
-    for (const auto &found : rows_of(numbers, operand)) {
+    for (const auto &found : numbers.rows(operand)) {
       if (operand.instance != counter_name::of::every_worker)
         values.push_back(found.total);
       for (const auto &part : found.workers)
@@ -181,13 +181,14 @@ double evaluator::arithmetics(const wanted &asked, const reading &numbers) {
 std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,
                                                    const reading &interval) {
   std::vector<result> results;
+  calculator shown(numbers), grown(interval);
   for (auto &w : m_wanted) {
     if (w.name.is_statistics() || w.name.is_arithmetics()) {
       results.push_back(
-          {w.text, "", w.name.is_statistics() ? statistics(w, interval) : arithmetics(w, numbers)});
+          {w.text, "", w.name.is_statistics() ? statistics(w, grown) : arithmetics(w, shown)});
       continue;
     }
-    for (const auto &found : rows_of(numbers, w.name)) {
+    for (const auto &found : shown.rows(w.name)) {
       if (w.name.instance == counter_name::of::total || !found.about.per_worker)
         results.push_back({found.about.name, found.about.unit, found.total, found.about.absent,
                            buckets_of(numbers, found)});

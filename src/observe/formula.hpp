@@ -37,8 +37,8 @@ class evaluator {
     std::deque<double> past;
   };
   static void parse_formula(wanted &asked);
-  static double statistics(wanted &asked, const reading &interval);
-  static double arithmetics(const wanted &asked, const reading &numbers);
+  static double statistics(wanted &asked, calculator &interval);
+  static double arithmetics(const wanted &asked, calculator &numbers);
 
   std::vector<wanted> m_wanted;
 };

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <unistd.h>
+#include <unordered_map>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -206,6 +207,37 @@ reading read_segment(const char *base, program_state state) {
   return r;
 }
 
+namespace {
+
+constexpr std::size_t k_new = ~std::size_t{0};
+
+/// Returns where each slot of `later` is in `earlier`; k_new for one that has come since.
+std::vector<std::size_t> places_in(const reading &earlier, const reading &later) {
+  std::unordered_map<unsigned, std::size_t> places;
+  for (std::size_t i = 0; i < earlier.slots.size(); ++i)
+    places.emplace(earlier.slots[i].id, i);
+  std::vector<std::size_t> found;
+  for (const reading::slot &s : later.slots) {
+    const auto at = places.find(s.id);
+    found.push_back(at == places.end() ? k_new : at->second);
+  }
+  return found;
+}
+
+void subtract_types(reading &later, const reading &earlier) {
+  std::unordered_map<std::string_view, const reading::type *> before;
+  for (const reading::type &t : earlier.types)
+    before.emplace(t.name, &t);
+  for (reading::type &t : later.types)
+    if (const auto at = before.find(t.name); at != before.end()) {
+      t.tasks -= std::min(t.tasks, at->second->tasks);
+      t.timed -= std::min(t.timed, at->second->timed);
+      t.ns -= std::min(t.ns, at->second->ns);
+    }
+}
+
+} // namespace
+
 reading difference(const reading &later, const reading &earlier) {
   if (later.pid != earlier.pid || later.started_ns != earlier.started_ns)
     throw_error(errc::invalid_argument,
@@ -214,28 +246,21 @@ reading difference(const reading &later, const reading &earlier) {
   reading d = later;
   d.span_ns = later.taken_ns - std::min(later.taken_ns, earlier.taken_ns);
   const std::size_t columns = later.slots.size() + 1;
+  const std::vector<std::size_t> then = places_in(earlier, later);
   for (std::size_t e = 0; e < later.catalogue.size() && e < earlier.catalogue.size(); ++e) {
     if (later.catalogue[e].kind == counter_kind::level)
       continue;
     d.cells[e * columns] -= earlier.of_process(e);
-    for (std::size_t now = 0; now < later.slots.size(); ++now)
-      for (std::size_t then = 0; then < earlier.slots.size(); ++then)
-        if (earlier.slots[then].id == later.slots[now].id)
-          d.cells[e * columns + 1 + now] =
-              std::max<std::int64_t>(0, later.of_slot(e, now) - earlier.of_slot(e, then));
+    for (std::size_t now = 0; now < then.size(); ++now)
+      if (then[now] != k_new)
+        d.cells[e * columns + 1 + now] =
+            std::max<std::int64_t>(0, later.of_slot(e, now) - earlier.of_slot(e, then[now]));
   }
-  for (std::size_t now = 0; now < later.slots.size(); ++now)
-    for (std::size_t then = 0; then < earlier.slots.size(); ++then)
-      if (earlier.slots[then].id == later.slots[now].id)
-        for (unsigned i = 0; i < k_duration_buckets; ++i)
-          d.durations[now][i] -= std::min(d.durations[now][i], earlier.durations[then][i]);
-  for (reading::type &t : d.types)
-    for (const reading::type &before : earlier.types)
-      if (before.name == t.name) {
-        t.tasks -= std::min(t.tasks, before.tasks);
-        t.timed -= std::min(t.timed, before.timed);
-        t.ns -= std::min(t.ns, before.ns);
-      }
+  for (std::size_t now = 0; now < then.size(); ++now)
+    if (then[now] != k_new)
+      for (unsigned i = 0; i < k_duration_buckets; ++i)
+        d.durations[now][i] -= std::min(d.durations[now][i], earlier.durations[then[now]][i]);
+  subtract_types(d, earlier);
   return d;
 }
 

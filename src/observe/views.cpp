@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -71,49 +73,63 @@ constexpr view k_views[] = {
 /// Is the `slot` that means the whole reading.
 constexpr std::size_t k_all = ~std::size_t{0};
 
-sums sums_of(const reading &numbers, std::size_t slot, const reading::buckets &durations) {
-  sums s;
-  for (const auto &f : k_fields)
-    if (const std::size_t e = numbers.find(f.name); e != numbers.catalogue.size())
-      s.*f.field = static_cast<double>(slot == k_all ? numbers.total(e) : numbers.of_slot(e, slot));
-  s.span_ns = static_cast<double>(numbers.span_ns);
-  s.run_ns = static_cast<double>(numbers.taken_ns - numbers.started_ns);
-  s.in_graph = static_cast<double>(numbers.in_graph);
-  s.suspended_now = static_cast<double>(numbers.suspended);
-  s.resident_bytes =
-      numbers.resident_bytes ? static_cast<double>(numbers.resident_bytes) : k_nothing;
-  const std::size_t overall = numbers.find("/threads/time/overall");
-  for (std::size_t i = 0; i < numbers.slots.size(); ++i) {
-    const bool counts = numbers.slots[i].present ||
-                        (overall != numbers.catalogue.size() && numbers.of_slot(overall, i) > 0);
-    s.present += counts && (slot == k_all || slot == i);
-    s.idle_now += numbers.slots[i].idle && (slot == k_all || slot == i);
-    s.active += numbers.slots[i].present && !numbers.slots[i].idle && (slot == k_all || slot == i);
-  }
-  s.reference_task_ns = numbers.reference_task_ns;
-  s.reference_run_ns = numbers.reference_run_ns;
-  s.durations = &durations;
-  return s;
-}
+} // namespace
 
-/// Computes views; sums up once for all views of a reading.
-class calculator {
- public:
-  explicit calculator(const reading &numbers)
-      : m_all(numbers.all_durations()), m_total(sums_of(numbers, k_all, m_all)) {
-    for (std::size_t i = 0; i < numbers.slots.size(); ++i)
-      m_slots.push_back(sums_of(numbers, i, numbers.durations[i]));
+/// Adds up the counts that views are made of: where they are in the catalogue is looked up once, and
+/// each slot is added up when it is asked for.
+struct calculator::sums_of_slots {
+  const reading &numbers;
+  std::size_t entries[std::size(k_fields)], overall;
+  reading::buckets all_durations{};
+  std::optional<sums> total;
+  std::vector<std::optional<sums>> slots;
+
+  explicit sums_of_slots(const reading &read) : numbers(read), slots(read.slots.size()) {
+    for (std::size_t i = 0; i < std::size(k_fields); ++i)
+      entries[i] = read.find(k_fields[i].name);
+    overall = read.find("/threads/time/overall");
+    all_durations = read.all_durations();
   }
-  [[nodiscard]] double of(const view &source, std::size_t slot) const {
-    const double number = source.of(slot == k_all ? m_total : m_slots[slot]);
-    return std::isfinite(number) ? number : k_nothing;
+
+  const sums &of(std::size_t slot) {
+    std::optional<sums> &kept = slot == k_all ? total : slots[slot];
+    return kept ? *kept : kept.emplace(add_up(slot));
   }
 
  private:
-  const reading::buckets m_all;
-  const sums m_total;
-  std::vector<sums> m_slots;
+  void add_presence(sums &total_of, std::size_t slot) const {
+    const reading::slot &one = numbers.slots[slot];
+    total_of.present += one.present || (overall != numbers.catalogue.size() &&
+                                        numbers.of_slot(overall, slot) > 0);
+    total_of.idle_now += one.idle;
+    total_of.active += one.present && !one.idle;
+  }
+
+  [[nodiscard]] sums add_up(std::size_t slot) const {
+    sums s;
+    for (std::size_t i = 0; i < std::size(k_fields); ++i)
+      if (const std::size_t e = entries[i]; e != numbers.catalogue.size())
+        s.*k_fields[i].field =
+            static_cast<double>(slot == k_all ? numbers.total(e) : numbers.of_slot(e, slot));
+    s.span_ns = static_cast<double>(numbers.span_ns);
+    s.run_ns = static_cast<double>(numbers.taken_ns - numbers.started_ns);
+    s.in_graph = static_cast<double>(numbers.in_graph);
+    s.suspended_now = static_cast<double>(numbers.suspended);
+    s.resident_bytes =
+        numbers.resident_bytes ? static_cast<double>(numbers.resident_bytes) : k_nothing;
+    for (std::size_t i = slot == k_all ? 0 : slot; i < numbers.slots.size(); ++i) {
+      add_presence(s, i);
+      if (slot != k_all)
+        break;
+    }
+    s.reference_task_ns = numbers.reference_task_ns;
+    s.reference_run_ns = numbers.reference_run_ns;
+    s.durations = slot == k_all ? &all_durations : &numbers.durations[slot];
+    return s;
+  }
 };
+
+namespace {
 
 counter_info info_of(const described &counter) {
   return {counter.name,
@@ -128,14 +144,14 @@ counter_info info_of(const view &source) {
           false};
 }
 
-double number_of(const reading &numbers, std::size_t entry, std::size_t slot) {
+double number_of(const reading &numbers, std::size_t entry, std::size_t slot,
+                 const reading::buckets &all_durations) {
   const described &d = numbers.catalogue[entry];
   if (d.absent)
     return k_nothing;
   if (d.kind == counter_kind::histogram) { // the number of tasks in it
-    const reading::buckets b = slot == k_all ? numbers.all_durations() : numbers.durations[slot];
     double n = 0;
-    for (const std::uint64_t k : b)
+    for (const std::uint64_t k : slot == k_all ? all_durations : numbers.durations[slot])
       n += static_cast<double>(k);
     return n;
   }
@@ -184,27 +200,35 @@ std::vector<counter_info> all_counters(const reading &numbers) {
   return all;
 }
 
-std::vector<row> rows_of(const reading &numbers, const counter_name &pattern) {
-  const calculator calculate(numbers);
+calculator::calculator(const reading &numbers)
+    : m_sums(std::make_unique<sums_of_slots>(numbers)) {}
+calculator::~calculator() = default;
+
+std::vector<row> calculator::rows(const counter_name &pattern) {
+  const reading &numbers = m_sums->numbers;
   std::vector<row> rows;
   for (const auto &v : k_views)
     if (matches(pattern.base, v.name))
-      rows.push_back(make_row(numbers, info_of(v), pattern,
-                              [&](std::size_t slot) { return calculate.of(v, slot); }));
+      rows.push_back(make_row(numbers, info_of(v), pattern, [&](std::size_t slot) {
+        const double number = v.of(m_sums->of(slot));
+        return std::isfinite(number) ? number : k_nothing;
+      }));
   for (std::size_t e = 0; e < numbers.catalogue.size(); ++e)
     if (matches(pattern.base, numbers.catalogue[e].name))
       rows.push_back(make_row(numbers, info_of(numbers.catalogue[e]), pattern,
-                              [&](std::size_t slot) { return number_of(numbers, e, slot); }));
+                              [&](std::size_t slot) {
+                                return number_of(numbers, e, slot, m_sums->all_durations);
+                              }));
   if (rows.empty() && pattern.base.find_first_of("*?") == std::string::npos)
     unknown(numbers, pattern);
   return rows;
 }
 
-double value_of(const reading &numbers, const counter_name &name) {
+double calculator::value(const counter_name &name) {
   if (name.is_pattern())
     throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for",
                 name.base.c_str());
-  const row found = rows_of(numbers, name).front();
+  const row found = rows(name).front();
   if (found.about.absent)
     throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s",
                 name.base.c_str(), found.about.help.c_str());
@@ -217,6 +241,13 @@ double value_of(const reading &numbers, const counter_name &name) {
     throw_error(errc::invalid_argument, "there is no worker %u that counts '%s'", name.worker,
                 name.base.c_str());
   return found.workers.front().number;
+}
+
+std::vector<row> rows_of(const reading &numbers, const counter_name &pattern) {
+  return calculator(numbers).rows(pattern);
+}
+double value_of(const reading &numbers, const counter_name &name) {
+  return calculator(numbers).value(name);
 }
 
 std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &numbers,

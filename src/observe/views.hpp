@@ -6,7 +6,7 @@
 #include "observe/name.hpp"
 #include "observe/reading.hpp"
 
-#include <optional>
+#include <memory>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -32,12 +32,28 @@ struct row {
   double total = 0; // NaN: no value, such as a mean over no tasks
   std::vector<part> workers;
 };
-/// Returns the rows of all counters that a pattern names; patterns over workers fill `workers`.
-/// Throws weft::error if a name without wildcards is unknown.
+/// Computes the values of a reading, which must outlive it. Adds up the counts of a worker once,
+/// however many values are asked for.
+class calculator {
+ public:
+  explicit calculator(const reading &numbers);
+  ~calculator();
+  calculator(const calculator &) = delete;
+  calculator &operator=(const calculator &) = delete;
+  /// Returns the rows of all counters that a pattern names; patterns over workers fill `workers`.
+  /// Throws weft::error if a name without wildcards is unknown.
+  [[nodiscard]] std::vector<row> rows(const counter_name &pattern);
+  /// Returns one number; NaN if there is no value. Throws weft::error for an unknown name (and names
+  /// the nearest), a pattern, a worker that does not exist, or a counter that is absent (and says
+  /// why).
+  [[nodiscard]] double value(const counter_name &name);
+
+ private:
+  struct sums_of_slots;
+  const std::unique_ptr<sums_of_slots> m_sums;
+};
+/// Return what a calculator returns, where a single name is asked for.
 [[nodiscard]] std::vector<row> rows_of(const reading &numbers, const counter_name &pattern);
-/// Returns one number; NaN if there is no value. Throws weft::error for an unknown name (and names
-/// the nearest), a pattern, a worker that does not exist, or a counter that is absent (and says
-/// why).
 [[nodiscard]] double value_of(const reading &numbers, const counter_name &name);
 /// Returns least value and count of each bucket that is not empty. Throws weft::error for an
 /// unknown name, or if the counter is no histogram.

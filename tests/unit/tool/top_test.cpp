@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft top tells a worker whose task sleeps in the kernel from one that computes and one that is idle.
+#include "tools/weft/cmd/top_view.hpp"
+
 #include "observe/segment.hpp"
+#include "observe/store.hpp"
 #include "support/case_process.hpp"
 #include "support/process.hpp"
+#include "support/text.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <gtest/gtest.h>
@@ -128,6 +133,73 @@ TEST(top, shows_the_share_of_each_runtime) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   unlink(weft::rt::segment_path(child).c_str());
+}
+
+/// A program with as many workers as no machine has; each has run as many tasks as its number.
+weft::rt::reading of_workers(unsigned number) {
+  using namespace weft::rt;
+  open_store({2, 2, 8, false, false, false});
+  block_of_slot(0, block_kind::worker);
+  reading r = read_segment(store_base(), program_state::running);
+  const std::size_t executed = r.find("/threads/count/executed");
+  r.slots.clear();
+  for (unsigned id = 0; id < number; ++id)
+    r.slots.push_back({id, block_kind::worker, true, false});
+  r.durations.assign(number, {});
+  r.cells.assign(r.catalogue.size() * (number + 1), 0);
+  for (unsigned id = 0; id < number; ++id)
+    r.cells[executed * (number + 1) + 1 + id] = id;
+  return r;
+}
+
+// One that adds up all workers for each value of each, as weft top once did, takes most of an hour.
+TEST(top, shows_thousands_of_workers) {
+  constexpr unsigned k_workers = 5000;
+  const auto end = test::in_process({}, [] {
+    const weft::rt::reading all = of_workers(k_workers);
+    weft::rt::reading earlier = all;
+    std::fill(earlier.cells.begin(), earlier.cells.end(), 0);
+    const weft::rt::reading spent = difference(all, earlier);
+    const std::string text = ::weft_tool::top_text(all, spent, {7}, 100'000);
+    EXPECT_TRUE(test::contains(text, "\n4999  worker  busy ")) << text.substr(0, 1000);
+    EXPECT_TRUE(test::contains(text, "\n   7  worker  blocked ")) << text.substr(0, 1000);
+    const std::string json = ::weft_tool::top_json(all, spent, {});
+    EXPECT_TRUE(test::contains(json, "{\"id\":4999,\"kind\":\"worker\",\"state\":\"busy\","
+                                     "\"/threads/count/cumulative\":4999,"))
+        << json.substr(0, 1000);
+    EXPECT_TRUE(test::contains(json, "\"/threads/count/cumulative\":12497500,"));
+    const std::string few = ::weft_tool::top_text(all, spent, {}, 40);
+    EXPECT_EQ(std::count(few.begin(), few.end(), '\n'), 39) << "and one is left free";
+    EXPECT_TRUE(test::contains(few, " more; a higher window shows them\n")) << few;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(top, shows_names_that_cannot_change_the_screen) {
+  const auto end = test::in_process({}, [] {
+    weft::rt::reading r = of_workers(2);
+    r.program = "\033]0;title\007";
+    r.types.push_back({"a\nb\033[31m", 5, 0, 0});
+    const std::string text = ::weft_tool::top_text(r, r, {}, 100);
+    EXPECT_TRUE(text.starts_with("\\x1b]0;title\\x07 (pid ")) << text;
+    EXPECT_TRUE(test::contains(text, "\n  a\\x0ab\\x1b[31m  ")) << text;
+    EXPECT_FALSE(test::contains(text, "\033") || test::contains(text, "\007"));
+    const std::string json = ::weft_tool::top_json(r, r, {});
+    EXPECT_TRUE(test::contains(json, "\"name\":\"a\\u000ab\\u001b[31m\"")) << json;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+// A catalogue is another program's, and may say anything of a counter.
+TEST(top, has_no_number_where_a_program_counts_for_the_whole_process) {
+  const auto end = test::in_process({}, [] {
+    weft::rt::reading r = of_workers(2);
+    r.catalogue[r.find("/threads/count/stolen")].scope = weft::rt::counter_scope::process;
+    const std::string json = ::weft_tool::top_json(r, r, {});
+    EXPECT_TRUE(test::contains(json, "\"/threads/count/stolen\":null,")) << json;
+    EXPECT_TRUE(test::contains(::weft_tool::top_text(r, r, {}, 100), "\n   1  worker ")) << json;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

@@ -17,12 +17,29 @@ using namespace weft::rt;
 
 namespace {
 
-double value(const reading &numbers, const char *name) {
-  return value_of(numbers, parse_counter_name(name));
-}
-double of_worker(const reading &numbers, unsigned id, const char *base) {
-  return value_of(numbers, parse_counter_name(name_of_worker(base, id)));
-}
+/// Holds a reading and what computes its values.
+class look {
+ public:
+  explicit look(const reading &of) : numbers(of), m_values(of) {}
+  const reading &numbers;
+
+  double value(const char *name) { return m_values.value(parse_counter_name(name)); }
+  /// Returns the value of each slot, in their order; NaN where the program counts it for the whole
+  /// process only.
+  std::vector<double> of_slots(const char *name) {
+    counter_name each = parse_counter_name(name);
+    each.instance = counter_name::of::every_worker;
+    const row found = m_values.rows(each).front();
+    std::vector<double> values(numbers.slots.size(), std::nan(""));
+    for (std::size_t i = 0; i < found.workers.size(); ++i)
+      values[i] = found.workers[i].number;
+    return values;
+  }
+  std::vector<row> all() { return m_values.rows(parse_counter_name("*")); }
+
+ private:
+  calculator m_values;
+};
 
 const char *word_of(block_kind kind) {
   return kind == block_kind::worker ? "worker" : kind == block_kind::spare ? "spare" : "thread";
@@ -107,13 +124,13 @@ double time_of(const std::vector<type_line> &types) {
 }
 
 /// Returns the line about managers; empty where workers enter tasks into the graph themselves.
-std::string manager_line(const reading &now, const reading &spent) {
-  if (!(value(now, "/managers/count/sent") > 0))
+std::string manager_line(look &now, look &spent) {
+  if (!(now.value("/managers/count/sent") > 0))
     return "";
-  return "manage  " + short_number(value(spent, "/managers/count/sent")) + " messages sent, " +
-         short_number(value(spent, "/managers/count/applied")) + " applied by workers; " +
-         short_number(value(now, "/managers/queue/length")) + " wait, of them " +
-         short_number(value(now, "/managers/queue/new")) +
+  return "manage  " + short_number(spent.value("/managers/count/sent")) + " messages sent, " +
+         short_number(spent.value("/managers/count/applied")) + " applied by workers; " +
+         short_number(now.value("/managers/queue/length")) + " wait, of them " +
+         short_number(now.value("/managers/queue/new")) +
          " of tasks that are to enter the graph\n";
 }
 
@@ -123,11 +140,12 @@ std::string share_line(const reading &now, const reading &spent) {
   return text.empty() ? text : "shares  " + text + "\n";
 }
 
-std::string summary(const reading &now, const reading &spent) {
-  const double all = value(spent, "/threads/time/overall"),
-               exec = value(spent, "/threads/time/cumulative"),
-               management = value(spent, "/threads/time/management"),
-               idle = value(spent, "/threads/time/idle");
+std::string summary(look &at, look &spent) {
+  const reading &now = at.numbers;
+  const double all = spent.value("/threads/time/overall"),
+               exec = spent.value("/threads/time/cumulative"),
+               management = spent.value("/threads/time/management"),
+               idle = spent.value("/threads/time/idle");
   char text[1024];
   std::snprintf(text, sizeof text,
                 "%s (pid %u)   up %.1f s   %u workers of %u cpus   %s\n\n"
@@ -141,49 +159,53 @@ std::string summary(const reading &now, const reading &spent) {
                 now.ended   ? "ENDED"
                 : now.alive ? ""
                             : "KILLED",
-                short_number(value(now, "/threads/count/cumulative")).c_str(),
-                short_number(value(spent, "/threads/rate")).c_str(),
-                short_number(value(now, "/threads/count/instantaneous/all")).c_str(),
-                short_number(value(now, "/threads/count/instantaneous/pending")).c_str(),
+                short_number(at.value("/threads/count/cumulative")).c_str(),
+                short_number(spent.value("/threads/rate")).c_str(),
+                short_number(at.value("/threads/count/instantaneous/all")).c_str(),
+                short_number(at.value("/threads/count/instantaneous/pending")).c_str(),
                 100 * share(exec, all), bar(share(exec, all), 30).c_str(),
                 100 * share(management, all), 100 * share(idle, all),
-                short_time(value(spent, "/threads/time/average")).c_str(),
-                short_time(value(spent, "/threads/time/duration-p50")).c_str(),
-                short_time(value(spent, "/threads/time/duration-p99")).c_str(),
-                short_time(value(spent, "/threads/time/average-management")).c_str(),
-                short_number(value(spent, "/threads/count/stolen")).c_str(),
-                short_number(value(spent, "/threads/count/suspended")).c_str(),
-                short_number(value(spent, "/threads/count/sleeps")).c_str(),
-                short_number(value(spent, "/threads/count/pending-misses")).c_str(),
-                short_number(value(now, "/memory/resident")).c_str(),
-                short_number(value(now, "/memory/tasks")).c_str());
-  const std::string reason = now.alive && !now.ended ? why_idle(now, spent).text : "";
-  return text + (reason.empty() ? reason : "idle    " + reason + "\n") + share_line(now, spent) +
-         manager_line(now, spent);
+                short_time(spent.value("/threads/time/average")).c_str(),
+                short_time(spent.value("/threads/time/duration-p50")).c_str(),
+                short_time(spent.value("/threads/time/duration-p99")).c_str(),
+                short_time(spent.value("/threads/time/average-management")).c_str(),
+                short_number(spent.value("/threads/count/stolen")).c_str(),
+                short_number(spent.value("/threads/count/suspended")).c_str(),
+                short_number(spent.value("/threads/count/sleeps")).c_str(),
+                short_number(spent.value("/threads/count/pending-misses")).c_str(),
+                short_number(at.value("/memory/resident")).c_str(),
+                short_number(at.value("/memory/tasks")).c_str());
+  const std::string reason = now.alive && !now.ended ? why_idle(now, spent.numbers).text : "";
+  return text + (reason.empty() ? reason : "idle    " + reason + "\n") + share_line(now, spent.numbers) +
+         manager_line(at, spent);
 }
 
-std::string worker_lines(const reading &now, const reading &spent, const std::set<unsigned> &asleep,
+std::string worker_lines(look &now, look &spent, const std::set<unsigned> &asleep,
                          std::size_t most) {
   std::string out =
       "\n  id  kind    state     tasks/s     mean   busy                  queue   steals  sleeps\n";
-  const double seconds = static_cast<double>(spent.span_ns) * 1e-9;
-  std::size_t shown = 0;
-  for (const auto &s : now.slots) {
-    if (++shown > most)
-      return out + "  ... " + std::to_string(now.slots.size() - most) +
+  const double seconds = static_cast<double>(spent.numbers.span_ns) * 1e-9;
+  const auto overall = spent.of_slots("/threads/time/overall"),
+             idle = spent.of_slots("/threads/time/idle"),
+             tasks = spent.of_slots("/threads/count/cumulative"),
+             mean = spent.of_slots("/threads/time/average"),
+             queue = now.of_slots("/threadqueue/length"),
+             stolen = spent.of_slots("/threads/count/stolen"),
+             sleeps = spent.of_slots("/threads/count/sleeps");
+  const std::size_t slots = now.numbers.slots.size();
+  for (std::size_t i = 0; i < slots; ++i) {
+    if (i == most)
+      return out + "  ... " + std::to_string(slots - most) +
              " more; a higher window shows them\n";
-    const double overall = of_worker(spent, s.id, "/threads/time/overall"),
-                 idle = of_worker(spent, s.id, "/threads/time/idle");
+    const reading::slot &s = now.numbers.slots[i];
     char line[200];
-    std::snprintf(
-        line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind),
-        state_of(s, asleep),
-        short_number(of_worker(spent, s.id, "/threads/count/cumulative") / seconds).c_str(),
-        short_time(of_worker(spent, s.id, "/threads/time/average")).c_str(),
-        bar(share(overall - idle, overall), 18).c_str(),
-        short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(),
-        short_number(of_worker(spent, s.id, "/threads/count/stolen")).c_str(),
-        short_number(of_worker(spent, s.id, "/threads/count/sleeps")).c_str());
+    std::snprintf(line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id,
+                  word_of(s.kind), state_of(s, asleep),
+                  short_number(tasks[i] / seconds).c_str(),
+                  short_time(mean[i]).c_str(),
+                  bar(share(overall[i] - idle[i], overall[i]), 18).c_str(),
+                  short_number(queue[i]).c_str(), short_number(stolen[i]).c_str(),
+                  short_number(sleeps[i]).c_str());
     out += line;
   }
   return out;
@@ -236,10 +258,11 @@ std::string type_text(const reading &spent, std::size_t most) {
 std::string types_as_json(const reading &spent) {
   std::string out;
   const auto types = type_lines(spent);
+  const double all = time_of(types);
   for (const type_line &t : types)
     out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) +
            ",\"tasks\":" + json_number(t.tasks) + ",\"mean_ns\":" + json_number(t.mean_ns) +
-           ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
+           ",\"share\":" + json_number(share(t.ns, all)) + "}";
   return out;
 }
 
@@ -254,17 +277,21 @@ std::string shares_as_json(const std::vector<time_share> &shares) {
   return out;
 }
 
-std::string workers_as_json(const reading &now, const reading &spent,
-                            const std::set<unsigned> &asleep) {
+std::string workers_as_json(look &spent, const std::set<unsigned> &asleep) {
+  constexpr const char *k_names[] = {
+      "/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle",
+      "/threads/time/management",  "/threads/count/stolen", "/threads/count/sleeps",
+      "/threadqueue/length"};
+  std::vector<std::vector<double>> values;
+  for (const char *name : k_names)
+    values.push_back(spent.of_slots(name));
   std::string out;
-  for (const auto &s : now.slots) {
+  for (std::size_t i = 0; i < spent.numbers.slots.size(); ++i) {
+    const reading::slot &s = spent.numbers.slots[i];
     out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) +
            ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" + state_of(s, asleep) + "\"";
-    for (const char *name :
-         {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle",
-          "/threads/time/management", "/threads/count/stolen", "/threads/count/sleeps",
-          "/threadqueue/length"})
-      out += "," + json_text(name) + ":" + json_number(of_worker(spent, s.id, name));
+    for (std::size_t n = 0; n < values.size(); ++n)
+      out += "," + json_text(k_names[n]) + ":" + json_number(values[n][i]);
     out += "}";
   }
   return out;
@@ -274,13 +301,14 @@ std::string workers_as_json(const reading &now, const reading &spent,
 
 std::string top_text(const reading &now, const reading &spent, const std::set<unsigned> &asleep,
                      std::size_t lines) {
-  const std::string before = summary(now, spent), after = type_text(spent, 8) + histogram(spent);
+  look at(now), grown(spent);
+  const std::string before = summary(at, grown), after = type_text(spent, 8) + histogram(spent);
   const auto lines_of = [](const std::string &s) {
     return static_cast<std::size_t>(std::count(s.begin(), s.end(), '\n'));
   };
   const std::size_t taken = lines_of(before) + lines_of(after) +
                             4; // the heading of the workers, and what tells that there are more
-  return before + worker_lines(now, spent, asleep, lines > taken ? lines - taken : 1) + after;
+  return before + worker_lines(at, grown, asleep, lines > taken ? lines - taken : 1) + after;
 }
 
 namespace {
@@ -349,13 +377,14 @@ std::string coloured(const std::string &text) {
 }
 
 std::string top_json(const reading &now, const reading &spent, const std::set<unsigned> &asleep) {
+  look grown(spent);
   std::string out =
       "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
       ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +
       ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
       ",\"interval\":" + json_number(static_cast<double>(spent.span_ns) * 1e-9) + ",\"values\":{";
   bool first = true;
-  for (const auto &r : rows_of(spent, parse_counter_name("*"))) {
+  for (const auto &r : grown.all()) {
     if (r.about.absent)
       continue;
     out += (first ? "" : ",") + json_text(r.about.name) + ":" + json_number(r.total);
@@ -367,7 +396,7 @@ std::string top_json(const reading &now, const reading &spent, const std::set<un
   const auto sums = grains(spent);
   for (std::size_t i = 0; i < sums.size(); ++i)
     out += (i ? "," : "") + json_number(sums[i]);
-  return out + "],\"workers\":[" + workers_as_json(now, spent, asleep) + "]}\n";
+  return out + "],\"workers\":[" + workers_as_json(grown, asleep) + "]}\n";
 }
 
 } // namespace weft_tool
