@@ -62,18 +62,11 @@ std::string values_as_text(const reading &numbers, const std::vector<evaluator::
   return out;
 }
 
-std::string values_as_csv(const reading &numbers, const std::vector<evaluator::result> &values,
-                          csv_header header) {
-  std::string out;
-  if (header == csv_header::written) {
-    out = "seconds";
-    for (const auto &v : values)
-      out += ",\"" + v.name + (v.unit.empty() ? "" : " [" + v.unit + "]") + "\"";
-    out += "\n";
-  }
-  out += number_text(seconds(numbers.taken_ns - numbers.started_ns));
+/// Returns the line that names the columns.
+std::string head_of_csv(const std::vector<evaluator::result> &values) {
+  std::string out = "seconds";
   for (const auto &v : values)
-    out += "," + number_text(v.number);
+    out += "," + quoted_csv(v.name + (v.unit.empty() ? "" : " [" + v.unit + "]"));
   return out + "\n";
 }
 
@@ -215,17 +208,56 @@ std::string csv_text(std::string_view text) {
 
 std::string json_number(double value) { return std::isnan(value) ? "null" : number_text(value); }
 
-std::string write_values(output_format format, const reading &numbers,
-                         const std::vector<evaluator::result> &values, csv_header header) {
-  switch (format) {
+void values_writer::leave_out(result_at from, result_at to) {
+  for (; from != to; ++from)
+    m_left_out.push_back(from->name);
+}
+
+std::string values_writer::row_of_csv(const reading &numbers,
+                                      const std::vector<evaluator::result> &values) {
+  std::string out = number_text(seconds(numbers.taken_ns - numbers.started_ns));
+  m_left_out.clear();
+  auto next = values.begin(); // the values keep their order, and new ones come between them
+  for (const std::string &column : m_columns) {
+    const auto at =
+        std::find_if(next, values.end(), [&column](const auto &v) { return v.name == column; });
+    out += ',';
+    if (at == values.end())
+      continue;
+    out += number_text(at->number);
+    leave_out(next, at);
+    next = at + 1;
+  }
+  leave_out(next, values.end());
+  return out + "\n";
+}
+
+std::string values_writer::write(const reading &numbers,
+                                 const std::vector<evaluator::result> &values) {
+  switch (m_format) {
   case output_format::csv:
-    return values_as_csv(numbers, values, header);
+    break;
   case output_format::json:
     return values_as_json(numbers, values);
   case output_format::text:
-    break;
+    return values_as_text(numbers, values);
   }
-  return values_as_text(numbers, values);
+  std::string head;
+  if (!std::exchange(m_has_columns, true)) {
+    for (const auto &v : values)
+      m_columns.push_back(v.name);
+    head = head_of_csv(values);
+  }
+  return head + row_of_csv(numbers, values);
+}
+
+std::string values_writer::take_complaint() {
+  if (m_left_out.empty() || std::exchange(m_complained, true))
+    return "";
+  const std::size_t more = m_left_out.size() - 1;
+  return "'" + visible(m_left_out.front()) + "'" +
+         (more ? " and " + std::to_string(more) + " more" : "") +
+         " came after the first line, which names the columns; CSV leaves out such values, and JSON has them";
 }
 
 std::string write_catalogue(output_format format, const std::vector<counter_info> &all) {

@@ -18,13 +18,26 @@ enum class output_format { text, csv, json };
 /// Returns a number of JSON; null for NaN.
 [[nodiscard]] std::string json_number(double value);
 
-/// Says whether a text in CSV begins with the names of its columns: the first of several in one
-/// file does.
-enum class csv_header { written, left_out };
-/// Writes one evaluation; each line ends with a newline.
-[[nodiscard]] std::string write_values(output_format format, const reading &numbers,
-                                       const std::vector<evaluator::result> &values,
-                                       csv_header header);
+/// Writes evaluations of the same names, one after the other; each line ends with a newline. In CSV
+/// the first one decides on the columns: a value that has gone leaves its field empty, and those that
+/// come later are left out.
+class values_writer {
+ public:
+  explicit values_writer(output_format format) : m_format(format) {}
+  [[nodiscard]] std::string write(const reading &numbers,
+                                  const std::vector<evaluator::result> &values);
+  /// Returns a sentence about values that have been left out; only once, and "" while there are none.
+  [[nodiscard]] std::string take_complaint();
+
+ private:
+  using result_at = std::vector<evaluator::result>::const_iterator;
+  void leave_out(result_at from, result_at to);
+  std::string row_of_csv(const reading &numbers, const std::vector<evaluator::result> &values);
+
+  const output_format m_format;
+  bool m_has_columns = false, m_complained = false;
+  std::vector<std::string> m_columns, m_left_out;
+};
 /// Writes names, units and help of all counters.
 [[nodiscard]] std::string write_catalogue(output_format format,
                                           const std::vector<counter_info> &all);

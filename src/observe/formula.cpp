@@ -113,6 +113,19 @@ std::vector<std::pair<double, std::uint64_t>> buckets_of(const reading &numbers,
   return histogram_of(numbers, parse_counter_name(found.about.name));
 }
 
+/// Returns a row's values, with those of workers that have not begun: so the first line of a table has
+/// a column for each.
+std::vector<row::part> with_workers_to_come(const counter_name &name, const row &found,
+                                            unsigned workers) {
+  std::vector<row::part> all = found.workers;
+  if (name.instance != counter_name::of::every_worker || !found.about.per_worker)
+    return all;
+  for (unsigned id = 0; id < workers; ++id)
+    if (id >= all.size() || all[id].worker != id)
+      all.insert(all.begin() + std::min<std::ptrdiff_t>(id, std::ssize(all)), {id, k_nothing});
+  return all;
+}
+
 std::string text_of_worker(const counter_info &about, unsigned worker) {
   return name_of_worker(about.name, worker);
 }
@@ -192,7 +205,7 @@ std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,
       if (w.name.instance == counter_name::of::total || !found.about.per_worker)
         results.push_back({found.about.name, found.about.unit, found.total, found.about.absent,
                            buckets_of(numbers, found)});
-      for (const auto &part : found.workers)
+      for (const auto &part : with_workers_to_come(w.name, found, numbers.workers))
         results.push_back({text_of_worker(found.about, part.worker), found.about.unit, part.number,
                            found.about.absent});
     }

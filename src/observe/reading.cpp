@@ -56,7 +56,7 @@ void read_header(reading &numbers, const segment_header &header) {
   numbers.pid = header.pid;
   numbers.program = text_of(header.program, sizeof header.program);
   numbers.library = text_of(header.library, sizeof header.library);
-  numbers.workers = header.workers;
+  numbers.workers = std::min(header.workers, header.block_limit);
   numbers.cpus = header.cpus;
   numbers.exact_time = header.exact_time != 0;
   numbers.started_ns = header.started_ns;

@@ -31,7 +31,7 @@ namespace {
 class printer {
  public:
   explicit printer(const settings &cfg)
-      : m_names(cfg.counters_print), m_format(static_cast<output_format>(cfg.counters_format)),
+      : m_names(cfg.counters_print), m_writer(static_cast<output_format>(cfg.counters_format)),
         m_path(cfg.counters_file),
         m_period_ns(static_cast<std::uint64_t>(cfg.counters_interval.count()) * 1000u) {
     m_last = read_segment(store_base(), program_state::running);
@@ -97,9 +97,9 @@ class printer {
   void print_values() {
     publish_counters(the_runtime());
     reading now = read_segment(store_base(), program_state::running);
-    const std::string text =
-        write_values(m_format, now, m_names.evaluate(now, difference(now, m_last)), m_header);
-    m_header = csv_header::left_out;
+    const std::string text = m_writer.write(now, m_names.evaluate(now, difference(now, m_last)));
+    if (const std::string complaint = m_writer.take_complaint(); !complaint.empty())
+      warn("counters.print: %s", complaint.c_str());
     m_last = std::move(now);
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t n = write(m_file, text.data() + at, text.size() - at);
@@ -111,12 +111,11 @@ class printer {
   }
 
   evaluator m_names;
-  const output_format m_format;
+  values_writer m_writer;
   std::string m_path;
   const std::uint64_t m_period_ns;
   reading m_last;
   int m_file = 2;
-  csv_header m_header = csv_header::written;
   std::atomic<bool> m_warned{false};
   std::atomic<std::uint32_t> m_stopping{0}; // also what the thread sleeps on
   thread m_thread;

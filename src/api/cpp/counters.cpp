@@ -61,8 +61,8 @@ std::vector<bucket> snapshot::histogram(std::string_view name) const {
 }
 
 std::string snapshot::text(std::string_view names, format how) const {
-  return write_values(static_cast<output_format>(how), *m_reading, evaluate(*m_reading, names),
-                      csv_header::written);
+  return values_writer(static_cast<output_format>(how))
+      .write(*m_reading, evaluate(*m_reading, names));
 }
 
 std::string snapshot::open_metrics() const {

@@ -22,10 +22,12 @@
 #include <netinet/in.h>
 #include <optional>
 #include <pty.h>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <weft/counters.hpp>
 #include <weft/weft.hpp>
@@ -201,9 +203,115 @@ TEST_F(counter_tools, get_tells_what_was_counted_since_the_line_before) {
     close(file);
 }
 
+/// How many columns each line of numbers has.
+std::set<std::ptrdiff_t> widths_of_lines(const std::string &text) {
+  std::set<std::ptrdiff_t> columns;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);)
+    if (line.starts_with("seconds,") || std::isdigit(static_cast<unsigned char>(line[0])))
+      columns.insert(std::count(line.begin(), line.end(), ','));
+  return columns;
+}
+
+TEST_F(counter_tools, get_keeps_the_columns_of_csv_when_a_thread_comes) {
+  int ready[2], go[2];
+  ASSERT_EQ(pipe(ready) | pipe(go), 0);
+  m_child = fork();
+  if (m_child == 0) {
+    setenv("WEFT_WORKERS", "2", 1);
+    weft::start();
+    char c = 'x';
+    if (write(ready[1], &c, 1) != 1 || read(go[0], &c, 1) != 1)
+      _exit(1);
+    std::thread([&] {
+      weft::spawn([] {});
+      weft::taskwait();
+      if (write(ready[1], &c, 1) != 1)
+        _exit(1);
+      pause();
+    }).join();
+  }
+  char c = 0;
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  const std::string all = testing::TempDir() + "weft_columns_" + std::to_string(getpid());
+  const pid_t getter = fork();
+  if (getter == 0) {
+    if (!std::freopen(all.c_str(), "w", stdout) || dup2(1, 2) < 0)
+      _exit(1);
+    execl(weft_program().c_str(), "weft", "get", "--csv", "--every", "5ms",
+          std::to_string(m_child).c_str(),
+          "/threads{worker#*}/count/executed,/threads/count/executed", nullptr);
+    _exit(1);
+  }
+  std::string text;
+  const auto lines = [&] {
+    std::ifstream in(all);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_TRUE(test::soon([&] { return lines() >= 2; }));
+  ASSERT_EQ(write(go[1], &c, 1), 1);
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  const auto before = lines();
+  EXPECT_TRUE(test::soon([&] { return lines() >= before + 3; }));
+  stop();
+  waitpid(getter, nullptr, 0);
+  static_cast<void>(lines());
+  EXPECT_EQ(widths_of_lines(text).size(), 1u) << text;
+  const std::string number = "'/threads{worker#2}/count/executed' came after the first line";
+  EXPECT_TRUE(contains(text, "weft: " + number)) << text;
+  EXPECT_EQ(text.find(number), text.rfind(number)) << text;
+  unlink(all.c_str());
+  for (const int file : {ready[0], ready[1], go[0], go[1]})
+    close(file);
+}
+
+TEST_F(counter_tools, what_cannot_be_written_ends_the_command) {
+  if (access("/dev/full", W_OK) != 0)
+    GTEST_SKIP() << "there is no /dev/full";
+  const std::string pid = start();
+  for (const std::string &command : {"get --every 5ms " + pid + " '*'", "get " + pid + " '*'",
+                                    "top --every 5ms " + pid, "list " + pid, std::string("list")}) {
+    const auto end = test::run_as_it_is(
+        {"/bin/sh", "-c", weft_program() + " " + command + " >/dev/full"}, {{"WEFT_CONFIG", ""}});
+    EXPECT_TRUE(end.exited(1)) << command << ": " << end;
+    EXPECT_TRUE(contains(end.output, "weft: cannot write the output: No space left on device"))
+        << end;
+  }
+}
+
+TEST_F(counter_tools, names_of_programs_cannot_change_the_screen) {
+  const auto pid = start(false, false, "direct", 100, "a\033[2J\nb");
+  stop();
+  const std::string left = weft::rt::segment_path(m_child) + ".waits";
+  std::ofstream(left) << "weft waits 1\t0\nnote\tn\033ote\nnode\t0\twa\033its\nnode\t0\tother\n"
+                         "edge\t0\t1\t1\tfor\033this\nplace\t0\tat\033\nstate\t1\tru\033ns\n"
+                         "stack\t0\tf\033()\ndecision\td\033\n";
+  const auto waits = weft({"dump", pid}), why = weft({"why", pid, "wa\\x1bits"}),
+             unknown = weft({"why", pid, "wa\\x1bit"});
+  unlink(left.c_str());
+  for (const char *part : {"n\\x1bote", "wa\\x1bits", "for\\x1bthis", "at\\x1b", "ru\\x1bns",
+                           "f\\x1b()", "d\\x1b"})
+    EXPECT_TRUE(contains(waits.output, part)) << part << " is missing in " << waits;
+  EXPECT_TRUE(why.exited(0)) << why;
+  EXPECT_TRUE(contains(unknown.output, "did you mean 'wa\\x1bits'?")) << unknown;
+  const auto csv = weft({"list", "--csv"}), json = weft({"list", "--json"}), text = weft({"list"}),
+             get = weft({"get", pid, "/app/own"}), top = weft({"top", "--once", pid}),
+             dump = weft({"dump", pid});
+  EXPECT_TRUE(contains(csv.output, pid + ",a\\x1b[2J\\x0ab,killed,")) << csv;
+  EXPECT_TRUE(contains(json.output, "\"program\":\"a\\u001b[2J\\u000ab\",")) << json;
+  EXPECT_TRUE(contains(text.output, pid + "  a\\x1b[2J\\x0ab ")) << text;
+  EXPECT_TRUE(get.output.starts_with("# a\\x1b[2J\\x0ab (pid ")) << get;
+  EXPECT_TRUE(top.output.starts_with("a\\x1b[2J\\x0ab (pid ")) << top;
+  EXPECT_TRUE(dump.output.starts_with("a\\x1b[2J\\x0ab (pid ")) << dump;
+  for (const auto *end : {&csv, &json, &text, &get, &top, &dump, &waits, &why, &unknown})
+    EXPECT_FALSE(contains(end->output, "\033")) << *end;
+}
+
 /// What a program writes on a terminal.
 std::optional<std::string> on_a_terminal(const std::vector<std::string> &words,
-                                         const std::string &variable) {
+                                         const std::string &variable, std::string typed = "",
+                                         int *status = nullptr) {
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child < 0)
@@ -222,10 +330,15 @@ std::optional<std::string> on_a_terminal(const std::vector<std::string> &words,
   }
   std::string text;
   char piece[4096];
-  for (ssize_t n = 0; (n = read(terminal, piece, sizeof piece)) > 0;)
+  for (ssize_t n = 0; (n = read(terminal, piece, sizeof piece)) > 0;) {
     text.append(piece, static_cast<std::size_t>(n));
+    if (!typed.empty() && contains(text, "per second")) { // it has shown a page
+      EXPECT_EQ(write(terminal, typed.data(), typed.size()), std::ssize(typed));
+      typed.clear();
+    }
+  }
   close(terminal);
-  waitpid(child, nullptr, 0);
+  waitpid(child, status, 0);
   return text;
 }
 
@@ -246,6 +359,31 @@ TEST_F(counter_tools, top_is_coloured_on_terminals_that_show_it) {
   EXPECT_TRUE(contains(text, "\033[1m  id  kind")) << text;
   const auto end = weft({"top", "--once", "--every", "20ms", pid});
   EXPECT_FALSE(contains(end.output, "\033")) << "a pipe shows none";
+}
+
+TEST_F(counter_tools, top_gives_the_terminal_back_however_it_ends) {
+  const auto pid = start();
+  auto words = test::command(weft_program());
+  words.insert(words.end(), {"top", "--every", "20ms", pid});
+  if (words[0] != weft_program())
+    GTEST_SKIP() << "the emulator's terminal is another one";
+  for (const char *key : {"q", "\003", "\033"}) {
+    int status = -1;
+    const auto shown = on_a_terminal(words, "", key, &status);
+    if (!shown)
+      GTEST_SKIP() << "no terminal can be had here";
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << *key << status;
+    EXPECT_TRUE(shown->ends_with("\033[?25h\033[?1049l")) << *key << *shown;
+  }
+  for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
+    words = {"/bin/sh", "-c",
+             "(sleep 0.5; kill -" + std::to_string(signal) + " $$) & exec \"$0\" top --every 20ms " + pid,
+             weft_program()};
+    int status = -1;
+    const auto shown = on_a_terminal(words, "", "", &status);
+    EXPECT_TRUE(shown->ends_with("\033[?25h\033[?1049l")) << signal << *shown;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal) << signal << ": " << status;
+  }
 }
 
 TEST_F(counter_tools, top_shortens_large_numbers_and_its_json_is_whole) {

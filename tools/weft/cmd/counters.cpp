@@ -132,7 +132,7 @@ int run_get(const words &arguments) {
   const program p(pid_of(q.rest[0]));
   evaluator names(q.rest[1]);
   reading last = p.read();
-  csv_header header = csv_header::written;
+  values_writer writer(q.format);
   std::uint64_t next = now_ns();
   for (std::uint64_t n = 1;; ++n) {
     if (q.delta) { // an interval has to pass first
@@ -141,13 +141,12 @@ int run_get(const words &arguments) {
     }
     reading now = p.read();
     const reading interval = difference(now, last);
-    std::fputs(
-        write_values(q.format, now, names.evaluate(q.delta ? interval : now, interval), header)
-            .c_str(),
-        stdout);
-    std::fflush(stdout);
-    header = csv_header::left_out;
-    if (!q.every_ns || n == q.times || now.ended || !now.alive)
+    std::fputs(writer.write(now, names.evaluate(q.delta ? interval : now, interval)).c_str(),
+               stdout);
+    const bool is_written = flush_output();
+    if (const std::string complaint = writer.take_complaint(); !complaint.empty())
+      std::fprintf(stderr, "weft: %s\n", complaint.c_str());
+    if (!is_written || !q.every_ns || n == q.times || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);
     if (!q.delta) {
