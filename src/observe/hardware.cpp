@@ -2,6 +2,7 @@
 #include "observe/hardware.hpp"
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "observe/power.hpp"
 #include "observe/store.hpp"
 #include "os/thread.hpp"
@@ -122,6 +123,8 @@ std::string why_not(int failure) {
     return "not allowed here: lower kernel.perf_event_paranoid";
   if (failure == ENOENT || failure == EOPNOTSUPP || failure == ENODEV)
     return "this machine does not count it (a virtual machine?)";
+  if (failure == EMFILE || failure == ENFILE)
+    return "no file descriptor is left for one of the threads: raise the limit (ulimit -n)";
   return std::string("perf_event_open: ") + std::strerror(failure);
 }
 
@@ -177,6 +180,22 @@ slot &slot_of(unsigned id, counter_block &block) {
   return s;
 }
 
+/// Stops counting an event that a thread could not open: a sum without that thread would be too
+/// small. Gives back the descriptors of the others, so that another event may be counted. The caller
+/// has the lock.
+void give_up(std::size_t event_number, int failure) {
+  event &e = g_events[event_number];
+  e.how = way::none;
+  for (auto &s : *g_slots)
+    if (int &file = s->files[event_number]; file >= 0) {
+      close(file);
+      file = -1;
+    }
+  const std::string why = why_not(failure);
+  mark_absent(e.name, why.c_str());
+  warn("counters.hardware: %s is not counted any more: %s", e.name, why.c_str());
+}
+
 } // namespace
 
 void open_hardware(hardware_wishes wanted) noexcept try {
@@ -215,6 +234,8 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
       close(s.files[i]);
     }
     s.files[i] = e.how == way::proc ? -1 : open_event(e, e.how);
+    if (e.how != way::proc && s.files[i] < 0)
+      give_up(i, errno);
   }
   s.tid = this_thread_id();
 }

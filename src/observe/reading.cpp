@@ -22,6 +22,17 @@ namespace {
 
 std::string text_of(const char *field, std::size_t size) { return {field, strnlen(field, size)}; }
 
+/// Returns a text that the program may replace meanwhile (mark_absent).
+std::string text_in_use(const char *field, std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i)
+    if (const char c = __atomic_load_n(field + i, __ATOMIC_RELAXED))
+      text += c;
+    else
+      break;
+  return text;
+}
+
 std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept {
   return peek(*reinterpret_cast<const std::uint64_t *>(block + offset));
 }
@@ -190,9 +201,9 @@ reading read_segment(const char *base, program_state state) {
   r.span_ns = r.taken_ns - std::min(r.started_ns, r.taken_ns);
   for (std::uint32_t i = 0; i < entries; ++i) {
     const catalogue_entry &e = v.entry(i);
+    const bool absent = __atomic_load_n(&e.absent, __ATOMIC_ACQUIRE) != 0; // O1: then `help` says why
     r.catalogue.push_back({text_of(e.name, sizeof e.name), text_of(e.unit, sizeof e.unit),
-                           text_of(e.help, sizeof e.help), e.kind, e.scope,
-                           __atomic_load_n(&e.absent, __ATOMIC_ACQUIRE) != 0}); // O1
+                           text_in_use(e.help, sizeof e.help), e.kind, e.scope, absent});
   }
   for (unsigned i = 0; i < blocks; ++i) {
     const counter_block &b = v.known(i);

@@ -58,6 +58,14 @@ void copy_text(char *to, std::size_t size, const char *from) noexcept {
   to[size - 1] = '\0';
 }
 
+/// Writes a text that a reader may read meanwhile.
+void put_text(char *to, std::size_t size, const char *from) noexcept {
+  for (std::size_t i = 0; i + 1 < size; ++i) {
+    __atomic_store_n(to + i, *from, __ATOMIC_RELAXED);
+    from += *from != '\0';
+  }
+}
+
 void add_entry(store &target, const char *name, const char *unit, const char *help,
                counter_kind kind, counter_scope scope, std::size_t in_worker,
                std::size_t in_process, std::uint32_t words = 1) noexcept {
@@ -220,11 +228,12 @@ void end_store() noexcept {
 
 void mark_absent(const char *name, const char *why) noexcept {
   store &s = the_store();
-  for (std::uint32_t i = 0; i < s.header().entries; ++i) {
+  const std::uint32_t entries = __atomic_load_n(&s.header().entries, __ATOMIC_ACQUIRE); // O1
+  for (std::uint32_t i = 0; i < entries; ++i) {
     catalogue_entry &e = s.catalogue()[i];
     if (std::strcmp(e.name, name) != 0)
       continue;
-    copy_text(e.help, sizeof e.help, why);
+    put_text(e.help, sizeof e.help, why);
     __atomic_store_n(&e.absent, std::uint8_t{1}, __ATOMIC_RELEASE); // O1
   }
 }

@@ -41,7 +41,8 @@ void note_bytes_beside(std::uint64_t bytes) noexcept;
 /// Ends the store of a program that ends in order: removes the file, unless it is kept.
 void end_store() noexcept;
 
-/// Marks a counter of the library as absent, so that a reader shows why.
+/// Marks a counter of the library as absent, so that a reader shows why. At any time; one caller at a
+/// time.
 void mark_absent(const char *name, const char *why) noexcept;
 
 // ---- counters of the user. Any thread, before and after the start; they outlive the store. --------------------------------------------

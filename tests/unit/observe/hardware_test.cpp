@@ -7,15 +7,24 @@
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/fake_tree.hpp"
+#include "support/listener.hpp"
 
 #include <weft/counters.hpp>
+#include <weft/error.hpp>
 #include <weft/weft.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -121,6 +130,72 @@ TEST(hardware, each_counter_counts_or_says_why_not) {
           EXPECT_GE(spent.value("/hardware/page-faults"), 8 * 32);
         }
       });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Whether the kernel counts an event of its own for this thread.
+bool kernel_counts(std::uint64_t event) {
+  perf_event_attr a{};
+  a.size = sizeof a;
+  a.type = PERF_TYPE_SOFTWARE;
+  a.config = event;
+  const long file = syscall(SYS_perf_event_open, &a, 0, -1, -1, 0ul);
+  if (file >= 0)
+    close(static_cast<int>(file));
+  return file >= 0;
+}
+
+/// How many descriptors of the process are events of perf_event_open.
+int open_events() {
+  int n = 0;
+  for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    n += std::filesystem::read_symlink(file.path(), gone).string() == "anon_inode:[perf_event]";
+  }
+  return n;
+}
+
+TEST(hardware, an_event_that_one_thread_cannot_count_is_absent_and_gives_its_descriptors_back) {
+  const test::environment settings{{"WEFT_COUNTERS_HARDWARE", "true"}, {"WEFT_WORKERS", "8"}};
+  const auto end = test::in_process(settings, [] {
+    if (!kernel_counts(PERF_COUNT_SW_PAGE_FAULTS) || !kernel_counts(PERF_COUNT_SW_CPU_MIGRATIONS))
+      std::_Exit(77);
+    const int next = dup(0);
+    close(next);
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    const rlim_t before = std::exchange(files.rlim_cur, static_cast<rlim_t>(next) + 16);
+    const test::listener said;
+    setrlimit(RLIMIT_NOFILE, &files); // for the store, and for less than two of each worker
+    std::atomic<int> begun{0};
+    for (int i = 0; i < 8; ++i)
+      weft::spawn([&begun] {
+        ++begun;
+        while (begun < 8) // each worker is here, and so has tried
+          std::this_thread::yield();
+      });
+    weft::taskwait();
+    files.rlim_cur = before;
+    setrlimit(RLIMIT_NOFILE, &files);
+    int counted = 0;
+    for (const weft::counters::info &i : weft::counters::list("/hardware/*")) {
+      if (i.absent && i.help.find("no file descriptor is left") != std::string::npos) {
+        EXPECT_TRUE(said.has_heard("counters.hardware: " + i.name + " is not counted any more: no"))
+            << i.name;
+      }
+      counted += !i.absent;
+    }
+    EXPECT_LT(counted, 3) << "there is no room for 24 descriptors";
+    EXPECT_EQ(open_events(), 8 * counted) << "those that are left, of all workers";
+    toil();
+    const auto all = weft::counters::take();
+    for (const weft::counters::info &i : weft::counters::list("/hardware/*"))
+      if (i.absent) {
+        EXPECT_THROW(static_cast<void>(all.value(i.name)), weft::error) << i.name;
+      }
+  });
+  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 77)
+    GTEST_SKIP() << "perf_event_open counts no page faults and migrations here";
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
