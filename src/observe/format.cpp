@@ -7,6 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -129,6 +132,38 @@ std::string metric_name(const counter_info &info) {
   return name;
 }
 
+bool is_counter(const counter_info &info) noexcept {
+  return info.kind == counter_kind::count || info.kind == counter_kind::stopwatch;
+}
+
+/// Gives each metric a name that no other one has, nor a sample of another one: counters whose names
+/// differ in '/', '-' and '_' alone would have the same.
+class metric_names {
+ public:
+  std::string name_of(const counter_info &info) {
+    const std::string plain = metric_name(info);
+    std::vector<std::string> names = names_of_samples(info, plain);
+    for (int n = 2; !are_free(names); ++n)
+      names = names_of_samples(info, plain + "_" + std::to_string(n));
+    m_taken.insert(names.begin(), names.end());
+    return names.front();
+  }
+
+ private:
+  static std::vector<std::string> names_of_samples(const counter_info &info,
+                                                   const std::string &name) {
+    if (info.kind == counter_kind::histogram)
+      return {name, name + "_bucket", name + "_count", name + "_sum"};
+    return is_counter(info) ? std::vector{name, name + "_total"} : std::vector{name};
+  }
+  [[nodiscard]] bool are_free(const std::vector<std::string> &names) const {
+    return std::none_of(names.begin(), names.end(),
+                        [this](const std::string &name) { return m_taken.contains(name); });
+  }
+
+  std::set<std::string> m_taken;
+};
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text)
@@ -136,25 +171,16 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void write_metric(std::string &out, const row &metric, metric_samples samples) {
-  const bool counts =
-      metric.about.kind == counter_kind::count || metric.about.kind == counter_kind::stopwatch;
-  const std::string name = metric_name(metric.about);
-  out += "# TYPE " + name + (counts ? " counter\n" : " gauge\n");
-  out += "# HELP " + name + " " + escaped(metric.about.help) + "\n";
-  const std::string sample = name + (counts ? "_total" : "");
-  if (samples == metric_samples::total || metric.workers.empty())
-    out += sample + " " + number_text(metric.total) + "\n";
-  else
-    for (const auto &p : metric.workers)
-      if (!std::isnan(p.number))
-        out += sample + "{worker=\"" + std::to_string(p.worker) + "\"} " + number_text(p.number) +
-               "\n";
+/// Returns the lines before the samples of a metric. The help of one with another name than its
+/// counter's says whose it is.
+std::string head_of(const counter_info &about, const std::string &name, const char *type) {
+  return "# TYPE " + name + " " + type + "\n# HELP " + name + " " + escaped(about.help) +
+         (name == metric_name(about) ? "" : " (" + about.name + ")") + "\n";
 }
 
-void write_histogram(std::string &out, const reading &numbers, const counter_info &about) {
-  const std::string name = metric_name(about);
-  out += "# TYPE " + name + " histogram\n# HELP " + name + " " + escaped(about.help) + "\n";
+void write_histogram(std::string &out, const reading &numbers, const counter_info &about,
+                     const std::string &name) {
+  out += head_of(about, name, "histogram");
   const reading::buckets d = numbers.all_durations();
   std::uint64_t below = 0;
   for (unsigned i = 0; i < k_duration_buckets; ++i) {
@@ -288,19 +314,42 @@ std::string write_catalogue(output_format format, const std::vector<counter_info
   return format == output_format::json ? out + "]\n" : out;
 }
 
-std::string write_open_metrics(const reading &numbers, metric_samples samples) {
+double open_metrics_writer::grown(const std::string &sample, double number) {
+  double &most = m_most.emplace(sample, number).first->second;
+  return most = std::max(most, number);
+}
+
+void open_metrics_writer::write_metric(std::string &out, const row &metric,
+                                       const std::string &name, metric_samples samples) {
+  const bool counts = is_counter(metric.about);
+  out += head_of(metric.about, name, counts ? "counter" : "gauge");
+  const auto add = [&](const std::string &sample, double number) {
+    out += sample + " " + number_text(counts ? grown(sample, number) : number) + "\n";
+  };
+  const std::string sample = name + (counts ? "_total" : "");
+  if (samples == metric_samples::total || metric.workers.empty())
+    add(sample, metric.total);
+  else
+    for (const auto &p : metric.workers)
+      if (!std::isnan(p.number))
+        add(sample + "{worker=\"" + std::to_string(p.worker) + "\"}", p.number);
+}
+
+std::string open_metrics_writer::write(const reading &numbers, metric_samples samples) {
   counter_name everything;
   everything.base = "*";
   everything.instance =
       samples == metric_samples::total ? counter_name::of::total : counter_name::of::every_worker;
   std::string out;
+  metric_names names;
   for (const auto &m : rows_of(numbers, everything)) {
+    const std::string name = names.name_of(m.about); // also of one without a value at present
     if (m.about.absent || (std::isnan(m.total) && m.about.kind != counter_kind::histogram))
       continue;
     if (m.about.kind == counter_kind::histogram)
-      write_histogram(out, numbers, m.about);
+      write_histogram(out, numbers, m.about, name);
     else
-      write_metric(out, m, samples);
+      write_metric(out, m, name, samples);
   }
   return out + "# EOF\n";
 }

@@ -4,6 +4,8 @@
 
 #include "observe/formula.hpp"
 
+#include <map>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -43,8 +45,21 @@ class values_writer {
                                           const std::vector<counter_info> &all);
 /// Says what samples a counter of workers has: their sum, or one for each worker.
 enum class metric_samples { total, per_worker };
-/// Writes all counters in the exposition format of OpenMetrics 1.0.
-[[nodiscard]] std::string write_open_metrics(const reading &numbers, metric_samples samples);
+/// Writes all counters of one program in the exposition format of OpenMetrics 1.0, again and again. A count never
+/// falls from one time to the next: a reader would take that for a program that has begun anew, but the
+/// estimate of a time may have been too high, and the parts of a difference are read one after the
+/// other.
+class open_metrics_writer {
+ public:
+  [[nodiscard]] std::string write(const reading &numbers, metric_samples samples);
+
+ private:
+  double grown(const std::string &sample, double number);
+  void write_metric(std::string &out, const row &metric, const std::string &name,
+                    metric_samples samples);
+
+  std::map<std::string, double> m_most; // by sample
+};
 
 } // namespace rt
 } // namespace weft::inline v0

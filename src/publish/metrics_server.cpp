@@ -34,16 +34,16 @@ std::string respond(const char *status, const char *type, const std::string &bod
          body;
 }
 
-std::string current_metrics(metric_samples samples) {
+std::string current_metrics(open_metrics_writer &writer, metric_samples samples) {
   publish_counters(the_runtime());
-  return write_open_metrics(read_segment(store_base(), program_state::running), samples);
+  return writer.write(read_segment(store_base(), program_state::running), samples);
 }
 
 /// Refuses a connection, or answers its request.
-std::string answer_to_peer(int socket, const std::string &request) {
+std::string answer_to_peer(int socket, const std::string &request, open_metrics_writer &writer) {
   const auto user = user_of_peer(socket);
   if (user && may_read_metrics(*user, geteuid()))
-    return answer_to(request, &current_metrics);
+    return answer_to(request, writer, &current_metrics);
   return respond("403 Forbidden", "text/plain",
                  "the counters are for user " + std::to_string(geteuid()) + " and root; " +
                      (user ? "this connection is of user " + std::to_string(*user)
@@ -61,7 +61,8 @@ int milliseconds_until(std::uint64_t ns) noexcept {
 
 bool may_read_metrics(uid_t reader, uid_t owner) noexcept { return reader == owner || reader == 0; }
 
-std::string answer_to(std::string_view request, std::string (*metrics)(metric_samples samples)) {
+std::string answer_to(std::string_view request, open_metrics_writer &writer,
+                      std::string (*metrics)(open_metrics_writer &writer, metric_samples samples)) {
   const std::string_view line = request.substr(0, request.find("\r\n"));
   if (!line.starts_with("GET "))
     return respond("405 Method Not Allowed", "text/plain", "ask with GET\n");
@@ -72,7 +73,8 @@ std::string answer_to(std::string_view request, std::string (*metrics)(metric_sa
                    "the counters are at /metrics, per worker at /metrics?workers\n");
   return respond(
       "200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8",
-      metrics(target.ends_with("?workers") ? metric_samples::per_worker : metric_samples::total));
+      metrics(writer,
+              target.ends_with("?workers") ? metric_samples::per_worker : metric_samples::total));
 }
 
 metrics_server *metrics_server::start(int port, std::uint64_t patience_ns) {
@@ -161,7 +163,7 @@ bool metrics_server::step(connection &client) {
       return false;
     client.request.append(piece, static_cast<std::size_t>(n));
     if (client.request.find("\r\n\r\n") != std::string::npos)
-      client.answer = answer_to_peer(client.socket, client.request);
+      client.answer = answer_to_peer(client.socket, client.request, m_writer);
   }
   while (client.sent < client.answer.size()) {
     const ssize_t n = send(client.socket, client.answer.data() + client.sent,

@@ -38,7 +38,7 @@ class metrics_server {
   bool listen_at(int port) noexcept;
   void run();
   void accept_all();
-  [[nodiscard]] static bool step(connection &client);
+  [[nodiscard]] bool step(connection &client);
   void serve(std::size_t at);
   void end_connection(std::size_t at) noexcept;
 
@@ -46,6 +46,7 @@ class metrics_server {
   int m_socket = -1;
   int m_stop[2] = {-1, -1}; // a pipe: written to at the end
   std::vector<connection> m_connections; // the oldest first
+  open_metrics_writer m_writer;
   thread m_thread;
 };
 
@@ -53,8 +54,9 @@ class metrics_server {
 [[nodiscard]] bool may_read_metrics(uid_t reader, uid_t owner) noexcept;
 
 /// Returns the answer to the first line of a request.
-[[nodiscard]] std::string answer_to(std::string_view request,
-                                    std::string (*metrics)(metric_samples samples));
+[[nodiscard]] std::string answer_to(std::string_view request, open_metrics_writer &writer,
+                                    std::string (*metrics)(open_metrics_writer &writer,
+                                                           metric_samples samples));
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -66,7 +66,7 @@ std::string snapshot::text(std::string_view names, format how) const {
 }
 
 std::string snapshot::open_metrics() const {
-  return write_open_metrics(*m_reading, metric_samples::total);
+  return open_metrics_writer().write(*m_reading, metric_samples::total);
 }
 std::chrono::nanoseconds snapshot::span() const noexcept {
   return std::chrono::nanoseconds(m_reading->span_ns);

@@ -4,12 +4,15 @@
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
 #include "observe/timekeeper.hpp"
+#include "observe/user_counter.hpp"
 #include "support/case_process.hpp"
 
 #include <cmath>
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/error.hpp>
@@ -263,6 +266,63 @@ TEST(counter_reading, difference_subtracts_counts_and_keeps_levels) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(counter_reading, difference_finds_each_slot_and_type_wherever_it_was) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    put(block_of_slot(4, block_kind::thread).executed, 50);
+    count(find_type(block_of_slot(0, block_kind::worker).types, {"z", nullptr}).tasks, 3);
+    reading before = read_segment(store_base(), program_state::running);
+    const std::size_t executed = before.find("/threads/count/executed");
+    std::swap(before.slots[0], before.slots[2]); // those of slots 0 and 4
+    std::swap(before.durations[0], before.durations[2]);
+    for (std::size_t e = 0; e < before.catalogue.size(); ++e)
+      std::swap(before.cells[4 * e + 1], before.cells[4 * e + 3]);
+    count(block_of_slot(0, block_kind::worker).executed, 1);
+    count(block_of_slot(4, block_kind::thread).executed, 7);
+    count(block_of_slot(0, block_kind::worker).durations[3], 2);
+    count(find_type(block_of_slot(4, block_kind::thread).types, {"a", nullptr}).tasks, 5);
+    count(find_type(block_of_slot(4, block_kind::thread).types, {"z", nullptr}).tasks, 2);
+    const reading d = difference(read_segment(store_base(), program_state::running), before);
+    ASSERT_EQ(d.slots.size(), 3u);
+    EXPECT_EQ(d.of_slot(executed, 0), 1);
+    EXPECT_EQ(d.of_slot(executed, 1), 0);
+    EXPECT_EQ(d.of_slot(executed, 2), 7);
+    EXPECT_EQ(d.durations[0][3], 2u);
+    ASSERT_EQ(d.types.size(), 2u);
+    EXPECT_EQ(d.types[0].tasks, 5u) << "of 'a', which has come since";
+    EXPECT_EQ(d.types[1].tasks, 2u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_reading, computes_the_same_for_one_name_and_for_all_at_once) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    block_of_slot(5, block_kind::thread);
+    const reading r = read_segment(store_base(), program_state::running);
+    calculator all(r);
+    int compared = 0;
+    const auto same = [&compared](double a, double b) {
+      ++compared;
+      return a == b || (std::isnan(a) && std::isnan(b));
+    };
+    for (int again = 0; again < 2; ++again)
+      for (const row &found : all.rows(parse_counter_name("/*{worker#*}"))) {
+        if (found.about.absent)
+          continue;
+        EXPECT_TRUE(same(found.total, value(r, found.about.name.c_str()))) << found.about.name;
+        for (const row::part &part : found.workers)
+          EXPECT_TRUE(same(part.number,
+                           value(r, name_of_worker(found.about.name, part.worker).c_str())))
+              << found.about.name << part.worker;
+      }
+    EXPECT_GT(compared, 200);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(counter_reading, of_an_unknown_name_is_refused_with_the_nearest) {
   const auto end = test::in_process({}, [] {
     open(false);
@@ -456,14 +516,15 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     const reading r = read_segment(store_base(), program_state::running);
     const auto values =
         evaluator("/threads/count/executed,/threads/idle-rate,/runtime/speedup").evaluate(r, r);
-    const std::string csv = write_values(output_format::csv, r, values, csv_header::written);
+    values_writer table(output_format::csv);
+    const std::string csv = table.write(r, values);
     EXPECT_NE(
         csv.find(
             "seconds,\"/threads/count/executed\",\"/threads/idle-rate [%]\",\"/runtime/speedup\"\n"),
         std::string::npos)
         << csv;
     EXPECT_NE(csv.find(",100,40,\n"), std::string::npos) << csv;
-    const std::string json = write_values(output_format::json, r, values, csv_header::written);
+    const std::string json = values_writer(output_format::json).write(r, values);
     EXPECT_NE(
         json.find(
             "\"/threads/count/executed\":100,\"/threads/idle-rate\":40,\"/runtime/speedup\":null}}\n"),
@@ -473,7 +534,7 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).ns, 1'000'000);
     const auto with_buckets = evaluator("/threads/time/duration").evaluate(r, r);
     const std::string buckets =
-        write_values(output_format::json, r, with_buckets, csv_header::written);
+        values_writer(output_format::json).write(r, with_buckets);
     EXPECT_NE(buckets.find(
                   "{\"/threads/time/duration\":200},\"histograms\":{\"/threads/time/duration\":[["),
               std::string::npos)
@@ -481,7 +542,7 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_NE(buckets.find(",180],["), std::string::npos) << buckets;
     EXPECT_EQ(csv_text("a \"b\", c"), "\"a \"\"b\"\", c\"");
     EXPECT_EQ(csv_text("plain"), "plain");
-    const std::string metrics = write_open_metrics(
+    const std::string metrics = open_metrics_writer().write(
         read_segment(store_base(), program_state::running), metric_samples::total);
     EXPECT_NE(metrics.find("# TYPE weft_threads_count_executed counter\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_count_executed_total 100\n"), std::string::npos);
@@ -493,27 +554,25 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
         << metrics;
     EXPECT_NE(metrics.find("weft_threads_idle_rate_percent"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
-    EXPECT_NE(write_open_metrics(r, metric_samples::per_worker)
+    EXPECT_NE(open_metrics_writer().write(r, metric_samples::per_worker)
                   .find("weft_threads_count_executed_total{worker=\"1\"} 70\n"),
               std::string::npos);
     const auto two = evaluator("/threads/time/duration,/threads/time/duration").evaluate(r, r);
-    const std::string twice = write_values(output_format::json, r, two, csv_header::written);
+    const std::string twice = values_writer(output_format::json).write(r, two);
     EXPECT_NE(twice.find("]],\"/threads/time/duration\":[["), std::string::npos) << twice;
     EXPECT_NE(json.find("\"running\":true"), std::string::npos) << json;
     reading gone = r;
     gone.alive = false;
-    EXPECT_NE(write_values(output_format::json, gone, values, csv_header::written)
+    EXPECT_NE(values_writer(output_format::json).write(gone, values)
                   .find("\"running\":false"),
               std::string::npos);
     gone = r;
     gone.ended = true;
-    EXPECT_NE(write_values(output_format::json, gone, values, csv_header::written)
+    EXPECT_NE(values_writer(output_format::json).write(gone, values)
                   .find("\"running\":false"),
               std::string::npos);
-    EXPECT_EQ(write_values(output_format::csv, r, values, csv_header::left_out),
-              csv.substr(csv.find('\n') + 1))
-        << "the head comes once";
-    const std::string whole = write_open_metrics(r, metric_samples::total);
+    EXPECT_EQ(table.write(r, values), csv.substr(csv.find('\n') + 1)) << "the head comes once";
+    const std::string whole = open_metrics_writer().write(r, metric_samples::total);
     for (const char *name : {"weft_memory_resident_bytes", "weft_threads_idle_rate_percent",
                              "weft_threads_time_average_nanoseconds"})
       EXPECT_NE(whole.find(std::string("# TYPE ") + name + " gauge\n# HELP "), std::string::npos)
@@ -522,6 +581,193 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_EQ(json_text("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
     EXPECT_EQ(number_text(0.5), "0.5");
     EXPECT_EQ(number_text(1e15), "1000000000000000");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_csv_keeps_its_columns_when_slots_and_counters_come) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    block_of_slot(0, block_kind::worker); // and worker 1 has not begun
+    evaluator names("/threads{worker#*}/count/executed,/threads/idle-rate,/app/*,/threads/count/executed");
+    values_writer table(output_format::csv);
+    const auto line = [&] {
+      const reading now = read_segment(store_base(), program_state::running);
+      const std::string text = table.write(now, names.evaluate(now, now));
+      return text.substr(text.find(',')); // without the seconds
+    };
+    const std::string head =
+        ",\"/threads{worker#0}/count/executed\",\"/threads{worker#1}/count/executed\","
+        "\"/threads/idle-rate [%]\",\"/threads/count/executed\"\n";
+    const std::string first = line();
+    EXPECT_TRUE(first.starts_with(head)) << first;
+    EXPECT_TRUE(first.ends_with(",0,,,0\n")) << first;
+    EXPECT_EQ(table.take_complaint(), "");
+    fill();
+    EXPECT_EQ(line(), ",30,70,40,100\n");
+    EXPECT_EQ(table.take_complaint(), "") << "a worker of the first line has begun";
+    put(block_of_slot(5, block_kind::thread).executed, 7);
+    put(block_of_slot(6, block_kind::spare).executed, 1);
+    define_counter("/app/own", "", "", counter_kind::count);
+    EXPECT_EQ(line(), ",30,70,40,108\n");
+    const std::string complaint = table.take_complaint();
+    EXPECT_TRUE(complaint.starts_with("'/threads{worker#5}/count/executed' and 2 more came after"))
+        << complaint;
+    static_cast<void>(line());
+    EXPECT_EQ(table.take_complaint(), "") << "once";
+    values_writer anew(output_format::csv);
+    const reading now = read_segment(store_base(), program_state::running);
+    EXPECT_NE(anew.write(now, names.evaluate(now, now)).find("\"/app/own\""), std::string::npos);
+    values_writer gone(output_format::csv);
+    static_cast<void>(gone.write(now, {{"/a", "", 1}, {"/b", "", 2}, {"/c", "", 3}}));
+    const std::string rest = gone.write(now, {{"/a", "", 1}, {"/c", "", 3}});
+    EXPECT_TRUE(rest.ends_with(",1,,3\n")) << rest;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_csv_complains_of_one_column_without_a_number) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    const reading now = read_segment(store_base(), program_state::running);
+    values_writer table(output_format::csv);
+    static_cast<void>(table.write(now, {{"/a", "", 1}}));
+    static_cast<void>(table.write(now, {{"/a", "", 1}, {"/b", "", 2}}));
+    const std::string complaint = table.take_complaint();
+    EXPECT_TRUE(complaint.starts_with("'/b' came after the first line")) << complaint;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_other_programs_names_cannot_change_a_screen) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    reading r = read_segment(store_base(), program_state::running);
+    r.program = "a\033[2Jb";
+    const std::vector<evaluator::result> values{{"/x\n/y", "\033u", 1}};
+    const std::string text = values_writer(output_format::text).write(r, values);
+    EXPECT_TRUE(text.starts_with("# a\\x1b[2Jb (pid ")) << text;
+    EXPECT_NE(text.find("\n/x\\x0a/y "), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with(" 1 \\x1bu\n")) << text;
+    const std::string csv = values_writer(output_format::csv).write(r, values);
+    EXPECT_TRUE(csv.starts_with("seconds,\"/x\\x0a/y [\\x1bu]\"\n")) << csv;
+    const std::vector<counter_info> all{{"/n\033", "u\033", "h\033", counter_kind::count}};
+    EXPECT_EQ(write_catalogue(output_format::csv, all),
+              "name,kind,unit,per worker,absent,help\n/n\\x1b,count,u\\x1b,no,no,h\\x1b\n");
+    const std::string list = write_catalogue(output_format::text, all);
+    EXPECT_EQ(list.find('\033'), std::string::npos) << list;
+    EXPECT_TRUE(list.starts_with("/n\\x1b ") && list.ends_with(" h\\x1b\n")) << list;
+    EXPECT_EQ(csv_text("a\nb"), "a\\x0ab");
+    EXPECT_EQ(json_text("\x7f\xc2\x9b\xff\xc3\xa4"), "\"\\u007f\\u009b\\ufffd\xc3\xa4\"");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_open_metrics_gives_each_counter_a_name_of_its_own) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    struct {
+      const char *name, *unit;
+      counter_kind kind;
+      const char *metric;
+    } const own[] = {
+        {"/app/a-b", "", counter_kind::count, "weft_app_a_b counter"},
+        {"/app/a_b", "", counter_kind::count, "weft_app_a_b_2 counter"},
+        {"/app/a/b", "", counter_kind::level, "weft_app_a_b_3 gauge"},
+        {"/app/a_b_total", "", counter_kind::level, "weft_app_a_b_total_2 gauge"},
+        {"/app/time", "ns", counter_kind::count, "weft_app_time_nanoseconds counter"},
+        {"/app/time-nanoseconds", "", counter_kind::count, "weft_app_time_nanoseconds_2 counter"},
+        {"/threads/count-executed", "", counter_kind::count,
+         "weft_threads_count_executed_2 counter"},
+        {"/app/b", "", counter_kind::level, "weft_app_b gauge"},
+        {"/app/b/sum", "", counter_kind::level, "weft_app_b_sum gauge"},
+        {"/threads/time-duration_nanoseconds_count", "", counter_kind::level,
+         "weft_threads_time_duration_nanoseconds_count_2 gauge"}};
+    for (const auto &c : own)
+      define_counter(c.name, c.unit, "helps", c.kind);
+    const std::string text = open_metrics_writer().write(
+        read_segment(store_base(), program_state::running), metric_samples::per_worker);
+    for (const auto &c : own)
+      EXPECT_NE(text.find(std::string("# TYPE ") + c.metric + "\n"), std::string::npos)
+          << c.name << " in " << text;
+    EXPECT_NE(text.find("# HELP weft_app_a_b helps\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("# HELP weft_app_a_b_2 helps (/app/a_b)\n"), std::string::npos) << text;
+    std::set<std::string> samples;
+    std::istringstream lines(text);
+    for (std::string each; std::getline(lines, each);)
+      EXPECT_TRUE(samples.insert(each.substr(0, each.find(' ', each[0] == '#' ? 7 : 0))).second)
+          << each << " comes twice";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_open_metrics_keeps_the_name_of_a_metric_while_another_has_no_value) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    define_counter("/threads/time-average_wait_nanoseconds", "", "helps", counter_kind::level);
+    const std::string text = open_metrics_writer().write(
+        read_segment(store_base(), program_state::running), metric_samples::total);
+    EXPECT_EQ(text.find("weft_threads_time_average_wait_nanoseconds "), std::string::npos)
+        << "there is no reference: " << text;
+    EXPECT_NE(text.find("# TYPE weft_threads_time_average_wait_nanoseconds_2 gauge\n"),
+              std::string::npos)
+        << text;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_open_metrics_counts_never_fall_while_the_program_runs) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    open_metrics_writer writer;
+    reading r = read_segment(store_base(), program_state::running);
+    const auto says = [&](metric_samples which, const std::string &sample) {
+      return writer.write(r, which).find("\n" + sample + "\n") != std::string::npos;
+    };
+    const std::string exec = "weft_threads_time_cumulative_nanoseconds_total";
+    EXPECT_TRUE(says(metric_samples::total, exec + " 120000"));
+    EXPECT_TRUE(says(metric_samples::per_worker, exec + "{worker=\"1\"} 70000"));
+    EXPECT_TRUE(says(metric_samples::total, "weft_threadqueue_length 10"));
+    // A sample stands for some 500 tasks: it makes the estimate of execution smaller at once.
+    put(block_of_slot(1, block_kind::worker).overhead, 30'000);
+    put(block_of_slot(1, block_kind::worker).queued, 1);
+    r = read_segment(store_base(), program_state::running);
+    EXPECT_EQ(value(r, "/threads/time/cumulative"), 100'000);
+    EXPECT_TRUE(says(metric_samples::total, exec + " 120000"));
+    EXPECT_TRUE(says(metric_samples::per_worker, exec + "{worker=\"1\"} 70000"));
+    EXPECT_TRUE(says(metric_samples::total, "weft_threadqueue_length 8")) << "a level may";
+    put(block_of_slot(1, block_kind::worker).overall, 200'000);
+    r = read_segment(store_base(), program_state::running);
+    EXPECT_TRUE(says(metric_samples::total, exec + " 200000"));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_format, of_open_metrics_takes_shares_per_worker_for_levels) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    reading r = read_segment(store_base(), program_state::running);
+    for (const char *name : {"overhead", "wait"})
+      EXPECT_NE(open_metrics_writer()
+                    .write(r, metric_samples::total)
+                    .find("# TYPE weft_threads_time_" + std::string(name) +
+                          "_per_core_nanoseconds gauge\n"),
+                std::string::npos)
+          << "it falls when a thread comes";
+    const double before = value(r, "/threads/time/overhead-per-core");
+    r.slots.push_back({5, block_kind::thread, true, false}); // and it has counted nothing
+    r.durations.emplace_back();
+    std::vector<std::int64_t> cells;
+    for (std::size_t e = 0; e < r.catalogue.size(); ++e) {
+      cells.insert(cells.end(), r.cells.begin() + 3 * static_cast<std::ptrdiff_t>(e),
+                   r.cells.begin() + 3 * static_cast<std::ptrdiff_t>(e) + 3);
+      cells.push_back(0);
+    }
+    r.cells = cells;
+    EXPECT_LT(value(r, "/threads/time/overhead-per-core"), before);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
