@@ -37,9 +37,11 @@ std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept {
   return peek(*reinterpret_cast<const std::uint64_t *>(block + offset));
 }
 
+/// Holds where the parts of a segment are (of another program's, in a copy), and what changes.
 struct view {
   const char *base;
   const segment_header &h;
+  const segment_header &live;
   [[nodiscard]] const catalogue_entry &entry(std::uint32_t i) const noexcept {
     return *reinterpret_cast<const catalogue_entry *>(base + h.catalogue_offset +
                                                       std::size_t{h.entry_bytes} * i);
@@ -52,8 +54,23 @@ struct view {
   }
 };
 
+/// Holds what an entry says of its words: read once, because another program may change it.
+struct placed {
+  counter_kind kind;
+  counter_scope scope;
+  std::uint32_t worker_offset, process_offset, words;
+
+  explicit placed(const catalogue_entry &entry) noexcept {
+    __atomic_load(&entry.kind, &kind, __ATOMIC_RELAXED);
+    __atomic_load(&entry.scope, &scope, __ATOMIC_RELAXED);
+    __atomic_load(&entry.worker_offset, &worker_offset, __ATOMIC_RELAXED);
+    __atomic_load(&entry.process_offset, &process_offset, __ATOMIC_RELAXED);
+    __atomic_load(&entry.words, &words, __ATOMIC_RELAXED);
+  }
+};
+
 /// Returns false if an entry lies outside of its block.
-bool fits(const view &source, const catalogue_entry &entry) noexcept {
+bool fits(const view &source, const placed &entry) noexcept {
   const std::size_t bytes = std::size_t{entry.words} * 8;
   return entry.words != 0 && entry.words <= k_duration_buckets && entry.worker_offset % 8 == 0 &&
          entry.process_offset % 8 == 0 &&
@@ -63,7 +80,7 @@ bool fits(const view &source, const catalogue_entry &entry) noexcept {
           entry.process_offset + bytes <= source.h.process_bytes);
 }
 
-void read_header(reading &numbers, const segment_header &header) {
+void read_header(reading &numbers, const segment_header &header, const segment_header &live) {
   numbers.pid = header.pid;
   numbers.program = text_of(header.program, sizeof header.program);
   numbers.library = text_of(header.library, sizeof header.library);
@@ -71,9 +88,9 @@ void read_header(reading &numbers, const segment_header &header) {
   numbers.cpus = header.cpus;
   numbers.exact_time = header.exact_time != 0;
   numbers.started_ns = header.started_ns;
-  numbers.ended = __atomic_load_n(&header.state, __ATOMIC_ACQUIRE) ==
+  numbers.ended = __atomic_load_n(&live.state, __ATOMIC_ACQUIRE) ==
                   static_cast<std::uint32_t>(segment_state::ended); // O1
-  numbers.missing_blocks = __atomic_load_n(&header.missing_blocks, __ATOMIC_RELAXED);
+  numbers.missing_blocks = __atomic_load_n(&live.missing_blocks, __ATOMIC_RELAXED);
   numbers.reference_task_ns = header.reference_task_ns;
   numbers.reference_run_ns = header.reference_run_ns;
 }
@@ -83,13 +100,13 @@ std::uint64_t moment(const reading &numbers, const view &source, std::uint32_t b
   if (numbers.alive && !numbers.ended)
     return now_ns();
   std::uint64_t last =
-      std::max(numbers.started_ns, __atomic_load_n(&source.h.ended_ns, __ATOMIC_RELAXED));
+      std::max(numbers.started_ns, __atomic_load_n(&source.live.ended_ns, __ATOMIC_RELAXED));
   for (unsigned i = 0; i < blocks && !numbers.ended; ++i)
     last = std::max(last, peek(source.known(i).last_seen));
   return last;
 }
 
-std::int64_t shown(const catalogue_entry &entry, std::uint64_t word, std::uint64_t now) noexcept {
+std::int64_t shown(const placed &entry, std::uint64_t word, std::uint64_t now) noexcept {
   return static_cast<std::int64_t>(entry.kind == counter_kind::stopwatch ? elapsed(word, now)
                                                                          : word);
 }
@@ -97,7 +114,7 @@ std::int64_t shown(const catalogue_entry &entry, std::uint64_t word, std::uint64
 void read_cells(reading &numbers, const view &source) {
   const char *process = source.base + source.h.process_offset;
   for (std::uint32_t i = 0; i < numbers.catalogue.size(); ++i) {
-    const catalogue_entry &e = source.entry(i);
+    const placed e(source.entry(i));
     const bool single = e.kind != counter_kind::histogram && fits(source, e);
     numbers.cells.push_back(single && e.scope != counter_scope::worker
                                 ? shown(e, word_at(process, e.process_offset), numbers.taken_ns)
@@ -107,7 +124,8 @@ void read_cells(reading &numbers, const view &source) {
           single && e.scope != counter_scope::process
               ? shown(e, word_at(source.block(s.id), e.worker_offset), numbers.taken_ns)
               : 0);
-    if (e.kind == counter_kind::histogram && fits(source, e) && numbers.durations.empty())
+    if (e.kind == counter_kind::histogram && e.scope == counter_scope::worker && fits(source, e) &&
+        numbers.durations.empty())
       for (const auto &s : numbers.slots) {
         auto &d = numbers.durations.emplace_back();
         for (std::uint32_t k = 0; k < e.words; ++k)
@@ -188,34 +206,48 @@ reading::buckets reading::all_durations() const noexcept {
   return sum;
 }
 
-reading read_segment(const char *base, program_state state) {
-  const view v{base, *reinterpret_cast<const segment_header *>(base)};
+namespace {
+
+reading read_view(const view &source, program_state state) {
   reading r;
   r.alive = state == program_state::running;
-  read_header(r, v.h);
+  read_header(r, source.h, source.live);
   const std::uint32_t entries =
-      std::min(__atomic_load_n(&v.h.entries, __ATOMIC_ACQUIRE), v.h.entry_limit); // O1
+      std::min(__atomic_load_n(&source.live.entries, __ATOMIC_ACQUIRE), source.h.entry_limit); // O1
   const std::uint32_t blocks =
-      std::min(__atomic_load_n(&v.h.blocks, __ATOMIC_ACQUIRE), v.h.block_limit);   // O1
-  r.taken_ns = moment(r, v, blocks);
+      std::min(__atomic_load_n(&source.live.blocks, __ATOMIC_ACQUIRE), source.h.block_limit);   // O1
+  r.taken_ns = moment(r, source, blocks);
   r.span_ns = r.taken_ns - std::min(r.started_ns, r.taken_ns);
   for (std::uint32_t i = 0; i < entries; ++i) {
-    const catalogue_entry &e = v.entry(i);
+    const catalogue_entry &e = source.entry(i);
     const bool absent = __atomic_load_n(&e.absent, __ATOMIC_ACQUIRE) != 0; // O1: then `help` says why
+    const placed at(e);
     r.catalogue.push_back({text_of(e.name, sizeof e.name), text_of(e.unit, sizeof e.unit),
-                           text_in_use(e.help, sizeof e.help), e.kind, e.scope, absent});
+                           text_in_use(e.help, sizeof e.help), at.kind, at.scope, absent});
   }
   for (unsigned i = 0; i < blocks; ++i) {
-    const counter_block &b = v.known(i);
+    const counter_block &b = source.known(i);
     if (const auto kind = static_cast<block_kind>(peek(b.kind)); kind != block_kind::none)
       r.slots.push_back({i, kind, is_running(peek(b.overall)), is_running(peek(b.idle))});
   }
-  read_cells(r, v);
-  read_types(r, v);
+  read_cells(r, source);
+  read_types(r, source);
   read_levels(r);
   if (r.alive)
     r.resident_bytes = resident_bytes_of(r.pid);
   return r;
+}
+
+} // namespace
+
+reading read_segment(const char *base, program_state state) {
+  const auto &header = *reinterpret_cast<const segment_header *>(base);
+  return read_view({base, header, header}, state);
+}
+
+reading read_segment(const segment &area, program_state state) {
+  const segment_header copy = checked_header(area);
+  return read_view({area.base, copy, *reinterpret_cast<const segment_header *>(area.base)}, state);
 }
 
 namespace {
@@ -304,9 +336,14 @@ reading read_program(long pid) {
         "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",
         pid);
   }
-  reading r = read_segment(s.base, lives ? program_state::running : program_state::gone);
-  unmap(s);
-  return r;
+  try {
+    reading r = read_segment(s, lives ? program_state::running : program_state::gone);
+    unmap(s);
+    return r;
+  } catch (...) { // the program has made another file of it
+    unmap(s);
+    throw;
+  }
 }
 
 } // namespace rt

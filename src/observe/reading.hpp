@@ -14,6 +14,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
+struct segment;
+
 struct described {
   std::string name, unit, help;
   counter_kind kind = counter_kind::count;
@@ -67,8 +69,10 @@ struct reading {
 
 /// Says whether the program of a segment still runs.
 enum class program_state { running, gone };
-/// Reads a segment that has been checked (map_segment).
+/// Reads the segment of this program.
 [[nodiscard]] reading read_segment(const char *base, program_state state);
+/// Reads the mapped segment of any program. Throws weft::error if it is none any more.
+[[nodiscard]] reading read_segment(const segment &area, program_state state);
 /// Returns what was counted between two readings: subtracts counts, and keeps the levels of the
 /// later one. Throws weft::error if the two are of different programs.
 [[nodiscard]] reading difference(const reading &later, const reading &earlier);

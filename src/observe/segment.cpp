@@ -205,8 +205,13 @@ bool share(segment &area) {
               why);
 }
 
-void check_layout(const segment &area) {
-  const auto &h = *reinterpret_cast<const segment_header *>(area.base);
+constexpr std::uint32_t k_most_entries = 16 * k_entry_limit, k_most_blocks = 1 << 16;
+
+} // namespace
+
+segment_header checked_header(const segment &area) {
+  segment_header h; // a copy, because the program may change its own at any time
+  std::memcpy(&h, area.base, sizeof h);
   if (std::memcmp(h.magic, k_segment_magic, sizeof h.magic) != 0)
     refuse(area.path, "it is another kind of file, or the program is just starting");
   if (h.version != k_segment_version)
@@ -216,14 +221,16 @@ void check_layout(const segment &area) {
         area.path.c_str(), h.version, k_segment_version);
   const std::uint64_t catalogue = std::uint64_t{h.entry_bytes} * h.entry_limit,
                       blocks = std::uint64_t{h.block_bytes} * h.block_limit;
-  if (h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head ||
+  if (h.entry_limit > k_most_entries || h.block_limit > k_most_blocks)
+    refuse(area.path, "it has more counters or workers than any program");
+  if (h.catalogue_offset % 8 != 0 || h.entry_bytes % 8 != 0 || h.process_offset % 8 != 0 ||
+      h.block_offset % 8 != 0 || h.block_bytes % 8 != 0 || h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head ||
       h.catalogue_offset > area.bytes || catalogue > area.bytes - h.catalogue_offset ||
       h.process_offset > area.bytes || h.process_bytes > area.bytes - h.process_offset ||
       h.block_offset > area.bytes || blocks > area.bytes - h.block_offset)
     refuse(area.path, "its parts lie outside of it");
+  return h;
 }
-
-} // namespace
 
 std::string segment_folder() { return own_folder().path; }
 void use_segment_folder(const std::string &folder) { chosen().of_test = folder; }
@@ -301,7 +308,7 @@ segment map_segment(const std::string &path) {
   try {
     if (!s.base)
       refuse(path, "it is too short, or the program is just starting");
-    check_layout(s);
+    static_cast<void>(checked_header(s));
   } catch (...) {
     unmap(s);
     throw;

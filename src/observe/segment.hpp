@@ -12,6 +12,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
+struct segment_header;
+
 /// Holds a mapping and its file. The owner, a process, keeps the file open and locked. The lock
 /// says that the owner lives, whatever pid it has in another process's namespace.
 struct segment {
@@ -49,6 +51,9 @@ enum class readable_by { this_program, others };
 /// Maps another program's segment, to read. Throws weft::error that says what is wrong: no file, no
 /// segment, or one of another version.
 [[nodiscard]] segment map_segment(const std::string &path);
+/// Returns a copy of a mapped segment's header. Throws weft::error if it describes parts that are not
+/// in the mapping: the program may write anything there, and at any time.
+[[nodiscard]] segment_header checked_header(const segment &area);
 void unmap(segment &area) noexcept;
 /// Says whether the owner lives.
 [[nodiscard]] bool owner_lives(const segment &area) noexcept;

@@ -9,9 +9,13 @@
 #include <weft/version.hpp>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace weft_tool {
 
@@ -147,6 +151,24 @@ int dispatch(const words &all) {
   return c->run(arguments);
 }
 
+/// Lets what another program has cut off a file that is mapped here read as zeros, as systemd's
+/// journal does: a user's program is not to end a command of root.
+void read_zeros(int signal, siginfo_t *fault, void *) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto at = reinterpret_cast<std::uintptr_t>(fault->si_addr) & ~(page - 1);
+  if (fault->si_code != BUS_ADRERR ||
+      mmap(reinterpret_cast<void *>(at), page, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    std::signal(signal, SIG_DFL); // the fault comes again
+}
+
+void stand_cut_files() {
+  struct sigaction act{};
+  act.sa_sigaction = read_zeros;
+  act.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &act, nullptr);
+}
+
 } // namespace
 } // namespace weft_tool
 
@@ -158,6 +180,7 @@ std::vector<weft_tool::command_row> weft_tool::command_rows() {
 }
 
 int main(int argc, char **argv) try {
+  weft_tool::stand_cut_files();
   const int status = weft_tool::dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
   if (weft_tool::flush_output())
     return status;

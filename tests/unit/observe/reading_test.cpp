@@ -96,6 +96,19 @@ TEST(counter_reading, leaves_out_counters_that_lie_outside_of_their_block) {
     EXPECT_EQ(reads([](auto &x) { x.worker_offset += 4; }), 0);
     EXPECT_EQ(reads([&](auto &x) { x.worker_offset = h.block_bytes; }), 0);
     EXPECT_EQ(reads([](auto &) {}), 100);
+    const auto quantile = [&](auto damage) { // of a histogram
+      for (std::uint32_t i = 0; i != h.entries; ++i)
+        if (auto &each = *reinterpret_cast<catalogue_entry *>(base + h.catalogue_offset +
+                                                              std::size_t{h.entry_bytes} * i);
+            each.kind == counter_kind::histogram)
+          damage(each);
+      return value(read_segment(store_base(), program_state::running), "/threads/time/duration-p50");
+    };
+    EXPECT_FALSE(std::isnan(quantile([](auto &) {})));
+    EXPECT_TRUE(std::isnan(quantile([](auto &x) {
+      x.scope = counter_scope::process;
+      x.worker_offset = 0xffff'fff8;
+    })));
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -450,6 +463,39 @@ TEST(counter_segment, that_is_none_is_refused) {
     EXPECT_NE(std::string(e.what()).find("shows no counters"), std::string::npos) << e.what();
   }
   EXPECT_THROW(static_cast<void>(read_program(0x7ffffff0)), weft::error);
+}
+
+TEST(counter_segment, whose_header_changes_after_it_was_mapped_is_refused) {
+  const auto end = test::in_process({}, [] {
+    open(true);
+    fill();
+    segment area = map_segment(segment_path(getpid()));
+    segment_header &h = store_header();
+    const segment_header whole = h;
+    EXPECT_EQ(value(read_segment(area, program_state::running), "/threads/count/executed"), 100);
+    const auto refuses = [&](const char *why, auto change) {
+      change(h);
+      std::string complaint;
+      try {
+        static_cast<void>(read_segment(area, program_state::running));
+      } catch (const weft::error &e) {
+        complaint = e.what();
+      }
+      EXPECT_NE(complaint.find(why), std::string::npos) << why << ": " << complaint;
+      h = whole;
+    };
+    refuses("its parts lie outside of it", [&](auto &x) { x.block_offset = area.bytes + 8; });
+    refuses("its parts lie outside of it", [](auto &x) { x.entry_bytes = 8; });
+    refuses("its parts lie outside of it", [](auto &x) { x.catalogue_offset += 4; });
+    refuses("its parts lie outside of it", [](auto &x) { x.process_bytes = 0xffff'ffff; });
+    refuses("more counters or workers", [](auto &x) { x.block_limit = (1 << 16) + 1; });
+    refuses("more counters or workers", [](auto &x) { x.entry_limit = 16 * k_entry_limit + 1; });
+    refuses("have layout 7", [](auto &x) { x.version = 7; });
+    EXPECT_EQ(value(read_segment(area, program_state::running), "/threads/count/executed"), 100);
+    unmap(area);
+    end_store();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(counter_segment, of_an_earlier_program_is_not_that_of_the_one_that_has_its_number) {

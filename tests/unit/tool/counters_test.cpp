@@ -266,6 +266,44 @@ TEST_F(counter_tools, get_keeps_the_columns_of_csv_when_a_thread_comes) {
     close(file);
 }
 
+TEST_F(counter_tools, a_file_that_is_cut_while_it_is_read_ends_no_command_by_a_signal) {
+  start();
+  const std::string path = weft::rt::segment_path(m_child),
+                    out = testing::TempDir() + "weft_cut_" + std::to_string(m_child);
+  const pid_t watcher = fork();
+  if (watcher == 0) {
+    if (!std::freopen(out.c_str(), "w", stdout) || dup2(1, 2) < 0)
+      _exit(1);
+    execl(weft_program().c_str(), "weft", "top", "--every", "10ms", std::to_string(m_child).c_str(),
+          nullptr);
+    _exit(1);
+  }
+  std::string text;
+  EXPECT_TRUE(test::soon([&] {
+    std::ifstream in(out);
+    return contains(text.assign(std::istreambuf_iterator<char>(in), {}), "per second");
+  }));
+  kill(m_child, SIGSTOP); // its own words would be gone
+  EXPECT_EQ(truncate(path.c_str(), 4096), 0);
+  int status = 0;
+  waitpid(watcher, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  unlink(out.c_str());
+}
+
+TEST_F(counter_tools, a_file_that_says_it_is_another_programs_is_not_listed) {
+  const auto pid = start();
+  stop();
+  const std::string path = weft::rt::segment_path(m_child),
+                    copy = path.substr(0, path.rfind('.')) + ".2147480001";
+  std::ofstream(copy, std::ios::binary) << std::ifstream(path, std::ios::binary).rdbuf();
+  const auto all = weft({"list", "--csv"});
+  unlink(copy.c_str());
+  const auto first = all.output.find("\n" + pid + ",");
+  EXPECT_NE(first, std::string::npos) << all;
+  EXPECT_EQ(all.output.find("\n" + pid + ",", first + 1), std::string::npos) << all;
+}
+
 TEST_F(counter_tools, what_cannot_be_written_ends_the_command) {
   if (access("/dev/full", W_OK) != 0)
     GTEST_SKIP() << "there is no /dev/full";

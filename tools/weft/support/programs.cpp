@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <dirent.h>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace weft_tool {
 
@@ -24,7 +26,7 @@ program::program(long pid) {
 program::program(const std::string &path) : m_segment(map_segment(path)) {}
 program::~program() { unmap(m_segment); }
 reading program::read() const {
-  return read_segment(m_segment.base,
+  return read_segment(m_segment,
                       owner_lives(m_segment) ? program_state::running : program_state::gone);
 }
 
@@ -36,10 +38,14 @@ void add_programs(std::vector<readable> &found, const std::string &place) {
     return;
   while (const dirent *e = readdir(folder)) {
     const std::string name = e->d_name;
-    if (!name.starts_with("weft.") || !parse_unsigned(std::string_view(name).substr(5)))
+    const auto pid =
+        name.starts_with("weft.") ? parse_unsigned(std::string_view(name).substr(5)) : std::nullopt;
+    if (!pid)
       continue;
     try {
-      found.push_back({place + name, program(place + name).read()});
+      reading last = program(place + name).read();
+      if (last.pid == *pid) // else the file says that it is another program's
+        found.push_back({place + name, std::move(last)});
     } catch (const weft::error &) { // of another user, or just ended
     }
   }
