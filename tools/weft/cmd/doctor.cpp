@@ -214,9 +214,14 @@ int examine_program(const std::string &name) {
   const std::string file = find_program(name);
   if (file.empty())
     return usage_error("there is no program '" + name + "'");
-  const loading now = try_loading(file);
+  const loading now = try_loading(file, loaders::of_system);
   if (!now.interpreter.empty())
     std::printf("%s is a script; this is about %s\n", visible(file).c_str(), visible(now.interpreter).c_str());
+  if (!now.own_loader.empty()) {
+    std::printf("%s asks for a loader that is not the system's, %s: it is not run\n",
+                visible(now.files.front()).c_str(), visible(now.own_loader).c_str());
+    return k_failed;
+  }
   if (!now.is_dynamic) {
     std::printf(
         "%s is linked statically or no program for this machine: no library can be replaced\n",
@@ -233,7 +238,7 @@ int examine_program(const std::string &name) {
     return k_failed;
   }
   use_openmp_library(!now.runtimes.empty());
-  const loading with = try_loading(file);
+  const loading with = try_loading(file, loaders::of_system);
   if (now.runtimes.empty())
     std::printf(
         "%s loads no OpenMP runtime at its start; one that it loads later is Weft's under `weft run`\n",

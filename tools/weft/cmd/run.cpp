@@ -293,7 +293,7 @@ program_file look_at(const std::string &name) {
   found.path = find_program(name);
   if (found.path.empty())
     return found;
-  found.starts = try_loading(found.path);
+  found.starts = try_loading(found.path, loaders::any);
   found.address = loaded_library(found.starts, "libasan.");
   found.thread = loaded_library(found.starts, "libtsan.");
   return found;

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds k_longest_loading{30'000};
 
 enum class kind { none, script, fixed, dynamic };
 
-/// Returns the kind of a file; sets `interpreter` for a script.
+/// Returns the kind of a file; sets `interpreter` to that of a script, or to the loader of a program.
 kind kind_of(const std::string &file, std::string &interpreter) {
   std::ifstream in(file, std::ios::binary);
   char head[256] = {};
@@ -46,18 +46,32 @@ kind kind_of(const std::string &file, std::string &interpreter) {
     Elf64_Phdr segment;
     in.clear();
     in.seekg(static_cast<std::streamoff>(elf.e_phoff + i * sizeof segment));
-    if (in.read(reinterpret_cast<char *>(&segment), sizeof segment) && segment.p_type == PT_INTERP)
-      return kind::dynamic;
+    if (!in.read(reinterpret_cast<char *>(&segment), sizeof segment) || segment.p_type != PT_INTERP)
+      continue;
+    in.seekg(static_cast<std::streamoff>(segment.p_offset));
+    std::getline(in, interpreter, '\0');
+    return kind::dynamic;
   }
   return kind::fixed;
 }
 
-/// Returns the file named in "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)".
+/// Says whether a loader is this program's own, or root has installed it under the name of one and no
+/// other user can change it.
+bool is_of_system(const std::string &loader) {
+  std::string own;
+  struct stat about;
+  return (kind_of("/proc/self/exe", own) == kind::dynamic && same_file(loader, own)) ||
+         (loader.substr(loader.rfind('/') + 1).starts_with("ld") &&
+         stat(loader.c_str(), &about) == 0 && about.st_uid == 0 && (about.st_mode & 022) == 0);
+}
+
+/// Returns the file named in "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)". Folders
+/// may have spaces in their names.
 std::string file_of(const std::string &line) {
-  std::istringstream words(line);
-  std::string name, arrow, file;
-  words >> name >> arrow >> file;
-  return arrow == "=>" ? file : name;
+  const std::size_t arrow = line.find(" => "),
+                    begin = arrow != std::string::npos ? arrow + 4 : line.find_first_not_of(" \t"),
+                    end = line.rfind(" (0x");
+  return begin < end && end != std::string::npos ? line.substr(begin, end - begin) : "";
 }
 
 void read_trace(const outcome &result, loading &into) {
@@ -87,16 +101,19 @@ bool is_openmp_runtime(const std::string &file) {
   return false;
 }
 
-loading try_loading(const std::string &file) {
+loading try_loading(const std::string &file, loaders which) {
   loading found;
-  std::string looked_at = file;
-  kind is = kind_of(file, found.interpreter);
+  std::string looked_at = file, loader;
+  kind is = kind_of(file, loader);
   if (is == kind::script) {
-    std::string nothing;
-    looked_at = found.interpreter;
-    is = kind_of(looked_at, nothing);
+    looked_at = found.interpreter = loader;
+    is = kind_of(looked_at, loader);
   }
   found.is_dynamic = is == kind::dynamic;
+  if (found.is_dynamic && which == loaders::of_system && !is_of_system(loader)) {
+    found.is_dynamic = false;
+    found.own_loader = loader;
+  }
   found.files.push_back(looked_at);
   if (!found.is_dynamic)
     return found; // the program needs no loader: it would run

@@ -10,14 +10,18 @@ namespace weft_tool {
 struct loading {
   bool is_dynamic = false; ///< false: linked statically, or no program; nothing was tried
   std::string interpreter; ///< of a script, and examined in its place
+  std::string own_loader; ///< that the program asks for; it was not tried, because it could do anything
   std::vector<std::string>
       files; ///< the examined program and its libraries, in the order of loading
   std::vector<std::string> runtimes; ///< those of them that are OpenMP runtimes
   std::vector<std::string> complaints; ///< versions and functions that no library has
 };
 
+/// Says which loaders may be run: any that a program asks for, where that program runs next, or those
+/// that root has installed.
+enum class loaders { any, of_system };
 /// Examines an executable file, with this process's environment, without running it.
-[[nodiscard]] loading try_loading(const std::string &file);
+[[nodiscard]] loading try_loading(const std::string &file, loaders which);
 /// Returns the file that execvp() would run; "" for none.
 [[nodiscard]] std::string find_program(const std::string &name);
 /// Returns the files of OpenMP runtimes in a process's memory. Throws weft::error where that memory
