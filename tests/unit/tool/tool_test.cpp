@@ -9,8 +9,13 @@
 #include <weft/task.hpp>
 #include <weft/version.hpp>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -337,6 +342,47 @@ TEST_F(weft_tool, run_reports_a_program_that_cannot_be_run) {
   const auto end = weft({"run", "no-such-program"});
   EXPECT_TRUE(end.exited(127)) << end;
   EXPECT_TRUE(end.printed("cannot run 'no-such-program': No such file or directory")) << end;
+}
+
+
+// A program chooses its loader, which could do anything; the command says that it runs nothing.
+TEST_F(weft_tool, doctor_runs_no_loader_of_the_programs_own) {
+  std::ifstream in("/bin/true", std::ios::binary);
+  std::string program(std::istreambuf_iterator<char>(in), {});
+  const auto place = program.find("/lib");
+  const auto end_of_name = program.find('\0', place);
+  if (place == std::string::npos || end_of_name - place < 12 || end_of_name - place > 60)
+    GTEST_SKIP() << "/bin/true names no loader near its beginning";
+  const test::fake_tree tree;
+  const std::string name = "/tmp/ld" + std::to_string(getpid() % 1000),
+                    file = tree.root() + "/program";
+  program.replace(place, end_of_name - place, name + std::string(end_of_name - place - name.size(), '\0'));
+  std::ofstream(file, std::ios::binary) << program;
+  chmod(file.c_str(), 0755);
+  std::filesystem::copy_file("/bin/true", name, std::filesystem::copy_options::overwrite_existing);
+  chmod(name.c_str(), 0777); // others can change it
+  const auto end = weft({"doctor", file});
+  unlink(name.c_str());
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(end.printed(file + " asks for a loader that is not the system's, " + name + ": it is not run\n"))
+      << end;
+}
+
+TEST_F(weft_tool, completion_of_bash_takes_names_with_spaces_for_one) {
+  if (access("/bin/bash", X_OK) != 0)
+    GTEST_SKIP() << "there is no bash";
+  test::fake_tree tree;
+  tree.put("/a trace", "");
+  tree.put("/a*", "");
+  tree.put("/ab", "");
+  const auto end = test::run_as_it_is(
+      {"/bin/bash", "-c",
+       "cd " + tree.root() + " && source <(" + m_program +
+           " completion bash) && COMP_WORDS=(weft report a) COMP_CWORD=2 && _weft 2>/dev/null; "
+           "printf '<%s>' \"${COMPREPLY[@]}\""},
+      {});
+  EXPECT_TRUE(end.printed("<a trace>") && end.printed("<a*>") && end.printed("<ab>")) << end;
+  EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '<'), 3) << end;
 }
 
 } // namespace

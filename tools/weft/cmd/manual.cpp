@@ -217,7 +217,7 @@ void print_bash() {
             "    if [ -n \"$words\" ] && [ \"$COMP_CWORD\" = 2 ]; then\n"
             "      COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
             "    else\n"
-            "      COMPREPLY=($(compgen -f -- \"$word\"))\n"
+            "      mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n" // names may have spaces
             "      compopt -o filenames\n"
             "    fi ;;\n"
             "  esac\n"
