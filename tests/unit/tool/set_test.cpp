@@ -141,14 +141,19 @@ TEST_F(set_tool, shows_lists_that_cannot_change_the_screen) {
   ASSERT_NE(p, MAP_FAILED);
   auto &box = *static_cast<settings_mailbox *>(p);
   const auto answers = [&](const char *text) {
-    std::thread answerer([&box, text] {
-      while (__atomic_load_n(&box.asked, __ATOMIC_ACQUIRE) == box.answered)
-        usleep(1000);
-      std::strcpy(box.reply, text);
-      box.status = 0;
-      __atomic_store_n(&box.answered, __atomic_load_n(&box.asked, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+    std::atomic<bool> has_ended{false};
+    std::thread answerer([&] {
+      for (; !has_ended; usleep(1000)) {
+        const std::uint64_t asked = __atomic_load_n(&box.asked, __ATOMIC_ACQUIRE);
+        if (asked == box.answered)
+          continue;
+        std::strcpy(box.reply, text);
+        box.status = 0;
+        __atomic_store_n(&box.answered, asked, __ATOMIC_RELEASE);
+      }
     });
     const auto end = weft({"set", std::to_string(m_child)});
+    has_ended = true;
     answerer.join();
     return end;
   };
@@ -157,6 +162,9 @@ TEST_F(set_tool, shows_lists_that_cannot_change_the_screen) {
   EXPECT_TRUE(contains(end.output, "a\\x1b.b ") && contains(end.output, " 1\\x1b ") &&
               contains(end.output, " call\\x1b ") && contains(end.output, " any\\x1b\n"))
       << end;
+  const auto again = answers("a\t1\t1\tcall\tsetting\tany\n\t5\n"); // and so for ever
+  EXPECT_TRUE(again.exited(0)) << again;
+  EXPECT_EQ(std::count(again.output.begin(), again.output.end(), '\n'), 2) << again;
   munmap(p, sizeof(settings_mailbox));
   close(file);
 }

@@ -10,6 +10,7 @@
 #include "os/file.hpp"
 #include "tune/mailbox.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
@@ -27,6 +28,8 @@ const char k_set_help[] =
     "Exit status: 1 when PID does not answer, or refuses a change; the changes before that one hold.\n";
 
 namespace {
+
+constexpr std::uint64_t k_most_knobs = 100'000;
 
 struct shown_knob {
   std::string name, value, first, takes_hold, kind, allowed;
@@ -61,13 +64,13 @@ std::string ask(long pid, const std::string &request) {
 std::vector<shown_knob> list_of(long pid) {
   std::vector<shown_knob> all;
   std::string next;
-  do {
-    const std::size_t before = all.size();
+  for (std::uint64_t place = 0;;) {
     next = parse_list(ask(pid, next.empty() ? "list" : "list " + next), all);
-    if (all.size() == before)
-      break; // knobs have gone meanwhile
-  } while (!next.empty());
-  return all;
+    const std::uint64_t then = parse_unsigned(next).value_or(0);
+    if (then <= place || then > k_most_knobs) // the list is whole, or is none of Weft's
+      return all;
+    place = then;
+  }
 }
 
 void print_text(const std::vector<shown_knob> &all) {
