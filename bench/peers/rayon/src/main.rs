@@ -69,9 +69,56 @@ fn find_ns(n: usize) -> f64 {
     median_ns(x, |_| {}, |x| assert_eq!(x.par_iter().position_first(|d| *d == 2.0), Some(n - 1)))
 }
 
+/// The generator of std::mt19937, so that all libraries sort the same numbers.
+struct Mt19937 {
+    state: [u32; 624],
+    at: usize,
+}
+
+impl Mt19937 {
+    fn new() -> Self {
+        let mut state = [5489; 624];
+        for i in 1..624 {
+            let before: u32 = state[i - 1];
+            state[i] = (before ^ before >> 30).wrapping_mul(1812433253).wrapping_add(i as u32);
+        }
+        Mt19937 { state, at: 624 }
+    }
+
+    fn next(&mut self) -> u32 {
+        if self.at == 624 {
+            for i in 0..624 {
+                let y = self.state[i] & 0x8000_0000 | self.state[(i + 1) % 624] & 0x7fff_ffff;
+                self.state[i] = self.state[(i + 397) % 624] ^ y >> 1 ^ (y & 1) * 0x9908_b0df;
+            }
+            self.at = 0;
+        }
+        let mut y = self.state[self.at];
+        self.at += 1;
+        y ^= y >> 11;
+        y ^= y << 7 & 0x9d2c_5680;
+        y ^= y << 15 & 0xefc6_0000;
+        y ^ y >> 18
+    }
+}
+
+/// As ../../../algorithms/main.cpp: each call gets other elements, out of at least a million.
 fn sort_ns(n: usize) -> f64 {
-    let random: Vec<u32> = (0..n).map(|i| (i as u32).wrapping_mul(2654435761)).collect();
-    median_ns(Vec::new(), |v| v.clone_from(&random), |v: &mut Vec<u32>| v.par_sort_unstable())
+    let mut numbers = Mt19937::new();
+    let random: Vec<u32> = (0..n.max(1_000_000)).map(|_| numbers.next()).collect();
+    assert_eq!(random[9999], 4123659995); // what the C++ standard says of the 10000th
+    let mut at = 0;
+    let mut next = |v: &mut Vec<u32>| {
+        v.clear();
+        v.extend_from_slice(&random[at..at + n]);
+        at = if at + 2 * n <= random.len() { at + n } else { 0 };
+    };
+    let ns = median_ns(Vec::new(), &mut next, |v: &mut Vec<u32>| v.par_sort_unstable());
+    let mut last = Vec::new();
+    next(&mut last);
+    last.par_sort_unstable();
+    assert!(last.windows(2).all(|two| two[0] <= two[1]));
+    ns
 }
 
 fn measure(workload: &str, count: u64, body_ns: u64) -> Option<f64> {
