@@ -10,6 +10,7 @@
 #include "task/spawn_site.hpp"
 #include "task/wait/listed_states.hpp"
 #include "trace/hooks.hpp"
+#include "trace/structure.hpp"
 #include "ult/backtrace.hpp"
 
 #include <algorithm>
@@ -274,7 +275,7 @@ std::uint32_t trace_branch_begins(tracer &trace, task &branch) noexcept {
   branch.trace_id = trace.ring.fresh_id();
   const std::uint32_t outer = std::exchange(trace.ring.running, branch.trace_id);
   trace.ring.put(trace_event::begin, trace.types.find(branch.label, nullptr), branch.trace_id,
-                 outer, k_branch);
+                 outer, flags_of_branch(branch.parent->trace_id));
   return outer;
 }
 

@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "iter/iteration.hpp"
 #include "task/recorded.hpp"
+#include "task/tracing.hpp"
+#include "trace/structure.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/taskiter.hpp>
@@ -60,6 +62,9 @@ void record_control(iteration &whole, const char *name, bool (*more)(void *), vo
   task *t = task_create_with(k_control_ops, 0, options);
   ::new (storage(t)) control{more, context, &whole};
   task_submit(t);
+  if (tracer *x = this_thread_context()->trace; x && traces(trace_level::graph))
+    x->ring.put(trace_event::access, 0, t->trace_id, k_all_data,
+                static_cast<std::uint64_t>(access_mode::inout) << 32);
 }
 
 } // namespace

@@ -13,7 +13,9 @@
 #include "task/poll_hook.hpp"
 #include "task/recorded.hpp"
 #include "task/run_body.hpp"
+#include "task/tracing.hpp"
 #include "task/wait/signal_word.hpp"
+#include "trace/structure.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 #include "worker/search.hpp"
@@ -371,24 +373,40 @@ bool join_pop(join_job *job) noexcept {
   return w && w->joins.pop() == job;
 }
 
-void join_wait(join_job *job) noexcept {
-  if (functions_generation() != 0 && is_of_parent_process(*job->parent))
-      [[unlikely]] // the thief of the branch is there
-    fatal(
-        "join() returns in a process that was forked inside of it; there it may only exec or _exit. Fork outside of join() to use Weft in the child");
-  if (is_raised(job->state, k_done))
-    return;
+namespace {
+
+/// Waits until another worker has ended the branch.
+void wait_for_branch(join_job &job) noexcept {
   try {
     suspend(
         [](thread_context &, frame &suspended, void *p) {
           if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), suspended))
             make_ready(suspended);
         },
-        &job->state, {waits_for::branch, job});
+        &job.state, {waits_for::branch, &job});
   } catch (const error &) { // no stack to go on with
-    while (!is_raised(job->state, k_done))
+    while (!is_raised(job.state, k_done))
       get_by();
   }
+}
+
+WEFT_COLD void trace_wait_for_branch(std::uint64_t since) noexcept {
+  if (tracer *x = this_thread_context()->trace)
+    x->ring.put(trace_event::waited, 0, x->ring.running, since, k_branch_of_join);
+}
+
+} // namespace
+
+void join_wait(join_job *job) noexcept {
+  if (functions_generation() != 0 && is_of_parent_process(*job->parent))
+      [[unlikely]] // the thief of the branch is there
+    fatal(
+        "join() returns in a process that was forked inside of it; there it may only exec or _exit. Fork outside of join() to use Weft in the child");
+  const std::uint64_t since = traces(trace_level::graph) ? read_ticks() : 0;
+  if (!is_raised(job->state, k_done))
+    wait_for_branch(*job);
+  if (since != 0) [[unlikely]]
+    trace_wait_for_branch(since);
 }
 
 } // namespace detail
