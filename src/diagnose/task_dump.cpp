@@ -410,16 +410,9 @@ class task_dump {
   void wait_for_children(task &t, const task &parent) {
     wait_for_all(t, "waits for its child", &parent, &is_child);
     if (m_all.at_rest() && parent.children.settled() &&
-        has_more_than(parent.children, children_known(parent)))
+        parent.children.left() > children_known(parent))
       m_graph.wait(node(t), owner_of_promise(),
                    "waits for children behind a promise, which can only be kept by");
-  }
-  /// Once the owner has settled, the word is the number of children that are not complete.
-  static bool has_more_than(const completion_word<> &children, std::int64_t known) noexcept {
-    for (std::int64_t n = 0; n <= known; ++n)
-      if (children.done(-completion_word<>::k_bias - n))
-        return false;
-    return true;
   }
   [[nodiscard]] std::int64_t children_known(const task &parent) const {
     const auto below = m_below.find(&parent);

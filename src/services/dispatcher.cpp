@@ -139,10 +139,10 @@ bool service_list::poll(thread_context &e) {
 }
 
 bool service_list::settle() {
-  if (m_root.owned_children == 0 && !m_root.children_domain && !peek_extra(m_root)) [[likely]]
-    return true; // nothing was ever spawned
   if (!m_root.children.done(m_root.owned_children))
     return false;
+  if (m_root.owned_children == 0 && !m_root.children_domain && !peek_extra(m_root)) [[likely]]
+    return true; // nothing was ever spawned
   m_root.children.reset();
   m_root.owned_children = 0;
   children_are_complete(m_root);

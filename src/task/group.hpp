@@ -15,7 +15,7 @@ namespace weft::inline v0 {
 struct alignas(64) task_group::state {
   rt::task *owner = nullptr;
   detail::runnable *waiter = nullptr; // the frame in wait(); written before settle
-  std::int32_t owned = 0;
+  std::uint32_t owned = 0;
   exception_policy policy = exception_policy::first_cancels;
   alignas(64) rt::completion_word<> word;
   std::atomic<bool> cancelled{false};

@@ -20,7 +20,7 @@ void enqueue_ready(runnable &ready);
 /// Runs the newest own tasks and their immediate successors for a frame that waits until `word` is
 /// done(owned), as long as these tasks belong to the lineage that the frame waits for. Returns
 /// false if there was none.
-bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned);
+bool help(const lineage &waited_for, const completion_word<> &word, const std::uint32_t &owned);
 /// Runs a task that is ready, and that the caller waits for, on the caller's stack, if the task may
 /// run there and no thread has begun it.
 void run_awaited(task &awaited);

@@ -101,7 +101,7 @@ struct task : runnable {
   const body_ops *ops;
   task *parent;
   task_group *group;
-  std::int32_t owned_children = 0; // plain half of `children`; of the running body
+  std::uint32_t owned_children = 0; // plain half of `children`; of the running body
   /// Accesses that still hold the task back, plus one while it is entered. Of a ready task with a
   /// handle: see claim_word.hpp.
   std::atomic<std::uint32_t> unsatisfied;

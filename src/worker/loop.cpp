@@ -294,7 +294,7 @@ runnable *pick(thread_context &e) {
   return take_ready(w);
 }
 
-bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned) {
+bool help(const lineage &waited_for, const completion_word<> &word, const std::uint32_t &owned) {
   worker *w = this_worker_or_null();
   // On a thread's own stack a child that waits could be continued by that thread only, and another
   // task may block the thread.

@@ -16,8 +16,8 @@ using namespace weft::rt;
 using P = model_atomics;
 
 /// Lets thread 0 register members and close the cohort, and thread 1 open it. The thread that
-/// starts a member runs it.
-template <int Members>
+/// starts a member runs it. So many members have joined and left before.
+template <int Members, std::uint32_t Gone = 0>
 struct joined_meanwhile {
   static constexpr int threads = 2;
   struct member {
@@ -25,7 +25,7 @@ struct joined_meanwhile {
     model_var<int> datum{0};
     int ran = 0;
   };
-  cohort_state<P, member> cohort;
+  cohort_state<P, member> cohort{Gone};
   member members[Members];
   int ended = 0;
 
@@ -67,6 +67,7 @@ struct joined_meanwhile {
 };
 const passes<joined_meanwhile<1>> c1{"cohort_one_member"};
 const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
+const passes<joined_meanwhile<2, 0xFFFF'FFFF>> c3{"cohort_wrapped"};
 
 /// Has tasks that need one or two of two exclusions. Each is ready on a thread of its own.
 /// A task that gives up an exclusion runs the tasks that it hands over to. Tasks that need the same

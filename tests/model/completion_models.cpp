@@ -46,15 +46,21 @@ struct completion_of_two_at_once {
 };
 const passes<completion_of_two_at_once> c0{"completion_of_two_at_once"};
 
+/// Is a number of children that have ended before a model begins: with one more, the owner's count
+/// wraps.
+constexpr std::uint32_t k_nearly_wrapped = 0xFFFF'FFFF;
+
 /// Has an owner that spawned `Children`; thread t > 0 ends child t - 1. With NonOwner, child 0
-/// spawns one more into the scope.
-template <int Children, bool NonOwner, bool Polls>
+/// spawns one more into the scope. `Ended` children of the owner have ended before.
+template <int Children, bool NonOwner, bool Polls, std::uint32_t Ended = 0>
 struct completion_acts_once {
   static constexpr int threads = 1 + Children;
+  static constexpr std::uint32_t owned = Ended + Children;
   completion_word<P> word;
   model_var<int> done[Children + 1] = {};
   model_var<int> waiter{0};
   int acted[1 + Children] = {};
+  completion_acts_once() { static_cast<void>(word.remove(Ended)); }
   void act(int t) {
     ++acted[t];
     expect(waiter.get() == 1 || t == 0, "who acts sees the waiter");
@@ -63,12 +69,12 @@ struct completion_acts_once {
   }
   void run(int t) {
     if (t == 0) {
-      if (Polls && word.done(Children)) {
+      if (Polls && word.done(owned)) {
         act(0);
         return;
       }
       waiter.set(1);
-      if (word.settle(Children))
+      if (word.settle(owned))
         act(0);
       return;
     }
@@ -94,19 +100,24 @@ const passes<completion_acts_once<1, false, true>> c1{"completion_one_child"};
 const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"};
 const passes<completion_acts_once<2, true, false>> c3{"completion_non_owner"};
 const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
+const passes<completion_acts_once<2, true, true, k_nearly_wrapped>> c5{"completion_wrapped"};
+const passes<completion_acts_once<1, false, true, k_nearly_wrapped / 2>> c6{
+    "completion_wrapped_in_sign"};
 
 enum class giving_up { right, settles_beside_a_canceller };
 
 /// Lets the owner wait for `Children` children, and `Cancellers` threads give that wait up. The owner
 /// then waits to the end. Each wait is ended once: by a remover, by settle(), or by one canceller.
-template <int Children, int Cancellers, giving_up How = giving_up::right>
+template <int Children, int Cancellers, giving_up How = giving_up::right, std::uint32_t Ended = 0>
 struct completion_withdrawn {
   static constexpr int threads = 1 + Children + Cancellers;
+  static constexpr std::uint32_t owned = Ended + Children;
   completion_word<P> word;
   model_var<int> done[Children] = {};
   model_var<int> waiter{0}; // 0 none, else the number of the wait
   model_atomic<int> ended[2] = {}; // each wait: how often
   model_atomic<int> may_cancel{0}, cancellers{0}, withdrawn{0};
+  completion_withdrawn() { static_cast<void>(word.remove(Ended)); }
   void act(int wait) {
     expect(wait == 1 || wait == 2, "who acts sees the waiter");
     waiter.set(0);
@@ -115,7 +126,7 @@ struct completion_withdrawn {
   /// Returns when the wait has ended.
   void wait(int number) {
     waiter.set(number);
-    if (word.settle(Children))
+    if (word.settle(owned))
       act(number);
     if (number == 1)
       may_cancel.store(1, release);
@@ -126,7 +137,7 @@ struct completion_withdrawn {
       wait(1);
       if (How == giving_up::right) // disarms them
         P::await(cancellers, [](int n) { return n == Cancellers; }, acquire);
-      if (withdrawn.load(relaxed) == 1 && !word.done(Children)) // else a remover has ended the wait
+      if (withdrawn.load(relaxed) == 1 && !word.done(owned)) // else a remover has ended the wait
         wait(2);
       for (auto &each : done)
         expect(each.get() == 1, "the owner sees every child's work");
@@ -139,7 +150,7 @@ struct completion_withdrawn {
       return;
     }
     P::await(may_cancel, [](int is) { return is == 1; }, acquire);
-    if (word.withdraw(Children)) {
+    if (word.withdraw(owned)) {
       withdrawn.store(1, relaxed);
       act(1);
     }
@@ -153,6 +164,8 @@ struct completion_withdrawn {
 const passes<completion_withdrawn<1, 1>> w1{"completion_withdrawn"};
 const passes<completion_withdrawn<2, 1>> w2{"completion_withdrawn_of_two"};
 const passes<completion_withdrawn<1, 2>> w3{"completion_withdrawn_by_two"};
+const passes<completion_withdrawn<2, 1, giving_up::right, k_nearly_wrapped>> w5{
+    "completion_withdrawn_wrapped"};
 const fails<completion_withdrawn<1, 2, giving_up::settles_beside_a_canceller>> w4{
     "flawed_completion_settles_beside_a_canceller", ""};
 

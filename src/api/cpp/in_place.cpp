@@ -262,7 +262,8 @@ WEFT_NOINLINE void settle(in_place_task &self) noexcept {
 }
 
 WEFT_INLINE void settle_if_needed(in_place_task &self) noexcept {
-  if (self.owned_children != 0 || self.children_domain || peek_extra(self)) [[unlikely]]
+  if (!self.children.done(self.owned_children) || self.children_domain || peek_extra(self))
+      [[unlikely]]
     settle(self);
 }
 

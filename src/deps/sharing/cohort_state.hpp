@@ -6,9 +6,9 @@
 //             member: leave, once per member.
 // Word        m_left counts the members that left, in the way of task/wait/completion.hpp. The
 //             registrar's half, m_admitted, is plain: members that come while others leave share no
-//             line with them. m_lock guards m_open and the list of waiting members. m_seen_open
-//             belongs to the registrar: once the registrar has found the cohort open, it takes the
-//             lock no more.
+//             line with them; it may wrap. m_lock guards m_open and the list of waiting members.
+//             m_seen_open belongs to the registrar: once the registrar has found the cohort open, it
+//             takes the lock no more.
 // Invariants  I1  A member is satisfied once: by admit if the cohort is open, else by the opener.
 //             I2  Exactly one of close() and the calls of leave() returns true: then no other
 //                 thread will touch the cohort.
@@ -39,6 +39,12 @@ namespace rt {
 template <class P, class Access>
 class cohort_state {
  public:
+  cohort_state() = default;
+  /// Makes a cohort that so many members have joined and left, for tests.
+  explicit cohort_state(std::uint32_t gone) noexcept : m_admitted{gone} {
+    static_cast<void>(m_left.remove(gone));
+  }
+
   /// Admits a member. Returns true if the member may go at once: no other thread knows it then.
   /// After false the opener delivers what the member waits for.
   [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slow(a); }

@@ -9,13 +9,14 @@
 // Words       m_word: before the owner settles -k_bias + (added by non-owners) - (removed by
 //             removers); after that, the number outstanding.
 //             `owned`: spawned by the owner, less those that it ran on its own stack, which no
-//             remover counts. It is an argument here, and a plain field of the caller that only the
-//             owner uses: task::owned_children, for example.
-//             settle() adds k_bias + owned to m_word. done() says, before that, whether the sum
-//             would be zero. withdraw() takes k_bias + owned away again, while something is
+//             remover counts; modulo 2^32, because an owner may spawn for ever before it waits. It
+//             is an argument here, and a plain field of the caller that only the owner uses:
+//             task::owned_children, for example.
+//             settle() makes m_word the number outstanding. done() says, before that, whether the
+//             number is zero. withdraw() takes k_bias + owned away again, while something is
 //             outstanding. reset() begins anew at -k_bias when nothing is.
 // Invariants  I1  Before settle() m_word <= -k_bias + (added by non-owners) < 0, as fewer than
-//                 k_bias are ever added, so no remove() returns true.
+//                 k_bias are ever added by non-owners, so no remove() returns true.
 //             I2  After settle() m_word is exactly the number outstanding. Exactly one remove(), or
 //                 settle() itself, brings it to zero: if the last remover and the owner race, the
 //                 one whose read-modify-write is second.
@@ -24,11 +25,16 @@
 //             I4  Of remove() to zero and withdraw() exactly one succeeds, and acts for the owner,
 //                 which does nothing until then. Of several cancellers the first one succeeds: the word
 //                 is negative for the others. The owner settles anew only when none of them is left.
+//             I5  Fewer than 2^32 are outstanding at any time. k_bias is a multiple of 2^32, so before
+//                 settle() m_word + owned, modulo 2^32, is the number outstanding, however often
+//                 `owned` has wrapped.
 // Orders      O1  remove: acq_rel. Release hands over what the finished task wrote. Acquire lets
 //                 the remover that reaches zero act on what all earlier removers wrote.
 //             O2  settle: acq_rel. Release pairs with O1's acquire: the remover that reaches zero
 //                 sees the waiter that the owner has stored before. Acquire pairs with O1's release
-//                 when settle itself finds zero.
+//                 when settle itself finds zero. Its load is relaxed: the value that it sees says with
+//                 `owned` how many were outstanding then (I5), and so what has to be added to any
+//                 later value.
 //             O3  done: acquire, pairs with O1's release. settled: acquire, pairs with
 //                 O2's release; an observer calls it.
 //             O4  add by a non-owner: relaxed; the non-owner's own later remove() publishes.
@@ -57,7 +63,7 @@ namespace rt {
 template <class P = real_atomics>
 class completion_word {
  public:
-  static constexpr std::int64_t k_bias = std::int64_t{1} << 48;
+  static constexpr std::int64_t k_bias = std::int64_t{1} << 48; // I5
 
   void add_by_non_owner(std::int64_t n = 1) noexcept {
     m_word.fetch_add(n, std::memory_order_relaxed);
@@ -73,13 +79,16 @@ class completion_word {
 
   /// Ends the owner's additions and makes `owned` visible to the removers. True: nothing is
   /// outstanding.
-  [[nodiscard]] bool settle(std::int64_t owned) noexcept {
-    return m_word.fetch_add(k_bias + owned, std::memory_order_acq_rel) + k_bias + owned == 0; // O2
+  [[nodiscard]] bool settle(std::uint32_t owned) noexcept {
+    const std::int64_t seen = m_word.load(std::memory_order_relaxed); // O2
+    const std::int64_t added =
+        unless(bug::completion_settles_wrapped, left_of(seen, owned) - seen, k_bias + owned); // I5
+    return m_word.fetch_add(added, std::memory_order_acq_rel) + added == 0; // O2
   }
 
   /// Takes settle(owned) back. False: nothing is outstanding, and the remover that brought the word
   /// to zero acts, or another canceller was first.
-  [[nodiscard]] bool withdraw(std::int64_t owned) noexcept {
+  [[nodiscard]] bool withdraw(std::uint32_t owned) noexcept {
     std::int64_t seen = m_word.load(std::memory_order_relaxed); // O5
     do {
       if (unless(bug::completion_withdraws_zero, seen <= 0, seen < 0)) // I4
@@ -91,8 +100,8 @@ class completion_word {
 
   /// Returns whether everything that was added has been removed. Only the owner calls it, before
   /// settle().
-  [[nodiscard]] bool done(std::int64_t owned) const noexcept {
-    return m_word.load(std::memory_order_acquire) + k_bias + owned == 0; // O3: pairs with remove
+  [[nodiscard]] bool done(std::uint32_t owned) const noexcept {
+    return left_of(m_word.load(std::memory_order_acquire), owned) == 0; // O3: pairs with remove
   }
 
   /// Returns whether the owner has settled: it waits, or has ended.
@@ -100,10 +109,19 @@ class completion_word {
     return m_word.load(std::memory_order_acquire) >= 0;
   } // O3: what settle published
 
+  /// Returns the number outstanding. For an observer that has found the owner settled.
+  [[nodiscard]] std::int64_t left() const noexcept {
+    return m_word.load(std::memory_order_acquire); // O3
+  }
+
   /// Makes the word new. The owner calls it when nothing is outstanding.
   void reset() noexcept { m_word.store(-k_bias, std::memory_order_relaxed); } // owner is alone
 
  private:
+  static std::uint32_t left_of(std::int64_t unsettled, std::uint32_t owned) noexcept {
+    return static_cast<std::uint32_t>(unsettled) + owned;
+  } // I5
+
   typename P::template atomic<std::int64_t> m_word{-k_bias};
 };
 

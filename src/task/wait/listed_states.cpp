@@ -29,7 +29,7 @@ state_link &link_of(task &state) noexcept {
 }
 
 void note_listed(task &state, bool is) noexcept {
-  __atomic_store_n(&state.owned_children, is ? 1 : 0, __ATOMIC_RELAXED); // O1
+  __atomic_store_n(&state.owned_children, is ? 1u : 0u, __ATOMIC_RELAXED); // O1
 }
 
 } // namespace

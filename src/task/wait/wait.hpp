@@ -24,7 +24,7 @@ struct task_scope {
   task *parent; // null: of a group
   group_state *group;
   completion_word<> &word;
-  std::int32_t &owned;
+  std::uint32_t &owned;
   runnable *&waiter;
 
   explicit task_scope(task &children_of) noexcept
