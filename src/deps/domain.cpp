@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deps/domain.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <new>
 
 namespace weft::inline v0 {
@@ -10,20 +12,22 @@ namespace {
 
 constexpr std::size_t k_ahead =
     8; // entries of a table: to fetch a line from another cache takes as long as to look at some of them
-constexpr std::size_t k_own_scanned =
-    16; // own accesses that prune() is willing to look through per entry
 
 } // namespace
 
-domain::entry domain::s_no_entries[2];
-
-domain::domain(task &parent) : m_parent(&parent) {
-  rebuild(parent.extent, k_first_capacity);
-  for (std::uint32_t i = 0; i < parent.extent; ++i) {
-    data_access &a = parent.accesses()[i];
-    slot(a.address) = own(&a);
-  }
+data_access *find_record(task &t, const void *address) noexcept {
+  data_access *const first = t.accesses(), *const end = first + t.extent;
+  data_access *at = first;
+  if (t.extent <= k_most_unsorted)
+    at = std::find_if(first, end, [=](const data_access &a) { return a.address == address; });
+  else
+    at = std::lower_bound(first, end, address, [](const data_access &a, const void *wanted) {
+      return std::less<>()(a.address, wanted);
+    });
+  return at != end && at->address == address ? at : nullptr;
 }
+
+domain::entry domain::s_no_entries[2];
 
 domain::~domain() {
   if (!regional())
@@ -45,24 +49,18 @@ void domain::erase(const void *address) noexcept {
     e.last = nullptr;
 }
 
-/// Drops the last access of an entry if it has released. Returns whether the entry has no use any
-/// more; its access then loses its last reference here.
+/// Returns whether the entry says no more than that it were missing. An access that has released is
+/// dropped for that, and may lose its last reference.
 bool domain::drop_if_released(entry &slot) noexcept {
   if (!is_plain(slot.last))
-    return false;
+    return is_own(slot.last);
   // O1: acquire: the thread that released the access touches it no more
   if (!is_released(slot.last->flags.load(std::memory_order_acquire)))
     return false;
-  if (m_parent->extent > k_own_scanned)
-    return false;
   task &t = *slot.last->task;
-  data_access *back_to = nullptr;
-  for (std::uint32_t i = 0; i < m_parent->extent; ++i)
-    if (m_parent->accesses()[i].address == slot.address)
-      back_to = own(&m_parent->accesses()[i]);
-  slot.last = back_to;
+  slot.last = own_access(slot.address); // the table stays as it is if there is no memory for the next
   drop_references(t, 1);
-  return back_to == nullptr;
+  return true;
 }
 
 /// Prefetches what drop_if_released() of an entry will read, and other threads wrote: the access,
@@ -101,7 +99,7 @@ void domain::rebuild(std::size_t room, std::size_t capacity) {
   m_used = m_kept = kept;
   const entry *next = old;
   for (std::size_t moved = 0; moved < kept; ++next)
-    if (next->last) {
+    if (next->last && !is_own(next->last)) {
       m_table.entry_of(next->address) = *next;
       ++moved;
     }

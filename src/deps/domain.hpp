@@ -12,14 +12,22 @@ namespace weft::inline v0 {
 namespace rt {
 
 struct outbox;
+struct cohort;
+
+/// A task has its accesses in the order in which it names them; if they are more than that, by
+/// address.
+inline constexpr std::uint32_t k_most_unsorted = 12;
+/// Returns the access of `t` to the address, or null. Not for recorded tasks.
+[[nodiscard]] data_access *find_record(task &t, const void *address) noexcept;
 
 /// Maps each address to its last access, in an open-addressing table. Only the frame of the parent
 /// task touches the table. While messages about children are queued, only the managers that apply
-/// them do. An entry whose lowest bit is set names the parent's own access: no child has used that
-/// address yet. An entry whose second bit is set names a cohort that takes members.
+/// them do. An entry whose lowest bit is set names the parent's own access: no child uses that
+/// address yet, or those that did have released it. An address without an entry means the same. An
+/// entry whose second bit is set names a cohort that takes members.
 class domain {
  public:
-  explicit domain(task &parent);
+  explicit domain(task &parent) : m_parent(&parent) { rebuild(0, k_first_capacity); }
   /// Makes the domain of children whose accesses are regions: the base of region_scope. This domain
   /// knows no address.
   domain() noexcept : m_table(no_table()), m_seen(no_table()), m_parent(nullptr) {}
@@ -31,8 +39,8 @@ class domain {
   /// Makes room for `count` new addresses, and may drop entries that no task needs. Throws
   /// std::bad_alloc, with nothing changed.
   void reserve(std::size_t count);
-  /// Returns the slot of an address, for which room was reserved. The slot holds null if the
-  /// address is new, and is valid until the next call.
+  /// Returns the slot of an address, for which room was reserved. If the address is new, the slot
+  /// holds the parent's own access, or null if it has none. The slot is valid until the next call.
   data_access *&slot(const void *address) noexcept {
     entry &e = m_table.entry_of(address);
     return e.address ? e.last : add(e, address);
@@ -69,21 +77,8 @@ class domain {
         f(m_table.entries[i].last);
   }
 
-  /// Calls f(last) for each cohort that takes members. What f returns is the last access from then
-  /// on.
-  template <class F>
-  void replace_cohorts(F &&f) {
-    if (!m_has_cohorts)
-      return;
-    m_has_cohorts = false;
-    for (std::size_t i = 0; i <= m_table.mask; ++i)
-      if (entry &e = m_table.entries[i]; e.address && is_cohort(e.last)) {
-        e.last = f(e.last);
-        m_has_cohorts = m_has_cohorts || is_cohort(e.last);
-      }
-  }
-  data_access *tagged(cohort &joined) noexcept {
-    m_has_cohorts = true;
+  cohort *open_cohorts = nullptr; // those that take members: the cohorts that entries name
+  static data_access *tagged(cohort &joined) noexcept {
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&joined) | 2);
   }
   static bool is_cohort(const data_access *a) noexcept {
@@ -164,6 +159,8 @@ class domain {
   data_access *&add(entry &slot, const void *address) noexcept {
     ++m_used;
     slot.address = address;
+    if (m_parent->extent != 0)
+      slot.last = own_access(address);
     return slot.last;
   }
   static constexpr std::size_t k_first_capacity = 16;
@@ -173,6 +170,10 @@ class domain {
   void rebuild(std::size_t room, std::size_t capacity);
   std::size_t sweep() noexcept;
   bool drop_if_released(entry &slot) noexcept;
+  [[nodiscard]] data_access *own_access(const void *address) const noexcept {
+    data_access *const a = find_record(*m_parent, address);
+    return a ? own(a) : nullptr;
+  }
   void fetch(std::size_t i) const noexcept;
 
   static entry s_no_entries[2]; // never written
@@ -181,7 +182,6 @@ class domain {
   table m_seen; // what the common way sees: m_table, or none
   std::size_t m_used = 0; // slots that hold an address, erased ones too
   std::size_t m_kept = 0; // of these slots, when the table was made
-  bool m_has_cohorts = false; // some entry may name one
   bool m_hidden = false; // used by the parent's frame
   task *m_parent; // null: the children's accesses are regions
 };

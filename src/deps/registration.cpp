@@ -120,8 +120,6 @@ WEFT_INLINE filled fill_records(task &t, const access *list, std::size_t count, 
   return so_far;
 }
 
-constexpr std::uint32_t k_few = 12; // below, comparing every pair beats sorting
-
 std::uint32_t merge_many(const task &t, data_access *a, std::uint32_t count) {
   std::vector<named> sorted(count);
   for (std::uint32_t i = 0; i < count; ++i)
@@ -138,7 +136,7 @@ std::uint32_t merge_many(const task &t, data_access *a, std::uint32_t count) {
 }
 
 std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t count) {
-  if (count > k_few)
+  if (count > k_most_unsorted) // below, comparing every pair beats sorting
     return merge_many(t, a, count);
   for (std::uint32_t i = 1; i < count; ++i) {
     for (std::uint32_t j = 0; j < i; ++j) {
@@ -367,17 +365,6 @@ std::uint32_t release_accesses(task &t, ready_list &ready) {
     release_regions(t, ready);
   return t.extent == 0 && !t.children_domain ? 0 : release_objects(t, ready);
 }
-
-namespace {
-
-data_access *find_record(task &t, const void *address) noexcept {
-  for (std::uint32_t i = 0; i < t.extent; ++i)
-    if (t.accesses()[i].address == address)
-      return &t.accesses()[i];
-  return nullptr;
-}
-
-} // namespace
 
 bool has_access(task &t, const access &a) noexcept {
   const auto low = reinterpret_cast<std::uintptr_t>(a.address);

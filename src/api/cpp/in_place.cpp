@@ -182,14 +182,14 @@ bool is_free(task &parent, const access &a) noexcept {
   if (a.mode > access_mode::inout)
     return false;
   const domain *const children = parent.children_domain;
-  if (!children)
-    return std::all_of(parent.accesses(), parent.accesses() + parent.extent, [&](const data_access &own) {
-      return own.address != a.address || holds_no_child(own);
-    });
-  if (children->regional() || children->is_hidden())
+  if (children && (children->regional() || children->is_hidden()))
     return false;
-  data_access *const *const last = children->find_slot_in_sight(a.address);
-  if (!last || !*last)
+  data_access *const *const last = children ? children->find_slot_in_sight(a.address) : nullptr;
+  if (!last) {
+    const data_access *const own = find_record(parent, a.address);
+    return !own || holds_no_child(*own);
+  }
+  if (!*last)
     return true;
   if (domain::is_cohort(*last))
     return false;

@@ -7,6 +7,8 @@
 
 #include <weft/clauses.hpp>
 
+#include <algorithm>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -66,10 +68,14 @@ void switch_to_regions(task &parent) {
   refuse_accesses_when_over(parent);
   if (!parent.children_domain && parent.extent > 0)
     parent.children_domain = new domain(parent);
-  std::vector<access> addresses;
+  std::vector<access> addresses; // some twice
+  const auto add = [&](const void *address) {
+    addresses.push_back({address, access_mode::inout});
+  };
+  std::for_each(parent.accesses(), parent.accesses() + parent.extent,
+                [&](const data_access &own) { add(own.address); });
   if (parent.children_domain)
-    parent.children_domain->for_each_address(
-        [&](const void *address) { addresses.push_back({address, access_mode::inout}); });
+    parent.children_domain->for_each_address(add);
   region_scope &regions = begin_regions(parent);
   if (addresses.empty())
     return;

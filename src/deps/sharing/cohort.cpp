@@ -8,6 +8,7 @@
 #include "task/ready.hpp"
 
 #include <new>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -195,13 +196,31 @@ void find_cohorts(task &t, domain &home) {
   }
 }
 
+namespace {
+
+void enter_list(cohort &joined, domain &home) noexcept {
+  joined.next_open = std::exchange(home.open_cohorts, &joined);
+  joined.place = &home.open_cohorts;
+  if (joined.next_open)
+    joined.next_open->place = &joined.next_open;
+}
+
+void leave_list(const cohort &joined) noexcept {
+  *joined.place = joined.next_open;
+  if (joined.next_open)
+    joined.next_open->place = joined.place;
+}
+
+} // namespace
+
 bool join_cohort(data_access *&last, data_access &a, domain &home, mailbox &box) noexcept {
   cohort &c = *a.joined;
   if (domain::cohort_of(last) != &c) {
     c.self().unsatisfied.store(1, std::memory_order_relaxed); // O5: before the link
     if (enter(last, c.access(), box) == entered::satisfied)
       (void)c.members.open();
-    last = home.tagged(c);
+    last = domain::tagged(c);
+    enter_list(c, home);
   }
   const std::uint32_t kind = kind_of(a) | k_next_known; // no access follows
   a.flags.store(kind, std::memory_order_relaxed);       // O4
@@ -213,6 +232,7 @@ bool join_cohort(data_access *&last, data_access &a, domain &home, mailbox &box)
 
 data_access &close_cohort(cohort &joined, mailbox &box) noexcept {
   data_access &a = joined.access();
+  leave_list(joined);
   if (joined.members.close())
     box.has_changed(joined.self());
   return a;
@@ -246,15 +266,17 @@ void mailbox::serve_cohorts_slow() noexcept {
 }
 
 void end_cohorts(task &parent) noexcept {
-  if (!parent.children_domain)
+  domain *const home = parent.children_domain;
+  if (!home)
     return;
   apply_registrations_below(parent);
   ready_list none; // whatever follows has closed its cohort already
   mailbox box(none, nullptr);
-  parent.children_domain->replace_cohorts([&](data_access *last) {
-    cohort &c = *domain::cohort_of(last);
-    return c.members.is_over() ? &close_cohort(c, box) : last;
-  });
+  for (cohort *c = home->open_cohorts; c;) {
+    cohort &each = *std::exchange(c, c->next_open);
+    if (each.members.is_over())
+      home->slot(each.access().address) = &close_cohort(each, box);
+  }
   box.serve_cohorts();
 }
 

@@ -64,6 +64,9 @@ struct cohort {
 
   const sharing how;
   bool combines = false;
+  // While it takes members, in the list of its domain: the next one, and what refers to this one.
+  // Used by the registrar only.
+  cohort *next_open = nullptr, **place = nullptr;
   // Of a cohort of reducing tasks. Below a task that reduces by the same operation, the store of
   // that task's cohort, which combines.
   reduction_store *copies = nullptr;
