@@ -64,7 +64,7 @@ class iteration : public cycle<real_atomics> {
   [[nodiscard]] std::vector<combination> combinations(bool controlled) const;
   /// Puts the task that is recorded next behind the task of this number.
   void record_behind(std::uint32_t number) noexcept { m_behind = number; }
-  [[nodiscard]] const task &owner() const noexcept { return m_owner; }
+  [[nodiscard]] task &owner() const noexcept { return m_owner; }
 
   /// Makes the graph. `controlled`: the last task comes after all others, and before their next
   /// round. Throws std::bad_alloc.

@@ -91,6 +91,10 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
         errc::not_a_task,
         "reduction_local() in the destructor of the callable of task '%s', whose accesses are released; call it in the body",
         label_of(asking));
+  if (const task *operation = operation_of(asking))
+    throw_error(errc::not_a_task,
+                "reduction_local() in the operation of a reduction below task '%s', which is called between tasks; use what the operation is given",
+                label_of(*operation->parent));
   task &t = covering_task(asking);
   if (t.has(k_implicit))
     throw_error(errc::not_a_task,
@@ -150,7 +154,7 @@ namespace {
 
 WEFT_NOINLINE reduction_part find_origin(worker &w, const void *address, std::size_t bytes,
                                          reduced_object *object) {
-  if (is_over(*w.current))
+  if (is_over(*w.current) || operation_of(*w.current))
     return reduction_part::none;
   task &t = covering_task(*w.current);
   if (t.has(detail::k_implicit))

@@ -198,6 +198,16 @@ void count_accesses(counter_block &counts, std::size_t accesses, bool ready) noe
     count(counts.more_accesses, accesses - 1);
 }
 
+/// Refuses a child of the operation of a reduction: nothing would wait for the child.
+[[noreturn]] WEFT_COLD void refuse_child_of_operation(task *self, const task &operation) {
+  trace_abandoned(*self);
+  destroy_closure(self);
+  throw_error(
+      errc::not_a_task,
+      "a task is spawned in the operation of a reduction below task '%s', which is called between tasks; spawn where the copies are filled",
+      label_of(*operation.parent));
+}
+
 WEFT_NOINLINE void trace_submission(task *self, const access *first, std::size_t first_count,
                                     const access *second, std::size_t second_count,
                                     const checked_regions *regions) noexcept {
@@ -218,9 +228,12 @@ WEFT_NOINLINE void submit_general(task *self, const access *first, std::size_t f
     self->confine(parent.confinement());
   if (here.trace && self->has(k_special)) [[unlikely]] // otherwise the trace has it already
     trace_submission(self, first, first_count, second, second_count, regions);
-  if (parent.has(k_final))
+  if (parent.has(k_final)) {
+    if (const task *operation = operation_of(parent))
+      refuse_child_of_operation(self, *operation);
     if (iteration *graph = iteration_of(parent))
       return record_child(self, *graph, first, first_count, second, second_count, regions);
+  }
   count_child(*self, parent);
   if (parent.has(k_final)) {
     count(here.counts->without_accesses);

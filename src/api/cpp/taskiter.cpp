@@ -36,7 +36,7 @@ constexpr body_ops k_control_ops{&control::invoke, nullptr, nullptr, false, size
 /// Runs as the task behind the tasks that reduce an object, and adds their copies.
 struct combining {
   reduction_store *copies;
-  const task *whole;
+  task *whole;
 
   static void invoke(void *p) {
     const auto *self = static_cast<combining *>(p);

@@ -105,28 +105,47 @@ void reduction_store::combine_and_begin_anew() {
 namespace {
 
 constexpr const char *k_combining = "the operation of a reduction below task";
+constexpr detail::body_ops k_operation_ops{nullptr, nullptr, nullptr, false, 0};
 
-/// Marks the thread while it combines copies: code that it calls neither waits nor suspends.
+/// Marks the thread while it combines copies: code that it calls neither waits nor suspends. It runs
+/// as a task of its own, which is final, so that each spawn takes the path that refuses it.
 class combining {
  public:
-  explicit combining(const task &below) noexcept
-      : m_self{k_combining, label_of(below)},
+  explicit combining(task &below) noexcept
+      : m_self{k_combining, label_of(below)}, m_operation(k_operation_ops, &below, nullptr),
         m_context(this_thread_context()), // null on a thread that only takes events back
-        m_outer(m_context ? std::exchange(m_context->in_callback, &m_self) : nullptr) {}
+        m_outer(m_context ? std::exchange(m_context->in_callback, &m_self) : nullptr),
+        m_outer_task(m_context ? std::exchange(m_context->current, &m_operation) : nullptr) {
+    m_operation.label = "operation of a reduction";
+    m_operation.trace_id = 0;
+    m_operation.set(detail::k_implicit | detail::k_final);
+  }
   combining(const combining &) = delete;
   combining &operator=(const combining &) = delete;
   ~combining() {
-    if (m_context)
-      m_context->in_callback = m_outer;
+    delete m_operation.extra.load(std::memory_order_relaxed);
+    if (!m_context)
+      return;
+    m_context->in_callback = m_outer;
+    m_context->current = m_outer_task;
   }
 
  private:
   const callback m_self;
+  task m_operation;
   thread_context *const m_context;
   const callback *const m_outer;
+  task *const m_outer_task;
 };
 
 } // namespace
+
+const task *operation_of(const task &t) noexcept {
+  const task *at = &t;
+  while (at && at->ops != &k_operation_ops)
+    at = at->has(detail::k_implicit) ? at->parent : nullptr;
+  return at;
+}
 
 void combine_copies(reduction_store &store, task &parent) noexcept {
   const combining now(parent);
@@ -137,7 +156,7 @@ void combine_copies(reduction_store &store, task &parent) noexcept {
   }
 }
 
-void combine_copies_so_far(reduction_store &store, const task &whole) {
+void combine_copies_so_far(reduction_store &store, task &whole) {
   const combining now(whole);
   store.combine_and_begin_anew();
 }

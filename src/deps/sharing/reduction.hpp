@@ -199,7 +199,10 @@ class reduction_store {
 void combine_copies(reduction_store &store, task &parent) noexcept;
 /// Combines the copies of all tasks that have reduced so far below `whole`. These tasks have
 /// released; more may come. Throws.
-void combine_copies_so_far(reduction_store &store, const task &whole);
+void combine_copies_so_far(reduction_store &store, task &whole);
+/// Returns the task that stands for the operation of a reduction if `t` is that task, or a branch of a
+/// join in it; else null. Its parent is the task below which the copies were made.
+[[nodiscard]] const task *operation_of(const task &t) noexcept;
 
 /// Returns the copy that a task has taken by a strong access of its own. The copy is kept where a
 /// weak access has the link to a child: a child below a strong access is satisfied at once, and

@@ -482,6 +482,90 @@ TEST(reduction, an_operation_must_not_wait) {
   }
 }
 
+/// Lets the operation of a reduction do what is refused, where a wait combines, and where the last
+/// task does, on a loop of its own; returns the messages.
+template <class Operation>
+std::vector<std::string> refusals_in(Operation operation) {
+  std::vector<std::string> said;
+  const auto waits = [&] {
+    try {
+      weft::taskwait();
+      ADD_FAILURE() << "it was not refused";
+    } catch (const weft::error &e) {
+      EXPECT_EQ(e.code(), weft::errc::not_a_task);
+      said.push_back(e.what());
+    }
+  };
+  int x = 0;
+  weft::spawn([&] { weft::reduction_local(x) = 3; }, weft::reduction(x, operation, 0));
+  waits();
+  test::gate closed;
+  bool passed = false;
+  weft::spawn(
+      [&] {
+        passed = closed.pass();
+        weft::reduction_local(x) = 3;
+      },
+      weft::reduction(x, operation, 0));
+  weft::spawn([] {}, weft::inout(x)); // closes the cohort, so that its last member combines
+  weft::spawn([&] { closed.open(); });
+  waits();
+  EXPECT_TRUE(passed);
+  return said;
+}
+
+TEST(reduction, an_operation_must_not_spawn) {
+  static std::atomic<int> ran;
+  ran = 0;
+  const auto texts = refusals_in([](int &into, const int &from) {
+    into += from;
+    weft::spawn([] { ++ran; });
+  });
+  const auto in_a_group = refusals_in([](int &into, const int &from) {
+    into += from;
+    weft::task_group group;
+    group.spawn([] { ++ran; });
+    group.wait();
+  });
+  const auto with_accesses = refusals_in([](int &into, const int &from) {
+    into += from;
+    weft::spawn([] { ++ran; }, weft::inout(into), weft::in(ran));
+  });
+  for (const auto &said : {texts, in_a_group, with_accesses})
+    for (const std::string &text : said)
+      EXPECT_NE(text.find("the operation of a reduction below task"), std::string::npos) << text;
+  EXPECT_EQ(ran, 0);
+}
+
+TEST(reduction, an_operation_has_no_copy) {
+  for (const std::string &text : refusals_in([](int &into, const int &from) {
+         into += from;
+         weft::reduction_local(into) += 1;
+       }))
+    EXPECT_NE(text.find("reduction_local() in the operation of a reduction"), std::string::npos)
+        << text;
+}
+
+TEST(reduction, an_operation_may_join) {
+  constexpr auto joins = [](long &into, const long &from) {
+    long a = 0, b = 0;
+    weft::join([&] { a = from / 2; },
+               [&] {
+                 b = from - from / 2;
+                 EXPECT_THROW(weft::spawn([] {}), weft::error); // on each worker
+               });
+    into += a + b;
+  };
+  for (int round = 0; round != 100; ++round) {
+    long x = 0, seen = -1;
+    for (int i = 0; i != 8; ++i)
+      weft::spawn([&x, i] { weft::reduction_local(x) += i; }, weft::reduction(x, joins, 0L));
+    weft::spawn([&] { seen = x; }, weft::in(x));
+    weft::taskwait();
+    EXPECT_EQ(seen, 28);
+  }
+}
+
 TEST(reduction, the_prefix_of_failed_tasks_counts) {
   int x = 0;
   for (int i = 0; i != 10; ++i)
