@@ -507,6 +507,8 @@ void run_join(detail::join_job &job) {
   } catch (...) {
     if (!job.error)
       job.error = std::current_exception();
+    else // that of the branch itself is the one that is rethrown
+      report_lost(branch.label, std::current_exception());
   }
   if (tracer *x = this_worker_or_null()->trace)
     trace_branch_ends(*x, branch.trace_id, outer);

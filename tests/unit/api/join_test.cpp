@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft::join: results, exceptions, and branches that suspend or spawn.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
@@ -272,6 +273,27 @@ TEST(join, the_second_branch_can_run_while_the_first_waits_for_it) {
   bool passed = false;
   weft::join([&] { passed = gate.pass(); }, [&] { gate.open(); });
   EXPECT_TRUE(passed);
+}
+
+TEST(join, a_failure_below_a_branch_that_throws_itself_is_reported) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    test::gate taken;
+    try {
+      weft::join([&] { EXPECT_TRUE(taken.pass()); }, // so another worker takes the branch
+                 [&] {
+                   taken.open();
+                   weft::spawn([] { throw std::runtime_error("from below"); });
+                   throw std::runtime_error("of the branch");
+                 });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error &e) {
+      EXPECT_STREQ(e.what(), "of the branch");
+    }
+    EXPECT_NO_THROW(weft::taskwait());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.printed("task 'join branch' threw, and no caller asked for the exception: from below"))
+      << end;
 }
 
 } // namespace
