@@ -129,25 +129,26 @@ WEFT_COLD void end_extras(group_state &group) noexcept {
 
 namespace {
 
-/// Ends a group in another task than the one that made it. The maker may be gone, so this function
-/// reads nothing of it.
-WEFT_NOINLINE void end_by_another(const group_state &group, const task &by) {
+/// Ends a group in another task than the one that made it, or in none. The maker may be gone, so this
+/// function reads nothing of it.
+WEFT_NOINLINE void end_by_another(const group_state &group, const task *by) {
   if (group.word.done(group.owned) ||
       (functions_generation() != 0 &&
        is_of_parent_process(*group.owner))) // the latter: its tasks run in the parent process
     return;
   fatal(
-      "a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
-      label_of(by));
+      "a task group is destroyed by %s '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
+      by ? "task" : "thread", by ? label_of(*by) : "outside of tasks");
 }
 
 } // namespace
 
 task_group::~task_group() {
   state &s = internals();
-  if (const thread_context *e = this_thread_context(); e && e->current && e->current != s.owner)
-      [[unlikely]]
-    end_by_another(s, *e->current);
+  const thread_context *const e = this_thread_context();
+  const task *const by = e ? e->current : nullptr;
+  if (by != s.owner) [[unlikely]]
+    end_by_another(s, by);
   else if (!s.word.done(s.owned)) [[unlikely]]
     wait_at_end(s);
   else if (s.owner->children_domain) [[unlikely]]

@@ -447,4 +447,24 @@ TEST(group, destroyed_by_another_task_while_its_tasks_run_ends_the_program_by_na
       << end;
 }
 
+TEST(group, destroyed_by_a_thread_without_tasks_while_its_tasks_run_ends_the_program) {
+  auto end = test::in_process({}, [] {
+    auto group = std::make_unique<weft::task_group>();
+    group->spawn([] { weft::this_task::block(); });
+    std::thread([&] { group.reset(); }).join();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("a task group is destroyed by thread 'outside of tasks', which did not make it"))
+      << end;
+}
+
+TEST(group, may_be_destroyed_by_a_thread_without_tasks_when_its_tasks_are_complete) {
+  int ran = 0;
+  auto group = std::make_unique<weft::task_group>();
+  group->spawn([&] { ++ran; });
+  group->wait();
+  std::thread([&] { group.reset(); }).join();
+  EXPECT_EQ(ran, 1);
+}
+
 } // namespace
