@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -29,9 +30,16 @@ std::string numbered(const std::string &folder, const char *name, unsigned slot)
   return folder + text;
 }
 
+constexpr const char *k_lock = ".lock";
+
+/// Returns the name of the n-th trace of a number, from 2 on.
+std::string another_name(const std::string &name, unsigned n) {
+  return name + "-" + std::to_string(n);
+}
+
 bool is_of_a_trace(const std::string &name) {
-  return name == "metadata" || name == ".weft" || name == ".types" || name.starts_with(".ring") ||
-         name.starts_with(".new") ||
+  return name == "metadata" || name == ".weft" || name == ".types" || name == k_lock ||
+         name.starts_with(".ring") || name.starts_with(".new") ||
          ((name[0] == 'w' || name[0] == 'k') && name.size() >= 5 &&
           name.find_first_not_of("0123456789", 1) == std::string::npos);
 }
@@ -49,22 +57,7 @@ std::string ring_path(const std::string &folder, unsigned slot) {
 }
 std::string types_path(const std::string &folder) { return folder + "/.types"; }
 std::string description_path(const std::string &folder) { return folder + "/.weft"; }
-
-namespace {
-
-/// Returns the pid of the other process that is writing a trace there; 0: none.
-long writer_of(const std::string &path) {
-  const auto text = read_file(description_path(path));
-  if (!text)
-    return 0;
-  const trace_description d = parse_description(*text);
-  return d.state == trace_description::running && d.pid > 0 && d.pid != getpid() &&
-                 kill(static_cast<pid_t>(d.pid), 0) == 0
-             ? d.pid
-             : 0;
-}
-
-} // namespace
+std::string lock_path(const std::string &folder) { return folder + "/" + k_lock; }
 
 namespace {
 
@@ -72,6 +65,24 @@ struct close_folder {
   void operator()(DIR *folder) const noexcept { closedir(folder); }
 };
 using open_folder = std::unique_ptr<DIR, close_folder>;
+
+class open_file {
+ public:
+  explicit open_file(int file) noexcept : m_file(file) {}
+  open_file(const open_file &) = delete;
+  open_file &operator=(const open_file &) = delete;
+  ~open_file() {
+    if (m_file >= 0)
+      close(m_file);
+  }
+  [[nodiscard]] bool is_open() const noexcept { return m_file >= 0; }
+  [[nodiscard]] int number() const noexcept { return m_file; }
+  /// Leaves it to the caller to close the file.
+  int release() noexcept { return std::exchange(m_file, -1); }
+
+ private:
+  int m_file;
+};
 
 /// Returns the names in the folder except "." and "..".
 std::vector<std::string> names_in(DIR *folder) {
@@ -82,13 +93,34 @@ std::vector<std::string> names_in(DIR *folder) {
   return names;
 }
 
+trace_description description_in(const std::string &path) {
+  return parse_description(read_file(description_path(path)).value_or(""));
+}
+/// Says whether the trace there has not been ended; its program may be gone.
+bool is_unended(const std::string &path) {
+  const trace_description d = description_in(path);
+  return d.pid != 0 && d.state == trace_description::running;
+}
+
+/// Says whether another process writes a trace there. The lock tells, because the number of a process
+/// in another container, or on another host, says nothing here, and a number stays over exec. Where
+/// the file system knows no locks the number is all there is.
 bool trace_lives(const std::string &path) {
-  const int file = open(types_path(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0)
+  const open_file lock(
+      open(lock_path(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!lock.is_open())
     return false;
-  const bool lives = is_locked(file);
-  close(file);
-  return lives;
+  errno = 0;
+  if (is_locked(lock.number()))
+    return true;
+  const auto pid = static_cast<pid_t>(description_in(path).pid);
+  return errno != 0 && is_unended(path) && pid != getpid() && kill(pid, 0) == 0;
+}
+
+std::string writes_there(const std::string &path) {
+  const long pid = description_in(path).pid;
+  return (pid ? "process " + std::to_string(pid) : "another process") +
+         " writes its trace there; put %p into the name";
 }
 
 std::uint64_t bytes_of_trace(const std::string &path) {
@@ -100,14 +132,16 @@ std::uint64_t bytes_of_trace(const std::string &path) {
   return bytes;
 }
 
-/// Removes a trace, unless the user has put other files there.
+/// Removes a trace, unless the user has put other files there, or a program uses its folder again.
 void remove_trace(const std::string &path) {
-  const auto text = read_file(description_path(path));
   const open_folder folder{opendir(path.c_str())};
-  if (!folder || !text || parse_description(*text).state != trace_description::running)
+  if (!folder || !is_unended(path))
     return;
   const auto names = names_in(folder.get());
   if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
+    return;
+  const open_file lock(openat(dirfd(folder.get()), k_lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (lock.is_open() && !lock_for_life(lock.number()))
     return;
   for (const std::string &name : names)
     unlinkat(dirfd(folder.get()), name.c_str(), 0);
@@ -120,32 +154,12 @@ leftovers list_of_traces() { return {list_path("traces"), k_traces}; }
 
 } // namespace
 
-void trace_in_progress::begin(const std::string &folder) noexcept try {
-  const int file =
-      open(types_path(folder).c_str(),
-           O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open, because the lock ends with it
-  const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr),
-                                                      &std::free);
-  if (file < 0 || !whole || !lock_for_life(file))
-    return;
-  m_path = whole.get();
-  list_of_traces().enter(m_path, 0);
-} catch (const std::bad_alloc &) { // the trace stays until the user removes it
-}
-
-void trace_in_progress::end() noexcept try {
-  if (!m_path.empty())
-    list_of_traces().take_off(m_path);
-  m_path.clear();
-} catch (const std::bad_alloc &) { // the entry stays, and its trace counts as the user's
-}
-
 namespace {
 
 /// Says why a folder that exists cannot hold a new trace; empty if it can. Opens it.
 std::string why_not_used_again(const std::string &path, open_folder &old) {
-  if (const long pid = writer_of(path))
-    return "process " + std::to_string(pid) + " writes its trace there; put %p into the name";
+  if (trace_lives(path))
+    return writes_there(path);
   old.reset(opendir(path.c_str()));
   if (!old)
     return std::strerror(errno);
@@ -166,6 +180,17 @@ std::string why_no_trace_folder(const std::string &path) {
   return lstat(path.c_str(), &about) != 0 && errno == ENOENT ? "" : why_not_used_again(path, old);
 }
 
+namespace {
+
+/// Removes all files but the lock.
+void empty_folder(DIR *folder) {
+  for (const std::string &name : names_in(folder))
+    if (name != k_lock)
+      unlinkat(dirfd(folder), name.c_str(), 0);
+}
+
+} // namespace
+
 std::string make_trace_folder(const std::string &path) {
   if (mkdir(path.c_str(), 0700) == 0)
     return "";
@@ -174,12 +199,133 @@ std::string make_trace_folder(const std::string &path) {
   open_folder old;
   if (std::string why = why_not_used_again(path, old); !why.empty())
     return why;
-  for (const std::string &name : names_in(old.get()))
-    unlinkat(dirfd(old.get()), name.c_str(), 0);
+  empty_folder(old.get());
+  unlinkat(dirfd(old.get()), k_lock, 0);
   return "";
 }
 
+/// Makes the folder, or empties an older trace there, under its lock. Returns why it cannot; "" if it
+/// can. `taken`: nothing is wrong but that the trace there is to stay. `keep`: also if its program is
+/// gone.
+std::string trace_in_progress::take(const std::string &path, bool keep, bool &taken) {
+  for (;;) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+      return std::strerror(errno);
+    open_folder folder;
+    taken = trace_lives(path);
+    if (std::string why = why_not_used_again(path, folder); !why.empty())
+      return why;
+    open_file lock(openat(dirfd(folder.get()), k_lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                          0600));
+    if (!lock.is_open() && errno == ENOENT) // the folder has been removed meanwhile
+      continue;
+    if (!lock.is_open())
+      return std::strerror(errno);
+    taken = !lock_for_life(lock.number()) && (errno == EACCES || errno == EAGAIN);
+    if (taken)
+      return writes_there(path);
+    struct stat locked{}, there{};
+    if (fstat(lock.number(), &locked) != 0 ||
+        fstatat(dirfd(folder.get()), k_lock, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+        locked.st_ino != there.st_ino)
+      continue; // its owner has ended its trace meanwhile
+    taken = keep && is_unended(path);
+    if (taken)
+      return "it holds the trace of a program that has not ended it";
+    empty_folder(folder.get());
+    m_lock_path = lock_path(path);
+    m_lock = lock.release(); // stays open, because the lock ends with it
+    return "";
+  }
+}
+
+std::string trace_in_progress::begin(const std::string &pattern, std::string &folder) {
+  constexpr unsigned k_most_names = 1000;
+  std::string name = pattern;
+  const auto place = name.find("%p");
+  const bool has_number = place != std::string::npos;
+  if (has_number)
+    name.replace(place, 2, std::to_string(getpid()));
+  bool taken = false;
+  std::string why = take(folder = name, has_number, taken);
+  for (unsigned n = 2; taken && has_number && n != k_most_names; ++n) {
+    folder = another_name(name, n);
+    why = take(folder, true, taken);
+  }
+  return why;
+}
+
+void trace_in_progress::enter(const std::string &folder) noexcept try {
+  const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr),
+                                                      &std::free);
+  if (!whole)
+    return;
+  m_path = whole.get();
+  list_of_traces().enter(m_path, 0);
+} catch (const std::bad_alloc &) { // the trace stays until the user removes it
+}
+
+void trace_in_progress::end() noexcept try {
+  if (!m_path.empty())
+    list_of_traces().take_off(m_path);
+  m_path.clear();
+  release();
+} catch (const std::bad_alloc &) { // the entry stays, and its trace counts as the user's
+}
+
+void trace_in_progress::release() noexcept {
+  if (m_lock < 0)
+    return;
+  unlink(m_lock_path.c_str());
+  close(std::exchange(m_lock, -1));
+}
+
+std::string newest_trace(const std::string &name) {
+  std::string newest = name;
+  std::uint64_t began = description_in(name).clock.realtime_ns;
+  for (unsigned n = 2;; ++n) {
+    const std::string path = another_name(name, n);
+    const trace_description d = description_in(path);
+    if (d.pid == 0)
+      return newest;
+    if (d.clock.realtime_ns > began) {
+      newest = path;
+      began = d.clock.realtime_ns;
+    }
+  }
+}
+
+namespace {
+
+/// Keeps the signal of a file that would exceed the limit of sizes (RLIMIT_FSIZE), which ends the
+/// program, from this thread; the call fails all the same.
+class no_signal_of_size {
+ public:
+  no_signal_of_size() noexcept {
+    sigemptyset(&m_size);
+    sigaddset(&m_size, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &m_size, &m_before);
+  }
+  no_signal_of_size(const no_signal_of_size &) = delete;
+  no_signal_of_size &operator=(const no_signal_of_size &) = delete;
+  ~no_signal_of_size() {
+    const int saved = errno;
+    if (!sigismember(&m_before, SIGXFSZ)) {
+      constexpr timespec k_now{};
+      sigtimedwait(&m_size, nullptr, &k_now);
+      pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+    }
+    errno = saved;
+  }
+
+ private:
+  sigset_t m_size, m_before;
+};
+
+} // namespace
+
 void *map_new_file(const std::string &path, std::size_t bytes) noexcept {
+  const no_signal_of_size guard;
   const int file = open_new(path, O_RDWR);
   if (file < 0)
     return nullptr;
@@ -205,6 +351,7 @@ void touch(void *memory, std::size_t bytes) noexcept {
 }
 
 bool write_whole(int file, const char *data, std::size_t bytes) noexcept {
+  const no_signal_of_size guard;
   while (bytes) {
     const ssize_t n = write(file, data, bytes);
     if (n < 0 && errno == EINTR)
@@ -217,6 +364,22 @@ bool write_whole(int file, const char *data, std::size_t bytes) noexcept {
   return true;
 }
 
+bool packet_file::create(const std::string &path) noexcept {
+  m_file = open_new(path, O_WRONLY);
+  return is_open();
+}
+
+bool packet_file::append(const char *packet, std::size_t bytes) noexcept {
+  if (lseek(m_file, m_bytes, SEEK_SET) == m_bytes && write_whole(m_file, packet, bytes)) {
+    m_bytes += static_cast<off_t>(bytes);
+    return true;
+  }
+  const int saved = errno;
+  static_cast<void>(!ftruncate(m_file, m_bytes)); // if this fails, the next packet overwrites the part
+  errno = saved;
+  return false;
+}
+
 bool replace_file(const std::string &path, const std::string &text) noexcept {
   const std::string fresh = path.substr(0, path.rfind('/')) + "/.new";
   unlink(fresh.c_str());
@@ -224,8 +387,15 @@ bool replace_file(const std::string &path, const std::string &text) noexcept {
   if (file < 0)
     return false;
   const bool whole = write_whole(file, text.data(), text.size());
+  const int saved = errno;
   close(file);
-  return whole && rename(fresh.c_str(), path.c_str()) == 0;
+  errno = saved;
+  if (whole && rename(fresh.c_str(), path.c_str()) == 0)
+    return true;
+  const int failure = errno;
+  unlink(fresh.c_str()); // it takes room
+  errno = failure;
+  return false;
 }
 
 } // namespace rt

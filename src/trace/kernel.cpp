@@ -41,7 +41,7 @@ struct source {
 /// Holds the stream of one slot.
 struct output {
   unsigned slot = 0;
-  int file = -1;
+  packet_file file;
   std::uint64_t number = 0, last = 0, lost = 0;
   std::vector<trace_record> records;
 };
@@ -55,6 +55,7 @@ struct watching {
   std::vector<output> outputs;
   std::vector<char> scratch;
   std::optional<switch_tracepoint> tracepoint;
+  std::atomic<bool> warned{false};
   std::string seen; // what the trace contains of the kernel, and what not; in words
 };
 watching *g_watching = nullptr; // before any worker; never freed
@@ -173,13 +174,21 @@ void write_out(watching &watch, output &to) {
   h.worker = to.slot;
   h.begin = to.records.front().time;
   h.end = to.records.back().time;
-  h.number = to.number++;
+  h.number = to.number;
   h.discarded = to.lost;
-  h.content_bits = h.packet_bits = 8 * (sizeof h + to.records.size() * sizeof(trace_record));
-  if (to.file >= 0) {
-    write_whole(to.file, reinterpret_cast<const char *>(&h), sizeof h);
-    write_whole(to.file, reinterpret_cast<const char *>(to.records.data()),
-                to.records.size() * sizeof(trace_record));
+  const std::size_t bytes = to.records.size() * sizeof(trace_record);
+  h.content_bits = h.packet_bits = 8 * (sizeof h + bytes);
+  watch.scratch.resize(sizeof h + bytes);
+  std::memcpy(watch.scratch.data(), &h, sizeof h);
+  std::memcpy(watch.scratch.data() + sizeof h, to.records.data(), bytes);
+  if ((to.file.is_open() || to.file.create(kernel_path(watch.folder, to.slot))) &&
+      to.file.append(watch.scratch.data(), watch.scratch.size())) {
+    ++to.number;
+  } else {
+    warn_once(watch.warned,
+              "trace.kernel: '%s' cannot be written (%s); context switches are missing from the trace",
+              watch.folder.c_str(), std::strerror(errno));
+    to.lost += to.records.size();
   }
   to.records.clear();
 }
@@ -209,8 +218,7 @@ output &output_of(watching &watch, unsigned slot) {
       return x;
   output fresh;
   fresh.slot = slot;
-  fresh.file = open_new(kernel_path(watch.folder, slot), O_WRONLY);
-  watch.outputs.push_back(std::move(fresh));
+  watch.outputs.push_back(fresh);
   return watch.outputs.back();
 }
 

@@ -44,7 +44,7 @@ constexpr std::uint64_t k_describe_ns = 500'000'000; // how often the flusher wr
 
 struct stream {
   tracer *of;
-  int file;
+  packet_file file;
   std::uint64_t reported_discards = 0; // discarded records that the last packet counted
   std::uint64_t next = 0; // packet
   std::uint64_t last = 0; // time
@@ -60,12 +60,11 @@ struct session {
   std::atomic<std::uint32_t> signal{0};
   std::atomic<bool> asleep{false}, stopping{false}, flushing{false};
   bool ended = false;
-  std::uint64_t lost = 0; // records that could not be written
   unsigned described = 0;
   std::uint64_t described_ns = 0;
   const trace_place *described_place = nullptr;
   std::vector<std::pair<unsigned, std::string>> coroutines; // names of types
-  std::atomic<bool> warned{false};
+  std::atomic<bool> warned{false}, warned_of_ring{false};
   thread flusher;
   trace_in_progress in_progress;
 };
@@ -80,7 +79,8 @@ session *the_session() noexcept {
 
 void complain(session &current) noexcept {
   warn_once(current.warned,
-            "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace",
+            "trace.dir: '%s' cannot be written (%s); Weft tries again, and discards what does not fit "
+            "into memory meanwhile",
             current.options.folder.c_str(), std::strerror(errno));
 }
 
@@ -108,7 +108,8 @@ void name_coroutines(session &current) {
   }
 }
 
-void describe(session &current) {
+/// Returns false if the description cannot be written.
+bool describe(session &current) {
   current.described = known_types();
   current.described_ns = now_ns();
   current.what.types = type_names(type_table());
@@ -118,9 +119,11 @@ void describe(session &current) {
     current.what.place = *current.described_place;
   if (std::string seen = seen_of_kernel(); !seen.empty())
     current.what.kernel = std::move(seen);
-  if (!replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) ||
-      !replace_file(description_path(current.options.folder), own_description(current.what)))
-    complain(current);
+  if (replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) &&
+      replace_file(description_path(current.options.folder), own_description(current.what)))
+    return true;
+  complain(current);
+  return false;
 }
 
 template <class Use>
@@ -134,30 +137,31 @@ void for_each_tracer(const session &current, Use use) {
     use(t);
 }
 
-/// Adds streams for the tracers that are new.
+/// Adds streams for the tracers that are new, and makes the files that could not be made before.
 void find_streams(session &current) {
   for_each_tracer(current, [&current](tracer *found) {
-    if (std::any_of(current.streams.begin(), current.streams.end(),
-                    [found](const stream &x) { return x.of == found; }))
-      return;
-    const std::string path = stream_path(current.options.folder, found->ring.slot());
-    const int file = open_new(path, O_WRONLY);
-    if (file < 0)
-      complain(current);
-    current.streams.push_back({found, file});
+    if (std::none_of(current.streams.begin(), current.streams.end(),
+                     [found](const stream &x) { return x.of == found; }))
+      current.streams.push_back({found, {}});
   });
+  for (stream &x : current.streams)
+    if (!x.file.is_open() &&
+        !x.file.create(stream_path(current.options.folder, x.of->ring.slot())))
+      complain(current);
 }
 
-void write_packet(session &current, stream &to, const char *packet, std::size_t bytes) noexcept {
+/// Returns false if the packet cannot be written; then it is still to be written.
+bool write_packet(session &current, stream &to, const char *packet, std::size_t bytes) noexcept {
+  if (!to.file.is_open() || !to.file.append(packet, bytes)) {
+    complain(current);
+    return false;
+  }
   packet_header h;
   std::memcpy(&h, packet, sizeof h);
-  if (to.file < 0 || !write_whole(to.file, packet, bytes)) {
-    complain(current);
-    current.lost += (bytes - k_packet_head) / sizeof(trace_record);
-  }
   to.reported_discards = h.discarded;
   to.next = h.number + 1;
   to.last = h.end;
+  return true;
 }
 
 bool drain(session &current) {
@@ -166,7 +170,8 @@ bool drain(session &current) {
   for (stream &to : current.streams)
     for (trace_ring &r = to.of->ring; r.tail() < r.head(); any = true) {
       const std::uint64_t number = r.tail();
-      write_packet(current, to, r.packet(number), k_packet_bytes);
+      if (!write_packet(current, to, r.packet(number), k_packet_bytes))
+        break; // it stays in the ring
       r.done_with(number);
     }
   drain_kernel_events();
@@ -195,8 +200,9 @@ void flush(void *p) noexcept {
   s.flushing.store(false, std::memory_order_relaxed); // before the thread is gone
 }
 
-/// Writes the rest of a ring; its owner has stopped, or goes on.
-void write_rest(session &current, stream &to) {
+/// Writes the rest of a ring; its owner has stopped, or goes on. Returns false if that cannot be
+/// written.
+bool write_rest(session &current, stream &to) {
   const auto packet = std::make_unique<char[]>(k_packet_bytes);
   const trace_ring &r = to.of->ring;
   std::uint64_t from = to.next;
@@ -204,14 +210,15 @@ void write_rest(session &current, stream &to) {
   if (r.mode() == trace_mode::flight && head + 1 > r.packets())
     from = std::max(from, head + 1 - r.packets());
   for (std::uint64_t n = from; n <= head; ++n)
-    if (const std::size_t bytes = r.copy(n, packet.get()))
-      write_packet(current, to, packet.get(), bytes);
+    if (const std::size_t bytes = r.copy(n, packet.get());
+        bytes && !write_packet(current, to, packet.get(), bytes))
+      return false;
   if (r.discarded() == to.reported_discards)
-    return;
+    return true;
   packet_header h;
   r.make_last_word(h, to.next, to.last);
   std::memcpy(packet.get(), &h, sizeof h);
-  write_packet(current, to, packet.get(), sizeof h);
+  return write_packet(current, to, packet.get(), sizeof h);
 }
 
 std::unique_ptr<tracer> make_tracer(session &current, unsigned slot, std::uint64_t bytes) noexcept {
@@ -219,7 +226,9 @@ std::unique_ptr<tracer> make_tracer(session &current, unsigned slot, std::uint64
   void *const memory =
       map_new_file(ring_path(current.options.folder, slot), k_ring_head + packets * k_packet_bytes);
   if (!memory) {
-    complain(current);
+    warn_once(current.warned_of_ring,
+              "trace.dir: '%s' has no room for all rings (%s); the trace is without what they would hold",
+              current.options.folder.c_str(), std::strerror(errno));
     return nullptr;
   }
   touch(memory, std::min<std::size_t>(k_ring_head + packets * k_packet_bytes, k_touched));
@@ -227,19 +236,44 @@ std::unique_ptr<tracer> make_tracer(session &current, unsigned slot, std::uint64
       {memory, packets, current.options.mode, slot, current.what.uuid}, {}});
 }
 
-void write_counts(session &current, const std::vector<slot_counts> &counts) {
+/// Puts the counters into a stream. Returns false if there is no room.
+bool write_counts(session &current, const std::vector<slot_counts> &counts) {
   if (counts.empty())
-    return;
+    return true;
   const std::size_t each = static_cast<std::size_t>(counted_value::limit);
   auto last = make_tracer(current, k_counters_slot,
                           (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
-  const int file = open_new(stream_path(current.options.folder, k_counters_slot), O_WRONLY);
-  if (!last || file < 0)
-    return complain(current);
+  if (!last)
+    return false;
   for (const slot_counts &c : counts)
     for (std::size_t i = 0; i < each; ++i)
       last->ring.put(trace_event::counted, 0, c.slot, i, c.values[i]);
-  current.streams.push_back({last.release(), file});
+  current.streams.push_back({last.release(), {}});
+  return true;
+}
+
+/// Writes all that is left, stream by stream. Returns false if something is left even so.
+bool write_end(session &current, const std::vector<slot_counts> &counts) {
+  bool whole = write_counts(current, counts);
+  find_streams(current); // after the counters', too
+  for (stream &x : current.streams)
+    whole &= write_rest(current, x);
+  return whole;
+}
+
+/// Says what became of a trace that could not be written for a while.
+void say_what_is_lost(const session &current, bool whole) noexcept {
+  std::uint64_t discarded = 0;
+  for (const stream &x : current.streams)
+    discarded += x.of->ring.discarded();
+  const auto n = static_cast<unsigned long long>(discarded);
+  const char *const folder = current.options.folder.c_str();
+  if (!whole)
+    warn("trace.dir: the end of the trace in '%s' is not written (%llu records were discarded); it is in "
+         "the rings there, of which `weft trace cut` makes a whole trace",
+         folder, n);
+  else if (current.warned.load(std::memory_order_relaxed))
+    warn("trace.dir: '%s' could be written again; %llu records were discarded", folder, n);
 }
 
 void remove_rings(session &current) noexcept {
@@ -362,9 +396,8 @@ void open_trace(const trace_options &options) noexcept try {
   auto fresh = std::make_unique<session>();
   session &s = *fresh;
   s.options = options;
-  if (const auto place = s.options.folder.find("%p"); place != std::string::npos)
-    s.options.folder.replace(place, 2, std::to_string(getpid()));
-  if (const std::string trouble = make_trace_folder(s.options.folder); !trouble.empty())
+  if (const std::string trouble = s.in_progress.begin(options.folder, s.options.folder);
+      !trouble.empty())
     return warn("trace.dir: '%s' cannot be used (%s); nothing is traced", s.options.folder.c_str(),
                 trouble.c_str());
   void *const types =
@@ -375,7 +408,7 @@ void open_trace(const trace_options &options) noexcept try {
   use_type_table(static_cast<trace_type *>(types));
   start(s);
   describe(s);
-  s.in_progress.begin(s.options.folder);
+  s.in_progress.enter(s.options.folder);
   g_session.store(fresh.release(), std::memory_order_release); // O1
   set_level(options.level);
   if (options.kernel)
@@ -426,11 +459,7 @@ void end_trace(const std::vector<slot_counts> &counts,
     s->flusher.join();
   if (s->options.mode == trace_mode::stream)
     drain(*s);
-  else
-    find_streams(*s);
-  write_counts(*s, counts);
-  for (stream &x : s->streams)
-    write_rest(*s, x);
+  bool whole = write_end(*s, counts);
   s->what.kernel = seen_of_kernel();
   end_kernel_events();
   const trace_clock start = std::exchange(
@@ -438,11 +467,15 @@ void end_trace(const std::vector<slot_counts> &counts,
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
   s->what.spawn_sites = std::move(spawn_sites);
   s->what.shares = std::move(shares);
-  s->what.discarded = s->lost;
+  s->what.discarded = 0;
   for (const stream &x : s->streams)
     s->what.discarded += x.reported_discards;
-  s->what.state = counts.empty() ? trace_description::ended : trace_description::exact;
-  describe(*s);
+  if (whole)
+    s->what.state = counts.empty() ? trace_description::ended : trace_description::exact;
+  whole &= describe(*s);
+  say_what_is_lost(*s, whole);
+  if (!whole)
+    return; // the rings stay, like those of a killed program
   remove_rings(*s);
   s->in_progress.end();
 } catch (const std::bad_alloc &) {

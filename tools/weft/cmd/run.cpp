@@ -12,6 +12,7 @@
 #include "observe/segment.hpp"
 #include "os/file.hpp"
 #include "os/leftovers.hpp"
+#include "trace/folder.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -488,7 +489,7 @@ int run_and_report(const plan &made, char **argv) {
     throw_error(weft::errc::out_of_resources, "no process for the program: %s",
                 std::strerror(errno));
   if (const auto place = folder.find("%p"); place != std::string::npos)
-    folder.replace(place, 2, std::to_string(child));
+    folder = newest_trace(folder.replace(place, 2, std::to_string(child)));
   try {
     write_report(folder, made.report);
   } catch (const weft::error &e) {

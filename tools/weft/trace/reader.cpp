@@ -132,7 +132,8 @@ void trace_reader::read_ring(stream &source, const std::string &path) {
   if (std::memcmp(h.magic, k_ring_magic, sizeof h.magic) != 0 || h.packets == 0 ||
       m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
     return;
-  const std::uint64_t oldest = h.head >= h.packets ? h.head - h.packets + 1 : 0;
+  // In a full ring the packet of number `head` has not been begun; its place has the oldest one.
+  const std::uint64_t oldest = h.head > h.packets ? h.head - h.packets : 0;
   const std::uint64_t from =
       std::max(oldest, source.packets.empty() ? 0 : source.packets.back().number + 1);
   for (std::uint64_t n = from; n <= h.head; ++n) {
@@ -192,7 +193,7 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
                 folder.c_str());
   m_about = parse_description(*text);
   if (m_about.state == trace_description::running) {
-    m_troubles.push_back("the program has not ended its trace: it runs, or it was killed");
+    m_troubles.push_back("the program has not ended its trace: it runs, was killed, or found no room for the end");
     const mapping types = map(types_path(folder));
     if (types.bytes >= sizeof(trace_type) * k_trace_types)
       take_types(reinterpret_cast<const trace_type *>(types.base));
