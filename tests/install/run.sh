@@ -334,6 +334,16 @@ use_static moved
 
 same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
 cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
+if [ "$shared" = 1 ]; then
+  # Configured alone: where the command and a door will be, and where the command looks for the libraries of an installation.
+  rm -rf cmake-build
+  cmake -S "$consumer" -B cmake-build -DCMAKE_CXX_COMPILER="$cxx" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DWEFT_TOOLS=ON -DWEFT_OMP=ON \
+    -DCMAKE_INSTALL_LIBDIR="$scratch/elsewhere" -DCMAKE_INSTALL_PREFIX="$scratch/there" >log 2>&1 || { cat log; fail "add_subdirectory with the command does not configure"; }
+  { read -r command; read -r door; read -r looks; } <cmake-build/places
+  [ "$(realpath -m "$(dirname "$command")/../lib/weft-omp")" = "$(dirname "$door")" ] || fail "add_subdirectory: $command does not find $door"
+  [ "$(realpath -m "$scratch/there/bin/$looks")" = "$scratch/elsewhere" ] || fail "an absolute CMAKE_INSTALL_LIBDIR: the command looks in $looks"
+  echo "ok: add_subdirectory: the command finds the doors"
+fi
 # Release has the flags of the build that is installed here, whose objects the compiler cache has; the other types have none.
 like_same="-O2 -g -DNDEBUG"
 cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source" -DCMAKE_CXX_FLAGS_RELEASE="$like_same" -DCMAKE_C_FLAGS_RELEASE="$like_same" \

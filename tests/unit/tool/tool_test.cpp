@@ -261,6 +261,53 @@ TEST_F(weft_tool, run_opens_every_door_that_is_installed_unless_it_is_left_out) 
   }
 }
 
+/// Makes the command anew in an installation that has nothing else. Returns its path.
+std::string moved_to(const test::fake_tree &tree, const std::string &program) {
+  const std::filesystem::path bin = tree.root() + "/bin";
+  std::filesystem::create_directories(bin);
+  std::error_code other_device;
+  std::filesystem::create_hard_link(program, bin / "weft", other_device);
+  if (other_device)
+    std::filesystem::copy_file(program, bin / "weft");
+  return bin / "weft";
+}
+
+TEST_F(weft_tool, run_finds_libraries_by_the_folder_of_the_command) {
+  const std::string built = m_program;
+  for (const std::string libraries : {"lib", "lib64"}) {
+    test::fake_tree tree;
+    m_program = moved_to(tree, built);
+    tree.put("/" + libraries + "/weft-omp/libgomp.so.1", ""); // a name is what is looked for
+    const auto end = weft({"run", "sh", "-c", "echo =$LD_PRELOAD="}, {{"LD_PRELOAD", ""}});
+    const std::string library = tree.root() + "/" + libraries + "/weft-omp/libgomp.so.1";
+    EXPECT_TRUE(end.printed("=" + library + "=\n")) << end;
+  }
+}
+
+TEST_F(weft_tool, run_says_once_that_a_runtime_has_no_door) {
+  test::fake_tree tree;
+  m_program = moved_to(tree, m_program);
+  const auto run = [&](std::vector<std::string> options, const char *runtime) {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), {"sh", "-c", "echo ran"});
+    return weft(options, {{"LD_PRELOAD", runtime}});
+  };
+  const char *const runtime = "libgomp.so.1"; // the compiler's
+  const auto warned = run({}, runtime);
+  if (warned.printed("cannot be preloaded"))
+    GTEST_SKIP() << "this machine has no libgomp.so.1";
+  const std::string words = "keeps its own OpenMP: this installation has none of Weft's doors";
+  EXPECT_TRUE(warned.printed("weft: warning: ") && warned.printed(words)) << warned;
+  EXPECT_EQ(warned.output.find(words), warned.output.rfind(words)) << warned;
+  EXPECT_TRUE(warned.printed("ran\n") && warned.exited(0)) << warned;
+  EXPECT_FALSE(run({}, "").printed("warning")) << "no runtime";
+  EXPECT_FALSE(run({"--no-openmp"}, runtime).printed("warning")) << "it is not asked for";
+  const auto asked = run({"--openmp"}, runtime);
+  EXPECT_TRUE(asked.printed("weft: warning: --openmp") && !asked.printed(words)) << asked;
+  tree.put("/lib/weft-tbb/libirml.so.1", "");
+  EXPECT_FALSE(run({}, runtime).printed(words)) << "one door is there: the other is left out";
+}
+
 TEST_F(weft_tool, run_opens_no_door_for_a_program_that_holds_weft) {
   std::vector<std::string> words{"run", "--"};
   for (const auto &word : test::command(test::program_path()))

@@ -346,6 +346,20 @@ bool takes(choice door, const std::string &library, const char *option, const ch
   return door != choice::left_out && !library.empty();
 }
 
+/// Says that a program keeps runtimes which Weft would replace, where not one door is installed and
+/// the command line does not speak of them.
+void warn_without_doors(const plan &made, const program_file &file) {
+  if (!openmp_library().empty() || !tbb_library().empty() || file.path.empty())
+    return;
+  const bool openmp = made.openmp == choice::open && !file.starts.runtimes.empty();
+  const bool tbb = made.tbb == choice::open && !tbbs_of(file.starts.files).empty();
+  if (openmp || tbb)
+    std::fprintf(stderr,
+                 "weft: warning: %s keeps its own %s: this installation has none of Weft's doors "
+                 "(weft-omp/libgomp.so.1, weft-tbb/libirml.so.1 beside libweft)\n",
+                 file.path.c_str(), openmp && tbb ? "OpenMP and TBB" : openmp ? "OpenMP" : "TBB");
+}
+
 /// Opens the doors: OpenMP runtimes are Weft's, whatever their names, and TBB and OpenBLAS get Weft's
 /// threads. A program with ThreadSanitizer, which cannot follow those threads, gets OpenMP alone, and
 /// that if it loads a runtime at its start.
@@ -354,6 +368,7 @@ void open_doors(const plan &made, program_file &file) {
   bool tbb = takes(made.tbb, tbb_library(), "--tbb", "TBB", "weft-tbb/libirml.so.1");
   bool blas = takes(made.blas, blas_library(), "--blas", "OpenBLAS", "libweft-blas-loads.so");
   blas &= openmp; // its jobs are teams of OpenMP
+  warn_without_doors(made, file);
   if (file.path.empty() || !file.starts.is_dynamic || !(openmp || tbb || blas))
     return;
   if (const std::string reason = other_weft_of(file); !reason.empty()) {
@@ -517,9 +532,11 @@ std::string own_library(const std::string &name) {
   char self[4096];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   const std::string program(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  const std::string prefix = program.substr(0, program.rfind('/', program.rfind('/') - 1));
-  for (const char *folder : {"/lib/", "/lib64/", "/" WEFT_LIBRARY_DIR "/"})
-    if (const std::string path = prefix + folder + name; access(path.c_str(), R_OK) == 0)
+  const std::filesystem::path folder = std::filesystem::path(program).parent_path();
+  // As installed; as built, and as moved.
+  for (const char *libraries : {WEFT_LIBRARIES_FROM_COMMAND, "../lib", "../lib64"})
+    if (const auto path = (folder / libraries / name).lexically_normal();
+        access(path.c_str(), R_OK) == 0)
       return path;
   return "";
 }
