@@ -3,7 +3,14 @@
 // rounds, as the polling service and the tasks of messages do beside the kernels.
 #include "skeleton.hpp"
 
-#include <simgrid/s4u.hpp>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+#include <simgrid/s4u/NetZone.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
 
 #include <algorithm>
 #include <cstdio>
