@@ -4,14 +4,57 @@
 #include "deps/regions/region_scope.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 
+void piece_list::reserve_for_give_up() {
+  if (m_count == 1)
+    m_more.assign(1, m_one);
+  m_more.reserve(m_count + 2);
+}
+
+void piece_list::give_up(std::uintptr_t low, std::uintptr_t end) noexcept {
+  if (m_count == 1)
+    m_more.assign(1, m_one); // room was reserved
+  const auto split = [&](std::uintptr_t where) { // returns the first piece at or behind the place
+    const auto at = std::partition_point(m_more.begin(), m_more.end(),
+                                         [=](const region_piece &p) { return p.end <= where; });
+    if (at == m_more.end() || at->low >= where)
+      return at - m_more.begin();
+    region_piece half = *at;
+    at->end = half.low = where;
+    return m_more.insert(at + 1, half) - m_more.begin();
+  };
+  const auto first = split(low);
+  const auto last = split(end);
+  for (auto i = first; i != last; ++i)
+    m_more[static_cast<std::size_t>(i)].released = true;
+  // The neighbours may have been released before.
+  auto kept = m_more.begin() + std::max<std::ptrdiff_t>(first - 1, 0);
+  const auto behind = m_more.begin() + std::min<std::ptrdiff_t>(last + 1, std::ssize(m_more));
+  for (auto i = kept + 1; i != behind; ++i)
+    if (kept->released && i->released && kept->end == i->low)
+      kept->end = i->end;
+    else
+      *++kept = *i;
+  m_more.erase(kept + 1, behind);
+  m_count = m_more.size();
+  if (m_count == 1)
+    m_one = m_more.front();
+}
+
+namespace {
+
+constexpr std::ptrdiff_t k_unsorted = 64; // tasks of a set that contains() is willing to look through
+
+} // namespace
+
 accessor_set::accessor_set(const accessor_set &other)
-    : m_first(other.m_first), m_more(other.m_more) {
+    : m_first(other.m_first), m_more(other.m_more), m_sorted(other.m_sorted) {
   if (m_first)
     m_first->retain();
   for (region_scope *s : m_more)
@@ -19,13 +62,15 @@ accessor_set::accessor_set(const accessor_set &other)
 }
 
 accessor_set::accessor_set(accessor_set &&other) noexcept
-    : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
+    : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)),
+      m_sorted(std::exchange(other.m_sorted, 0)) {
   other.m_more.clear();
 }
 
 accessor_set &accessor_set::operator=(accessor_set &&other) noexcept {
   std::swap(m_first, other.m_first);
   m_more.swap(other.m_more);
+  std::swap(m_sorted, other.m_sorted);
   other.clear();
   return *this;
 }
@@ -52,36 +97,59 @@ void accessor_set::clear() noexcept {
   for (region_scope *s : m_more)
     s->drop();
   m_more.clear();
+  m_sorted = 0;
+}
+
+accessor_set::list::iterator accessor_set::find(const region_scope &scope) noexcept {
+  auto sorted = m_more.begin() + static_cast<std::ptrdiff_t>(m_sorted);
+  if (m_more.end() - sorted > k_unsorted) {
+    std::sort(sorted, m_more.end(), std::less<>());
+    std::inplace_merge(m_more.begin(), sorted, m_more.end(), std::less<>());
+    sorted = m_more.end();
+    m_sorted = m_more.size();
+  }
+  const auto at = std::lower_bound(m_more.begin(), sorted, &scope, std::less<const region_scope *>());
+  return at != sorted && *at == &scope ? at : std::find(sorted, m_more.end(), &scope);
 }
 
 void accessor_set::remove(region_scope &scope) noexcept {
-  if (const auto at = std::find(m_more.begin(), m_more.end(), &scope); at != m_more.end()) {
-    m_more.erase(at);
-  } else if (m_first == &scope) {
-    m_first = m_more.empty() ? nullptr : m_more.back();
-    if (m_first)
-      m_more.pop_back();
-  } else {
-    return;
+  if (m_first == &scope) {
+    take_first_from_end();
+    return scope.drop();
   }
+  const auto at = find(scope);
+  if (at == m_more.end())
+    return;
+  if (at - m_more.begin() < static_cast<std::ptrdiff_t>(m_sorted))
+    --m_sorted;
+  m_more.erase(at);
   scope.drop();
 }
 
+void accessor_set::take_first_from_end() noexcept {
+  m_first = m_more.empty() ? nullptr : m_more.back();
+  if (m_first)
+    m_more.pop_back();
+  m_sorted = std::min(m_sorted, m_more.size());
+}
+
 void accessor_set::drop_ended() noexcept {
-  std::erase_if(m_more, [](region_scope *scope) {
-    const bool gone = scope->has_ended();
-    if (gone)
-      scope->drop();
-    return gone;
-  });
+  std::size_t kept = 0, sorted = 0;
+  for (std::size_t i = 0; i != m_more.size(); ++i) {
+    if (m_more[i]->has_ended()) {
+      m_more[i]->drop();
+      continue;
+    }
+    m_more[kept++] = m_more[i];
+    if (i < m_sorted)
+      sorted = kept;
+  }
+  m_more.resize(kept);
+  m_sorted = sorted;
   if (!m_first || !m_first->has_ended())
     return;
   m_first->drop();
-  m_first = nullptr;
-  if (m_more.empty())
-    return;
-  m_first = m_more.back();
-  m_more.pop_back();
+  take_first_from_end();
 }
 
 bool accessor_set::any_live() const noexcept {
@@ -90,8 +158,9 @@ bool accessor_set::any_live() const noexcept {
                                  [](const region_scope *s) { return !s->has_ended(); }));
 }
 
-bool accessor_set::contains(const region_scope &scope) const noexcept {
-  return m_first == &scope || std::find(m_more.begin(), m_more.end(), &scope) != m_more.end();
+bool accessor_set::any_live_beside(const region_scope &scope) const noexcept {
+  const auto is_other = [&](const region_scope *s) { return s != &scope && !s->has_ended(); };
+  return m_first && (is_other(m_first) || std::any_of(m_more.begin(), m_more.end(), is_other));
 }
 
 region_map::noted region_map::s_nothing_noted[2];

@@ -5,6 +5,7 @@
 
 #include <weft/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -48,6 +49,16 @@ class piece_list {
       m_one = all.front();
     m_more = std::move(all);
   }
+  /// Makes room for the pieces that one call of give_up() adds. Throws std::bad_alloc.
+  void reserve_for_give_up();
+  /// Marks what the pieces, at least one, have of these bytes as released. Released bytes without a
+  /// gap between them make one piece, whatever was done with them.
+  void give_up(std::uintptr_t low, std::uintptr_t end) noexcept;
+  /// Returns the first piece with a byte at or behind `low`.
+  [[nodiscard]] const region_piece *first_behind(std::uintptr_t low) const noexcept {
+    return std::partition_point(begin(), end(),
+                                [=](const region_piece &p) { return p.end <= low; });
+  }
   /// Takes all pieces, if there is more than one, for assign().
   [[nodiscard]] std::vector<region_piece> take() noexcept { return std::exchange(m_more, {}); }
   [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
@@ -88,8 +99,13 @@ class accessor_set {
   void clear() noexcept;
   void drop_ended() noexcept;
   [[nodiscard]] bool any_live() const noexcept;
-  [[nodiscard]] bool contains(const region_scope &scope) const noexcept;
-  [[nodiscard]] std::size_t size() const noexcept { return m_first ? 1 + m_more.size() : 0; }
+  /// Returns whether a task other than this one is named and has not ended.
+  [[nodiscard]] bool any_live_beside(const region_scope &scope) const noexcept;
+  /// Returns whether the task is named. May change the order of the others, so that the next call
+  /// takes few steps.
+  [[nodiscard]] bool contains(const region_scope &scope) noexcept {
+    return m_first == &scope || find(scope) != m_more.end();
+  }
   [[nodiscard]] bool has_more() const noexcept { return !m_more.empty(); }
   [[nodiscard]] region_scope *first() const noexcept { return m_first; }
   /// Puts `scope` in the place of the only task, and returns that task: its naming passes to the
@@ -103,8 +119,13 @@ class accessor_set {
   void for_each(F &&f) const;
 
  private:
+  using list = std::vector<region_scope *>;
+  [[nodiscard]] list::iterator find(const region_scope &scope) noexcept;
+  void take_first_from_end() noexcept;
+
   region_scope *m_first = nullptr; // most sets have one task
-  std::vector<region_scope *> m_more;
+  list m_more;
+  std::size_t m_sorted = 0; // so many of them, the first ones, are sorted by their addresses
 };
 
 /// Describes one run of bytes with one history.

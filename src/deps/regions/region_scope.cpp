@@ -2,6 +2,7 @@
 #include "deps/regions/region_scope.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -44,6 +45,7 @@ void region_scope::forget() noexcept {
     s->drop();
   empty_out(m_copies);
   empty_out(m_successors);
+  m_index.reset();
   if (m_pieces.size() > k_kept)
     m_pieces = piece_list();
   m_pieces.clear();
@@ -118,9 +120,8 @@ void region_scope::sort_pieces() {
 }
 
 const region_piece *region_scope::piece_at(std::uintptr_t byte) const noexcept {
-  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(),
-                                      [=](const region_piece &x) { return x.end <= byte; });
-  return p != m_pieces.end() && p->low <= byte ? &*p : nullptr;
+  const region_piece *const p = m_pieces.first_behind(byte);
+  return p != m_pieces.end() && p->low <= byte ? p : nullptr;
 }
 
 bool region_scope::covers(std::uintptr_t low, std::uintptr_t end) const noexcept {
@@ -255,14 +256,16 @@ bool region_scope::enter(region_scope &parents) {
 
 // ---- leaving ------------------------------------------------------------------------------------------------------
 
-/// Describes a part of what the task accessed that its children, or tasks that these wait for,
-/// still hold.
+/// Describes a part of what the task accessed, and what its children, or tasks that these wait for,
+/// still hold of it. Lists of parts are sorted.
 struct region_scope::remainder {
   std::uintptr_t low, end;
-  const fragment *mine;
+  const fragment *mine; // null: no child has touched it
 
-  [[nodiscard]] const accessor_set &heirs() const noexcept {
-    return mine->last.any_live() ? mine->last : mine->before;
+  template <class F>
+  void for_each_heir(F &&f) const {
+    if (mine)
+      (mine->last.any_live() ? mine->last : mine->before).for_each(f);
   }
 };
 
@@ -275,20 +278,10 @@ std::vector<region_scope::remainder> region_scope::remainders() {
   return left;
 }
 
-/// Returns whether this scope, which waited for the task, has to wait for that part of the task. A
-/// reader may represent a writer before it, so the kinds do not matter.
-bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept {
-  const remainder &r = left[which];
-  auto p = std::partition_point(m_pieces.begin(), m_pieces.end(),
-                                [&](const region_piece &x) { return x.end <= r.low; });
-  for (; p != m_pieces.end() && p->low < r.end; ++p)
-    if (!p->weak)
-      return true;
-  return false;
-}
-
-/// Puts the heirs of this scope, if there are any, in its place in a fragment that names it.
-void region_scope::replace_me_in(fragment &part, const fragment &mine, region_scope &where) {
+/// Puts the heirs of this scope, if there are any, in its place in a fragment that names it. A scope
+/// that ends stays in a set, where it counts as gone.
+void region_scope::replace_me_in(fragment &part, const fragment *mine, region_scope &where,
+                                 because why) {
   const auto add = [&](accessor_set &to, const accessor_set &from) {
     from.for_each([&](region_scope &scope) {
       if (to.contains(scope))
@@ -297,41 +290,60 @@ void region_scope::replace_me_in(fragment &part, const fragment &mine, region_sc
       scope.note_copy(where);
       to.add(scope);
     });
-    to.remove(*this);
   };
-  const accessor_set &heirs = mine.last.any_live() ? mine.last : mine.before;
+  const auto replace = [&](accessor_set &in) {
+    if (mine)
+      add(in, mine->last.any_live() ? mine->last : mine->before);
+    if (why == because::it_gives_up)
+      in.remove(*this);
+  };
   if (part.before.contains(*this))
-    add(part.before, heirs);
+    replace(part.before);
   if (!part.last.contains(*this))
     return;
-  if (part.kind != touch::write || part.last.size() != 1)
-    return add(part.last, heirs);
+  if (!mine || part.kind != touch::write || part.last.any_live_beside(*this))
+    return replace(part.last);
   fragment fresh;
-  add(fresh.last, heirs);
-  if (&heirs == &mine.last) {
-    fresh.kind = mine.kind;
-    add(fresh.before, mine.before);
+  if (mine->last.any_live()) {
+    fresh.kind = mine->kind;
+    add(fresh.last, mine->last);
+    add(fresh.before, mine->before);
+  } else {
+    add(fresh.last, mine->before);
   }
   fresh.end = part.end;
   part = std::move(fresh);
 }
 
-void region_scope::replace_me_in(region_scope &where, const std::vector<remainder> &left) {
+void region_scope::replace_me_in(region_scope &where, const std::vector<remainder> &left,
+                                 because why) {
   if (where.m_ended)
     return;
   for (const remainder &r : left)
     for (auto i = where.m_map.cut(r.low, r.end); i != where.m_map.end() && i->first < r.end; ++i)
-      replace_me_in(i->second, *r.mine, where);
+      replace_me_in(i->second, r.mine, where, why);
 }
 
-void region_scope::pass_to_successors(const std::vector<remainder> &left) {
-  for (region_scope *successor : m_successors)
-    for (std::size_t i = 0; i != left.size(); ++i)
-      if (successor->waits_on(left, i))
-        left[i].heirs().for_each([&](region_scope &s) { s.gain(*successor); });
-  replace_me_in(*m_in, left);
+/// Lets a successor, which waited for the task, wait for the heirs of those parts that it touches. A
+/// reader may represent a writer before it, so the kinds do not matter.
+void region_scope::pass_to(region_scope &successor, const std::vector<remainder> &left) {
+  for (const region_piece &p : successor.m_pieces) {
+    if (p.weak)
+      continue;
+    auto r = std::partition_point(left.begin(), left.end(),
+                                  [&](const remainder &x) { return x.end <= p.low; });
+    for (; r != left.end() && r->low < p.end; ++r)
+      r->for_each_heir([&](region_scope &heir) { heir.gain(successor); });
+  }
+}
+
+void region_scope::pass_on(const std::vector<remainder> &left,
+                           const std::vector<region_scope *> &successors, because why) {
+  for (region_scope *successor : successors)
+    pass_to(*successor, left);
+  replace_me_in(*m_in, left, why);
   for (region_scope *where : m_copies)
-    replace_me_in(*where, left);
+    replace_me_in(*where, left, why);
 }
 
 /// Puts what the children still hold in the place of the task. Returns false if there is no memory
@@ -340,7 +352,7 @@ void region_scope::pass_to_successors(const std::vector<remainder> &left) {
 bool region_scope::pass_to_successors() noexcept {
   try {
     if (const std::vector<remainder> left = remainders(); !left.empty())
-      pass_to_successors(left);
+      pass_on(left, m_successors, because::it_ends);
     return true;
   } catch (const std::bad_alloc &) {
     return false;
@@ -365,70 +377,120 @@ void region_scope::end_deferred(region_tree &tree, ready_list &ready) {
 
 // ---- giving up a part ---------------------------------------------------------------------------------------------
 
-namespace {
-
-std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low,
-                                        std::uintptr_t end) {
-  std::vector<region_piece> all;
-  const auto add = [&](region_piece piece, std::uintptr_t from, std::uintptr_t to) {
-    piece.low = from;
-    piece.end = to;
-    if (from < to)
-      all.push_back(piece);
-  };
-  for (const region_piece &p : pieces) {
-    const std::uintptr_t from = std::clamp(low, p.low, p.end), to = std::clamp(end, from, p.end);
-    region_piece inside = p;
-    inside.released = true;
-    add(p, p.low, from);
-    add(inside, from, to);
-    add(p, to, p.end);
-  }
-  return all;
-}
-
-} // namespace
-
 /// Does what remainders() does, but for these bytes only, and also for those that no task holds.
 std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, std::uintptr_t end) {
   std::vector<remainder> all;
-  for (const region_piece &p : m_pieces) {
-    const std::uintptr_t from = std::max(p.low, low), to = std::min(p.end, end);
-    if (p.released || from >= to)
+  for (const region_piece *p = m_pieces.first_behind(low); p != m_pieces.end() && p->low < end;
+       ++p) {
+    if (p->released)
       continue;
-    for (auto i = m_map.cover(from, to); i != m_map.end() && i->first < to; ++i)
-      all.push_back({i->first, i->second.end, &i->second});
+    std::uintptr_t at = std::max(p->low, low);
+    const std::uintptr_t last = std::min(p->end, end);
+    for (auto i = m_map.find(at); i != m_map.end() && i->first < last; ++i) {
+      if (at < i->first)
+        all.push_back({at, i->first, nullptr});
+      const std::uintptr_t until = std::min(i->second.end, last);
+      all.push_back({std::max(at, i->first), until, &i->second});
+      at = until;
+    }
+    if (at < last)
+      all.push_back({at, last, nullptr});
   }
   return all;
 }
 
+bool region_scope::waits_for_any(const std::vector<remainder> &parts) const noexcept {
+  return std::any_of(m_pieces.begin(), m_pieces.end(), [&](const region_piece &its) {
+    const auto r = std::partition_point(parts.begin(), parts.end(),
+                                        [&](const remainder &x) { return x.end <= its.low; });
+    return !its.weak && r != parts.end() && r->low < its.end;
+  });
+}
+
+void region_scope::index_successors() {
+  using index = run_index<successor_index::entry>;
+  std::vector<index::run> runs;
+  for (std::size_t i = 0; i != m_successors.size(); ++i)
+    for (const region_piece &p : m_successors[i]->m_pieces)
+      if (!p.weak)
+        runs.push_back({p.low, p.end, {m_successors[i], i}});
+  if (!m_index)
+    m_index = std::make_unique<successor_index>();
+  m_index->runs.assign(std::move(runs));
+  m_index->known = m_successors.size();
+}
+
+/// Returns the successors that touch these parts, of which none was given up before, in their order.
+/// Successors that have gone on since the index was made are in it, but only by other bytes.
+std::vector<region_scope *> region_scope::successors_at(const std::vector<remainder> &parts) {
+  constexpr std::size_t k_few = 8; // are looked at one by one
+  const auto unknown = [&] { return m_successors.size() - (m_index ? m_index->known : 0); };
+  if (unknown() > k_few + m_successors.size() / 2)
+    index_successors();
+  std::vector<successor_index::entry> found;
+  if (m_index)
+    for (const remainder &r : parts)
+      m_index->runs.for_each_touching(r.low, r.end, [&](auto &run) { found.push_back(run.of); });
+  std::sort(found.begin(), found.end(), [](auto &a, auto &b) { return a.place < b.place; });
+  std::vector<region_scope *> touching;
+  for (std::size_t i = 0; i != found.size(); ++i)
+    if (i == 0 || found[i].place != found[i - 1].place) // a task may be in the list twice
+      touching.push_back(found[i].scope);
+  std::copy_if(m_successors.end() - static_cast<std::ptrdiff_t>(unknown()), m_successors.end(),
+               std::back_inserter(touching),
+               [&](const region_scope *s) { return s->waits_for_any(parts); });
+  return touching;
+}
+
 /// Returns whether a waiting successor has bytes that were not given up. What the two do with the
-/// bytes does not matter, as in waits_on().
+/// bytes does not matter, as in pass_to().
 bool region_scope::holds_back(const region_scope &successor) const noexcept {
-  const auto concerns = [&](const region_piece &mine) {
-    return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(),
-                                         [&](const region_piece &its) {
-                                           return !its.weak && its.low < mine.end &&
-                                                  mine.low < its.end;
-                                         });
-  };
-  return std::any_of(m_pieces.begin(), m_pieces.end(), concerns);
+  return std::any_of(
+      successor.m_pieces.begin(), successor.m_pieces.end(), [&](const region_piece &its) {
+        const region_piece *mine = m_pieces.first_behind(its.low);
+        while (mine != m_pieces.end() && mine->released && mine->low < its.end)
+          ++mine;
+        return !its.weak && mine != m_pieces.end() && mine->low < its.end;
+      });
+}
+
+/// Takes these successors, which are in their order, out of the list. None of them waits for this
+/// scope any more.
+void region_scope::count_down(const std::vector<region_scope *> &successors,
+                          ready_list &ready) noexcept {
+  if (successors.empty())
+    return;
+  auto next = successors.begin();
+  std::size_t kept = 0, known = m_index ? m_index->known : 0;
+  for (std::size_t i = 0; i != m_successors.size(); ++i) {
+    region_scope *const s = m_successors[i];
+    if (next == successors.end() || s != *next) {
+      m_successors[kept++] = s;
+      continue;
+    }
+    ++next;
+    if (m_index && i < m_index->known)
+      --known;
+    if (--s->m_missing == 0)
+      ready.push_back(s->m_task);
+  }
+  m_successors.resize(kept);
+  if (m_index)
+    m_index->known = known;
 }
 
 void region_scope::give_up(std::uintptr_t low, std::uintptr_t end, ready_list &ready) {
-  std::vector<region_piece> pieces = with_released(m_pieces, low, end);
   const std::vector<remainder> given = all_of(low, end);
   if (given.empty())
     return;
-  pass_to_successors(given);
-  m_pieces.assign(std::move(pieces));
-  std::erase_if(m_successors, [&](region_scope *scope) {
-    if (holds_back(*scope))
-      return false;
-    if (--scope->m_missing == 0)
-      ready.push_back(scope->m_task);
-    return true;
-  });
+  std::vector<region_scope *> asked = successors_at(given);
+  m_pieces.reserve_for_give_up();
+  pass_on(given, asked, because::it_gives_up);
+  m_pieces.give_up(low, end);
+  std::erase_if(asked, [&](const region_scope *s) { return holds_back(*s); });
+  count_down(asked, ready);
+  if (m_pieces.size() <= 1) // all is given up
+    m_index.reset();
 }
 
 } // namespace rt

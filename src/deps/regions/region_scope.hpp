@@ -6,8 +6,10 @@
 #include "deps/domain.hpp"
 #include "deps/regions/region_map.hpp"
 #include "deps/regions/region_shape.hpp"
+#include "deps/regions/run_index.hpp"
 #include "queue/spin_lock.hpp"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -169,14 +171,21 @@ class region_scope : public domain {
   WEFT_NOINLINE bool pass_to_successors() noexcept;
   void reserve_links(const fragment &part, const region_piece &piece);
   void inherit(const fragment &part, std::uintptr_t low, bool joins);
-  [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
   void link(fragment &part, const region_piece &piece) noexcept;
   std::vector<remainder> remainders();
   std::vector<remainder> all_of(std::uintptr_t low, std::uintptr_t end);
-  void pass_to_successors(const std::vector<remainder> &left);
+  [[nodiscard]] bool waits_for_any(const std::vector<remainder> &parts) const noexcept;
+  [[nodiscard]] std::vector<region_scope *> successors_at(const std::vector<remainder> &parts);
+  void index_successors();
+  /// Says why heirs take the place of the task: it has ended, or gives up a part.
+  enum class because { it_ends, it_gives_up };
+  void pass_on(const std::vector<remainder> &left, const std::vector<region_scope *> &successors,
+               because why);
+  void pass_to(region_scope &successor, const std::vector<remainder> &left);
   [[nodiscard]] bool holds_back(const region_scope &successor) const noexcept;
-  void replace_me_in(region_scope &where, const std::vector<remainder> &left);
-  void replace_me_in(fragment &part, const fragment &mine, region_scope &where);
+  void count_down(const std::vector<region_scope *> &successors, ready_list &ready) noexcept;
+  void replace_me_in(region_scope &where, const std::vector<remainder> &left, because why);
+  void replace_me_in(fragment &part, const fragment *mine, region_scope &where, because why);
   void gain(region_scope &successor);
   void note_copy(region_scope &where);
 
@@ -192,6 +201,16 @@ class region_scope : public domain {
   std::vector<region_scope *> m_successors; // they wait for this scope, so they are alive
   std::vector<region_scope *> m_copies; // scopes beside m_in whose map may name this one; retained
   region_map m_map;
+  /// Finds successors by their bytes.
+  struct successor_index {
+    struct entry {
+      region_scope *scope;
+      std::size_t place; // among the successors when the index was made
+    };
+    run_index<entry> runs;
+    std::size_t known = 0; // so many successors, the first ones, are in it
+  };
+  std::unique_ptr<successor_index> m_index; // while parts of the accesses are given up
 };
 
 template <class F>

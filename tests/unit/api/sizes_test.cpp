@@ -148,4 +148,150 @@ TEST(sizes, cohorts_are_closed_in_any_order) {
   weft::taskwait();
 }
 
+/// A task gives up its parts in this order, each of which one task behind it waits for.
+void give_up_parts(int parts, const std::vector<int> &order) {
+  constexpr int part_bytes = 8;
+  std::vector<char> v(static_cast<std::size_t>(parts) * part_bytes);
+  const auto part = [&](int i) { return weft::region(v).span(i * part_bytes, part_bytes); };
+  std::vector<char> given(static_cast<std::size_t>(parts)); // each by one task before the other
+  std::atomic<int> behind{0}, too_early{0};
+  test::gate all_wait;
+  bool half_went = false, passed = false;
+  weft::spawn(
+      [&] {
+        passed = all_wait.pass();
+        for (std::size_t k = 0; k != order.size(); ++k) {
+          const int i = order[k];
+          given[static_cast<std::size_t>(i)] = 1;
+          weft::release(weft::inout(part(i)));
+          if (k + 1 == order.size() / 2)
+            half_went = test::eventually([&] { return behind == static_cast<int>(k + 1); });
+        }
+      },
+      weft::inout(weft::region(v)));
+  for (int i = 0; i != parts; ++i)
+    weft::spawn(
+        [&, i] {
+          too_early += given[static_cast<std::size_t>(i)] ? 0 : 1;
+          ++behind;
+        },
+        weft::inout(part(i)));
+  all_wait.open();
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_TRUE(half_went);
+  EXPECT_EQ(behind, parts);
+  EXPECT_EQ(too_early, 0);
+}
+
+TEST(sizes, a_region_is_given_up_part_by_part_in_order) {
+  const int n = test::scaled(20'000);
+  std::vector<int> order(static_cast<std::size_t>(n));
+  for (int i = 0; i != n; ++i)
+    order[static_cast<std::size_t>(i)] = i;
+  give_up_parts(n, order);
+  std::reverse(order.begin(), order.end());
+  give_up_parts(n, order);
+}
+
+TEST(sizes, a_region_is_given_up_part_by_part_in_any_order) {
+  const int n = test::scaled(10'000);
+  std::vector<int> order(static_cast<std::size_t>(n));
+  for (int i = 0; i != n; ++i)
+    order[static_cast<std::size_t>(i)] = i;
+  std::shuffle(order.begin(), order.end(), std::mt19937(3));
+  give_up_parts(n, order);
+}
+
+TEST(sizes, parts_that_successors_share_hold_them_until_the_last_is_given_up) {
+  constexpr int parts = 64;
+  std::vector<char> v(parts);
+  std::vector<int> order(parts);
+  for (int i = 0; i != parts; ++i)
+    order[static_cast<std::size_t>(i)] = i;
+  std::mt19937 random(11);
+  for (int round = 0; round != 20; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::atomic<char>> given(parts);
+    std::atomic<int> too_early{0}, ran{0};
+    test::gate all_wait;
+    bool passed = false;
+    weft::spawn(
+        [&] {
+          passed = all_wait.pass();
+          for (const int i : order) {
+            given[static_cast<std::size_t>(i)] = 1;
+            weft::release(weft::inout(weft::region(v).span(i, 1)));
+          }
+        },
+        weft::inout(weft::region(v)));
+    const auto reader = [&](int first, int count) {
+      weft::spawn(
+          [&, first, count] {
+            for (int i = first; i != first + count; ++i)
+              too_early += given[static_cast<std::size_t>(i)] ? 0 : 1;
+            ++ran;
+          },
+          weft::in(weft::region(v).span(first, count)));
+    };
+    reader(0, parts); // waits for all
+    for (int first = 0; first + 9 < parts; first += 3)
+      reader(first, 1 + static_cast<int>(random() % 9));
+    all_wait.open();
+    weft::taskwait();
+    EXPECT_TRUE(passed);
+    EXPECT_EQ(too_early, 0);
+    EXPECT_EQ(ran, 1 + (parts - 9 + 2) / 3);
+  }
+}
+
+TEST(sizes, children_take_the_place_of_a_weak_task_before_many_others) {
+  const int n = test::scaled(40'000);
+  constexpr int part_bytes = 8;
+  std::vector<char> v(static_cast<std::size_t>(n) * part_bytes);
+  char first[1] = {};
+  const auto part = [&](int i) { return weft::region(v).span(i * part_bytes, part_bytes); };
+  test::gate open;
+  bool passed = false;
+  std::atomic<int> missed{0};
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { passed = open.pass(); }, weft::inout(weft::region(first)));
+        for (int i = 0; i != n; ++i)
+          weft::spawn([&v, i] { v[static_cast<std::size_t>(i) * part_bytes] = 1; },
+                      weft::in(weft::region(first)), weft::inout(part(i)));
+      },
+      weft::weak_inout(weft::region(v)), weft::weak_inout(weft::region(first)));
+  for (int i = 0; i != n; ++i)
+    weft::spawn(
+        [&, i] { missed += v[static_cast<std::size_t>(i) * part_bytes] == 1 ? 0 : 1; },
+        weft::inout(part(i)));
+  weft::this_task::sleep_for(std::chrono::milliseconds(1)); // mostly the weak task has ended
+  open.open();
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_EQ(missed, 0);
+}
+
+TEST(sizes, children_take_the_place_of_many_weak_readers) {
+  const int n = test::scaled(2'000);
+  int x[1] = {};
+  std::atomic<int> wrong{0};
+  for (int round = 0; round != 2; ++round) {
+    test::gate open;
+    for (int i = 0; i != n; ++i)
+      weft::spawn(
+          [&] {
+            weft::spawn(
+                [&] { wrong += open.pass() && x[0] == round ? 0 : 1; }, weft::in(weft::region(x)));
+          },
+          weft::weak_in(weft::region(x)));
+    weft::spawn([&] { ++x[0]; }, weft::inout(weft::region(x)));
+    open.open();
+    weft::taskwait();
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(x[0], 2);
+}
+
 } // namespace
