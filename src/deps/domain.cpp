@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <new>
 
 namespace weft::inline v0 {
@@ -22,7 +21,7 @@ data_access *find_record(task &t, const void *address) noexcept {
     at = std::find_if(first, end, [=](const data_access &a) { return a.address == address; });
   else
     at = std::lower_bound(first, end, address, [](const data_access &a, const void *wanted) {
-      return std::less<>()(a.address, wanted);
+      return a.address < wanted;
     });
   return at != end && at->address == address ? at : nullptr;
 }

@@ -4,7 +4,6 @@
 #include "deps/regions/region_scope.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <new>
 #include <utility>
 
@@ -103,12 +102,12 @@ void accessor_set::clear() noexcept {
 accessor_set::list::iterator accessor_set::find(const region_scope &scope) noexcept {
   auto sorted = m_more.begin() + static_cast<std::ptrdiff_t>(m_sorted);
   if (m_more.end() - sorted > k_unsorted) {
-    std::sort(sorted, m_more.end(), std::less<>());
-    std::inplace_merge(m_more.begin(), sorted, m_more.end(), std::less<>());
+    std::sort(sorted, m_more.end());
+    std::inplace_merge(m_more.begin(), sorted, m_more.end());
     sorted = m_more.end();
     m_sorted = m_more.size();
   }
-  const auto at = std::lower_bound(m_more.begin(), sorted, &scope, std::less<const region_scope *>());
+  const auto at = std::lower_bound(m_more.begin(), sorted, &scope);
   return at != sorted && *at == &scope ? at : std::find(sorted, m_more.end(), &scope);
 }
 

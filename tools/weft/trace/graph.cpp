@@ -397,9 +397,9 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
   }
 }
 
-void trace_graph::store(const logged &l) {
-  graph_task &t = tasks[l.task];
-  actions[t.first_action + t.actions++] = l.what;
+void trace_graph::store(const logged &entry) {
+  graph_task &t = tasks[entry.task];
+  actions[t.first_action + t.actions++] = entry.what;
 }
 
 /// Lets a taskiter create its rounds where its body ends.

@@ -147,7 +147,7 @@ class trace_graph {
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
              std::vector<std::uint32_t> &out) const;
-  void store(const logged &l);
+  void store(const logged &entry);
   void store_rounds(const logged &end);
   void store_actions();
   void infer_readiness();
