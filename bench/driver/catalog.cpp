@@ -253,16 +253,21 @@ void add_algorithms(std::vector<experiment> &to, size s) {
   const auto program = [](const char *library) {
     return contender{library, std::string("bin/weft-algorithms-") + library, {}};
   };
-  const std::string passive = "OMP_WAIT_POLICY=passive";
+  // Waiting threads that sleep are best for long calls, those that spin for short ones.
+  const std::string passive = "OMP_WAIT_POLICY=passive", active = "OMP_WAIT_POLICY=active";
   const std::string on_weft = "LD_LIBRARY_PATH=" + build_folder() + "/lib/weft-omp";
   const std::vector<contender> all{
       program("serial"),
       program("weft"),
       program("weft-pstl"),
       program("tbb"),
-      {"gnu-parallel", "bin/weft-algorithms-gnu-parallel", {passive}},
-      {"onedpl", "peers/bin/algorithms-onedpl", {passive}},
-      {"onedpl on weft-omp", "peers/bin/algorithms-onedpl", {on_weft}}};
+      {"gnu-parallel", "bin/weft-algorithms-gnu-parallel", {passive}, {}, {{active}}},
+      {"onedpl", "peers/bin/algorithms-onedpl", {passive}, {}, {{active}}},
+      {"onedpl on weft-omp",
+       "peers/bin/algorithms-onedpl",
+       {on_weft, passive},
+       {},
+       {{on_weft, active}}}};
   std::vector<contender> with_rayon = all;
   with_rayon.push_back({"rayon", "peers/bin/rayon", {}}); // it has no scan
   struct elements {

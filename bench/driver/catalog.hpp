@@ -14,6 +14,8 @@ struct contender {
   std::string program;               // its sample program, relative to the build folder
   std::vector<std::string> settings; // NAME=value
   std::string workload = {};         // its program's name for it, if not the experiment's
+  /// Further settings: each run takes place with all of them in turn, and the fastest counts.
+  std::vector<std::vector<std::string>> or_settings = {};
 };
 
 /// Is one workload at one size, measured on all contenders in turn.

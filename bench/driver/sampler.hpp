@@ -14,7 +14,7 @@ namespace bench {
 /// Maps the metrics of one process to values: "ns" and perhaps more.
 using metrics = std::vector<std::pair<std::string, double>>;
 
-/// Runs a sample program once. Throws std::runtime_error with the program's output when it fails.
+/// Runs a sample program once, and once with each of `or_settings`; returns what the fastest said. Throws std::runtime_error with the program's output when it fails.
 [[nodiscard]] metrics take_sample(const contender &c, const experiment &e);
 
 struct problems {

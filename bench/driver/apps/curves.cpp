@@ -112,7 +112,14 @@ ratio interval(std::vector<double> ratios) {
     tail += term;
   }
   const auto k = static_cast<std::size_t>(std::max(0, outside - 1));
-  return {"", n, median(ratios), ratios.at(k), ratios.at(ratios.size() - 1 - k)};
+  return {"", n, median(ratios), ratios.at(k), ratios.at(ratios.size() - 1 - k), outside > 0};
+}
+
+const char *verdict(const ratio &found, double bound, const char *met) {
+  return !found.enough          ? "too few"
+         : found.low > bound   ? "missed"
+         : found.high <= bound ? met
+                               : "open";
 }
 
 std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile, int workers) {

@@ -41,7 +41,8 @@ struct half_point {
 struct ratio {
   std::string other;
   int pairs = 0;
-  double median = 0, low = 0, high = 0; // the interval holds the true median with at least 95 %
+  double median = 0, low = 0, high = 0; // the interval; the whole range where it holds less than 95 %
+  bool enough = false; // the interval holds the true median with at least 95 %
 };
 /// Compares Weft with the fastest peer at one tile; returns nothing without pairs.
 [[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile,
@@ -50,7 +51,10 @@ struct ratio {
 [[nodiscard]] std::optional<ratio> against(const record &r, const subject &s, long tile,
                                            int workers, const std::string &own,
                                            const std::string &other);
-/// Returns the interval of the median from order statistics: the whole range below six values.
+/// Returns the interval of the median from order statistics. Below six values it is the whole range,
+/// and not enough.
 [[nodiscard]] ratio interval(std::vector<double> ratios);
+/// Says how an interval lies to a bound: `met`, "missed" or "open"; "too few" without an interval.
+[[nodiscard]] const char *verdict(const ratio &found, double bound, const char *met);
 
 } // namespace bench::apps

@@ -129,15 +129,11 @@ void write_coarse_table(std::ostream &to, const record &r, const std::vector<sub
       to << "| " << s.name << " | " << s.coarse << " | " << found->other << " | " << found->pairs
          << " | " << shown("%.3f", found->median) << " | " << shown("%.3f", found->low) << " to "
          << shown("%.3f", found->high) << " | "
-         << (found->low > 1    ? "slower"
+         << (!found->enough    ? "too few"
+             : found->low > 1  ? "slower"
              : found->high < 1 ? "faster"
                                : "as fast")
          << " |\n";
-}
-
-/// Says how an interval lies to a bound.
-const char *verdict(const ratio &found, double bound) {
-  return found.low > bound ? "missed" : found.high <= bound ? "met" : "open";
 }
 
 /// Returns the time over that of the other series at the same tile; empty where one is missing.
@@ -197,7 +193,7 @@ void write_pragma_table(std::ostream &to, const record &r, const std::vector<sub
         to << "| " << s.name << " | " << tile << " | " << found->pairs << " | "
            << shown("%.3f", found->median) << " | " << shown("%.3f", found->low) << " to "
            << shown("%.3f", found->high) << " | " << shown("%.2f", bound) << " | "
-           << verdict(*found, bound) << " |\n";
+           << verdict(*found, bound, "met") << " |\n";
       }
 }
 

@@ -86,6 +86,7 @@ void read_lines(const std::string &output, measurement &m) {
         if (name == v.name)
           m.samples.back().*v.value = std::strtod(rest.c_str(), nullptr);
   }
+  m.cut_short = output.find("it was killed after ") != std::string::npos;
   // The number of tasks is a sample's last line.
   if (!m.samples.empty() && std::isnan(m.samples.back().tasks))
     m.samples.pop_back();

@@ -30,6 +30,7 @@ struct measurement {
   double load = 0;               // of the machine, when the process began
   std::string sizes, offcore;    // as it printed them
   std::string failure;           // empty: none
+  bool cut_short = false;        // it was killed at the limit: the samples are those that it finished
   std::vector<sample> samples;
 
   /// Returns whether samples are left without the first one, for an interval.

@@ -35,6 +35,13 @@ std::string with_interval(const mean_of &m, double unit) {
   return shown(m.mean / unit) + " ± " + shown(m.half / unit);
 }
 
+/// Shows a time. A process that was ended at the limit has fewer samples than asked, and says so.
+std::string time_of(const measurement &m) {
+  const mean_of found = m.of(&sample::ns);
+  return with_interval(found, 1e6) +
+         (m.cut_short ? " (ended at the limit, n = " + std::to_string(found.count) + ")" : "");
+}
+
 bool any_of(const std::vector<measurement> &all, const std::string &program) {
   return std::any_of(all.begin(), all.end(),
                      [&](const measurement &m) { return m.program == program; });
@@ -94,12 +101,12 @@ void write_times(std::ostream &to, const std::vector<measurement> &all, int work
       continue;
     const measurement *serial = find(all, p.name, "serial", 1);
     to << "| " << p.name << " | "
-       << (serial && serial->measured() ? with_interval(serial->of(&sample::ns), 1e6)
+       << (serial && serial->measured() ? time_of(*serial)
                                         : absent(serial))
        << " |";
     for (const contender &c : columns(all)) {
       const measurement *m = find(all, p.name, c.name, workers);
-      to << ' ' << (m && m->measured() ? with_interval(m->of(&sample::ns), 1e6) : absent(m))
+      to << ' ' << (m && m->measured() ? time_of(*m) : absent(m))
          << " |";
     }
     to << '\n';
@@ -215,7 +222,7 @@ void write_policies(std::ostream &to, const std::vector<measurement> &all) {
     for (const measurement &m : all)
       if (m.program == p.name && m.launch != "async")
         to << "| " << p.name << " | " << m.runtime << " | " << m.workers << " | " << m.launch
-           << " | " << (m.measured() ? with_interval(m.of(&sample::ns), 1e6) : absent(&m))
+           << " | " << (m.measured() ? time_of(m) : absent(&m))
            << " |\n";
 }
 

@@ -51,10 +51,9 @@ bool measure(const options &o, const program &p, const contender &c, int workers
     m.load = load;
   const outcome result = bench::run(command, settings, std::chrono::seconds(o.limit_s));
   read_lines(result.output, m);
-  const bool killed = result.output.find("it was killed after") != std::string::npos;
-  if (killed && !m.measured())
+  if (m.cut_short && !m.measured())
     m.failure = "time";
-  else if (!killed && !result.ok && m.failure.empty())
+  else if (!m.cut_short && !result.ok && m.failure.empty())
     m.failure = result.output.substr(result.output.rfind('\n') + 1);
   std::ofstream record(o.record, std::ios::app);
   write_block(record, m, result.output);

@@ -108,10 +108,6 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
   }
 }
 
-const char *verdict(const apps::ratio &r, double bound) {
-  return r.high <= bound ? "within" : r.low > bound ? "missed" : "open";
-}
-
 /// Writes the two numbers of the target.
 void pair_tables(std::ostream &to, const record &r, const options &o) {
   to << "\nTime over that of direct in the same run: median and 95 % interval\n\n"
@@ -129,7 +125,7 @@ void pair_tables(std::ostream &to, const record &r, const options &o) {
           to << " - | - |";
         else
           to << text(" %.3f", ratio.median) << text(" (%.3f", ratio.low)
-             << text(" to %.3f) | ", ratio.high) << verdict(ratio, bound) << " |";
+             << text(" to %.3f) | ", ratio.high) << apps::verdict(ratio, bound, "within") << " |";
       to << '\n';
     }
 }

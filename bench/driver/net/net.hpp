@@ -58,6 +58,13 @@ void write_table(std::ostream &to, const std::string &title,
                  const std::vector<std::pair<std::string, std::vector<run_values>>> &runs,
                  int threads);
 
+/// @{
+/// Reads what the ranks of `weft-net-idle`, or a process of `weft-net-micro`, have printed, and says
+/// how it lies to the bounds. Returns how many are missed; a line that is not there misses.
+[[nodiscard]] int missed_when_idle(std::ostream &to, const std::string &output, int ranks);
+[[nodiscard]] int missed_above_ucx(std::ostream &to, const std::string &output);
+/// @}
+
 /// Measures and prints. Returns 1 when a version fails or a bound is missed.
 [[nodiscard]] int run(const options &o);
 

@@ -31,12 +31,17 @@ struct subject {
 /// Holds the output of one run of the sample program.
 struct cost {
   double thread_ns = 0, process_ns = 0;
+  double reads = 0; // of its counters by `weft top`, per second
 };
 
 /// Returns by how much, in percent, `with` is above `without`: the median over pairs of consecutive
 /// runs.
 [[nodiscard]] double percent_above(const std::vector<double> &with,
                                    const std::vector<double> &without);
+
+/// Returns what ten reads per second cost, in percent, where runs that were read at these rates cost
+/// `percent`. Throws std::runtime_error where nothing read a run.
+[[nodiscard]] double for_ten_reads(double percent, const std::vector<double> &reads);
 
 /// Reads the options. Ends the program after --help; throws std::runtime_error for unknown ones.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);

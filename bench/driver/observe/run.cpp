@@ -5,10 +5,12 @@
 #include "../results.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -43,6 +45,13 @@ double percent_above(const std::vector<double> &with, const std::vector<double> 
   return above.empty() ? 0 : median(above);
 }
 
+double for_ten_reads(double percent, const std::vector<double> &reads) {
+  constexpr double k_asked_reads = 10; // per second
+  if (reads.empty() || *std::min_element(reads.begin(), reads.end()) <= 0)
+    throw std::runtime_error("weft top has read nothing of a run: is bin/weft built?");
+  return percent * k_asked_reads / median(reads);
+}
+
 namespace {
 
 std::string sample_program() { return build_folder() + "/bin/weft-observe-sample"; }
@@ -62,8 +71,6 @@ double value_of(const std::string &output, const std::string &name) {
   throw std::runtime_error("the sample said: " + output);
 }
 
-constexpr double k_asked_reads = 10; // per second
-
 /// Runs a reader beside the program: `weft top` of the program that started last, from its start to
 /// its end.
 class reader {
@@ -76,31 +83,46 @@ class reader {
     const std::string look = "'" + build_folder() + "/bin/weft' top --json --every " +
                              std::to_string(1000 / per_second) + "ms";
     execl("/bin/sh", "sh", "-c",
-          ("while sleep 0.005; do " + look + "; done >/dev/null 2>&1").c_str(), nullptr);
+          ("while sleep 0.005; do " + look + "; done >'" + said() + "' 2>/dev/null").c_str(),
+          nullptr);
     _exit(1);
   }
   reader(const reader &) = delete;
   reader &operator=(const reader &) = delete;
-  ~reader() {
+  ~reader() { static_cast<void>(end()); }
+
+  /// Returns how often it has read the program's counters.
+  [[nodiscard]] long end() {
     if (m_pid <= 0)
-      return;
+      return 0;
     if (kill(-m_pid, SIGTERM) != 0) // the group does not exist yet
       kill(m_pid, SIGTERM);
     waitpid(m_pid, nullptr, 0);
+    m_pid = -1;
+    std::ifstream lines(said());
+    long count = 0;
+    for (std::string line; std::getline(lines, line);)
+      count += line.starts_with("{");
+    return count;
   }
 
  private:
+  static std::string said() { return scratch() + "/top"; }
+
   pid_t m_pid = -1;
 };
 
 cost measure(const subject &s, const options &o, const std::string &workload, long steps) {
-  const reader beside(s.reads);
+  reader beside(s.reads);
+  const auto begin = std::chrono::steady_clock::now();
   const outcome r =
       bench::run({sample_program(), workload, "1", std::to_string(o.tasks), std::to_string(steps)},
                  settings_of(s));
   if (!r.ok)
     throw std::runtime_error(s.name + ": " + r.output);
-  return {value_of(r.output, "thread_ns"), value_of(r.output, "process_ns")};
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  return {value_of(r.output, "thread_ns"), value_of(r.output, "process_ns"),
+          static_cast<double>(beside.end()) / time.count()};
 }
 
 /// Returns the number of iterations that take as long as the chosen body.
@@ -130,13 +152,14 @@ int say(const subject &s, double percent, const std::string &rest) {
 }
 
 int measure_times(const options &o, const std::string &workload, long steps) {
-  std::map<std::string, std::vector<double>> thread, process;
+  std::map<std::string, std::vector<double>> thread, process, reads;
   for (int n = 0; n < o.runs; ++n)
     for (std::size_t k = 0; k < subjects().size(); ++k) { // each round begins with another subject
       const subject &s = subjects()[(k + static_cast<std::size_t>(n)) % subjects().size()];
       const cost c = measure(s, o, workload, steps);
       thread[s.name].push_back(c.thread_ns);
       process[s.name].push_back(c.process_ns);
+      reads[s.name].push_back(c.reads);
     }
   std::printf("%s: processor time of a task, %d runs in turns; a body of %ld steps\n",
               workload.c_str(), o.runs, steps);
@@ -152,8 +175,8 @@ int measure_times(const options &o, const std::string &workload, long steps) {
     std::snprintf(rest, sizeof rest, "; %.1f ns, at best %.1f; process %+.2f %%", median(mine),
                   *std::min_element(mine.begin(), mine.end()),
                   percent_above(process[s.name], process[s.against]));
-    missed += say(
-        s, percent_above(mine, thread[s.against]) * (s.reads ? k_asked_reads / s.reads : 1), rest);
+    const double percent = percent_above(mine, thread[s.against]);
+    missed += say(s, s.reads ? for_ten_reads(percent, reads[s.name]) : percent, rest);
   }
   return missed;
 }

@@ -181,9 +181,23 @@ TEST(apps_curves, the_interval_of_a_median_follows_the_binomial_distribution) {
   EXPECT_EQ(fifteen.median, 8);
   EXPECT_EQ(fifteen.low, 4);
   EXPECT_EQ(fifteen.high, 12);
+  EXPECT_TRUE(fifteen.enough);
   const ratio three = interval({2, 1, 3});
   EXPECT_EQ(three.low, 1);
   EXPECT_EQ(three.high, 3);
+  EXPECT_FALSE(three.enough) << "the range holds the median with 75 %";
+  EXPECT_FALSE(interval({1, 2, 3, 4, 5}).enough) << "with 93.75 %";
+  EXPECT_TRUE(interval({1, 2, 3, 4, 5, 6}).enough) << "with 96.875 %";
+}
+
+TEST(apps_curves, too_few_pairs_have_no_verdict) {
+  const auto said = [](double low, double high) {
+    return std::string(verdict({"", 6, 1, low, high, true}, 1.05, "met"));
+  };
+  EXPECT_EQ(said(0.9, 1.05), "met");
+  EXPECT_EQ(said(1.06, 1.2), "missed");
+  EXPECT_EQ(said(1.05, 1.06), "open");
+  EXPECT_STREQ(verdict(interval({0.5, 0.5, 0.5}), 1.05, "met"), "too few");
 }
 
 TEST(apps_curves, pairs_are_samples_of_one_run_with_the_fastest_peer) {

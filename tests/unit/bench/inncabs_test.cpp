@@ -98,6 +98,23 @@ measurement read(const std::string &output) {
   return m;
 }
 
+TEST(inncabs_record, a_process_that_was_ended_at_the_limit_is_told) {
+  const std::string sample = "sample 2e6\ncpu 3e6\ntasks 10\n";
+  EXPECT_FALSE(read(sample + sample + sample).cut_short);
+  const measurement m = read(sample + sample + sample + "sample 4e6\nit was killed after 7 s");
+  EXPECT_TRUE(m.cut_short);
+  EXPECT_TRUE(m.measured());
+  EXPECT_EQ(m.failure, "");
+  std::ostringstream record, tables;
+  measurement block;
+  block.program = "fib", block.runtime = "weft", block.launch = "async", block.workers = 1;
+  write_block(record, block, sample + sample + sample + "it was killed after 7 s");
+  std::istringstream from(record.str());
+  write_tables(tables, read_record(from));
+  EXPECT_NE(tables.str().find("2.00 ± 0.000 (ended at the limit, n = 2)"), std::string::npos)
+      << tables.str();
+}
+
 TEST(inncabs_record, the_first_sample_and_an_unfinished_one_do_not_count) {
   const measurement m = read("sizes n=25\noffcore counted\n"
                              "sample 9e9\ncpu 9e9\nbandwidth 9\ntasks 10\n"

@@ -21,6 +21,23 @@ std::string line(int rank, int rep, const std::string &seconds) {
          " kernels=0.5 computing=0.4 awaiting=0.2 both=0.1 processor=0.6 tasks=10 messages=4 bytes=8 right=1\n";
 }
 
+TEST(net_bounds, an_idle_rank_that_says_nothing_misses) {
+  std::ostringstream said;
+  EXPECT_EQ(bench::net::missed_when_idle(said, "idle 0 0.5\nweft: note\nidle 1 1.0\n", 2), 0);
+  EXPECT_EQ(bench::net::missed_when_idle(said, "idle 0 0.5\nidle 1 1.1\n", 2), 1);
+  EXPECT_EQ(bench::net::missed_when_idle(said, "idle 0 0.5\n", 2), 1);
+  EXPECT_EQ(bench::net::missed_when_idle(said, "", 2), 2);
+  EXPECT_NE(said.str().find("rank 1 has said nothing  MISSED"), std::string::npos) << said.str();
+}
+
+TEST(net_bounds, operations_that_nothing_compares_miss) {
+  std::ostringstream said;
+  EXPECT_EQ(bench::net::missed_above_ucx(said, "put 300\nabove_ucx_ns put_8 100\n"), 0);
+  EXPECT_EQ(bench::net::missed_above_ucx(said, "above_ucx_ns put_8 101\nabove_ucx_ns get_8 40\n"), 1);
+  EXPECT_EQ(bench::net::missed_above_ucx(said, "above_mpi_ns put_8 5\n"), 1);
+  EXPECT_NE(said.str().find("no line compares"), std::string::npos) << said.str();
+}
+
 TEST(net_lines, ranks_of_a_run_are_joined) {
   const auto runs =
       bench::net::read_runs("weft: 2 ranks\n" + line(1, 2, "1.5") + line(0, 1, "1.0") +

@@ -26,6 +26,12 @@ TEST(bench_observe, takes_the_median_over_pairs) {
   EXPECT_DOUBLE_EQ(percent_above({}, {1}), 0);
 }
 
+TEST(bench_observe, takes_the_cost_of_reads_that_took_place) {
+  EXPECT_DOUBLE_EQ(for_ten_reads(50, {1000, 500, 800}), 0.625);
+  EXPECT_THROW((void)for_ten_reads(0.01, {1000, 0}), std::runtime_error);
+  EXPECT_THROW((void)for_ten_reads(0.01, {}), std::runtime_error);
+}
+
 TEST(bench_observe, refuses_what_it_does_not_know) {
   EXPECT_THROW((void)parse_options({"--only", "potrf"}), std::runtime_error);
   EXPECT_THROW((void)parse_options({"--runs"}), std::runtime_error);
