@@ -2,6 +2,7 @@
 // How threads become workers' threads, and how they end.
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
@@ -220,6 +221,7 @@ worker &adopt() {
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;
+  enter_operation(w);
   if (w.trace)
     trace_root(*w.trace, w.root);
   install_overflow_stack();

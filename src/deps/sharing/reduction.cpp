@@ -109,36 +109,56 @@ constexpr detail::body_ops k_operation_ops{nullptr, nullptr, nullptr, false, 0};
 
 /// Marks the thread while it combines copies: code that it calls neither waits nor suspends. It runs
 /// as a task of its own, which is final, so that each spawn takes the path that refuses it.
+///
+/// A thread that only takes events back, or a central manager's, has no context. It enters the
+/// operation where the operation makes it a thread of Weft.
 class combining {
  public:
   explicit combining(task &below) noexcept
-      : m_self{k_combining, label_of(below)}, m_operation(k_operation_ops, &below, nullptr),
-        m_context(this_thread_context()), // null on a thread that only takes events back
-        m_outer(m_context ? std::exchange(m_context->in_callback, &m_self) : nullptr),
-        m_outer_task(m_context ? std::exchange(m_context->current, &m_operation) : nullptr) {
+      : m_self{k_combining, label_of(below)}, m_operation(k_operation_ops, &below, nullptr) {
     m_operation.label = "operation of a reduction";
     m_operation.trace_id = 0;
     m_operation.set(detail::k_implicit | detail::k_final);
+    if (thread_context *here = this_thread_context())
+      enter(*here);
+    else
+      t_without_context = this;
   }
   combining(const combining &) = delete;
   combining &operator=(const combining &) = delete;
   ~combining() {
     delete m_operation.extra.load(std::memory_order_relaxed);
+    t_without_context = nullptr;
     if (!m_context)
       return;
     m_context->in_callback = m_outer;
     m_context->current = m_outer_task;
   }
 
+  void enter(thread_context &here) noexcept {
+    m_context = &here;
+    m_outer = std::exchange(here.in_callback, &m_self);
+    m_outer_task = std::exchange(here.current, &m_operation);
+  }
+  static combining *without_context() noexcept { return t_without_context; }
+
  private:
+  static constinit thread_local combining *t_without_context;
+
   const callback m_self;
   task m_operation;
-  thread_context *const m_context;
-  const callback *const m_outer;
-  task *const m_outer_task;
+  thread_context *m_context = nullptr;
+  const callback *m_outer = nullptr;
+  task *m_outer_task = nullptr;
 };
+constinit thread_local combining *combining::t_without_context = nullptr;
 
 } // namespace
+
+void enter_operation(thread_context &adopted) noexcept {
+  if (combining *now = combining::without_context())
+    now->enter(adopted);
+}
 
 const task *operation_of(const task &t) noexcept {
   const task *at = &t;

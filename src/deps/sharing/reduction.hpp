@@ -204,6 +204,10 @@ void combine_copies_so_far(reduction_store &store, task &whole);
 /// join in it; else null. Its parent is the task below which the copies were made.
 [[nodiscard]] const task *operation_of(const task &t) noexcept;
 
+/// Lets a thread that has no context until the operation of a reduction uses Weft go on in the
+/// operation.
+void enter_operation(thread_context &adopted) noexcept;
+
 /// Returns the copy that a task has taken by a strong access of its own. The copy is kept where a
 /// weak access has the link to a child: a child below a strong access is satisfied at once, and
 /// needs no link.
