@@ -28,7 +28,6 @@ namespace {
 constexpr std::uint32_t k_failure = k_streams; // the number of a message about a context
 constexpr std::uint32_t k_first_step = 16; // from here on: messages of step_listener
 constexpr std::uint32_t k_notified = UINT32_MAX;
-constexpr std::size_t k_batch = 64;
 constexpr std::size_t k_most_read = std::size_t{1} << 20; // longer reads are split
 constexpr int k_rounds = 200; // of progress, before a wait sleeps
 

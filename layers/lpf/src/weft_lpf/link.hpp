@@ -27,6 +27,7 @@
 namespace weft_lpf {
 
 inline constexpr int k_any_process = -1; ///< in traces
+inline constexpr std::size_t k_batch = 64; ///< most messages that one look at the transport ends
 
 /// Names a superstep: the context, and the number of the superstep in it.
 struct superstep {
