@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of their own for tests of tasks, and whether this Python has tasks."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+from weftrt import _native_files
+
+# A build without the headers of Python has no tasks.
+CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
+
+
+def python(code, **variables):
+    """Runs code in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+        env={**os.environ, **variables},
+    )

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks in the child of a fork."""
+
+import unittest
+
+import weftrt
+from children import CAN, python
+
+
+@unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")
+class Forks(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(lambda: weftrt.taskwait())
+
+    def test_a_child_of_fork_has_tasks_of_its_own(self):
+        ended = python(
+            """
+            import os, threading, weftrt
+            a = bytearray(4)
+            def count(cell): cell[0] += 1
+            def use():
+                for _ in range(100): weftrt.spawn(count, a, updates=a)
+                weftrt.taskwait()
+                assert a[0] == 100, a[0]
+                a[0] = 0
+            use()
+            go = threading.Event()
+            running = [weftrt.spawn(go.wait) for _ in range(4)]
+            child = os.fork()
+            if child == 0:
+                try:
+                    running[0].result()
+                    os._exit(5)
+                except RuntimeError as error:
+                    assert "parent process" in str(error)
+                use(); use()
+                assert weftrt.spawn(lambda: 3).result() == 3
+                os._exit(0)
+            go.set()
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            use()
+            def fork_in_body():
+                child = os.fork()
+                if child == 0:
+                    weftrt.spawn(lambda: 1); weftrt.taskwait(); os._exit(0)
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            print(weftrt.spawn(fork_in_body).result())
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n0\n", "", 0))
+
+    def test_a_child_of_fork_leaves_the_groups_in_which_it_began(self):
+        ended = python(
+            """
+            import os, threading, weftrt
+            go = threading.Event()
+            with weftrt.group():
+                weftrt.spawn(go.wait, blocking=True)
+                with weftrt.group():
+                    weftrt.spawn(go.wait, blocking=True)
+                    child = os.fork()
+                    if child == 0:
+                        assert weftrt.spawn(int, 7).result() == 7
+                    else:
+                        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+                        go.set()
+            if child == 0:
+                weftrt.spawn(print, "child", flush=True)
+                weftrt.taskwait()
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("child\n0\n", "", 0))
+
+    def test_a_child_of_fork_forgets_what_the_bodies_below_have_begun(self):
+        ended = python(
+            """
+            import os, threading, weftrt
+            a, go = bytearray(1), threading.Event()
+            def status(child):
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            def inner():
+                with weftrt.blocking():
+                    return os.fork()
+            def outer():
+                weftrt.spawn(go.wait, updates=a, blocking=True)
+                with weftrt.group():
+                    child = weftrt.spawn(inner).result()
+                    if child:
+                        print(status(child), flush=True)
+                        go.set()
+                if not child:
+                    weftrt.taskwait()
+                    def order(number): numbers.append(number)
+                    numbers = []
+                    for number in range(20): weftrt.spawn(order, number, updates=a)
+                    weftrt.taskwait()
+                    os._exit(0 if numbers == list(range(20)) else 1)
+            weftrt.spawn(outer, updates=bytearray(2)).result()
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))
+
+    def test_a_child_of_fork_that_comes_from_a_body_has_all_places(self):
+        ended = python(
+            """
+            import os, threading, weftrt
+            def body():
+                with weftrt.blocking():
+                    child = os.fork()
+                if child == 0:
+                    begun = threading.Event()
+                    weftrt.spawn(begun.set)
+                    os._exit(0 if begun.wait(5) else 1)
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            print(weftrt.spawn(body).result())
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))
+
+    def test_a_child_of_fork_reports_no_exception_of_the_parents_tasks(self):
+        ended = python(
+            """
+            import gc, os, threading, weftrt
+            begun, go, status = threading.Event(), threading.Event(), []
+            def create():  # has a failure that no wait has seen
+                a = bytearray(1)
+                weftrt.spawn(int, "x", updates=a)
+                weftrt.spawn(begun.set, updates=a)
+                go.wait()
+            thread = threading.Thread(target=create)
+            thread.start()
+            begun.wait()
+            child = os.fork()
+            if child == 0:
+                gc.collect()
+                os._exit(0)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+            go.set()
+            thread.join()
+            del thread
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.returncode), ("0\n", 0))
+        self.assertEqual(ended.stderr.count("ValueError"), 1, ended.stderr)
+
+    def test_a_child_of_fork_can_be_told_of_the_end_of_its_own_tasks_alone(self):
+        ended = python(
+            """
+            import asyncio, os, threading, weftrt
+            go, called = threading.Event(), []
+            running = weftrt.spawn(go.wait)
+            child = os.fork()
+            if child == 0:
+                try:
+                    running.add_done_callback(called.append)
+                    os._exit(1)
+                except RuntimeError as error:
+                    assert "parent process" in str(error)
+                async def main():
+                    for _ in range(2):
+                        try:
+                            await running
+                            os._exit(2)
+                        except RuntimeError as error:
+                            assert "parent process" in str(error)
+                    return await weftrt.spawn(int, 7)
+                os._exit(0 if asyncio.run(main()) == 7 else 3)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            go.set()
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))
