@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a context of LPF fails: who learns of it, and when.
+// How a context of LPF fails: when its processes, threads and tasks learn of it.
 #include "weft_lpf/report.hpp"
 #include "weft_lpf/steps.hpp"
 #include "weft_lpf/steps_records.hpp"
