@@ -4,6 +4,7 @@
 #include "deps/regions/region_scope.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -99,11 +100,23 @@ void accessor_set::clear() noexcept {
   m_sorted = 0;
 }
 
+/// Sorts the list, which is sorted in front of `sorted`. Allocates nothing.
+void accessor_set::sort_behind(list::iterator sorted) noexcept {
+  std::array<region_scope *, 2 * k_unsorted> behind;
+  const auto count = static_cast<std::size_t>(m_more.end() - sorted);
+  if (count > behind.size())
+    return std::sort(m_more.begin(), m_more.end());
+  std::copy(sorted, m_more.end(), behind.begin());
+  auto next = behind.begin() + static_cast<std::ptrdiff_t>(count);
+  std::sort(behind.begin(), next);
+  for (auto to = m_more.end(); next != behind.begin();)
+    *--to = sorted != m_more.begin() && sorted[-1] > next[-1] ? *--sorted : *--next;
+}
+
 accessor_set::list::iterator accessor_set::find(const region_scope &scope) noexcept {
   auto sorted = m_more.begin() + static_cast<std::ptrdiff_t>(m_sorted);
   if (m_more.end() - sorted > k_unsorted) {
-    std::sort(sorted, m_more.end());
-    std::inplace_merge(m_more.begin(), sorted, m_more.end());
+    sort_behind(sorted);
     sorted = m_more.end();
     m_sorted = m_more.size();
   }

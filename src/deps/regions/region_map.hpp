@@ -121,6 +121,7 @@ class accessor_set {
  private:
   using list = std::vector<region_scope *>;
   [[nodiscard]] list::iterator find(const region_scope &scope) noexcept;
+  void sort_behind(list::iterator sorted) noexcept;
   void take_first_from_end() noexcept;
 
   region_scope *m_first = nullptr; // most sets have one task
