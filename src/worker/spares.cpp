@@ -238,7 +238,9 @@ unsigned spare_pool::busy() const {
 
 bool spare_pool::examine() {
   call_needed_back(m_runtime);
-  return m_runtime.cfg.watch_hang != hang_kind::off && m_runtime.hangs.examine();
+  // While the program ends, a task that nothing goes on with any more is no hang.
+  return !m_runtime.stopping.load(std::memory_order_acquire) && // O3 of runtime.cpp
+         m_runtime.cfg.watch_hang != hang_kind::off && m_runtime.hangs.examine();
 }
 
 bool spare_pool::leaves(spare &thread) noexcept {

@@ -227,6 +227,27 @@ TEST_F(accessors, are_found_while_others_come_and_go) {
   EXPECT_EQ(live, expected);
 }
 
+TEST_F(accessors, are_found_however_many_come_at_once) {
+  accessor_set set;
+  const auto add_up_to = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = last; i-- > first;)
+      add(set, *scopes[i]);
+  };
+  const auto expect = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = 0; i != k_many; ++i)
+      EXPECT_EQ(set.contains(*scopes[i]), i >= first && i < last) << i;
+  };
+  add_up_to(200, 300); // the first of them is not in the list
+  expect(200, 300);
+  add_up_to(0, 200); // more than are merged
+  expect(0, 300);
+  set.clear();
+  add_up_to(100, 300);
+  expect(100, 300);
+  add_up_to(0, 100); // are merged, some in front of all others
+  expect(0, 300);
+}
+
 TEST_F(accessors, one_that_is_alone_has_none_beside_it) {
   accessor_set set;
   EXPECT_FALSE(set.any_live_beside(*scopes[0]));
