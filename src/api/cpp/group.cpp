@@ -137,8 +137,8 @@ WEFT_NOINLINE void end_by_another(const group_state &group, const task *by) {
        is_of_parent_process(*group.owner))) // the latter: its tasks run in the parent process
     return;
   fatal(
-      "a task group is destroyed by %s '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
-      by ? "task" : "thread", by ? label_of(*by) : "outside of tasks");
+      "a task group is destroyed by %s%s%s, which did not make it, while its tasks are not complete; let the task that made it wait for them",
+      by ? "task '" : "a thread of no task", by ? label_of(*by) : "", by ? "'" : "");
 }
 
 } // namespace

@@ -454,7 +454,7 @@ TEST(group, destroyed_by_a_thread_without_tasks_while_its_tasks_run_ends_the_pro
     std::thread([&] { group.reset(); }).join();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("a task group is destroyed by thread 'outside of tasks', which did not make it"))
+  EXPECT_TRUE(end.printed("a task group is destroyed by a thread of no task, which did not make it"))
       << end;
 }
 
