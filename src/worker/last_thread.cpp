@@ -27,6 +27,8 @@ constexpr long k_first_pause_ns = 100'000, k_longest_pause_ns = 50'000'000;
 
 std::atomic<int> g_stands_in{0}; // process in which the substitute of the first thread runs
 
+std::atomic<int> g_ends{0}; // process in which a thread ends Weft's threads
+
 bool stand_in_runs() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
 
 /// Returns the number of adopted threads of the program.
@@ -48,6 +50,8 @@ bool only_weft_is_left() {
   constexpr unsigned k_first = 1; // the kernel counts it as long as there are others
   const unsigned before = known_threads(*rt), all = process_threads(),
                  adopted = adopted_threads(*rt);
+  if (g_ends.load(std::memory_order_acquire) == getpid()) // O1: behind the end no count is too large
+    return false;
   return all != 0 &&
          all + adopted <= std::min(before, known_threads(*rt)) + k_first; // 0: it cannot be known
 }
@@ -65,6 +69,13 @@ void *stand_in(void *) noexcept {
 }
 
 } // namespace
+
+end_of_threads::end_of_threads() noexcept {
+  g_ends.store(getpid(), std::memory_order_relaxed); // a thread that is seen to be gone ends later
+}
+end_of_threads::~end_of_threads() {
+  g_ends.store(0, std::memory_order_release); // O1: pairs with only_weft_is_left
+}
 
 unsigned known_threads(runtime &rt) noexcept {
   unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() +

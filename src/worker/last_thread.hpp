@@ -17,5 +17,15 @@ class runtime;
 /// It calls exit() when only Weft's threads are left, as the C library does when no thread is.
 void stand_for_first_thread() noexcept;
 
+/// Says, as long as it lives, that the caller ends Weft's threads, so that the substitute waits for
+/// the caller: a thread that has ended is counted as Weft's until it is joined.
+class end_of_threads {
+ public:
+  end_of_threads() noexcept;
+  ~end_of_threads();
+  end_of_threads(const end_of_threads &) = delete;
+  end_of_threads &operator=(const end_of_threads &) = delete;
+};
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -37,6 +37,7 @@
 #include "worker/apply_knob.hpp"
 #include "worker/fork.hpp"
 #include "worker/functions.hpp"
+#include "worker/last_thread.hpp"
 #include "worker/phase.hpp"
 #include "worker/search.hpp"
 #include "worker/thread_name.hpp"
@@ -528,6 +529,7 @@ void stop_runtime() {
   const bool orderly = w && can_wait(*w);
   if (orderly)
     end_tasks(rt, *w);
+  const end_of_threads ends;
   g_phase.store(phase::stopped, std::memory_order_release); // O2
   end_policies();
   close_knobs();
