@@ -82,6 +82,39 @@ class Groups(unittest.TestCase):
         tasks = (of_inner, of_outer, weftrt.spawn(int, 7))
         self.assertEqual([task.result() for task in tasks], [5, 6, 7])
 
+    def test_a_body_on_top_of_a_group_leaves_it_as_it_is(self):
+        ended = python(
+            """
+            import concurrent.futures, weftrt
+            from weftrt import _spawn
+            def start():
+                raise RuntimeError("can't start new thread")  # so each wait runs what it waits for
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            def has_group():
+                with weftrt.group():
+                    pass
+            def leaves_group_open():
+                weftrt.group().__enter__()
+            def use(body, nested):
+                done = []
+                with weftrt.group():
+                    if nested:
+                        with weftrt.group():
+                            weftrt.spawn(body)
+                    else:
+                        weftrt.spawn(body).result()
+                    weftrt.spawn(done.append, "of the group")
+                return list(done)
+            for body in has_group, leaves_group_open:
+                for nested in False, True:
+                    print(use(body, nested), weftrt.spawn(use, body, nested).result())
+            weftrt.taskwait()
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual(ended.stderr, "")
+        self.assertEqual(ended.stdout, "['of the group'] ['of the group']\n" * 4)
+
     def test_an_interrupt_at_the_end_of_a_group_cancels_it(self):
         ended = python(
             """

@@ -327,6 +327,8 @@ void run_body(Task *t) {
     return;
   }
   Task *const outer = my->task;
+  const Scope *const host = outer ? outer->scope : my->root ? &my->root->scope : NULL;
+  PyObject *const group = host && host->group ? keep_group() : NULL;
   Body here = {.task = t, .outer = my->body};
   Py_INCREF((PyObject *)t);
   my->task = t;
@@ -351,7 +353,10 @@ void run_body(Task *t) {
   my->task = outer;
   my->body = here.outer;
   show_task(my->thread, outer);
-  end_body(t, result, result ? NULL : take_exception());
+  PyObject *const error = result ? NULL : take_exception();
+  if (group)
+    return_to_group(group);
+  end_body(t, result, error);
   Py_DECREF(t);
   keep_log(borrows);
   if (++my->in_a_row % k_tasks_in_a_row ==

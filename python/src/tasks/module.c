@@ -424,12 +424,26 @@ static void group_dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-/* Makes a group, or none, that of the caller's context. Returns 0, or -1 with an exception. */
-static int enter_context(Group *group) {
-  PyObject *const token =
-      PyObject_CallFunctionObjArgs(g_set_group, group ? (PyObject *)group : Py_None, NULL);
+/* Makes a group, or None, that of the caller's context. Returns 0, or -1 with an exception. */
+static int enter_context(PyObject *group) {
+  PyObject *const token = PyObject_CallFunctionObjArgs(g_set_group, group, NULL);
   Py_XDECREF(token);
   return token ? 0 : -1;
+}
+
+PyObject *keep_group(void) {
+  PyObject *const group = PyObject_CallNoArgs(g_get_group);
+  if (!group)
+    PyErr_Clear(); /* no memory */
+  return group;
+}
+
+void return_to_group(PyObject *group) {
+  PyObject *const found = PyObject_CallNoArgs(g_get_group);
+  if (!found || (found != group && enter_context(group) < 0))
+    PyErr_Clear(); /* no memory */
+  Py_XDECREF(found);
+  Py_DECREF(group);
 }
 
 /* Returns the group of the caller's context, which may be closed, or open in another scope; a reference, or null. */
@@ -461,7 +475,7 @@ static PyObject *group_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
     return NULL;
   }
   Group *const enclosing = current_group(scope);
-  if (enter_context(group) < 0)
+  if (enter_context(self) < 0)
     return NULL;
   Py_XINCREF((PyObject *)enclosing);
   group->enclosing = enclosing;
@@ -509,7 +523,7 @@ static void close_group(Group *group, bool has_heir) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   Group *const known = group_of_context();
-  if (known == group && enter_context(enclosing) < 0)
+  if (known == group && enter_context(enclosing ? (PyObject *)enclosing : Py_None) < 0)
     PyErr_Clear(); /* a closed group is as none */
   Py_XDECREF((PyObject *)known);
   Py_XDECREF((PyObject *)enclosing);

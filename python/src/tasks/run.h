@@ -81,6 +81,14 @@ int start_runner(void);
 int start_helpful_runner(void);
 void give_back_log(void);
 
+/* ---- module.c ---- */
+
+/* @{ Keeps the group of the context for a host, which has the context in common with the body on top of it: groups of
+   that body end in no group. The first returns a reference, for the second to take; null where there is no memory. */
+PyObject *keep_group(void);
+void return_to_group(PyObject *group);
+/* @} */
+
 /* ---- bodies.c ---- */
 
 /* Runs a task that was taken from its lists. */
