@@ -178,3 +178,81 @@ class Forks(unittest.TestCase):
             PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))
+
+    def test_what_a_body_that_has_forked_leaves_in_the_child_is_waited_for(self):
+        ended = python(
+            """
+            import contextlib, os, sys, time, weftrt
+            a = bytearray(1)
+            def inner(order):
+                child = os.fork()
+                if child == 0:
+                    weftrt.spawn(time.sleep, 0.1)
+                    weftrt.spawn(lambda: (time.sleep(0.2), order.append("left")), updates=a)
+                    weftrt.spawn(lambda: (time.sleep(0.1), int("x")), label="fails")
+                return child
+            def use(block):
+                order = []
+                try:
+                    with block():
+                        child = weftrt.spawn(inner, order).result()
+                        if child:
+                            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                        if block is contextlib.nullcontext:
+                            weftrt.taskwait()
+                except ValueError:
+                    order.append("failed")
+                for number in range(3):  # lists and counts are whole
+                    weftrt.spawn(lambda number: (time.sleep(0.01), order.append(number)), number, updates=a)
+                weftrt.taskwait()
+                right = order == ["left", "failed", 0, 1, 2]
+                if not right:
+                    print(order, file=sys.stderr, flush=True)
+                os._exit(0 if right else 1)
+            for block in contextlib.nullcontext, lambda: weftrt.group(cancel=False):
+                print(weftrt.spawn(use, block).result(), flush=True)
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n0\n", "", 0))
+
+    def test_what_the_last_body_of_a_child_leaves_belongs_to_its_thread(self):
+        ended = python(
+            """
+            import os, sys, threading, time, weftrt
+            read, write = os.pipe()
+            told = threading.Semaphore(0)
+            def tell(unraisable):
+                os.write(write, f"{unraisable.exc_value!r} ".encode())
+                told.release()
+            sys.unraisablehook = tell
+            def left():
+                time.sleep(0.1)
+                os.write(write, b"left ")
+                raise KeyError("left")
+            def body():
+                begun.set()
+                go.wait()
+                child = os.fork()
+                if child == 0:
+                    weftrt.spawn(left)
+                    def end():
+                        told.acquire(timeout=20)
+                        os._exit(0)
+                    threading.Thread(target=end).start()
+                    raise ValueError("body")
+                return child
+            begun, go = threading.Event(), threading.Event()
+            task = weftrt.spawn(body)
+            begun.wait()  # a runner has it
+            go.set()
+            os.waitpid(task.result(), 0)
+            os.close(write)
+            said = b"".join(iter(lambda: os.read(read, 1000), b""))
+            print(said.decode())
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("left ValueError('body') \n", "", 0))

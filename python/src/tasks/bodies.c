@@ -174,9 +174,11 @@ static void complete_upwards(Task *t, Task **complete, Task **dropped) {
       move_failures(pool, heir, dropped);
       count_out(heir);
     }
-    if (pool->open > 0 || Py_TYPE(holder) != g_task_type || ((Task *)holder)->state != k_over)
+    if (pool->open > 0 || Py_TYPE(holder) != g_task_type)
       return;
     t = (Task *)holder;
+    if (t->state != k_over || t->generation != g_generation) /* of the parent process: adopt() had no memory */
+      return;
   }
 }
 
@@ -216,9 +218,38 @@ static void drop_inputs(Task *t) {
   Py_CLEAR(t->keywords);
 }
 
+/* Chooses where a task is counted: among the children of a scope, or in the open group of the caller's context. */
+static void choose_pool(Task *t, Scope *scope) {
+  Group *const group = current_group(scope);
+  t->generation = g_generation;
+  t->holder = group ? (PyObject *)group : scope->holder;
+  t->pool = group ? &group->pool : &scope->own;
+  Py_INCREF(t->holder);
+}
+
+/* In the child of a fork(), where a body ends that the parent has begun: makes it one that the body below it, or the
+   thread, has spawned in this process. So what it leaves behind, tasks, failures and an order, is waited for there.
+   Returns false where there is no memory. */
+static bool adopt(Task *t) {
+  Scope *const scope = current_scope();
+  if (!scope) {
+    PyErr_Clear();
+    return false;
+  }
+  PyObject *const former = t->holder;
+  choose_pool(t, scope);
+  t->waiters = NULL; /* threads of the parent */
+  pthread_mutex_lock(&g_lock);
+  ++t->pool->open;
+  enter_in_all(t);
+  pthread_mutex_unlock(&g_lock);
+  Py_DECREF(former);
+  return true;
+}
+
 /* Ends a task with a result, an exception, or neither, and takes the references. */
 static void end_body(Task *t, PyObject *result, PyObject *error) {
-  const bool is_of_parent_process = t->generation != g_generation;
+  const bool is_counted = t->generation == g_generation || adopt(t);
   drop_inputs(t);
   order_node *order = t->order;
   if (!order && t->scope)
@@ -227,7 +258,7 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   __atomic_store_n(&t->order, NULL, __ATOMIC_RELAXED); /* reports.c reads it while order_end() is held up */
   if (t->scope)
     t->scope->order = NULL;
-  if (order && !is_of_parent_process)
+  if (order)
     order_end(order);
   t->result = result;
   t->error = error;
@@ -237,7 +268,7 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   ++g_ended;
   Callback *callbacks = t->callbacks;
   t->callbacks = t->last_callback = NULL;
-  if (!is_of_parent_process) {
+  if (is_counted) {
     for (Waiter *w = t->waiters; w;) {
       Waiter *const next = w->next;
       sem_post(&w->woken);
@@ -410,11 +441,7 @@ int enter_task(Task *t, const RegionList *regions) {
     return -1;
   if (regions->count && prepare_order(scope) < 0)
     return -1;
-  Group *const group = current_group(scope);
-  t->generation = g_generation;
-  t->holder = group ? (PyObject *)group : scope->holder;
-  t->pool = group ? &group->pool : &scope->own;
-  Py_INCREF(t->holder);
+  choose_pool(t, scope);
   Py_INCREF((PyObject *)t); /* until it is complete */
   order_log *const log = t_local.log ? t_local.log : order_own_log();
   order_body body = body_of(t);
