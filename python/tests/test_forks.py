@@ -256,3 +256,83 @@ class Forks(unittest.TestCase):
             PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("left ValueError('body') \n", "", 0))
+
+    def test_a_wait_below_a_handler_that_forks_ends_in_the_child(self):
+        ended = python(
+            """
+            import os, signal, sys, threading, time, weftrt
+            def use(wait):
+                begun, go = threading.Event(), threading.Event()
+                child = None
+                def fork(*_):
+                    nonlocal child
+                    child = os.fork()
+                    if child:
+                        go.set()
+                signal.signal(signal.SIGALRM, fork)
+                running = weftrt.spawn(lambda: (begun.set(), go.wait()))
+                begun.wait()
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                try:
+                    wait(running)
+                    said = "returns"
+                except RuntimeError as error:
+                    said = "of the parent" if "parent process" in str(error) else error
+                if child == 0:
+                    numbers = []
+                    for number in range(3):
+                        weftrt.spawn(numbers.append, number, updates=a)
+                    weftrt.taskwait()
+                    assert numbers == [0, 1, 2]
+                    assert weftrt.spawn(lambda: weftrt.spawn(int, 7).result()).result() == 7
+                    print(said, flush=True)
+                    os._exit(0)
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said, flush=True)
+            def wait_in_group(running):
+                with weftrt.group():
+                    weftrt.spawn(running.result)
+            a = bytearray(1)
+            for wait in (lambda running: weftrt.taskwait(), wait_in_group, lambda running: running.result(),
+                         lambda running: running.result(100)):
+                use(wait)
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual(ended.stderr, "")
+        self.assertEqual(
+            ended.stdout,
+            "returns\n0 returns\n" * 2 + "of the parent\n0 returns\n" * 2,
+        )
+
+    def test_a_child_of_a_handler_runs_no_task_that_the_parent_was_about_to_run(self):
+        ended = python(
+            r"""
+            import concurrent.futures, os, weftrt
+            from weftrt import _spawn
+            child = None
+            def start():
+                global child
+                if may_fork and child is None:
+                    child = os.fork()  # of a handler, while Thread.start() waits
+                raise RuntimeError("can't start new thread")
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            may_fork, order = False, []
+            tasks = [weftrt.spawn(order.append, number) for number in range(2)]
+            may_fork = True
+            try:
+                tasks[0].result()
+            except RuntimeError as error:
+                assert child == 0 and "parent process" in str(error), error
+            weftrt.taskwait()
+            print(f"{order}\n", end="", flush=True)
+            weftrt.spawn(order.append, 2).result()
+            print(f"{order}\n", end="", flush=True)
+            if child:
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            """,
+            WEFT_WORKERS="2",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual(ended.stderr, "")
+        self.assertEqual(sorted(ended.stdout.splitlines()), ["0", "[0, 1, 2]", "[0, 1]", "[2]", "[]"])

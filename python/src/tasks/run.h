@@ -22,6 +22,7 @@ extern double g_patience; /* seconds of sleep before the watcher is asked; 0: ne
 typedef struct Saved {
   bool slot, counted, logged;
   uint32_t asleep; /* for order_wake() */
+  unsigned generation; /* of the process */
 } Saved;
 
 /* The times in which one body, or a thread outside of bodies, may block outside of Weft. They may overlap: the first

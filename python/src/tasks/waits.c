@@ -23,7 +23,7 @@ static __thread struct {
 
 /* Lets other threads have the caller's slot while it waits. Under g_lock; note_sleep() follows behind it. */
 static Saved leave_slot(void) {
-  const Saved saved = {t_local.has_slot, t_local.is_runner && !t_local.is_blocked, false, 0};
+  const Saved saved = {t_local.has_slot, t_local.is_runner && !t_local.is_blocked, false, 0, g_generation};
   g_active -= saved.slot;
   g_blocked += saved.counted;
   t_local.has_slot = false;
@@ -32,7 +32,10 @@ static Saved leave_slot(void) {
   return saved;
 }
 
+/* In the child of a fork() that a handler has called no thread has a slot. */
 static void take_slot_again(Saved saved) {
+  if (saved.generation != g_generation)
+    return;
   g_active += saved.slot;
   g_blocked -= saved.counted;
   if (saved.slot) /* else a handler of a signal may have come back meanwhile */
@@ -50,6 +53,8 @@ static void note_sleep(Saved *saved, order_wait what) {
 }
 
 static void note_wake(Saved saved) {
+  if (saved.generation != g_generation)
+    return;
   if (saved.logged)
     t_local.log = order_borrow_log();
   if (t_local.log || !saved.logged)
@@ -123,8 +128,9 @@ static double shorter(double slice, const struct timespec *end) {
   return left < slice ? left : slice;
 }
 
-/* Sleeps until the semaphore is posted. Returns 1 then, 0 when the time is over, -1 with an exception of a signal. */
-static int sleep_until(sem_t *woken, double seconds) {
+/* Sleeps until the semaphore is posted. Returns 1 then, and in the child of a fork() that a handler has called, where
+   what it sleeps for is to be looked at anew; 0 when the time is over, -1 with an exception of a signal. */
+static int sleep_until(sem_t *woken, double seconds, unsigned generation) {
   struct timespec end, patient;
   if (seconds >= 0)
     deadline_in(&end, seconds);
@@ -132,7 +138,7 @@ static int sleep_until(sem_t *woken, double seconds) {
   if (asks)
     deadline_in(&patient, g_patience);
   const double longest = is_main_thread() ? K_SLICE : K_FOREVER;
-  for (;;) {
+  while (generation == g_generation) {
     double slice = longest;
     if (seconds >= 0)
       slice = shorter(slice, &end);
@@ -158,6 +164,7 @@ static int sleep_until(sem_t *woken, double seconds) {
       order_ask_for_examination();
     }
   }
+  return 1;
 }
 
 /* Sleeps with the slot given up. Under g_lock, which it leaves. */
@@ -167,7 +174,7 @@ static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
   const bool starts = claim_runner(true);
   pthread_mutex_unlock(&g_lock);
   note_sleep(&saved, what);
-  const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds);
+  const int slept = starts && start_runner() < 0 ? -1 : sleep_until(&waiter->woken, seconds, saved.generation);
   pthread_mutex_lock(&g_lock);
   show_sleep(false, false);
   take_slot_again(saved);
@@ -198,29 +205,28 @@ static int host_and_unlock(Task *t, bool takes) {
   pthread_mutex_unlock(&g_lock);
   if (leaves)
     note_sleep(&left, ORDER_OUTSIDE);
-  const bool runs = !more || start_helpful_runner() == 0;
+  const bool begins = !more || start_helpful_runner() == 0;
+  const bool runs = begins && generation == g_generation;
   Py_INCREF((PyObject *)t);
   if (runs)
     run_body(t);
   pthread_mutex_lock(&g_lock);
-  const bool returns = generation == g_generation; /* else in the child of a fork() that the body has called */
-  if (!runs && returns) {
+  const bool returns = generation == g_generation; /* else in the child of a fork() that the body, or a handler, has called */
+  if (returns && !runs) {
     push_ready(t);
     wake_runner();
   }
-  if (returns) {
-    if (leaves)
-      take_slot_again(left);
-    if (takes) {
-      --g_active;
-      t_local.has_slot = false;
-      wake_runner();
-    }
+  if (leaves)
+    take_slot_again(left);
+  if (returns && takes) {
+    --g_active;
+    t_local.has_slot = false;
+    wake_runner();
   }
   pthread_mutex_unlock(&g_lock);
-  if (returns && leaves)
+  if (leaves)
     note_wake(left);
-  int interrupted = runs ? PyErr_CheckSignals() : -1;
+  int interrupted = begins ? PyErr_CheckSignals() : -1;
   if (interrupted == 0 && t->error &&
       PyErr_GivenExceptionMatches(t->error, PyExc_KeyboardInterrupt)) {
     t->retrieved = true;
@@ -321,7 +327,8 @@ static int wait_once_for_task(Task *t, double seconds) {
   t->waiters = &waiter;
   const int slept = sleep_and_unlock(&waiter, seconds, ORDER_END_OF_TASK);
   pthread_mutex_lock(&g_lock);
-  for (Waiter **link = &t->waiters; *link; link = &(*link)->next)
+  const bool returns = t->generation == g_generation; /* else the others of the list have gone with the parent's threads */
+  for (Waiter **link = &t->waiters; returns && *link; link = &(*link)->next)
     if (*link == &waiter) {
       *link = waiter.next;
       break;
@@ -341,11 +348,13 @@ int wait_for_task(Task *t, double seconds) {
   Wait wait = {.what = ORDER_END_OF_TASK, .task = t};
   pthread_mutex_lock(&g_lock);
   begin_wait(&wait);
-  while (t->state != k_over && slept == 1)
+  while (t->state != k_over && slept == 1 && t->generation == g_generation)
     slept = wait_once_for_task(t, seconds);
   const bool over = t->state == k_over;
   end_wait(&wait);
   pthread_mutex_unlock(&g_lock);
+  if (slept == 1 && !over)
+    return check_process(t);
   return slept < 0 ? -1 : over;
 }
 
@@ -440,7 +449,7 @@ int wait_for_all(Scope *scope) {
   show_sleep(true, false);
   pthread_mutex_unlock(&g_lock);
   while (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > 0 && slept == 0)
-    slept = sleep_until(&never, 0.005);
+    slept = sleep_until(&never, 0.005, g_generation);
   pthread_mutex_lock(&g_lock);
   show_sleep(false, false);
   end_wait(&wait);
