@@ -196,6 +196,39 @@ class Executors(unittest.TestCase):
 
         asyncio.run(main())
 
+    def test_a_body_that_a_coroutine_waits_for_runs_a_loop_of_its_own(self):
+        ended = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(
+                """
+                import asyncio, weftrt
+                loops = []
+                async def inner():
+                    loops.append(asyncio.get_running_loop())
+                    return await weftrt.spawn(int, 7)
+                def body():
+                    try:
+                        asyncio.get_running_loop()
+                    except RuntimeError:
+                        return asyncio.run(inner())
+                async def outer():
+                    loops.append(asyncio.get_running_loop())
+                    results = [weftrt.spawn(body).result()]
+                    with weftrt.group():
+                        tasks = [weftrt.spawn(body)]
+                    tasks.append(weftrt.spawn(body))
+                    weftrt.taskwait()
+                    return results + [task.result() for task in tasks]
+                print(weftrt.spawn(lambda: asyncio.run(outer())).result(), len(set(map(id, loops))))
+                """
+            )],
+            env={**os.environ, "WEFT_WORKERS": "1"},  # the place is the waiter's
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+            timeout=120,
+        )
+        self.assertEqual(ended.stdout, "[7, 7, 7] 4\n")
+
     def test_the_executor_is_one_of_concurrent_futures(self):
         for pool in (weftrt.Executor(), weftrt.Executor(max_workers=2)):
             with pool:

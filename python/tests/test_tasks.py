@@ -404,6 +404,21 @@ class Tasks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("over\n", "", 0))
 
+    def test_a_wait_asks_for_loops_only_where_asyncio_was_imported(self):
+        ended = python(
+            """
+            import sys, weftrt
+            def body():
+                weftrt.spawn(int).result()
+                asked = "asyncio" in sys.modules
+                sys.modules["asyncio.events"] = sys  # as while it is being imported
+                return asked, weftrt.spawn(int, 7).result()
+            print(weftrt.spawn(body).result())
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr), ("(False, 7)\n", ""))
+
     def test_a_thread_of_c_spawns_in_each_of_its_calls_of_python(self):
         ended = python(  # fclose() on a thread of C's calls write(), then close(), each with a new thread state
             """

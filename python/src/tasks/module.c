@@ -762,7 +762,7 @@ static int start_groups(void) {
 
 PyMODINIT_FUNC PyInit__tasks(void) {
   begin_process();
-  if (start_names() < 0 || start_groups() < 0)
+  if (start_names() < 0 || start_groups() < 0 || start_waits() < 0)
     return NULL;
   g_task_type = (PyTypeObject *)PyType_FromSpec(&g_task_spec);
   g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);

@@ -101,6 +101,9 @@ void count_unlogged(order_log *log);
 
 /* ---- waits.c ---- */
 
+/* Called when the module is imported. Returns 0, or -1 with an exception. */
+int start_waits(void);
+
 /* Waits until fewer tasks are alive; not for ever, because they may wait for what the creator does next. */
 int hold_creator_back(void);
 /* Waits for all tasks of the process. Returns 0, or -1 with an exception. */

@@ -183,6 +183,37 @@ static int sleep_and_unlock(Waiter *waiter, double seconds, order_wait what) {
   return slept;
 }
 
+static PyObject *g_loops; /* the name of the module that knows which loop runs */
+static PyObject *g_get_loop; /* its function; null before a wait has found that the program has imported it */
+
+int start_waits(void) {
+  g_loops = PyUnicode_InternFromString("asyncio.events");
+  return g_loops ? 0 : -1;
+}
+
+/* Returns what tells the loop of a thread; null while the program has not imported asyncio. */
+static PyObject *find_get_loop(void) {
+  PyObject *const known = __atomic_load_n(&g_get_loop, __ATOMIC_ACQUIRE);
+  PyObject *const module = known ? NULL : PyDict_GetItemWithError(PyImport_GetModuleDict(), g_loops);
+  if (!module)
+    return known;
+  PyObject *const found = PyObject_GetAttrString(module, "_get_running_loop");
+  if (!found)
+    PyErr_Clear(); /* it is being imported */
+  __atomic_store_n(&g_get_loop, found, __ATOMIC_RELEASE);
+  return found;
+}
+
+/* Returns whether no loop of asyncio runs on this thread: where one does, a body on top could run none of its own. */
+static bool is_free_of_loops(void) {
+  PyObject *const get = find_get_loop();
+  PyObject *const loop = get ? PyObject_CallNoArgs(get) : NULL;
+  if (get && !loop)
+    PyErr_Clear(); /* no memory */
+  Py_XDECREF(loop);
+  return !get || loop == Py_None;
+}
+
 /* Returns whether the caller may run a task while it waits, and whether that takes a slot. Under g_lock. */
 static bool may_host(const Task *t, bool *takes) {
   *takes = !t->blocking && !t_local.has_slot && !t_local.is_blocked && g_active < g_limit;
@@ -237,7 +268,7 @@ static int host_and_unlock(Task *t, bool takes) {
   return interrupted;
 }
 
-static int run_or_sleep(Pool *pool, order_wait what) {
+static int run_or_sleep(Pool *pool, order_wait what, bool hosts) {
   for (;;) {
     pthread_mutex_lock(&g_lock);
     if (pool->open == 0) {
@@ -246,7 +277,7 @@ static int run_or_sleep(Pool *pool, order_wait what) {
     }
     Task *const t = pool->ready.first;
     bool takes = false;
-    if (t && may_host(t, &takes)) {
+    if (hosts && t && may_host(t, &takes)) {
       if (host_and_unlock(t, takes) < 0)
         return -1;
       continue;
@@ -275,11 +306,12 @@ int wait_for_pool(Pool *pool, order_wait what) {
     t_local.log = order_borrow_log();
   int waited = 0;
   if (open_tasks(pool) > 0) {
+    const bool hosts = is_free_of_loops();
     Wait wait = {.what = what, .pool = pool};
     pthread_mutex_lock(&g_lock);
     begin_wait(&wait);
     pthread_mutex_unlock(&g_lock);
-    waited = run_or_sleep(pool, what);
+    waited = run_or_sleep(pool, what, hosts);
     pthread_mutex_lock(&g_lock);
     end_wait(&wait);
     pthread_mutex_unlock(&g_lock);
@@ -311,13 +343,13 @@ int wait_for_children(Scope *scope) {
   return 0;
 }
 
-static int wait_once_for_task(Task *t, double seconds) {
+static int wait_once_for_task(Task *t, double seconds, bool hosts) {
   if (t == t_local.task) {
     PyErr_SetString(PyExc_RuntimeError, "a task waits for its own result; it would wait for ever");
     return -1;
   }
   bool takes = false;
-  if (seconds < 0 && t->state == k_ready && may_host(t, &takes)) {
+  if (hosts && t->state == k_ready && may_host(t, &takes)) {
     const int hosted = host_and_unlock(t, takes);
     pthread_mutex_lock(&g_lock);
     return hosted < 0 ? -1 : 1;
@@ -344,12 +376,13 @@ int wait_for_task(Task *t, double seconds) {
     return -1;
   if (!t_local.task && !current_scope()) /* reports know the thread by it */
     return -1;
+  const bool hosts = seconds < 0 && is_free_of_loops();
   int slept = 1;
   Wait wait = {.what = ORDER_END_OF_TASK, .task = t};
   pthread_mutex_lock(&g_lock);
   begin_wait(&wait);
   while (t->state != k_over && slept == 1 && t->generation == g_generation)
-    slept = wait_once_for_task(t, seconds);
+    slept = wait_once_for_task(t, seconds, hosts);
   const bool over = t->state == k_over;
   end_wait(&wait);
   pthread_mutex_unlock(&g_lock);

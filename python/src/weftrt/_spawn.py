@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks: calls that the threads of the runtime make, ordered by the arrays that they name."""
 
-import asyncio
 import atexit
 import collections
 import concurrent.futures
@@ -104,6 +103,8 @@ def _settle_at_end(task):
 
 def _await(task):
     """Yields until the task has ended: what `await task` runs."""
+    import asyncio  # waits of programs without it look for no loop
+
     loop = asyncio.get_running_loop()
     future = loop.create_future()
     with _awaited_lock:
