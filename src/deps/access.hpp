@@ -14,7 +14,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 inline constexpr std::uint32_t k_shares =
-    1024; // beside the flags of an access: its mode makes the access a member of a cohort
+    2048; // beside the flags of an access: its mode makes the access a member of a cohort
 
 WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
   static constexpr std::uint16_t kinds[] = {
@@ -214,7 +214,7 @@ struct released {
 
 /// Releases the access of a task that has one, in a chain, and no domain.
 WEFT_INLINE released release_common(task &t) noexcept {
-  const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_finished | k_children_done);
+  const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_ended);
   runnable *next = nullptr;
   if (successor) {
     task &u = *successor->task;

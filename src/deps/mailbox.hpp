@@ -53,17 +53,17 @@ class mailbox {
     if (flags & k_finished)
       return;
     if (!a.joined || flags & k_weak)
-      return send(a, k_finished | k_children_done);
+      return send(a, k_ended);
     leave_cohort(a);
     // No other thread delivers to a member that runs. An observer of a task with children left sees
     // that the cohort may be gone.
-    a.flags.store(flags | k_finished | k_children_done, std::memory_order_relaxed); // O4
+    a.flags.store(flags | k_ended, std::memory_order_relaxed); // O4
     ++m_own_released_refs;
   }
   /// Does the same for an access in a chain, without locks. Mostly the end satisfies at most the
   /// access behind it.
   WEFT_INLINE void end_in_chain(data_access &a) noexcept {
-    const auto [caused, next, nobody] = deliver(a, k_finished | k_children_done);
+    const auto [caused, next, nobody] = deliver(a, k_ended);
     if (caused & k_died)
       ++m_own_released_refs;
     if (!next)

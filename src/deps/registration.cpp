@@ -313,7 +313,7 @@ void give_up(domain &home, data_access &own, mailbox &box) noexcept {
     last = &close_cohort(*c, box);
   home.erase(own.address);
   if (!last || domain::is_own(last))
-    return box.send(own, k_finished | k_children_done);
+    return box.send(own, k_ended);
   last->successor.set(&own);
   box.send(*last, k_next_known | k_next_parent);
   box.send(own, k_finished);
@@ -389,7 +389,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     if (t.children_domain)
       give_up(*t.children_domain, *own, box);
     else
-      box.send(*own, k_finished | k_children_done);
+      box.send(*own, k_ended);
   }
   box.serve_cohorts();
   if (const std::uint32_t released_refs = box.own_released_refs())

@@ -889,7 +889,7 @@ void task_dump::for_each_before(bool reading, std::vector<data_access *> todo, F
     const bool has_body_left = !(flags & k_finished);
     if (has_body_left)
       f(node(*a->task));
-    else if (!(flags & k_children_done)) // the body of its task has ended
+    else if (!(flags & (reading ? k_children_read : k_children_done))) // its task's body has ended
       if (const auto last = m_all.last_below.find(a); last != m_all.last_below.end())
         todo.push_back(last->second);
     if ((!has_body_left || flags & k_weak) && (flags & k_both_ok) != k_both_ok)

@@ -70,7 +70,7 @@ struct graph {
   static std::uint32_t kind_of(task &t) { return t.a.flags.load(relaxed) & k_kind; }
   static void set_kind(task &t, std::uint32_t kind) { t.a.flags.store(kind, relaxed); }
 
-  void finish(task &t) { send(t.a, k_finished | k_children_done); }
+  void finish(task &t) { send(t.a, k_ended); }
 
   /// Registers t after `before`, the last access so far.
   /// Returns true if nothing holds t; the caller then runs it.
@@ -199,5 +199,86 @@ struct weak_parent : graph<4> {
   void check() { expect_all_ran(3); }
 };
 const passes<weak_parent> a6{"access_weak_parent"};
+
+/// Leaves a reading child below a task that writes. The reader behind that task goes on beside the
+/// child, and the writer behind both waits for both. Task 0 writes and ends, 1 is its child that
+/// reads, 2 reads, 3 writes. With `Entered` a third thread enters 2 and 3 meanwhile.
+template <bool Entered>
+struct reader_below : graph<4> {
+  static constexpr int threads = Entered ? 3 : 2;
+  reader_below() {
+    for (int i : {1, 2})
+      set_kind(tasks[i], k_reads);
+    enter(tasks[0], nullptr);
+    for (int i : {0, 1})
+      ++tasks[i].bodies; // the one runs here, the other below
+    use(tasks[0]);
+    tasks[1].a.flags.store(k_reads | k_both_ok, relaxed);
+    if (!Entered)
+      enter_rest();
+  }
+  void enter_rest() {
+    for (int i : {2, 3})
+      if (enter(tasks[i], &tasks[i - 1 == 1 ? 0 : i - 1].a))
+        run_body(tasks[i]);
+  }
+  void body(task &t) override {
+    use(t);
+    finish(t);
+  }
+  void run(int t) {
+    if (t == 2)
+      return enter_rest();
+    if (t == 1)
+      return body(tasks[1]);
+    tasks[1].a.successor.set(&tasks[0].a);
+    send(tasks[1].a, k_next_known | k_next_parent);
+    send(tasks[0].a, k_finished);
+  }
+  void check() { expect_all_ran(3); }
+};
+const passes<reader_below<false>> a7{"access_reader_below"};
+const passes<reader_below<true>> a8{"access_reader_below_while_entered"};
+
+/// Leaves a writing child and a reading one below a weak task, which waits for a writer itself, and
+/// all of them below another one. Task 0 writes, 1 is its weak child behind 5, which writes, 2 and 3
+/// are children of 1 that write and read, 4 reads behind 0.
+struct reader_below_two : graph<6> {
+  static constexpr int threads = 3;
+  reader_below_two() {
+    set_kind(tasks[1], k_weak);
+    for (int i : {3, 4})
+      set_kind(tasks[i], k_reads);
+    enter(tasks[0], nullptr);
+    tasks[5].a.flags.store(k_both_ok, relaxed);
+    for (int i : {0, 1, 5})
+      ++tasks[i].bodies; // 1 does nothing but enter its children, 5 runs below
+    use(tasks[0]);
+    enter(tasks[1], &tasks[5].a);
+    tasks[1].a.child.set(&tasks[2].a);
+    send(tasks[1].a, k_child_link);
+    enter(tasks[3], &tasks[2].a);
+    enter(tasks[4], &tasks[0].a);
+  }
+  void body(task &t) override {
+    use(t);
+    finish(t);
+  }
+  void leave(task &last, task &parent) {
+    last.a.successor.set(&parent.a);
+    send(last.a, k_next_known | k_next_parent);
+    send(parent.a, k_finished);
+  }
+  void run(int t) {
+    if (t == 0)
+      leave(tasks[3], tasks[1]);
+    else if (t == 1)
+      body(tasks[5]);
+    else
+      leave(tasks[1], tasks[0]);
+  }
+  void check() { expect_all_ran(4); }
+};
+const passes<reader_below_two> a9{"access_reader_below_two"};
 
 } // namespace

@@ -118,7 +118,7 @@ void open_cohort(cohort &joined, mailbox &box) noexcept {
 void end_cohort(cohort &joined, mailbox &box) noexcept {
   if (joined.combines)
     combine_copies(*joined.copies, *joined.self().parent);
-  box.send(joined.access(), k_finished | k_children_done);
+  box.send(joined.access(), k_ended);
 }
 
 } // namespace

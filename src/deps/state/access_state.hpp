@@ -12,6 +12,7 @@
 //               R  satisfied for reading: all earlier writers have released
 //               W  satisfied for writing: everything earlier has released
 //               F  finished: the task gave the access up (end of body, or release)
+//               C  its children's chain only reads from here on (set with F when there is none)
 //               K  the chain of its children has released (set with F when there is none)
 //               N  what comes next is known: `successor` is valid, or the chain is closed (null)
 //               NR the successor only reads; set with N
@@ -19,21 +20,24 @@
 //               L  `child` is valid: the first access of the children's chain, which waits for what
 //                  this access gets; delivered before F, and only if R or W was missing when the
 //                  registrar looked
-// Transitions An access is released when R & W & F & K. What it has given is a function of its
-//             flags, tabulated as k_given, which only grows with the flags. A delivery causes what
-//             the flags after it have given and the flags before it had not:
-//               N, not NP:  the successor gets R and W when the access is released; a reader hands
-//                           R to a reading successor as soon as the reader has R
-//               N, NP:      the parent's access gets K when the access is released
+// Transitions An access is released when R & W & F & C & K. It only reads from here on
+//             (reads_on_only) when it is a reader with R, or has R & W & F & C. What it has given
+//             is a function of its flags, tabulated as k_given, which only grows with the flags. A
+//             delivery causes what the flags after it have given and the flags before it had not:
+//               N, not NP:  the successor gets R and W when the access is released; a reading one
+//                           gets R as soon as the access only reads from here on
+//               N, NP:      the parent's access gets C as soon as the access only reads from here
+//                           on, and K when it is released, so never without C
 //               L:          the child gets R and W as this access gets them
 //               R (reader) or W (writer) newly set: the task has one unsatisfied access less,
 //                           unless the access is weak
-//               R & W & F & K & N: dead, the task's block has one reference less
+//               R & W & F & C & K & N: dead, the task's block has one reference less
 // Invariants  I1  Every bit is delivered at most once, because each message carries bits that no
-//                 other message carries. So an access takes at most one delivery for each of its 8
-//                 bits. A reader that the registrar links behind a reader with R begins with R
-//                 (known_to_reader): no message has brought it. The registrar then delivers N and
-//                 NR to the access before, and sends what that causes without R.
+//                 other message carries. So an access takes at most one delivery for each of its 9
+//                 bits. A reader that the registrar links behind an access that only reads from
+//                 here on begins with R (known_to_reader): no message has brought it. The registrar
+//                 then delivers N and NR to the access before, and sends what that causes without
+//                 R.
 //             I2  The links that a delivery reads are valid, because the deliverer first loaded
 //                 (acquire) the flags that say so, or stored the link itself.
 //             I3  While a delivery has not published, its own bits are missing, so the access is
@@ -44,9 +48,9 @@
 //                 - The access is dead after this delivery. All bits that a message could still
 //                   bring are there; L has come before F or does not come.
 //                 - A strong access with N gets R and W in one message. Its task has not run, so F,
-//                   K and L come after this delivery.
+//                   C, K and L come after this delivery.
 // Orders      O1  load: acquire, pairs with O2's release: the deliverer sees links, and what
-//                 earlier deliverers wrote. A registrar that sees R, W, F and K in an access
+//                 earlier deliverers wrote. A registrar that sees R, W, F, C and K in an access
 //                 without N knows that its deliverers do not touch it any more.
 //             O2  publish: release for the same reason, and so that data written by a finished task
 //                 reaches its successor. The publish need not acquire, because no value of the word
@@ -61,15 +65,16 @@
 //                 further delivery. Else the thread that runs the task reads the word next, and
 //                 gets the task in order from the deliverer.
 // Progress    Wait-free: a compare-exchange fails only when another message arrived (or spuriously,
-//             where the machine allows that), at most 7 times (the paper's Lemma 2.3).
-// Reclamation The deliverer that completes R & W & F & K & N drops the reference of the access. The
+//             where the machine allows that), at most 8 times (the paper's Lemma 2.3).
+// Reclamation The deliverer that completes R & W & F & C & K & N drops the reference of the access. The
 //             last access of a chain has no N before the domain closes. A registrar that finds it
 //             released delivers no link, but takes its place in the chain, or its entry out of the
 //             domain (drop_if_released), and drops that reference.
 // Source      Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for
 //             Task-based Runtime Systems, PPoPP 2021, section 2. There a second message tells the
 //             originator of a delivery. Here the deliverer reads the links before it publishes, so
-//             the second message is not needed (I3).
+//             the second message is not needed (I3). Nor has the paper C, which lets a reader go
+//             on behind a writer whose children only read from here on.
 // Checked by  tests/model/access_models.cpp
 #pragma once
 
@@ -89,17 +94,20 @@ namespace rt {
 enum access_flag : std::uint32_t {
   k_read_ok = 1, // R
   k_write_ok = 2, // W
-  k_finished = 4, // F
+  k_children_read = 4, // C
   k_children_done = 8, // K
   k_next_known = 16, // N
   k_next_reads = 32, // NR
   k_next_parent = 64, // NP
   k_child_link = 128, // L
-  k_reads = 256, // only reads
-  k_weak = 512, // only for the children
+  k_finished = 256, // F
+  k_reads = 512, // only reads
+  k_weak = 1024, // only for the children
   k_kind = k_reads | k_weak,
   k_both_ok = k_read_ok | k_write_ok,
-  k_released = k_both_ok | k_finished | k_children_done,
+  k_no_children = k_children_read | k_children_done,
+  k_ended = k_finished | k_no_children, // the message of a task that leaves no child
+  k_released = k_both_ok | k_ended,
   k_dead = k_released | k_next_known,
 };
 
@@ -129,15 +137,20 @@ constexpr bool is_released(std::uint32_t flags) noexcept {
   return (flags & k_released) == k_released;
 }
 
-/// Returns what an access of this kind already has when it is linked behind one in this state: a
-/// reader passes R on to a reader.
+/// Returns whether the access and those of its children only read from here on, and may.
+constexpr bool reads_on_only(std::uint32_t flags) noexcept {
+  constexpr std::uint32_t k_written = k_both_ok | k_finished | k_children_read;
+  return flags & k_reads ? (flags & k_read_ok) != 0 : (flags & k_written) == k_written;
+}
+
+/// Returns what an access of this kind already has when it is linked behind one in this state.
 constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
-  return state & kind & k_reads ? state & k_read_ok : 0u;
+  return kind & k_reads && reads_on_only(state) ? std::uint32_t{k_read_ok} : 0u;
 }
 
 /// Names what a delivery causes: first the bits of the successor, then those of the child.
 enum caused : std::uint32_t {
-  k_to_next = k_read_ok | k_write_ok | k_children_done,
+  k_to_next = k_both_ok | k_no_children,
   k_child_shift = 4,
   k_to_child = k_both_ok << k_child_shift,
   k_satisfied = 64, // the task has one unsatisfied access less
@@ -148,11 +161,11 @@ enum caused : std::uint32_t {
 constexpr std::uint32_t given(std::uint32_t flags) noexcept {
   std::uint32_t g = 0;
   if (flags & k_next_parent)
-    g |= is_released(flags) ? k_children_done : 0u;
+    g |= is_released(flags) ? k_no_children : reads_on_only(flags) ? k_children_read : 0u;
   else if (flags & k_next_known)
-    g |= is_released(flags)                        ? k_both_ok
-         : flags & k_reads && flags & k_next_reads ? flags & k_read_ok
-                                                   : 0u;
+    g |= is_released(flags)                            ? k_both_ok
+         : flags & k_next_reads && reads_on_only(flags) ? k_read_ok
+                                                        : 0u;
   if (flags & k_child_link)
     g |= (flags & k_both_ok) << k_child_shift;
   if (!(flags & k_weak) && flags & (flags & k_reads ? k_read_ok : k_write_ok))
@@ -163,7 +176,7 @@ constexpr std::uint32_t given(std::uint32_t flags) noexcept {
 }
 
 inline constexpr auto k_given = [] {
-  std::array<std::uint8_t, 1024> table{};
+  std::array<std::uint8_t, 2 * k_weak> table{};
   for (std::uint32_t flags = 0; flags < table.size(); ++flags)
     table[flags] = static_cast<std::uint8_t>(given(flags));
   return table;
@@ -174,6 +187,7 @@ constexpr bool given_only_grows() noexcept {
   constexpr std::uint32_t messages[] = {k_read_ok,
                                         k_write_ok,
                                         k_finished,
+                                        k_children_read,
                                         k_children_done,
                                         k_next_known,
                                         k_next_known | k_next_reads,
@@ -217,6 +231,9 @@ WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
     caused &= possible(bits); // folds what follows
   caused = unless(bug::access_dies_early, caused,
                   [&](std::uint32_t all) { return is_released(after) ? all | k_died : all; });
+  caused = unless(bug::access_dead_without_c, caused, [&](std::uint32_t all) {
+    return ((after | k_children_read) & k_dead) == k_dead ? all | k_died : all;
+  });
   return {caused, caused & k_to_next ? a.successor.get() : nullptr,
           caused & k_to_child ? a.child.get() : nullptr};
 }
@@ -236,7 +253,7 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   for (;;) {
     const std::uint32_t after =
         unless(bug::access_ignores_children, before | bits,
-               [&](std::uint32_t all) { return bits & k_finished ? all | k_children_done : all; });
+               [&](std::uint32_t all) { return bits & k_finished ? all | k_no_children : all; });
     const auto [caused, next, child] = consequences(a, before, after, bits);
     if (comes_alone(before, bits, caused)) {
       a.flags.store(after, std::memory_order_relaxed); // O5

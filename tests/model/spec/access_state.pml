@@ -4,12 +4,13 @@
  * one datum. The registrar enters tasks 0, 1, ... while those that are ready run, each in a process of its own. With NESTED=n, task
  * 1 is weak and enters n children (one or two), tasks T and T + 1, from its own body.
  *
- *   KINDS          bit i: task i only reads
+ *   KINDS          bit i: task i only reads; the weak task writes
  *   READS_LATE     a delivery reads the links after it has published; the access may be gone by
  *   then
  *   FORGETS_NEXT   a successor gets nothing
  *   FORGETS_CHILD  a linked child gets nothing when its parent's access gets it
  *   DIES_EARLY     an access is dead before its successor is known
+ *   DIES_WITHOUT_C an access is dead while the message that its children only read is on its way
  */
 #ifndef T
 #define T 4
@@ -31,10 +32,13 @@
 #define NR_ 32
 #define NP_ 64
 #define L_ 128
+#define C_ 256
 #define BOTH (R_ | W_)
-#define RELEASED (BOTH | F_ | K_)
-#ifdef DIES_EARLY
+#define RELEASED (BOTH | F_ | C_ | K_)
+#if defined(DIES_EARLY)
 #define DEAD RELEASED
+#elif defined(DIES_WITHOUT_C)
+#define DEAD (BOTH | F_ | K_ | N_)
 #else
 #define DEAD (RELEASED | N_)
 #endif
@@ -50,13 +54,16 @@
 #define weak(a) false
 #endif
 
+#define reads_on_only(f, a) \
+  (reads(a) -> ((f) & R_) != 0 : ((f) & (BOTH | F_ | C_)) == (BOTH | F_ | C_))
 #define due_to_next(f, a) \
-  (((f) & N_) == 0 -> 0 : (((f) & NP_) != 0 -> (released(f) -> K_ : 0) : \
-  (released(f) -> BOTH : ((reads(a) && ((f) & NR_) != 0) -> ((f) & R_) : 0))))
+  (((f) & N_) == 0 -> 0 : \
+  (((f) & NP_) != 0 -> (released(f) -> C_ | K_ : (reads_on_only(f, a) -> C_ : 0)) : \
+  (released(f) -> BOTH : ((((f) & NR_) != 0 && reads_on_only(f, a)) -> R_ : 0))))
 #define due_to_child(f) (((f) & L_) != 0 -> ((f) & BOTH) : 0)
 #define needed(a) (reads(a) -> R_ : W_)
 
-byte flags[ALL];
+short flags[ALL];
 byte successor[ALL];
 byte child[ALL];
 bool may_run[ALL];
@@ -118,7 +125,7 @@ inline deliver_all() {
           next = successor[a];
           child_of_a = child[a];
           tries++;
-          assert(tries <= 8) /* wait-free: the paper's Lemma 2.3 */
+          assert(tries <= 9) /* wait-free: the paper's Lemma 2.3 */
         };
         atomic { /* compare-exchange, and what follows without a look at the access */
           if
@@ -148,9 +155,10 @@ inline enter(t, last) {
 }
 
 #define LOCALS \
-  chan box = [6] of { byte, byte }; \
+  chan box = [6] of { byte, short }; \
   xr box; xs box; \
-  byte a, bits, before, after, next_bits, child_bits, next, child_of_a, tries
+  short bits, before, after, next_bits; \
+  byte a, child_bits, next, child_of_a, tries
 
 inline body(t) {
   atomic {
@@ -189,11 +197,11 @@ active [ALL] proctype task() {
 #ifdef NESTED
   if
   :: _pid == 1 -> nested_body()
-  :: else -> body(_pid); box ! _pid, F_ | K_; deliver_all()
+  :: else -> body(_pid); box ! _pid, F_ | C_ | K_; deliver_all()
   fi;
 #else
   body(_pid);
-  box ! _pid, F_ | K_;
+  box ! _pid, F_ | C_ | K_;
   deliver_all();
 #endif
   finished_count++

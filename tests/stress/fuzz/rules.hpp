@@ -90,8 +90,13 @@ class traffic {
   void child_is_over(const node *child) {
     forget([&](int, const visit &v) { return v.child == child; });
   }
+  /// A wait to read leaves the children of writers that only read.
   void cell_is_ready(int cell, bool to_write) {
-    forget([&](int c, const visit &v) { return c == cell && (to_write || v.write); });
+    if (to_write)
+      return forget([&](int c, const visit &) { return c == cell; });
+    if (auto found = m_visits.find(cell); found != m_visits.end())
+      for (visit &v : found->second)
+        v.write = false;
   }
 
  private:

@@ -200,6 +200,90 @@ TEST(nesting, a_reading_child_does_not_hold_back_a_sibling_of_its_reading_parent
   EXPECT_EQ(x, 6);
 }
 
+TEST(nesting, a_reading_child_does_not_hold_back_a_reader_behind_its_writing_parent) {
+  int x = 0, seen = -1, behind = -1;
+  test::gate gate;
+  bool passed = false;
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { dawdle(), x = 1; }, weft::inout(x));
+        weft::spawn([&] { passed = gate.pass(), seen = x; }, weft::in(x));
+      },
+      weft::inout(x));
+  weft::spawn([&] { behind = x, gate.open(); }, weft::in(x));
+  weft::spawn([&] { x = 6; }, weft::out(x)); // waits for both
+  weft::taskwait();
+  EXPECT_TRUE(passed) << "a reader waited for a reader";
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(behind, 1);
+  EXPECT_EQ(x, 6);
+}
+
+TEST(nesting, a_reader_that_comes_late_goes_beside_a_reading_child_of_the_writer) {
+  int x = 0, seen = -1;
+  test::gate child_runs, gate;
+  bool passed = false;
+  weft::spawn(
+      [&] {
+        x = 1;
+        weft::spawn([&] { child_runs.open(), passed = gate.pass(), seen = x; }, weft::in(x));
+      },
+      weft::out(x));
+  EXPECT_TRUE(child_runs.pass());
+  for (int i = 0; i != 3; ++i) // one of them links behind the writer, the others behind a reader
+    weft::spawn(
+        [&, i] {
+          EXPECT_EQ(x, 1);
+          if (i == 2)
+            gate.open();
+        },
+        weft::in(x));
+  weft::spawn([&] { x = 6; }, weft::out(x));
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(x, 6);
+}
+
+TEST(nesting, readers_below_readers_below_weak_writers_hold_back_writers_alone) {
+  int x = 0, seen = -1;
+  test::gate gate;
+  bool passed = false;
+  weft::spawn(
+      [&] {
+        weft::spawn(
+            [&] {
+              weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
+              weft::spawn(
+                  [&] {
+                    weft::spawn([&] { passed = gate.pass(), seen = x; }, weft::in(x));
+                  },
+                  weft::weak_in(x));
+            },
+            weft::weak_inout(x));
+      },
+      weft::weak_inout(x));
+  weft::spawn([&] { weft::spawn([&] { gate.open(); }, weft::in(x)); }, weft::weak_in(x));
+  weft::spawn([&] { x = 6; }, weft::out(x));
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(x, 6);
+}
+
+TEST(nesting, a_writer_behind_a_reading_sibling_holds_back_what_follows) {
+  int x = 0, behind = -1;
+  weft::spawn(
+      [&] {
+        weft::spawn([] { dawdle(); }, weft::in(x));
+        weft::spawn([&] { dawdle(), x = 1; }, weft::inout(x)); // the last one writes
+      },
+      weft::inout(x));
+  weft::spawn([&] { behind = x; }, weft::in(x));
+  weft::taskwait();
+  EXPECT_EQ(behind, 1);
+}
+
 TEST(nesting, many_weak_parents_on_shared_data_keep_the_order) {
   const int parents = test::scaled(200, 20);
   constexpr int cells = 8;

@@ -88,6 +88,31 @@ TEST(release, waits_for_children_that_hold_the_access) {
   EXPECT_FALSE(early);
 }
 
+TEST(release, above_a_child_that_reads_lets_readers_start_and_no_writer) {
+  int x = 0, seen = -1, beside = -1;
+  bool passed = false;
+  std::atomic<bool> reader_ran{false}, writer_ran{false}, early{false};
+  test::gate child;
+  weft::spawn(
+      [&] {
+        x = 1;
+        weft::spawn([&] { passed = child.pass(), early = writer_ran.load(), seen = x; },
+                    weft::in(x));
+        weft::release(weft::out(x));
+        EXPECT_TRUE(test::eventually([&] { return reader_ran.load(); }));
+        test::dawdle();
+        child.open();
+      },
+      weft::out(x));
+  weft::spawn([&] { beside = x, reader_ran = true; }, weft::in(x));
+  weft::spawn([&] { x = 2, writer_ran = true; }, weft::out(x));
+  weft::taskwait();
+  EXPECT_TRUE(passed);
+  EXPECT_EQ(beside, 1);
+  EXPECT_EQ(seen, 1);
+  EXPECT_FALSE(early) << "a writer did not wait for a reader";
+}
+
 TEST(release, of_a_weak_access_connects_the_children_that_came_before) {
   int x = 0, seen = 0;
   test::gate first, successor;
