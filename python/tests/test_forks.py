@@ -182,7 +182,8 @@ class Forks(unittest.TestCase):
     def test_what_a_body_that_has_forked_leaves_in_the_child_is_waited_for(self):
         ended = python(
             """
-            import contextlib, os, sys, time, weftrt
+            import contextlib, os, sys, threading, time, weftrt
+            from weftrt import _spawn
             a = bytearray(1)
             def inner(order):
                 child = os.fork()
@@ -205,7 +206,13 @@ class Forks(unittest.TestCase):
                 for number in range(3):  # lists and counts are whole
                     weftrt.spawn(lambda number: (time.sleep(0.01), order.append(number)), number, updates=a)
                 weftrt.taskwait()
-                right = order == ["left", "failed", 0, 1, 2]
+                def spawn_slow():
+                    weftrt.spawn(lambda: (time.sleep(0.5), order.append("slow")))
+                thread = threading.Thread(target=spawn_slow)
+                thread.start()
+                thread.join()
+                _spawn._tasks.finish()  # as at the end of a program
+                right = order == ["left", "failed", 0, 1, 2, "slow"]
                 if not right:
                     print(order, file=sys.stderr, flush=True)
                 os._exit(0 if right else 1)
@@ -336,3 +343,40 @@ class Forks(unittest.TestCase):
         )
         self.assertEqual(ended.stderr, "")
         self.assertEqual(sorted(ended.stdout.splitlines()), ["0", "[0, 1, 2]", "[0, 1]", "[2]", "[]"])
+
+    def test_a_child_of_a_handler_below_a_body_has_all_places(self):
+        ended = python(
+            """
+            import concurrent.futures, os, signal, threading, weftrt
+            from weftrt import _spawn
+            may_start, child = False, None
+            def start():
+                if not may_start:
+                    raise RuntimeError("can't start new thread")
+                threading.Thread(target=_spawn._tasks.run_forever, daemon=True).start()
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            begun, go = threading.Event(), threading.Event()
+            def fork(*_):
+                global child
+                child = os.fork()
+                if child:
+                    go.set()
+            signal.signal(signal.SIGALRM, fork)
+            def body():  # on the main thread, which has the place
+                global may_start
+                may_start = True
+                weftrt.spawn(lambda: (begun.set(), go.wait()), blocking=True)
+                begun.wait()
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                weftrt.taskwait()
+                if child == 0:
+                    runs = threading.Event()
+                    weftrt.spawn(runs.set)
+                    os._exit(0 if runs.wait(5) else 1)
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            print(weftrt.spawn(body).result())
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))
