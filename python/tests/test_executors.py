@@ -197,37 +197,31 @@ class Executors(unittest.TestCase):
         asyncio.run(main())
 
     def test_a_body_that_a_coroutine_waits_for_runs_a_loop_of_its_own(self):
-        ended = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(
-                """
-                import asyncio, weftrt
-                loops = []
-                async def inner():
-                    loops.append(asyncio.get_running_loop())
-                    return await weftrt.spawn(int, 7)
-                def body():
-                    try:
-                        asyncio.get_running_loop()
-                    except RuntimeError:
-                        return asyncio.run(inner())
-                async def outer():
-                    loops.append(asyncio.get_running_loop())
-                    results = [weftrt.spawn(body).result()]
-                    with weftrt.group():
-                        tasks = [weftrt.spawn(body)]
-                    tasks.append(weftrt.spawn(body))
-                    weftrt.taskwait()
-                    return results + [task.result() for task in tasks]
-                print(weftrt.spawn(lambda: asyncio.run(outer())).result(), len(set(map(id, loops))))
-                """
-            )],
-            env={**os.environ, "WEFT_WORKERS": "1"},  # the place is the waiter's
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            universal_newlines=True,
-            timeout=120,
+        ended = python(
+            """
+            import asyncio, weftrt
+            loops = []
+            async def inner():
+                loops.append(asyncio.get_running_loop())
+                return await weftrt.spawn(int, 7)
+            def body():
+                try:
+                    asyncio.get_running_loop()
+                except RuntimeError:
+                    return asyncio.run(inner())
+            async def outer():
+                loops.append(asyncio.get_running_loop())
+                results = [weftrt.spawn(body).result()]
+                with weftrt.group():
+                    tasks = [weftrt.spawn(body)]
+                tasks.append(weftrt.spawn(body))
+                weftrt.taskwait()
+                return results + [task.result() for task in tasks]
+            print(weftrt.spawn(lambda: asyncio.run(outer())).result(), len(set(map(id, loops))))
+            """,
+            WEFT_WORKERS="1",  # the place is the waiter's
         )
-        self.assertEqual(ended.stdout, "[7, 7, 7] 4\n")
+        self.assertEqual((ended.stdout, ended.stderr), ("[7, 7, 7] 4\n", ""))
 
     def test_the_executor_is_one_of_concurrent_futures(self):
         for pool in (weftrt.Executor(), weftrt.Executor(max_workers=2)):
@@ -378,29 +372,128 @@ class Executors(unittest.TestCase):
         self.assertTrue(future.cancelled())
         self.assertEqual(concurrent.futures.wait([future], 0).done, {future})
 
-    def test_a_run_that_is_cancelled_has_a_successor(self):
-        with weftrt.Executor(max_workers=1) as pool:
-            pool._runs = 1  # of a task that is cancelled before it takes a call
-            future = pool.submit(pow, 2, 3)
-            self.assertFalse(future.done())
-            pool._run_ended(_Cancelled())
-            self.assertEqual(future.result(20), 8)
-
     def test_a_pool_without_a_run_cancels_its_calls(self):
-        with weftrt.Executor(max_workers=2) as pool:
-            pool._runs = 2
+        with weftrt.Executor(max_workers=3) as pool:
+            pool._runs = {"first": False, "second": False, "begun": True}
             future = pool.submit(pow, 2, 3)
-            pool._lose_run()
+            pool._lose_run("first")
+            pool._lose_run("begun")
+            self.assertEqual(set(pool._runs), {"second", "begun"})
+            del pool._runs["begun"]
             self.assertFalse(future.done())
-            pool._lose_run()
+            pool._lose_run("second")
+            self.assertTrue(future.cancelled())
+            self.assertEqual(pool.submit(pow, 2, 4).result(), 16)
+
+    def test_a_run_that_is_cancelled_is_lost(self):  # as where an interrupt ends the program
+        with weftrt.Executor(max_workers=1) as pool:
+            with unittest.mock.patch.object(_spawn, "_spawn_apart") as spawn:
+                future = pool.submit(pow, 2, 3)
+                (ended,), _ = spawn.return_value.add_done_callback.call_args
+            ended(weftrt.spawn(int))
+            self.assertFalse(future.done())
+            ended(_Cancelled())
             self.assertTrue(future.cancelled())
             self.assertEqual(pool.submit(pow, 2, 4).result(), 16)
 
     def test_a_pool_ends_where_its_calls_cannot_become_tasks(self):
-        for pool in (weftrt.Executor(), weftrt.Executor(max_workers=1)):
-            with unittest.mock.patch.object(_spawn, "spawn", side_effect=RuntimeError("no tasks")), pool:
-                with self.assertRaisesRegex(RuntimeError, "no tasks"):
+        for limit, name in ((None, "spawn"), (1, "_spawn_apart")):
+            with unittest.mock.patch.object(_spawn, name, side_effect=RuntimeError("no tasks")):
+                with weftrt.Executor(limit) as pool, self.assertRaisesRegex(RuntimeError, "no tasks"):
                     pool.submit(int, 1)
+
+    def test_no_group_or_body_waits_for_the_calls_of_others(self):
+        def submit_in_group():
+            with weftrt.group():
+                pool.submit(begun.wait)
+                others.append(other.submit(submit_other).result())
+
+        def submit_below_a_group():
+            with weftrt.group():
+                weftrt.spawn(submit_first)
+
+        def submit_first():
+            pool.submit(begun.wait)
+            others.append(other.submit(submit_other).result())
+
+        def submit_before_taskwait():
+            submit_first()
+            weftrt.taskwait()
+
+        def submit_other():  # this runs behind the first call, on the same run
+            future = pool.submit(go.wait, 20)
+            begun.set()
+            return future
+
+        with weftrt.Executor(max_workers=1) as pool, weftrt.Executor(max_workers=1) as other:
+            for use in submit_in_group, submit_below_a_group, submit_before_taskwait:
+                for call in use, lambda: weftrt.spawn(use).result():
+                    begun, go, others = threading.Event(), threading.Event(), []
+                    call()
+                    self.assertFalse(others[0].done())
+                    go.set()
+                    self.assertTrue(others[0].result())
+
+    def test_an_interrupt_while_a_runner_begins_leaves_as_many_runs_as_asked_for(self):
+        for begins_first in True, False:
+            ended = python(
+                f"""
+                import concurrent.futures, threading, time, weftrt
+                from weftrt import _spawn
+                begun, starts = threading.Event(), []
+                def start():
+                    starts.append(threading.Thread(target=_spawn._tasks.run_forever, daemon=True))
+                    if len(starts) > 1 or {begins_first}:
+                        starts[-1].start()
+                    if len(starts) == 1:
+                        if {begins_first}:
+                            begun.wait()
+                        raise KeyboardInterrupt  # of a handler, while Thread.start() waits
+                _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+                pool, running, most = weftrt.Executor(max_workers=1), 0, 0
+                def call():
+                    global running, most
+                    begun.set()
+                    running += 1
+                    most = max(most, running)
+                    time.sleep(0.05)
+                    running -= 1
+                try:
+                    pool.submit(call)
+                except KeyboardInterrupt:
+                    print("interrupted")
+                for future in [pool.submit(call) for _ in range(4)]:
+                    future.result()
+                pool.shutdown()
+                print(most, pool._runs)
+                """,
+                WEFT_WORKERS="4",
+            )
+            self.assertEqual(ended.stderr, "", begins_first)
+            self.assertEqual(ended.stdout, "interrupted\n1 {}\n", begins_first)
+
+    def test_a_run_that_fails_is_reported_at_the_end_of_the_program(self):
+        ended = python(
+            """
+            import os, threading, time, weftrt
+            from weftrt import _spawn
+            failed = threading.Event()
+            def fail(*_):
+                failed.set()
+                raise MemoryError("in a run")
+            _spawn._run_call = fail
+            weftrt.Executor(max_workers=1).submit(int)
+            failed.wait()
+            weftrt.taskwait()
+            time.sleep(0.2)  # for the end of the body
+            child = os.fork()
+            if child:
+                os.waitpid(child, 0)
+            """,
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertIn("a task that nothing has waited for", ended.stderr)
+        self.assertEqual(ended.stderr.count("MemoryError: in a run"), 1, ended.stderr)  # by the parent
 
     def test_a_failed_call_keeps_nothing_of_its_arguments(self):
         class Argument:
@@ -444,14 +537,18 @@ class Executors(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             _spawn._run_call(None, future, interrupt, (), {})
         self.assertIsInstance(future.exception(), KeyboardInterrupt)
-        with weftrt.Executor(max_workers=1) as pool:
-            with pool._changed:
-                first = pool.submit(interrupt)
-                second = pool.submit(pow, 2, 3)
-            self.assertIsInstance(first.exception(), KeyboardInterrupt)
-            self.assertEqual(second.result(20), 8)
-        with self.assertRaises(KeyboardInterrupt):  # what waits for the tasks has it, too
-            weftrt.taskwait()
+        for limit in 1, None:
+            with weftrt.Executor(limit) as pool:
+                with pool._changed:
+                    first = pool.submit(interrupt)
+                    second = pool.submit(pow, 2, 3)
+                self.assertIsInstance(first.exception(), KeyboardInterrupt)
+                self.assertEqual(second.result(20), 8)
+            if limit:
+                weftrt.taskwait()
+            else:
+                with self.assertRaises(KeyboardInterrupt):  # what waits for the tasks has it, too
+                    weftrt.taskwait()
 
     def test_a_decorated_function_names_tuples_of_buffers(self):
         @weftrt.task(updates="cells", reads="more")

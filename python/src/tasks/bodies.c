@@ -15,6 +15,8 @@ static order_body body_of(Task *t) {
 
 /* ---- scopes ---- */
 
+Root *g_apart;
+
 Task *current_task(void) { return t_local.task; }
 
 /* Makes the scope of a thread that spawns for the first time. */
@@ -62,6 +64,16 @@ Scope *current_scope(void) {
     my->task->scope->holder = (PyObject *)my->task;
   }
   return my->task->scope;
+}
+
+int start_bodies(void) {
+  g_apart = PyObject_New(Root, g_root_type);
+  if (!g_apart)
+    return -1;
+  g_apart->scope = (Scope){.holder = (PyObject *)g_apart};
+  g_apart->thread = (Thread){0};
+  g_apart->generation = g_generation;
+  return 0;
 }
 
 void leave_root(Root *root) {
@@ -432,8 +444,8 @@ static int prepare_order(Scope *scope) {
   return 0;
 }
 
-int enter_task(Task *t, const RegionList *regions) {
-  Scope *const scope = current_scope();
+int enter_task(Task *t, const RegionList *regions, bool apart) {
+  Scope *const scope = apart ? &g_apart->scope : current_scope();
   if (!scope || start_tasks() < 0)
     return -1;
   /* First: it runs handlers of signals, which may wait, and so end the order. */

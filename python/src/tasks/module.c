@@ -358,8 +358,7 @@ static Task *new_task(PyObject *const *args, Py_ssize_t count) {
   return t;
 }
 
-static PyObject *spawn(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count,
-                       PyObject *names) {
+static PyObject *spawn_task(PyObject *const *args, Py_ssize_t count, PyObject *names, bool apart) {
   if (count < 1 || !PyCallable_Check(args[0])) {
     PyErr_SetString(PyExc_TypeError, "spawn() takes a callable first, then its arguments");
     return NULL;
@@ -377,13 +376,23 @@ static PyObject *spawn(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssiz
   t->buffers = inputs.buffers;
   t->buffer_count = inputs.count;
   PyObject_GC_Track((PyObject *)t);
-  const int entered = enter_task(t, &inputs.regions);
+  const int entered = enter_task(t, &inputs.regions, apart);
   PyMem_Free(inputs.regions.items);
   if (entered < 0) {
     Py_DECREF(t);
     return NULL;
   }
   return (PyObject *)t;
+}
+
+static PyObject *spawn(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count,
+                       PyObject *names) {
+  return spawn_task(args, count, names, false);
+}
+
+static PyObject *spawn_apart(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count,
+                             PyObject *names) {
+  return spawn_task(args, count, names, true);
 }
 
 static PyObject *taskwait(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
@@ -725,6 +734,7 @@ static PyMethodDef g_functions[] = {
      "that write bytes which it names, and after those that name bytes which it writes; a view is exactly its elements.\n"
      "concurrent: siblings that name it so may run at the same time. commutative: one at a time, in any order.\n"
      "blocking: the call may block outside of Weft, so another one may run beside it."},
+    {"spawn_apart", (PyCFunction)(void (*)(void))spawn_apart, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"taskwait", taskwait, METH_NOARGS,
      "taskwait()\n--\n\nWaits until all tasks that the caller has spawned, and all below them, have ended. Raises the first exception\n"
      "of theirs that was not seen yet, with the others as notes."},
@@ -768,7 +778,7 @@ PyMODINIT_FUNC PyInit__tasks(void) {
   g_group_type = (PyTypeObject *)PyType_FromSpec(&g_group_spec);
   g_root_type = (PyTypeObject *)PyType_FromSpec(&g_root_spec);
   g_keeper_type = (PyTypeObject *)PyType_FromSpec(&g_keeper_spec);
-  if (!g_task_type || !g_group_type || !g_root_type || !g_keeper_type)
+  if (!g_task_type || !g_group_type || !g_root_type || !g_keeper_type || start_bodies() < 0)
     return NULL;
   PyObject *const module = PyModule_Create(&g_module);
   if (!module || PyModule_AddType(module, g_task_type) < 0 ||

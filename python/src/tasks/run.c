@@ -307,6 +307,7 @@ int finish_tasks(void) {
     Py_END_ALLOW_THREADS;
   }
   report_failures(&scope->own);
+  report_failures(&g_apart->scope.own);
   return 0;
 }
 
@@ -371,6 +372,7 @@ void forget_in_child(void) {
   t_local.has_slot = t_local.is_runner = t_local.is_blocked = false;
   t_local.log = NULL;
   forget_bodies();
+  forget_children(&g_apart->scope);
   if (t_local.root)
     forget_children(&t_local.root->scope);
 }

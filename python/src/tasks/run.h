@@ -92,6 +92,10 @@ void return_to_group(PyObject *group);
 
 /* ---- bodies.c ---- */
 
+extern Root *g_apart; /* has the scope of tasks that belong to no body and to no thread */
+
+/* Called when the module is imported, behind the types. Returns 0, or -1 with an exception. */
+int start_bodies(void);
 /* Runs a task that was taken from its lists. */
 void run_body(Task *t);
 /* Gives the log back that a host has borrowed for one body; a runner keeps it until it is idle. */

@@ -248,8 +248,10 @@ void leave_root(Root *root);
    nothing is ended or reported that is the parent's. */
 void destroy_scope(Scope *scope, unsigned generation);
 
-/* Gives a new task its place behind its siblings. Returns 0, or -1 with an exception; then there is no task. */
-int enter_task(Task *task, const RegionList *regions);
+/* Gives a new task its place behind its siblings; apart: it belongs to no body, thread or group, so that no wait but that
+   at the end of the program waits for it. Returns 0, or -1 with an exception; then there is no task, or it begins although
+   a handler of a signal has raised. */
+int enter_task(Task *task, const RegionList *regions, bool apart);
 
 /* Returns whether the body has not begun and never will. */
 bool cancel_task(Task *task);

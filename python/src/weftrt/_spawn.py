@@ -55,6 +55,7 @@ Task = _tasks.Task
 current_task = _tasks.current_task
 group = _tasks.group
 spawn = _tasks.spawn
+_spawn_apart = _tasks.spawn_apart  # a task of no group, body or thread
 taskwait = _tasks.taskwait
 workers = _tasks.workers
 
@@ -285,32 +286,35 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
         self._limit = max_workers
         self._changed = threading.Condition()
         self._waiting = collections.deque()  # (future, function, arguments, keywords)
-        self._runs = 0  # tasks that run calls one after the other
+        self._runs = {}  # tasks that run calls one after the other, and whether they have begun
         self._open = set()  # futures that are not done
         self._is_shut = False
         _pools.add(self)
 
     def submit(self, fn, /, *args, **kwargs):
         future = _Future()
-        with self._changed:
-            if self._is_shut:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            self._open.add(future)
-            if self._limit is not None:
-                self._waiting.append((future, fn, args, kwargs))
-                if self._runs == self._limit:
-                    return future
-                self._runs += 1
-        if self._limit is None:
-            future.add_done_callback(self._forget)
-            try:
+        run = object()
+        try:
+            with self._changed:
+                if self._is_shut:
+                    raise RuntimeError("cannot schedule new futures after shutdown")
+                self._open.add(future)
+                if self._limit is not None:
+                    self._waiting.append((future, fn, args, kwargs))
+                    if len(self._runs) == self._limit:
+                        return future
+                    self._runs[run] = False
+            if self._limit is None:
+                future.add_done_callback(self._forget)
                 future._task = spawn(_run_call, self, future, fn, args, kwargs, label="Executor")
-            except BaseException:
-                future.cancel()
-                raise
-            future._task.add_done_callback(future._give_up)
-        else:
-            self._start_run()
+                future._task.add_done_callback(future._give_up)
+            else:
+                self._start_run(run)
+        except BaseException:
+            if self._limit is None and future.cancel():
+                self._forget(future)
+            self._lose_run(run)
+            raise
         return future
 
     def _forget(self, future):
@@ -319,27 +323,20 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
             if not self._open:
                 self._changed.notify_all()
 
-    def _start_run(self):
-        try:
-            run = spawn(self._run_calls, label="Executor", blocking=self._blocks)
-        except BaseException:
-            self._lose_run()
-            raise
-        run.add_done_callback(self._run_ended)
+    def _start_run(self, run):
+        """Spawns a task for the calls of every submitter, which belongs to no group, body or thread."""
+        task = _spawn_apart(self._run_calls, run, label="Executor", blocking=self._blocks)
+        task.add_done_callback(lambda task: task.cancelled() and self._lose_run(run))
 
-    def _run_ended(self, run):
-        """A task that was cancelled with its group ran no call: another one does, of no group."""
-        if run.cancelled():
-            try:
-                threading.Thread(target=self._start_run, daemon=True).start()
-            except RuntimeError:  # the interpreter ends
-                self._lose_run()
-
-    def _lose_run(self):
-        """No task runs calls in this one's place: without any the calls that wait are cancelled."""
+    def _lose_run(self, run):
+        """No task begins this run: without any the calls that wait are cancelled. One that has begun goes
+        on: an interrupt may end the spawn() of a task that there is.
+        """
         with self._changed:
-            self._runs -= 1
-            lost = list(self._waiting) if self._runs == 0 else []
+            if self._runs.get(run, True):
+                return
+            del self._runs[run]
+            lost = [] if self._runs else list(self._waiting)
             if lost:
                 self._waiting.clear()
         for call in lost:
@@ -347,26 +344,21 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
                 call[0].set_running_or_notify_cancel()
             self._forget(call[0])
 
-    def _run_calls(self):
+    def _run_calls(self, run):
         forks = _forks
+        with self._changed:
+            if run not in self._runs:  # it is lost
+                return
+            self._runs[run] = True
         while forks == _forks:  # else in a child that the call before has forked
             with self._changed:
                 if not self._waiting:
-                    self._runs -= 1
+                    del self._runs[run]
                     return
                 call = self._waiting.popleft()
             future = call[0]
-            try:
+            with contextlib.suppress(KeyboardInterrupt):  # the future has it
                 _run_call(self, *call)
-            except KeyboardInterrupt:
-                del call
-                self._forget(future)
-                with self._changed:
-                    self._runs -= not self._waiting and forks == _forks
-                    goes_on = bool(self._waiting)
-                if goes_on:
-                    self._start_run()
-                raise
             self._forget(future)
             del call, future
 
@@ -376,7 +368,7 @@ class Executor(concurrent.futures.ThreadPoolExecutor):
         lost = self._open - here
         self._changed = threading.Condition()  # another thread may have had the lock
         self._waiting.clear()
-        self._runs = 0
+        self._runs = {}
         self._open = here
         for future in lost:
             future._forget_parent()
