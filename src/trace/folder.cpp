@@ -69,8 +69,11 @@ using open_folder = std::unique_ptr<DIR, close_folder>;
 class open_file {
  public:
   explicit open_file(int file) noexcept : m_file(file) {}
-  open_file(const open_file &) = delete;
-  open_file &operator=(const open_file &) = delete;
+  open_file(open_file &&other) noexcept : m_file(other.release()) {}
+  open_file &operator=(open_file &&other) noexcept {
+    std::swap(m_file, other.m_file);
+    return *this;
+  }
   ~open_file() {
     if (m_file >= 0)
       close(m_file);
@@ -87,6 +90,7 @@ class open_file {
 /// Returns the names in the folder except "." and "..".
 std::vector<std::string> names_in(DIR *folder) {
   std::vector<std::string> names;
+  rewinddir(folder);
   while (const dirent *e = readdir(folder))
     if (const std::string name = e->d_name; name != "." && name != "..")
       names.push_back(name);
@@ -96,25 +100,35 @@ std::vector<std::string> names_in(DIR *folder) {
 trace_description description_in(const std::string &path) {
   return parse_description(read_file(description_path(path)).value_or(""));
 }
-/// Says whether the trace there has not been ended; its program may be gone.
-bool is_unended(const std::string &path) {
-  const trace_description d = description_in(path);
-  return d.pid != 0 && d.state == trace_description::running;
+/// Says whether a trace has not been ended; its program may be gone.
+bool is_unended(const trace_description &trace) {
+  return trace.pid != 0 && trace.state == trace_description::running;
+}
+bool is_unended(const std::string &path) { return is_unended(description_in(path)); }
+
+enum class lock_state { held, free, unknown };
+lock_state state_of_lock(const std::string &path) {
+  const open_file file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open())
+    return lock_state::unknown;
+  errno = 0;
+  if (is_locked(file.number()))
+    return lock_state::held;
+  return errno == 0 ? lock_state::free : lock_state::unknown;
 }
 
 /// Says whether another process writes a trace there. The lock tells, because the number of a process
 /// in another container, or on another host, says nothing here, and a number stays over exec. Where
 /// the file system knows no locks the number is all there is.
 bool trace_lives(const std::string &path) {
-  const open_file lock(
-      open(lock_path(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!lock.is_open())
-    return false;
-  errno = 0;
-  if (is_locked(lock.number()))
-    return true;
-  const auto pid = static_cast<pid_t>(description_in(path).pid);
-  return errno != 0 && is_unended(path) && pid != getpid() && kill(pid, 0) == 0;
+  lock_state lock = state_of_lock(lock_path(path));
+  if (lock == lock_state::unknown) // a program of an older library has locked its types
+    lock = state_of_lock(types_path(path));
+  if (lock != lock_state::unknown)
+    return lock == lock_state::held;
+  const trace_description d = description_in(path);
+  const auto pid = static_cast<pid_t>(d.pid);
+  return is_unended(d) && pid != getpid() && kill(pid, 0) == 0;
 }
 
 std::string writes_there(const std::string &path) {
@@ -132,19 +146,103 @@ std::uint64_t bytes_of_trace(const std::string &path) {
   return bytes;
 }
 
+bool holds_others(DIR *folder) {
+  const auto names = names_in(folder);
+  return !std::all_of(names.begin(), names.end(), is_of_a_trace);
+}
+
+constexpr const char *k_holds_others = "it holds files that are no trace";
+
+/// Says why a folder that exists cannot hold a new trace, where none is being written; empty if it
+/// can. Opens it.
+std::string why_not_used_again(const std::string &path, open_folder &old) {
+  old.reset(opendir(path.c_str()));
+  if (!old)
+    return std::strerror(errno);
+  struct stat about{};
+  if (fstat(dirfd(old.get()), &about) != 0 || (about.st_uid != geteuid() && about.st_uid != 0))
+    return "it is another user's"; // the other user could put links to our files there; root need not
+  return holds_others(old.get()) ? k_holds_others : "";
+}
+
+bool is_missing(const std::string &path) {
+  struct stat about{};
+  return lstat(path.c_str(), &about) != 0 && errno == ENOENT;
+}
+
+/// Has a folder that exists alone, by its lock, and removes the lock last of all.
+class locked_folder {
+ public:
+  /// missing: the folder, or the file of its lock, has been removed meanwhile. taken: another process
+  /// has the lock. refused: it cannot hold a trace.
+  enum class outcome { locked, missing, taken, refused };
+
+  explicit locked_folder(const std::string &path) : m_outcome(lock(path)) {}
+  locked_folder(const locked_folder &) = delete;
+  locked_folder &operator=(const locked_folder &) = delete;
+  ~locked_folder() {
+    if (m_outcome == outcome::locked && m_lock.is_open())
+      unlinkat(dirfd(m_folder.get()), k_lock, 0);
+  }
+  [[nodiscard]] outcome result() const noexcept { return m_outcome; }
+  /// Says why the folder is taken or refused.
+  [[nodiscard]] const std::string &why() const noexcept { return m_why; }
+  /// Removes all files but the lock. Returns false, and removes none, if there are files of others.
+  [[nodiscard]] bool empty() const {
+    if (holds_others(m_folder.get()))
+      return false;
+    for (const std::string &name : names_in(m_folder.get()))
+      if (name != k_lock)
+        unlinkat(dirfd(m_folder.get()), name.c_str(), 0);
+    return true;
+  }
+  /// Leaves the lock to the caller, which closes the file, because the lock ends with it.
+  [[nodiscard]] int release() noexcept { return m_lock.release(); }
+
+ private:
+  outcome lock(const std::string &path) {
+    if (trace_lives(path)) {
+      m_why = writes_there(path);
+      return outcome::taken;
+    }
+    m_why = why_not_used_again(path, m_folder);
+    if (!m_why.empty())
+      return is_missing(path) ? outcome::missing : outcome::refused;
+    m_lock = open_file(openat(dirfd(m_folder.get()), k_lock,
+                              O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!m_lock.is_open() && errno == ENOENT)
+      return outcome::missing;
+    if (!m_lock.is_open()) {
+      m_why = std::strerror(errno);
+      return outcome::refused;
+    }
+    if (!lock_for_life(m_lock.number()) && (errno == EACCES || errno == EAGAIN)) {
+      m_why = writes_there(path);
+      return outcome::taken;
+    }
+    struct stat locked{}, there{};
+    const bool is_of_the_name =
+        fstat(m_lock.number(), &locked) == 0 &&
+        fstatat(dirfd(m_folder.get()), k_lock, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        locked.st_ino == there.st_ino;
+    return is_of_the_name ? outcome::locked : outcome::missing; // its owner has ended its trace
+  }
+
+  open_folder m_folder;
+  open_file m_lock{-1};
+  std::string m_why;
+  const outcome m_outcome;
+};
+
 /// Removes a trace, unless the user has put other files there, or a program uses its folder again.
 void remove_trace(const std::string &path) {
-  const open_folder folder{opendir(path.c_str())};
-  if (!folder || !is_unended(path))
+  if (!is_unended(path)) // it is the user's, and gets no lock
     return;
-  const auto names = names_in(folder.get());
-  if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
-    return;
-  const open_file lock(openat(dirfd(folder.get()), k_lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (lock.is_open() && !lock_for_life(lock.number()))
-    return;
-  for (const std::string &name : names)
-    unlinkat(dirfd(folder.get()), name.c_str(), 0);
+  {
+    const locked_folder folder(path);
+    if (folder.result() != locked_folder::outcome::locked || !is_unended(path) || !folder.empty())
+      return;
+  }
   rmdir(path.c_str());
 }
 
@@ -154,54 +252,26 @@ leftovers list_of_traces() { return {list_path("traces"), k_traces}; }
 
 } // namespace
 
-namespace {
-
-/// Says why a folder that exists cannot hold a new trace; empty if it can. Opens it.
-std::string why_not_used_again(const std::string &path, open_folder &old) {
-  if (trace_lives(path))
-    return writes_there(path);
-  old.reset(opendir(path.c_str()));
-  if (!old)
-    return std::strerror(errno);
-  struct stat about{};
-  if (fstat(dirfd(old.get()), &about) != 0 || (about.st_uid != geteuid() && about.st_uid != 0))
-    return "it is another user's"; // the other user could put links to our files there; root need not
-  const auto names = names_in(old.get());
-  rewinddir(old.get());
-  return std::all_of(names.begin(), names.end(), is_of_a_trace) ? ""
-                                                                : "it holds files that are no trace";
-}
-
-} // namespace
-
 std::string why_no_trace_folder(const std::string &path) {
+  if (is_missing(path))
+    return "";
   open_folder old;
-  struct stat about{};
-  return lstat(path.c_str(), &about) != 0 && errno == ENOENT ? "" : why_not_used_again(path, old);
+  return trace_lives(path) ? writes_there(path) : why_not_used_again(path, old);
 }
-
-namespace {
-
-/// Removes all files but the lock.
-void empty_folder(DIR *folder) {
-  for (const std::string &name : names_in(folder))
-    if (name != k_lock)
-      unlinkat(dirfd(folder), name.c_str(), 0);
-}
-
-} // namespace
 
 std::string make_trace_folder(const std::string &path) {
-  if (mkdir(path.c_str(), 0700) == 0)
-    return "";
-  if (errno != EEXIST)
-    return std::strerror(errno);
-  open_folder old;
-  if (std::string why = why_not_used_again(path, old); !why.empty())
-    return why;
-  empty_folder(old.get());
-  unlinkat(dirfd(old.get()), k_lock, 0);
-  return "";
+  for (;;) {
+    if (mkdir(path.c_str(), 0700) == 0)
+      return "";
+    if (errno != EEXIST)
+      return std::strerror(errno);
+    const locked_folder old(path);
+    if (old.result() == locked_folder::outcome::missing)
+      continue;
+    if (old.result() != locked_folder::outcome::locked)
+      return old.why();
+    return old.empty() ? "" : k_holds_others;
+  }
 }
 
 /// Makes the folder, or empties an older trace there, under its lock. Returns why it cannot; "" if it
@@ -211,30 +281,19 @@ std::string trace_in_progress::take(const std::string &path, bool keep, bool &ta
   for (;;) {
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
       return std::strerror(errno);
-    open_folder folder;
-    taken = trace_lives(path);
-    if (std::string why = why_not_used_again(path, folder); !why.empty())
-      return why;
-    open_file lock(openat(dirfd(folder.get()), k_lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                          0600));
-    if (!lock.is_open() && errno == ENOENT) // the folder has been removed meanwhile
+    locked_folder folder(path);
+    taken = folder.result() == locked_folder::outcome::taken;
+    if (folder.result() == locked_folder::outcome::missing)
       continue;
-    if (!lock.is_open())
-      return std::strerror(errno);
-    taken = !lock_for_life(lock.number()) && (errno == EACCES || errno == EAGAIN);
-    if (taken)
-      return writes_there(path);
-    struct stat locked{}, there{};
-    if (fstat(lock.number(), &locked) != 0 ||
-        fstatat(dirfd(folder.get()), k_lock, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
-        locked.st_ino != there.st_ino)
-      continue; // its owner has ended its trace meanwhile
+    if (folder.result() != locked_folder::outcome::locked)
+      return folder.why();
     taken = keep && is_unended(path);
     if (taken)
       return "it holds the trace of a program that has not ended it";
-    empty_folder(folder.get());
+    if (!folder.empty())
+      return k_holds_others;
     m_lock_path = lock_path(path);
-    m_lock = lock.release(); // stays open, because the lock ends with it
+    m_lock = folder.release(); // stays open, because the lock ends with it
     return "";
   }
 }
