@@ -165,23 +165,30 @@ void evaluator::parse_formula(wanted &asked) {
     asked.operands.push_back(parse_counter_name(operand));
 }
 
-double evaluator::statistics(wanted &asked, calculator &interval) {
-  const double now = interval.value(asked.inner);
-  if (!std::isnan(now))
-    asked.past.push_back(now);
+std::optional<double> evaluator::statistics(wanted &asked, calculator &interval) {
+  const std::optional<double> now = interval.value_if_present(asked.inner);
+  if (!now)
+    return std::nullopt;
+  if (!std::isnan(*now))
+    asked.past.push_back(*now);
   while (asked.window && asked.past.size() > asked.window)
     asked.past.pop_front();
   return result_of(*find_operation(asked.name.base), {asked.past.begin(), asked.past.end()});
 }
 
-double evaluator::arithmetics(const wanted &asked, calculator &numbers) {
+std::optional<double> evaluator::arithmetics(const wanted &asked, calculator &numbers) {
   std::vector<double> values;
   for (const auto &operand : asked.operands) {
     if (!operand.is_pattern()) {
-      values.push_back(numbers.value(operand));
+      const std::optional<double> value = numbers.value_if_present(operand);
+      if (!value)
+        return std::nullopt;
+      values.push_back(*value);
       continue;
     }
     for (const auto &found : numbers.rows(operand)) {
+      if (found.about.absent)
+        return std::nullopt;
       if (operand.instance != counter_name::of::every_worker)
         values.push_back(found.total);
       for (const auto &part : found.workers)
@@ -197,8 +204,9 @@ std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,
   calculator shown(numbers), grown(interval);
   for (auto &w : m_wanted) {
     if (w.name.is_statistics() || w.name.is_arithmetics()) {
-      results.push_back(
-          {w.text, "", w.name.is_statistics() ? statistics(w, grown) : arithmetics(w, shown)});
+      const std::optional<double> value =
+          w.name.is_statistics() ? statistics(w, grown) : arithmetics(w, shown);
+      results.push_back({w.text, "", value.value_or(k_nothing), !value});
       continue;
     }
     for (const auto &found : shown.rows(w.name)) {
@@ -211,6 +219,18 @@ std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,
     }
   }
   return results;
+}
+
+void evaluator::require_all(const reading &numbers) const {
+  calculator shown(numbers);
+  for (const auto &w : m_wanted) {
+    if (w.name.is_statistics())
+      static_cast<void>(shown.value(w.inner));
+    for (const auto &operand : w.operands)
+      for (const auto &found : shown.rows(operand))
+        if (found.about.absent)
+          static_cast<void>(shown.value(parse_counter_name(found.about.name)));
+  }
 }
 
 } // namespace rt

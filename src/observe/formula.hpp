@@ -6,6 +6,7 @@
 #include "observe/views.hpp"
 
 #include <deque>
+#include <optional>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -25,7 +26,10 @@ class evaluator {
   };
   /// Evaluates all names. `numbers` holds the values to show, `interval` those since the last call, for
   /// statistics.
+  /// A formula over an absent counter is absent itself.
   [[nodiscard]] std::vector<result> evaluate(const reading &numbers, const reading &interval);
+  /// Throws weft::error, which says why, if a formula names a counter that is absent.
+  void require_all(const reading &numbers) const;
 
  private:
   struct wanted {
@@ -37,8 +41,9 @@ class evaluator {
     std::deque<double> past;
   };
   static void parse_formula(wanted &asked);
-  static double statistics(wanted &asked, calculator &interval);
-  static double arithmetics(const wanted &asked, calculator &numbers);
+  // nothing: a counter is absent
+  static std::optional<double> statistics(wanted &asked, calculator &interval);
+  static std::optional<double> arithmetics(const wanted &asked, calculator &numbers);
 
   std::vector<wanted> m_wanted;
 };

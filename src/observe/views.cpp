@@ -224,14 +224,16 @@ std::vector<row> calculator::rows(const counter_name &pattern) {
   return rows;
 }
 
-double calculator::value(const counter_name &name) {
+row calculator::only_row(const counter_name &name) {
   if (name.is_pattern())
     throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for",
                 name.base.c_str());
-  const row found = rows(name).front();
-  if (found.about.absent)
-    throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s",
-                name.base.c_str(), found.about.help.c_str());
+  return std::move(rows(name).front());
+}
+
+namespace {
+
+double number_in(const row &found, const counter_name &name) {
   if (name.instance == counter_name::of::total)
     return found.total;
   if (!found.about.per_worker)
@@ -241,6 +243,23 @@ double calculator::value(const counter_name &name) {
     throw_error(errc::invalid_argument, "there is no worker %u that counts '%s'", name.worker,
                 name.base.c_str());
   return found.workers.front().number;
+}
+
+} // namespace
+
+double calculator::value(const counter_name &name) {
+  const row found = only_row(name);
+  if (found.about.absent)
+    throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s",
+                name.base.c_str(), found.about.help.c_str());
+  return number_in(found, name);
+}
+
+std::optional<double> calculator::value_if_present(const counter_name &name) {
+  const row found = only_row(name);
+  if (found.about.absent)
+    return std::nullopt;
+  return number_in(found, name);
 }
 
 std::vector<row> rows_of(const reading &numbers, const counter_name &pattern) {

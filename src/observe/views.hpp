@@ -7,6 +7,7 @@
 #include "observe/reading.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -47,8 +48,12 @@ class calculator {
   /// the nearest), a pattern, a worker that does not exist, or a counter that is absent (and says
   /// why).
   [[nodiscard]] double value(const counter_name &name);
+  /// Returns the same number; nothing for a counter that is absent.
+  [[nodiscard]] std::optional<double> value_if_present(const counter_name &name);
 
  private:
+  [[nodiscard]] row only_row(const counter_name &name);
+
   struct sums_of_slots;
   const std::unique_ptr<sums_of_slots> m_sums;
 };

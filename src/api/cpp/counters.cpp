@@ -43,7 +43,9 @@ double snapshot::value(std::string_view name) const {
   const counter_name parsed = parse_counter_name(name);
   if (!parsed.is_statistics() && !parsed.is_arithmetics())
     return value_of(*m_reading, parsed);
-  return evaluate(*m_reading, name).front().number;
+  evaluator formula(name);
+  formula.require_all(*m_reading);
+  return formula.evaluate(*m_reading, *m_reading).front().number;
 }
 
 std::vector<counters::value> snapshot::values(std::string_view names) const {

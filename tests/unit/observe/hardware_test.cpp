@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <linux/perf_event.h>
@@ -235,6 +236,13 @@ TEST(hardware, is_absent_unless_it_is_asked_for) {
     for (const weft::counters::info &i : of_the_machine())
       EXPECT_TRUE(i.absent && i.help.find("set counters.hardware=true") != std::string::npos)
           << i.name;
+    const auto all = weft::counters::take();
+    const std::string sum = "/arithmetics/add@/hardware/cycles,/runtime/uptime";
+    EXPECT_THROW(static_cast<void>(all.value(sum)), weft::error);
+    const auto both = all.values(sum + ";/runtime/uptime");
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_TRUE(std::isnan(both[0].number));
+    EXPECT_GT(both[1].number, 0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -555,6 +555,39 @@ TEST(counter_formula, computes_over_counters_of_one_moment_and_of_several) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(counter_formula, over_a_counter_that_becomes_absent_is_absent_and_the_others_go_on) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    evaluator e(
+        "/statistics{/hardware/cycles}/max,/arithmetics/add@/hardware/cycles,/threads/count/executed;"
+        "/arithmetics/add@/hardware/*;/hardware/cycles,/statistics{/threads/count/executed}/max");
+    const reading before = read_segment(store_base(), program_state::running);
+    for (const auto &v : e.evaluate(before, before))
+      EXPECT_FALSE(v.absent || std::isnan(v.number)) << v.name;
+    EXPECT_NO_THROW(e.require_all(before));
+    mark_absent("/hardware/cycles", "no such luck");
+    const reading now = read_segment(store_base(), program_state::running);
+    const auto v = e.evaluate(now, now);
+    ASSERT_EQ(v.size(), 5u);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_TRUE(v[i].absent && std::isnan(v[i].number)) << v[i].name;
+    EXPECT_FALSE(v[4].absent);
+    EXPECT_EQ(v[4].number, value(now, "/threads/count/executed"));
+    for (const char *name : {"/statistics{/hardware/cycles}/max", "/arithmetics/add@/hardware/*",
+                             "/arithmetics/add@/hardware/cycles,/threads/count/executed"})
+      try {
+        evaluator(name).require_all(now);
+        ADD_FAILURE() << name;
+      } catch (const weft::error &error) {
+        EXPECT_NE(std::string(error.what()).find("no such luck"), std::string::npos) << name;
+      }
+    for (const char *unknown : {"/statistics{/hardware/cycle}/max", "/arithmetics/add@/a/b"})
+      EXPECT_THROW(static_cast<void>(evaluator(unknown).evaluate(now, now)), weft::error) << unknown;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(counter_format, writes_csv_json_and_open_metrics) {
   const auto end = test::in_process({}, [] {
     open(false);
