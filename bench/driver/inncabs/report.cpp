@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <ostream>
 #include <set>
@@ -40,6 +41,12 @@ std::string time_of(const measurement &m) {
   const mean_of found = m.of(&sample::ns);
   return with_interval(found, 1e6) +
          (m.cut_short ? " (ended at the limit, n = " + std::to_string(found.count) + ")" : "");
+}
+
+/// Returns a mark for a number that comes from a process that was ended at the limit.
+const char *mark(std::initializer_list<const measurement *> sources) {
+  const auto is_cut = [](const measurement *m) { return m && m->cut_short; };
+  return std::any_of(sources.begin(), sources.end(), is_cut) ? " †" : "";
 }
 
 bool any_of(const std::vector<measurement> &all, const std::string &program) {
@@ -84,7 +91,8 @@ void write_programs(std::ostream &to, const std::vector<measurement> &all) {
       continue;
     const double tasks = serial->of(&sample::tasks).mean, us = task_ns(all, p.name) / 1e3;
     to << "| " << p.name << " | " << p.structure << " | " << p.synchronization << " | `"
-       << serial->sizes << "` | " << static_cast<long>(tasks) << " | " << shown(us) << " | "
+       << serial->sizes << "` | " << static_cast<long>(tasks) << " | " << shown(us)
+       << mark({serial}) << " | "
        << granularity(us) << " | " << shown(p.task_us) << " | " << p.granularity << " |\n";
   }
 }
@@ -136,9 +144,11 @@ void write_speedups(std::ostream &to, const std::vector<measurement> &all, int w
         continue;
       }
       const double ns = m->of(&sample::ns).mean;
-      to << ' ' << (one && one->measured() ? shown(one->of(&sample::ns).mean / ns) : "-");
+      to << ' '
+         << (one && one->measured() ? shown(one->of(&sample::ns).mean / ns) + mark({m, one}) : "-");
       if (serial && serial->measured())
-        to << " (" << shown(serial->of(&sample::ns).mean / (workers * ns)) << ')';
+        to << " (" << shown(serial->of(&sample::ns).mean / (workers * ns)) << mark({m, serial})
+           << ')';
       to << " |";
     }
     to << ' ' << p.std_scaling << " | " << p.std_speedup << " | " << p.hpx_scaling << " | "
@@ -169,13 +179,18 @@ void write_overheads(std::ostream &to, const std::vector<measurement> &all, int 
   for (const program &p : all_programs()) {
     if (!any_of(all, p.name))
       continue;
-    to << "| " << p.name << " | " << shown(task_ns(all, p.name) / 1e3) << " |";
+    const measurement *serial = find(all, p.name, "serial", 1);
+    to << "| " << p.name << " | " << shown(task_ns(all, p.name) / 1e3) << mark({serial}) << " |";
     for (const contender &c : columns(all)) {
       const measurement *m = find(all, p.name, c.name, workers);
-      to << ' ' << (m && m->measured() ? shown_overhead(all, *m) : absent(m)) << " |";
+      to << ' '
+         << (m && m->measured() ? shown_overhead(all, *m) + mark({m, serial}) : absent(m))
+         << " |";
     }
     const measurement *weft = find(all, p.name, "weft", workers);
-    to << ' ' << (weft && weft->measured() ? shown(weft->of(&sample::management_ns).mean) : "-")
+    to << ' '
+       << (weft && weft->measured() ? shown(weft->of(&sample::management_ns).mean) + mark({weft})
+                                    : "-")
        << " |\n";
   }
 }
@@ -206,7 +221,9 @@ void write_bandwidth(std::ostream &to, const std::vector<measurement> &all, int 
     to << "| " << p.name << " |";
     for (const contender &c : columns(all)) {
       const measurement *m = find(all, p.name, c.name, workers);
-      to << ' ' << (m && m->measured() ? shown(m->of(&sample::bandwidth).mean) : absent(m)) << " |";
+      to << ' '
+         << (m && m->measured() ? shown(m->of(&sample::bandwidth).mean) + mark({m}) : absent(m))
+         << " |";
     }
     to << '\n';
   }
@@ -283,6 +300,9 @@ void write_tables(std::ostream &to, const std::vector<measurement> &all) {
   write_policies(to, all);
   if (!workers.empty())
     write_bandwidth(to, all, workers.back());
+  if (std::any_of(all.begin(), all.end(),
+                  [](const measurement &m) { return m.cut_short && m.measured(); }))
+    to << "\n† from a process that was ended at the limit, with fewer samples.\n";
 }
 
 void write_page(const std::string &path, const std::string &text) {

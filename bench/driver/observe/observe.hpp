@@ -40,8 +40,11 @@ struct cost {
                                    const std::vector<double> &without);
 
 /// Returns what ten reads per second cost, in percent, where runs that were read at these rates cost
-/// `percent`. Throws std::runtime_error where nothing read a run.
+/// `percent`. Throws std::runtime_error where nothing read most of the runs.
 [[nodiscard]] double for_ten_reads(double percent, const std::vector<double> &reads);
+
+/// Throws std::runtime_error if the command that reads counters is not in that build folder.
+void require_reader(const std::string &build);
 
 /// Reads the options. Ends the program after --help; throws std::runtime_error for unknown ones.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);

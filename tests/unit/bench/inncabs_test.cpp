@@ -12,6 +12,8 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 #include <unistd.h>
 
 namespace {
@@ -246,6 +248,42 @@ TEST(inncabs_report, bandwidth_has_a_table_where_it_is_counted) {
                                   "sample 1\nbandwidth 3\ntasks 1\n")));
   EXPECT_NE(to.str().find("Off-core bandwidth with 2 workers, GB/s."), std::string::npos);
   EXPECT_NE(to.str().find("| sort | 2.50 |\n"), std::string::npos) << to.str();
+}
+
+TEST(inncabs_report, each_number_of_a_process_that_was_ended_at_the_limit_is_marked) {
+  const auto samples = [](double ms) {
+    std::string text = "sizes n=1\noffcore counted\n";
+    for (int i = 0; i < 4; ++i)
+      text += "sample " + std::to_string(ms * 1e6) + "\ncpu 5e7\nbandwidth 2\ntasks 1000\nmanagement_ns 9\n";
+    return text;
+  };
+  const auto tables = [&samples](const char *cut) {
+    std::string blocks;
+    for (const auto &[runtime, workers, ms] :
+         {std::tuple("serial", 1, 100.0), std::tuple("weft", 1, 110.0), std::tuple("weft", 2, 55.0)}) {
+      const std::string name = runtime + std::to_string(workers);
+      blocks += block("sort", runtime, workers,
+                      samples(ms) + (name == cut ? "it was killed after 7 s" : ""));
+    }
+    std::ostringstream to;
+    write_tables(to, read_all(blocks));
+    return to.str();
+  };
+  const char *const note = "† from a process that was ended at the limit, with fewer samples.\n";
+  const auto expect = [&](const char *cut, const std::vector<std::string> &lines) {
+    const std::string text = tables(cut);
+    for (const std::string &line : lines)
+      EXPECT_NE(text.find(line), std::string::npos) << cut << ": " << line << "\n" << text;
+    EXPECT_EQ(text.find(note) != std::string::npos, *cut != '\0') << text;
+  };
+  expect("", {"| 1000 | 50.0 | F | 52.0 | F |\n", "| sort | 2.00 (0.909) | 10",
+              "| sort | 50.0 | +0.0 % | 9.00 |\n", "| sort | 2.00 |\n"});
+  expect("serial1", {"| 1000 | 50.0 † | F | 52.0 | F |\n", "| sort | 2.00 (0.909 †) | 10",
+                     "| sort | 50.0 † | +0.0 % † | 9.00 |\n", "| sort | 2.00 |\n"});
+  expect("weft1", {"| 1000 | 50.0 | F | 52.0 | F |\n", "| sort | 2.00 † (0.909) | 10",
+                   "| sort | 50.0 | +0.0 % † | 9.00 † |\n", "| sort | 50.0 | +0.0 % | 9.00 |\n"});
+  expect("weft2", {"| sort | 2.00 † (0.909 †) | 10", "| sort | 50.0 | +0.0 % † | 9.00 † |\n",
+                   "| sort | 2.00 † |\n"});
 }
 
 TEST(inncabs_report, pictures_hold_what_was_measured) {

@@ -3,8 +3,12 @@
 #include <driver/observe/observe.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <string>
+#include <unistd.h>
 
 namespace {
 
@@ -28,8 +32,21 @@ TEST(bench_observe, takes_the_median_over_pairs) {
 
 TEST(bench_observe, takes_the_cost_of_reads_that_took_place) {
   EXPECT_DOUBLE_EQ(for_ten_reads(50, {1000, 500, 800}), 0.625);
-  EXPECT_THROW((void)for_ten_reads(0.01, {1000, 0}), std::runtime_error);
+  EXPECT_DOUBLE_EQ(for_ten_reads(50, {1000, 0, 800}), 0.625) << "one run was over too soon";
+  EXPECT_THROW((void)for_ten_reads(0.01, {1000, 0, 0}), std::runtime_error);
   EXPECT_THROW((void)for_ten_reads(0.01, {}), std::runtime_error);
+}
+
+TEST(bench_observe, asks_for_the_reader_before_the_first_run) {
+  const auto build = std::filesystem::temp_directory_path() /
+                     ("weft-bench-observe-test-" + std::to_string(getpid()));
+  std::filesystem::create_directories(build / "bin");
+  EXPECT_THROW(require_reader(build), std::runtime_error);
+  std::ofstream(build / "bin/weft") << "#!/bin/sh\n";
+  EXPECT_THROW(require_reader(build), std::runtime_error) << "it is no program";
+  std::filesystem::permissions(build / "bin/weft", std::filesystem::perms::owner_all);
+  EXPECT_NO_THROW(require_reader(build));
+  std::filesystem::remove_all(build);
 }
 
 TEST(bench_observe, refuses_what_it_does_not_know) {
