@@ -206,6 +206,7 @@ bool share(segment &area) {
 }
 
 constexpr std::uint32_t k_most_entries = 16 * k_entry_limit, k_most_blocks = 1 << 16;
+constexpr std::uint64_t k_most_cells = 1 << 22; // of a reading: 32 MiB
 
 } // namespace
 
@@ -221,7 +222,8 @@ segment_header checked_header(const segment &area) {
         area.path.c_str(), h.version, k_segment_version);
   const std::uint64_t catalogue = std::uint64_t{h.entry_bytes} * h.entry_limit,
                       blocks = std::uint64_t{h.block_bytes} * h.block_limit;
-  if (h.entry_limit > k_most_entries || h.block_limit > k_most_blocks)
+  if (h.entry_limit > k_most_entries || h.block_limit > k_most_blocks ||
+      h.entry_limit * (h.block_limit + std::uint64_t{1}) > k_most_cells)
     refuse(area.path, "it has more counters or workers than any program");
   if (h.catalogue_offset % 8 != 0 || h.entry_bytes % 8 != 0 || h.process_offset % 8 != 0 ||
       h.block_offset % 8 != 0 || h.block_bytes % 8 != 0 || h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head ||

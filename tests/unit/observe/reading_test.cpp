@@ -490,6 +490,12 @@ TEST(counter_segment, whose_header_changes_after_it_was_mapped_is_refused) {
     refuses("its parts lie outside of it", [](auto &x) { x.process_bytes = 0xffff'ffff; });
     refuses("more counters or workers", [](auto &x) { x.block_limit = (1 << 16) + 1; });
     refuses("more counters or workers", [](auto &x) { x.entry_limit = 16 * k_entry_limit + 1; });
+    for (const auto &[blocks, why] : {std::pair(0xffffu, "its parts lie outside of it"),
+                                      std::pair(0x10000u, "more counters or workers")})
+      refuses(why, [blocks = blocks](auto &x) { // 2^22 numbers are the most
+        x.entry_limit = 64;
+        x.block_limit = blocks;
+      });
     refuses("have layout 7", [](auto &x) { x.version = 7; });
     EXPECT_EQ(value(read_segment(area, program_state::running), "/threads/count/executed"), 100);
     unmap(area);

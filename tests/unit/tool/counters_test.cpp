@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft list, get, top and run --counters, of a program that runs, was killed, or never used Weft.
+#include "observe/layout.hpp"
 #include "observe/segment.hpp"
 #include "support/case_process.hpp"
+#include "support/fake_tree.hpp"
 #include "support/listener.hpp"
 #include "support/process.hpp"
+#include "support/scale.hpp"
 #include "support/soon.hpp"
 #include "support/text.hpp"
 
@@ -26,6 +29,7 @@
 #include <sstream>
 #include <string>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -128,6 +132,44 @@ TEST_F(counter_tools, get_reads_a_running_and_a_killed_program) {
     EXPECT_TRUE(contains(end.output, pid + ",weft_unit_tool," + (killed ? "killed" : "running")))
         << end;
   }
+}
+
+/// Writes a segment that asks its reader for as many numbers as any may.
+void write_largest_segment(const std::string &path, unsigned pid) {
+  using namespace weft::rt;
+  segment_header h{};
+  std::memcpy(h.magic, k_segment_magic, sizeof h.magic);
+  h.version = k_segment_version;
+  h.pid = pid;
+  h.state = static_cast<std::uint32_t>(segment_state::running);
+  h.entry_bytes = sizeof(catalogue_entry);
+  h.entry_limit = h.entries = 64;
+  h.block_bytes = k_block_head;
+  h.block_limit = h.blocks = (1 << 16) - 1;
+  h.catalogue_offset = h.process_offset = k_header_bytes;
+  h.block_offset = h.catalogue_offset + h.entry_limit * sizeof(catalogue_entry);
+  std::string text(h.block_offset + std::size_t{h.block_bytes} * h.block_limit, '\0');
+  std::memcpy(text.data(), &h, sizeof h);
+  for (std::size_t i = 0; i < h.block_limit; ++i)
+    text[h.block_offset + h.block_bytes * i] = static_cast<char>(block_kind::worker);
+  std::ofstream(path) << text;
+}
+
+TEST_F(counter_tools, list_leaves_out_a_program_that_needs_more_memory_than_there_is) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "RLIMIT_AS: sanitizers reserve terabytes";
+  constexpr unsigned k_nobody = 999'999'999; // no process has that number
+  const test::fake_tree tree;
+  const std::string folder = tree.root() + "/weft";
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  write_largest_segment(folder + "/weft." + std::to_string(k_nobody), k_nobody);
+  const auto list = [&tree](const char *limit) {
+    return test::run({"/bin/sh", "-c", std::string("ulimit -v ") + limit + " && exec " + weft_program() + " list"},
+                     {{"WEFT_CONFIG", ""}, {"XDG_RUNTIME_DIR", tree.root()}});
+  };
+  const auto whole = list("unlimited"), little = list("65536");
+  EXPECT_TRUE(whole.exited(0) && whole.printed("999999999")) << whole;
+  EXPECT_TRUE(little.exited(0) && !little.printed("999999999")) << little;
 }
 
 TEST_F(counter_tools, get_repeats_and_subtracts) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <dirent.h>
+#include <exception>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -46,7 +47,7 @@ void add_programs(std::vector<readable> &found, const std::string &place) {
       reading last = program(place + name).read();
       if (last.pid == *pid) // else the file says that it is another program's
         found.push_back({place + name, std::move(last)});
-    } catch (const weft::error &) { // of another user, or just ended
+    } catch (const std::exception &) { // of another user, just ended, or larger than the memory
     }
   }
   closedir(folder);
