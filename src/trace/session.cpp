@@ -60,9 +60,10 @@ struct session {
   std::atomic<std::uint32_t> signal{0};
   std::atomic<bool> asleep{false}, stopping{false}, flushing{false};
   bool ended = false;
-  unsigned described = 0;
-  std::uint64_t described_ns = 0;
-  const trace_place *described_place = nullptr;
+  unsigned described = 0; // types in the files
+  bool is_described = false; // else a full disk has refused the last try
+  std::uint64_t tried_ns = 0;
+  const trace_place *tried_place = nullptr;
   std::vector<std::pair<unsigned, std::string>> coroutines; // names of types
   std::atomic<bool> warned{false}, warned_of_ring{false};
   thread flusher;
@@ -110,20 +111,34 @@ void name_coroutines(session &current) {
 
 /// Returns false if the description cannot be written.
 bool describe(session &current) {
-  current.described = known_types();
-  current.described_ns = now_ns();
+  const unsigned types = known_types();
+  current.tried_ns = now_ns();
   current.what.types = type_names(type_table());
   name_coroutines(current);
-  current.described_place = g_place.load(std::memory_order_acquire); // O4: what it points to
-  if (current.described_place)
-    current.what.place = *current.described_place;
+  const trace_place *const place = g_place.load(std::memory_order_acquire); // O4: what it points to
+  current.tried_place = place;
+  if (place)
+    current.what.place = *place;
   if (std::string seen = seen_of_kernel(); !seen.empty())
     current.what.kernel = std::move(seen);
-  if (replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) &&
-      replace_file(description_path(current.options.folder), own_description(current.what)))
+  current.is_described =
+      replace_file(current.options.folder + "/metadata", ctf_metadata(current.what)) &&
+      replace_file(description_path(current.options.folder), own_description(current.what));
+  if (!current.is_described) {
+    complain(current);
+    return false;
+  }
+  current.described = types;
+  return true;
+}
+
+/// Says whether the description is to be written anew: at once for a new place, else after a while.
+bool is_outdated(const session &current) noexcept {
+  const trace_place *const place = g_place.load(std::memory_order_relaxed);
+  if (place != current.tried_place)
     return true;
-  complain(current);
-  return false;
+  const bool is_current = current.is_described && known_types() == current.described;
+  return !is_current && now_ns() - current.tried_ns > k_describe_ns;
 }
 
 template <class Use>
@@ -184,8 +199,7 @@ void flush(void *p) noexcept {
   while (!s.stopping.load(std::memory_order_acquire)) // O3: pairs with end_trace
     try {
       const std::uint32_t seen = s.signal.load(std::memory_order_relaxed);
-      if ((known_types() != s.described && now_ns() - s.described_ns > k_describe_ns) ||
-          g_place.load(std::memory_order_relaxed) != s.described_place)
+      if (is_outdated(s))
         describe(s);
       if (drain(s))
         continue;

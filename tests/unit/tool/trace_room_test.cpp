@@ -195,6 +195,23 @@ TEST_F(trace_room, of_a_full_ring_is_read_to_the_last_packet) {
       << info;
 }
 
+TEST_F(trace_room, that_the_description_did_not_get_is_asked_for_again) {
+  const auto end = traced([this] {
+    weft::spawn([] {}, weft::label("first"));
+    weft::taskwait();
+    limit_sizes_to(1 << 10); // no packet is full: it keeps out the description alone
+    weft::spawn([] {}, weft::label("second"));
+    weft::taskwait();
+    EXPECT_TRUE(tries_again());
+    limit_sizes_to(RLIM_INFINITY);
+    EXPECT_TRUE(test::eventually([this] {
+      return test::contains(
+          weft::rt::read_file(weft::rt::description_path(m_folder + "/t")).value_or(""), "second");
+    }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST_F(trace_room, of_a_file_that_cannot_be_made_is_taken_when_it_can_be) {
   const std::string trace = m_folder + "/t";
   constexpr unsigned k_slots = 40; // of which a thread gets one
