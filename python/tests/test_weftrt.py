@@ -125,18 +125,33 @@ class Programs(unittest.TestCase):
             "import os; files = open('/proc/self/maps').read(); "
             "print([name for name in ('weft-omp', 'libirml', 'libweft-blas.') if name in files], os.environ.get('WEFTRT_WITHOUT'))"
         )
-        for options, loaded in (
-            (["--no-openmp"], "['libirml'] openmp"),
-            (["--no-tbb"], "['weft-omp', 'libweft-blas.'] tbb"),
-            (["--no-blas", "--workers", "2"], "['weft-omp', 'libirml'] blas"),
-            (["--no-tbb", "--no-openmp"], "[] openmp tbb"),
-            (["--no-openmp", "--openmp"], "['weft-omp', 'libirml', 'libweft-blas.'] None"),
+        for options, without, loaded in (
+            (["--no-openmp"], "", "['libirml'] openmp"),
+            (["--no-tbb"], "", "['weft-omp', 'libweft-blas.'] tbb"),
+            (["--no-blas", "--workers", "2"], "", "['weft-omp', 'libirml'] blas"),
+            (["--no-tbb", "--no-openmp"], "", "[] openmp tbb"),
+            (["--no-openmp", "--openmp"], "", "['weft-omp', 'libirml', 'libweft-blas.'] None"),
+            ([], "tbb  blas", "['weft-omp'] blas tbb"),
+            (["--no-openmp"], "tbb", "[] openmp tbb"),
+            (["--openmp", "--blas"], "openmp tbb blas", "['weft-omp', 'libweft-blas.'] tbb"),
         ):
-            ended = run(sys.executable, "-m", "weftrt", *options, "-c", code, WEFTRT_WITHOUT="tbb blas")
-            self.assertEqual((ended.stdout, ended.stderr), (loaded + "\n", ""), options)
+            ended = run(sys.executable, "-m", "weftrt", *options, "-c", code, WEFTRT_WITHOUT=without)
+            self.assertEqual((ended.stdout, ended.stderr), (loaded + "\n", ""), (options, without))
 
-    def test_a_value_of_an_option_is_no_option(self):
-        self.assertEqual(command.left_out(["--set", "--no-tbb", "--no-blas"]), ["blas"])
+    def test_what_weft_run_leaves_out_install_leaves_out_as_well(self):
+        code = (
+            "import os, weftrt; weftrt.install(); files = open('/proc/self/maps').read(); "
+            "print([name for name in ('weft-omp', 'libirml', 'libweft-blas.') if name in files], os.environ.get('WEFTRT_WITHOUT'))"
+        )
+        for options, without, loaded in (
+            (["--no-openmp"], "", "['libirml'] openmp"),
+            (["--no-openmp", "--no-tbb"], "", "[] openmp tbb"),
+            (["--no-blas"], "mine", "['weft-omp', 'libirml'] blas mine"),
+            (["--tbb"], "tbb", "['weft-omp', 'libirml', 'libweft-blas.'] None"),
+            ([], "blas", "['weft-omp', 'libirml', 'libweft-blas.'] blas"),  # the variable is install()'s
+        ):
+            ended = run(_native_files.TOOL, "run", *options, "--", sys.executable, "-c", code, WEFTRT_WITHOUT=without)
+            self.assertEqual((ended.stdout, ended.stderr), (loaded + "\n", ""), (options, without))
 
     @unittest.skipIf(sys.version_info < (3, 11), "-P is of Python 3.11")
     def test_the_safe_path_is_kept(self):

@@ -44,14 +44,10 @@ def split(words):
     return words[:at], words[at:]
 
 
-def left_out(options):
-    """Returns the libraries that the options leave out; the last word for one counts, as in `weft run`."""
-    taken = {"openmp": True, "tbb": True, "blas": True}
-    for at, word in enumerate(options):
-        name = word[len("--no-") :] if word.startswith("--no-") else word[len("--") :]
-        if name in taken and (at == 0 or options[at - 1] not in WITH_VALUE):
-            taken[name] = not word.startswith("--no-")
-    return [name for name, is_taken in taken.items() if not is_taken]
+def left_out():
+    """Returns the options of `weft run` for what the environment leaves out; later ones take it back."""
+    named = os.environ.get(_install.WITHOUT, "").split()
+    return ["--no-" + name for name in ("openmp", "tbb", "blas") if name in named]
 
 
 def interpreter():
@@ -79,10 +75,7 @@ def main(words=None):
         command = [*python, *program]
     else:
         tool = str(_native_files.TOOL)
-        command = [tool, "run", *options, "--", *python, "-m", "weftrt._program", *program]
-        os.environ.pop(_install.WITHOUT, None)
-        if left_out(options):
-            os.environ[_install.WITHOUT] = " ".join(left_out(options))
+        command = [tool, "run", *left_out(), *options, "--", *python, "-m", "weftrt._program", *program]
     sys.stdout.flush()
     sys.stderr.flush()
     try:

@@ -15,7 +15,7 @@ import warnings
 
 from weftrt import _loaded, _native_files, _runtimes
 
-WITHOUT = "WEFTRT_WITHOUT"  # in the environment: what `python -m weftrt` leaves out for its program
+WITHOUT = "WEFTRT_WITHOUT"  # in the environment: what every install() leaves out; `weft run` sets it
 
 
 def _too_late(files):

@@ -23,7 +23,10 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -402,6 +405,31 @@ void open_doors(const plan &made, program_file &file) {
   file.preloads |= openmp || tbb;
 }
 
+/// Tells `install()` of the package weftrt what the command line leaves out, in a program that is Python's.
+/// Where it is silent, the variable keeps what it has.
+void tell_python(const plan &made) {
+  constexpr char variable[] = "WEFTRT_WITHOUT";
+  std::istringstream before;
+  for (const auto &[name, value] : process_environment())
+    if (name == variable)
+      before.str(value);
+  std::set<std::string> left_out{std::istream_iterator<std::string>(before), {}};
+  for (const auto &[name, door] : {std::pair("openmp", made.openmp), std::pair("tbb", made.tbb),
+                                   std::pair("blas", made.blas)}) {
+    if (door == choice::left_out)
+      left_out.insert(name);
+    else if (door == choice::taken)
+      left_out.erase(name);
+  }
+  std::string text;
+  for (const std::string &name : left_out)
+    text += text.empty() ? name : " " + name;
+  if (text.empty())
+    unsetenv(variable);
+  else
+    setenv(variable, text.c_str(), 1);
+}
+
 /// Sets what the loader adds to the program.
 void prepare(const plan &made, const std::string &program) {
   program_file file = look_at(program);
@@ -409,6 +437,7 @@ void prepare(const plan &made, const std::string &program) {
   if (made.locks)
     watch_locks();
   open_doors(made, file);
+  tell_python(made);
   if (!file.address.empty() && file.preloads)
     put_first("LD_PRELOAD", file.address); // it ends a program in which it is not the first
 }
