@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -46,6 +47,27 @@ void start_endless_task() {
     std::this_thread::yield();
 }
 
+/// Forks while threads of TBB's set their cpus, for which they take a lock that is held over a fork.
+void fork_beside_loop() {
+  cpu_set_t cpus;
+  CHECK(sched_getaffinity(0, sizeof cpus, &cpus) == 0);
+  CHECK(sum_by_tbb(1000) == 1000L * 999 / 2); // so that this thread is one of Weft's
+  std::atomic<bool> runs{false}, has_forked{false};
+  std::thread loop([&] {
+    tbb::parallel_for(0, 1 << 16, [&](int) {
+      if (has_forked)
+        return;
+      CHECK(sched_setaffinity(0, sizeof cpus, &cpus) == 0);
+      runs = true;
+    });
+  });
+  while (!runs)
+    std::this_thread::yield();
+  CHECK(in_a_child([] { _exit(9); }) == 9);
+  has_forked = true;
+  loop.join();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -74,6 +96,9 @@ int main(int argc, char **argv) {
     std::atomic<int> wrong{0};
     tbb::parallel_for(0, 20, [&](int i) { wrong += in_a_child([&] { _exit(i); }) != i; });
     CHECK(wrong == 0);
+  } else if (how == "forks_beside_loop") {
+    for (int round = 0; round < 4; ++round)
+      fork_beside_loop();
   } else {
     CHECK(how == "one of those above");
   }

@@ -30,11 +30,13 @@ void give_all_back() {
   g_fork_locks.adding.unlock();
 }
 
+// When the library is loaded, which is before any door is: the handler that was registered last runs
+// first, and some handlers of doors and of programs let other threads run, which may take the locks.
+[[maybe_unused]] const int g_takes_all = pthread_atfork(&take_all, &give_all_back, &give_all_back);
+
 } // namespace
 
 void hold_over_fork(spin_lock &lock) noexcept {
-  static const int once = pthread_atfork(&take_all, &give_all_back, &give_all_back);
-  (void)once;
   std::lock_guard guard(g_fork_locks.adding);
   if (g_fork_locks.count == fork_locks::k_most)
     fatal("too many locks that are held over a fork");
