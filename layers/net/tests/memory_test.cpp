@@ -87,10 +87,7 @@ TEST(Memory, WhatIsKeptForPacketsIsBounded) {
   std::size_t of_texts = 0;
   for (int to = 1; to != k_ranks; ++to)
     of_texts += k_queue * (text.size() + 1) + 16 * sizeof(test_rank::message) + 4096;
-  test_operation last; // rank 0 takes its packets back
-  notify(last, 1, 5);
-  job.at(0).submit(last);
-  job.finish(last);
+  job.at(0).progress(1); // rank 0 takes its packets back, although it sends no more
   EXPECT_LT(test::g_in_use - before, of_texts + (k_queue + 1) * k_of_packet);
 }
 

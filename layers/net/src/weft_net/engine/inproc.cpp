@@ -164,6 +164,7 @@ class inproc_engine final : public engine {
     if (m_here.is_held.load(std::memory_order_relaxed) && !m_here.is_lost)
       return 0;
     const std::size_t losses = report_losses();
+    take_handled(); // a rank that sends no more frees its packets, too
     m_wire.deliver(budget, [this](operation &op) { return deliver(op); });
     return losses + receive(budget);
   }
