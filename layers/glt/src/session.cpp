@@ -3,18 +3,18 @@
 //
 // Roles       Changer: the caller of an enabling or disabling function, one at a time.
 //             Creator: a caller that creates a ULT.
-// Word        changer: the changer's key values, whose address no other caller has; null: no changer.
+// Word        changer: the stack on which the changer runs, which no other caller has; null: no changer.
 //             g_enabled_set: the set of workers that run new ULTs; 0: all. g_set_of[n]: the set of
 //             worker n; 0: not made yet. Both as packed by pack().
 // Orders      O1  stores release, loads acquire: a set is made before its number is seen. Weft
 //                 orders that by itself as well.
 #include "session.hpp"
 
-#include "key_values.hpp"
 #include "unit.hpp"
 
 #include <weft/glt.h>
 #include <weft/layer/environment.hpp>
+#include <weft/layer/thread.hpp>
 #include <weft/mutex.hpp>
 #include <weft/runtime.hpp>
 
@@ -57,7 +57,7 @@ struct callback_pair {
 /// Holds what the malleability functions change. Never destroyed.
 struct malleability {
   weft::mutex changes; // held by the changer, also while callbacks run
-  std::atomic<const key_values *> changer{nullptr}; // by what it alone has; written under `changes`
+  std::atomic<const void *> changer{nullptr}; // its stack; written under `changes`
   std::mutex guard; // of the members below
   std::vector<bool> disabled; // by GLT thread; those beyond its end are enabled
   std::vector<callback_pair> callbacks;
@@ -158,12 +158,19 @@ std::vector<int> enabled_with(int thread, turn where) {
   return ids;
 }
 
+/// Names the stack on which the caller runs. A thread's own stack has the address of a variable of the thread.
+const void *stack_of_caller() noexcept {
+  static thread_local const char of_thread = 0;
+  const void *const stack = weft::layer::own_stack().low;
+  return stack ? stack : &of_thread;
+}
+
 /// Makes the caller the changer, once no other one is, for as long as the object lives.
 class changing {
  public:
   changing(const char *call, malleability &of) : m_of(of) {
-    const key_values *const caller = &values_of_caller();
-    // Relaxed: only the caller itself can have written its own name.
+    const void *const caller = stack_of_caller();
+    // Relaxed: only what runs on this stack can have written its name.
     if (of.changer.load(std::memory_order_relaxed) == caller)
       misuse(call, "called by a callback of such a call, for which it would wait; let the callback "
                    "note what to change, and change it after that call");
