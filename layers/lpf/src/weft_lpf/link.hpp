@@ -167,6 +167,10 @@ class link final : weft::net::listener,
   /// not come any more. Called in a task: the runtime has its handler for exit() then, which runs behind this one. If the
   /// process is in exit() already, they fail at once.
   static void fail_at_exit();
+  /// @{ Keeps the link, whose end waits, and lets it end: the last use of the link.
+  void keep() noexcept { ++m_sending; }
+  void let_end() noexcept { --m_sending; }
+  /// @}
   /// Notes that an operation of start() has ended; inside the engine.
   void note_end() noexcept { note_arrival(); }
 
@@ -303,7 +307,7 @@ class link final : weft::net::listener,
   std::map<std::uint32_t, listening> m_listening; // by tag
   std::map<std::uint32_t, std::vector<early>> m_early; // by tag
   std::deque<std::vector<std::byte>> m_orders;
-  std::atomic<std::size_t> m_sending{0}; // messages
+  std::atomic<std::size_t> m_sending{0}; // messages, and what keep() has counted
   const std::unique_ptr<reserve_message> m_reserve;
   unsent_notice *m_first_unsent = nullptr;
   unsent_notice m_unsent; // of a context that is not open here

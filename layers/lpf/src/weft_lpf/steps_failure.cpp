@@ -112,6 +112,7 @@ void steps::end_own_part() noexcept {
   m_flush.owner = shared_from_this();
   m_flush.what = net::action::flush;
   m_flush.ended = &flush_ended;
+  m_link->keep(); // also where the context was closed before it has failed
   flush_next();
 }
 
@@ -128,8 +129,10 @@ void steps::flush_next() noexcept {
     const std::lock_guard guard(m_lock);
     m_own_part = own_part::is_over;
   }
-  m_link->end_messages(m_context, static_cast<int>(m_where.processes));
+  link *const below = m_link; // a waiter may end the context
+  below->end_messages(m_context, static_cast<int>(m_where.processes));
   look_for_calm();
+  below->let_end();
 }
 
 void steps::flush_ended(net::operation &self) noexcept {
