@@ -90,6 +90,40 @@ static void add(struct reduction *to, int number) {
   __atomic_fetch_add(&to->there, 1, __ATOMIC_ACQ_REL);
   while (look(&to->there) <= k_targets)
     usleep(100);
+  long *const of_other = to->copies[(number + 1) % (k_targets + 1)];
+  require(__kmpc_task_reduction_get_th_data(__kmpc_global_thread_num(NULL), NULL, of_other) == mine,
+          "a thread finds its copy by another one's");
+}
+
+/* Returns the bytes of memory that the process has asked for. */
+static long asked_for(void) {
+  long pages = 0;
+  FILE *const statm = fopen("/proc/self/statm", "r");
+  require(statm != NULL && fscanf(statm, "%ld", &pages) == 1, "the size of the process");
+  fclose(statm);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* A large variable has copies for the members of the team, and none for helpers that ask for none. */
+enum { k_longs = 1 << 22, k_members = 2 };
+static long large[k_longs];
+static void reduced_large(void) {
+  long before = 0, within = 0;
+#pragma omp parallel num_threads(k_members)
+#pragma omp single
+  {
+    before = asked_for();
+#pragma omp taskgroup task_reduction(+ : large)
+    {
+      within = asked_for();
+      for (int i = 0; i < 10; ++i) {
+#pragma omp task in_reduction(+ : large)
+        large[k_longs - 1] += i;
+      }
+    }
+  }
+  require(large[k_longs - 1] == 45, "the reduction of a large variable");
+  require(within - before < (k_members + 1) * (long)sizeof large, "the copies of a large variable");
 }
 
 /* Helpers and members that add to a variable at the same time have a copy each. */
@@ -150,6 +184,7 @@ int main(void) {
     require(omp_get_num_threads() == 1, "a helper has no team");
   } /* the barrier waits for the tasks */
   nested();
+  reduced_large(); /* there are helpers, and none of them reduces it */
   reduced();
 #pragma omp parallel num_threads(3)
 #pragma omp single

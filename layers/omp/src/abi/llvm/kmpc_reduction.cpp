@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: task reductions. Each thread of the team, and each hidden helper, has a copy of
-// each variable, made at its first request. At the end of the taskgroup its owner combines the copies into the
+// LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made at its
+// first request; a hidden helper's has memory from then on only, because most programs use no helper. At the end of the taskgroup its owner combines the copies into the
 // original. With reduction(task, ...), all members share the copies, and the last member to end
 // combines them.
+//
+// Orders      O1  of_helpers stores release, loads acquire: a thread that finds a helper's copy by an
+//                 address, or combines it, sees that there is one. What is in it, the end of its task orders.
 #include "abi/llvm/kmpc.hpp"
 #include "team/hooks.hpp"
 #include "team/task_wait.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -36,7 +40,8 @@ struct variable {
   void (*init)(void *copy); // of old programs
   void (*fini)(void *copy);
   void (*combine)(void *into, void *copy);
-  char *copies;         // [threads]
+  char *copies;         // [members]
+  std::atomic<char *> *of_helpers; // [helpers]; O1
   bool *made;           // [threads]; each thread uses only its own
 };
 
@@ -69,6 +74,13 @@ T *allocate(std::size_t n) {
   T *const p = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
   if (!p)
     fatal("no memory for the copies of a task reduction");
+  return p;
+}
+
+char *allocate_copies(std::size_t bytes) {
+  auto *const p = static_cast<char *>(std::aligned_alloc(64, bytes));
+  if (!p)
+    fatal("no memory for the copies of a task reduction: %zu bytes", bytes);
   return p;
 }
 
@@ -110,10 +122,9 @@ copies *make_copies(const Input *list, unsigned count, unsigned members) {
     v.stride = (v.bytes + 63) & ~std::size_t{63}; // no false sharing
     v.fini = reinterpret_cast<void (*)(void *)>(list[i].fini);
     v.combine = reinterpret_cast<void (*)(void *, void *)>(list[i].combine);
-    v.copies = static_cast<char *>(std::aligned_alloc(64, v.stride * threads));
+    v.copies = allocate_copies(v.stride * members);
+    v.of_helpers = allocate<std::atomic<char *>>(helpers);
     v.made = allocate<bool>(threads);
-    if (!v.copies)
-      fatal("no memory for the copies of a task reduction: %zu bytes", v.stride * threads);
   }
   return c;
 }
@@ -125,8 +136,12 @@ void free_copies(copies *made) noexcept {
     delete r;
   }
   for (unsigned i = 0; i < made->count; ++i) {
-    std::free(made->variables[i].copies);
-    std::free(made->variables[i].made);
+    variable &v = made->variables[i];
+    for (unsigned helper = 0; helper != made->threads - made->members; ++helper)
+      std::free(v.of_helpers[helper].load(std::memory_order_relaxed));
+    std::free(v.of_helpers);
+    std::free(v.copies);
+    std::free(v.made);
   }
   std::free(made->variables);
   std::free(made->begun);
@@ -142,21 +157,33 @@ llvm_reductions *make_reductions(copies *made, const Input *list) {
   return r;
 }
 
+/// Returns where the copy of a thread is; null: that of a helper has no memory yet.
+char *place_of_copy(const copies &all, const variable &copied, unsigned number) {
+  return number < all.members
+             ? copied.copies + number * copied.stride
+             : copied.of_helpers[number - all.members].load(std::memory_order_acquire); // O1
+}
+
 void combine_all(llvm_reductions &all) {
   for (unsigned i = 0; i < all.common->count; ++i) {
     variable &v = all.common->variables[i];
     for (unsigned n = 0; n < all.common->threads; ++n) {
       if (!v.made[n])
         continue;
-      v.combine(all.into[i], v.copies + n * v.stride);
+      char *const copy = place_of_copy(*all.common, v, n);
+      v.combine(all.into[i], copy);
       if (v.fini)
-        v.fini(v.copies + n * v.stride);
+        v.fini(copy);
     }
   }
 }
 
-void *copy_of(variable &copied, unsigned number) {
-  char *const p = copied.copies + number * copied.stride;
+void *copy_of(const copies &all, variable &copied, unsigned number) {
+  char *p = place_of_copy(all, copied, number);
+  if (!p) {
+    p = allocate_copies(copied.stride);
+    copied.of_helpers[number - all.members].store(p, std::memory_order_release); // O1
+  }
   if (!std::exchange(copied.made[number], true)) {
     if (copied.init_from)
       copied.init_from(p, copied.original);
@@ -168,15 +195,25 @@ void *copy_of(variable &copied, unsigned number) {
   return p;
 }
 
+/// Returns whether the address is in any thread's copy of the variable.
+bool is_in_copies(const copies &all, const variable &copied, const char *at) {
+  if (at >= copied.copies && at < copied.copies + copied.stride * all.members)
+    return true;
+  for (unsigned n = all.members; n != all.threads; ++n)
+    if (const char *const copy = place_of_copy(all, copied, n);
+        copy && at >= copy && at < copy + copied.stride)
+      return true;
+  return false;
+}
+
 /// Returns the caller's copy of a variable, which is named by its own address or by that of any
 /// thread's copy. Null: it is no variable of this group.
 void *find(llvm_reductions &all, const thread &self, void *data) {
   for (unsigned i = 0; i < all.common->count; ++i) {
     variable &v = all.common->variables[i];
-    const auto *const at = static_cast<char *>(data);
     if (data == v.original || data == all.into[i] ||
-        (at >= v.copies && at < v.copies + v.stride * all.common->threads))
-      return copy_of(v, number_of_copy(*all.common, self));
+        is_in_copies(*all.common, v, static_cast<char *>(data)))
+      return copy_of(*all.common, v, number_of_copy(*all.common, self));
   }
   return nullptr;
 }
