@@ -12,6 +12,7 @@
 #include "managers/managers.hpp"
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
+#include "task/locals.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/signal_word.hpp"
@@ -501,6 +502,8 @@ void run_join(detail::join_job &job) {
   } catch (...) {
     job.error = std::current_exception();
   }
+  if (task_extra *const extra = peek_extra(branch))
+    end_locals(*extra); // their destructors may spawn
   try {
     wait_for_children(branch, exhausted::goes_on);
     rethrow_children_error(branch);

@@ -4,7 +4,10 @@
 
 #include <weft/block.hpp>
 #include <weft/detail/core.hpp>
+#include <weft/task_local.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string>
 
@@ -33,6 +36,19 @@ enum class caller : std::uint8_t {
 /// called join(). Returns false, and leaves `value`, outside of tasks: on a thread, in a service, in
 /// an onready function.
 [[nodiscard]] WEFT_API bool find_task_value(std::uint64_t key, void *&value) noexcept;
+
+/// @{ Values of a part of a task, by their keys (detail::local_key()): of its body, or of a branch of
+/// join() that another worker runs. What runs in place is in the part around it. A value is destroyed
+/// when its part is over. A branch that a thread has called join() for is a part, too.
+
+/// Finds a value of the caller's part, or of the part that is `outwards` joins around it, and makes
+/// none: `value` is null where that part has none. Returns false, and leaves `value`, where there is
+/// no such part: on a thread, in a service, in an onready function.
+[[nodiscard]] WEFT_API bool find_part_value(std::uint64_t key, void *&value,
+                                            std::size_t outwards = 0) noexcept;
+/// Makes the value of the caller's part, which has none of the key. Errors. out_of_resources.
+WEFT_API void *make_part_value(std::uint64_t key, const detail::local_ops &ops);
+/// @}
 
 /// Returns whether the running task has external events. "No" is exact, "yes" may have just become
 /// wrong. False outside of tasks.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <vector>
@@ -185,6 +186,80 @@ void settings_in_branches() {
   weft::taskwait();
 }
 
+/// Runs both at the same time, so that two workers do: `a` here, `b` in a branch.
+template <class A, class B>
+void join_on_two_workers(A a, B b) {
+  std::atomic<int> there{0};
+  const auto meet = [&] {
+    ++there;
+    while (there != 2)
+      weft::taskyield();
+  };
+  weft::join(
+      [&] {
+        meet();
+        a();
+      },
+      [&] {
+        meet();
+        b();
+      });
+}
+
+/// A branch has what was set around its join, and nothing of branches before it.
+void settings_of_later_branches() {
+  const int of_process = omp_get_max_threads();
+  const auto nothing = [] {};
+  for (int i = 0; i < 5; ++i)
+    weft::spawn([=] {
+      for (int more = 1; more <= 4; ++more) {
+        omp_set_num_threads(of_process + more);
+        join_on_two_workers(nothing, [=] {
+          require(omp_get_max_threads() == of_process + more, "a branch has the settings around its join");
+          omp_set_num_threads(of_process + 10 + more);
+          require(omp_get_max_threads() == of_process + 10 + more, "what a branch sets");
+          join_on_two_workers(nothing, [=] {
+            require(omp_get_max_threads() == of_process + 10 + more, "a branch has the settings of the branch around it");
+          });
+        });
+      }
+    });
+  weft::taskwait();
+  for (int i = 0; i < 4; ++i) // branches of a thread
+    join_on_two_workers(nothing, [=] {
+      require(omp_get_max_threads() == of_process, "a branch without a task has no other branch's settings");
+      omp_set_num_threads(of_process + 1);
+    });
+}
+
+/// A task that runs in place has the settings around it.
+void settings_in_place() {
+  const char *const chosen = std::getenv("WEFT_TUNE_INLINE");
+  const bool is_always = chosen && std::strcmp(chosen, "always") == 0;
+  weft::spawn([is_always] {
+    const int of_process = omp_get_max_threads();
+    for (int more = 1; more <= 3; ++more) {
+      omp_set_num_threads(of_process + more);
+      const char here = 0;
+      std::atomic<bool> spawns{true};
+      bool ran_in_place = false;
+      int seen = 0;
+      weft::spawn(
+          [&] {
+            const char own = 0;
+            ran_in_place = spawns && &own < &here && &here - &own < 16384;
+            seen = omp_get_max_threads();
+          },
+          weft::cost(1), weft::may_inline);
+      spawns = false;
+      weft::taskwait();
+      require(seen == (ran_in_place ? of_process + more : of_process), "the settings of a task in place");
+      require(ran_in_place || !is_always, "all tasks run in place here");
+    }
+  });
+  weft::taskwait();
+}
+
 /// The settings go with a task whose body runs again, perhaps on another stack.
 weft::task<> settings_of_coroutine(int more) {
   const int asked = omp_get_max_threads() + more;
@@ -349,6 +424,8 @@ int main() {
   regions_in_tasks();
   settings_of_one_task();
   settings_in_branches();
+  settings_of_later_branches();
+  settings_in_place();
   for (int i = 0; i < 4; ++i)
     weft::spawn(settings_of_coroutine(i));
   weft::taskwait();

@@ -317,6 +317,119 @@ TEST(task_local, a_layer_finds_the_value_of_a_task_and_makes_none) {
   EXPECT_EQ(wrong, 0);
 }
 
+/// What layer::find_part_value() finds.
+struct found_part_value {
+  void *value = nullptr;
+  bool in_part;
+  explicit found_part_value(std::uint64_t key, std::size_t outwards = 0)
+      : in_part(weft::layer::find_part_value(key, value, outwards)) {}
+};
+
+/// Calls both at the same time, so that another worker runs the second one.
+template <class A, class B>
+void join_on_two_workers(A first, B second) {
+  std::atomic<int> there{0};
+  const auto meet = [&] {
+    ++there;
+    while (there != 2)
+      weft::taskyield();
+  };
+  weft::join(
+      [&] {
+        meet();
+        first();
+      },
+      [&] {
+        meet();
+        second();
+      });
+}
+
+TEST(task_local, each_part_of_a_task_has_values_of_its_own) {
+  static std::atomic<int> alive{0};
+  alive = 0;
+  static constexpr weft::detail::local_ops ops{
+      sizeof(int), alignof(int),
+      [](void *storage, const void *) {
+        ::new (storage) int(3);
+        ++alive;
+      },
+      [](void *) noexcept { --alive; }};
+  const std::uint64_t key = weft::detail::local_key();
+  EXPECT_FALSE(found_part_value(key).in_part); // a thread
+  std::atomic<int> wrong{0};
+  const auto makes_its_own = [&] {
+    const found_part_value before(key);
+    wrong += !before.in_part || before.value != nullptr;
+    void *const made = weft::layer::make_part_value(key, ops);
+    wrong += found_part_value(key).value != made;
+    return made;
+  };
+  weft::spawn([&] {
+    void *const of_body = makes_its_own();
+    wrong += found_part_value(key, 1).in_part;
+    for (int round = 0; round < 3; ++round)
+      join_on_two_workers([&] { wrong += found_part_value(key).value != of_body; },
+                          [&] {
+                            void *const of_branch = makes_its_own();
+                            wrong += found_part_value(key, 1).value != of_body;
+                            wrong += found_part_value(key, 2).in_part;
+                            join_on_two_workers(
+                                [&] { wrong += found_part_value(key).value != of_branch; },
+                                [&] {
+                                  makes_its_own();
+                                  wrong += found_part_value(key, 1).value != of_branch;
+                                  wrong += found_part_value(key, 2).value != of_body;
+                                  wrong += alive != 3;
+                                });
+                            wrong += alive != 2; // the value of a branch ends with it
+                          });
+    wrong += alive != 1;
+    weft::spawn([&] { makes_its_own(); });
+    weft::taskwait();
+  });
+  weft::taskwait();
+  EXPECT_EQ(alive, 0);
+  join_on_two_workers([&] { wrong += found_part_value(key).in_part; }, // the thread
+                      [&] {
+                        makes_its_own();
+                        wrong += found_part_value(key, 1).in_part;
+                      });
+  EXPECT_EQ(alive, 0);
+  std::atomic<bool> ready{false};
+  auto note_ready = [&] {
+    wrong += found_part_value(key).in_part;
+    ready = true;
+  };
+  weft::spawn([] {}, weft::onready(note_ready));
+  weft::taskwait();
+  EXPECT_TRUE(ready);
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Spawns in its destructor, as a value of a branch does.
+struct spawns_at_end {
+  std::atomic<int> *done;
+  ~spawns_at_end() {
+    weft::spawn([to = done] { ++*to; });
+  }
+};
+
+TEST(task_local, a_join_waits_for_what_values_of_its_branch_spawn_at_their_end) {
+  static std::atomic<int> done{0};
+  done = 0;
+  static constexpr weft::detail::local_ops ops{
+      sizeof(spawns_at_end), alignof(spawns_at_end),
+      [](void *storage, const void *) { ::new (storage) spawns_at_end{&done}; },
+      [](void *storage) noexcept { static_cast<spawns_at_end *>(storage)->~spawns_at_end(); }};
+  const std::uint64_t key = weft::detail::local_key();
+  weft::spawn([&] {
+    join_on_two_workers([] {}, [&] { weft::layer::make_part_value(key, ops); });
+    EXPECT_EQ(done, 1);
+  });
+  weft::taskwait();
+}
+
 /// A thread_local object whose destructor uses Weft, older than the thread's first use of it.
 struct late_user {
   static inline std::atomic<int> done{0};

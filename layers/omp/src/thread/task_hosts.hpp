@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenMP threads that stand for tasks of Weft's own (hosts). A task has one for its body, which
-// goes with the body from stack to stack, and one for each stack on which another worker runs a
-// branch of its joins. They end with the task's body. So settings and locks of a task are its own,
-// also where one task runs on the stack of another, which waits for it.
+// goes with the body from stack to stack, and one for each branch of a join that another worker runs,
+// which begins with the settings of the code around the join. What runs in place has the host of what it
+// runs in. A host ends with its body or branch. So settings and locks of a task are its own, also
+// where one task runs on the stack of another, which waits for it.
 //
-// A service, an onready function, and a branch of a thread's join have no task: the stack on which
-// they run has a host for all of them.
+// A service and an onready function have no task: the stack on which they run has a host for all of
+// them.
 #pragma once
 
 #include "thread/thread.hpp"

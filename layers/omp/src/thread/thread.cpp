@@ -29,8 +29,6 @@ std::atomic<std::uint32_t> g_known{0}; // a count of threads
 /// In a watched process, the thread that asked last with this block. t_self stays null there, so
 /// that each entry point takes its slow way, which is the one that reports (tool/enter.hpp).
 constinit thread_local thread *t_watched_self = nullptr;
-/// In a watched process, the thread that stood for a task of Weft's, while the tool learns of its end.
-constinit thread_local thread *t_ending_host = nullptr;
 
 bool runs_on_its_stack(const thread &who) noexcept {
   return stack_pointer() - who.stack_low < who.stack_bytes;
@@ -211,11 +209,8 @@ thread &begin_host(const weft::layer::stack_range &stack) noexcept {
 void end_host(thread &host) noexcept {
   if (!leave_initial_team(host))
     return;
-  if (g_is_watched) [[unlikely]] {
-    t_ending_host = &host;
+  if (g_is_watched) [[unlikely]]
     end_watched(host);
-    t_ending_host = nullptr;
-  }
   put_free_team(*std::exchange(host.team, nullptr));
   g_of_tasks.put(host);
 }
@@ -227,7 +222,7 @@ thread *self_if_any() noexcept {
     return t;
   const weft::layer::stack_range stack = weft::layer::own_stack();
   if (stack.low)
-    return t_ending_host ? t_ending_host : find_host(stack);
+    return find_host(stack);
   thread_record *const t = t_of_block;
   return t && t->place ? static_cast<thread *>(t) : nullptr; // else another door's
 }
