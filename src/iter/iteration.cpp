@@ -338,12 +338,13 @@ WEFT_NOINLINE runnable *end_of_special(recorded_node &first, task *outer) noexce
     node = next;
     announce(*node);
     --here.time.until;
-    count(here.counts->rounds);
     count(here.counts->successors);
     task &t = *node->body;
     here.current = &t;
-    if (whole.begin(*node, whole.cancelled())) [[likely]]
+    if (whole.begin(*node, whole.cancelled())) [[likely]] {
+      count(here.counts->rounds);
       run_whole(t);
+    }
     if (!ends_fast(t)) [[unlikely]] {
       if (began != 0)
         end_watch(first, members, began);
@@ -359,8 +360,10 @@ WEFT_INLINE runnable *execute_round(thread_context &here, recorded_node &node) n
   task &t = *node.body;
   task *const outer = here.current;
   here.current = &t;
-  if (whole.begin(node, whole.cancelled())) [[likely]]
+  if (whole.begin(node, whole.cancelled())) [[likely]] {
+    count(here.counts->rounds);
     run_whole(t);
+  }
   if (!ends_fast(t)) [[unlikely]]
     return end_round(t, outer);
   this_thread_context()->current = outer; // the thread may have changed

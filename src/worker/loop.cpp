@@ -100,7 +100,6 @@ WEFT_NOINLINE void run_confined(worker &w, runnable *item) { run_task(w, item); 
 void run_recorded(worker &w, runnable *item) {
   worker *here = &w;
   for (;;) {
-    count(here->counts->rounds);
     item = --here->time.until == 0 ? execute_round_timed(*here, *item)
                                    : execute_recorded(*here, *static_cast<recorded_node *>(item));
     if (!item)
@@ -476,7 +475,6 @@ void get_by() {
     run_job(w, *r);
     break;
   case runnable::kind::recorded:
-    count(w.counts->rounds);
     if (runnable *successor = execute_recorded_in_place(w, *static_cast<recorded_node *>(r)))
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;

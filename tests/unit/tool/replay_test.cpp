@@ -156,6 +156,8 @@ TEST_F(replays, rounds_of_a_taskiter_are_replayed_with_its_condition) {
   const auto end = weft({"predict", "--json", folder});
   EXPECT_GE(span_of(end), 0.99 * (seen.ns.at("writes") + seen.ns.at("reads"))) << end;
   EXPECT_TRUE(contains(end.output, "\"unfinished\":0,\"not_run\":0,")) << end;
+  const auto check = weft({"trace", "check", folder}); // those that are skipped are none
+  EXPECT_TRUE(check.exited(0) && check.printed("as the counters say")) << check;
 }
 
 TEST_F(replays, a_branch_that_was_taken_belongs_to_its_join) {
