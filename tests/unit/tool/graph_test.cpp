@@ -314,6 +314,10 @@ TEST_F(graphs, tasks_that_have_not_ended_are_counted) {
   EXPECT_NE(printed(t).find("note: 2 tasks of the trace had not ended; what they had not yet done is not predicted\n"),
             std::string::npos);
   EXPECT_NE(predicted(t).find("\"unfinished\":2,\"not_run\":0,"), std::string::npos);
+  t.about.discarded = 3; // which may be those of their ends
+  EXPECT_EQ(printed(t).find("had not ended"), std::string::npos);
+  EXPECT_NE(predicted(t).find("\"unfinished\":0,\"not_run\":0,"), std::string::npos);
+  t.about.discarded = 0;
   t.put(5'000, on::end, 8, k_one, 0, 0, 1);
   EXPECT_NE(reported(t).find("\n1 task of the trace had not ended.\n"), std::string::npos);
   t.put(6'000, on::begin, 9, k_one).put(7'000, on::end, 9, k_one);

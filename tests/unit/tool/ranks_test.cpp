@@ -4,6 +4,8 @@
 #include "support/made_trace.hpp"
 #include "support/process.hpp"
 
+#include "trace/structure.hpp"
+
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -622,6 +624,30 @@ TEST_F(job_paths, go_on_at_the_creator_of_a_task_that_begins_at_once) {
       "The critical path takes 8.0 us: 100 % of it is computing, 0 % waiting for 0 messages, and 0 % the runtime.\n"))
       << end;
   expect_rows({"|'stencil' at rank 1|1|7.0 us|87.5 %", "|'other' at rank 1|1|1.0 us|12.5 %"});
+}
+
+// A branch that a thief takes has no record of a creation: the path goes on at the task that joins it, which
+// runs then, or stands still.
+TEST_F(job_paths, go_from_a_stolen_branch_to_the_task_that_joins_it) {
+  for (const bool stands_still : {false, true}) {
+    auto zero = of_rank_with_graph(0), one = of_rank_with_graph(1);
+    zero.put(1'000, on::begin, 7, k_stencil).put(1'500, on::end, 7, k_stencil);
+    one.put(1'000, on::begin, 5, k_answer);
+    if (stands_still)
+      one.put(1'500, on::suspend, 5, 0, 12, 0).put(2'500, on::resume, 5);
+    one.put(2'000, on::begin, 9, k_stencil, 0, weft::rt::flags_of_branch(5), 1)
+        .put(8'000, on::end, 9, 0, weft::rt::k_branch, 0, 1)
+        .put(8'100, on::waited, 5, 0, 3'000, weft::rt::k_branch_of_join)
+        .put(9'000, on::end, 5, k_answer);
+    const auto end = report(zero, one);
+    EXPECT_TRUE(end.printed(
+        stands_still
+            ? "The critical path takes 8.0 us: 92 % of it is computing, 0 % waiting for 0 messages, and 8 % the runtime.\n"
+            : "The critical path takes 8.0 us: 99 % of it is computing, 0 % waiting for 0 messages, and 1 % the runtime.\n"))
+        << end;
+    expect_rows({"|'stencil' at rank 1|1|6.0 us|75.0 %",
+                 stands_still ? "|'other' at rank 1|2|1.4 us|17.5 %" : "|'other' at rank 1|2|1.9 us|23.8 %"});
+  }
 }
 
 // A thread of LPF stands still from 1 us to 9 us; what else it waited for meanwhile lies in that.

@@ -453,7 +453,8 @@ trace_graph::trace_graph(trace_reader &reader) {
     m_live.take(*i.record);
     take(reader, i);
   }
-  unfinished = static_cast<std::uint64_t>(std::max<std::int64_t>(m_live.tasks(), 0));
+  if (reader.discarded() == 0) // else some of their records may be among these
+    unfinished = static_cast<std::uint64_t>(std::max<std::int64_t>(m_live.tasks(), 0));
   use_rounds();
   link_all();
   m_chains.clear();

@@ -4,6 +4,8 @@
 #include "tools/weft/trace/graph.hpp"
 #include "tools/weft/trace/slices.hpp"
 
+#include "trace/structure.hpp"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -112,6 +114,11 @@ class rank_runs {
     std::int64_t at;
     unsigned slot;
   };
+  /// Is when a thief took a branch of a join, and the task that joins it.
+  struct theft {
+    std::int64_t at;
+    std::uint32_t joiner;
+  };
   void read(trace_reader &reader);
   void cut_pauses();
   void sort_runs();
@@ -140,6 +147,7 @@ class rank_runs {
   std::vector<std::uint32_t> m_by_end; // runs, without those of threads
   std::unordered_map<std::uint32_t, std::vector<pause>> m_pauses;
   std::unordered_map<std::uint32_t, creation> m_created;
+  std::unordered_map<std::uint32_t, theft> m_branches;
   // Of a task: when it stood still, and why.
   std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, std::uint64_t>>> m_suspended;
   std::unordered_map<std::uint32_t, std::vector<wait_mark>> m_waits;
@@ -196,6 +204,10 @@ void rank_runs::read(trace_reader &reader) {
     switch (static_cast<trace_event>(record.event)) {
     case trace_event::create:
       m_created.try_emplace(record.task, creation{now, item.slot});
+      break;
+    case trace_event::begin: // no record says that a branch is created
+      if ((record.b & k_branch) != 0 && joiner_of(record.b) != 0)
+        m_branches.try_emplace(record.task, theft{now, joiner_of(record.b)});
       break;
     case trace_event::root:
       if (reader.type_name(record.type) == "thread")
@@ -413,6 +425,11 @@ cause rank_runs::cause_of_first(const run &of) const {
       if (m_runs[maker].task != of.task)
         last = {cause::of_run, maker, std::min(made->second.at, of.begin)};
     }
+  if (const auto branch = m_branches.find(of.task); branch != m_branches.end()) {
+    const std::uint32_t run_there = find(branch->second.joiner, branch->second.at);
+    if (run_there != k_no_run && m_runs[run_there].task == branch->second.joiner)
+      last = {cause::of_run, run_there, std::min(m_runs[run_there].end, branch->second.at)};
+  }
   if (const std::uint32_t index = task_of(of); index != m_graph->tasks.size())
     if (const cause before = last_predecessor(index, of.begin); before.at > last.at)
       last = before;
