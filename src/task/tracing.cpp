@@ -12,6 +12,7 @@
 #include "trace/hooks.hpp"
 #include "trace/structure.hpp"
 #include "ult/backtrace.hpp"
+#include "ult/hooks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -224,6 +225,13 @@ void trace_uncommon_end(tracer &trace, task &t, const traced_body &body) noexcep
                      (again ? std::uint64_t{k_again} : 0));
 }
 
+std::uint64_t traced_object(const wait_reason &why) noexcept {
+  if (why.what != waits_for::end_of_task)
+    return reinterpret_cast<std::uintptr_t>(why.target);
+  const task &awaited = *static_cast<const task *>(why.target); // which lives: the waiter refers to it
+  return is_named(awaited) && !is_state(awaited) ? awaited.trace_id : 0; // a promise has none
+}
+
 void trace_left(tracer &trace, const task &t) noexcept {
   const detail::coro_root *const root = peek_extra(t)->coroutine;
   if (!root) // no coroutine, or one that is over
@@ -244,13 +252,10 @@ void trace_left(tracer &trace, const task &t) noexcept {
   }
   const wait_reason why = reason_of_leaving(*root);
   left.reason = static_cast<std::uint8_t>(why.what);
-  std::uint64_t object = reinterpret_cast<std::uintptr_t>(why.target);
-  if (why.what == waits_for::end_of_task) { // which lives: the coroutine refers to it
-    const task &awaited = *static_cast<const task *>(why.target);
-    left.awaited = type_of(trace, awaited);
-    object = is_named(awaited) && !is_state(awaited) ? awaited.trace_id : 0; // a promise has none
-  }
-  trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, word_of_left(left), object);
+  if (why.what == waits_for::end_of_task)
+    left.awaited = type_of(trace, *static_cast<const task *>(why.target));
+  trace.ring.put(trace_event::left, function_of(*root->at), t.trace_id, word_of_left(left),
+                 traced_object(why));
 }
 
 void trace_skipped(task &t) noexcept {

@@ -17,7 +17,7 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   begin     a body begins;  `outer`: the task on whose frame it runs, `flags`: body_flag
 ///   end       a body has ended;   at level switch only if it ran on another task's frame, else the
 ///             worker's next record implies it
-///   suspend   the running task leaves its worker: what it waits for (waits_for), and the object concerned
+///   suspend   the running task leaves its worker: what it waits for (waits_for), and the object, a task by its number
 ///   idle, busy  the worker has no work; has found some
 ///   create    a task; its parent (low half of `parent`) and number of accesses (high half), its group
 ///   access    of the task created before it: address, bytes (low half) and mode (high half)

@@ -4,6 +4,8 @@
 
 #include "ult/thread_context.hpp"
 
+#include <cstdint>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -28,6 +30,9 @@ void wait_on_own_stack(thread_context &e, frame &suspended) noexcept;
 /// Makes the task object that represents a thread of make_light_thread().
 task *make_light_root();
 void free_light_root(task *root) noexcept;
+/// Returns what a trace has as the object of a wait: the number of a task, 0 if it has none; else the
+/// address.
+std::uint64_t traced_object(const wait_reason &why) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -88,7 +88,7 @@ WEFT_COLD void saw_suspension(thread_context &e, frame &suspended, const stack *
   suspended.traced = std::exchange(r.running, 0);
   if (suspended.traced)
     r.put(trace_event::suspend, 0, suspended.traced, static_cast<std::uint64_t>(suspended.why.what),
-          reinterpret_cast<std::uintptr_t>(suspended.why.target));
+          traced_object(suspended.why));
 }
 
 WEFT_COLD void saw_resumption(thread_context &e, frame &suspended) noexcept {

@@ -297,6 +297,31 @@ TEST_F(graphs, the_time_until_a_thief_came_is_no_time_until_an_idle_worker_woke)
   EXPECT_EQ(number_after(predicted(t, "2"), "{\"workers\":2,\"ns\":"), 2'000 + 4'000'000);
 }
 
+TEST_F(graphs, a_task_that_stands_still_for_the_end_of_another_one_goes_on_behind_it) {
+  const auto span = [this](waits_for reason, std::uint64_t object) {
+    made_trace t;
+    t.put(0, on::root, 1, k_main)
+        .put(100, on::create, 2, k_one, 1)
+        .put(200, on::create, 3, k_other, 1)
+        .put(300, on::suspend, 1)
+        .put(1'000, on::begin, 2, k_one, 0, 0, 1)
+        .put(1'000, on::begin, 3, k_other, 0, 0, 2)
+        .put(2'000, on::suspend, 2, 0, static_cast<std::uint64_t>(reason), object, 1)
+        .put(6'000, on::end, 3, k_other, 0, 0, 2)
+        .put(6'000, on::resume, 2, 0, 0, 0, 1)
+        .put(9'000, on::end, 2, k_one, 0, 0, 1)
+        .put(9'000, on::resume, 1)
+        .put(9'000, on::waited, 1, 0, 300)
+        .put(9'100, on::end, 1, k_main);
+    return span_of(predicted(t));
+  };
+  constexpr double k_beside = 200 + 5'000 + 100;
+  EXPECT_EQ(span(waits_for::end_of_task, 3), k_beside + 3'000);
+  EXPECT_EQ(span(waits_for::start_of_task, 3), k_beside);
+  EXPECT_EQ(span(waits_for::end_of_task, 0), k_beside) << "of a promise";
+  EXPECT_EQ(span(waits_for::end_of_task, std::uint64_t{1} << 32 | 3), k_beside) << "an address, as older traces have";
+}
+
 TEST_F(graphs, tasks_that_have_not_ended_are_counted) {
   made_trace t;
   t.put(0, on::root, 1, k_main)

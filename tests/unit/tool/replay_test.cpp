@@ -160,6 +160,38 @@ TEST_F(replays, rounds_of_a_taskiter_are_replayed_with_its_condition) {
   EXPECT_TRUE(check.exited(0) && check.printed("as the counters say")) << check;
 }
 
+TEST_F(replays, a_task_that_waits_for_the_end_of_another_one_names_it) {
+  const std::string folder = traced("waits", "2", [] {
+    weft::spawn(
+        [] {
+          std::atomic<bool> begun{false};
+          auto other = weft::async([&begun] {
+            begun = true;
+            work(20);
+          });
+          while (!begun)
+            sched_yield(); // another worker has it
+          other.get();
+        },
+        weft::label("waiter"));
+    weft::taskwait();
+  });
+  std::istringstream lines(weft({"trace", "export", "-f", "csv", folder}).output);
+  unsigned waiter = 0, other = 0;
+  bool waits = false;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned task = 0, a = 0;
+    unsigned long long b = 0;
+    if (const auto at = line.find(",create,"); at != std::string::npos)
+      (contains(line, ",waiter,") ? waiter : other) =
+          static_cast<unsigned>(std::strtoul(line.c_str() + at + 8, nullptr, 10));
+    else if (std::sscanf(line.c_str(), "%*u,%*u,suspend,%u,,%u,%llu", &task, &a, &b) == 3)
+      waits |= task == waiter && b == other;
+  }
+  EXPECT_NE(waiter * other, 0u);
+  EXPECT_TRUE(waits) << lines.str();
+}
+
 TEST_F(replays, a_branch_that_was_taken_belongs_to_its_join) {
   const std::string folder = traced("joins", "2", [] {
     weft::spawn(

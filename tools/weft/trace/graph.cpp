@@ -323,6 +323,14 @@ void trace_graph::leave(const trace_record &record) {
       m_left[t] = action::k_awaits | (awaited - 1);
 }
 
+/// Returns one more than the task for whose end this one stands still; 0 if it is for none, or an older
+/// library has written the address of the task.
+std::uint32_t trace_graph::awaited_by(const trace_record &suspend) const {
+  return static_cast<waits_for>(suspend.a) == waits_for::end_of_task && suspend.b <= UINT32_MAX
+             ? m_index.get(static_cast<std::uint32_t>(suspend.b))
+             : 0;
+}
+
 void trace_graph::end_wait(worker &w, const trace_record &record) {
   if (record.b != k_branch_of_join)
     return act(w, action::k_waits);
@@ -379,6 +387,8 @@ void trace_graph::take(trace_reader &reader, const trace_item &item) {
     end_wait(w, x);
     break;
   case trace_event::suspend:
+    if (const std::uint32_t awaited = awaited_by(x))
+      act(w, action::k_awaits | (awaited - 1));
     m_suspended[x.task] = std::exchange(w.stack, {});
     break;
   case trace_event::resume:

@@ -127,6 +127,7 @@ class trace_graph {
   void end_body(worker &w, const trace_record &record, std::int64_t now);
   void pause_body(worker &w);
   void leave(const trace_record &record);
+  [[nodiscard]] std::uint32_t awaited_by(const trace_record &suspend) const;
   void begin_branch(std::uint32_t branch, std::uint32_t joiner, std::int64_t now);
   running *find_body(std::uint32_t task, std::int64_t now);
   void end_wait(worker &w, const trace_record &record);
