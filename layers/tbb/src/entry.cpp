@@ -15,6 +15,13 @@ using namespace weft_tbb;
 WEFT_TBB_ENTRY int __RML_open_factory(abi::factory *, unsigned *server_version,
                                       unsigned client_version) noexcept {
   *server_version = abi::k_version;
+  // TBB with a server that starts no thread would never run what no thread waits for.
+  if (sanitizer_forbids_blocks()) {
+    std::fputs("weft: warning: TBB keeps its own threads: this program is built with "
+               "ThreadSanitizer and Weft is not (WEFT_SANITIZE=thread)\n",
+               stderr);
+    return abi::incompatible;
+  }
   return client_version == abi::k_version ? abi::success : abi::incompatible;
 }
 

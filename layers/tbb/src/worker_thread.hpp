@@ -14,6 +14,7 @@ using weft_threads::keep_values_on_stacks;
 using weft_threads::outlive_exit;
 using weft_threads::park_light_thread;
 using weft_threads::runtime_is_gone;
+using weft_threads::sanitizer_forbids_blocks;
 using weft_threads::this_light_thread;
 using weft_threads::thread_record;
 using weft_threads::unpark;

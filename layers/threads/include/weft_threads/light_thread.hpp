@@ -98,6 +98,11 @@ void in_weft(F &&f) {
 /// one starts Weft anew, and the records of the parent's threads are invalid.
 [[nodiscard]] WEFT_THREADS_API bool runtime_is_gone() noexcept;
 
+/// Returns whether the program was built with ThreadSanitizer and this library was not: then no
+/// lightweight thread can start. The sanitizer's runtime tells threads apart by thread-local variables
+/// that it sets up itself. It knows nothing of blocks, so the program would end at once.
+[[nodiscard]] WEFT_THREADS_API bool sanitizer_forbids_blocks() noexcept;
+
 /// Calls `forget` in each child of a fork() from now on, after this library's own handler: there a
 /// door forgets its lightweight threads.
 ///

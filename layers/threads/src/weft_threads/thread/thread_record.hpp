@@ -267,9 +267,5 @@ inline void count_failed_test(thread_record &me) noexcept {
 WEFT_THREADS_API void yield_to_pinned(thread_record &me) noexcept;
 /// Makes runtime_is_gone() true.
 WEFT_THREADS_API void give_up_runtime() noexcept;
-/// Returns whether the program was built with ThreadSanitizer and this library was not. The
-/// sanitizer's runtime tells threads apart by thread-local variables that it sets up itself. It
-/// knows nothing of blocks, so the program would end at once.
-[[nodiscard]] WEFT_THREADS_API bool sanitizer_forbids_blocks() noexcept;
 
 } // namespace weft_threads
