@@ -212,7 +212,7 @@ server::next server::after_work(worker &me) noexcept {
 /// may unload it next, or fork.
 void server::leave(worker &me) noexcept {
   weft::detail::runnable *closer = nullptr;
-  bool is_last = false;
+  bool finishes = false;
   in_weft([&] {
     std::lock_guard lock(m_lock);
     worker **at = &m_workers;
@@ -220,15 +220,14 @@ void server::leave(worker &me) noexcept {
       at = &(*at)->next;
     *at = me.next;
     delete &me;
-    is_last = --m_live == 0;
-    if (is_last)
+    if (--m_live == 0) {
       closer = m_closer;
+      finishes = !m_is_awaited;
+    }
   });
-  if (!is_last)
-    return;
   if (closer)
     in_weft([&] { layer::unpark(*closer); });
-  else
+  else if (finishes)
     finish();
 }
 
@@ -244,37 +243,49 @@ bool server::is_on_own_thread() noexcept {
 /// Ends the connection. The caller waits until all threads have left, so that what it does next
 /// (unload TBB, fork, end) finds none. A thread of the server cannot wait for itself.
 ///
-/// The lock is held from the look at the threads until the caller is the closer: a last thread that
-/// finds no closer finishes, and the server is gone.
+/// From the look at the threads on, the caller is awaited, and so the last thread leaves the end to it.
+/// That thread may come before the caller has parked: then it finds no closer, and the caller, which
+/// finds no threads, wakes itself. No stack unlocks what another one has locked.
 void server::close() noexcept {
   bool finishes = false;
   in_weft([&] {
-    m_lock.lock();
-    m_closing = true;
-    while (worker *const w = m_idle) {
-      m_idle = w->next_idle;
-      w->awake.store(true, std::memory_order_release); // O1
-      unpark(*w->thread);
+    {
+      std::lock_guard lock(m_lock);
+      m_closing = true;
+      while (worker *const w = m_idle) {
+        m_idle = w->next_idle;
+        w->awake.store(true, std::memory_order_release); // O1
+        unpark(*w->thread);
+      }
+      finishes = m_live == 0;
+      if (finishes || runtime_is_gone() || is_on_own_thread())
+        return;
+      m_is_awaited = true;
     }
-    finishes = m_live == 0;
-    if (finishes || runtime_is_gone() || is_on_own_thread())
-      return m_lock.unlock();
     try {
-      finishes = true;
       layer::park(
           [](weft::detail::runnable &self, void *p) {
-            server &s = *static_cast<server *>(p);
-            s.m_closer = &self;
-            s.m_lock.unlock();
+            if (static_cast<server *>(p)->has_parked(self))
+              layer::unpark(self);
           },
           this);
+      finishes = true;
     } catch (const std::exception &) { // no stack for others: the last thread finishes
-      finishes = false;
-      m_lock.unlock();
+      std::lock_guard lock(m_lock);
+      m_is_awaited = false;
+      finishes = m_live == 0;
     }
   });
   if (finishes)
     finish();
+}
+
+/// Returns whether all threads have left before the closer parked. Else the last one wakes it, and the
+/// server may be gone at the return.
+bool server::has_parked(weft::detail::runnable &closer) noexcept {
+  std::lock_guard lock(m_lock);
+  m_closer = &closer;
+  return m_live == 0;
 }
 
 void server::finish() noexcept {
@@ -314,6 +325,7 @@ void server::forget_all() noexcept {
     s->m_working = s->m_live = 0;
     ++s->m_life;
     s->m_closer = nullptr;
+    s->m_is_awaited = false;
   }
 }
 

@@ -47,6 +47,7 @@ class server final {
   [[nodiscard]] next after_work(worker &me) noexcept;
   void leave(worker &me) noexcept;
   void close() noexcept;
+  [[nodiscard]] bool has_parked(weft::detail::runnable &closer) noexcept;
   [[nodiscard]] bool is_on_own_thread() noexcept;
   void finish() noexcept;
   static void forget_all() noexcept;
@@ -65,6 +66,7 @@ class server final {
   unsigned m_life = 0; // children of fork() so far: a thread of another life is the parent's
   worker *m_workers = nullptr, *m_idle = nullptr;
   bool m_closing = false, m_warned = false;
+  bool m_is_awaited = false; // a closer waits, or is about to: the last thread does not finish
   weft::detail::runnable *m_closer = nullptr; // waits for the last thread
 };
 
