@@ -2,6 +2,7 @@
 """Programs of their own for tests of tasks, and whether this Python has tasks."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,9 @@ from weftrt import _native_files
 
 # A build without the headers of Python has no tasks.
 CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
+
+# A background job of a script ignores interrupts, and its programs inherit that. Where there is a handler, they get the default.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def python(code, **variables):

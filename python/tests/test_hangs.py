@@ -11,10 +11,9 @@ import time
 import unittest
 
 import weftrt
-from weftrt import _native_files
+from children import CAN
 
 ROOT = pathlib.Path(weftrt.__file__).parent / "_native"
-CAN = sys.version_info >= (3, 11) and _native_files.TASKS.exists()
 HEAD = """\
 import concurrent.futures, threading, time, weftrt
 known = {}
