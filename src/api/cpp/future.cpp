@@ -4,11 +4,13 @@
 #include "api/cpp/wait_limits.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "diagnose/hang.hpp"
 #include "task/complete.hpp"
 #include "task/failure.hpp"
 #include "task/pending.hpp"
 #include "task/ready.hpp"
+#include "task/recorded.hpp"
 #include "task/stop_relay.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/claim_word.hpp"
@@ -79,6 +81,23 @@ void defer(task &t) noexcept {
   t.unsatisfied.store(k_deferred, std::memory_order_relaxed);
 }
 
+/// Refuses to start a deferred task where its submission would fail, and so free what the holders of
+/// its handles have.
+void refuse_start_below(const task &parent) {
+  if (!parent.has(k_final)) [[likely]]
+    return;
+  if (iteration_of(parent))
+    throw_error(
+        errc::invalid_argument,
+        "a deferred future is waited for while taskiter '%s' records, whose tasks run again and again; wait before the loop",
+        label_of(parent));
+  if (const task *const operation = operation_of(parent))
+    throw_error(
+        errc::not_a_task,
+        "a deferred future is waited for in the operation of a reduction below task '%s', which is called between tasks; wait where the copies are filled",
+        label_of(*operation->parent));
+}
+
 } // namespace
 
 bool task_attach(task *t, waiter *waiting) noexcept {
@@ -134,6 +153,7 @@ void task_start(task *t) {
   if (t->unsatisfied.load(std::memory_order_relaxed) != k_deferred)
     return;
   worker &w = this_worker();
+  refuse_start_below(*w.current);
   if (!start_deferred(t->unsatisfied))
     return;
   t->references.fetch_add(1, std::memory_order_relaxed); // O2 of countdown.hpp: of completion

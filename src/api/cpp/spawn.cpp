@@ -551,35 +551,34 @@ void task_submit_regions(task *self, const submission &all) {
 
 namespace {
 
-/// Waits for the awaited tasks of a task whose creator waits for it, or whose parent runs it in
-/// place. Returns false for any other task.
-bool waits_before(task &self, const after_node *nodes, std::size_t count) {
-  const task &parent = *self.parent;
-  if (!parent.has(k_final) && !self.has(k_undeferred)) [[likely]]
-    return false;
-  if (iteration_of(parent))
+/// Refuses a task that waits for a future without a state, or in a taskiter.
+void check_awaited(const task &self, const after_node *nodes, std::size_t count) {
+  for (const after_node *n = nodes; n != nodes + count; ++n)
+    if (!n->before)
+      throw_error(
+          errc::invalid_argument,
+          "task '%s' waits for a future without a state; it was moved from, or get() was called",
+          label_of(self));
+  if (iteration_of(*self.parent))
     throw_error(
         errc::invalid_argument,
         "task '%s' waits for a future in a taskiter, whose tasks run again and again; wait before the loop",
         label_of(self));
-  for (const after_node *n = nodes; n != nodes + count; ++n)
-    wait_until_done(*n->before);
-  return true;
 }
 
-/// Starts what is deferred, and waits in the cases of waits_before(). Destroys the task on failure.
+/// Starts what is deferred, and waits for all if the creator of the task waits for it, or if its
+/// parent runs it in place. Returns whether it has waited. Destroys the task on failure.
 bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
   try {
-    for (const after_node *n = nodes; n != nodes + count; ++n) {
-      if (!n->before)
-        throw_error(
-            errc::invalid_argument,
-            "task '%s' waits for a future without a state; it was moved from, or get() was called",
-            label_of(self));
+    check_awaited(self, nodes, count); // first, so that a refusal starts nothing
+    for (const after_node *n = nodes; n != nodes + count; ++n)
       if (n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
         task_start(n->before);
-    }
-    return waits_before(self, nodes, count);
+    if (!self.parent->has(k_final) && !self.has(k_undeferred)) [[likely]]
+      return false;
+    for (const after_node *n = nodes; n != nodes + count; ++n)
+      wait_until_done(*n->before);
+    return true;
   } catch (...) {
     destroy_closure(&self);
     throw;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launch policies of continuations: then(policy, f) and dataflow(policy, f, ...).
 #include "in_task.hpp"
+#include "support/refusal.hpp"
 
 #include <weft/future.hpp>
 #include <weft/weft.hpp>
@@ -162,6 +163,70 @@ TEST(then_launch, deferred_and_never_waited_for_is_destroyed_unrun) {
     EXPECT_EQ(held.use_count(), 1);
     EXPECT_FALSE(ran);
   });
+}
+
+weft::shared_future<int> *g_deferred = nullptr;
+
+template <class Use>
+struct using_operation {
+  void operator()(int &into, const int &from) const {
+    into += from;
+    Use{}();
+  }
+};
+
+/// Refuses the use of a deferred future in the operation of a reduction; the future stays as it was.
+template <class Use>
+void stays_deferred_in_an_operation(Use, const char *refusal) {
+  bool ran = false;
+  weft::shared_future<int> f = weft::async(launch::deferred, [&] {
+                                 ran = true;
+                                 return 2;
+                               }).share();
+  g_deferred = &f;
+  int x = 0;
+  weft::spawn([&] { weft::reduction_local(x) = 3; }, weft::reduction(x, using_operation<Use>{}, 0));
+  try {
+    weft::taskwait();
+    ADD_FAILURE() << "it was not refused";
+  } catch (const weft::error &e) {
+    EXPECT_EQ(e.code(), weft::errc::not_a_task);
+    EXPECT_NE(std::string(e.what()).find(refusal), std::string::npos) << e.what();
+  }
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(f.wait_for(0ms), std::future_status::deferred);
+  EXPECT_EQ(f.get(), 2);
+}
+
+TEST(deferred, stays_so_where_the_operation_of_a_reduction_asks_for_it) {
+  constexpr const char *k_refusal =
+      "a deferred future is waited for in the operation of a reduction below task";
+  stays_deferred_in_an_operation([] { (void)g_deferred->get(); }, k_refusal);
+  stays_deferred_in_an_operation([] { weft::spawn([] {}, weft::after(*g_deferred)); }, k_refusal);
+}
+
+TEST(deferred, stays_so_while_a_taskiter_records) {
+  bool ran = false;
+  weft::shared_future<int> f = weft::async(launch::deferred, [&] {
+                                 ran = true;
+                                 return 2;
+                               }).share();
+  std::vector<std::string> said;
+  weft::taskiter(
+      3,
+      [&] {
+        said.push_back(test::refusal([&] { (void)f.get(); }));
+        said.push_back(test::refusal([&] { weft::spawn([] {}, weft::after(f)); }));
+      },
+      weft::label("loop"));
+  weft::taskwait();
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].find("a deferred future is waited for while taskiter 'loop' records"), 0u)
+      << said[0];
+  EXPECT_NE(said[1].find("waits for a future in a taskiter"), std::string::npos) << said[1];
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(f.wait_for(0ms), std::future_status::deferred);
+  EXPECT_EQ(f.get(), 2);
 }
 
 TEST(then_launch, deferred_ones_in_a_row_start_from_the_last) {
