@@ -135,10 +135,10 @@ void release(const First &first, const More &...more) {
 }
 /// @}
 
-/// Lets other ready work run before the caller goes on. Returns at once when there is none.
+/// Lets other ready work run first. Returns at once when there is none, and in a service or the like.
 ///
 /// Threads. Any.
-/// Errors. As taskwait().
+/// Errors. As start().
 WEFT_API void taskyield();
 
 /// Holds what the caller can ask about itself and about time.

@@ -75,6 +75,8 @@ WEFT_COLD void yield_carried() {
 
 void taskyield() {
   worker &w = this_worker();
+  if (w.in_callback) [[unlikely]] // what is found could not go first
+    return os_yield();
   poll_services(poll_point::scheduling_point);
   runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack is in no queue

@@ -64,6 +64,25 @@ TEST(poll_points, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(poll_points, a_service_that_yields_loses_no_task) {
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    int yielded = 0, ran = 0;
+    weft::service s("yields", weft::poll_point::scheduling_point, [&] {
+      weft::taskyield();
+      ++yielded;
+      return false;
+    });
+    for (int i = 0; i != 100; ++i)
+      weft::spawn([&] { ++ran; });
+    for (int i = 0; i != 50; ++i)
+      weft::taskyield();
+    weft::taskwait();
+    EXPECT_EQ(ran, 100);
+    EXPECT_GT(yielded, 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(poll_points, of_a_scheduling_point_is_called_by_taskyield_and_leaves_errno_alone) {
   static thread_local int here;
   static std::atomic<int> calls;
