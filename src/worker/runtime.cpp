@@ -119,6 +119,7 @@ void worker_main(void *p) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
   w.is_left();
+  w.seat.end();
   set_this_thread_context(nullptr);
 }
 

@@ -279,6 +279,11 @@ bool leaves_to_park(worker &w) noexcept {
   return w.leaves_loop;
 }
 
+/// Leaves the loop for the thread's own stack. Returns false if the watcher was faster.
+bool leaves(worker &w) noexcept {
+  return w.stand_in ? the_runtime().spare_threads.leaves(*w.stand_in) : w.seat.leave();
+}
+
 /// Waits for work. Returns null when the thread must continue its own stack: the runtime stops, a
 /// spare is not needed, or the thread parks.
 runnable *wait_for_some(worker &w) {
@@ -292,8 +297,12 @@ runnable *wait_for_some(worker &w) {
       return nullptr;
     if (runnable *r = spin(w))
       return r;
-    if (rt.stopping.load(std::memory_order_acquire)) // O3
-      return look(w);
+    if (rt.stopping.load(std::memory_order_acquire)) { // O3
+      runnable *const r = look(w);
+      if (r || !has_seat(w) || leaves(w))
+        return r;
+      continue; // the watcher was faster, and the worker will find its thread's own stack ready
+    }
     if (rt.producers.holds_any())
       continue;
     if (has_services_at(poll_point::idle) && services(poll_point::idle).poll(w))
@@ -301,7 +310,7 @@ runnable *wait_for_some(worker &w) {
     const sleep_result s = sleep(w, m);
     if (s.found)
       return s.found;
-    if (s.found_nothing && w.stand_in && rt.spare_threads.leaves(*w.stand_in))
+    if (s.found_nothing && w.stand_in && leaves(w))
       return nullptr;
     if (m == idle_stage::checking)
       m = idle_stage::settled;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a spare: whether it works, and which thread may change that. See spares.hpp. A
-// worker that the runtime has started has such a state, too: it never leaves by itself, and parks
-// without a deadline (step_back.hpp).
+// worker that the runtime has started has such a state, too: it leaves by itself only when the
+// runtime stops, and parks without a deadline (step_back.hpp).
 //
 // Roles       Watcher: wakes, retires and recalls.
 //             Spare: works, leaves by itself and parks.
@@ -14,7 +14,7 @@
 //             - leaving -> running: the watcher recalls the spare.
 //             - leaving -> parked: the spare is back on its thread's own stack (park).
 //             - parked -> gone: no thread has woken the spare by its deadline (wait).
-//             - starting -> gone: no thread could be made, or the spare cannot work (end).
+//             - starting, leaving -> gone: no thread, it cannot work, or the runtime stops (end).
 // Invariants  I1  running -> leaving is a compare-exchange, by the watcher or by the spare. If the
 //                 watcher does it, the watcher makes the frame of the thread's own stack ready: it
 //                 puts the frame into a slot of the spare's worker, and the spare takes it from
@@ -95,7 +95,7 @@ class spare_seat {
     return m_state.compare_exchange_strong(was, leaving, std::memory_order_relaxed,
                                            std::memory_order_relaxed); // I1
   }
-  /// Ends a spare that has no thread, or cannot work.
+  /// Ends a spare that has no thread, cannot work, or leaves for the end of the runtime.
   void end() noexcept { m_state.store(gone, std::memory_order_release); } // O2
   void park() noexcept { m_state.store(parked, std::memory_order_seq_cst); } // O2, O3
   /// Sleeps while parked. Returns false if no thread has woken the spare by the deadline: then it

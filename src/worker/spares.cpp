@@ -253,7 +253,8 @@ bool spare_pool::leaves(spare &thread) noexcept {
 bool spare_pool::stop(std::uint64_t deadline_ns) {
   bool all = true;
   for (auto &s : m_all) {
-    static_cast<void>(s->is->seat.wake());
+    if (s->is->seat.wake())
+      m_running.fetch_add(1, std::memory_order_relaxed); // the spare takes it off
     all = s->is->os_thread.join_by(deadline_ns) && all;
   }
   return all;
@@ -284,15 +285,21 @@ bool spare_pool::stand_in(spare &thread) noexcept {
 }
 
 /// Sleeps until the spare is needed. Returns false if it has not been needed for long, or if the
-/// runtime stops.
+/// runtime stops: then the spare is gone, and the watcher makes a thread for it when it is needed.
 bool spare_pool::park(spare &thread) noexcept {
-  thread.is->seat.park();
+  constexpr std::int64_t k_over = 1; // a deadline in the past
+  auto &seat = thread.is->seat;
+  seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // other workers may have asked while this one was active
-  const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
-  // O3 of spare_seat.hpp
-  return !m_runtime.stopping.load(std::memory_order_seq_cst) && thread.is->seat.wait(until) &&
-         !m_runtime.stopping.load(std::memory_order_acquire); // O1: stored before the wake-up
+  const bool stops = m_runtime.stopping.load(std::memory_order_seq_cst); // O3 of spare_seat.hpp
+  if (!seat.wait(stops ? k_over : static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg))))
+    return false;
+  if (!m_runtime.stopping.load(std::memory_order_acquire)) // O1: stored before the wake-up
+    return true;
+  m_running.fetch_sub(1, std::memory_order_relaxed); // a count
+  seat.end();
+  return false;
 }
 
 void spare_pool::main(spare &thread) noexcept {

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <fcntl.h>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -249,6 +250,35 @@ TEST(spares, are_off_with_none_allowed) {
     EXPECT_EQ(the_runtime().spare_threads.started(), 0u);
     weft::taskwait();
     EXPECT_TRUE(ran);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(spares, stand_in_again_and_again_while_the_program_ends) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    static std::atomic<bool> begun{false};
+    static std::atomic<int> ran{0};
+    static std::binary_semaphore goes_on{0};
+    std::thread([] {
+      weft::spawn([] {
+        begun = true;
+        EXPECT_TRUE(soon([] { return the_runtime().stopping.load(); }));
+        for (int i = 0; i != 3; ++i) {
+          weft::spawn([] {
+            ++ran;
+            goes_on.release();
+          });
+          goes_on.acquire(); // blocks the thread
+          EXPECT_TRUE(soon([] { return the_runtime().spare_threads.spares() == 0; }));
+        }
+      });
+      for (;;) // the thread waits for nothing, so it runs no task
+        pause();
+    }).detach();
+    EXPECT_TRUE(soon([] { return begun.load(); }));
+    weft::shutdown(); // waits for the worker
+    EXPECT_EQ(ran, 3);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -160,6 +160,41 @@ TEST(step_back, the_program_ends_while_pool_threads_compute_for_ever) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(step_back, a_worker_that_has_ended_with_the_program_is_left_alone) {
+  const test::environment three{{"WEFT_WORKERS", "3"}, {"WEFT_WATCH_MAX_SPARES", "0"}};
+  auto end = test::in_process(three, [] {
+    weft::start();
+    static std::atomic<bool> begun{false}, may_end{false};
+    std::thread other([] {
+      weft::spawn([] {
+        begun = true;
+        while (!may_end)
+          usleep(1000);
+      });
+      const runtime &rt = the_runtime();
+      const auto has_ended = [&](std::size_t id) {
+        const worker *const w = rt.slots[id].load();
+        return w && w->tid == 0;
+      };
+      EXPECT_TRUE(soon([&] { return rt.stopping && (has_ended(1) || has_ended(2)); }));
+      const worker &ended = *rt.slots[has_ended(1) ? 1u : 2u].load();
+      {
+        const stand_in_pool pool(static_cast<int>(std::thread::hardware_concurrency()));
+        for (int i = 0; i < 20; ++i) {
+          const auto looks = rt.watch.looks();
+          EXPECT_TRUE(soon([&] { return rt.watch.looks() > looks; }));
+          EXPECT_EQ(ended.seat.is(), spare_seat<>::gone);
+        }
+      }
+      may_end = true;
+    });
+    EXPECT_TRUE(soon([] { return begun.load(); }));
+    weft::shutdown(); // waits for the worker that is busy
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(step_back, a_worker_of_a_set_stays) {
   auto end = test::in_process(k_two, [] {
     weft::function_options options;
