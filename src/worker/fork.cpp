@@ -20,6 +20,7 @@
 #include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
+#include "task/thread_groups.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/listed_states.hpp"
 #include "trace/session.hpp"
@@ -47,9 +48,11 @@ void before_fork() {
   store_before_fork();
   sync_before_fork();
   states_before_fork();
+  groups_before_fork();
 }
 
 void after_fork_in_parent() {
+  groups_after_fork();
   states_after_fork();
   sync_after_fork();
   store_after_fork();
@@ -114,6 +117,7 @@ void forget_external_threads_in_child() {
 
 void after_fork_in_child() {
   give_back_start_lock(g_held_in_fork); // the thread that forked holds it
+  groups_after_fork();
   forget_states_in_child();
   sync_after_fork();
   store_after_fork();

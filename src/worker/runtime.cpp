@@ -26,6 +26,7 @@
 #include "task/pending.hpp"
 #include "task/run_body.hpp"
 #include "task/spawn_site.hpp"
+#include "task/thread_groups.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
@@ -328,12 +329,14 @@ class reminder {
 
 void end_tasks(runtime &rt, worker &w) noexcept {
   std::optional<reminder> reminds;
-  if (!w.root.children.done(w.root.owned_children))
+  if (!w.root.children.done(w.root.owned_children) || open_group_of(w.root))
     reminds.emplace(rt);
   if (w.id == 0)
     warn_of_children_left(w);
   try {
     wait_for_children(w.root);
+    while (group_state *const open = open_group_of(w.root))
+      wait_for_group(*open);
     wait_for_functions(rt);
     end_root(w.root);
   } catch (const std::exception &e) {

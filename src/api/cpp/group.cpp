@@ -7,6 +7,7 @@
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
+#include "task/thread_groups.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -71,11 +72,13 @@ void group_failed(group_state &group, const task &t, std::exception_ptr error) n
 } // namespace rt
 
 task_group::task_group(exception_policy policy) {
-  static_assert(sizeof(state) <= sizeof(m_state));
+  static_assert(sizeof(listed_group) <= sizeof(m_state));
   worker &w = this_worker();
-  auto *s = ::new (static_cast<void *>(m_state)) state;
+  auto *s = ::new (static_cast<void *>(m_state)) listed_group;
   s->owner = w.current;
   s->policy = policy == exception_policy::by_setting ? g_default_policy : policy;
+  if (s->owner == &w.root)
+    enter_group(*s);
 }
 
 namespace {
@@ -136,6 +139,9 @@ WEFT_NOINLINE void end_by_another(const group_state &group, const task *by) {
       (functions_generation() != 0 &&
        is_of_parent_process(*group.owner))) // the latter: its tasks run in the parent process
     return;
+  if (is_shut_down())
+    fatal(
+        "a task group outlives Weft, and its tasks are not complete, nor can they end any more; wait for it before shutdown()");
   fatal(
       "a task group is destroyed by %s%s%s, which did not make it, while its tasks are not complete; let the task that made it wait for them",
       by ? "task '" : "a thread of no task", by ? label_of(*by) : "", by ? "'" : "");
@@ -155,7 +161,9 @@ task_group::~task_group() {
     end_cohorts(*s.owner);
   if (s.first_error || s.errors || s.stop) [[unlikely]]
     end_extras(s);
-  s.~state();
+  auto &listed = static_cast<listed_group &>(s);
+  remove_group(listed);
+  listed.~listed_group();
 }
 
 namespace {

@@ -7,10 +7,14 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -456,6 +460,80 @@ TEST(group, destroyed_by_a_thread_without_tasks_while_its_tasks_run_ends_the_pro
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("a task group is destroyed by a thread of no task, which did not make it"))
       << end;
+}
+
+/// Is a task that ends some time after it was spawned.
+void ends_later() {
+  weft::this_task::sleep_for(std::chrono::milliseconds(20));
+  std::fputs("ran\n", stderr);
+}
+
+TEST(thread_groups, are_waited_for_by_exit) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    std::atexit([] { std::fputs("ends\n", stderr); }); // called after what Weft does
+    std::unique_ptr<weft::task_group> groups[5];
+    for (auto &group : groups)
+      group = std::make_unique<weft::task_group>();
+    for (const int i : {2, 0, 4}) // one between others, the oldest, and the newest
+      groups[i].reset();
+    for (const int i : {3, 1})
+      groups[i]->spawn(&ends_later);
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  const std::size_t first = end.output.find("ran\n"), second = end.output.find("ran\n", first + 1);
+  ASSERT_NE(second, std::string::npos) << end;
+  EXPECT_GT(end.output.find("ends\n"), second) << end;
+}
+
+TEST(thread_groups, of_other_threads_are_not_waited_for_by_exit) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    static std::atomic<bool> begun{false};
+    std::thread([] {
+      static weft::task_group *const group = new weft::task_group;
+      group->spawn([] { weft::this_task::block(); }); // for ever
+      begun = true;
+    }).detach();
+    while (!begun)
+      std::this_thread::yield();
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(thread_groups, are_waited_for_by_shutdown) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    int ran = 0;
+    weft::task_group group;
+    group.spawn([&] {
+      weft::this_task::sleep_for(std::chrono::milliseconds(1));
+      ++ran;
+    });
+    weft::shutdown();
+    EXPECT_EQ(ran, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(thread_groups, that_outlive_weft_end_the_program_with_a_message) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    static std::atomic<weft::task_group *> group{nullptr};
+    std::thread([] {
+      auto *const made = new weft::task_group;
+      made->spawn([] { weft::this_task::block(); }); // for ever
+      group = made;
+      for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    }).detach();
+    while (!group)
+      std::this_thread::yield();
+    weft::shutdown();
+    delete group.load();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("a task group outlives Weft")) << end;
 }
 
 TEST(group, may_be_destroyed_by_a_thread_without_tasks_when_its_tasks_are_complete) {
