@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/dispatcher.hpp"
 
+#include "atomic/hooks.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "deps/domain.hpp"
@@ -27,6 +28,8 @@ constexpr std::size_t k_stack_for_calls =
 
 std::atomic<std::uint64_t> g_slow_call_ns{0};
 std::atomic<std::uint64_t> g_next_look{0};
+// O1: seq_cst; the turn of a list orders it with the calls that have the turn. See close_services().
+std::atomic<bool> g_closed{false};
 
 constexpr const char *k_poll_point_names[k_poll_points] = {"idle", "timer", "taskwait",
                                                            "scheduling_point"};
@@ -111,9 +114,15 @@ bool service_list::call(thread_context &e, service_entry &service, std::uint64_t
 bool service_list::call_round(thread_context &e, caller_gets which, std::uint64_t &now) {
   bool did = false;
   auto round = m_registry.begin_round();
-  while (auto *next = m_registry.begin_next(round, which))
+  for (;;) {
+    auto *const next =
+        m_registry.begin_next(round, g_closed.load(std::memory_order_seq_cst) // O1
+                                         ? caller_gets::concurrent
+                                         : which);
+    if (!next)
+      return did;
     did |= call(e, static_cast<service_entry &>(*next), now);
-  return did;
+  }
 }
 
 bool service_list::call_modules(thread_context &e) {
@@ -162,6 +171,23 @@ bool service_list::has_tasks() {
 bool service_list::may_have_tasks() {
   std::unique_lock turn(m_turn, std::try_to_lock);
   return !turn.owns_lock() || !m_root.children.done(m_root.owned_children);
+}
+
+bool service_list::ends_by(std::uint64_t deadline_ns) {
+  constexpr std::int64_t k_look_ns = 100'000;
+  bool own = false;
+  m_registry.visit([&](registration<> &service) noexcept {
+    return own |= runs_here(static_cast<service_entry &>(service));
+  });
+  if (own) // the caller is in a call
+    return true;
+  while (!m_turn.try_lock()) {
+    if (now_ns() > deadline_ns)
+      return false;
+    os_sleep(k_look_ns);
+  }
+  m_turn.unlock();
+  return true;
 }
 
 /// Copies the name, because it writes the line without the lock: the owner of the service may
@@ -237,6 +263,10 @@ bool is_root_of_services(const task &t) noexcept {
   return any;
 }
 
+void close_services(std::uint64_t deadline_ns) {
+  g_closed.store(true, std::memory_order_seq_cst); // O1
+  for_all_poll_points([deadline_ns](service_list &l) { static_cast<void>(l.ends_by(deadline_ns)); });
+}
 void services_before_fork() {
   for_all_poll_points([](service_list &l) { l.before_fork(); });
 }
@@ -244,6 +274,7 @@ void services_after_fork_in_parent() {
   for_all_poll_points([](service_list &l) { l.after_fork_in_parent(); });
 }
 void services_after_fork_in_child() {
+  g_closed.store(false, std::memory_order_relaxed); // alone
   for_all_poll_points([](service_list &l) { l.forget_after_fork(); });
 }
 

@@ -68,6 +68,8 @@ class service_list {
   }
   /// Reports calls that have not returned for too long.
   void report_overdue(std::uint64_t now) noexcept;
+  /// Waits for a call that runs on another thread. Returns whether it has ended by `deadline_ns`.
+  [[nodiscard]] bool ends_by(std::uint64_t deadline_ns);
   // For fork(): the child has the services of its parent, and no thread of the child is calling
   // them.
   void before_fork() { m_registry.before_fork(); }
@@ -96,6 +98,9 @@ service_list &services(poll_point where) noexcept;
 void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
+/// Ends the calls of the program's services, for good: begins none, and waits for those that run on
+/// other threads until `deadline_ns` at most. For the end of the process.
+void close_services(std::uint64_t deadline_ns);
 /// Says whether there are services that the timer calls.
 [[nodiscard]] inline bool timer_has_services() noexcept {
   return has_services_at(poll_point::timer) || has_services_at(poll_point::idle);

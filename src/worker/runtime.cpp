@@ -119,8 +119,8 @@ void worker_main(void *p) {
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
-  w.is_left();
   w.seat.end();
+  w.is_left();
   set_this_thread_context(nullptr);
 }
 
@@ -507,7 +507,8 @@ void start_runtime() {
 
 namespace {
 
-constexpr std::uint64_t k_rest_ns = 100'000'000; // for tasks of others to end, before exit() goes on
+// For tasks and services of others to end, before exit() goes on.
+constexpr std::uint64_t k_rest_ns = 100'000'000;
 
 /// Ends the workers, then the watcher, which stands by until then, and its spares. Returns whether
 /// all have ended by the deadline.
@@ -547,11 +548,13 @@ void stop_runtime() {
   // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about
   // to end.
   if ((w && !orderly) || threads_compute()) {
+    close_services(now_ns() + k_rest_ns);
     end_counting(rt, workers_are::running);
     return print_summary(rt);
   }
   if (!end_threads(rt, now_ns() + k_rest_ns)) {
     if (!orderly || w->id != 0) { // the tasks are other threads', which do not wait for exit() either
+      close_services(now_ns() + k_rest_ns);
       end_counting(rt, workers_are::running);
       return print_summary(rt);
     }

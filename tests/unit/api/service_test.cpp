@@ -11,12 +11,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -344,6 +346,81 @@ TEST(service, a_callable_may_end_its_own_service) {
   EXPECT_TRUE(test::eventually([&] { return over.load(); }));
   EXPECT_FALSE(s);
   EXPECT_EQ(token.use_count(), 1);
+}
+
+std::atomic<int> g_begun{0}, g_ended{0};
+
+/// Is destroyed in exit() after Weft's part of it, and fails the process if a service is called then.
+struct watches_calls {
+  ~watches_calls() {
+    const int begun = g_begun;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (g_ended != begun || g_begun != begun)
+      _exit(9);
+  }
+};
+
+/// Ends the process by exit() in a task, while a service is called all the time.
+test::ending exits_while_called(weft::poll_point where) {
+  return test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_POLL_PERIOD", "1us"}}, [where] {
+    static const watches_calls watches; // ends after Weft, which starts later
+    static auto *const polled = new weft::service("test", where, [] {
+      ++g_begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ++g_ended;
+      return true;
+    });
+    (void)polled;
+    weft::spawn([] {
+      while (g_begun < 3)
+        weft::taskyield();
+      std::exit(0);
+    });
+    for (;;)
+      weft::taskyield();
+  });
+}
+
+TEST(service, is_called_no_more_after_an_exit_of_a_task) {
+  auto end = exits_while_called(weft::poll_point::timer);
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(service, of_a_scheduling_point_is_called_no_more_after_an_exit_of_a_task) {
+  auto end = exits_while_called(weft::poll_point::scheduling_point);
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(service, that_never_returns_does_not_keep_exit_of_a_task) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    static auto *const stuck = new weft::service("test", weft::poll_point::timer, [] {
+      g_begun = 1;
+      for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+      return true;
+    });
+    (void)stuck;
+    weft::spawn([] {
+      while (g_begun == 0)
+        std::this_thread::yield();
+      std::exit(0);
+    });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(service, may_exit) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    static weft::service *const leaves = new weft::service("test", weft::poll_point::timer, [] {
+      std::exit(3);
+      return true;
+    });
+    (void)leaves;
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::hours(1));
+  });
+  EXPECT_TRUE(end.exited(3)) << end;
 }
 
 TEST(service, destroys_a_callable_that_it_refuses) {
