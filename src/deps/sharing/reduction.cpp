@@ -122,17 +122,21 @@ class combining {
     if (thread_context *here = this_thread_context())
       enter(*here);
     else
-      t_without_context = this;
+      m_around = std::exchange(t_without_context, this);
   }
   combining(const combining &) = delete;
   combining &operator=(const combining &) = delete;
   ~combining() {
     delete m_operation.extra.load(std::memory_order_relaxed);
-    t_without_context = nullptr;
-    if (!m_context)
+    if (m_context) {
+      m_context->in_callback = m_outer;
+      m_context->current = m_outer_task;
+    }
+    if (t_without_context != this)
       return;
-    m_context->in_callback = m_outer;
-    m_context->current = m_outer_task;
+    t_without_context = m_around;
+    if (m_around && m_context)
+      m_around->enter(*m_context);
   }
 
   void enter(thread_context &here) noexcept {
@@ -147,6 +151,7 @@ class combining {
 
   const callback m_self;
   task m_operation;
+  combining *m_around = nullptr; // the operation that has ended the task below, without a context
   thread_context *m_context = nullptr;
   const callback *m_outer = nullptr;
   task *m_outer_task = nullptr;

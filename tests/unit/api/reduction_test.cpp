@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task reductions: copies, operations, nesting, and when each task sees the result.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/refusal.hpp"
 #include "support/scale.hpp"
@@ -12,6 +13,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -564,6 +566,83 @@ TEST(reduction, an_operation_may_join) {
     weft::taskwait();
     EXPECT_EQ(seen, 28);
   }
+}
+
+weft::task_ref g_outer, g_inner;
+std::string g_said_by_outer, g_said_by_inner;
+
+/// Spawns in an operation. Returns the message of the refusal.
+std::string refusal_of_spawn() {
+  try {
+    weft::spawn([] {});
+  } catch (const weft::error &e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+struct ends_inner {
+  void operator()(int &into, const int &from) const {
+    into += from;
+    weft::decrease_events(g_inner); // combines there
+    g_said_by_outer = refusal_of_spawn();
+  }
+};
+struct adds {
+  void operator()(int &into, const int &from) const { into += from; }
+};
+struct adds_and_spawns {
+  void operator()(int &into, const int &from) const {
+    into += from;
+    g_said_by_inner = refusal_of_spawn();
+  }
+};
+
+/// Spawns a task that reduces `x`, and holds it by an event.
+template <class Operation>
+void spawn_held(int &x, weft::task_ref &self, Operation operation, const char *label) {
+  weft::spawn(
+      [&] {
+        weft::this_task::increase_events(1);
+        self = weft::this_task::self();
+        weft::reduction_local(x) = 3;
+      },
+      weft::reduction(x, operation, 0), weft::label(label));
+  weft::spawn([] {}, weft::inout(x)); // closes the cohort, so that its last member combines
+  while (!self)
+    weft::taskyield(); // with one worker the task is over then
+}
+
+/// Combines in an operation, both times on a thread that Weft does not know.
+template <class Inner>
+void combine_within_an_operation(Inner inner) {
+  int x = 0, y = 0;
+  spawn_held(y, g_inner, inner, "inner");
+  spawn_held(x, g_outer, ends_inner{}, "outer");
+  std::thread([] { weft::decrease_events(g_outer); }).join();
+  weft::taskwait();
+  EXPECT_EQ(x, 3);
+  EXPECT_EQ(y, 3);
+  EXPECT_NE(g_said_by_outer.find("a task is spawned in the operation of a reduction"),
+            std::string::npos)
+      << g_said_by_outer;
+}
+
+const test::environment k_one{{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}};
+
+TEST(reduction, an_operation_around_another_must_not_spawn_after_it) {
+  auto end = test::in_process(k_one, [] { combine_within_an_operation(adds{}); });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(reduction, an_operation_around_another_must_not_spawn_after_that_was_refused) {
+  auto end = test::in_process(k_one, [] {
+    combine_within_an_operation(adds_and_spawns{});
+    EXPECT_NE(g_said_by_inner.find("a task is spawned in the operation of a reduction"),
+              std::string::npos)
+        << g_said_by_inner;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(reduction, the_prefix_of_failed_tasks_counts) {
