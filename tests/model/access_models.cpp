@@ -202,29 +202,32 @@ const passes<weak_parent> a6{"access_weak_parent"};
 
 /// Leaves a reading child below a task that writes. The reader behind that task goes on beside the
 /// child, and the writer behind both waits for both. Task 0 writes and ends, 1 is its child that
-/// reads, 2 reads, 3 writes. With `Entered` a third thread enters 2 and 3 meanwhile.
-template <bool Entered>
-struct reader_below : graph<4> {
+/// reads, 2 reads, 3, if there are four, writes. With `Entered` a third thread enters 2 and 3
+/// meanwhile.
+template <int Tasks, bool Entered>
+struct reader_below : graph<Tasks> {
+  using base = graph<Tasks>;
+  using base::tasks, base::send;
   static constexpr int threads = Entered ? 3 : 2;
   reader_below() {
     for (int i : {1, 2})
-      set_kind(tasks[i], k_reads);
-    enter(tasks[0], nullptr);
+      base::set_kind(tasks[i], k_reads);
+    base::enter(tasks[0], nullptr);
     for (int i : {0, 1})
       ++tasks[i].bodies; // the one runs here, the other below
-    use(tasks[0]);
+    base::use(tasks[0]);
     tasks[1].a.flags.store(k_reads | k_both_ok, relaxed);
     if (!Entered)
       enter_rest();
   }
   void enter_rest() {
-    for (int i : {2, 3})
-      if (enter(tasks[i], &tasks[i - 1 == 1 ? 0 : i - 1].a))
-        run_body(tasks[i]);
+    for (int i = 2; i != Tasks; ++i)
+      if (base::enter(tasks[i], &tasks[i == 2 ? 0 : i - 1].a))
+        base::run_body(tasks[i]);
   }
-  void body(task &t) override {
-    use(t);
-    finish(t);
+  void body(typename base::task &t) override {
+    base::use(t);
+    base::finish(t);
   }
   void run(int t) {
     if (t == 2)
@@ -235,16 +238,16 @@ struct reader_below : graph<4> {
     send(tasks[1].a, k_next_known | k_next_parent);
     send(tasks[0].a, k_finished);
   }
-  void check() { expect_all_ran(3); }
+  void check() { base::expect_all_ran(Tasks - 1); }
 };
-const passes<reader_below<false>> a7{"access_reader_below"};
-const passes<reader_below<true>> a8{"access_reader_below_while_entered"};
+const passes<reader_below<4, false>> a7{"access_reader_below"};
+const passes<reader_below<3, true>> a8{"access_reader_below_while_entered"};
 
 /// Leaves a writing child and a reading one below a weak task, which waits for a writer itself, and
 /// all of them below another one. Task 0 writes, 1 is its weak child behind 5, which writes, 2 and 3
 /// are children of 1 that write and read, 4 reads behind 0.
 struct reader_below_two : graph<6> {
-  static constexpr int threads = 3;
+  static constexpr int threads = 2;
   reader_below_two() {
     set_kind(tasks[1], k_weak);
     for (int i : {3, 4})
@@ -259,6 +262,7 @@ struct reader_below_two : graph<6> {
     send(tasks[1].a, k_child_link);
     enter(tasks[3], &tasks[2].a);
     enter(tasks[4], &tasks[0].a);
+    leave(tasks[1], tasks[0]);
   }
   void body(task &t) override {
     use(t);
@@ -272,10 +276,8 @@ struct reader_below_two : graph<6> {
   void run(int t) {
     if (t == 0)
       leave(tasks[3], tasks[1]);
-    else if (t == 1)
-      body(tasks[5]);
     else
-      leave(tasks[1], tasks[0]);
+      body(tasks[5]);
   }
   void check() { expect_all_ran(4); }
 };

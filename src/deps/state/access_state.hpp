@@ -143,11 +143,6 @@ constexpr bool reads_on_only(std::uint32_t flags) noexcept {
   return flags & k_reads ? (flags & k_read_ok) != 0 : (flags & k_written) == k_written;
 }
 
-/// Returns what an access of this kind already has when it is linked behind one in this state.
-constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
-  return kind & k_reads && reads_on_only(state) ? std::uint32_t{k_read_ok} : 0u;
-}
-
 /// Names what a delivery causes: first the bits of the successor, then those of the child.
 enum caused : std::uint32_t {
   k_to_next = k_both_ok | k_no_children,
@@ -181,6 +176,12 @@ inline constexpr auto k_given = [] {
     table[flags] = static_cast<std::uint8_t>(given(flags));
   return table;
 }();
+
+/// Returns what an access of this kind already has when it is linked behind one in this state, which
+/// is not released: what the link will give.
+constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
+  return kind & k_reads ? k_given[state | k_next_known | k_next_reads] & k_read_ok : 0u;
+}
 
 /// Returns whether the bits of a message never take back what was given.
 constexpr bool given_only_grows() noexcept {
