@@ -551,30 +551,31 @@ void task_submit_regions(task *self, const submission &all) {
 
 namespace {
 
-/// Refuses a task that waits for a future without a state, or in a taskiter.
-void check_awaited(const task &self, const after_node *nodes, std::size_t count) {
-  for (const after_node *n = nodes; n != nodes + count; ++n)
-    if (!n->before)
-      throw_error(
-          errc::invalid_argument,
-          "task '%s' waits for a future without a state; it was moved from, or get() was called",
-          label_of(self));
-  if (iteration_of(*self.parent))
-    throw_error(
-        errc::invalid_argument,
-        "task '%s' waits for a future in a taskiter, whose tasks run again and again; wait before the loop",
-        label_of(self));
-}
-
 /// Starts what is deferred, and waits for all if the creator of the task waits for it, or if its
 /// parent runs it in place. Returns whether it has waited. Destroys the task on failure.
 bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
   try {
-    check_awaited(self, nodes, count); // first, so that a refusal starts nothing
-    for (const after_node *n = nodes; n != nodes + count; ++n)
+    bool any_deferred = false;
+    for (const after_node *n = nodes; n != nodes + count; ++n) {
+      if (!n->before)
+        throw_error(
+            errc::invalid_argument,
+            "task '%s' waits for a future without a state; it was moved from, or get() was called",
+            label_of(self));
+      any_deferred |= n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred;
+    }
+    const bool waits = self.parent->has(k_final) || self.has(k_undeferred);
+    if (!any_deferred && !waits) [[likely]]
+      return false;
+    if (iteration_of(*self.parent)) // before anything is started
+      throw_error(
+          errc::invalid_argument,
+          "task '%s' waits for a future in a taskiter, whose tasks run again and again; wait before the loop",
+          label_of(self));
+    for (const after_node *n = nodes; any_deferred && n != nodes + count; ++n)
       if (n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
         task_start(n->before);
-    if (!self.parent->has(k_final) && !self.has(k_undeferred)) [[likely]]
+    if (!waits)
       return false;
     for (const after_node *n = nodes; n != nodes + count; ++n)
       wait_until_done(*n->before);
