@@ -72,6 +72,9 @@ void recorded_is_complete(task &t) noexcept;
 
 /// Keeps an exception as the group's policy demands. Any thread.
 void group_failed(group_state &group, const task &t, std::exception_ptr error) noexcept;
+/// Reports the exceptions that a group keeps and no caller has asked for, and forgets them. Returns
+/// whether there are any.
+bool report_kept(group_state &group) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/thread_groups.hpp"
 
+#include "task/hooks.hpp"
+
 #include <cstdint>
 #include <mutex>
 
@@ -28,16 +30,17 @@ void enter_group(listed_group &group) noexcept {
   const std::lock_guard guard(here.lock);
   group.next = here.first;
   if (group.next)
-    group.next->place = &group.next;
-  group.place = &here.first;
+    group.next->place.store(&group.next, std::memory_order_relaxed); // I1, O1
+  group.place.store(&here.first, std::memory_order_relaxed); // O1
   here.first = &group;
 }
 
 void remove_listed_group(listed_group &group) noexcept {
   const std::lock_guard guard(part_of(group.owner).lock);
-  *group.place = group.next;
+  listed_group **const place = group.place.load(std::memory_order_relaxed); // I1
+  *place = group.next;
   if (group.next)
-    group.next->place = group.place;
+    group.next->place.store(place, std::memory_order_relaxed); // I1, O1
 }
 
 group_state *open_group_of(const task &root) noexcept {
@@ -49,6 +52,16 @@ group_state *open_group_of(const task &root) noexcept {
   return group;
 }
 
+bool report_kept_of(const task &root) noexcept {
+  part &here = part_of(&root);
+  const std::lock_guard guard(here.lock);
+  bool any = false;
+  for (listed_group *group = here.first; group; group = group->next)
+    if (group->owner == &root)
+      any |= report_kept(*group);
+  return any;
+}
+
 void groups_before_fork() noexcept {
   for (part &here : g_parts)
     here.lock.lock();
@@ -57,6 +70,15 @@ void groups_before_fork() noexcept {
 void groups_after_fork() noexcept {
   for (part &here : g_parts)
     here.lock.unlock();
+}
+
+void forget_groups_in_child() noexcept {
+  for (part &here : g_parts) {
+    for (listed_group *group = here.first; group; group = group->next)
+      group->place.store(nullptr, std::memory_order_relaxed); // alone
+    here.first = nullptr;
+  }
+  groups_after_fork();
 }
 
 } // namespace rt

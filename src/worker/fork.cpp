@@ -117,7 +117,7 @@ void forget_external_threads_in_child() {
 
 void after_fork_in_child() {
   give_back_start_lock(g_held_in_fork); // the thread that forked holds it
-  groups_after_fork();
+  forget_groups_in_child();
   forget_states_in_child();
   sync_after_fork();
   store_after_fork();

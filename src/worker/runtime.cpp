@@ -193,6 +193,9 @@ bool can_wait(const worker &w) noexcept {
   return w.adopted && !w.pool_stack && w.current == &w.root;
 }
 
+/// The process is in exit(). No order is needed: what a layer does then is its own.
+std::atomic<bool> g_exits{false};
+
 bool g_failure_unasked =
     false; // the task of the thread that ends Weft has thrown, and nothing has rethrown it
 
@@ -337,6 +340,9 @@ void end_tasks(runtime &rt, worker &w) noexcept {
     wait_for_children(w.root);
     while (group_state *const open = open_group_of(w.root))
       wait_for_group(*open);
+    if (g_exits.load(std::memory_order_relaxed) && // else their destructors report it
+        report_kept_of(w.root))
+      g_failure_unasked = true;
     wait_for_functions(rt);
     end_root(w.root);
   } catch (const std::exception &e) {
@@ -357,9 +363,6 @@ constexpr bool k_outlives_exit =
 #else
 constexpr bool k_outlives_exit = true;
 #endif
-
-/// The process is in exit(). No order is needed: what a layer does then is its own.
-std::atomic<bool> g_exits{false};
 
 /// Ends tasks, or stops the runtime: services belong to the program, and may use what its
 /// destructors end.

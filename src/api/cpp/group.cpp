@@ -69,6 +69,19 @@ void group_failed(group_state &group, const task &t, std::exception_ptr error) n
   request_stop(group);
 }
 
+bool report_kept(group_state &group) noexcept {
+  const std::exception_ptr first = std::exchange(group.first_error, nullptr);
+  if (!first)
+    return false; // there are no further ones either
+  report_lost("of a group", first);
+  if (const std::vector<std::exception_ptr> *const others = std::exchange(group.errors, nullptr)) {
+    for (const std::exception_ptr &error : *others)
+      report_lost("of a group", error);
+    delete others;
+  }
+  return true;
+}
+
 } // namespace rt
 
 task_group::task_group(exception_policy policy) {
@@ -119,11 +132,7 @@ WEFT_NOINLINE void wait_at_end(group_state &group) noexcept {
 }
 
 WEFT_COLD void end_extras(group_state &group) noexcept {
-  if (group.first_error)
-    report_lost("of a group", group.first_error);
-  if (group.errors)
-    for (const std::exception_ptr &error : *group.errors)
-      report_lost("of a group", error);
+  static_cast<void>(report_kept(group));
   forget_errors(group);
   delete group.stop;
 }

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
+#include <vector>
 #include <unistd.h>
 
 namespace {
@@ -336,6 +337,45 @@ TEST(fork, the_child_is_refused_the_open_group_of_its_parent) {
               0);
     group.spawn([] {});
     group.wait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, groups_of_other_threads_are_forgotten_in_the_child) {
+  auto end = test::in_process(k_rough, [] {
+    weft::start();
+    constexpr int threads = 40; // several in each part of the list of groups
+    std::atomic<int> made{0};
+    std::atomic<bool> over{false};
+    std::vector<std::thread> makers;
+    for (int i = 0; i != threads; ++i)
+      makers.emplace_back([&] {
+        weft::task_group group;
+        ++made;
+        while (!over)
+          usleep(1000);
+      });
+    while (made != threads)
+      usleep(1000);
+    weft::task_group own;
+    EXPECT_EQ(in_fork([&] {
+                std::vector<std::thread> others; // on the stacks of the parent's threads
+                for (int i = 0; i != threads; ++i)
+                  others.emplace_back([] {
+                    volatile char room[50'000];
+                    std::memset(const_cast<char *>(room), 0x55, sizeof room);
+                    weft::task_group group;
+                    group.spawn([] {});
+                    group.wait();
+                  });
+                for (std::thread &other : others)
+                  other.join();
+                return sum_by_tasks() == 100;
+              }),
+              0);
+    over = true;
+    for (std::thread &maker : makers)
+      maker.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
