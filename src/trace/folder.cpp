@@ -165,6 +165,14 @@ std::string why_not_used_again(const std::string &path, open_folder &old) {
   return holds_others(old.get()) ? k_holds_others : "";
 }
 
+/// Returns the path without slashes at its end: with one a link leads to what it names, which
+/// mkdir() and lstat() say different things of where that does not exist.
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path;
+}
+
 bool is_missing(const std::string &path) {
   struct stat about{};
   return lstat(path.c_str(), &about) != 0 && errno == ENOENT;
@@ -259,7 +267,8 @@ std::string why_no_trace_folder(const std::string &path) {
   return trace_lives(path) ? writes_there(path) : why_not_used_again(path, old);
 }
 
-std::string make_trace_folder(const std::string &path) {
+std::string make_trace_folder(const std::string &folder) {
+  const std::string path = without_slashes(folder);
   for (;;) {
     if (mkdir(path.c_str(), 0700) == 0)
       return "";
@@ -300,7 +309,7 @@ std::string trace_in_progress::take(const std::string &path, bool keep, bool &ta
 
 std::string trace_in_progress::begin(const std::string &pattern, std::string &folder) {
   constexpr unsigned k_most_names = 1000;
-  std::string name = pattern;
+  std::string name = without_slashes(pattern);
   const auto place = name.find("%p");
   const bool has_number = place != std::string::npos;
   if (has_number)

@@ -160,6 +160,16 @@ const std::string k_packet(64 << 10, 'p');
 
 } // namespace
 
+TEST_F(trace_folder, is_refused_where_a_link_leads_nowhere) {
+  fs::create_symlink("nowhere", m_folder + "/link");
+  for (const char *end : {"", "/", "//"}) {
+    trace_in_progress trace;
+    std::string folder;
+    EXPECT_NE(trace.begin(m_folder + "/link" + end, folder), "") << end;
+    EXPECT_NE(make_trace_folder(m_folder + "/link" + end), "") << end;
+  }
+}
+
 TEST_F(trace_folder, is_of_one_process_though_another_one_has_its_number) {
   const std::string path = m_folder + "/t", number = m_folder + "/t." + std::to_string(getpid());
   int up[2], go[2];
