@@ -582,6 +582,22 @@ class AnyJoblib(unittest.TestCase):
             if kept is not None:
                 joblib.parallel_config = kept
 
+class ExecutorsAtTheEnd(unittest.TestCase):
+    def test_calls_of_a_run_that_finds_no_thread_run_at_the_end(self):
+        ended = python(
+            """
+            import concurrent.futures, weftrt
+            from weftrt import _spawn
+            def start():
+                raise RuntimeError("can't start new thread")
+            _spawn._tasks.set_helpers(start, _spawn._await, concurrent.futures.CancelledError)
+            weftrt.Executor(max_workers=1).submit(print, "bye")
+            """,
+            WEFT_WORKERS="1",
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("bye\n", "", 0))
+
+
 
 @unittest.skipUnless(CAN and hasattr(joblib, "parallel_config"), "joblib 1.3 is not installed")
 class Joblib(unittest.TestCase):

@@ -264,6 +264,35 @@ class Forks(unittest.TestCase):
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("left ValueError('body') \n", "", 0))
 
+    def test_a_body_that_fails_in_the_child_cancels_no_group_of_the_host(self):
+        ended = python(
+            """
+            import os, weftrt
+            child = None
+            def body():
+                global child
+                child = os.fork()
+                if child == 0:
+                    raise ValueError("body")
+            ran = []
+            running = weftrt.spawn(body)
+            with weftrt.group():
+                try:
+                    running.result()  # hosts it
+                except ValueError:
+                    pass
+                weftrt.spawn(ran.append, 1)
+            if child == 0:
+                print(ran, flush=True)
+                os._exit(0)
+            os.waitpid(child, 0)
+            print(ran)
+            """,
+            WEFT_WORKERS="1",
+            PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("[1]\n[1]\n", "", 0))
+
     def test_a_wait_below_a_handler_that_forks_ends_in_the_child(self):
         ended = python(
             """
@@ -279,9 +308,8 @@ class Forks(unittest.TestCase):
                 signal.signal(signal.SIGALRM, fork)
                 running = weftrt.spawn(lambda: (begun.set(), go.wait()))
                 begun.wait()
-                signal.setitimer(signal.ITIMER_REAL, 0.1)
                 try:
-                    wait(running)
+                    wait(running, lambda: signal.setitimer(signal.ITIMER_REAL, 0.1))
                     said = "returns"
                 except RuntimeError as error:
                     said = "of the parent" if "parent process" in str(error) else error
@@ -295,15 +323,18 @@ class Forks(unittest.TestCase):
                     print(said, flush=True)
                     os._exit(0)
                 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said, flush=True)
-            def wait_in_group(running):
+            def wait_in_group(running, start):
                 with weftrt.group():
                     weftrt.spawn(running.result)
+                    start()
             a = bytearray(1)
-            for wait in (lambda running: weftrt.taskwait(), wait_in_group, lambda running: running.result(),
-                         lambda running: running.result(100)):
+            for wait in (lambda running, start: (start(), weftrt.taskwait()), wait_in_group,
+                         lambda running, start: (start(), running.result()),
+                         lambda running, start: (start(), running.result(100))):
                 use(wait)
             """,
             WEFT_WORKERS="1",
+            WEFT_WATCH_HANG="off",  # the alarm ends the wait
             PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
         )
         self.assertEqual(ended.stderr, "")
@@ -377,6 +408,7 @@ class Forks(unittest.TestCase):
             print(weftrt.spawn(body).result())
             """,
             WEFT_WORKERS="1",
+            WEFT_WATCH_HANG="off",  # the alarm ends the wait
             PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
         )
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("0\n", "", 0))

@@ -261,7 +261,8 @@ static bool adopt(Task *t) {
 
 /* Ends a task with a result, an exception, or neither, and takes the references. */
 static void end_body(Task *t, PyObject *result, PyObject *error) {
-  const bool is_counted = t->generation == g_generation || adopt(t);
+  const bool is_own = t->generation == g_generation;
+  const bool is_counted = is_own || adopt(t);
   drop_inputs(t);
   order_node *order = t->order;
   if (!order && t->scope)
@@ -290,7 +291,7 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
     if (error) {
       Py_INCREF((PyObject *)t);
       add_failed(t->pool, t, &dropped);
-      if (Py_TYPE(t->holder) == g_group_type && ((Group *)t->holder)->cancels)
+      if (is_own && Py_TYPE(t->holder) == g_group_type && ((Group *)t->holder)->cancels)
         t->pool->cancelled = true;
     }
     if (!has_open_children(t))

@@ -471,7 +471,8 @@ int hold_creator_back(void) {
 }
 
 int wait_for_all(Scope *scope) {
-  if (wait_for_children(scope) < 0)
+  if (wait_for_children(scope) < 0 ||
+      wait_for_pool(&g_apart->scope.own, ORDER_CHILDREN) < 0) /* hosts what has found no thread */
     return -1;
   int slept = 0;
   sem_t never;
@@ -481,14 +482,14 @@ int wait_for_all(Scope *scope) {
   begin_wait(&wait);
   show_sleep(true, false);
   pthread_mutex_unlock(&g_lock);
-  while (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > 0 && slept == 0)
-    slept = sleep_until(&never, 0.005, g_generation);
+  while (__atomic_load_n(&g_live, __ATOMIC_RELAXED) > 0 && slept >= 0)
+    slept = sleep_until(&never, 0.005, g_generation); /* 1: in the child that a handler has forked */
   pthread_mutex_lock(&g_lock);
   show_sleep(false, false);
   end_wait(&wait);
   pthread_mutex_unlock(&g_lock);
   sem_destroy(&never);
-  return slept;
+  return slept < 0 ? -1 : 0;
 }
 
 /* ---- exceptions ---- */
