@@ -123,7 +123,8 @@ static void reduced_large(void) {
     }
   }
   require(large[k_longs - 1] == 45, "the reduction of a large variable");
-  require(within - before < (k_members + 1) * (long)sizeof large, "the copies of a large variable");
+  enum { k_slack = 4 }; /* copies: another thread's first malloc() takes 128 MiB of addresses for a moment */
+  require(within - before < (k_members + k_slack) * (long)sizeof large, "the copies of a large variable");
 }
 
 /* Helpers and members that add to a variable at the same time have a copy each. */
