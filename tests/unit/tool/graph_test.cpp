@@ -322,6 +322,44 @@ TEST_F(graphs, a_task_that_stands_still_for_the_end_of_another_one_goes_on_behin
   EXPECT_EQ(span(waits_for::end_of_task, std::uint64_t{1} << 32 | 3), k_beside) << "an address, as older traces have";
 }
 
+TEST_F(graphs, a_reader_goes_on_beside_the_reading_children_of_a_writer) {
+  // Task 2 writes and leaves the children 6, which writes if there is one, and 5, which reads; 3 reads
+  // for 10 us behind 2, and 4 writes for 1 us behind all of them.
+  const auto span = [this](bool has_writer, std::uint64_t reads_ns) {
+    made_trace t;
+    const auto create = [&](std::uint64_t at, std::uint32_t task, std::uint64_t parent,
+                            std::uint64_t how, unsigned slot) {
+      t.put(at, on::create, task, k_one, parent, 0, slot)
+          .put(at, on::access, task, 0, 0x1000, 8 | how << 32, slot);
+    };
+    const auto run = [&](std::uint64_t at, std::uint32_t task, std::uint64_t ns, unsigned slot) {
+      t.put(at, on::begin, task, k_one, 0, 0, slot)
+          .put(at + ns, on::end, task, k_one, 0, 0, slot);
+    };
+    t.put(0, on::root, 1, k_main);
+    create(100, 2, 1, k_inout, 0);
+    create(200, 3, 1, k_in, 0);
+    create(300, 4, 1, k_inout, 0);
+    t.put(400, on::suspend, 1).put(1'000, on::begin, 2, k_one, 0, 0, 1);
+    if (has_writer)
+      create(1'200, 6, 2, k_inout, 1);
+    create(1'500, 5, 2, k_in, 1);
+    t.put(2'000, on::end, 2, k_one, 0, 0, 1);
+    if (has_writer)
+      run(2'100, 6, 3'000, 1);
+    run(6'000, 5, reads_ns, 1);
+    run(6'000, 3, 10'000, 2);
+    run(30'000, 4, 1'000, 1);
+    t.put(40'000, on::resume, 1)
+        .put(40'000, on::waited, 1, 0, 400)
+        .put(40'100, on::end, 1, k_main);
+    return span_of(predicted(t));
+  };
+  EXPECT_EQ(span(false, 12'000), 100 + 500 + 12'000 + 1'000 + 100) << "the writer waits for both";
+  EXPECT_EQ(span(false, 1'000), 100 + 1'000 + 10'000 + 1'000 + 100);
+  EXPECT_EQ(span(true, 1'000), 100 + 200 + 3'000 + 10'000 + 1'000 + 100) << "nor beside a writer";
+}
+
 TEST_F(graphs, tasks_that_have_not_ended_are_counted) {
   made_trace t;
   t.put(0, on::root, 1, k_main)

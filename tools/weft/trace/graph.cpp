@@ -88,8 +88,10 @@ void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_
   m_accesses[c.last].next = entry;
   c.last = entry;
   if (begins)
-    c.last_group = entry;
+    c.group_before = std::exchange(c.last_group, entry);
 }
+
+bool trace_graph::is_reading(std::uint32_t entry) const { return m_accesses[entry].how == reads; }
 
 /// Splits the segment that contains `at`. The second part needs only the newest group, and the one
 /// before it if more tasks may join the newest: the first part links the older ones.

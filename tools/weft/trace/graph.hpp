@@ -97,6 +97,7 @@ class trace_graph {
   };
   struct chain {
     std::uint32_t first, last, last_group; // entries
+    std::uint32_t group_before = k_nobody; // the last_group before that
   };
   /// Is the siblings that are ordered by bytes and may run at the same time on the same bytes.
   struct group {
@@ -146,7 +147,8 @@ class trace_graph {
   void link_chain(std::uint64_t address, const chain &link);
   void link_bytes(std::uint64_t low, const segment &area);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
-  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
+  [[nodiscard]] bool is_reading(std::uint32_t entry) const;
+  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, bool reading,
              std::vector<std::uint32_t> &out) const;
   void store(const logged &entry);
   void store_rounds(const logged &end);
@@ -172,6 +174,7 @@ class trace_graph {
   std::unordered_map<std::uint32_t, segments> m_segments; // by parent
   std::vector<access_entry> m_accesses;
   std::vector<std::uint32_t> m_before, m_after; // of the groups that are being linked
+  std::vector<std::uint32_t> m_beside; // of readers that do not wait for them: what the next group waits for as well
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
   std::uint64_t m_gaps = 0;
   std::int64_t m_gap_ns = 0;

@@ -15,13 +15,19 @@ constexpr std::size_t k_enough = 30; // samples
 } // namespace
 
 /// Finds the tasks that must have ended before a successor on the task's access may begin: the task
-/// itself, and those of its children that name the same data.
-void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end,
+/// itself, and those of its children that name the same data. A successor that reads does not wait
+/// for children that read behind all that write.
+void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, bool reading,
                         std::vector<std::uint32_t> &out) const {
   out.push_back(task);
-  if (const auto below = m_chains.find({task, low}); below != m_chains.end())
-    for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
-      exits(m_accesses[e].task, low, end, out);
+  if (const auto below = m_chains.find({task, low}); below != m_chains.end()) {
+    const chain &c = below->second;
+    const bool passes = reading && is_reading(c.last_group);
+    const std::uint32_t stop = passes ? c.last_group : k_nobody;
+    for (std::uint32_t e = passes ? c.group_before : c.last_group; e != k_nobody && e != stop;
+         e = m_accesses[e].next)
+      exits(m_accesses[e].task, low, end, reading, out);
+  }
   const auto parts = m_segments.find(task);
   if (parts == m_segments.end())
     return;
@@ -31,14 +37,14 @@ void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end
   for (; part != parts->second.end() && part->first < end; ++part)
     if (part->second.end > low)
       for (const std::uint32_t child : part->second.groups.back().members)
-        exits(child, std::max(low, part->first), std::min(end, part->second.end), out);
+        exits(child, std::max(low, part->first), std::min(end, part->second.end), false, out);
 }
 
 void trace_graph::link_bytes(std::uint64_t low, const segment &area) {
   for (std::size_t i = 1; i < area.groups.size(); ++i) {
     m_before.clear();
     for (const std::uint32_t t : area.groups[i - 1].members)
-      exits(t, low, area.end, m_before);
+      exits(t, low, area.end, false, m_before);
     link(m_before, area.groups[i].members);
   }
 }
@@ -64,22 +70,30 @@ void trace_graph::link(const std::vector<std::uint32_t> &before,
 void trace_graph::link_chain(std::uint64_t address, const chain &listed) {
   m_before.clear();
   m_after.clear();
+  m_beside.clear();
   bool is_first = true;
-  const auto close = [&] { // m_after holds a whole group
+  const auto close = [&](bool reads_next) { // m_after holds a whole group
     if (!is_first)
       link(m_before, m_after);
     is_first = false;
     m_before.clear();
     for (const std::uint32_t t : m_after)
-      exits(t, address, address + 1, m_before);
+      exits(t, address, address + 1, reads_next, m_before);
+    std::vector<std::uint32_t> all;
+    if (reads_next)
+      for (const std::uint32_t t : m_after)
+        exits(t, address, address + 1, false, all);
+    const bool waits_for_all = all.empty() || all == m_before;
+    m_before.insert(m_before.end(), m_beside.begin(), m_beside.end());
+    m_beside = waits_for_all ? std::vector<std::uint32_t>() : std::move(all);
     m_after.clear();
   };
   for (std::uint32_t e = listed.first; e != k_nobody; e = m_accesses[e].next) {
     if (m_accesses[e].begins_group)
-      close();
+      close(is_reading(e));
     m_after.push_back(m_accesses[e].task);
   }
-  close();
+  close(false);
 }
 
 void trace_graph::link_all() {
