@@ -553,29 +553,23 @@ namespace {
 
 /// Starts what is deferred, and waits for all if the creator of the task waits for it, or if its
 /// parent runs it in place. Returns whether it has waited. Destroys the task on failure.
-bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
+WEFT_NOINLINE bool start_or_wait(task &self, const after_node *nodes, std::size_t count) {
   try {
-    bool any_deferred = false;
-    for (const after_node *n = nodes; n != nodes + count; ++n) {
+    for (const after_node *n = nodes; n != nodes + count; ++n)
       if (!n->before)
         throw_error(
             errc::invalid_argument,
             "task '%s' waits for a future without a state; it was moved from, or get() was called",
             label_of(self));
-      any_deferred |= n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred;
-    }
-    const bool waits = self.parent->has(k_final) || self.has(k_undeferred);
-    if (!any_deferred && !waits) [[likely]]
-      return false;
     if (iteration_of(*self.parent)) // before anything is started
       throw_error(
           errc::invalid_argument,
           "task '%s' waits for a future in a taskiter, whose tasks run again and again; wait before the loop",
           label_of(self));
-    for (const after_node *n = nodes; any_deferred && n != nodes + count; ++n)
+    for (const after_node *n = nodes; n != nodes + count; ++n)
       if (n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
         task_start(n->before);
-    if (!waits)
+    if (!self.parent->has(k_final) && !self.has(k_undeferred))
       return false;
     for (const after_node *n = nodes; n != nodes + count; ++n)
       wait_until_done(*n->before);
@@ -584,6 +578,17 @@ bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
     destroy_closure(&self);
     throw;
   }
+}
+
+/// Does the same where there mostly is nothing to be done.
+bool prepare_waiting(task &self, const after_node *nodes, std::size_t count) {
+  if (self.parent->has(k_final) || self.has(k_undeferred)) [[unlikely]]
+    return start_or_wait(self, nodes, count);
+  for (const after_node *n = nodes; n != nodes + count; ++n)
+    if (!n->before || n->before->unsatisfied.load(std::memory_order_relaxed) == k_deferred)
+        [[unlikely]]
+      return start_or_wait(self, nodes, count);
+  return false;
 }
 
 } // namespace
