@@ -274,19 +274,21 @@ class Forks(unittest.TestCase):
                 child = os.fork()
                 if child == 0:
                     raise ValueError("body")
-            ran = []
-            running = weftrt.spawn(body)
-            with weftrt.group():
-                try:
-                    running.result()  # hosts it
-                except ValueError:
-                    pass
-                weftrt.spawn(ran.append, 1)
-            if child == 0:
-                print(ran, flush=True)
-                os._exit(0)
-            os.waitpid(child, 0)
-            print(ran)
+            def outer():  # has the only place, so it hosts the body
+                ran = []
+                running = weftrt.spawn(body)
+                with weftrt.group():
+                    try:
+                        running.result()
+                    except ValueError:
+                        pass
+                    weftrt.spawn(ran.append, 1)
+                if child == 0:
+                    print(ran, flush=True)
+                    os._exit(0)
+                os.waitpid(child, 0)
+                print(ran)
+            weftrt.spawn(outer).result()
             """,
             WEFT_WORKERS="1",
             PYTHONWARNINGS="ignore::DeprecationWarning",  # of fork beside threads, since 3.12
