@@ -362,7 +362,10 @@ struct watches_calls {
 
 /// Ends the process by exit() in a task, while a service is called all the time.
 test::ending exits_while_called(weft::poll_point where) {
-  return test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_POLL_PERIOD", "1us"}}, [where] {
+  const test::environment leaves = {{"WEFT_WORKERS", "2"},
+                                    {"WEFT_POLL_PERIOD", "1us"},
+                                    {"ASAN_OPTIONS", "detect_leaks=0"}}; // the stack of main is left
+  return test::in_process(leaves, [where] {
     static const watches_calls watches; // ends after Weft, which starts later
     static auto *const polled = new weft::service("test", where, [] {
       ++g_begun;
@@ -392,7 +395,7 @@ TEST(service, of_a_scheduling_point_is_called_no_more_after_an_exit_of_a_task) {
 }
 
 TEST(service, that_never_returns_does_not_keep_exit_of_a_task) {
-  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
     static auto *const stuck = new weft::service("test", weft::poll_point::timer, [] {
       g_begun = 1;
       for (;;)
