@@ -202,20 +202,9 @@ std::vector<std::memory_order> weaker(const site &s) {
   return {std::memory_order_relaxed};
 }
 
-/// Where the path below the root of the repository begins: a compiler cache may have made the front relative.
-std::size_t below_root(const std::string &file) {
-  const auto layer = file.rfind("layers/"), src = file.rfind("src/");
-  return layer != std::string::npos ? layer : src != std::string::npos ? src : 0;
-}
-
 /// The line that the site stands in, with single spaces.
 std::string source_line(const site &s) {
-#if defined(WEFT_SOURCE_DIR)
-  const std::size_t at = below_root(s.file);
-  std::ifstream file(at == 0 ? s.file : WEFT_SOURCE_DIR "/" + s.file.substr(at));
-#else
-  std::ifstream file(s.file);
-#endif
+  std::ifstream file(WEFT_SOURCE_DIR "/" + s.file);
   std::string line, text;
   for (unsigned n = 0; n < s.line && std::getline(file, line); ++n) {
   }
@@ -308,7 +297,7 @@ int run_mutants(const options &o) {
     excused += is_excused;
     const char *verdict = !m.killed_by.empty() ? "killed  " : is_excused ? "beyond  " : "SURVIVED";
     const char *to = s.part == 'l' || s.part == 'h' ? "no barrier" : name(m.order);
-    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + below_root(s.file), s.line,
+    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str(), s.line,
                 s.part == 'f' ? "(on failure) " : "", name(s.order), to,
                 m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
   }

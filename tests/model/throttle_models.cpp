@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/worker/throttle_core.hpp: a suspended creator continues when memory is free again,
+// Models of src/worker/throttle/throttle_core.hpp: a suspended creator continues when memory is free again,
 // or when a worker, even one that sleeps, has nothing else to do.
 #include "suspension.hpp"
 
 #include "park/eventcount.hpp"
-#include "worker/throttle_core.hpp"
+#include "worker/throttle/throttle_core.hpp"
 
 namespace {
 

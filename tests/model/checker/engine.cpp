@@ -80,20 +80,18 @@ const char *name(op kind) {
   return "start";
 }
 
-std::string short_name(const char *file) {
-  const std::string path = file;
-  const auto src = path.rfind("src/");
-  if (src != std::string::npos)
-    return path.substr(src);
-  const auto tests = path.rfind("tests/");
-  return tests == std::string::npos ? path : path.substr(tests);
-}
-
 std::string text_of(const std::source_location &at) {
-  return short_name(at.file_name()) + ":" + std::to_string(at.line());
+  return below_root(at.file_name()) + ":" + std::to_string(at.line());
 }
 
 } // namespace
+
+std::string below_root(const std::string &file) {
+  for (const char *top : {"tests/model/", "layers/", "src/", "tests/"})
+    if (const auto at = file.rfind(top); at != std::string::npos)
+      return file.substr(at);
+  return file;
+}
 
 void knowledge::join_view(const std::vector<std::uint16_t> &other) { join_into(view, other); }
 
@@ -355,11 +353,12 @@ std::memory_order engine::effective(std::memory_order order, char part,
       m_site_cache[(at.line() * 37 + at.column() * 5 + static_cast<unsigned>(part)) & 1023u];
   if (c.file != at.file_name() || c.line != at.line() || c.column != at.column() ||
       c.part != part) {
-    const std::string key = std::string(at.file_name()) + ":" + std::to_string(at.line()) + ":" +
-                            std::to_string(at.column()) + ":" + part;
+    const std::string file = below_root(at.file_name());
+    const std::string key =
+        file + ":" + std::to_string(at.line()) + ":" + std::to_string(at.column()) + ":" + part;
     const auto [found, is_new] = m_site_of.try_emplace(key, static_cast<int>(m_sites.size()));
     if (is_new)
-      m_sites.push_back({at.file_name(), at.line(), at.column(), part, order});
+      m_sites.push_back({file, at.line(), at.column(), part, order});
     c = {at.file_name(), at.line(), at.column(), part, found->second};
   }
   if (static_cast<std::size_t>(c.index) >= m_reached.size())

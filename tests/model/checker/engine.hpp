@@ -73,9 +73,13 @@ struct pending {
   bool seq_cst = false; // await
 };
 
+/// The path of a source below the root of the repository. A compiler cache may have made the front of it relative,
+/// and in some objects of a program only.
+std::string below_root(const std::string &file);
+
 /// Names one place in the source whose order (or barrier) a mutant takes away.
 struct site {
-  std::string file;
+  std::string file; // below the root
   unsigned line = 0, column = 0;
   char part = 0; // 'o' order, 'f' order of a failed compare-exchange, 'l' and 'h' barriers
   std::memory_order order = std::memory_order_relaxed;

@@ -2,7 +2,9 @@
 // The checker itself: each search finds a known bug, finds none where there is none, repeats itself, and reductions lose nothing.
 #include "model/checker/models.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace {
 
@@ -244,6 +246,64 @@ TEST_F(Checker, AStringOfAnotherModelIsRefusedOrHarmless) {
   const outcome o = the_engine().replay(program_of<increments<false>>("toy"), "toy:s-9(77)1");
   EXPECT_TRUE(o.failed);
   EXPECT_NE(o.failure.find("does not repeat itself"), std::string::npos) << o.failure;
+}
+
+TEST(Sources, AreNamedBelowTheRootOfTheRepository) {
+  EXPECT_EQ(below_root("/home/src/weft/src/park/some.hpp"), "src/park/some.hpp");
+  EXPECT_EQ(below_root("../layers/lpf/src/some.hpp"), "layers/lpf/src/some.hpp");
+  EXPECT_EQ(below_root("/x/tests/model/layers/some.cpp"), "tests/model/layers/some.cpp");
+  EXPECT_EQ(below_root("tests/unit/some.cpp"), "tests/unit/some.cpp");
+  EXPECT_EQ(below_root("/elsewhere/some.hpp"), "/elsewhere/some.hpp");
+}
+
+// clang-format off
+#line 1 "/root/src/some.hpp"
+int by_one_path(const model_atomic<int> &flag) { return flag.load(acquire); }
+#line 1 "../src/some.hpp"
+int by_another_(const model_atomic<int> &flag) { return flag.load(acquire); }
+#line 2 "../src/some.hpp"
+int of_next_line(const model_atomic<int> &flag) { return flag.load(acquire); }
+#line 267 "tests/unit/checker/search_test.cpp"
+// clang-format on
+
+/// A reader that is right while its load acquires.
+template <int (*Load)(const model_atomic<int> &)>
+struct reads_by {
+  static constexpr int threads = 2;
+  model_var<int> data{0};
+  model_atomic<int> flag{0};
+  void run(int t) {
+    if (t == 0) {
+      data.set(1);
+      flag.store(1, release);
+    } else if (Load(flag) == 1)
+      expect(data.get() == 1, "the data is there");
+  }
+  void check() {}
+};
+
+/// Returns the number of the site in this line of the source; the number of sites if there is none.
+std::size_t site_at(const std::string &file, unsigned line) {
+  const auto &sites = the_engine().sites();
+  return static_cast<std::size_t>(
+      std::find_if(sites.begin(), sites.end(),
+                   [&](const site &s) { return s.file == file && s.line == line; }) -
+      sites.begin());
+}
+
+// A mutant of a place weakens it in every object of the program, whatever a compiler cache has made of their paths.
+TEST_F(Checker, APlaceIsOneWithEveryPathToIt) {
+  const limits l = searching(search::exhaustive);
+  EXPECT_FALSE(run<reads_by<by_one_path>>(l).failed);
+  EXPECT_FALSE(run<reads_by<by_another_>>(l).failed);
+  EXPECT_FALSE(run<reads_by<of_next_line>>(l).failed);
+  ASSERT_LT(site_at("src/some.hpp", 1), the_engine().sites().size());
+  ASSERT_LT(site_at("src/some.hpp", 2), the_engine().sites().size());
+  the_engine().weaken(static_cast<int>(site_at("src/some.hpp", 1)), relaxed);
+  EXPECT_TRUE(run<reads_by<by_one_path>>(l).failed);
+  EXPECT_TRUE(run<reads_by<by_another_>>(l).failed);
+  EXPECT_FALSE(run<reads_by<of_next_line>>(l).failed);
+  the_engine().weaken(-1, relaxed);
 }
 
 } // namespace
