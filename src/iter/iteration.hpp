@@ -5,7 +5,7 @@
 #include "deps/regions/regions.hpp"
 #include "deps/sharing/cohort.hpp"
 #include "iter/cycle.hpp"
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 
 #include <weft/access.hpp>
 

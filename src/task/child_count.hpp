@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/mutant.hpp"
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/hooks.hpp"
 #include "task/task.hpp"
 

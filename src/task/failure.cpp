@@ -2,7 +2,7 @@
 #include "task/failure.hpp"
 
 #include "base/log.hpp"
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/hooks.hpp"
 #include "task/recorded.hpp"
 

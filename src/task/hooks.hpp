@@ -2,7 +2,7 @@
 // What this folder calls and a higher folder supplies at link time.
 #pragma once
 
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/task.hpp"
 #include "task/wait/lineage.hpp"
 

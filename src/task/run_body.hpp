@@ -4,7 +4,7 @@
 
 #include "base/log.hpp"
 #include "task/failure.hpp"
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/task.hpp"
 
 #include <atomic>

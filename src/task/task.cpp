@@ -6,7 +6,7 @@
 #include "queue/spin_lock.hpp"
 #include "task/failure.hpp"
 #include "task/rerun_clock.hpp"
-#include "task/stop_relay.hpp"
+#include "task/groups/stop_relay.hpp"
 #include "task/wait/claim_word.hpp"
 #include "ult/hooks.hpp"
 

@@ -20,7 +20,7 @@
 #include "task/parent_process.hpp"
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
-#include "task/thread_groups.hpp"
+#include "task/groups/thread_groups.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/listed_states.hpp"
 #include "trace/session.hpp"

@@ -26,7 +26,7 @@
 #include "task/pending.hpp"
 #include "task/run_body.hpp"
 #include "task/spawn_site.hpp"
-#include "task/thread_groups.hpp"
+#include "task/groups/thread_groups.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"

@@ -27,7 +27,7 @@
 #include "worker/sleep_apart.hpp"
 #include "worker/spares.hpp"
 #include "worker/step_back.hpp"
-#include "worker/throttle_core.hpp"
+#include "worker/throttle/throttle_core.hpp"
 
 #include <algorithm>
 #include <atomic>

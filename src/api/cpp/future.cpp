@@ -11,7 +11,7 @@
 #include "task/pending.hpp"
 #include "task/ready.hpp"
 #include "task/recorded.hpp"
-#include "task/stop_relay.hpp"
+#include "task/groups/stop_relay.hpp"
 #include "task/tracing.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/listed_states.hpp"

@@ -7,7 +7,7 @@
 #include "task/failure.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
-#include "task/thread_groups.hpp"
+#include "task/groups/thread_groups.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 

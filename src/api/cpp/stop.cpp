@@ -3,7 +3,7 @@
 #include "api/cpp/sync.hpp"
 #include "base/error.hpp"
 #include "sync/stop_list.hpp"
-#include "task/stop_relay.hpp"
+#include "task/groups/stop_relay.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/stop.hpp>

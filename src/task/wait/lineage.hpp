@@ -2,7 +2,7 @@
 // What a waiting frame may run in place: descendants of what it waits for, and nothing else.
 #pragma once
 
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/task.hpp"
 #include "task/wait/claim_word.hpp"
 

@@ -2,7 +2,7 @@
 // Waiting: for children, for a group, for one task.
 #pragma once
 
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "task/hooks.hpp"
 #include "task/parent_process.hpp"
 #include "task/task.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A task may spawn any number of tasks before it waits: its count of them wraps, and nothing hangs.
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 #include "ult/thread_context.hpp"
 
 #include <weft/future.hpp>

@@ -3,7 +3,7 @@
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "worker/runtime.hpp"
-#include "worker/throttle_policy.hpp"
+#include "worker/throttle/throttle_policy.hpp"
 
 #include <weft/coro.hpp>
 #include <weft/tune.hpp>

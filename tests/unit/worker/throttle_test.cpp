@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The marks of the throttle: which creators they hold back, and where they move.
 #include "base/intrusive_list.hpp"
-#include "worker/throttle_core.hpp"
+#include "worker/throttle/throttle_core.hpp"
 
 #include <cstdint>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 // Checked by  tests/unit/api/group_test.cpp: thread_groups
 #pragma once
 
-#include "task/group.hpp"
+#include "task/groups/group.hpp"
 
 #include <atomic>
 

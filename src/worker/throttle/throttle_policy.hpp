@@ -3,7 +3,7 @@
 //
 // A new policy is a file with a class, a row in the table of throttle_policy.cpp, and its name in
 // src/config/settings.def.
-// Bodies: throttle_by_bytes.cpp, throttle_by_tasks.cpp, throttle_none.cpp, throttle_policy.cpp
+// Bodies: by_bytes.cpp, by_tasks.cpp, none.cpp, throttle_policy.cpp
 #pragma once
 
 #include "config/settings.hpp"

@@ -12,7 +12,7 @@
 //             once more; if a producer is held, it cancels the sleep and begins again.
 //             Any thread: over and holds_any, which are hints; set_limits.
 // Words       The counter (the world's level): bytes of live tasks, or what else a policy counts
-//             (worker/throttle_policy.hpp). m_any: a producer is held. m_held, under m_lock: the
+//             (worker/throttle/throttle_policy.hpp). m_any: a producer is held. m_held, under m_lock: the
 //             held producers. Written under m_lock: m_limit, the limit of the settings (k_no_limit:
 //             no producer is held), m_lowest, where m_alarm begins, m_margin, and m_each: each
 //             creator checks. The low mark, low(): three quarters of m_lowest.
@@ -47,7 +47,7 @@
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
-#include "worker/throttle_policy.hpp"
+#include "worker/throttle/throttle_policy.hpp"
 
 #include <algorithm>
 #include <cstdint>

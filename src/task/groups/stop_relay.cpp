@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/stop_relay.hpp"
+#include "task/groups/stop_relay.hpp"
 
 #include "sync/lock_table.hpp"
 #include "task/hooks.hpp"

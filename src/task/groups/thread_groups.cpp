@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/thread_groups.hpp"
+#include "task/groups/thread_groups.hpp"
 
 #include "task/hooks.hpp"
 

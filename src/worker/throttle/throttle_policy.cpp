@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/throttle_policy.hpp"
+#include "worker/throttle/throttle_policy.hpp"
 
 namespace weft::inline v0 {
 namespace rt {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/mutant.hpp"
 #include "worker/runtime.hpp"
-#include "worker/throttle_policy.hpp"
+#include "worker/throttle/throttle_policy.hpp"
 
 #include <algorithm>
 
