@@ -32,7 +32,9 @@
 //                 release; retire loads it, acquire: the watcher sees the frame that it makes
 //                 ready. The stores of begin and recall are relaxed: the start of the thread comes
 //                 after begin, and before recall the watcher has seen what running publishes.
-//             O2  parked and gone, release; acquire: the watcher sees what the spare did.
+//             O2  parked and gone, release; acquire: the watcher sees what the spare did. A parked
+//                 spare that becomes gone has done nothing since: relaxed, it continues the release
+//                 of parked.
 //             O3  the spare stores parked, then loads the word by which the runtime stops. The
 //                 stopper stores that word, then loads m_state in wake. All four seq_cst: if the
 //                 spare does not see the word, the stopper sees it parked, and wakes it.
@@ -106,8 +108,8 @@ class spare_seat {
       if (m_state.load(std::memory_order_acquire) == starting) // O1
         return true;
       std::uint32_t was = parked;
-      if (!in_time && m_state.compare_exchange_strong(was, gone, std::memory_order_release,
-                                                      std::memory_order_acquire)) // O2
+      if (!in_time && m_state.compare_exchange_strong(was, gone, std::memory_order_relaxed,
+                                                      std::memory_order_relaxed)) // O2
         return false;
     }
   }

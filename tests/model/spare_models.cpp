@@ -132,23 +132,42 @@ struct spare_comes_again {
 const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};
 
-/// Ends all while the spare parks: it does not sleep on.
+/// Ends all while the spare parks, and while the watcher wants it: the spare does not sleep on, each
+/// thread that wakes it counts it once, and who sees it gone sees what it has done.
 struct spare_is_stopped {
   static constexpr int threads = 2;
   seat s;
   P::atomic<bool> stopping{false};
+  P::atomic<int> woken{0};
+  model_var<int> done{0};
   spare_is_stopped() { s.begin(); }
-  void run(int t) {
-    if (t == 0) {
-      s.park();
-      if (!stopping.load(seq_cst))
-        static_cast<void>(s.wait(0));
-    } else {
-      stopping.store(true, seq_cst);
-      static_cast<void>(s.wake());
-    }
+  void park() {
+    done.set(1);
+    s.park();
+    const bool stops = stopping.load(seq_cst);
+    if (!s.wait(stops ? 1 : 0))
+      return;
+    woken.fetch_sub(1, relaxed);
+    done.set(2);
+    s.end();
   }
-  void check() {}
+  void wake() {
+    if (s.wake())
+      woken.fetch_add(1, relaxed);
+  }
+  void run(int t) {
+    if (t == 0)
+      return park();
+    wake();
+    stopping.store(true, seq_cst);
+    wake();
+    if (s.is() == seat::gone)
+      expect(done.get() != 0, "it has begun to park");
+  }
+  void check() {
+    expect(s.is() == seat::gone, "it is gone");
+    expect(woken.load(relaxed) == 0, "it is counted as often as it was woken");
+  }
 };
 const passes<spare_is_stopped> s5{"spare_is_stopped"};
 
