@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of tasks in Python, and interrupts of their waits."""
 
+import asyncio
 import threading
 import time
 import unittest
@@ -50,6 +51,136 @@ class Groups(unittest.TestCase):
             go.set()
             raise KeyError("block")
         self.assertIn("ValueError('body')", caught.exception.__notes__[0])
+
+    def test_async_groups_let_other_coroutines_run(self):
+        ended = []
+
+        async def count(go):
+            while not ended:
+                go.set()
+                await asyncio.sleep(0)
+            return len(ended)
+
+        async def main():
+            go = threading.Event()
+            other = asyncio.create_task(count(go))
+            async with weftrt.group() as group:
+                weftrt.spawn(lambda: (go.wait(), ended.append(1)))
+                self.assertFalse(go.is_set())
+            self.assertEqual(ended, [1])  # the body has waited for the other coroutine
+            async with group:  # again, and without tasks
+                pass
+            return await other
+
+        self.assertEqual(asyncio.run(main()), 1)
+
+    def test_async_groups_raise_as_others_do(self):
+        async def main():
+            with self.assertRaises(ValueError):
+                async with weftrt.group() as group:
+                    weftrt.spawn(int, "x")
+            self.assertTrue(group.cancelled())
+            ran = []
+            with self.assertRaises(ValueError):
+                async with weftrt.group(cancel=False):
+                    a = bytearray(1)
+                    weftrt.spawn(int, "x", updates=a)
+                    weftrt.spawn(ran.append, 1, updates=a)
+            self.assertEqual(ran, [1])
+            begun, go = threading.Event(), threading.Event()
+            with self.assertRaises(KeyError) as caught:
+                async with weftrt.group(cancel=False):
+                    weftrt.spawn(lambda: (begun.set(), go.wait(), int("x")))
+                    begun.wait()
+                    asyncio.get_running_loop().call_later(0.01, go.set)
+                    raise KeyError("block")
+            self.assertIn("ValueError", caught.exception.__notes__[0])
+            weftrt.taskwait()  # each was raised once
+
+        asyncio.run(main())
+
+    def test_async_groups_nest(self):
+        ended = []
+
+        async def branch(k):
+            async with weftrt.group():
+                weftrt.spawn(lambda: (time.sleep(0.01), ended.append(k)))
+            self.assertIn(k, ended)
+
+        async def main():
+            async with weftrt.group():
+                weftrt.spawn(lambda: ended.append("outer"))
+                async with weftrt.group():
+                    weftrt.spawn(lambda: ended.append("inner"))
+                self.assertIn("inner", ended)
+                await asyncio.gather(*(branch(k) for k in range(50)))
+            self.assertEqual(len(ended), 52)
+
+        asyncio.run(main())
+
+    def test_a_cancelled_coroutine_cancels_its_group_and_awaits_what_has_begun(self):
+        begun, go, a, ran = threading.Event(), threading.Event(), bytearray(1), []
+
+        def body():
+            begun.set()
+            go.wait()
+            ran.append("first")
+            raise ValueError("body")
+
+        async def wait():
+            async with weftrt.group(cancel=False):
+                weftrt.spawn(body, updates=a)
+                weftrt.spawn(ran.append, "second", updates=a)
+
+        async def main():
+            waits = asyncio.create_task(wait())
+            while not begun.is_set():
+                await asyncio.sleep(0.001)
+            for _ in range(2):  # a second request ends the wait no sooner
+                waits.cancel()
+                await asyncio.sleep(0.01)
+                self.assertFalse(waits.done())
+            go.set()
+            with self.assertRaises(asyncio.CancelledError) as caught:
+                await waits
+            self.assertEqual(ran, ["first"])
+            return caught.exception
+
+        self.assertIn("ValueError('body')", asyncio.run(main()).__notes__[0])
+
+    def test_a_coroutine_that_is_closed_leaves_its_tasks_to_what_is_around(self):
+        begun, go, ran, a = threading.Event(), threading.Event(), [], bytearray(1)
+
+        async def wait():
+            async with weftrt.group():
+                weftrt.spawn(lambda: (begun.set(), go.wait(), ran.append(1)), updates=a)
+                weftrt.spawn(ran.append, 2, updates=a)
+                begun.wait()
+
+        async def main():
+            coroutine = wait()
+            coroutine.send(None)  # as far as the end of the block
+            coroutine.close()
+            with weftrt.group():  # the closed one encloses none
+                weftrt.spawn(ran.append, 3)
+            self.assertEqual(ran, [3])
+
+        asyncio.run(main())
+        go.set()
+        weftrt.taskwait()
+        self.assertEqual(ran, [3, 1])
+
+    def test_bodies_await_groups_on_one_worker(self):
+        program = """
+import asyncio, weftrt
+async def main():
+    async with weftrt.group():
+        tasks = [weftrt.spawn(lambda k=k: k) for k in range(10)]
+    return sum(task.result() for task in tasks)
+print(weftrt.spawn(lambda: asyncio.run(main())).result())
+"""
+        found = python(program, WEFT_WORKERS="1")
+        self.assertEqual(found.stdout, "45\n", found.stderr)
 
     def test_groups_nest_and_taskwait_includes_them(self):
         ended = []

@@ -161,16 +161,24 @@ Task *parent_of(const Task *t) {
 
 static bool has_open_children(const Task *t) { return t->scope && t->scope->own.open > 0; }
 
-/* Counts one task out of a pool. */
-static void count_out(Pool *pool) {
+/* Counts one task out of a pool. `calls` gets what is to be called when none is open. */
+static void count_out(Pool *pool, Callback **calls) {
   __atomic_store_n(&pool->open, pool->open - 1, __ATOMIC_RELEASE);
-  if (pool->open == 0 && pool->waiter)
+  if (pool->open > 0)
+    return;
+  if (pool->waiter)
     sem_post(&pool->waiter->woken);
+  while (pool->at_end) {
+    Callback *const call = pool->at_end;
+    pool->at_end = call->next;
+    call->next = *calls;
+    *calls = call;
+  }
 }
 
 /* Counts a task whose body has ended, and below which nothing is left, out of its pool, and so upwards. `complete` gets
-   the tasks, `dropped` failed ones to give back. */
-static void complete_upwards(Task *t, Task **complete, Task **dropped) {
+   the tasks, `dropped` failed ones to give back, `calls` what waits in a coroutine for the end of a pool. */
+static void complete_upwards(Task *t, Task **complete, Task **dropped, Callback **calls) {
   for (;;) {
     t->next = *complete;
     *complete = t;
@@ -179,12 +187,12 @@ static void complete_upwards(Task *t, Task **complete, Task **dropped) {
     PyObject *holder = t->holder;
     if (t->scope)
       move_failures(&t->scope->own, pool, dropped);
-    count_out(pool);
+    count_out(pool, calls);
     for (Pool *heir; pool->open == 0 && (heir = pool->heir); pool = heir) {
       pool->heir = NULL;
       holder = ((Group *)holder)->holder;
       move_failures(pool, heir, dropped);
-      count_out(heir);
+      count_out(heir, calls);
     }
     if (pool->open > 0 || Py_TYPE(holder) != g_task_type)
       return;
@@ -259,6 +267,20 @@ static bool adopt(Task *t) {
   return true;
 }
 
+/* Calls each of a list, with the task if there is one. */
+static void call_all(Callback *first, Task *t) {
+  while (first) {
+    Callback *const next = first->next;
+    PyObject *const ended = PyObject_CallFunctionObjArgs(first->function, (PyObject *)t, NULL);
+    if (!ended)
+      PyErr_WriteUnraisable(first->function);
+    Py_XDECREF(ended);
+    Py_DECREF(first->function);
+    PyMem_Free(first);
+    first = next;
+  }
+}
+
 /* Ends a task with a result, an exception, or neither, and takes the references. */
 static void end_body(Task *t, PyObject *result, PyObject *error) {
   const bool is_own = t->generation == g_generation;
@@ -279,7 +301,8 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
   pthread_mutex_lock(&g_lock);
   __atomic_store_n(&t->state, k_over, __ATOMIC_RELEASE);
   ++g_ended;
-  Callback *callbacks = t->callbacks;
+  Callback *const callbacks = t->callbacks;
+  Callback *at_end = NULL;
   t->callbacks = t->last_callback = NULL;
   if (is_counted) {
     for (Waiter *w = t->waiters; w;) {
@@ -295,19 +318,11 @@ static void end_body(Task *t, PyObject *result, PyObject *error) {
         t->pool->cancelled = true;
     }
     if (!has_open_children(t))
-      complete_upwards(t, &complete, &dropped);
+      complete_upwards(t, &complete, &dropped, &at_end);
   }
   pthread_mutex_unlock(&g_lock);
-  while (callbacks) {
-    Callback *const next = callbacks->next;
-    PyObject *const ended = PyObject_CallFunctionObjArgs(callbacks->function, (PyObject *)t, NULL);
-    if (!ended)
-      PyErr_WriteUnraisable(callbacks->function);
-    Py_XDECREF(ended);
-    Py_DECREF(callbacks->function);
-    PyMem_Free(callbacks);
-    callbacks = next;
-  }
+  call_all(callbacks, t);
+  call_all(at_end, NULL);
   give_back(dropped, true);
   give_back(complete, false);
 }
@@ -524,6 +539,17 @@ void cancel_pool(Pool *pool) {
       return;
     run_body(t);
   }
+}
+
+bool call_at_end(Pool *pool, Callback *callback) {
+  pthread_mutex_lock(&g_lock);
+  const bool early = pool->open > 0;
+  if (early) {
+    callback->next = pool->at_end;
+    pool->at_end = callback;
+  }
+  pthread_mutex_unlock(&g_lock);
+  return early;
 }
 
 int add_callback(Task *t, Callback *callback) {

@@ -12,6 +12,7 @@ enum { k_most_frees = 50 }; /* tasks that are freed on top of each other */
 PyTypeObject *g_task_type, *g_group_type, *g_root_type, *g_keeper_type;
 static PyObject *g_await; /* what `await task` calls */
 static PyObject *g_cancelled_error; /* concurrent.futures.CancelledError */
+static PyObject *g_enter, *g_leave; /* the coroutine functions at the beginning and the end of `async with group()` */
 static PyObject *g_get_group, *g_set_group; /* of the context variable that holds the group of a block */
 
 /* ---- Task ---- */
@@ -141,12 +142,21 @@ static PyObject *task_cancel(PyObject *self, PyObject *Py_UNUSED(nothing)) {
   return PyBool_FromLong(cancel_task((Task *)self));
 }
 
-static PyObject *task_add_done_callback(PyObject *self, PyObject *function) {
+static Callback *make_callback(PyObject *function) {
   Callback *const callback = PyMem_Malloc(sizeof *callback);
-  if (!callback)
-    return PyErr_NoMemory();
+  if (!callback) {
+    PyErr_NoMemory();
+    return NULL;
+  }
   *callback = (Callback){function, NULL};
   Py_INCREF(function);
+  return callback;
+}
+
+static PyObject *task_add_done_callback(PyObject *self, PyObject *function) {
+  Callback *const callback = make_callback(function);
+  if (!callback)
+    return NULL;
   const int added = add_callback((Task *)self, callback);
   if (added > 0)
     Py_RETURN_NONE;
@@ -595,6 +605,39 @@ static PyObject *group_exit(PyObject *self, PyObject *args) {
   Py_RETURN_FALSE;
 }
 
+static PyObject *group_async_enter(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  return PyObject_CallFunctionObjArgs(g_enter, self, NULL);
+}
+
+static PyObject *group_async_exit(PyObject *self, PyObject *args) {
+  PyObject *type, *value, *traceback;
+  if (!PyArg_ParseTuple(args, "OOO:__aexit__", &type, &value, &traceback))
+    return NULL;
+  return PyObject_CallFunctionObjArgs(g_leave, self, type, value, traceback, NULL);
+}
+
+static PyObject *group_call_at_end(PyObject *self, PyObject *function) {
+  Callback *const callback = make_callback(function);
+  if (!callback)
+    return NULL;
+  if (call_at_end(&((Group *)self)->pool, callback))
+    Py_RETURN_TRUE;
+  Py_DECREF(function);
+  PyMem_Free(callback);
+  Py_RETURN_FALSE;
+}
+
+/* Ends the block of a coroutine that is closed while it awaits the end: what is open goes to what encloses the group. */
+static PyObject *group_give_up(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+  Group *const group = (Group *)self;
+  cancel_pool(&group->pool);
+  if (!group->scope || group->scope != current_scope()) /* another thread collects the coroutine */
+    Py_RETURN_NONE;
+  close_group(group, bequeath(group));
+  Py_DECREF(self);
+  Py_RETURN_NONE;
+}
+
 static PyObject *group_cancel(PyObject *self, PyObject *Py_UNUSED(nothing)) {
   cancel_pool(&((Group *)self)->pool);
   Py_RETURN_NONE;
@@ -607,6 +650,10 @@ static PyObject *group_cancelled(PyObject *self, PyObject *Py_UNUSED(nothing)) {
 static PyMethodDef g_group_methods[] = {
     {"__enter__", group_enter, METH_NOARGS, NULL},
     {"__exit__", group_exit, METH_VARARGS, NULL},
+    {"__aenter__", group_async_enter, METH_NOARGS, NULL},
+    {"__aexit__", group_async_exit, METH_VARARGS, NULL},
+    {"_call_at_end", group_call_at_end, METH_O, NULL},
+    {"_give_up", group_give_up, METH_NOARGS, NULL},
     {"cancel", group_cancel, METH_NOARGS,
      "cancel()\n--\n\nKeeps tasks of the group that have not begun from running."},
     {"cancelled", group_cancelled, METH_NOARGS,
@@ -615,6 +662,7 @@ static PyMethodDef g_group_methods[] = {
 static PyType_Slot g_group_slots[] = {
     {Py_tp_doc,
      "group(*, cancel=True)\n--\n\nA `with` block whose end waits for the tasks that were spawned in it, and raises the first exception.\n"
+     "In a coroutine of asyncio the end of an `async with` block awaits them.\n"
      "cancel: the first exception keeps those from running that have not begun."},
     {Py_tp_new, group_new},
     {Py_tp_dealloc, group_dealloc},
@@ -700,6 +748,19 @@ static PyObject *set_helpers(PyObject *Py_UNUSED(self), PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *set_group_helpers(PyObject *Py_UNUSED(self), PyObject *args) {
+  PyObject *enter, *leave;
+  if (!PyArg_ParseTuple(args, "OO", &enter, &leave))
+    return NULL;
+  Py_INCREF(enter);
+  Py_XDECREF(g_enter);
+  g_enter = enter;
+  Py_INCREF(leave);
+  Py_XDECREF(g_leave);
+  g_leave = leave;
+  Py_RETURN_NONE;
+}
+
 /* For tests: the regions of a buffer, as tuples of (first, run, outer count, outer step, inner count, inner step). */
 static PyObject *regions(PyObject *Py_UNUSED(self), PyObject *data) {
   Py_buffer view;
@@ -746,6 +807,7 @@ static PyMethodDef g_functions[] = {
     {"finish", finish, METH_NOARGS, NULL},
     {"forget", forget, METH_NOARGS, NULL},
     {"set_helpers", set_helpers, METH_VARARGS, NULL},
+    {"set_group_helpers", set_group_helpers, METH_VARARGS, NULL},
     {"regions", regions, METH_O, NULL},
     {"place", place, METH_O, NULL},
     {"run_forever", run_forever, METH_NOARGS, NULL},

@@ -50,11 +50,17 @@ typedef struct TaskList {
   Task *first, *last;
 } TaskList;
 
+typedef struct Callback {
+  PyObject *function;
+  struct Callback *next;
+} Callback;
+
 /* Counts the tasks that one wait waits for. */
 typedef struct Pool {
   long open; /* tasks that are not complete */
   TaskList ready; /* those of them that nothing holds, in the order in which they became ready */
   Waiter *waiter; /* null: no thread waits */
+  Callback *at_end; /* called once, when no task is open */
   Task *failed, *last_failed; /* whose exceptions no wait has raised; references */
   long failed_count, failed_beyond; /* in that list; beyond what it may hold */
   bool cancelled;
@@ -93,11 +99,6 @@ typedef struct Thread {
   bool has_deadline;
   struct Thread *next, *previous;
 } Thread;
-
-typedef struct Callback {
-  PyObject *function;
-  struct Callback *next;
-} Callback;
 
 struct Task {
   PyObject_HEAD PyObject *function, *arguments, *keywords; /* null when the body has ended */
@@ -258,6 +259,9 @@ bool cancel_task(Task *task);
 void cancel_pool(Pool *pool);
 /* Adds a call for the end of the body. Returns 1; 0 where it has ended, and -1 with an exception: then nothing was added. */
 int add_callback(Task *task, Callback *callback);
+/* Has a function without arguments called once, when no task of the pool is open, on the thread that has ended the last.
+   Returns false if none is open: then nothing calls it. */
+bool call_at_end(Pool *pool, Callback *callback);
 
 /* ---- waits.c ---- */
 

@@ -126,6 +126,46 @@ def _await(task):
             waiting.pop(future, None)
 
 
+def _is_over(loop, future):
+    with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
+        loop.call_soon_threadsafe(lambda: future.done() or future.set_result(None))
+
+
+async def _enter(group):
+    return group.__enter__()
+
+
+async def _leave(group, kind, value, traceback):
+    """Ends an `async with` block. A coroutine that is cancelled meanwhile cancels the group, and still awaits the
+    bodies that have begun.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    if value is not None:
+        group.cancel()
+    cancelled = None
+    while group._call_at_end(functools.partial(_is_over, loop, future := loop.create_future())):
+        turn = None
+        try:
+            if current_task() is not None:  # the loop sleeps in a body, whose place the tasks may need
+                turn = _tasks.leave()
+            await future
+        except asyncio.CancelledError as error:
+            group.cancel()
+            cancelled = error
+        except BaseException:  # the coroutine is closed
+            group._give_up()
+            raise
+        finally:
+            if turn is not None:
+                _tasks.come_back(turn)
+    if cancelled is None:
+        return group.__exit__(kind, value, traceback)
+    group.__exit__(type(cancelled), cancelled, traceback)
+    raise cancelled from value
+
+
 def _forget():
     global _awaited_lock, _forks
     _forks += 1
@@ -411,5 +451,6 @@ def _run_call(pool, future, function, arguments, keywords):
 
 
 _tasks.set_helpers(_start_runner, _await, concurrent.futures.CancelledError)
+_tasks.set_group_helpers(_enter, _leave)
 atexit.register(_tasks.finish)
 os.register_at_fork(after_in_child=_forget)
