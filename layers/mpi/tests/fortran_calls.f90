@@ -2,13 +2,42 @@
 ! Each MPI call of Fortran that suspends, on two ranks of one worker. Rank 0 makes it in an OpenMP task; rank 1 waits with
 ! its part until another task of rank 0 has sent a message. A call that held its worker would keep that task from it, and
 ! rank 1 says so. What the calls bring is looked at on both ranks. Calls that never wait let no other task run by
-! themselves (taskyield does).
+! themselves (taskyield does). By module mpi, or by mpi_f08 with -DWEFT_F08: the same cases, whose handles are structures there.
+#ifdef WEFT_F08
+#define COMM_ type(MPI_Comm)
+#define GROUP_ type(MPI_Group)
+#define MESSAGE_ type(MPI_Message)
+#define REQUEST_ type(MPI_Request)
+#define TYPE_ type(MPI_Datatype)
+#define WIN_ type(MPI_Win)
+#define STATUS_ type(MPI_Status)
+#define STATUSES_(n) type(MPI_Status), dimension(n)
+#define OF_(statuses, k) statuses(k)
+#define ROOM_ type(c_ptr)
+#else
+#define COMM_ integer
+#define GROUP_ integer
+#define MESSAGE_ integer
+#define REQUEST_ integer
+#define TYPE_ integer
+#define WIN_ integer
+#define STATUS_ integer, dimension(MPI_STATUS_SIZE)
+#define STATUSES_(n) integer, dimension(MPI_STATUS_SIZE, n)
+#define OF_(statuses, k) statuses(:, k)
+#define ROOM_ integer, dimension(2)
+#endif
 module cases
+#ifdef WEFT_F08
+  use mpi_f08
+#else
   use mpi
+#endif
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
   integer, parameter :: ready_tag = 900, seconds = 30
-  integer :: rank, other, comm, wrong = 0
+  integer :: rank, other, wrong = 0
+  COMM_ :: comm
+  logical :: has_alltoallw ! of neighbours in a grid and in a graph: module mpi_f08 of MPICH 4.0.2 has not, also without Weft
   logical :: is_open_mpi ! MPICH 4.0.2 does not set an index to MPI_UNDEFINED, and loses puts of 4 bytes, also without Weft
 contains
 
@@ -26,13 +55,53 @@ contains
     call MPI_ERROR_CLASS(error, class_of, failed)
   end function
 
+  ! ---- what a status holds
+#ifdef WEFT_F08
+  integer function source_of(status)
+    STATUS_, intent(in) :: status
+    source_of = status%MPI_SOURCE
+  end function
+  integer function tag_of(status)
+    STATUS_, intent(in) :: status
+    tag_of = status%MPI_TAG
+  end function
+  subroutine mark(status)
+    STATUS_, intent(inout) :: status
+    status%MPI_SOURCE = 77
+    status%MPI_TAG = 77
+  end subroutine
+#else
+  integer function source_of(status)
+    STATUS_, intent(in) :: status
+    source_of = status(MPI_SOURCE)
+  end function
+  integer function tag_of(status)
+    STATUS_, intent(in) :: status
+    tag_of = status(MPI_TAG)
+  end function
+  subroutine mark(status)
+    STATUS_, intent(inout) :: status
+    status(MPI_SOURCE) = 77
+    status(MPI_TAG) = 77
+  end subroutine
+#endif
+  logical function is_marked(status)
+    STATUS_, intent(in) :: status
+    is_marked = source_of(status) == 77 .and. tag_of(status) == 77
+  end function
+
   ! ---- messages: rank 0 receives, unless the name says otherwise
   subroutine message(name)
     character(*), intent(in) :: name
     integer, asynchronous, target :: got(4)
-    integer :: given(4), error, status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 2), requests(2), index, count
-    integer :: indices(2), ended, found, type, handle
-    integer :: room(400), bytes
+    integer :: given(4), error, index, count, indices(2), ended, found, bytes
+    STATUS_ :: status
+    STATUSES_(2) :: statuses
+    REQUEST_ :: requests(2), handle
+    MESSAGE_ :: matched
+    TYPE_ :: type
+    integer, asynchronous :: room(400)
+    ROOM_ :: given_back
     integer(MPI_ADDRESS_KIND) :: place(1)
     logical :: flag
     given = [1, 2, 3, 4] + 10 * rank
@@ -46,7 +115,7 @@ contains
     case ('bsend', 'rsend', 'issend', 'ibsend', 'isend', 'irsend')
       if (rank == 0) then
         call MPI_RECV(got, 4, MPI_INTEGER, 1, 5, comm, status, error)
-        call look(all_are(got, [11, 12, 13, 14]) .and. status(MPI_SOURCE) == 1 .and. status(MPI_TAG) == 5, name)
+        call look(all_are(got, [11, 12, 13, 14]) .and. source_of(status) == 1 .and. tag_of(status) == 5, name)
         return
       end if
     end select
@@ -64,30 +133,30 @@ contains
     case ('probe')
       call MPI_PROBE(MPI_ANY_SOURCE, 5, comm, status, error)
       call MPI_GET_COUNT(status, MPI_INTEGER, count, error)
-      call look(count == 4 .and. status(MPI_SOURCE) == 1, name)
+      call look(count == 4 .and. source_of(status) == 1, name)
       call MPI_RECV(got, 4, MPI_INTEGER, 1, 5, comm, MPI_STATUS_IGNORE, error)
     case ('mprobe')
-      call MPI_MPROBE(1, 5, comm, handle, status, error)
-      call look(status(MPI_TAG) == 5, name)
-      call MPI_MRECV(got, 4, MPI_INTEGER, handle, status, error)
-      call look(all_are(got, [11, 12, 13, 14]) .and. handle == MPI_MESSAGE_NULL .and. status(MPI_SOURCE) == 1, 'mrecv')
+      call MPI_MPROBE(1, 5, comm, matched, status, error)
+      call look(tag_of(status) == 5, name)
+      call MPI_MRECV(got, 4, MPI_INTEGER, matched, status, error)
+      call look(all_are(got, [11, 12, 13, 14]) .and. matched == MPI_MESSAGE_NULL .and. source_of(status) == 1, 'mrecv')
     case ('iprobe')
-      status = 77 ! a probe that finds nothing leaves it
+      call mark(status) ! a probe that finds nothing leaves it
       call MPI_IPROBE(1, 99, comm, flag, status, error)
-      call look(.not. flag .and. (all(status == 77) .or. .not. is_open_mpi), name)
+      call look(.not. flag .and. (is_marked(status) .or. .not. is_open_mpi), name)
       do while (.not. flag)
         call MPI_IPROBE(1, 5, comm, flag, status, error)
         !$omp taskyield
       end do
-      call look(status(MPI_TAG) == 5, name)
+      call look(tag_of(status) == 5, name)
       call MPI_RECV(got, 4, MPI_INTEGER, 1, 5, comm, MPI_STATUS_IGNORE, error)
     case ('improbe')
       flag = .false.
       do while (.not. flag)
-        call MPI_IMPROBE(1, 5, comm, flag, handle, MPI_STATUS_IGNORE, error)
+        call MPI_IMPROBE(1, 5, comm, flag, matched, MPI_STATUS_IGNORE, error)
         !$omp taskyield
       end do
-      call MPI_MRECV(got, 4, MPI_INTEGER, handle, MPI_STATUS_IGNORE, error)
+      call MPI_MRECV(got, 4, MPI_INTEGER, matched, MPI_STATUS_IGNORE, error)
       call look(all_are(got, [11, 12, 13, 14]), name)
     case ('irecv')
       call MPI_IRECV(got, 4, MPI_INTEGER, 1, 5, comm, handle, error)
@@ -100,7 +169,7 @@ contains
         call MPI_TEST(handle, flag, status, error)
         !$omp taskyield
       end do
-      call look(all_are(got, [11, 12, 13, 14]) .and. handle == MPI_REQUEST_NULL .and. status(MPI_SOURCE) == 1, name)
+      call look(all_are(got, [11, 12, 13, 14]) .and. handle == MPI_REQUEST_NULL .and. source_of(status) == 1, name)
     case ('get_status')
       call MPI_IRECV(got, 4, MPI_INTEGER, 1, 5, comm, handle, error)
       flag = .false.
@@ -108,7 +177,7 @@ contains
         call MPI_REQUEST_GET_STATUS(handle, flag, status, error)
         !$omp taskyield
       end do
-      call look(handle /= MPI_REQUEST_NULL .and. status(MPI_TAG) == 5, name)
+      call look(handle /= MPI_REQUEST_NULL .and. tag_of(status) == 5, name)
       call MPI_WAIT(handle, MPI_STATUS_IGNORE, error)
     case ('truncated')
       call MPI_RECV(got, 2, MPI_INTEGER, 1, 5, comm, status, error)
@@ -116,12 +185,12 @@ contains
     case ('bsend')
       call MPI_BUFFER_ATTACH(room, 1600, error)
       call MPI_BSEND(given, 4, MPI_INTEGER, 0, 5, comm, error)
-      call MPI_BUFFER_DETACH(room, bytes, error)
+      call MPI_BUFFER_DETACH(given_back, bytes, error)
     case ('ibsend')
       call MPI_BUFFER_ATTACH(room, 1600, error)
       call MPI_IBSEND(given, 4, MPI_INTEGER, 0, 5, comm, handle, error)
       call MPI_WAIT(handle, MPI_STATUS_IGNORE, error)
-      call MPI_BUFFER_DETACH(room, bytes, error)
+      call MPI_BUFFER_DETACH(given_back, bytes, error)
     case ('rsend')
       call MPI_RSEND(given, 4, MPI_INTEGER, 0, 5, comm, error)
     case ('irsend')
@@ -142,7 +211,7 @@ contains
       end if
     case ('sendrecv')
       call MPI_SENDRECV(given, 4, MPI_INTEGER, other, 5 + rank, got, 4, MPI_INTEGER, other, 5 + other, comm, status, error)
-      call look(all_are(got, [1, 2, 3, 4] + 10 * other) .and. status(MPI_TAG) == 5 + other, name)
+      call look(all_are(got, [1, 2, 3, 4] + 10 * other) .and. tag_of(status) == 5 + other, name)
     case ('sendrecv_replace')
       call MPI_SENDRECV_REPLACE(given, 4, MPI_INTEGER, other, 5, other, 5, comm, MPI_STATUS_IGNORE, error)
       call look(all_are(given, [1, 2, 3, 4] + 10 * other), name)
@@ -158,13 +227,13 @@ contains
       select case (name)
       case ('waitall')
         call MPI_WAITALL(2, requests, statuses, error)
-        call look(statuses(MPI_TAG, 1) == 6 .and. statuses(MPI_TAG, 2) == 7, name)
+        call look(tag_of(OF_(statuses, 1)) == 6 .and. tag_of(OF_(statuses, 2)) == 7, name)
       case ('waitall_ignore')
         call MPI_WAITALL(2, requests, MPI_STATUSES_IGNORE, error)
       case ('waitany')
         do found = 1, 2
           call MPI_WAITANY(2, requests, index, status, error)
-          call look(status(MPI_TAG) == 5 + index, name)
+          call look(tag_of(status) == 5 + index, name)
           ended = ended + index
         end do
         call MPI_WAITANY(2, requests, index, MPI_STATUS_IGNORE, error)
@@ -172,7 +241,7 @@ contains
       case ('waitsome')
         do while (ended < 2)
           call MPI_WAITSOME(2, requests, found, indices, statuses, error)
-          call look(found > 0 .and. statuses(MPI_TAG, 1) == 5 + indices(1), name)
+          call look(found > 0 .and. tag_of(OF_(statuses, 1)) == 5 + indices(1), name)
           ended = ended + found
         end do
         call MPI_WAITSOME(2, requests, found, indices, MPI_STATUSES_IGNORE, error)
@@ -183,13 +252,13 @@ contains
           call MPI_TESTALL(2, requests, flag, statuses, error)
           !$omp taskyield
         end do
-        call look(statuses(MPI_TAG, 2) == 7, name)
+        call look(tag_of(OF_(statuses, 2)) == 7, name)
       case ('testany')
         do while (ended < 3)
           call MPI_TESTANY(2, requests, index, flag, status, error)
           !$omp taskyield
           if (flag) ended = ended + index
-          if (flag) call look(status(MPI_TAG) == 5 + index, name)
+          if (flag) call look(tag_of(status) == 5 + index, name)
         end do
         call MPI_TESTANY(2, requests, index, flag, MPI_STATUS_IGNORE, error)
         call look(flag .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
@@ -197,7 +266,7 @@ contains
         do while (ended < 2)
           call MPI_TESTSOME(2, requests, found, indices, statuses, error)
           !$omp taskyield
-          if (found > 0) call look(statuses(MPI_TAG, 1) == 5 + indices(1), name)
+          if (found > 0) call look(tag_of(OF_(statuses, 1)) == 5 + indices(1), name)
           ended = ended + found
         end do
       end select
@@ -213,13 +282,28 @@ contains
   ! ---- collective calls. The root is the rank whose part makes rank 0 wait.
   subroutine collective(name)
     character(*), intent(in) :: name
-    integer :: mine(2), got(4), error, one, types(2), ring, sum, both(2)
+    integer :: mine(2), got(4), error, sum, both(2)
+    COMM_ :: ring, one
+    GROUP_ :: group
+    REQUEST_ :: handle
+    TYPE_ :: types(2)
+    logical :: is_weighted
     mine = [1, 2] + 10 * rank
     got = -1
     select case (name)
     case ('barrier')
       call MPI_BARRIER(comm, error)
       call look(error == MPI_SUCCESS, name)
+#ifdef WEFT_F08
+    case ('without_error')
+      call MPI_ALLREDUCE(mine, got, 2, MPI_INTEGER, MPI_MAX, comm)
+      call MPI_COMM_DUP(comm, ring)
+      call MPI_IRECV(got(3), 1, MPI_INTEGER, other, 8, ring, handle)
+      call MPI_SEND(mine, 1, MPI_INTEGER, other, 8, ring)
+      call MPI_WAIT(handle, MPI_STATUS_IGNORE)
+      call MPI_COMM_FREE(ring)
+      call look(all_are(got(:3), [11, 12, 1 + 10 * other]) .and. ring == MPI_COMM_NULL, name)
+#endif
     case ('bcast')
       call MPI_BCAST(mine, 2, MPI_INTEGER, 1, comm, error)
       call look(all_are(mine, [11, 12]), name)
@@ -307,26 +391,51 @@ contains
       got = -1
       call MPI_NEIGHBOR_ALLTOALLV(mine, [1, 1], [0, 1], MPI_INTEGER, got, [1, 1], [3, 0], MPI_INTEGER, ring, error)
       call look(got(1) + got(4) == 3 + 20 * other .and. got(2) == -1, 'neighbor_alltoallv')
+      if (has_alltoallw) then
+        got = -1
+        call MPI_NEIGHBOR_ALLTOALLW(mine, [1, 1], [0_MPI_ADDRESS_KIND, 4_MPI_ADDRESS_KIND], [MPI_INTEGER, MPI_INTEGER], got, &
+          [1, 1], [12_MPI_ADDRESS_KIND, 0_MPI_ADDRESS_KIND], [MPI_INTEGER, MPI_INTEGER], ring, error)
+        call look(got(1) + got(4) == 3 + 20 * other .and. got(2) == -1, 'neighbor_alltoallw')
+      end if
       call MPI_CART_SUB(ring, [.true.], one, error)
       call MPI_ALLREDUCE(rank + 1, sum, 1, MPI_INTEGER, MPI_SUM, one, error)
       call look(sum == 3, 'cart_sub')
       call MPI_COMM_FREE(one, error)
       call MPI_COMM_DISCONNECT(ring, error)
       call look(ring == MPI_COMM_NULL, 'comm_disconnect')
+    case ('graphs')
+      call MPI_GRAPH_CREATE(comm, 2, [1, 2], [1, 0], .false., ring, error)
+      if (has_alltoallw) call swap_by_types(ring, 'graph_create')
+      if (.not. has_alltoallw) call is_whole(ring, 'graph_create')
+      call MPI_DIST_GRAPH_CREATE(comm, 1, [rank], [1], [other], [5], MPI_INFO_NULL, .false., ring, error)
+      call swap_by_types(ring, 'dist_graph_create')
+      call MPI_DIST_GRAPH_CREATE(comm, 1, [rank], [1], [other], MPI_UNWEIGHTED, MPI_INFO_NULL, .false., ring, error)
+      call MPI_DIST_GRAPH_NEIGHBORS_COUNT(ring, both(1), both(2), is_weighted, error)
+      call look(.not. is_weighted .and. all_are(both, [1, 1]), 'unweighted')
+      call swap_by_types(ring, 'dist_graph_create, unweighted')
+      call MPI_DIST_GRAPH_CREATE_ADJACENT(comm, 1, [other], [5], 1, [other], [6], MPI_INFO_NULL, .false., ring, error)
+      call swap_by_types(ring, 'dist_graph_create_adjacent')
+      if (rank == 0) call MPI_DIST_GRAPH_CREATE_ADJACENT(comm, 0, both, MPI_WEIGHTS_EMPTY, 1, [1], [6], &
+        MPI_INFO_NULL, .false., ring, error)
+      if (rank == 1) call MPI_DIST_GRAPH_CREATE_ADJACENT(comm, 1, [0], [6], 0, both, MPI_WEIGHTS_EMPTY, &
+        MPI_INFO_NULL, .false., ring, error)
+      call MPI_DIST_GRAPH_NEIGHBORS_COUNT(ring, both(1), both(2), is_weighted, error)
+      call look(is_weighted .and. all_are(both, [rank, other]), 'weights_empty')
+      call MPI_COMM_FREE(ring, error)
     case ('comm_dup')
       call MPI_COMM_DUP(comm, ring, error)
       call is_whole(ring, name)
       call MPI_COMM_DUP_WITH_INFO(comm, MPI_INFO_NULL, ring, error)
       call is_whole(ring, 'comm_dup_with_info')
     case ('comm_create')
-      call MPI_COMM_GROUP(comm, one, error)
-      call MPI_COMM_CREATE(comm, one, ring, error)
+      call MPI_COMM_GROUP(comm, group, error)
+      call MPI_COMM_CREATE(comm, group, ring, error)
       call is_whole(ring, name)
-      call MPI_COMM_CREATE_GROUP(comm, one, 3, ring, error)
+      call MPI_COMM_CREATE_GROUP(comm, group, 3, ring, error)
       call is_whole(ring, 'comm_create_group')
       call MPI_COMM_SPLIT_TYPE(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, ring, error)
       call is_whole(ring, 'comm_split_type')
-      call MPI_GROUP_FREE(one, error)
+      call MPI_GROUP_FREE(group, error)
     case ('intercomm')
       call MPI_INTERCOMM_CREATE(MPI_COMM_SELF, 0, comm, other, 3, one, error)
       call MPI_ALLTOALLW(mine, [2], [0], [MPI_INTEGER], both, [2], [0], [MPI_INTEGER], one, error)
@@ -339,8 +448,21 @@ contains
     end select
   end subroutine
 
+  ! Sends the other rank, the only neighbour, one number, and frees the communicator.
+  subroutine swap_by_types(made, name)
+    COMM_, intent(inout) :: made
+    character(*), intent(in) :: name
+    integer :: mine(2), got(2), error
+    mine = [1, 2] + 10 * rank
+    got = -1
+    call MPI_NEIGHBOR_ALLTOALLW(mine, [1], [4_MPI_ADDRESS_KIND], [MPI_INTEGER], got, [1], [0_MPI_ADDRESS_KIND], &
+      [MPI_INTEGER], made, error)
+    call look(error == MPI_SUCCESS .and. all_are(got, [2 + 10 * other, -1]), name)
+    call MPI_COMM_FREE(made, error)
+  end subroutine
+
   subroutine is_whole(made, name)
-    integer, intent(inout) :: made
+    COMM_, intent(inout) :: made
     character(*), intent(in) :: name
     integer :: ranks, error
     call MPI_COMM_SIZE(made, ranks, error)
@@ -354,7 +476,9 @@ contains
     integer, asynchronous, target :: own(2)
     integer, asynchronous, pointer :: memory(:)
     type(c_ptr) :: base
-    integer :: win, error, group, mine(1), peers
+    integer :: error, mine(1)
+    WIN_ :: win
+    GROUP_ :: group, peers
     logical :: flag
     integer(MPI_ADDRESS_KIND), parameter :: bytes = 8, place = 1
     mine = 7 + rank
@@ -440,9 +564,13 @@ program fortran_calls
     'recv', 'bottom', 'probe', 'mprobe', 'iprobe', 'improbe', 'irecv', 'test', 'get_status', 'truncated', &
     'bsend', 'ibsend', 'rsend', 'irsend', 'isend', 'issend', 'ssend', 'sendrecv', 'sendrecv_replace', &
     'waitall', 'waitall_ignore', 'waitany', 'waitsome', 'testall', 'testany', 'testsome', &
+#ifdef WEFT_F08
+    '*without_error', &
+#endif
     '*barrier', '*bcast', '*reduce', '*reduce_in_place', '*allreduce', '*allreduce_in_place', '*scan', '*exscan', &
     '*reduce_scatter', '*reduce_scatter_block', '*gather', '*gatherv', '*scatter', '*scatterv', '*allgather', '*allgatherv', &
-    '*alltoall', '*alltoallv', '*alltoallw', '*alltoallw_in_place', '*neighbors', '*comm_dup', '*comm_create', '*intercomm', &
+    '*alltoall', '*alltoallv', '*alltoallw', '*alltoallw_in_place', '*neighbors', '*graphs', &
+    '*comm_dup', '*comm_create', '*intercomm', &
     'win_fence', 'win_start', 'win_lock', 'win_lock_all', 'win_create_dynamic']
   integer :: level, error, k, has_begun, seen, go, length
   character(MPI_MAX_LIBRARY_VERSION_STRING) :: library
@@ -455,6 +583,11 @@ program fortran_calls
   call MPI_COMM_RANK(MPI_COMM_WORLD, rank, error)
   call MPI_GET_LIBRARY_VERSION(library, length, error)
   is_open_mpi = index(library, 'Open MPI') /= 0
+#ifdef WEFT_F08
+  has_alltoallw = is_open_mpi
+#else
+  has_alltoallw = .true.
+#endif
   call MPI_COMM_DUP(MPI_COMM_WORLD, comm, error) ! the messages of the tasks below go by the other one
   call MPI_COMM_SET_ERRHANDLER(comm, MPI_ERRORS_RETURN, error)
   other = 1 - rank

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fortran's calls of Open MPI, whose Fortran interface calls the PMPI_ names, and so would pass this library by. The
-// functions here come before those of its mpif.h and module mpi, and call the C functions of this library. MPICH's
-// Fortran interface needs none: it calls the C names. Open MPI's module mpi_f08 is not served.
+// functions here come before those of its mpif.h and of its modules mpi and mpi_f08, and call the C functions of this
+// library. MPICH's are in fortran_mpich.cpp.
 //
 // All arguments of Fortran are addresses, and the types of the C function say what is at each: so most functions are a
-// row of a table. The others are those with arrays of requests or of types.
+// row of a table. The others are those with arrays of requests or of types. A handle of mpi_f08 is a structure of one
+// number, and its status has the layout of the numbers of mpi's: so each function has two names, `mpi_send_` and
+// `mpi_send_f08_`. Only with the second may the error be left out, which is a null pointer here.
 #include "weft_mpi/service/begun.hpp"
 #include "weft_mpi/service/mpi.hpp"
+#include "weft_mpi/wrap/fortran.hpp"
 
 #if defined(OPEN_MPI)
 
@@ -23,11 +26,13 @@ extern int mpi_fortran_bottom_ __attribute__((weak));
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_status_ignore_ __attribute__((weak));
 extern double mpi_fortran_statuses_ignore_ __attribute__((weak));
+extern int mpi_fortran_unweighted_ __attribute__((weak));
+extern int mpi_fortran_weights_empty_ __attribute__((weak));
 }
 
 namespace {
 
-using integer = MPI_Fint;
+using weft_mpi::error_out, weft_mpi::integer;
 
 static_assert(
     sizeof(integer) == sizeof(int),
@@ -64,7 +69,9 @@ class status_out {
 // ---- a handle of C, and the number of Fortran
 #define WEFT_HANDLE(type, name)                                                                    \
   inline type from_fortran(integer number, type *) noexcept { return PMPI_##name##_f2c(number); }  \
-  inline integer to_fortran(type handle) noexcept { return PMPI_##name##_c2f(handle); }
+  [[maybe_unused]] inline integer to_fortran(type handle) noexcept {                               \
+    return PMPI_##name##_c2f(handle);                                                              \
+  }
 WEFT_HANDLE(MPI_Comm, Comm)
 WEFT_HANDLE(MPI_Datatype, Type)
 WEFT_HANDLE(MPI_Group, Group)
@@ -74,8 +81,11 @@ WEFT_HANDLE(MPI_Op, Op)
 WEFT_HANDLE(MPI_Request, Request)
 WEFT_HANDLE(MPI_Win, Win)
 
-/// Is an argument for the C function's parameter of type C: c() is what the function gets, and give() hands back what
-/// it has written. Here: a handle, or a number of the same size in both languages.
+} // namespace
+
+namespace weft_mpi {
+
+/// Is a handle, or a number of the same size in both languages.
 template <class C>
 class argument {
  public:
@@ -127,7 +137,10 @@ class argument<int *> {
 template <>
 class argument<const int *> {
  public:
-  explicit argument(void *at) noexcept : m_at(static_cast<const int *>(at)) {}
+  explicit argument(void *at) noexcept
+      : m_at(at == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
+             : at == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
+                                                 : static_cast<const int *>(at)) {}
   [[nodiscard]] const int *c() const noexcept { return m_at; }
   void give(int) const noexcept {}
 
@@ -153,19 +166,9 @@ class argument<MPI_Status *> : public status_out {
   using status_out::status_out;
 };
 
-template <class... C, std::size_t... I>
-int call_with(int (*function)(C...), void *const *given, std::index_sequence<I...>) {
-  std::tuple<argument<C>...> all{argument<C>(given[I])...};
-  const int error = function(std::get<I>(all).c()...);
-  (std::get<I>(all).give(error), ...);
-  return error;
-}
-/// Calls a function of C with the arguments of Fortran.
-template <class... C, std::size_t N>
-int call(int (*function)(C...), void *const (&given)[N]) {
-  static_assert(sizeof...(C) == N, "the row has another number of arguments than the function");
-  return call_with(function, given, std::index_sequence_for<C...>{});
-}
+} // namespace weft_mpi
+
+namespace {
 
 /// Is an array of requests, which go back to Fortran, with statuses where these are wanted.
 class request_array {
@@ -218,34 +221,68 @@ void some(int (*function)(int, MPI_Request *, int *, int *, MPI_Status *), integ
     ++indices[i];
 }
 
+/// Counts the neighbours that a rank of a topology receives from, and those that it sends to. A grid has two in each
+/// dimension, whether or not there is a rank.
+int count_neighbors(MPI_Comm comm, int &from, int &to) {
+  int kind = MPI_UNDEFINED;
+  if (const int error = PMPI_Topo_test(comm, &kind); error != MPI_SUCCESS)
+    return error;
+  int error = MPI_SUCCESS;
+  if (kind == MPI_DIST_GRAPH) {
+    int has_weights = 0;
+    return PMPI_Dist_graph_neighbors_count(comm, &from, &to, &has_weights);
+  }
+  if (kind == MPI_CART) {
+    error = PMPI_Cartdim_get(comm, &from);
+    from *= 2;
+  } else if (kind == MPI_GRAPH) {
+    int rank = 0;
+    error = PMPI_Comm_rank(comm, &rank);
+    if (error == MPI_SUCCESS)
+      error = PMPI_Graph_neighbors_count(comm, rank, &from);
+  }
+  to = from;
+  return error;
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-void mpi_init_(integer *error) { *error = MPI_Init(nullptr, nullptr); }
-void mpi_init_thread_(const integer *wanted, integer *given, integer *error) {
+// The name of module mpi_f08 for a function.
+#define WEFT_F08(name) extern decltype(name) name##f08_ __attribute__((alias(#name)));
+
+void mpi_init_(integer *error_to) { *error_out(error_to) = MPI_Init(nullptr, nullptr); }
+WEFT_F08(mpi_init_)
+void mpi_init_thread_(const integer *wanted, integer *given, integer *error_to) {
+  const error_out error(error_to);
   int level = 0;
   *error = MPI_Init_thread(nullptr, nullptr, *wanted, &level);
   *given = level;
 }
-void mpi_finalize_(integer *error) { *error = MPI_Finalize(); }
+WEFT_F08(mpi_init_thread_)
+void mpi_finalize_(integer *error_to) { *error_out(error_to) = MPI_Finalize(); }
+WEFT_F08(mpi_finalize_)
 
 #define WEFT_FORTRAN_BEGIN(name, function)                                                         \
   void name(void *buffer, const integer *count, const integer *type, const integer *other,         \
-            const integer *tag, const integer *comm, integer *request, integer *error) {           \
+            const integer *tag, const integer *comm, integer *request, integer *error_to) {        \
+    const error_out error(error_to);                                                               \
     MPI_Request begun = MPI_REQUEST_NULL;                                                          \
     *error = function(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *other, *tag,               \
                       PMPI_Comm_f2c(*comm), &begun);                                               \
     give_begun(*error, begun, request);                                                            \
-  }
+  }                                                                                                \
+  WEFT_F08(name)
 WEFT_FORTRAN_BEGIN(mpi_isend_, MPI_Isend)
 WEFT_FORTRAN_BEGIN(mpi_ibsend_, MPI_Ibsend)
 WEFT_FORTRAN_BEGIN(mpi_issend_, MPI_Issend)
 WEFT_FORTRAN_BEGIN(mpi_irsend_, MPI_Irsend)
 WEFT_FORTRAN_BEGIN(mpi_irecv_, MPI_Irecv)
 
-void mpi_wait_(integer *request, integer *status, integer *error) {
+void mpi_wait_(integer *request, integer *status, integer *error_to) {
+  const error_out error(error_to);
   status_out out(status);
   MPI_Request awaited = PMPI_Request_f2c(*request);
   *error = MPI_Wait(&awaited, out.c());
@@ -253,14 +290,18 @@ void mpi_wait_(integer *request, integer *status, integer *error) {
     *request = PMPI_Request_c2f(awaited);
   out.give(*error);
 }
-void mpi_waitall_(const integer *count, integer *requests, integer *statuses, integer *error) {
+WEFT_F08(mpi_wait_)
+void mpi_waitall_(const integer *count, integer *requests, integer *statuses, integer *error_to) {
+  const error_out error(error_to);
   request_array all(*count, requests, statuses);
   *error = MPI_Waitall(*count, all.c(), all.statuses());
   all.give(*error == MPI_SUCCESS || *error == MPI_ERR_IN_STATUS ? static_cast<std::size_t>(*count)
                                                                 : 0);
 }
+WEFT_F08(mpi_waitall_)
 void mpi_waitany_(const integer *count, integer *requests, integer *index, integer *status,
-                  integer *error) {
+                  integer *error_to) {
+  const error_out error(error_to);
   status_out out(status);
   request_array all(*count, requests, nullptr);
   int found = MPI_UNDEFINED;
@@ -269,11 +310,15 @@ void mpi_waitany_(const integer *count, integer *requests, integer *index, integ
   *index = found == MPI_UNDEFINED ? found : found + 1; // Fortran counts from 1
   out.give(*error);
 }
+WEFT_F08(mpi_waitany_)
 void mpi_waitsome_(const integer *count, integer *requests, integer *ended, integer *indices,
-                   integer *statuses, integer *error) {
+                   integer *statuses, integer *error_to) {
+  const error_out error(error_to);
   some(&MPI_Waitsome, *count, requests, *ended, indices, statuses, *error);
 }
-void mpi_test_(integer *request, integer *flag, integer *status, integer *error) {
+WEFT_F08(mpi_waitsome_)
+void mpi_test_(integer *request, integer *flag, integer *status, integer *error_to) {
+  const error_out error(error_to);
   status_out out(status);
   request_array all(1, request, nullptr);
   int is_over = 0;
@@ -283,16 +328,20 @@ void mpi_test_(integer *request, integer *flag, integer *status, integer *error)
   if (is_over)
     out.give(*error);
 }
+WEFT_F08(mpi_test_)
 void mpi_testall_(const integer *count, integer *requests, integer *flag, integer *statuses,
-                  integer *error) {
+                  integer *error_to) {
+  const error_out error(error_to);
   request_array all(*count, requests, statuses);
   int are_over = 0;
   *error = MPI_Testall(*count, all.c(), &are_over, all.statuses());
   *flag = are_over;
   all.give(are_over || *error == MPI_ERR_IN_STATUS ? static_cast<std::size_t>(*count) : 0);
 }
+WEFT_F08(mpi_testall_)
 void mpi_testany_(const integer *count, integer *requests, integer *index, integer *flag,
-                  integer *status, integer *error) {
+                  integer *status, integer *error_to) {
+  const error_out error(error_to);
   status_out out(status);
   request_array all(*count, requests, nullptr);
   int found = MPI_UNDEFINED, is_over = 0;
@@ -303,16 +352,20 @@ void mpi_testany_(const integer *count, integer *requests, integer *index, integ
   if (is_over)
     out.give(*error);
 }
+WEFT_F08(mpi_testany_)
 void mpi_testsome_(const integer *count, integer *requests, integer *ended, integer *indices,
-                   integer *statuses, integer *error) {
+                   integer *statuses, integer *error_to) {
+  const error_out error(error_to);
   some(&MPI_Testsome, *count, requests, *ended, indices, statuses, *error);
 }
+WEFT_F08(mpi_testsome_)
 
 /// The types are as many as the ranks that the communicator's ranks send to.
 void mpi_alltoallw_(void *sent, const integer *sent_counts, const integer *sent_places,
                     const integer *sent_types, void *received, const integer *received_counts,
                     const integer *received_places, const integer *received_types,
-                    const integer *comm, integer *error) {
+                    const integer *comm, integer *error_to) {
+  const error_out error(error_to);
   const MPI_Comm c = PMPI_Comm_f2c(*comm);
   int ranks = 0, is_inter = 0;
   *error = PMPI_Comm_test_inter(c, &is_inter);
@@ -329,32 +382,38 @@ void mpi_alltoallw_(void *sent, const integer *sent_counts, const integer *sent_
   *error = MPI_Alltoallw(buffer_of(sent), sent_counts, sent_places, sends.data(),
                          buffer_of(received), received_counts, received_places, receives.data(), c);
 }
+WEFT_F08(mpi_alltoallw_)
+
+void mpi_neighbor_alltoallw_(void *sent, const integer *sent_counts, const MPI_Aint *sent_places,
+                             const integer *sent_types, void *received,
+                             const integer *received_counts, const MPI_Aint *received_places,
+                             const integer *received_types, const integer *comm,
+                             integer *error_to) {
+  const error_out error(error_to);
+  const MPI_Comm c = PMPI_Comm_f2c(*comm);
+  int from = 0, to = 0;
+  *error = count_neighbors(c, from, to);
+  if (*error != MPI_SUCCESS)
+    return;
+  std::vector<MPI_Datatype> sends, receives;
+  for (int i = 0; i < to; ++i)
+    sends.push_back(PMPI_Type_f2c(sent_types[i]));
+  for (int i = 0; i < from; ++i)
+    receives.push_back(PMPI_Type_f2c(received_types[i]));
+  *error =
+      MPI_Neighbor_alltoallw(buffer_of(sent), sent_counts, sent_places, sends.data(),
+                             buffer_of(received), received_counts, received_places, receives.data(), c);
+}
+WEFT_F08(mpi_neighbor_alltoallw_)
 
 // ---- the table: the number of arguments, the name in Fortran, and the function
-#define WEFT_PARAMETERS_1 void *a
-#define WEFT_PARAMETERS_2 WEFT_PARAMETERS_1, void *b
-#define WEFT_PARAMETERS_3 WEFT_PARAMETERS_2, void *c
-#define WEFT_PARAMETERS_4 WEFT_PARAMETERS_3, void *d
-#define WEFT_PARAMETERS_5 WEFT_PARAMETERS_4, void *e
-#define WEFT_PARAMETERS_6 WEFT_PARAMETERS_5, void *f
-#define WEFT_PARAMETERS_7 WEFT_PARAMETERS_6, void *g
-#define WEFT_PARAMETERS_8 WEFT_PARAMETERS_7, void *h
-#define WEFT_PARAMETERS_9 WEFT_PARAMETERS_8, void *i
-#define WEFT_PARAMETERS_12 WEFT_PARAMETERS_9, void *j, void *k, void *l
-#define WEFT_ARGUMENTS_1 a
-#define WEFT_ARGUMENTS_2 WEFT_ARGUMENTS_1, b
-#define WEFT_ARGUMENTS_3 WEFT_ARGUMENTS_2, c
-#define WEFT_ARGUMENTS_4 WEFT_ARGUMENTS_3, d
-#define WEFT_ARGUMENTS_5 WEFT_ARGUMENTS_4, e
-#define WEFT_ARGUMENTS_6 WEFT_ARGUMENTS_5, f
-#define WEFT_ARGUMENTS_7 WEFT_ARGUMENTS_6, g
-#define WEFT_ARGUMENTS_8 WEFT_ARGUMENTS_7, h
-#define WEFT_ARGUMENTS_9 WEFT_ARGUMENTS_8, i
-#define WEFT_ARGUMENTS_12 WEFT_ARGUMENTS_9, j, k, l
-#define WEFT_FORTRAN(count, name, function)                                                        \
-  void name(WEFT_PARAMETERS_##count, integer *error) {                                             \
-    *error = call(&function, {WEFT_ARGUMENTS_##count});                                            \
+#define WEFT_FORTRAN_ALONE(count, name, function)                                                  \
+  void name(WEFT_PARAMETERS_##count, integer *error_to) {                                          \
+    *error_out(error_to) = weft_mpi::call(&function, {WEFT_ARGUMENTS_##count});                              \
   }
+#define WEFT_FORTRAN(count, name, function)                                                        \
+  WEFT_FORTRAN_ALONE(count, name, function)                                                        \
+  WEFT_F08(name)
 // clang-format off
 WEFT_FORTRAN(6, mpi_send_, MPI_Send)
 WEFT_FORTRAN(6, mpi_bsend_, MPI_Bsend)
@@ -402,11 +461,14 @@ WEFT_FORTRAN(6, mpi_intercomm_create_, MPI_Intercomm_create)
 WEFT_FORTRAN(3, mpi_intercomm_merge_, MPI_Intercomm_merge)
 WEFT_FORTRAN(6, mpi_cart_create_, MPI_Cart_create)
 WEFT_FORTRAN(3, mpi_cart_sub_, MPI_Cart_sub)
+WEFT_FORTRAN(6, mpi_graph_create_, MPI_Graph_create)
+WEFT_FORTRAN(9, mpi_dist_graph_create_, MPI_Dist_graph_create)
+WEFT_FORTRAN(10, mpi_dist_graph_create_adjacent_, MPI_Dist_graph_create_adjacent)
 WEFT_FORTRAN(6, mpi_win_create_, MPI_Win_create)
 WEFT_FORTRAN(6, mpi_win_allocate_, MPI_Win_allocate)
-WEFT_FORTRAN(6, mpi_win_allocate_cptr_, MPI_Win_allocate)
+WEFT_FORTRAN_ALONE(6, mpi_win_allocate_cptr_, MPI_Win_allocate)
 WEFT_FORTRAN(6, mpi_win_allocate_shared_, MPI_Win_allocate_shared)
-WEFT_FORTRAN(6, mpi_win_allocate_shared_cptr_, MPI_Win_allocate_shared)
+WEFT_FORTRAN_ALONE(6, mpi_win_allocate_shared_cptr_, MPI_Win_allocate_shared)
 WEFT_FORTRAN(3, mpi_win_create_dynamic_, MPI_Win_create_dynamic)
 WEFT_FORTRAN(1, mpi_win_free_, MPI_Win_free)
 WEFT_FORTRAN(2, mpi_win_fence_, MPI_Win_fence)
