@@ -133,7 +133,7 @@ const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};
 
 /// Ends all while the spare parks, and while the watcher wants it: the spare does not sleep on, each
-/// thread that wakes it counts it once, and who sees it gone sees what it has done.
+/// thread that wakes it counts it once, and a thread that sees it gone sees what it has done.
 struct spare_is_stopped {
   static constexpr int threads = 2;
   seat s;
