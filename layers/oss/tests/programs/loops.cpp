@@ -185,7 +185,8 @@ static void accesses() {
 #pragma oss task for in({v[i * 8], i = 0; 8}, {w[i * 8], i = 0; 8}) out(seen) chunksize(4)
   for (int i = 0; i < 64; ++i) {
     CHECK(v[i] == 3 && w[i] == 5);
-    seen = 1;
+    if (i == 63)
+      seen = 1;
   }
 #pragma oss taskwait in(seen)
   CHECK(seen == 1);
@@ -231,6 +232,7 @@ static void variables() {
   int mine = 5, own = 1;
   int sum = 0;
   std::string text = "x";
+  const std::string longer = "a text that is longer than its place";
   counts c;
 #pragma oss taskloop grainsize(1) firstprivate(mine) private(own) shared(c)
   for (int i = 0; i < k_n; ++i) {
@@ -250,10 +252,11 @@ static void variables() {
     be_late();
     CHECK(text.size() == before + 1);
     ++c.at[i];
-    // A task inside may use the copy: it lives as long as the loop's task.
-#pragma oss task shared(text)
+    // A task inside may read a copy that no later chunk writes: it lives as long as the loop's task.
+#pragma oss task shared(longer)
     {
-      CHECK(text.size() > before);
+      be_late();
+      CHECK(longer == "a text that is longer than its place");
     }
   }
 #pragma oss taskwait

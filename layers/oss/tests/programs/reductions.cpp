@@ -467,7 +467,7 @@ void paths() {
   cell *const first = cells.data();
   std::size_t size = 0;
   for (int i = 0; i < k_tasks; ++i) {
-#pragma oss task reduction(+ : v[2;4]) out(size)
+#pragma oss task reduction(+ : v[2;4]) weakreduction(+ : *(data + 7)) out(size)
     {
       for (std::size_t k = 2; k < 6; ++k)
         v[k] += static_cast<double>(k);

@@ -2,6 +2,7 @@
 // How a task gets at variables: by clauses, by its dependences, else as a copy.
 #include "check.hpp"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -433,7 +434,7 @@ static void not_parsed_yet() {
 
 // A private variable is there until the children are complete.
 struct whole {
-  static inline int live = 0;
+  static inline std::atomic<int> live = 0; // tasks without an order have private objects
   int n = 3;
   whole() { ++live; }
   whole(const whole &) = delete;
