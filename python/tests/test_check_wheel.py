@@ -62,6 +62,15 @@ class CheckWheel(unittest.TestCase):
             ["weftrt/_native/bin/weft names /home/me/weft/src/a.cpp, a folder of the machine that built it"],
         )
 
+    def test_names_the_folder_of_the_sources(self):
+        tree = self.folder / "a (tree)"
+        (self.root / "weftrt/_native/bin/weft").write_text(f"x {tree}/src/a.cpp y {self.folder}/a  z")
+        (self.folder / NAME).write_bytes(b"w")
+        self.assertEqual(
+            list(check_wheel.findings(str(self.folder / NAME), str(self.root), tree=str(tree))),
+            [f"weftrt/_native/bin/weft names {tree}/src/a.cpp, a folder of the machine that built it"],
+        )
+
     def test_reads_elf_files(self):
         own = pathlib.Path(os.environ["WEFTRT_TEST_GOMP"]).read_bytes()
         (self.root / f"weftrt/_native/lib/libweft.so.{check_wheel.ABI}").write_bytes(own)
