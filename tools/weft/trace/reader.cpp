@@ -165,8 +165,9 @@ void trace_reader::find_streams() {
     const std::size_t digits = name.starts_with(".ring")          ? 5
                                : name[0] == 'w' || name[0] == 'k' ? 1
                                                                   : 0;
-    const auto number =
-        digits ? parse_unsigned(std::string_view(name).substr(digits)) : std::nullopt;
+    if (!digits)
+      continue;
+    const auto number = parse_unsigned(std::string_view(name).substr(digits));
     if (!number || *number >= k_kernel_slots)
       continue;
     const unsigned slot = static_cast<unsigned>(*number) + (name[0] == 'k' ? k_kernel_slots : 0);
