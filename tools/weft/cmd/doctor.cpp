@@ -3,6 +3,7 @@
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/programs.hpp"
 #include "tools/weft/support/tbb.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "base/visible.hpp"
 #include "config/process.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
 #include <unistd.h>
 #include <utility>
 #include <weft/error.hpp>
@@ -61,14 +61,13 @@ std::pair<threads_of, threads_of> ours_and_others(long pid) {
         !name->starts_with("weft-spare"))
       continue; // the watcher and similar threads
     threads_of &of = name->starts_with("weft-") ? found.first : found.second;
-    std::istringstream fields(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
-    std::string skipped;
-    double user = 0, system = 0;
-    for (int i = 0; i < 11; ++i) // begins at the state
-      fields >> skipped;
-    fields >> user >> system;
+    const auto fields = // from the state on
+        split_words(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
+    std::uint64_t ticks = 0;
+    for (std::size_t i = 11; i < std::min<std::size_t>(fields.size(), 13); ++i) // user's and system's
+      ticks += parse_unsigned(fields[i]).value_or(0);
     ++of.number;
-    of.seconds += (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+    of.seconds += static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
   return found;
 }
@@ -139,8 +138,8 @@ bool report_openblas(const std::vector<openblas_copy> &found,
 /// Returns the environment with which a process was started; nothing where that cannot be read.
 std::vector<key_value> environment_of(long pid) {
   std::vector<key_value> found;
-  std::istringstream text(read_file("/proc/" + std::to_string(pid) + "/environ").value_or(""));
-  for (std::string one; std::getline(text, one, '\0');)
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/environ");
+  for (const std::string &one : split(text.value_or(""), '\0'))
     if (const std::size_t equals = one.find('='); equals != std::string::npos)
       found.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   return found;

@@ -25,7 +25,6 @@
 #include <fcntl.h>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -134,8 +133,7 @@ std::optional<int> number_of(const std::string &text, int least, int most) {
 
 std::vector<host> hosts_of(const std::string &text, std::string &error) {
   std::vector<host> made;
-  std::istringstream all(text);
-  for (std::string one; std::getline(all, one, ',');) {
+  for (const std::string &one : split(text, ',')) {
     host h{one, 0};
     if (const auto colon = one.rfind(':'); colon != std::string::npos) {
       const auto slots = number_of(one.substr(colon + 1), 1, k_most_ranks);
@@ -216,10 +214,7 @@ plan read_plan(const words &arguments) {
     } else if (option == "--interface") {
       p.interface = value;
     } else if (option == "--remote-shell") {
-      p.remote_shell.clear();
-      std::istringstream parts(value);
-      for (std::string word; parts >> word;)
-        p.remote_shell.push_back(word);
+      p.remote_shell = split_words(value);
       if (p.remote_shell.empty())
         p.error = "--remote-shell needs a command";
     } else if (option == "--set") {

@@ -4,6 +4,7 @@
 #include "tools/weft/support/openmp.hpp"
 #include "tools/weft/support/seeds.hpp"
 #include "tools/weft/support/tbb.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
 #include "config/load.hpp"
@@ -22,11 +23,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -409,11 +407,12 @@ void open_doors(const plan &made, program_file &file) {
 /// Where it is silent, the variable keeps what it has.
 void tell_python(const plan &made) {
   constexpr char variable[] = "WEFTRT_WITHOUT";
-  std::istringstream before;
+  std::string before;
   for (const auto &[name, value] : process_environment())
     if (name == variable)
-      before.str(value);
-  std::set<std::string> left_out{std::istream_iterator<std::string>(before), {}};
+      before = value;
+  const auto without = split_words(before);
+  std::set<std::string> left_out(without.begin(), without.end());
   for (const auto &[name, door] : {std::pair("openmp", made.openmp), std::pair("tbb", made.tbb),
                                    std::pair("blas", made.blas)}) {
     if (door == choice::left_out)

@@ -2,6 +2,7 @@
 #include "tools/weft/support/openmp.hpp"
 
 #include "tools/weft/support/child.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
 #include "os/file.hpp"
@@ -13,8 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
-#include <fstream>
-#include <sstream>
+#include <fcntl.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,13 +29,36 @@ constexpr std::chrono::milliseconds k_longest_loading{30'000};
 
 enum class kind { none, script, fixed, dynamic };
 
+/// A file that is open for reading, or none.
+class open_file {
+ public:
+  explicit open_file(const std::string &file) noexcept
+      : m_descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  open_file(const open_file &) = delete;
+  open_file &operator=(const open_file &) = delete;
+  ~open_file() {
+    if (m_descriptor >= 0)
+      close(m_descriptor);
+  }
+
+  /// Reads up to `bytes` bytes at an offset. Returns how many there were.
+  std::size_t read(void *to, std::size_t bytes, std::uint64_t offset) const noexcept {
+    const ssize_t n = pread(m_descriptor, to, bytes, static_cast<off_t>(offset));
+    return n < 0 ? 0 : static_cast<std::size_t>(n);
+  }
+
+ private:
+  int m_descriptor;
+};
+
 /// Returns the kind of a file; sets `interpreter` to that of a script, or to the loader of a program.
 kind kind_of(const std::string &file, std::string &interpreter) {
-  std::ifstream in(file, std::ios::binary);
+  const open_file in(file);
   char head[256] = {};
-  in.read(head, sizeof head - 1);
+  in.read(head, sizeof head - 1, 0);
   if (std::memcmp(head, "#!", 2) == 0) {
-    std::istringstream(head + 2) >> interpreter;
+    if (const auto found = split_words(head + 2); !found.empty())
+      interpreter = found.front();
     return kind::script;
   }
   Elf64_Ehdr elf;
@@ -44,12 +67,12 @@ kind kind_of(const std::string &file, std::string &interpreter) {
     return kind::none;
   for (unsigned i = 0; i < elf.e_phnum; ++i) {
     Elf64_Phdr segment;
-    in.clear();
-    in.seekg(static_cast<std::streamoff>(elf.e_phoff + i * sizeof segment));
-    if (!in.read(reinterpret_cast<char *>(&segment), sizeof segment) || segment.p_type != PT_INTERP)
+    if (in.read(&segment, sizeof segment, elf.e_phoff + i * sizeof segment) != sizeof segment ||
+        segment.p_type != PT_INTERP)
       continue;
-    in.seekg(static_cast<std::streamoff>(segment.p_offset));
-    std::getline(in, interpreter, '\0');
+    char path[4096] = {}; // PATH_MAX, the longest that the kernel takes
+    in.read(path, std::min<std::size_t>(segment.p_filesz, sizeof path - 1), segment.p_offset);
+    interpreter = path;
     return kind::dynamic;
   }
   return kind::fixed;
@@ -75,8 +98,7 @@ std::string file_of(const std::string &line) {
 }
 
 void read_trace(const outcome &result, loading &into) {
-  std::istringstream text(result.output + "\n" + result.complaints);
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string &line : split(result.output + "\n" + result.complaints, '\n')) {
     if (line.find("undefined symbol") != std::string::npos ||
         line.find("not found") != std::string::npos)
       into.complaints.push_back(line.substr(line.find_first_not_of(" \t")));
@@ -132,8 +154,7 @@ std::string find_program(const std::string &name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? name : "";
   const char *path = weft::layer::environment("PATH");
-  std::istringstream folders(path ? path : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string &folder : split(path ? path : "/usr/bin:/bin", ':')) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
     struct stat s;
     if (stat(file.c_str(), &s) == 0 && S_ISREG(s.st_mode) && access(file.c_str(), X_OK) == 0)
@@ -148,8 +169,7 @@ std::vector<std::string> mapped_runtimes(long pid) {
     throw_error(weft::errc::invalid_argument,
                 "process %ld cannot be looked at: it has ended, or is another user's", pid);
   std::vector<std::string> found;
-  std::istringstream text(*maps);
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string &line : split(*maps, '\n')) {
     const auto at = line.find('/');
     if (at == std::string::npos)
       continue;

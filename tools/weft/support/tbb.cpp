@@ -2,6 +2,7 @@
 #include "tools/weft/support/tbb.hpp"
 
 #include "tools/weft/support/openmp.hpp"
+#include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
 #include "os/file.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
-#include <sstream>
 #include <string_view>
 
 #include <sys/mman.h>
@@ -79,8 +79,7 @@ std::vector<std::string> mapped_files(long pid) {
     throw_error(weft::errc::invalid_argument,
                 "process %ld cannot be looked at: it has ended, or is another user's", pid);
   std::vector<std::string> found;
-  std::istringstream text(*maps);
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string &line : split(*maps, '\n')) {
     const auto at = line.find('/');
     if (at == std::string::npos || line.find(" r-xp ") == std::string::npos)
       continue;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/weft/support/thread_states.hpp"
 
+#include "os/file.hpp"
+
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +32,8 @@ std::set<unsigned> sleeping_workers(unsigned pid) {
   const std::string first = std::to_string(pid);
   std::error_code none;
   for (const auto &thread : std::filesystem::directory_iterator("/proc/" + first + "/task", none)) {
-    std::ifstream file(thread.path() / "stat");
-    std::string line;
-    std::getline(file, line); // 12 (name) S ...
+    const std::string line =
+        weft::rt::read_file(thread.path().string() + "/stat").value_or(""); // 12 (name) S ...
     const auto begin = line.find('('), end = line.rfind(')');
     if (begin == std::string::npos || end == std::string::npos || end + 2 >= line.size())
       continue;
