@@ -343,6 +343,41 @@ TEST_P(net_team, an_allreduce_combines_in_the_order_of_the_ranks) {
   }
 }
 
+/// Is an element that needs several messages: two and a part of one.
+struct long_element {
+  std::array<affine, 625> values; // 10000 bytes
+  bool operator==(const long_element &) const = default;
+};
+long_element long_value(int rank, std::int64_t element) {
+  long_element made{};
+  for (std::size_t i = 0; i != made.values.size(); ++i)
+    made.values[i] = {rank + 2, static_cast<std::int64_t>(i) + element};
+  return made;
+}
+long_element then_long(const long_element &first, const long_element &second) {
+  long_element made{};
+  for (std::size_t i = 0; i != made.values.size(); ++i)
+    made.values[i] = then(first.values[i], second.values[i]);
+  return made;
+}
+
+TEST_P(net_team, elements_longer_than_a_message_are_combined) {
+  for (const int ranks : {1, 2, 5}) {
+    std::vector<long_element> expected = {long_value(0, 0), long_value(0, 1)};
+    for (int r = 1; r < ranks; ++r)
+      for (std::int64_t e = 0; e != 2; ++e) {
+        auto &sum = expected[static_cast<std::size_t>(e)];
+        sum = then_long(sum, long_value(r, e));
+      }
+    run_ranks(world(ranks), [&](team &t) {
+      std::vector<long_element> mine = {long_value(t.rank(), 0), long_value(t.rank(), 1)};
+      t.allreduce(std::span(mine), &then_long);
+      EXPECT_TRUE(mine == expected);
+      EXPECT_EQ(t.allreduce(1), ranks);
+    });
+  }
+}
+
 TEST_P(net_team, a_broadcast_comes_from_any_root) {
   run_ranks(world(5), [](team &t) {
     for (int root = 0; root < 5; ++root) {
@@ -583,19 +618,37 @@ TEST_P(net_team, arrays_that_do_not_match_are_refused) {
   EXPECT_TRUE(has(seen, "all ranks give the same number of values")) << seen.text;
 }
 
-/// Is an engine that counts its registrations, and may refuse them.
+TEST_P(net_team, long_elements_of_other_sizes_are_refused) {
+  const auto seen = failure_of([&] {
+    run_ranks(world(2), [](team &t) {
+      if (t.rank() == 0) {
+        std::array<std::array<char, 9000>, 1> one{};
+        t.allreduce(std::span(one), [](auto &a, auto &) { return a; });
+      } else {
+        std::array<std::array<char, 9001>, 1> one{};
+        t.allreduce(std::span(one), [](auto &a, auto &) { return a; });
+      }
+    });
+  });
+  EXPECT_TRUE(has(seen, "allreduce: rank 1 has 9001 bytes, and rank 0 9000")) << seen.text;
+}
+
+/// Is an engine that counts its registrations, and may refuse them, and messages.
 class counting_engine final : public net::engine {
  public:
   struct counts {
     std::atomic<int> registered{0};
-    std::atomic<bool> refuses{false};
+    std::atomic<bool> refuses{false}, refuses_messages{false};
   };
   counting_engine(std::unique_ptr<net::engine> below, counts &all)
       : m_below(std::move(below)), m_counts(all) {}
   const net::capabilities &caps() const noexcept override { return m_below->caps(); }
   int rank() const noexcept override { return m_below->rank(); }
   int size() const noexcept override { return m_below->size(); }
-  void attach(net::engine_events *to) noexcept override { m_below->attach(to); }
+  void attach(net::engine_events *to) noexcept override {
+    m_events = to;
+    m_below->attach(to);
+  }
   net::memory_key add_memory(void *begin, std::size_t bytes) override {
     if (m_counts.refuses)
       throw weft::error(weft::errc::out_of_resources, "no more memory can be registered");
@@ -606,10 +659,16 @@ class counting_engine final : public net::engine {
     m_counts.registered -= key == net::memory_key{} ? 0 : 1;
     m_below->remove_memory(key);
   }
-  bool begin(net::operation &op) noexcept override { return m_below->begin(op); }
+  bool begin(net::operation &op) noexcept override {
+    if (op.what != net::action::message || !m_counts.refuses_messages)
+      return m_below->begin(op);
+    m_events->end(op, net::outcome::too_long);
+    return true;
+  }
   std::size_t progress(std::size_t budget) noexcept override { return m_below->progress(budget); }
 
  private:
+  net::engine_events *m_events = nullptr;
   std::unique_ptr<net::engine> m_below;
   counts &m_counts;
 };
@@ -657,6 +716,20 @@ TEST(net_world, an_array_that_one_rank_cannot_share_fails_at_all) {
     h.get();
   for (const auto &c : counts)
     EXPECT_EQ(c.registered, 0);
+}
+
+TEST(net_world, a_collective_call_whose_message_is_refused_fails) {
+  const net::inproc_world world(2);
+  counting_engine::counts counts;
+  team refused(std::make_unique<counting_engine>(world.make_engine(0), counts));
+  team other(world.make_engine(1));
+  counts.refuses_messages = true;
+  const auto seen = failure_of([&] { refused.barrier(); });
+  EXPECT_EQ(seen.code, weft::errc::not_supported);
+  EXPECT_TRUE(has(seen, "barrier of rank 0 cannot end: the engine inproc has refused a message"))
+      << seen.text;
+  counts.refuses_messages = false;
+  EXPECT_EQ(failure_of([&] { refused.barrier(); }).code, weft::errc::not_supported);
 }
 
 // Some 0.6 KB in three objects for each number would stay.

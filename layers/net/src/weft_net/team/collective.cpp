@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective calls, over active messages: a call has a sequence number, which all ranks count, and
-// steps. A message that comes before its receiver is kept.
+// steps. An element that is longer than a message has several of them in each step. A message that comes
+// before its receiver is kept.
 #include "weft_net/team/state.hpp"
 
 #include <algorithm>
@@ -14,10 +15,12 @@ namespace detail {
 
 namespace {
 
-constexpr std::uint32_t k_broadcast_step = 1U << 16; // steps of a reduction are below
+constexpr std::uint32_t k_broadcast_step = 63; // steps of a reduction are below
+constexpr std::uint32_t k_steps = 64; // between the numbers of two messages of one step
 
 /// Is a message of the team, which deletes itself.
 struct own_message : operation {
+  team_state *team = nullptr;
   std::vector<std::byte> data;
 };
 
@@ -50,15 +53,72 @@ class team_state::collective {
 void team_state::check_whole(const char *what) const {
   if (first_lost != any_rank)
     std::rethrow_exception(loss(first_lost, std::string(what) + " of " + who() + " cannot end"));
+  if (is_refused)
+    throw error(errc::not_supported, std::string(what) + " of " + who() +
+                                         " cannot end: the engine " + below->caps().name +
+                                         " has refused a message of it; choose another net.engine");
 }
 
 void team_state::message_ended(operation &self) noexcept {
-  delete static_cast<own_message *>(&self);
+  const std::unique_ptr<own_message> one(static_cast<own_message *>(&self));
+  if (one->result == outcome::bad_memory || one->result == outcome::too_long)
+    one->team->refused();
+}
+
+/// Ends the collective call, and those to come: a message of it does not arrive.
+void team_state::refused() noexcept {
+  const std::lock_guard guard(lock);
+  is_refused = true;
+  fail_receiving();
+}
+
+void team_state::fail_receiving() noexcept {
+  if (!receiving)
+    return;
+  receiving->failed = true;
+  std::exchange(receiving, nullptr)->come.set();
+}
+
+std::size_t team_state::most_values() const noexcept {
+  return below->caps().most_message - sizeof sequence;
+}
+
+void team_state::send_values(int to, std::uint32_t step, const void *values, std::size_t bytes) {
+  const auto *at = static_cast<const std::byte *>(values);
+  do {
+    const std::size_t now = std::min(bytes, most_values());
+    send(to, sequence, step, at, now);
+    at += now;
+    bytes -= now;
+    step += k_steps;
+  } while (bytes != 0);
+}
+
+/// Returns what the other rank has sent by send_values().
+std::vector<std::byte> team_state::receive_values(int from, std::uint32_t step, std::size_t bytes,
+                                                  const char *name) {
+  std::vector<std::byte> all;
+  do {
+    auto data = receive({sequence, step, from}, name);
+    const std::size_t come = all.size() + data.size();
+    if (data.size() != std::min(bytes - all.size(), most_values()))
+      throw error(errc::invalid_argument,
+                  std::string(name) + ": rank " + std::to_string(from) + " has " +
+                      std::to_string(come) + " bytes, and " + who() + " " + std::to_string(bytes) +
+                      "; all ranks give the same number of values");
+    if (all.empty())
+      all = std::move(data);
+    else
+      all.insert(all.end(), data.begin(), data.end());
+    step += k_steps;
+  } while (all.size() != bytes);
+  return all;
 }
 
 void team_state::send(int to, std::uint64_t number, std::uint32_t step, const void *data,
                       std::size_t bytes) {
   auto one = std::make_unique<own_message>();
+  one->team = this;
   one->data.resize(sizeof number + bytes);
   std::memcpy(one->data.data(), &number, sizeof number);
   if (bytes != 0)
@@ -148,15 +208,10 @@ void team_state::reduce(void *values, std::size_t size, std::size_t count,
   std::uint32_t step = 0;
   for (int distance = 1; distance < ranks; distance *= 2, ++step) {
     if (own_rank & distance)
-      return send(own_rank - distance, sequence, step, values, size * count);
+      return send_values(own_rank - distance, step, values, size * count);
     if (own_rank + distance >= ranks)
       continue;
-    const auto theirs = receive({sequence, step, own_rank + distance}, name);
-    if (theirs.size() != size * count)
-      throw error(errc::invalid_argument,
-                  std::string(name) + ": rank " + std::to_string(own_rank + distance) + " has " +
-                      std::to_string(theirs.size()) + " bytes, and " + who() + " " +
-                      std::to_string(size * count) + "; all ranks give the same number of values");
+    const auto theirs = receive_values(own_rank + distance, step, size * count, name);
     combine(context, values, theirs.data(), count);
   }
 }
@@ -169,24 +224,18 @@ void team_state::broadcast(void *values, std::size_t bytes, int root, const char
     distance *= 2;
   if (own != 0) {
     const int from = (own - distance + root) % ranks;
-    const auto theirs = receive({sequence, k_broadcast_step, from}, name);
-    if (theirs.size() != bytes)
-      throw error(errc::invalid_argument,
-                  std::string(name) + ": rank " + std::to_string(from) + " sends " +
-                      std::to_string(theirs.size()) + " bytes, and " + who() + " has room for " +
-                      std::to_string(bytes) + "; all ranks give the same number of values");
+    const auto theirs = receive_values(from, k_broadcast_step, bytes, name);
     if (bytes != 0)
       std::memcpy(values, theirs.data(), bytes);
   }
   for (distance /= 2; distance > 0; distance /= 2)
     if (own + distance < ranks)
-      send((own + distance + root) % ranks, sequence, k_broadcast_step, values, bytes);
+      send_values((own + distance + root) % ranks, k_broadcast_step, values, bytes);
 }
 
 void team_state::all_reduce(void *values, std::size_t size, std::size_t count,
                             team::combine_function *combine, void *context, const char *name) {
-  const std::size_t most =
-      std::max<std::size_t>((below->caps().most_message - sizeof sequence) / size, 1);
+  const std::size_t most = std::max<std::size_t>(most_values() / size, 1);
   auto *bytes = static_cast<std::byte *>(values);
   collective here(*this, name);
   do {
@@ -211,7 +260,7 @@ void team::reduce_all(void *values, std::size_t size, std::size_t count, combine
 void team::broadcast_bytes(void *values, std::size_t bytes, int root) {
   detail::team_state &s = *m_state;
   static_cast<void>(s.checked(root));
-  const std::size_t most = s.below->caps().most_message - sizeof s.sequence;
+  const std::size_t most = s.most_values();
   auto *at = static_cast<std::byte *>(values);
   detail::team_state::collective here(s, "broadcast");
   do {

@@ -73,6 +73,10 @@ struct team_state final : listener,
               void *context, const char *name);
   void broadcast(void *values, std::size_t bytes, int root, const char *name);
   void barrier();
+  [[nodiscard]] std::size_t most_values() const noexcept; ///< bytes that a message has room for
+  void send_values(int to, std::uint32_t step, const void *values, std::size_t bytes);
+  std::vector<std::byte> receive_values(int from, std::uint32_t step, std::size_t bytes,
+                                        const char *name);
   void all_reduce(void *values, std::size_t size, std::size_t count,
                   team::combine_function *combine, void *context, const char *name);
 
@@ -102,7 +106,7 @@ struct team_state final : listener,
     bool failed = false;
   };
 
-  /// Throws if a rank is lost. With the lock.
+  /// Throws if a rank is lost, or the engine has refused a message. With the lock.
   void check_whole(const char *what) const;
   [[nodiscard]] std::exception_ptr loss(int lost, const std::string &what) const;
   void send(int to, std::uint64_t sequence, std::uint32_t step, const void *data,
@@ -110,6 +114,8 @@ struct team_state final : listener,
   [[nodiscard]] bool take_early(receiver &self, const char *what);
   std::vector<std::byte> receive(const message_name &name, const char *what);
   static void message_ended(operation &self) noexcept;
+  void refused() noexcept;
+  void fail_receiving() noexcept; ///< with the lock
 
   std::unique_ptr<transport> below; // the first member that uses others goes first
   int own_rank = 0, ranks = 1;
@@ -131,6 +137,7 @@ struct team_state final : listener,
       early; // messages of collective calls that came first
   receiver *receiving = nullptr;
   int first_lost = any_rank;
+  bool is_refused = false; // a message of a collective call, by the engine
   std::vector<bool> is_gone; // by rank
 
   std::atomic<bool> in_collective{false};

@@ -100,10 +100,7 @@ void team_state::lost(int rank) noexcept {
         } else {
           ++at;
         }
-    if (receiving) {
-      receiving->failed = true;
-      std::exchange(receiving, nullptr)->come.set();
-    }
+    fail_receiving();
   }
   for (auto &[ends, error] : failed) {
     ends.fail(std::move(error));
