@@ -62,8 +62,10 @@ class meeting_place : rendezvous::listener {
  public:
   meeting_place(int size, const job_key &key)
       : m_root("127.0.0.1", 0, size, key, *this), m_thread([this] {
-          while (!m_ends)
+          while (!m_ends) {
             m_root.step(20);
+            tell_losses();
+          }
         }) {}
   ~meeting_place() override {
     m_ends = true;
@@ -73,6 +75,11 @@ class meeting_place : rendezvous::listener {
   [[nodiscard]] std::vector<std::string> events() {
     const std::lock_guard guard(m_lock);
     return m_events;
+  }
+  /// Reports a loss from outside, when so many ranks have joined.
+  void lose(int rank, const std::string &why, int joined) {
+    const std::lock_guard guard(m_lock);
+    m_losses.push_back({rank, joined, why});
   }
   /// Waits until an event holds the text. Returns it; "" after a minute.
   std::string wait_for(const std::string &part) {
@@ -86,6 +93,23 @@ class meeting_place : rendezvous::listener {
   }
 
  private:
+  struct loss {
+    int rank, joined;
+    std::string why;
+  };
+
+  void tell_losses() {
+    std::vector<loss> all;
+    {
+      const std::lock_guard guard(m_lock);
+      all.swap(m_losses);
+    }
+    for (const loss &one : all)
+      if (m_root.joined() >= one.joined)
+        m_root.lose(one.rank, one.why);
+      else
+        lose(one.rank, one.why, one.joined);
+  }
   void note(const std::string &what) {
     const std::lock_guard guard(m_lock);
     m_events.push_back(what);
@@ -104,6 +128,7 @@ class meeting_place : rendezvous::listener {
 
   std::mutex m_lock;
   std::vector<std::string> m_events;
+  std::vector<loss> m_losses;
   std::atomic<bool> m_ends{false};
   rendezvous m_root;
   std::thread m_thread;
@@ -402,6 +427,134 @@ TEST(boot, who_does_not_belong_to_the_job_is_refused_by_name) {
   EXPECT_NE(why_refused(root, 1, 2, key, "other").find("has the engine other"), std::string::npos);
   const test_member second(root.at(), 1, 2, key);
   EXPECT_EQ(second.self.all().size(), 2U);
+}
+
+TEST(boot, a_rank_lost_before_all_have_joined_is_told_to_all) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  const raw early(root.at());
+  early.send(bytes_of_join(hello_of(early), key, 1, 3));
+  early.finish();
+  EXPECT_NE(root.wait_for("lost 1: the connection has ended"), "");
+  std::vector<std::future<std::string>> others;
+  for (const int r : {0, 2})
+    others.push_back(std::async(std::launch::async, [&root, &key, r] {
+      return std::make_unique<test_member>(root.at(), r, 3, key)->wait();
+    }));
+  for (auto &one : others)
+    EXPECT_EQ(one.get(), "lost 1: the connection has ended");
+  const auto events = root.events();
+  EXPECT_EQ(std::ranges::count(events, "lost 1: the connection has ended"), 1);
+}
+
+TEST(boot, a_rank_lost_before_it_has_joined_ends_the_meeting) {
+  const job_key key = random_key();
+  meeting_place root(3, key);
+  const auto why = [&root, &key](int rank) {
+    try {
+      member one(root.at(), rank, 3, key, info_of("x"), 60);
+      return std::string("it was let in");
+    } catch (const std::runtime_error &e) {
+      return std::string(e.what());
+    }
+  };
+  auto waits = std::async(std::launch::async, [&why] { return why(0); });
+  root.lose(1, "it is broken", 1);
+  EXPECT_EQ(waits.get(),
+            "the job refuses this process: rank 1 is lost, and has not joined: it is broken");
+  EXPECT_EQ(why(2),
+            "the job refuses this process: rank 1 is lost, and has not joined: it is broken");
+  EXPECT_EQ(root.events(), (std::vector<std::string>{"lost 1: it is broken"}));
+}
+
+/// Is a place to meet that one rank has reached, with a word for each packet.
+class scripted_root {
+ public:
+  explicit scripted_root(const job_key &key)
+      : m_key(key), m_listens(listen_on("127.0.0.1", m_port)) {}
+  scripted_root(const scripted_root &) = delete;
+  scripted_root &operator=(const scripted_root &) = delete;
+  ~scripted_root() { close(m_listens); }
+  [[nodiscard]] endpoint at() const { return {"127.0.0.1", std::to_string(m_port)}; }
+
+  void let_in() {
+    m_line.emplace(accept(m_listens, nullptr, nullptr), channel::side::root, m_key);
+    const job_key mine = random_key();
+    writer hello;
+    hello.number(mine.words[0]);
+    hello.number(mine.words[1]);
+    hello.number(k_boot_version);
+    m_line->send(packet_kind::hello, hello.bytes());
+    wait([this] { return m_line->peek().has_value(); });
+    const std::string join = m_line->peek()->payload;
+    reader from(join);
+    job_key theirs;
+    theirs.words[0] = from.number();
+    theirs.words[1] = from.number();
+    m_line->set_numbers(mine, theirs);
+    EXPECT_EQ(m_line->next()->kind, packet_kind::join);
+  }
+  void say(packet_kind kind, const std::string &text = {}) { m_line->send(kind, text); }
+  /// Returns what comes, within a minute.
+  std::optional<packet_kind> hear() {
+    std::optional<packet> come;
+    wait([&] { return (come = m_line->next()).has_value(); });
+    return come ? std::optional(come->kind) : std::nullopt;
+  }
+
+ private:
+  template <class Holds>
+  void wait(Holds &&holds) {
+    pollfd waits{m_line->descriptor(), POLLIN, 0};
+    while (!holds() && poll(&waits, 1, 60'000) == 1)
+      m_line->read_some();
+  }
+
+  const job_key m_key;
+  int m_port = 0;
+  const int m_listens;
+  std::optional<channel> m_line;
+};
+
+TEST(boot, a_rank_that_waits_for_the_others_answers_each_beat) {
+  const job_key key = random_key();
+  scripted_root root(key);
+  auto joins = std::async(std::launch::async, [&] {
+    return member(root.at(), 0, 1, key, info_of("x"), 100).all().size();
+  });
+  root.let_in();
+  for (int i = 0; i < 3; ++i) {
+    root.say(packet_kind::beat);
+    EXPECT_EQ(root.hear(), packet_kind::beat);
+  }
+  writer table;
+  write_info(table, info_of("x"));
+  root.say(packet_kind::table, table.bytes());
+  EXPECT_EQ(joins.get(), 1U);
+}
+
+TEST(boot, beats_do_not_prolong_the_wait_for_the_others) {
+  const job_key key = random_key();
+  scripted_root root(key);
+  auto joins = std::async(std::launch::async, [&]() -> std::string {
+    try {
+      member(root.at(), 0, 2, key, info_of("x"), 3);
+      return "it was let in";
+    } catch (const std::runtime_error &e) {
+      return e.what();
+    }
+  });
+  root.let_in();
+  try {
+    for (int i = 0; i < 3000; ++i) { // until the rank closes the connection
+      root.say(packet_kind::beat);
+      poll(nullptr, 0, 10);
+    }
+    ADD_FAILURE() << "the rank waits on";
+  } catch (const channel_error &) {
+  }
+  EXPECT_EQ(joins.get(), "rank 0 has waited for 3 s for the other ranks of the job to join; all 2 "
+                         "must be started");
 }
 
 TEST(boot, damaged_and_forged_packets_are_refused_and_the_job_goes_on) {

@@ -25,9 +25,9 @@ member_info own_info() {
 
 member::member(const endpoint &root, int rank, int size, const job_key &key, const member_info &own,
                int seconds)
-    : m_rank(rank), m_system(own.system),
+    : m_rank(rank), m_system(own.system), m_limit(seconds),
       m_wire(connect_to(root, seconds), channel::side::rank, key) {
-  const packet hello = wait_for_packet(seconds, "an answer of the process that the ranks meet at");
+  const packet hello = wait_for_packet("an answer of the process that the ranks meet at");
   if (hello.kind != packet_kind::hello)
     throw channel_error("the process at " + root.host + ":" + root.port +
                         " (net.root) is none that ranks meet at");
@@ -49,10 +49,12 @@ member::member(const endpoint &root, int rank, int size, const job_key &key, con
   write_info(join, own);
   m_wire.send(packet_kind::join, join.bytes());
   while (m_all.size() < static_cast<std::size_t>(size)) {
-    const packet table = wait_for_packet(seconds, "the other ranks of the job to join; all " +
-                                                      std::to_string(size) + " must be started");
-    if (table.kind == packet_kind::beat)
+    const packet table = wait_for_packet("the other ranks of the job to join; all " +
+                                         std::to_string(size) + " must be started");
+    if (table.kind == packet_kind::beat) {
+      send(packet_kind::beat, {}); // or the wait would be taken for the silence of a dead host
       continue;
+    }
     if (table.kind != packet_kind::table)
       throw channel_error("the process that the ranks meet at sends no table of ranks");
     for (reader rows(table.payload); !rows.is_at_end();)
@@ -62,8 +64,7 @@ member::member(const endpoint &root, int rank, int size, const job_key &key, con
     throw channel_error("the table of ranks has another size than the job (net.size)");
 }
 
-packet member::wait_for_packet(int seconds, const std::string &what) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+packet member::wait_for_packet(const std::string &what) {
   for (;;) {
     if (auto p = m_wire.next()) {
       if (p->kind == packet_kind::refused)
@@ -71,11 +72,11 @@ packet member::wait_for_packet(int seconds, const std::string &what) {
       return *p;
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
+        m_limit.end - std::chrono::steady_clock::now());
     pollfd waits{m_wire.descriptor(), POLLIN, 0};
     if (left.count() <= 0 || poll(&waits, 1, static_cast<int>(left.count())) == 0)
       throw channel_error("rank " + std::to_string(m_rank) + " has waited for " +
-                          std::to_string(seconds) + " s for " + what);
+                          std::to_string(m_limit.seconds) + " s for " + what);
     try {
       m_wire.read_some();
     } catch (const channel_error &) {
@@ -87,13 +88,14 @@ packet member::wait_for_packet(int seconds, const std::string &what) {
 
 member::clock_offset member::measure_clock(int seconds) {
   constexpr int k_rounds = 8;
+  m_limit = time_limit(seconds);
   clock_offset best;
   for (int round = 0; round != k_rounds; ++round) {
     const std::uint64_t before = realtime_ns();
     m_wire.send(packet_kind::clock);
     packet answer{packet_kind::beat, ""};
     for (;;) {
-      answer = wait_for_packet(seconds, "the time at the process that the ranks meet at");
+      answer = wait_for_packet("the time at the process that the ranks meet at");
       if (answer.kind == packet_kind::clock)
         break;
       if (answer.kind != packet_kind::beat)
@@ -172,7 +174,7 @@ void member::send(packet_kind kind, const std::string &text) noexcept {
   try {
     const std::lock_guard guard(m_lock);
     m_wire.send(kind, std::string_view(text).substr(0, channel::k_most_bytes / 2));
-  } catch (const std::exception &) { // the thread finds the end of the connection
+  } catch (const std::exception &) { // the next read finds the end of the connection
   }
 }
 

@@ -7,6 +7,7 @@
 #include "weft_net/boot/rendezvous.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -51,13 +52,21 @@ class member {
   void leave() noexcept;
 
  private:
-  packet wait_for_packet(int seconds, const std::string &what);
+  /// Bounds all waits of one call together.
+  struct time_limit {
+    explicit time_limit(int most)
+        : seconds(most), end(std::chrono::steady_clock::now() + std::chrono::seconds(most)) {}
+    int seconds;
+    std::chrono::steady_clock::time_point end;
+  };
+  packet wait_for_packet(const std::string &what);
   void run(listener &to) noexcept;
   void take(listener &to, const packet &received);
   void send(packet_kind kind, const std::string &text) noexcept;
 
   const int m_rank;
   const std::string m_system;
+  time_limit m_limit; // of the constructor, then of measure_clock(); before the connection is made
   channel m_wire;
   std::vector<member_info> m_all;
   std::vector<packet> m_early; // that came before start()

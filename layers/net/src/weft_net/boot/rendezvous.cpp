@@ -136,9 +136,13 @@ void rendezvous::tell(connection &joining, packet_kind kind, std::string_view pa
   }
 }
 
-void rendezvous::refuse(connection &joining, const std::string &why) {
+void rendezvous::turn_away(connection &joining, const std::string &why) noexcept {
   tell(joining, packet_kind::refused, why);
   joining.is_over = true;
+}
+
+void rendezvous::refuse(connection &joining, const std::string &why) {
+  turn_away(joining, why);
   m_to.refused(why);
 }
 
@@ -184,6 +188,8 @@ void rendezvous::take_join(connection &joining, const packet &received) {
   number.words[1] = unproven.number();
   joining.wire.set_numbers(joining.number, number);
   static_cast<void>(joining.wire.next()); // looks at the proof
+  if (!m_why_none.empty())
+    return turn_away(joining, m_why_none);
   reader from(received.payload);
   static_cast<void>(from.number() + from.number());
   const auto rank = static_cast<std::int64_t>(from.number());
@@ -238,7 +244,7 @@ void rendezvous::send_table() {
         tell(*m.wire, packet_kind::table, rows);
   for (std::size_t r = 0; r < m_members.size(); ++r) // lost before
     if (m_members[r].is_lost)
-      lose(static_cast<int>(r), "it was lost before all had joined");
+      announce_loss(static_cast<int>(r));
   m_to.all_joined(all);
 }
 
@@ -270,18 +276,35 @@ void rendezvous::take(connection &joining, const packet &received) {
 
 void rendezvous::lose(int rank, const std::string &why) {
   member &lost = m_members[static_cast<std::size_t>(rank)];
-  const bool is_first = !lost.is_lost && !lost.has_left;
-  lost.is_lost = true;
-  if (!is_first)
+  if (lost.is_lost || lost.has_left)
     return;
+  lost.is_lost = true;
+  lost.why_lost = why;
+  if (m_joined == static_cast<int>(m_members.size()))
+    announce_loss(rank);
+  else if (!lost.info)
+    end_meeting("rank " + std::to_string(rank) + " is lost, and has not joined: " + why);
+  m_to.lost(rank, why); // else the others learn of it when all have joined
+}
+
+void rendezvous::announce_loss(int rank) {
+  const member &lost = m_members[static_cast<std::size_t>(rank)];
   writer text;
   text.number(static_cast<std::uint64_t>(rank));
-  text.text(why);
-  if (m_joined == static_cast<int>(m_members.size()))
-    for (member &m : m_members)
-      if (m.wire && &m != &lost)
-        tell(*m.wire, packet_kind::lost, text.bytes());
-  m_to.lost(rank, why);
+  text.text(lost.why_lost);
+  for (member &m : m_members)
+    if (m.wire && &m != &lost)
+      tell(*m.wire, packet_kind::lost, text.bytes());
+}
+
+/// Turns away those that wait and those that come later: the table can never be whole.
+void rendezvous::end_meeting(const std::string &why) {
+  m_why_none = why;
+  for (member &m : m_members)
+    if (connection *const waits = std::exchange(m.wire, nullptr)) {
+      waits->rank = -1;
+      turn_away(*waits, why);
+    }
 }
 
 /// Makes all other ranks report. A rank that finds out meanwhile is asked already, and answers.

@@ -58,7 +58,8 @@ class rendezvous {
   /// Waits up to some time for something to do, and does it. `also` is one more descriptor that ends the
   /// wait; -1 for none.
   void step(int milliseconds, int also = -1);
-  /// Tells the ranks that one of them is lost. Harmless for one that has been lost or has left.
+  /// Tells the ranks that one of them is lost, when all have joined. If it has not joined itself, none can:
+  /// all others are turned away. Harmless for one that has been lost or has left.
   void lose(int rank, const std::string &why);
   [[nodiscard]] int joined() const noexcept { return m_joined; } ///< ranks that have ever joined
   [[nodiscard]] bool has_joined(int rank) const noexcept; ///< whether the rank has
@@ -79,6 +80,7 @@ class rendezvous {
     std::optional<member_info> info;
     connection *wire = nullptr;
     bool is_lost = false, has_left = false;
+    std::string why_lost;
   };
 
   void accept_one();
@@ -86,8 +88,11 @@ class rendezvous {
   void take(connection &joining, const packet &received);
   void take_join(connection &joining, const packet &received);
   void refuse(connection &joining, const std::string &why);
+  void turn_away(connection &joining, const std::string &why) noexcept;
   void tell(connection &joining, packet_kind kind, std::string_view payload) noexcept;
   void send_table();
+  void announce_loss(int rank);
+  void end_meeting(const std::string &why);
   [[nodiscard]] std::vector<std::string> table_packets() const;
   void ask_all(int first, const std::string &report);
   void take_report(int rank, const std::string &report);
@@ -100,6 +105,7 @@ class rendezvous {
   std::list<connection> m_connections;
   std::vector<member> m_members;
   int m_joined = 0;
+  std::string m_why_none; // none can join any more; "": they can
   clock::time_point m_last_beat;
   // Of a stall:
   int m_stalled = -1;
