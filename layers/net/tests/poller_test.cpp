@@ -8,9 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -215,6 +219,91 @@ TEST(net_poller, a_transport_that_has_closed_is_polled_no_more) {
   for (int i = 0; i < 600'000 && poller.has_service(); ++i)
     weft::this_task::sleep_for_ns(100'000);
   EXPECT_FALSE(poller.has_service()) << "its list is empty";
+}
+
+/// Is an engine without room for the operations to some ranks. It notes what it begins.
+class full_engine final : public weft::net::engine {
+ public:
+  struct notes {
+    std::array<std::atomic<bool>, 4> is_full{};
+    std::atomic<int> losses{0}; // calls of lose()
+    std::mutex lock;
+    std::vector<std::uint32_t> begun;
+  };
+  explicit full_engine(notes &to) : m_notes(to) {}
+  const weft::net::capabilities &caps() const noexcept override { return m_caps; }
+  int rank() const noexcept override { return 0; }
+  int size() const noexcept override { return 4; }
+  void attach(weft::net::engine_events *to) noexcept override { m_events = to; }
+  weft::net::memory_key add_memory(void *, std::size_t) override { return {}; }
+  void remove_memory(const weft::net::memory_key &) noexcept override {}
+  void lose(int) noexcept override { ++m_notes.losses; } // and reports it later, or never
+  bool begin(weft::net::operation &op) noexcept override {
+    if (m_notes.is_full[static_cast<std::size_t>(op.rank)])
+      return false;
+    {
+      const std::lock_guard guard(m_notes.lock);
+      m_notes.begun.push_back(op.id);
+    }
+    m_events->end(op, weft::net::outcome::done);
+    return true;
+  }
+  std::size_t progress(std::size_t) noexcept override { return 0; }
+
+ private:
+  notes &m_notes;
+  weft::net::capabilities m_caps;
+  weft::net::engine_events *m_events = nullptr;
+};
+
+struct one_operation : weft::net::operation {
+  one_operation(int to, std::uint32_t number) {
+    rank = to;
+    id = number;
+    ended = [](weft::net::operation &self) noexcept {
+      static_cast<one_operation &>(self).is_over = true;
+    };
+  }
+  std::atomic<bool> is_over{false};
+};
+
+TEST(net_transport, operations_wait_for_room_at_their_rank_alone) {
+  full_engine::notes notes;
+  weft::net::transport one(std::make_unique<full_engine>(notes), g_nobody);
+  for (int round = 0; round != 3; ++round) { // a rank waits again
+    notes.begun.clear();
+    notes.is_full[1] = notes.is_full[2] = true;
+    std::deque<one_operation> all;
+    const auto submit = [&](int rank) {
+      one.submit(all.emplace_back(rank, static_cast<std::uint32_t>(all.size())));
+    };
+    for (const int rank : {1, 2, 1, 3, 2, 1})
+      submit(rank);
+    until([&] { return all[3].is_over.load(); });
+    EXPECT_FALSE(all[0].is_over || all[1].is_over || all[2].is_over);
+    notes.is_full[2] = false;
+    until([&] { return all[4].is_over.load(); });
+    submit(2); // waits no more
+    until([&] { return all[6].is_over.load(); });
+    submit(1);
+    EXPECT_FALSE(all[7].is_over);
+    notes.is_full[1] = false;
+    until([&] { return all[7].is_over.load(); });
+    EXPECT_EQ(notes.begun, (std::vector<std::uint32_t>{3, 1, 4, 6, 0, 2, 5, 7}));
+  }
+}
+
+TEST(net_transport, a_loss_is_handed_to_the_engine_once) {
+  full_engine::notes notes;
+  weft::net::transport one(std::make_unique<full_engine>(notes), g_nobody);
+  one.report_lost(2);
+  until([&] { return notes.losses == 1; });
+  for (std::uint32_t i = 0; i != 10; ++i) {
+    one_operation op(1, i);
+    one.submit(op);
+    until([&] { return op.is_over.load(); });
+  }
+  EXPECT_EQ(notes.losses, 1) << "later operations look for losses";
 }
 
 TEST(net_poller, threads_come_and_go) {

@@ -69,7 +69,7 @@ struct inproc_rank {
   std::atomic<bool> is_lost{false};
   std::atomic<bool> is_held{false};
   bool has_left = false; // its transport has ended
-  std::atomic<bool> has_losses{false}; // some are announced
+  std::atomic<bool> has_losses{false}; // some are announced, and not yet looked for
   std::vector<std::atomic<bool>> loss_announced; // to it, by lost rank
 };
 
@@ -324,7 +324,8 @@ class inproc_engine final : public engine {
   /// Reports ranks that were lost since the last time; if this rank is, all of them.
   std::size_t report_losses() noexcept {
     std::size_t done = 0;
-    if (!m_here.has_losses.load(std::memory_order_acquire))
+    if (!m_here.has_losses.load(std::memory_order_relaxed) ||
+        !m_here.has_losses.exchange(false, std::memory_order_acquire))
       return 0;
     for (int r = 0; r < size(); ++r) {
       const auto i = static_cast<std::size_t>(r);

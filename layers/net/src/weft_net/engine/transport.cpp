@@ -50,11 +50,14 @@ class waiting_queue {
 
 struct transport::state final : engine_events, weft_net::polled {
   state(std::unique_ptr<engine> through, listener &listening)
-      : below(std::move(through)), to(listening), peers(static_cast<std::size_t>(below->size())) {}
+      : below(std::move(through)), to(listening), peers(static_cast<std::size_t>(below->size())) {
+    listed.reserve(peers.size());
+  }
   ~state() = default;
 
   struct peer {
-    waiting_queue waiting; // of the insider
+    waiting_queue waiting; // of the insider, as the next
+    bool is_listed = false; // among those that may have waiting operations
     std::atomic<bool> is_lost{false};
     std::atomic<bool> is_reported{false}; // as lost, from outside
   };
@@ -116,25 +119,36 @@ struct transport::state final : engine_events, weft_net::polled {
       return;
     ++waiting;
     p.waiting.push(op);
+    if (!std::exchange(p.is_listed, true))
+      listed.push_back(&p); // there is room for all
   }
 
   void begin_waiting() noexcept {
     if (waiting == 0)
       return;
-    for (peer &p : peers)
-      while (p.waiting.first()) {
-        operation &op = *p.waiting.pop(); // begin() may end it
-        if (!below->begin(op)) {
-          p.waiting.put_back(op);
-          break;
-        }
-        --waiting;
-      }
+    std::size_t left = 0;
+    for (peer *const p : listed) {
+      begin_waiting(*p);
+      p->is_listed = p->waiting.first() != nullptr;
+      if (p->is_listed)
+        listed[left++] = p;
+    }
+    listed.resize(left);
+  }
+
+  void begin_waiting(peer &other) noexcept {
+    while (other.waiting.first()) {
+      operation &op = *other.waiting.pop(); // begin() may end it
+      if (!below->begin(op))
+        return other.waiting.put_back(op);
+      --waiting;
+    }
   }
 
   /// Hands reports of losses to the engine.
   void take_reports() noexcept {
-    if (!has_reports.load(std::memory_order_relaxed))
+    if (!has_reports.load(std::memory_order_relaxed) ||
+        !has_reports.exchange(false, std::memory_order_acquire))
       return;
     for (std::size_t r = 0; r < peers.size(); ++r)
       if (peers[r].is_reported.load(std::memory_order_relaxed) &&
@@ -218,6 +232,7 @@ struct transport::state final : engine_events, weft_net::polled {
   std::atomic<bool> has_reports{false};
   // Of the insider:
   std::size_t waiting = 0; // operations in the queues
+  std::vector<peer *> listed; // which may have some
   std::size_t ended = 0; // operations, ever
   bool closing = false;
 };
@@ -274,7 +289,7 @@ std::string transport::path_to(int rank) {
 void transport::report_lost(int rank) noexcept {
   state &s = *m_state;
   s.peer_of(rank).is_reported.store(true, std::memory_order_relaxed);
-  s.has_reports.store(true, std::memory_order_relaxed); // for good: no order is needed
+  s.has_reports.store(true, std::memory_order_release); // behind the report
   s.look(); // or the thread that is inside, or the next one
 }
 
