@@ -29,8 +29,9 @@ decltype(auto) awaiter_of(A &&awaitable) {
   else
     return static_cast<A &&>(awaitable);
 }
+/// Names what holds that: a reference, unless a new object was returned.
 template <class A>
-using awaiter_type = std::remove_cvref_t<decltype(awaiter_of(std::declval<A>()))>;
+using held_awaiter = decltype(awaiter_of(std::declval<A>()));
 
 /// Is an awaiter of this library, or one that does not suspend.
 template <class Awaiter>
@@ -68,9 +69,11 @@ struct outside_base : coro_awaiter {
   proxy_signal signal;
 };
 
-template <class Awaiter>
+/// Awaits what another library resumes. An awaiter that exists is used where it is: others may know it,
+/// and not each can be copied.
+template <class Held>
 struct outside_awaiter : outside_base {
-  Awaiter inner;
+  Held inner;
 
   template <class A>
   explicit outside_awaiter(A &&awaitable) : inner(awaiter_of(static_cast<A &&>(awaitable))) {}
@@ -156,7 +159,7 @@ struct coro_promise_base : coro_link {
 
   template <class A>
   decltype(auto) await_transform(A &&awaitable) {
-    using awaiter = awaiter_type<A>;
+    using awaiter = std::remove_cvref_t<held_awaiter<A>>;
     static_assert(
         requires(awaiter &w) { w.await_ready(); },
         "co_await takes an awaitable; of a weft::task write co_await std::move(t), once");
@@ -165,7 +168,7 @@ struct coro_promise_base : coro_link {
     else if constexpr (is_own_awaiter<awaiter>)
       return static_cast<A &&>(awaitable);
     else
-      return outside_awaiter<awaiter>(static_cast<A &&>(awaitable));
+      return outside_awaiter<held_awaiter<A>>(static_cast<A &&>(awaitable));
   }
 
   std::exception_ptr error;

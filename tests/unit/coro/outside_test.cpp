@@ -187,6 +187,66 @@ TEST(coro_outside, a_coroutine_of_weft_awaits_what_others_resume) {
   second.join();
 }
 
+/// Is an awaiter that its owner looks at, and that cannot be copied or moved.
+struct counts_its_waits {
+  int waits = 0;
+  mutable int results = 0;
+  counts_its_waits() = default;
+  counts_its_waits(const counts_its_waits &) = delete;
+  counts_its_waits &operator=(const counts_its_waits &) = delete;
+  ~counts_its_waits() = default;
+  [[nodiscard]] static bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    ++waits;
+    h.resume();
+  }
+  void await_suspend(std::coroutine_handle<> h) const { h.resume(); }
+  int await_resume() const noexcept { return ++results; }
+};
+struct refers_to_one {
+  counts_its_waits &one;
+  counts_its_waits &operator co_await() const noexcept { return one; }
+};
+struct makes_one {
+  counts_its_waits operator co_await() const noexcept { return {}; } // NOLINT
+};
+/// Is an awaiter whose owner resumes what waits.
+struct held_gate {
+  test::gate *is_waited_for;
+  std::coroutine_handle<> waiting = nullptr;
+  [[nodiscard]] static bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) noexcept {
+    waiting = h;
+    is_waited_for->open();
+  }
+  static void await_resume() noexcept {}
+};
+
+TEST(coro_outside, an_awaiter_that_exists_is_not_copied) {
+  counts_its_waits one;
+  auto run = [&one]() -> weft::task<int> {
+    int sum = co_await one;
+    sum += 10 * co_await refers_to_one{one};
+    sum += 100 * co_await std::as_const(one);
+    sum += 1000 * co_await counts_its_waits{};
+    sum += 10'000 * co_await makes_one{};
+    co_return sum;
+  };
+  EXPECT_EQ(run().get(), 11'321);
+  EXPECT_EQ(one.waits, 2); // a const one counts none
+  EXPECT_EQ(one.results, 3);
+}
+
+TEST(coro_outside, the_owner_of_an_awaiter_finds_the_handle_in_it) {
+  test::gate waited_for;
+  held_gate gate{&waited_for};
+  auto over = weft::async([&]() -> weft::task<void> { co_await gate; });
+  ASSERT_TRUE(waited_for.pass());
+  ASSERT_TRUE(gate.waiting);
+  gate.waiting.resume();
+  over.get();
+}
+
 TEST(coro_outside, exceptions_of_awaitables_reach_the_coroutine) {
   auto run = []() -> weft::task<std::string> {
     std::string all;
