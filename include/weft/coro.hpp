@@ -241,6 +241,11 @@ struct value_of_future<weft::task<T>> {
   using type = T;
 };
 
+template <class T, class F, class Values>
+weft::task<T> call_and_keep(F &f, Values values) {
+  co_return co_await std::apply(f, std::move(values));
+}
+
 /// Waits for a future, or a handle, and gets its result.
 template <class Future>
 class got_result : public task_end {

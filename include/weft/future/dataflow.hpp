@@ -12,6 +12,9 @@
 
 namespace weft::inline v0 {
 
+template <class T>
+class task;
+
 namespace detail {
 
 template <class T>
@@ -37,10 +40,11 @@ decltype(auto) as_awaited(A &&argument) {
   else
     return static_cast<A &&>(argument);
 }
+/// Gives an argument as the callable takes it; it lives as long as the call is kept.
 template <bool Several, class A>
 decltype(auto) as_given(A &argument) {
   if constexpr (Several)
-    return argument.get();
+    return future_access::value_in_place(argument);
   else
     return std::move(argument);
 }
@@ -138,15 +142,30 @@ auto unwrap_one(A &&argument) {
   }
 }
 
+/// Calls `f`, which returns a coroutine, with values that live until that is over. weft/coro.hpp
+/// defines it.
+template <class T, class F, class Values>
+weft::task<T> call_and_keep(F &f, Values values);
+
 } // namespace detail
 
 /// Returns a callable that takes futures, vectors and tuples of them, and calls `f` with their
 /// values: for then() and dataflow(). A future of nothing gives none; a vector of futures of references
-/// gives one of std::reference_wrapper.
+/// gives one of std::reference_wrapper. The values live until `f` has returned; if it returns a
+/// weft::task, until that is over, and `f` is called when that begins. A coroutine that returns a future
+/// takes them by value.
 template <class F>
 auto unwrapping(F &&f) {
   return [f = std::decay_t<F>(static_cast<F &&>(f))](auto &&...args) mutable -> decltype(auto) {
-    return std::apply(f, std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
+    using values =
+        decltype(std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
+    using body = detail::body_of<std::decay_t<F>, decltype(std::apply(f, std::declval<values>()))>;
+    if constexpr (body::is_coroutine)
+      return detail::call_and_keep<typename body::value>(
+          f, std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
+    else
+      return std::apply(f,
+                        std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
   };
 }
 

@@ -106,7 +106,17 @@ struct future_access {
   static decltype(auto) value(const shared_future<T> &before) {
     return before.look();
   }
+  /// Does the same, and leaves the value where it is: it lives as long as the future refers to it.
+  template <class T>
+  static decltype(auto) value_in_place(future<T> &before) {
+    return before.look();
+  }
 };
+
+/// Is what a call returns that may go on after it has returned, with references to its arguments: a
+/// coroutine, or the future of one.
+template <class F, class R>
+inline constexpr bool goes_on_later = is_sole_future<R> || body_of<F, R>::is_coroutine;
 
 /// Holds a reference of a state, and what all futures do with it.
 class future_base {
@@ -197,7 +207,8 @@ class future_base {
   friend struct future_access;
 };
 
-/// Calls `f` with the future before it, or with that future's value, whichever it takes.
+/// Calls `f` with the future before it, or with that future's value, whichever it takes. The value
+/// that a coroutine refers to lives as long as this object.
 template <class Before, class F>
 struct continuation {
   /// Nothing is left to destroy after a call that returned: the value's future was used up.
@@ -213,7 +224,11 @@ struct continuation {
       future_access::value(before);
       return std::invoke(std::move(f));
     } else {
-      return std::invoke(std::move(f), future_access::value(before));
+      using value = decltype(before.get());
+      if constexpr (is_sole_future<Before> && goes_on_later<F, std::invoke_result_t<F, value>>)
+        return std::invoke(std::move(f), future_access::value_in_place(before));
+      else
+        return std::invoke(std::move(f), future_access::value(before));
     }
   }
 };
@@ -437,7 +452,8 @@ class [[nodiscard]] future : public detail::future_base {
   /// Makes a task that calls `f` when the result is there, with this future or with its value,
   /// whichever `f` takes; with the value an exception goes to the result without a call. Returns a
   /// future of what `f` returns; if that is a future, of its value. Clauses are those of spawn():
-  /// accesses order the task among its siblings as of this call.
+  /// accesses order the task among its siblings as of this call. The value lives until `f` has
+  /// returned; if it returns a coroutine or a future, until that has its result.
   ///
   /// Cost. One allocation.
   /// Threads. The task runs on a worker, never inside of the call that sets the value.
@@ -479,12 +495,20 @@ class [[nodiscard]] future : public detail::future_base {
       future &f;
     } const last{*this};
     if (may_have_failed)
-      if (std::exception_ptr e = detail::task_take_exception(m_state))
-        std::rethrow_exception(std::move(e));
+      throw_what_was_thrown();
     if constexpr (std::is_reference_v<T>)
       return detail::result_in<T>(m_state);
     else if constexpr (!std::is_void_v<T>)
       return std::move(detail::result_in<T>(m_state));
+  }
+  decltype(auto) look() {
+    throw_what_was_thrown();
+    if constexpr (!std::is_void_v<T>)
+      return static_cast<T &&>(detail::result_in<T>(m_state));
+  }
+  void throw_what_was_thrown() {
+    if (std::exception_ptr e = detail::task_take_exception(m_state))
+      std::rethrow_exception(std::move(e));
   }
 };
 
