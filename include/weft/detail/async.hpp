@@ -98,10 +98,12 @@ struct async_wait : coro_awaiter, wait_node<> {
       this->forget_wait(handle);
       throw;
     }
-    if (waits)
+    if (waits) {
       this->end_wait(handle, &leave, this);
-    else
+    } else {
+      forget_limits();
       this->forget_wait(handle);
+    }
     return waits;
   }
   /// Returns how the wait has ended.

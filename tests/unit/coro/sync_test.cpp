@@ -263,6 +263,36 @@ TEST(coro_sync, channels_carry_every_value_once) {
   }
 }
 
+/// Awaits as another awaiter does that has found nothing to take.
+template <class Awaiter>
+struct not_ready : weft::detail::coro_awaiter_around {
+  Awaiter &inner;
+  explicit not_ready(Awaiter &of) : inner(of) {}
+  [[nodiscard]] static bool await_ready() noexcept { return false; }
+  template <class Handle>
+  bool await_suspend(Handle handle) {
+    return inner.await_suspend(handle);
+  }
+  auto await_resume() { return inner.await_resume(); }
+};
+
+TEST(coro_sync, a_wait_that_need_not_suspend_keeps_no_limits) {
+  auto run = []() -> weft::task<void> {
+    weft::channel<int> c(1);
+    auto push = c.async_push_for(7, 1h); // there is room
+    EXPECT_EQ(co_await not_ready(push), weft::channel_status::success);
+    EXPECT_EQ(push.limits, nullptr);
+    auto pop = c.async_pop_for(1h); // there is a value
+    EXPECT_EQ(co_await not_ready(pop), 7);
+    EXPECT_EQ(pop.limits, nullptr);
+    c.close();
+    auto late = c.async_push_for(8, 1h);
+    EXPECT_EQ(co_await not_ready(late), weft::channel_status::closed);
+    EXPECT_EQ(late.limits, nullptr);
+  };
+  weft::async(run).get();
+}
+
 TEST(coro_sync, coroutines_and_stacks_meet_in_a_channel) {
   weft::channel<int> there(0), back(0);
   const int rounds = test::scaled(1000);
