@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/mutant.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "task/recorded.hpp"
 #include "task/wait/claim_word.hpp"
 #include "task/wait/signal_word.hpp"
@@ -138,14 +139,32 @@ void coro_leave_for_signal(void *awaiter) noexcept {
 
 // ---- futures as coroutines
 
-task *coro_create_future(const body_ops &ops) {
-  task *const t = task_create_tracked(ops, nullptr);
-  if (iteration_of(*t->parent)) {
-    task_abandon(t);
+namespace {
+
+/// Refuses a coroutine whose submission would fail, and so free the frame in which it is about to
+/// begin.
+WEFT_NOINLINE void refuse_start_below(const task &parent, task &begun) {
+  if (iteration_of(parent)) {
+    task_abandon(&begun);
     throw_error(
         errc::not_supported,
         "a coroutine that returns a future begins while a taskiter records; call it in a task, or outside of the taskiter");
   }
+  if (const task *const operation = operation_of(parent)) {
+    task_abandon(&begun);
+    throw_error(
+        errc::not_a_task,
+        "a coroutine that returns a future begins in the operation of a reduction below task '%s', which is called between tasks; begin it where the copies are filled",
+        label_of(*operation->parent));
+  }
+}
+
+} // namespace
+
+task *coro_create_future(const body_ops &ops) {
+  task *const t = task_create_tracked(ops, nullptr);
+  if (t->parent->has(k_final)) [[unlikely]]
+    refuse_start_below(*t->parent, *t);
   return t;
 }
 

@@ -507,6 +507,27 @@ TEST(coro_kinds, a_taskiter_refuses_to_record_an_eager_coroutine) {
   EXPECT_EQ(refused, 1);
 }
 
+struct begins_a_coroutine {
+  void operator()(int &into, const int &from) const {
+    into += from;
+    (void)eager();
+  }
+};
+TEST(coro_kinds, the_operation_of_a_reduction_refuses_to_begin_an_eager_coroutine) {
+  int x = 0;
+  weft::spawn([&] { weft::reduction_local(x) = 3; }, weft::label("adds"),
+              weft::reduction(x, begins_a_coroutine{}, 0));
+  try {
+    weft::taskwait();
+    ADD_FAILURE() << "it was not refused";
+  } catch (const weft::error &e) {
+    EXPECT_EQ(e.code(), weft::errc::not_a_task);
+    EXPECT_NE(std::string(e.what()).find("a coroutine that returns a future begins in the operation of a reduction below task"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
 TEST(coro_kinds, accesses_children_and_events_belong_to_the_whole_coroutine) {
   int x = 0, order = 0;
   weft::event go;
