@@ -190,10 +190,7 @@ void async_wait::leave(void *p) noexcept {
 
 void async_in_list::enter() noexcept { (void)take_or_enter(); }
 
-void async_in_list::withdraw() noexcept {
-  const sync_guard here(object);
-  (void)cancel(*list, *this, wait_end::stopped);
-}
+void async_in_list::withdraw() noexcept { rt::withdraw(object, *list, *this); }
 
 void async_notification::leave_unlocked(void *p) noexcept {
   auto &self = *static_cast<async_notification *>(p);

@@ -81,12 +81,27 @@ wait_place place_in_list(const void *object, wait_list<> &list, waits_for what) 
 
 namespace {
 
+/// Waits for the signal of a node that another thread has taken, and is about to raise.
+void await_signal(wait_node<> &self) noexcept {
+  real_atomics::await(
+      self.signal, [](void *seen) { return seen == k_done; }, std::memory_order_acquire);
+}
+
 void publish_frame(thread_context &, frame &suspended, void *self) {
   if (!wait_for_signal(static_cast<wait_node<> *>(self)->signal, suspended))
     make_ready(suspended);
 }
 
 } // namespace
+
+void withdraw(const void *object, wait_list<> &list, wait_node<> &self) noexcept {
+  {
+    const sync_guard here(object);
+    if (cancel(list, self, wait_end::stopped))
+      return;
+  }
+  await_signal(self);
+}
 
 wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::wait_limit &limit) {
   cancellable wait{self, place};
@@ -107,9 +122,7 @@ wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::w
   } catch (...) {
     if (wait.end(wait_end::stopped))
       throw;
-    // Granted, or ended, at this moment: the caller has it.
-    real_atomics::await(
-        self.signal, [](void *seen) { return seen == k_done; }, std::memory_order_acquire);
+    await_signal(self); // granted, or ended, at this moment: the caller has it
   }
   return self.end.get();
 }
@@ -349,8 +362,7 @@ bool condition_variable_any::end_wait(detail::wait_node<> &self, const detail::w
 }
 
 void condition_variable_any::withdraw_wait(detail::wait_node<> &self) noexcept {
-  const sync_guard here(this);
-  (void)cancel(m_waiters, self, wait_end::stopped);
+  rt::withdraw(this, m_waiters, self);
 }
 
 bool condition_variable_any::end_wait_by_event(detail::notified_event &self) noexcept {

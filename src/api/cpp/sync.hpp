@@ -77,6 +77,9 @@ void begin_wait(wait_node<> &self);
 /// Waits for the grant of a node that was entered, until the limit. Throws weft::error, with the
 /// node out of the list.
 wait_end await_grant(wait_node<> &self, const wait_place &place, const detail::wait_limit &limit);
+/// Takes a node out whose waiter does not wait. If it is being granted, that is over afterwards: the
+/// node may go.
+void withdraw(const void *object, wait_list<> &list, wait_node<> &self) noexcept;
 /// Lets the waiter of a node that was taken go on. It is the last touch of the node.
 void grant(wait_node<> &node) noexcept;
 void grant(wait_chain<> &granted) noexcept;

@@ -476,6 +476,71 @@ TEST(coro_sync, a_condition_variable_for_any_lock_refuses_one_that_is_not_held) 
   m.unlock();
 }
 
+/// Is a lock that another thread finds its waiter by, and that is not given up then.
+struct refuses_when_notified {
+  test::gate &waits, &is_granted;
+  void lock() {}
+  void unlock() {
+    waits.open();
+    while (!is_granted.is_open())
+      std::this_thread::yield();
+    throw std::logic_error("on purpose");
+  }
+  weft::detail::async_turn async_lock() { return {}; }
+};
+/// Is in front of others in a list, and holds the grants of all behind it up.
+struct holds_grants_up : weft::detail::notified_event {
+  test::gate is_granted;
+  std::atomic<bool> may_go{false};
+  bool was_left_early = false; // by the one behind it
+  std::atomic<bool> is_left{false};
+  holds_grants_up() {
+    this->resume = [](weft::detail::wait_node<> &node) {
+      auto &self = static_cast<holds_grants_up &>(node);
+      self.is_granted.open();
+      std::this_thread::sleep_for(20ms); // longer than a wait takes that does not wait for its grant
+      self.was_left_early = self.is_left;
+      self.came.set();
+    };
+  }
+};
+
+TEST(coro_sync, a_lock_that_cannot_be_given_up_waits_for_a_grant_that_has_begun) {
+  struct stays {
+    void lock() {}
+    void unlock() {}
+  } first_lock;
+  const auto check = [&first_lock](const auto &wait) {
+    weft::condition_variable_any changed;
+    holds_grants_up first;
+    changed.begin_wait_by_event(first, first_lock);
+    test::gate waits;
+    refuses_when_notified lock{waits, first.is_granted};
+    std::thread notifier([&] {
+      EXPECT_TRUE(waits.pass());
+      changed.notify_all(); // takes both, and grants the first one first
+    });
+    wait(changed, lock, first);
+    notifier.join();
+    EXPECT_FALSE(first.was_left_early);
+  };
+  check([](auto &changed, auto &lock, auto &first) {
+    EXPECT_THROW(changed.wait(lock), std::logic_error);
+    first.is_left = true;
+  });
+  check([](auto &changed, auto &lock, auto &first) {
+    auto run = [&]() -> weft::task<void> {
+      try {
+        co_await weft::async_wait(changed, lock);
+        ADD_FAILURE() << "it was given up";
+      } catch (const std::logic_error &) {
+        first.is_left = true;
+      }
+    };
+    weft::async(run).get();
+  });
+}
+
 TEST(coro_sync, recursive_mutexes_belong_to_the_task_of_the_coroutine) {
   weft::recursive_mutex m;
   excludes([&] { return m.async_lock(); }, [&] { m.unlock(); });
