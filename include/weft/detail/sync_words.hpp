@@ -5,10 +5,20 @@
 
 #include <weft/detail/wait_list.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace weft::inline v0 {
 namespace detail {
+
+/// Refuses a count of `what` that is below 0 or above the largest one.
+[[noreturn]] WEFT_API void refuse_count(const char *what, std::ptrdiff_t count);
+/// Returns `count` where it may be one of `what`.
+[[nodiscard]] constexpr std::ptrdiff_t checked_count(const char *what, std::ptrdiff_t count) {
+  if (count < 0 || count > PTRDIFF_MAX / 2)
+    refuse_count(what, count);
+  return count;
+}
 
 /// Holds the state that is described in src/sync/semaphore.hpp.
 template <class P = std_atomics>

@@ -17,13 +17,14 @@ namespace weft::inline v0 {
 /// Cost. One atomic operation for a count, one load for a wait that finds it down. 16 bytes.
 /// Threads. Any. A task that has seen it down may destroy it, although the call of count_down() has
 /// not returned.
-/// Errors. invalid_argument for counts below 0 and for more than is left. Of calls that wait: no_block
+/// Errors. invalid_argument for counts below 0, above max() and for more than is left. Of calls that wait: no_block
 /// in a service or an onready function; out_of_resources; shut_down.
 /// Source. ISO C++20, [thread.latch].
 class WEFT_API latch {
  public:
   /// Makes a latch that `count` counts bring down.
-  constexpr explicit latch(std::ptrdiff_t count) noexcept : m_state(count) {}
+  constexpr explicit latch(std::ptrdiff_t count)
+      : m_state(detail::checked_count("the counts that a weft::latch begins with", count)) {}
   latch(const latch &) = delete;
   latch &operator=(const latch &) = delete;
   ~latch() = default;

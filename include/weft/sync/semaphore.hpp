@@ -16,7 +16,8 @@ namespace detail {
 /// Holds what semaphores of every limit share.
 class WEFT_API semaphore_base {
  public:
-  constexpr explicit semaphore_base(std::ptrdiff_t count) noexcept : m_state(count) {}
+  constexpr explicit semaphore_base(std::ptrdiff_t count)
+      : m_state(checked_count("the units that a weft::counting_semaphore begins with", count)) {}
   semaphore_base(const semaphore_base &) = delete;
   semaphore_base &operator=(const semaphore_base &) = delete;
 
@@ -31,6 +32,7 @@ class WEFT_API semaphore_base {
     return m_state.try_take() || take_slow(limit);
   }
   void give(std::ptrdiff_t count) {
+    count = checked_count("the units that are given to a weft::counting_semaphore", count);
     if (!m_state.try_give(count))
       give_slow(count);
   }
@@ -54,7 +56,7 @@ class WEFT_API semaphore_base {
 /// Cost. One atomic operation while no taker waits. 16 bytes.
 /// Threads. Any. A task that was let in may destroy the semaphore, although the call of release()
 /// has not returned.
-/// Errors. Of calls that wait: no_block in a service or an onready function; out_of_resources when
+/// Errors. invalid_argument for counts below 0 or above max(). Of calls that wait: no_block in a service or an onready function; out_of_resources when
 /// no stack is left to go on with; shut_down. Then no unit was taken.
 /// Source. ISO C++20, [thread.sema].
 template <std::ptrdiff_t LeastMax = PTRDIFF_MAX / 2>
@@ -64,7 +66,7 @@ class counting_semaphore : detail::semaphore_base {
                 "a semaphore counts to half of PTRDIFF_MAX");
 
   /// Makes a semaphore with `count` units.
-  constexpr explicit counting_semaphore(std::ptrdiff_t count) noexcept : semaphore_base(count) {}
+  constexpr explicit counting_semaphore(std::ptrdiff_t count) : semaphore_base(count) {}
   /// Returns how many units there may be at least.
   [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX / 2; }
 

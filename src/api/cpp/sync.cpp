@@ -142,6 +142,11 @@ wait_limit limit_of_ns(std::int64_t ns) {
   return {now + static_cast<std::uint64_t>(ns), nullptr};
 }
 
+void refuse_count(const char *what, std::ptrdiff_t count) {
+  throw_error(errc::invalid_argument, "%s are %td; there may be 0 to %td", what, count,
+              std::ptrdiff_t{PTRDIFF_MAX / 2});
+}
+
 // ---- semaphores
 
 bool semaphore_base::take_slow(const wait_limit &limit) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synchronization objects of weft/sync.hpp, between tasks and threads.
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 #include "support/scale.hpp"
 #include "support/scripted_clock.hpp"
 
@@ -96,6 +97,34 @@ TEST(semaphore, release_lets_waiters_go_on_and_keeps_the_rest) {
   EXPECT_TRUE(s.try_acquire());
   EXPECT_FALSE(s.try_acquire());
   EXPECT_GE(s.max(), 1 << 30);
+}
+
+TEST(semaphore, refuses_counts_that_it_cannot_have) {
+  constexpr std::ptrdiff_t most = weft::counting_semaphore<>::max();
+  const std::string range = "; there may be 0 to " + std::to_string(most);
+  EXPECT_EQ(test::refusal([] { weft::counting_semaphore<> s(-1); }),
+            "the units that a weft::counting_semaphore begins with are -1" + range);
+  EXPECT_NE(test::refusal([] { weft::counting_semaphore<> s(most + 1); }).find(range),
+            std::string::npos);
+  weft::counting_semaphore<> full(most);
+  EXPECT_TRUE(full.try_acquire());
+  weft::counting_semaphore<> s(1);
+  EXPECT_EQ(test::refusal([&] { s.release(-1); }),
+            "the units that are given to a weft::counting_semaphore are -1" + range);
+  EXPECT_NE(test::refusal([&] { s.release(most + 1); }).find(range), std::string::npos);
+  s.release(0);
+  EXPECT_TRUE(s.try_acquire()); // the unit is there, and no other
+  EXPECT_FALSE(s.try_acquire());
+}
+
+TEST(latch, refuses_to_begin_with_counts_that_it_cannot_have) {
+  const std::string range = "; there may be 0 to " + std::to_string(weft::latch::max());
+  EXPECT_EQ(test::refusal([] { weft::latch l(-1); }),
+            "the counts that a weft::latch begins with are -1" + range);
+  EXPECT_NE(test::refusal([] { weft::latch l(weft::latch::max() + 1); }).find(range),
+            std::string::npos);
+  weft::latch most(weft::latch::max());
+  EXPECT_FALSE(most.try_wait());
 }
 
 TEST(semaphore, waits_no_longer_than_asked) {
