@@ -106,6 +106,7 @@ inline task *task_of(void *storage) noexcept {
 }
 
 [[noreturn]] WEFT_API void throw_no_state();
+[[noreturn]] WEFT_API void throw_no_exception();
 [[noreturn]] WEFT_API void throw_stopped();
 [[noreturn]] WEFT_API void throw_too_many(std::size_t wanted, std::size_t given);
 

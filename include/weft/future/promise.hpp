@@ -42,8 +42,10 @@ class promise_base {
 
   /// Sets an exception as the result.
   ///
-  /// Errors. future_error no_state, promise_already_satisfied.
+  /// Errors. future_error no_state, promise_already_satisfied; invalid_argument for null.
   void set_exception(std::exception_ptr error) {
+    if (!error)
+      throw_no_exception();
     state_fail(begin(), std::move(error));
     finish();
   }
@@ -150,7 +152,8 @@ class packaged_task<R(Args...)> {
   ///
   /// Errors. future_error no_state, future_already_retrieved.
   [[nodiscard]] future<R> get_future() { return require().get_future(); }
-  /// Calls, and keeps what the callable returns or throws.
+  /// Calls, and keeps what the callable returns or throws. If it ends the thread by pthread_exit(), the
+  /// result is future_error broken_promise.
   ///
   /// Errors. future_error no_state, promise_already_satisfied.
   void operator()(Args... args) {
@@ -166,7 +169,12 @@ class packaged_task<R(Args...)> {
         result.set_value(m_call->call(std::forward<Args>(args)...));
       }
     } catch (...) {
-      result.set_exception(std::current_exception());
+      std::exception_ptr thrown = std::current_exception();
+      if (thrown)
+        return result.set_exception(std::move(thrown));
+      result.set_exception(
+          std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
+      throw; // no C++ exception: pthread_exit() or pthread_cancel() ends the thread
     }
   }
   /// Makes the object new: with the same callable and another future.

@@ -448,6 +448,12 @@ void task_take_event(task *t) noexcept { decrease_events(task_ref(t)); }
 
 void throw_no_state() { throw std::future_error(std::future_errc::no_state); }
 
+void throw_no_exception() {
+  throw_error(
+      errc::invalid_argument,
+      "a promise is given a null std::exception_ptr, which holds no exception; set a value, or pass std::current_exception() in a handler");
+}
+
 void throw_stopped() {
   throw_error(errc::cancelled, "a wait for a future was given up: its stop token was requested");
 }

@@ -2,6 +2,7 @@
 // Futures, promises, continuations and combinations of futures.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 #include "support/scale.hpp"
 
 #include <weft/future.hpp>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <list>
 #include <memory>
+#include <pthread.h>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
@@ -363,6 +365,20 @@ TEST(promise, takes_what_makes_a_value) {
   nothing.get_future().get();
 }
 
+TEST(promise, refuses_an_exception_that_is_none) {
+  weft::promise<int> p;
+  weft::future<int> f = p.get_future();
+  const std::string refusal =
+      "a promise is given a null std::exception_ptr, which holds no exception; set a value, or pass std::current_exception() in a handler";
+  EXPECT_EQ(test::refusal([&] { p.set_exception(nullptr); }), refusal);
+  EXPECT_FALSE(f.is_ready());
+  p.set_value(3); // it is as it was
+  EXPECT_EQ(f.get(), 3);
+  EXPECT_EQ(
+      test::refusal([] { (void)weft::make_exceptional_future<int>(std::exception_ptr()); }),
+      refusal);
+}
+
 TEST(promise, broken_says_so) {
   weft::future<int> f;
   {
@@ -430,6 +446,31 @@ TEST(packaged_task, keeps_the_result_of_its_call) {
   weft::packaged_task<void()> none;
   EXPECT_FALSE(none.valid());
   EXPECT_EQ(code_of([&] { none(); }), std::future_errc::no_state);
+}
+
+TEST(packaged_task, lets_its_callable_end_the_thread) {
+  for (const bool cancels : {false, true}) {
+    weft::packaged_task<int()> task([cancels]() -> int {
+      if (cancels) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+      }
+      pthread_exit(nullptr);
+    });
+    weft::future<int> result = task.get_future();
+    pthread_t thread;
+    const auto run = [](void *given) -> void * {
+      (*static_cast<weft::packaged_task<int()> *>(given))();
+      return given;
+    };
+    ASSERT_EQ(pthread_create(&thread, nullptr, run, &task), 0);
+    void *returned = &task;
+    ASSERT_EQ(pthread_join(thread, &returned), 0);
+    EXPECT_EQ(returned, cancels ? PTHREAD_CANCELED : nullptr);
+    ASSERT_TRUE(result.is_ready());
+    EXPECT_EQ(code_of([&] { result.get(); }), std::future_errc::broken_promise);
+    EXPECT_EQ(code_of([&] { task(); }), std::future_errc::promise_already_satisfied);
+  }
 }
 
 TEST(make_future, is_ready) {
