@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each form of when_all, when_any, when_some and when_each: several futures, a vector, a range, a number of them.
 #include "in_task.hpp"
+#include "support/gate.hpp"
 
+#include <weft/counters.hpp>
 #include <weft/future.hpp>
 #include <weft/stop.hpp>
 #include <weft/sync.hpp>
@@ -9,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
 #include <list>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -230,6 +234,85 @@ TEST(when_each_forms, call_in_the_order_of_the_ends) {
     }
     each.get();
     EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));
+  });
+}
+
+TEST(when_each_forms, no_stack_waits_for_a_future) {
+  constexpr int k_groups = 20;
+  std::atomic<int> begun{0};
+  std::vector<weft::promise<void>> promises(k_groups);
+  std::vector<weft::future<void>> all;
+  for (auto &p : promises)
+    all.push_back(weft::when_each([&](std::size_t i, weft::future<void>) { begun += i == 0; },
+                                  weft::make_ready_future(), p.get_future()));
+  ASSERT_TRUE(test::eventually([&] { return begun == k_groups; }));
+  test::dawdle();
+  EXPECT_LT(weft::counters::take().value("/threads/count/instantaneous/suspended"), k_groups);
+  for (auto &p : promises)
+    p.set_value();
+  for (auto &each : all)
+    each.get();
+}
+
+TEST(when_each_forms, one_call_at_a_time_also_while_it_waits) {
+  in_task([] {
+    constexpr int k_futures = 8;
+    weft::event go;
+    int calls = 0, at_once = 0, most_at_once = 0;
+    std::atomic<int> ended{0};
+    std::vector<weft::future<int>> some;
+    for (int i = 0; i != k_futures; ++i)
+      some.push_back(weft::async([&ended, i] { return ++ended, i; }));
+    auto each = weft::when_each(
+        [&](std::size_t i, weft::future<int> f) {
+          most_at_once = std::max(most_at_once, ++at_once);
+          if (calls++ == 0)
+            go.wait();
+          EXPECT_EQ(f.get(), static_cast<int>(i));
+          weft::taskyield();
+          --at_once;
+        },
+        std::move(some));
+    EXPECT_TRUE(test::eventually([&] { return ended == k_futures; }));
+    test::dawdle();
+    go.set();
+    each.get();
+    EXPECT_EQ(calls, k_futures);
+    EXPECT_EQ(most_at_once, 1);
+  });
+}
+
+TEST(when_each_forms, are_over_when_nothing_of_the_calls_is_left) {
+  in_task([] {
+    const auto kept = std::make_shared<int>(0);
+    std::atomic<int> ended{0};
+    for (int round = 0; round != 20; ++round) {
+      ended = 0;
+      weft::when_each(
+          [&ended, kept](auto) {
+            weft::spawn([&ended] {
+              test::dawdle();
+              ++ended;
+            });
+          },
+          numbers(3))
+          .get();
+      EXPECT_EQ(ended, 3);
+      EXPECT_EQ(kept.use_count(), 1);
+    }
+    auto fails = weft::when_each(
+        [](auto) { weft::spawn([] { throw std::range_error("below a call"); }); }, numbers(1));
+    EXPECT_THROW(fails.get(), std::range_error);
+    int calls = 0;
+    auto first_fails = weft::when_each(
+        [&calls](auto) {
+          if (++calls == 1)
+            throw std::logic_error("first");
+          throw std::range_error("later");
+        },
+        numbers(3));
+    EXPECT_THROW(first_fails.get(), std::logic_error);
+    EXPECT_EQ(calls, 3);
   });
 }
 
