@@ -13,6 +13,7 @@
 
 #include <weft/detail/async.hpp>
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -24,13 +25,26 @@ namespace rt {
 
 namespace {
 
-void request_stop(group_state &group) noexcept {
+/// Has tasks that have not begun skipped, and tells the others by their token. What a failed task wrote
+/// travels with the group's word, so `cancelled` orders nothing.
+void cancel_group(group_state &group) noexcept {
   std::stop_source stop(std::nostopstate);
   group.lock.lock();
+  group.cancelled.store(true, std::memory_order_relaxed);
   if (group.stop)
     stop = *group.stop;
   group.lock.unlock();
-  stop.request_stop();
+  stop.request_stop(); // callbacks of the user: without the lock
+}
+
+/// Makes a cancelled group usable again. Other threads may cancel it and ask for its token meanwhile.
+/// A canceller holds the lock before, and stops the source that goes, or later, and stops the next one,
+/// which stop_token() makes.
+WEFT_COLD void end_cancellation(group_state &group) noexcept {
+  group.lock.lock();
+  group.cancelled.store(false, std::memory_order_relaxed);
+  const std::unique_ptr<std::stop_source> stopped(std::exchange(group.stop, nullptr));
+  group.lock.unlock();
 }
 
 /// Keeps an exception; the caller holds the lock. False: the group keeps it already, or has no
@@ -60,13 +74,8 @@ void group_failed(group_state &group, const task &t, std::exception_ptr error) n
   group.lock.unlock();
   if (!kept)
     report_lost(label_of(t), error);
-  if (group.policy != exception_policy::first_cancels)
-    return;
-  group.cancelled.store(
-      true,
-      std::
-          memory_order_relaxed); // a hint to skip; what the failed task wrote travels with the group's word
-  request_stop(group);
+  if (group.policy == exception_policy::first_cancels)
+    cancel_group(group);
 }
 
 bool report_kept(group_state &group) noexcept {
@@ -188,9 +197,7 @@ void refuse_wait_of_another(const group_state &group) {
 /// Prepares the group for its next use, and throws what its policy kept.
 void deliver(group_state &group) {
   if (group.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
-    group.cancelled.store(false, std::memory_order_relaxed);
-  if (group.stop && group.stop->stop_requested()) [[unlikely]]
-    *group.stop = std::stop_source();
+    end_cancellation(group);
   if (!group.first_error) [[likely]]
     return;
   std::exception_ptr first = std::exchange(group.first_error, nullptr);
@@ -238,11 +245,7 @@ void async_group::await_resume() const {
 
 } // namespace detail
 
-void task_group::cancel() noexcept {
-  state &s = internals();
-  s.cancelled.store(true, std::memory_order_relaxed); // a hint to skip; orders nothing
-  request_stop(s);
-}
+void task_group::cancel() noexcept { cancel_group(internals()); }
 
 bool task_group::cancelled() const noexcept {
   return const_cast<task_group *>(this)->internals().cancelled.load(std::memory_order_relaxed);
@@ -252,8 +255,11 @@ std::stop_token task_group::stop_token() {
   state &s = internals();
   auto fresh = std::make_unique<std::stop_source>();
   s.lock.lock();
-  if (!s.stop)
+  if (!s.stop) {
+    if (s.cancelled.load(std::memory_order_relaxed))
+      fresh->request_stop(); // it has no callback yet
     s.stop = fresh.release();
+  }
   std::stop_token token = s.stop->get_token();
   s.lock.unlock();
   return token;

@@ -366,6 +366,43 @@ TEST(group, a_stop_token_tells_running_tasks) {
   EXPECT_FALSE(group.stop_token().stop_requested()) << "wait() makes the group usable again";
 }
 
+TEST(group, a_token_of_a_cancelled_group_is_stopped_from_the_start) {
+  weft::task_group group;
+  group.cancel();
+  EXPECT_TRUE(group.stop_token().stop_requested());
+  group.wait();
+  EXPECT_FALSE(group.stop_token().stop_requested());
+}
+
+TEST(group, other_threads_cancel_while_the_maker_makes_it_usable_again) {
+  weft::task_group group;
+  std::atomic<bool> ends{false};
+  std::atomic<long> cancelled{0}, told{0};
+  std::thread teller([&] {
+    while (!ends) {
+      const std::stop_callback tells(group.stop_token(), [&] { ++told; });
+      group.cancel();
+    }
+  });
+  std::thread canceller([&] { // holds no token: the source's memory goes with the source
+    while (!ends) {
+      group.cancel();
+      ++cancelled;
+    }
+  });
+  EXPECT_TRUE(test::eventually([&] {
+    for (int i = 0; i != 1000; ++i)
+      group.wait();
+    return told > 1000 && cancelled > 300'000;
+  }));
+  ends = true;
+  teller.join();
+  canceller.join();
+  group.wait();
+  EXPECT_FALSE(group.cancelled());
+  EXPECT_FALSE(group.stop_token().stop_requested());
+}
+
 TEST(group, an_exception_signals_the_stop_token) {
   weft::task_group group(exception_policy::first_cancels);
   std::stop_token token = group.stop_token();
