@@ -4,15 +4,18 @@
 // Roles       The caller: runs alone, then publishes the rest. A helper: a worker that has taken a
 //             branch that a participant has pushed. Both are participants of a published loop.
 // Word        parts[i].range: the chunks of a part (weft/detail/chunk_range.hpp). parts[i].taken:
-//             a participant owns the part. stopped: no block is given out any more.
+//             a participant owns the part. used: parts behind it have had no chunks. thieves: so many
+//             look for chunks. stopped: no block is given out any more.
 // Invariants  I1  A participant owns one part from its begin to its end, and no other participant
 //                 owns it. There are as many parts as participants at most.
 //             I2  A participant pushes one branch for the next helper at most: before its first
 //                 block, or before a later one if the loop has asked for more participants since.
 //                 It returns when that branch has ended or was taken back. So the loop's state
 //                 outlives all participants.
-// Orders      O1  push and wait of a join order what the participants read and write; all words of
-//                 the loop are relaxed.
+// Orders      O1  push and wait of a join order what the participants read and write; the other words
+//                 of the loop are relaxed.
+//             O2  a thief counts itself in `thieves` by acquire, and out by release: the next one sees
+//                 the part that it uses, and the chunks that it has put there.
 // Checked by  tests/model/loop_models.cpp: chunk_range_*; tests/stress/adaptive_loops.cpp
 #include "api/cpp/loop_times.hpp"
 #include "base/clock.hpp"
@@ -113,7 +116,7 @@ struct shared_loop {
   const worker *caller_at = nullptr; // where it began: a helper there means that it waits
   std::atomic<unsigned> members{0}; // participants that are asked for, at most `count`
   std::atomic<unsigned> helpers_left{0};
-  std::atomic<unsigned> thieves{0};
+  std::atomic<unsigned> used{0}, thieves{0};
   std::atomic<bool> stopped{false};
   spin_lock<> lock; // of errors
   std::vector<std::exception_ptr> errors;
@@ -134,6 +137,7 @@ struct shared_loop {
       for (unsigned i = 0; i < count; ++i)
         ::new (static_cast<void *>(&m_few[i])) part;
     ranges = std::min(count, with_range);
+    used.store(ranges, std::memory_order_relaxed);
     const std::uint64_t size = request.size, n = ranges;
     const auto bound = [&](std::uint64_t i) {
       const std::uint64_t of_all = size / n * i + std::min<std::uint64_t>(i, size % n);
@@ -163,7 +167,7 @@ struct shared_loop {
   [[nodiscard]] bool exhausted() noexcept {
     if (stopped.load(std::memory_order_relaxed))
       return true;
-    for (unsigned i = 0; i < count; ++i)
+    for (unsigned i = 0, n = used.load(std::memory_order_relaxed); i < n; ++i)
       if (at(i).range.left() != 0)
         return false;
     return true;
@@ -176,8 +180,10 @@ struct shared_loop {
       if (const unsigned own = (at_first + i) % ranges; take_part(own))
         return own;
     for (unsigned i = ranges;; ++i) // I1: one of them is free
-      if (take_part(i))
+      if (take_part(i)) {
+        use(i);
         return i;
+      }
   }
 
   /// Keeps the exception that is being handled. Returns whether the participant goes on.
@@ -194,6 +200,12 @@ struct shared_loop {
   }
 
  private:
+  /// Has thieves look at part i, too.
+  void use(unsigned i) noexcept {
+    unsigned seen = used.load(std::memory_order_relaxed);
+    while (seen <= i && !used.compare_exchange_weak(seen, i + 1, std::memory_order_relaxed)) {
+    }
+  }
   bool take_part(unsigned i) noexcept { return !at(i).taken.exchange(true, std::memory_order_relaxed); }
   void keep(std::exception_ptr error) noexcept {
     try {
@@ -488,9 +500,10 @@ bool loop_blocks::state::next_shared(std::uint64_t &first, std::uint64_t &count)
   std::uint32_t chunk = 0, chunks = own.take(wanted(own.left()), chunk);
   const bool stole = chunks == 0;
   for (int tries = 0; chunks == 0; ++tries) {
-    shared.thieves.fetch_add(1, std::memory_order_relaxed);
-    const bool stolen = steal_half(shared.count, me, shared.range_of(), chunk);
-    const unsigned others = shared.thieves.fetch_sub(1, std::memory_order_relaxed) - 1;
+    shared.thieves.fetch_add(1, std::memory_order_acquire); // O2
+    const bool stolen =
+        steal_half(shared.used.load(std::memory_order_relaxed), me, shared.range_of(), chunk);
+    const unsigned others = shared.thieves.fetch_sub(1, std::memory_order_release) - 1; // O2
     if (stolen) {
       chunks = 1;
       std::uint32_t behind = 0;
@@ -543,8 +556,10 @@ void run_loop(const loop_request &request) {
       const std::uint64_t most =
           request.participants != 0 ? request.participants : std::max<std::uint64_t>(workers, 2);
       const auto n = static_cast<unsigned>(std::min(chunks, most));
+      const auto at_once =
+          static_cast<unsigned>(std::min<std::uint64_t>(n, std::max<std::uint64_t>(workers, 2)));
       shared.timed = false;
-      shared.publish(0, unit, n, n, n);
+      shared.publish(0, unit, n, at_once, n);
       caller.begin_to_share();
     } else {
       if (request.site) {

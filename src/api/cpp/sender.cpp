@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/detail/loop.hpp>
 #include <weft/detail/run_loop.hpp>
 #include <weft/detail/sender.hpp>
 #include <weft/sync/event.hpp>
@@ -56,6 +57,8 @@ std::exception_ptr run_bulk(const bulk_request &request) noexcept {
     all.called.fetch_add(called, std::memory_order_relaxed);
   };
   try {
+    if (request.each)
+      loop.participants = taskloop_participants();
     run_loop(loop);
     if (const std::uint64_t called = bulk.called.load(std::memory_order_relaxed);
         called != request.count)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft/execution.hpp, with a library of ours in the place of the program's.
 #include "p2300_fake.hpp"
+#include "support/gate.hpp"
 
 #include <weft/execution.hpp>
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
@@ -270,6 +272,19 @@ TEST(sender_bulk, runs_side_by_side) {
         else
           second.set();
       }));
+}
+
+TEST(sender_bulk, has_more_indices_that_wait_than_workers) {
+  constexpr int k_indices = 8;
+  std::atomic<int> arrived{0}, met{0};
+  weft::sync_wait(ex::bulk_as(ex::bulk_unchunked_t(), weft::get_scheduler().schedule(), ex::par,
+                              k_indices, [&](int) {
+                                ++arrived;
+                                if (test::eventually([&] { return arrived == k_indices; },
+                                                     std::chrono::seconds(10)))
+                                  ++met;
+                              }));
+  EXPECT_EQ(met, k_indices);
 }
 
 TEST(sender_bulk, in_order_is_one_call) {
