@@ -72,6 +72,7 @@ struct clause_state;
 template <class T>
 struct clause_state<induction_clause<T>> {
   using shared = nothing_shared;
+  using result_type = T;
   const induction_clause<T> &c;
   T value;
   explicit clause_state(const induction_clause<T> &clause) : c(clause), value(clause.begin) {}
@@ -79,14 +80,18 @@ struct clause_state<induction_clause<T>> {
   T get() const { return value; }
   void step() { value = static_cast<T>(value + c.stride); }
   static void end(shared &) {}
-  static void finish(const induction_clause<T> &clause, shared &, std::uint64_t n) {
+  static T result(const induction_clause<T> &clause, shared &, std::uint64_t n) {
+    return static_cast<T>(clause.begin + static_cast<T>(n) * clause.stride);
+  }
+  static void assign(const induction_clause<T> &clause, T &&result) {
     if (clause.result)
-      *clause.result = static_cast<T>(clause.begin + static_cast<T>(n) * clause.stride);
+      *clause.result = std::move(result);
   }
 };
 template <class T, class Op>
 struct clause_state<loop_reduction_clause<T, Op>> {
   using shared = reduction_place<T>;
+  using result_type = std::optional<T>;
   const loop_reduction_clause<T, Op> &c;
   T value;
   explicit clause_state(const loop_reduction_clause<T, Op> &clause)
@@ -95,9 +100,16 @@ struct clause_state<loop_reduction_clause<T, Op>> {
   T &get() { return value; }
   void step() {}
   void end(shared &all) { all.join(std::move(value), c.op); }
-  static void finish(const loop_reduction_clause<T, Op> &clause, shared &all, std::uint64_t) {
-    if (all.joined())
-      *clause.into = clause.op(std::move(*clause.into), std::move(*all.joined()));
+  /// Leaves the user's variable as it is, because op may throw.
+  static result_type result(const loop_reduction_clause<T, Op> &clause, shared &all,
+                                 std::uint64_t) {
+    if (!all.joined())
+      return std::nullopt;
+    return std::optional<T>(clause.op(T(*clause.into), std::move(*all.joined())));
+  }
+  static void assign(const loop_reduction_clause<T, Op> &clause, std::optional<T> &&result) {
+    if (result)
+      *clause.into = std::move(*result);
   }
 };
 
@@ -155,13 +167,25 @@ void for_loop(const P &policy, I first, std::uint64_t n, std::int64_t stride,
     if (any)
       (std::get<Is>(states).end(std::get<Is>(shared)), ...);
   };
+  const auto write_back = [&] {
+    // All of them, before the first variable changes.
+    [[maybe_unused]] std::tuple<typename std::tuple_element_t<Is, states_of>::result_type...> results{
+        std::tuple_element_t<Is, states_of>::result(std::get<Is>(all), std::get<Is>(shared), n)...};
+    (std::tuple_element_t<Is, states_of>::assign(std::get<Is>(all),
+                                                 std::move(std::get<Is>(results))),
+     ...);
+  };
   if constexpr (P::is_parallel) {
     run_blocks<for_loop_tag<Tuple>>(policy.control(), n, over);
+    if constexpr (sizeof...(Is) != 0)
+      with_errors(policy.control(), write_back);
   } else {
-    one_block everything(n);
-    over(everything);
+    in_order(policy, [&] {
+      one_block everything(n);
+      over(everything);
+      write_back();
+    });
   }
-  (std::tuple_element_t<Is, states_of>::finish(std::get<Is>(all), std::get<Is>(shared), n), ...);
 }
 
 } // namespace detail

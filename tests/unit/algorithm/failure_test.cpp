@@ -5,9 +5,11 @@
 #include <weft/runtime.hpp>
 
 #include <atomic>
+#include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace {
@@ -132,6 +134,37 @@ TEST(algorithm_failures, of_reductions_and_scans_are_rethrown) {
     EXPECT_THROW(weft::reduce(p, v, 0, op), std::runtime_error);
     EXPECT_THROW(weft::inclusive_scan(p, v, out.begin(), op), std::runtime_error);
   }
+}
+
+/// Is left without its value when it is moved from.
+struct moving {
+  std::string text;
+  friend moving operator+(moving a, const moving &b) {
+    if (b.text == "fails")
+      throw std::runtime_error("an operation");
+    a.text += b.text;
+    return a;
+  }
+};
+
+TEST(algorithm_failures, of_a_reduction_of_a_loop_leave_all_variables_as_they_were) {
+  const std::string before = "a text that is too long to be in the string itself";
+  moving first{before}, second{before};
+  int place = 7;
+  const auto run = [&](const auto &policy) {
+    weft::for_loop(policy, 0, 1, weft::loop_reduction(first, moving(), std::plus<>()),
+                   weft::induction(place, 3), weft::loop_reduction(second, moving(), std::plus<>()),
+                   [](int, moving &one, int, moving &other) {
+                     one.text = "more";
+                     other.text = "fails";
+                   });
+  };
+  EXPECT_THROW(run(ex::par), std::runtime_error);
+  EXPECT_THROW(run(ex::seq), std::runtime_error);
+  EXPECT_THROW(run(ex::par.with(weft::exception_policy::collect_all)), weft::exception_list);
+  EXPECT_EQ(first.text, before);
+  EXPECT_EQ(second.text, before);
+  EXPECT_EQ(place, 7);
 }
 
 } // namespace
