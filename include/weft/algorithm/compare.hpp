@@ -103,7 +103,9 @@ bool lexicographical_compare(const P &policy, It first, It last, It2 second, It2
           });
       if (i_found == common)
         return n < m;
-      return static_cast<bool>(comp(*detail::at(first, i_found), *detail::at(second, i_found)));
+      return detail::with_errors(policy.control(), [&]() -> bool {
+        return comp(*detail::at(first, i_found), *detail::at(second, i_found));
+      });
     } else {
       return detail::in_order(policy, [&]() -> bool {
         return std::lexicographical_compare(first, last, second, second_end, std::ref(comp));

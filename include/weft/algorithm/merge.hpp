@@ -58,7 +58,7 @@ void inplace_merge(const P &policy, It first, It middle, It last, Compare comp =
       if (!detail::moves_safely<value> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      detail::with_errors(policy.control(), [&] {
+      detail::with_errors_of_loops(policy.control(), [&] {
         detail::scratch<value> buffer(n);
         value *const from = buffer.data();
         weft::uninitialized_move(policy, first, last, from);

@@ -81,7 +81,7 @@ Out copy_if(const P &policy, It first, It last, Out out, Pred pred) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> Out {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
             policy.control(), n, flags.data(),
@@ -111,7 +111,7 @@ Out remove_copy_if(const P &policy, It first, It last, Out out, Pred pred) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> Out {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
             policy.control(), n, flags.data(),
@@ -139,7 +139,7 @@ Out remove_copy(const P &policy, It first, It last, Out out, const T &value) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> Out {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
             policy.control(), n, flags.data(),
@@ -167,7 +167,7 @@ Out unique_copy(const P &policy, It first, It last, Out out, Pred pred = {}) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> Out {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> Out {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
             policy.control(), n, flags.data(),
@@ -197,7 +197,7 @@ It remove_if(const P &policy, It first, It last, Pred pred) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> It {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return !pred(*detail::at(first, i));
                           }));
@@ -219,7 +219,7 @@ It remove(const P &policy, It first, It last, const T &value) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> It {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return !(*detail::at(first, i) == value);
                           }));
@@ -241,7 +241,7 @@ It unique(const P &policy, It first, It last, Pred pred = {}) {
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> It {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> It {
         return detail::at(first, detail::compact(policy, first, n, [&](std::uint64_t i) -> bool {
                             return i == 0 ||
                                    !pred(*detail::at(first, i - 1), *detail::at(first, i));
@@ -264,7 +264,7 @@ It partition(const P &policy, It first, It last, Pred pred) {
       if (!detail::moves_safely<detail::value_of<It>> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> It {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> It {
         return detail::at(first,
                           detail::split_stably(policy, first, n, [&](std::uint64_t i) -> bool {
                             return pred(*detail::at(first, i));
@@ -287,7 +287,7 @@ It stable_partition(const P &policy, It first, It last, Pred pred) {
       if (!detail::moves_safely<detail::value_of<It>> || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> It {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> It {
         return detail::at(first,
                           detail::split_stably(policy, first, n, [&](std::uint64_t i) -> bool {
                             return pred(*detail::at(first, i));
@@ -314,7 +314,7 @@ std::pair<Out, Out2> partition_copy(const P &policy, It first, It last, Out out,
       if (detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      return detail::with_errors(policy.control(), [&]() -> ends {
+      return detail::with_errors_of_loops(policy.control(), [&]() -> ends {
         detail::scratch<unsigned char> flags(n);
         const std::uint64_t kept = detail::pack_blocks<tag>(
             policy.control(), n, flags.data(),

@@ -69,7 +69,7 @@ Out set_operation(const P &policy, A a, A a_end, B b, B b_end, Out out, Compare 
   if (na < 2 || (!asked && loop_workers() < 3) || stays_in_order<Op>(policy, na + nb))
     return remembered<Op>(policy, na + nb, [&] { return op(a, a_end, b, b_end, out, comp); });
   const shared_call timed(site_of<Op>, na + nb);
-  return with_errors(policy.control(), [&] {
+  return with_errors_of_loops(policy.control(), [&] {
     const auto bounds = cut_sorted(policy.control(), a, na, b, nb, comp);
     const std::uint64_t n = bounds.size() - 1;
     std::vector<std::uint64_t> to(n + 1, 0);
@@ -113,7 +113,7 @@ bool includes(const P &policy, It first, It last, It2 second, It2 second_end, Co
       if (m < 2 || detail::stays_in_order<tag>(policy, n + m))
         return detail::remembered<tag>(policy, n + m, serial);
       detail::shared_call timed(detail::site_of<tag>, n + m);
-      return detail::with_errors(policy.control(), [&] {
+      return detail::with_errors_of_loops(policy.control(), [&] {
         const auto bounds = detail::cut_sorted(policy.control(), second, m, first, n, comp);
         std::atomic<bool> all{true};
         detail::for_pieces(policy.control(), bounds.size() - 1, [&](std::uint64_t i) {

@@ -91,10 +91,12 @@ Out partial_sort_copy(const P &policy, It first, It last, Out out, Out out_end, 
       if (k == 0 || detail::stays_in_order<tag>(policy, n))
         return detail::remembered<tag>(policy, n, serial);
       const detail::shared_call timed(detail::site_of<tag>, n);
-      std::vector<detail::value_of<It>> all(first, last);
-      weft::partial_sort(policy, all.begin(), detail::at(all.begin(), k), all.end(),
-                         std::ref(comp));
-      return std::move(all.begin(), detail::at(all.begin(), k), out);
+      return detail::with_errors_of_loops(policy.control(), [&]() -> Out {
+        std::vector<detail::value_of<It>> all(first, last);
+        weft::partial_sort(policy, all.begin(), detail::at(all.begin(), k), all.end(),
+                           std::ref(comp));
+        return std::move(all.begin(), detail::at(all.begin(), k), out);
+      });
     } else {
       return detail::in_order(policy, serial);
     }
@@ -106,38 +108,40 @@ template <policy_type P, iterator_type It, class Compare = std::less<>>
 void nth_element(const P &policy, It first, It nth, It last, Compare comp = {}) {
   return detail::place(policy, [&]() -> void {
     if constexpr (detail::shares<P, It>) {
-      struct tag {};
-      constexpr bool safe = detail::moves_safely<detail::value_of<It>> &&
-                            std::is_copy_constructible_v<detail::value_of<It>>;
-      if constexpr (safe) {
-        // Pivots that part badly again and again leave the rest to std::nth_element, which is bounded.
-        auto rounds_left =
-            2 * static_cast<unsigned>(std::bit_width(detail::count_between(first, last)));
-        while (nth != last && first != last && rounds_left-- != 0 &&
-               detail::count_between(first, last) > 16 * detail::k_least_piece &&
-               !detail::stays_in_order<tag>(policy, detail::count_between(first, last))) {
-          const std::uint64_t n = detail::count_between(first, last);
-          It sample[9];
-          for (std::uint64_t i = 0; i < 9; ++i)
-            sample[i] = detail::at(first, n / 9 * i + n / 18);
-          std::sort(sample, sample + 9, [&](It a, It b) { return comp(*a, *b); });
-          const detail::value_of<It> pivot(*sample[4]);
-          const It less =
-              weft::partition(policy, first, last, [&](const auto &a) { return comp(a, pivot); });
-          if (nth < less) {
-            last = less;
-            continue;
+      return detail::with_errors_of_loops(policy.control(), [&]() -> void {
+        struct tag {};
+        constexpr bool safe = detail::moves_safely<detail::value_of<It>> &&
+                              std::is_copy_constructible_v<detail::value_of<It>>;
+        if constexpr (safe) {
+          // Pivots that part badly again and again leave the rest to std::nth_element, which is bounded.
+          auto rounds_left =
+              2 * static_cast<unsigned>(std::bit_width(detail::count_between(first, last)));
+          while (nth != last && first != last && rounds_left-- != 0 &&
+                 detail::count_between(first, last) > 16 * detail::k_least_piece &&
+                 !detail::stays_in_order<tag>(policy, detail::count_between(first, last))) {
+            const std::uint64_t n = detail::count_between(first, last);
+            It sample[9];
+            for (std::uint64_t i = 0; i < 9; ++i)
+              sample[i] = detail::at(first, n / 9 * i + n / 18);
+            std::sort(sample, sample + 9, [&](It a, It b) { return comp(*a, *b); });
+            const detail::value_of<It> pivot(*sample[4]);
+            const It less =
+                weft::partition(policy, first, last, [&](const auto &a) { return comp(a, pivot); });
+            if (nth < less) {
+              last = less;
+              continue;
+            }
+            const It greater =
+                weft::partition(policy, less, last, [&](const auto &a) { return !comp(pivot, a); });
+            if (nth < greater)
+              return;
+            first = greater;
           }
-          const It greater =
-              weft::partition(policy, less, last, [&](const auto &a) { return !comp(pivot, a); });
-          if (nth < greater)
-            return;
-          first = greater;
         }
-      }
-      const std::uint64_t n = detail::count_between(first, last);
-      detail::remembered<tag>(policy, n,
-                              [&] { std::nth_element(first, nth, last, std::ref(comp)); });
+        const std::uint64_t n = detail::count_between(first, last);
+        detail::remembered<tag>(policy, n,
+                                [&] { std::nth_element(first, nth, last, std::ref(comp)); });
+      });
     } else {
       return detail::in_order(
           policy, [&]() -> void { return std::nth_element(first, nth, last, std::ref(comp)); });

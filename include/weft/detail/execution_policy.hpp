@@ -189,13 +189,14 @@ decltype(auto) place(const P &policy, F &&f) {
   }
 }
 
-/// Calls f in order, for a policy whose iterators do not allow more.
+/// Calls f in order, for a policy or iterators that do not allow more. Of a sequential policy only
+/// what the program says of it counts, not the setting.
 template <class P, class F>
 decltype(auto) in_order(const P &policy, F &&f) {
-  if constexpr (P::is_parallel)
-    return with_errors(policy.control(), static_cast<F &&>(f));
-  else
-    return f();
+  if constexpr (!P::is_parallel)
+    if (policy.control().errors == exception_policy::by_setting) [[likely]]
+      return f();
+  return with_errors(policy.control(), static_cast<F &&>(f));
 }
 
 /// Calls f(i) for the i of a block.
@@ -315,7 +316,11 @@ T reduce_onto(const P &policy, T init, std::uint64_t n, Value value, Op op) {
         into = fold(std::move(into), first, first + count, value, op);
       },
       op);
-  return sum ? T(op(std::move(init), std::move(*sum))) : std::move(init);
+  return with_errors(control, [&]() -> T {
+    if (!sum)
+      return std::move(init);
+    return T(op(std::move(init), std::move(*sum)));
+  });
 }
 
 } // namespace detail

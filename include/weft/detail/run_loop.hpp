@@ -92,6 +92,8 @@ WEFT_API void remember_shared(loop_site &site, std::uint64_t ns, double iteratio
 WEFT_API std::uint64_t static_grain(std::uint64_t size);
 /// Throws the exception that is being handled as run_loop() does.
 [[noreturn]] WEFT_API void rethrow_current(exception_policy errors);
+/// Does the same where loops have run: the list that one of them has thrown stays as it is.
+[[noreturn]] WEFT_API void rethrow_current_of_loops(exception_policy errors);
 /// Says whether this call of a tiny loop is to be timed.
 [[nodiscard]] inline bool samples_this_call() noexcept {
   static thread_local std::uint32_t chance = 0; // no count: sites that take turns would all keep theirs

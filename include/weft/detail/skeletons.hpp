@@ -43,6 +43,15 @@ decltype(auto) with_errors(const loop_control &control, F &&f) {
     rethrow_current(control.errors);
   }
 }
+/// Does the same for an f that runs loops, which collect their own: no list holds a list.
+template <class F>
+decltype(auto) with_errors_of_loops(const loop_control &control, F &&f) {
+  try {
+    return f();
+  } catch (...) {
+    rethrow_current_of_loops(control.errors);
+  }
+}
 
 template <class Body>
 loop_request request_for(const loop_control &control, std::uint64_t size, loop_site &site,
@@ -173,7 +182,7 @@ std::optional<T> reduce_timed_blocks(const loop_control &control, std::uint64_t 
     }
   };
   run_timed_blocks<Tag>(control, size, body);
-  return runs.combine(combine);
+  return with_errors(control, [&] { return runs.combine(combine); });
 }
 /// Does the same, or reduces all at once here.
 template <class Tag, class T, class Make, class Extend, class Combine>
@@ -320,13 +329,11 @@ class scan_front {
 /// pass; in the first one serial() scans from the front and make(first, count) gives the values of
 /// the pieces behind it. In the second pass write(first, count, value) scans a piece behind `value`.
 /// combine(a, b) need not commute. `carry` is empty where nothing comes before the first element;
-/// write() and serial() take that. The first exception ends the scan, whatever the policy. The blocks
-/// of the caller that is alone are timed; a shared call bounds what the site remembers.
+/// write() and serial() take that. The blocks of the caller that is alone are timed; a shared call
+/// bounds what the site remembers. `control` says first_cancels: an exception leaves `carry` moved from.
 template <class Tag, class T, class Serial, class Make, class Write, class Combine>
-void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
-                       Serial serial, Make make, Write write, Combine combine) {
-  if (size == 0)
-    return;
+void scan_to_exception(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
+                       Serial &serial, Make &make, Write &write, Combine &combine) {
   std::uint64_t done = 0;
   const bool chooses = control.grain == 0 && !control.one_block_each;
   if (chooses) {
@@ -353,24 +360,22 @@ void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::opt
         [&](std::uint64_t i) { before[i].emplace(make(first_of(i), count_of_piece(i))); });
   });
   const std::uint64_t scanned = front.scanned(), left = p.count - scanned;
-  with_errors(control, [&] {
-    for (std::uint64_t i = scanned; i < p.count;
-         ++i) { // from values of pieces to values before them
-      std::optional<T> own(std::move(before[i]));
-      if (!carry) {
-        before[i].reset();
-        carry.emplace(std::move(*own));
-        continue;
-      }
-      before[i].emplace(*carry);
-      T next(combine(*carry, std::move(*own)));
-      carry.emplace(std::move(next));
+  for (std::uint64_t i = scanned; i < p.count; ++i) { // from values of pieces to values before them
+    std::optional<T> own(std::move(before[i]));
+    if (!carry) {
+      before[i].reset();
+      carry.emplace(std::move(*own));
+      continue;
     }
-    if (left == 0 && tail != 0)
+    before[i].emplace(*carry);
+    T next(combine(*carry, std::move(*own)));
+    carry.emplace(std::move(next));
+  }
+  if (left == 0) {
+    if (tail != 0)
       serial(size - tail, tail);
-  });
-  if (left == 0)
     return;
+  }
   const std::uint64_t tails = tail != 0 ? 1 : 0; // it comes first, because it takes longest
   for_pieces(control, tails + left, [&](std::uint64_t n) {
     if (n < tails) {
@@ -379,6 +384,20 @@ void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::opt
     }
     const std::uint64_t i = scanned + n - tails;
     write(first_of(i), count_of_piece(i), std::move(before[i]));
+  });
+}
+
+/// Does the same. The first exception ends the scan, whatever the policy: what comes behind it has no
+/// value to begin with.
+template <class Tag, class T, class Serial, class Make, class Write, class Combine>
+void scan_timed_blocks(const loop_control &control, std::uint64_t size, std::optional<T> &carry,
+                       Serial serial, Make make, Write write, Combine combine) {
+  if (size == 0)
+    return;
+  loop_control to_exception = control;
+  to_exception.errors = exception_policy::first_cancels;
+  with_errors(control, [&] {
+    scan_to_exception<Tag>(to_exception, size, carry, serial, make, write, combine);
   });
 }
 

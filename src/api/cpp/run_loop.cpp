@@ -96,6 +96,16 @@ exception_policy policy_of(exception_policy asked) noexcept {
   }
 }
 
+bool is_exception_list(const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const exception_list &) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 struct alignas(k_apart) part {
   chunk_range range;
   std::atomic<bool> taken{false};
@@ -661,7 +671,16 @@ std::uint64_t static_grain(std::uint64_t size) {
 
 void rethrow_current(exception_policy errors) {
   std::vector<std::exception_ptr> one(1, std::current_exception());
+  if (!one.front()) // a forced unwinding
+    throw;
   rethrow(errors, one);
+}
+
+void rethrow_current_of_loops(exception_policy errors) {
+  if (const std::exception_ptr error = std::current_exception();
+      error && policy_of(errors) == exception_policy::collect_all && is_exception_list(error))
+    std::rethrow_exception(error);
+  rethrow_current(errors);
 }
 
 loop_site &site_of_function(const void *function) noexcept {

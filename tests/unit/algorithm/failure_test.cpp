@@ -3,11 +3,14 @@
 #include <weft/algorithm.hpp>
 #include <weft/numeric.hpp>
 #include <weft/runtime.hpp>
+#include <weft/sync/event.hpp>
 
 #include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <numeric>
+#include <pthread.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -136,6 +139,67 @@ TEST(algorithm_failures, of_reductions_and_scans_are_rethrown) {
   }
 }
 
+/// Is a value that operations may not use once it is moved from.
+using boxed = std::shared_ptr<const int>;
+boxed add(const boxed &a, const boxed &b) { return std::make_shared<const int>(*a + *b); }
+
+TEST(algorithm_failures, of_scans_leave_no_value_that_is_moved_from_to_later_blocks) {
+  std::vector<boxed> v(20'000, std::make_shared<const int>(1)), out(v.size());
+  const auto op = [](const boxed &a, const boxed &b) {
+    if (*a == 2) // in an early block of the caller, while it is alone
+      throw std::runtime_error("an operation");
+    return add(a, b);
+  };
+  const auto all = ex::par.with(weft::exception_policy::collect_all);
+  const auto one = std::make_shared<const int>(1);
+  for (int i = 0; i != 3; ++i) // a first call is in blocks, while the site is unknown
+    for (const auto &call : std::vector<std::function<void()>>{
+             [&] { weft::inclusive_scan(all, v, out.begin(), op); },
+             [&] { weft::exclusive_scan(all, v, out.begin(), one, op); }})
+      try {
+        call();
+        ADD_FAILURE();
+      } catch (const weft::exception_list &list) {
+        EXPECT_EQ(list.size(), 1U) << "a scan ends at the first exception";
+      }
+}
+
+TEST(algorithm_failures, where_runs_are_combined_follow_the_policy) {
+  const auto call = [](const auto &policy) {
+    weft::event second;
+    static_cast<void>(weft::transform_reduce(
+        policy.with(ex::grain(1)), std::views::iota(0, 2), 0,
+        [](int a, int b) {
+          if (a == 1 && b == 1)
+            throw std::runtime_error("an operation");
+          return a + b;
+        },
+        [&](int i) { // so that two participants have a run each
+          if (i == 0)
+            second.wait();
+          else
+            second.set();
+          return 1;
+        }));
+  };
+  EXPECT_THROW(call(ex::par), std::runtime_error);
+  EXPECT_THROW(call(ex::par.with(weft::exception_policy::collect_all)), weft::exception_list);
+}
+
+TEST(algorithm_failures, of_the_last_comparison_follow_the_policy) {
+  std::vector<int> a(1000, 1), b(a);
+  b[700] = 2;
+  std::atomic<int> differing{0};
+  const auto all = ex::par.with(weft::exception_policy::collect_all);
+  EXPECT_THROW(weft::lexicographical_compare(all, a.begin(), a.end(), b.begin(), b.end(),
+                                             [&](int x, int y) {
+                                               if (x != y && ++differing == 2)
+                                                 throw std::runtime_error("a comparison");
+                                               return x < y;
+                                             }),
+               weft::exception_list);
+}
+
 /// Is left without its value when it is moved from.
 struct moving {
   std::string text;
@@ -165,6 +229,44 @@ TEST(algorithm_failures, of_a_reduction_of_a_loop_leave_all_variables_as_they_we
   EXPECT_EQ(first.text, before);
   EXPECT_EQ(second.text, before);
   EXPECT_EQ(place, 7);
+}
+
+TEST(algorithm_failures, are_not_the_end_of_a_thread) {
+  std::vector<int> v(3, 1);
+  std::atomic<bool> ends{false};
+  std::atomic<int> unwound{0};
+  struct program {
+    std::vector<int> &v;
+    std::atomic<bool> &ends;
+    std::atomic<int> &unwound;
+    void run() {
+      struct guard {
+        std::atomic<int> &unwound;
+        ~guard() { ++unwound; }
+      } const at_end{unwound};
+      weft::for_each(ex::par, v, [this](int &x) {
+        if (++x, ends)
+          pthread_exit(nullptr);
+      });
+    }
+  } calls{v, ends, unwound};
+  constexpr int k_before = 40; // until the site is known: then all is one block
+  for (int i = 0; i != k_before; ++i)
+    calls.run();
+  ends = true;
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(
+                &thread, nullptr,
+                [](void *p) -> void * {
+                  static_cast<program *>(p)->run();
+                  return p;
+                },
+                &calls),
+            0);
+  void *returned = &calls;
+  ASSERT_EQ(pthread_join(thread, &returned), 0);
+  EXPECT_EQ(returned, nullptr) << "the call has not returned";
+  EXPECT_EQ(unwound, k_before + 1) << "the frames of the thread have ended";
 }
 
 } // namespace
