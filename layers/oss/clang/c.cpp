@@ -288,6 +288,7 @@ class c_writer {
     }
     const loop_head &h = loops->heads[0];
     const std::string at = "weft_oss_at_" + number, end = "weft_oss_end_" + number;
+    code << loops->heads.back().prefix;
     if (loops->heads.size() == 1 && h.step.empty()) {
       const auto value = [&](const std::string &position) {
         return "(" + type_of(0) + ")weft_oss_value(" + axes() + ", " + position + ")";

@@ -366,6 +366,7 @@ class task_writer {
   /// Writes the loop over the iterations of a part.
   void write_loop(const std::string &part) {
     const loop_head &h = loops->heads[0];
+    code << loops->heads.back().prefix;
     if (loops->heads.size() == 1 && h.step.empty()) {
       const std::string end = fresh("end");
       code << "for (" + m_indices[0] + " " + name_of(h.name) + " = " + part + ".first(), " + end +

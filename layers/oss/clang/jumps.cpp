@@ -70,6 +70,7 @@ class walker {
 
   /// Walks through one statement from `i` on, and returns what follows it.
   std::size_t statement(std::size_t i, bool loop, bool choice) {
+    i = behind_prefix(all, i);
     if (i >= all.size())
       return i;
     const Token &t = all[i];
@@ -91,12 +92,15 @@ class walker {
     case tok::kw_if:
       while (i < all.size() && !all[i].isOneOf(tok::l_paren, tok::l_brace))
         ++i;
-      return statement(is(i, tok::l_paren) ? brackets(i) : i, loop, choice);
-    case tok::kw_else:
+      i = statement(is(i, tok::l_paren) ? brackets(i) : i, loop, choice);
+      return is(i, tok::kw_else) ? statement(i + 1, loop, choice) : i;
     case tok::kw_try:
-      return statement(i + 1, loop, choice);
-    case tok::kw_catch:
-      return statement(closing(all, i + 1) + 1, loop, choice);
+      i = statement(i + 1, loop, choice);
+      while (is(i, tok::kw_catch))
+        i = statement(closing(all, i + 1) + 1, loop, choice);
+      return i;
+    case tok::annot_pragma_captured: // the statement of a task, which its pragma has checked
+      return closing(all, i + 1) + 1;
     case tok::kw_return:
     case tok::kw_co_return:
       leaves(t, "return");
@@ -117,7 +121,7 @@ class walker {
     case tok::kw_default:
       while (i < all.size() && !all[i].isOneOf(tok::colon, tok::semi))
         ++i;
-      return i + 1;
+      return statement(i + 1, loop, choice);
     case tok::kw_class:
     case tok::kw_struct:
     case tok::kw_union:
@@ -126,10 +130,6 @@ class walker {
         i = all[i].is(tok::l_paren) ? closing(all, i) + 1 : i + 1;
       if (is(i, tok::l_brace))
         i = closing(all, i) + 1;
-      break;
-    case tok::identifier:
-      if (is(i + 1, tok::colon))
-        return i + 2;
       break;
     default:
       break;

@@ -19,7 +19,9 @@ class loop_parser {
   std::optional<loop_nest> run(const tokens &statement) {
     const bool iterates = parsed.directive->id == directive_id::taskiter;
     tokens rest = statement;
-    if (iterates && rest[0].is(tok::kw_while)) {
+    const std::size_t behind = behind_prefix(rest, 0);
+    if (iterates && behind < rest.size() && rest[behind].is(tok::kw_while)) {
+      rest = slice(rest, behind, rest.size());
       const std::size_t close = closing(rest, 1);
       nest.condition = slice(rest, 2, close);
       nest.body = slice(rest, close + 1, rest.size());
@@ -28,6 +30,9 @@ class loop_parser {
     for (unsigned i = 0; i < parsed.loops; ++i) {
       while (i > 0 && rest[0].is(tok::l_brace) && closing(rest, 0) + 1 == rest.size())
         rest = slice(rest, 1, rest.size() - 1); // a loop that is alone in its braces
+      const std::size_t begin = behind_prefix(rest, 0);
+      const tokens prefix = slice(rest, 0, begin);
+      rest = slice(rest, begin, rest.size());
       if (rest.empty() || rest[0].isNot(tok::kw_for)) {
         fail(rest.empty() ? parsed.where : rest[0].getLocation(),
              i > 0 ? "clause 'collapse' of " + name + " asks for " + std::to_string(parsed.loops) +
@@ -37,7 +42,7 @@ class loop_parser {
         return {};
       }
       const std::size_t close = closing(rest, 1);
-      if (!head(rest[0], slice(rest, 2, close)))
+      if (!head(rest[0], slice(rest, 2, close)) || !take_prefix(prefix))
         return {};
       rest = slice(rest, close + 1, rest.size());
     }
@@ -51,6 +56,29 @@ class loop_parser {
   void fail(SourceLocation where, const std::string &text) { report_error(pp, where, text); }
   [[nodiscard]] static bool is(const tokens &all, std::size_t i, std::string_view identifier) {
     return i < all.size() && all[i].is(tok::identifier) && word(all[i]) == identifier;
+  }
+
+  /// Keeps what is in front of a loop. A label is not needed: nothing outside may jump to the loop.
+  bool take_prefix(const tokens &all) {
+    tokens &kept = nest.heads.back().prefix;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].is(tok::annot_pragma_openmp)) {
+        fail(all[i].getLocation(), "the loop of " + name + " cannot have a directive of OpenMP: write "
+                                   "that in front of a loop inside, or leave it out");
+        return false;
+      }
+      if (all[i].is(tok::identifier) && all[i + 1].is(tok::colon)) {
+        ++i;
+        continue;
+      }
+      std::size_t end = i; // the last token
+      if (all[i].isOneOf(tok::l_square, tok::kw___attribute))
+        end = closing(all, all[i].is(tok::l_square) ? i : i + 1);
+      for (; i < end; ++i)
+        kept.push_back(all[i]);
+      kept.push_back(all[i]);
+    }
+    return true;
   }
 
   /// The loops' variables are the task's own, whatever a clause says.

@@ -11,6 +11,7 @@ namespace weft_oss {
 
 /// for (type name = first; name < limit; name += step)
 struct loop_head {
+  tokens prefix; ///< attributes and pragmas of the compiler in front of the loop
   tokens type; ///< without tokens: the variable is declared before the loop
   clang::Token name;
   tokens first;

@@ -62,7 +62,12 @@ class quiet_captures {
   quiet_captures(const quiet_captures &) = delete;
   quiet_captures &operator=(const quiet_captures &) = delete;
   ~quiet_captures() {
-    pp.getDiagnostics().popMappings(read.empty() ? m_first : place(read.back().getLocation()));
+    // The statement may end with code for a pragma inside, which is placed there, in front of its own statement.
+    SourceLocation last = m_first;
+    for (const Token &t : read)
+      if (const SourceLocation at = place(t.getLocation()); pp.getSourceManager().isBeforeInTranslationUnit(last, at))
+        last = at;
+    pp.getDiagnostics().popMappings(last);
   }
 
  private:

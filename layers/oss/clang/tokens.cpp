@@ -57,6 +57,25 @@ std::size_t closing(const tokens &all, std::size_t open) {
   return all.size();
 }
 
+std::size_t behind_prefix(const tokens &all, std::size_t begin) {
+  const auto is = [&](std::size_t i, tok::TokenKind kind) { return i < all.size() && all[i].is(kind); };
+  for (std::size_t i = begin;;) {
+    if (is(i, tok::annot_pragma_openmp)) {
+      while (i < all.size() && all[i].isNot(tok::annot_pragma_openmp_end))
+        ++i;
+      ++i;
+    } else if (i < all.size() && all[i].isAnnotation() && all[i].isNot(tok::annot_pragma_captured)) {
+      ++i;
+    } else if (is(i, tok::kw___attribute) || (is(i, tok::l_square) && is(i + 1, tok::l_square))) {
+      i = closing(all, is(i, tok::l_square) ? i : i + 1) + 1;
+    } else if (is(i, tok::identifier) && is(i + 1, tok::colon)) {
+      i += 2;
+    } else {
+      return std::min(i, all.size());
+    }
+  }
+}
+
 int precedence(const Token &token) {
   switch (token.getKind()) {
   case tok::star:
@@ -233,8 +252,41 @@ bool statement_reader::up_to_semicolon() {
   return false;
 }
 
+bool statement_reader::up_to_colon() {
+  for (int choices = 0; !peek().isOneOf(tok::eof, tok::semi, tok::r_brace);) {
+    if (m_ahead.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+      if (!balanced())
+        return false;
+      continue;
+    }
+    choices += m_ahead.is(tok::question) ? 1 : 0;
+    const bool last = m_ahead.is(tok::colon) && choices-- == 0;
+    take();
+    if (last)
+      return true;
+  }
+  return false;
+}
+
+bool statement_reader::openmp() {
+  const std::size_t first = read.size();
+  while (peek().isNot(tok::annot_pragma_openmp_end)) {
+    if (m_ahead.is(tok::eof))
+      return false;
+    take();
+  }
+  take();
+  static constexpr std::string_view k_alone[] = {"barrier", "cancel", "cancellation", "depobj", "error", "flush",
+                                                 "interop", "nothing", "scan", "taskwait", "taskyield"};
+  return std::ranges::find(k_alone, spelling(pp, read[first + 1])) != std::end(k_alone) || statement();
+}
+
 bool statement_reader::statement() {
-  switch (peek().getKind()) {
+  if (peek().isAnnotation() && !m_ahead.isOneOf(tok::annot_pragma_captured, tok::annot_pragma_openmp)) {
+    take(); // a pragma of the compiler, which is about the statement behind it
+    return statement();
+  }
+  switch (m_ahead.getKind()) {
   case tok::l_brace:
     return balanced();
   case tok::l_square: { // an attribute, or a lambda that is called
@@ -243,6 +295,20 @@ bool statement_reader::statement() {
       return false;
     return read[first + 1].is(tok::l_square) ? statement() : up_to_semicolon();
   }
+  case tok::kw___attribute:
+    take();
+    return peek().is(tok::l_paren) && balanced() && statement();
+  case tok::annot_pragma_openmp:
+    return openmp();
+  case tok::identifier:
+    take();
+    if (peek().isNot(tok::colon))
+      return up_to_semicolon();
+    take(); // a label
+    return statement();
+  case tok::kw_case:
+  case tok::kw_default:
+    return up_to_colon() && statement();
   case tok::kw_for:
   case tok::kw_while:
   case tok::kw_switch:
@@ -278,6 +344,54 @@ bool statement_reader::statement() {
   }
 }
 
+bool statement_reader::angles() {
+  int depth = 0;
+  do {
+    if (peek().isOneOf(tok::eof, tok::semi))
+      return false;
+    if (m_ahead.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+      if (!balanced())
+        return false;
+      continue;
+    }
+    depth += m_ahead.is(tok::less) ? 1 : m_ahead.is(tok::greater) ? -1 : m_ahead.is(tok::greatergreater) ? -2 : 0;
+    take();
+  } while (depth > 0);
+  return true;
+}
+
+bool statement_reader::constraint() {
+  do {
+    take(); // the word, or the operator
+    if (peek().is(tok::kw_requires)) {
+      take();
+      if ((peek().is(tok::l_paren) && !balanced()) || peek().isNot(tok::l_brace) || !balanced())
+        return false;
+    } else if (m_ahead.is(tok::l_paren)) {
+      if (!balanced())
+        return false;
+    } else {
+      bool name = false;
+      while (peek().isOneOf(tok::identifier, tok::coloncolon, tok::less, tok::kw_true, tok::kw_false, tok::kw_template)) {
+        const bool is_word = m_ahead.isOneOf(tok::identifier, tok::kw_true, tok::kw_false);
+        if (is_word && name)
+          break;
+        name = is_word || (name && m_ahead.is(tok::less));
+        if (m_ahead.isNot(tok::less))
+          take();
+        else if (!angles())
+          return false;
+      }
+    }
+  } while (peek().isOneOf(tok::ampamp, tok::pipepipe));
+  return true;
+}
+
+bool statement_reader::begins_statement() {
+  return peek().isAnnotation() || m_ahead.isOneOf(tok::kw_for, tok::kw_while, tok::kw_if, tok::kw_do,
+                                                  tok::kw_switch, tok::kw_try);
+}
+
 bool statement_reader::statement_or_function(bool &is_function) {
   is_function = false;
   const Token &first = peek();
@@ -287,10 +401,26 @@ bool statement_reader::statement_or_function(bool &is_function) {
                      tok::kw_float, tok::kw_double) &&
       !first.isOneOf(tok::kw_long, tok::kw_short, tok::kw_signed, tok::kw_unsigned, tok::kw_auto,
                      tok::kw_const, tok::kw_struct, tok::kw_class, tok::kw___attribute,
-                     tok::l_square, tok::kw_explicit, tok::kw_operator))
+                     tok::l_square, tok::kw_explicit, tok::kw_operator, tok::kw__Bool) &&
+      !first.isOneOf(tok::kw__Complex, tok::kw___int128, tok::kw_union, tok::kw_enum, tok::kw_volatile))
     return statement();
-  const bool is_template = first.is(tok::kw_template);
+  const bool is_template = first.is(tok::kw_template), may_be_label = first.is(tok::identifier);
   std::size_t begin = read.size(); // of what is behind attributes and templates
+  while (peek().is(tok::kw_template)) {
+    take();
+    if (!angles())
+      return false;
+    if (peek().is(tok::kw_requires) && !constraint())
+      return false;
+    begin = read.size();
+  }
+  if (may_be_label) {
+    take();
+    if (peek().is(tok::colon)) {
+      take();
+      return statement();
+    }
+  }
   while (!peek().isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::equal, tok::eof)) {
     if (m_ahead.is(tok::l_square)) {
       const std::size_t at = read.size();
@@ -298,8 +428,7 @@ bool statement_reader::statement_or_function(bool &is_function) {
         return false;
       if (at == begin && read[at + 1].isNot(tok::l_square))
         return up_to_semicolon(); // a lambda that is called
-      if (at == begin && peek().isOneOf(tok::kw_for, tok::kw_while, tok::kw_if, tok::kw_do,
-                                        tok::kw_switch, tok::kw_try))
+      if (at == begin && begins_statement())
         return statement();
       if (at == begin)
         begin = read.size();
@@ -312,6 +441,8 @@ bool statement_reader::statement_or_function(bool &is_function) {
       if (!balanced())
         return false;
       if (attribute) {
+        if (before.size() == 1 && begins_statement())
+          return statement();
         begin = read.size();
         continue;
       }

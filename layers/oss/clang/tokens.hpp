@@ -30,6 +30,10 @@ std::string file_and_line(const clang::SourceManager &sources, clang::SourceLoca
 /// Returns the index of the bracket that closes the one at `open`, or the size.
 std::size_t closing(const tokens &all, std::size_t open);
 
+/// Returns the index behind what may be in front of a statement: labels, attributes, and pragmas of the compiler, which are
+/// annotations (`#pragma unroll`, `#pragma omp simd`).
+std::size_t behind_prefix(const tokens &all, std::size_t begin);
+
 /// Returns whether the tokens in front of a bracket declare a function.
 bool declares_function(clang::Preprocessor &pp, const tokens &before_bracket);
 
@@ -75,6 +79,11 @@ class statement_reader {
   void take();
   bool balanced(); // one bracket and what it encloses
   bool up_to_semicolon();
+  bool up_to_colon(); // of a `case` or a `default`
+  bool angles(); // <...> of a template
+  bool constraint(); // of a template: operands between && and ||
+  bool begins_statement(); // and no declaration: a word or a pragma of the compiler says so
+  bool openmp(); // a directive of OpenMP and its statement
 
   clang::Preprocessor &pp;
   clang::Token m_ahead;

@@ -46,3 +46,81 @@ int f(int n) {
 outside:;
 #pragma oss task // error 9: '#pragma oss task' has no statement behind it
 }
+
+// Pragmas of the compiler and attributes hide no jump.
+void prefixes(int n, int x) {
+#pragma oss task inout(n)
+  {
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      ++n;
+    }
+    return; // error 5: 'return' leaves the statement of '#pragma oss task'
+  }
+#pragma oss taskloop
+  for (int i = 0; i < 40; ++i) {
+    if (i == 3) [[unlikely]]
+      break; // error 7: 'break' leaves the statement of '#pragma oss taskloop'
+    __attribute__((nomerge)) if (f(i))
+      return; // error 7: 'return' leaves the statement of '#pragma oss taskloop'
+  on:
+    if (i == 5)
+      break; // error 7: 'break' leaves the statement of '#pragma oss taskloop'
+#pragma clang loop unroll(disable)
+    for (int j = 0; j < 2; ++j)
+      break;
+    if (i == 6)
+      goto on;
+#pragma oss task inout(n)
+    for (;;) {
+      ++n;
+      break;
+    }
+    goto out; // error 5: 'goto' leaves the statement of '#pragma oss taskloop'
+  }
+out:;
+#pragma oss task
+#pragma nounroll
+  while (x)
+    if (x > 3)
+      return; // error 7: 'return' leaves the statement of '#pragma oss task'
+}
+// Each branch is in the loop or the switch around it.
+void branches(int a, int x) {
+#pragma oss task
+  {
+    while (x)
+      if (a)
+        ++a;
+      else
+        break;
+    for (;;)
+      try {
+        ++a;
+      } catch (int) {
+        break;
+      } catch (...) {
+        continue;
+      }
+    for (;;)
+    in:
+      if (a)
+        break;
+      else if (x)
+        goto in;
+      else
+        continue;
+    switch (a)
+    case 1:
+      break;
+    if (a)
+      ++a;
+    else
+      break; // error 7: 'break' leaves the statement of '#pragma oss task' // error 7: 'break' statement not in loop or switch statement
+    try {
+      ++a;
+    } catch (...) {
+      return; // error 7: 'return' leaves the statement of '#pragma oss task'
+    }
+  }
+}

@@ -346,6 +346,110 @@ static void statements(void) {
   CHECK(x == 9);
 }
 
+// Pragmas of the compiler, attributes and labels belong to the statement behind them, and what follows that is outside of the task.
+static void statements_with_prefixes(void) {
+  int n = 0, outside = 0;
+#pragma oss task inout(n)
+#pragma clang loop unroll(disable) interleave(disable)
+  for (int i = 0; i < 4; ++i)
+    n += 1;
+  outside += 1;
+#pragma oss task inout(n)
+#pragma unroll 2
+  for (int i = 0; i < 4; ++i) {
+    n += 1;
+  }
+  outside += 1;
+#pragma oss task inout(n)
+#pragma GCC unroll 2
+  while (n < 10)
+    n += 1;
+  outside += 1;
+#pragma oss task inout(n)
+again: {
+  if (++n < 20)
+    goto again;
+}
+  outside += 1;
+#pragma oss task inout(n)
+  __attribute__((nomerge)) if (n == 20) {
+    be_late();
+    n += 1;
+  }
+  outside += 1;
+#pragma oss task inout(n)
+  switch (n)
+  case 21: {
+    n += 1;
+  }
+  outside += 1;
+#pragma oss task inout(n)
+  if (n > 0)
+#pragma nounroll
+    for (int i = 0; i < 2; ++i) {
+      n += 1;
+    }
+  outside += 1;
+#pragma oss task inout(n)
+  switch (n)
+  default:
+#pragma nounroll
+    for (int i = 0; i < 2; ++i) {
+      n += 1;
+    }
+  outside += 1;
+#pragma oss task inout(n)
+  if (n == 26)
+    n += 1;
+  outside += 1;
+#pragma oss taskwait
+  CHECK(n == 27 && outside == 9);
+}
+
+// The same in front of a loop that is divided.
+static void loops_with_prefixes(void) {
+  int n = 0, outside = 0;
+#pragma oss taskloop shared(n) grainsize(5)
+#pragma unroll 2
+  for (int i = 0; i < 20; ++i)
+#pragma oss atomic
+    n += 1;
+  outside += 1;
+#pragma oss taskloop for shared(n) grainsize(10)
+here:
+#pragma clang loop unroll(disable)
+  for (int i = 0; i < 20; i += 2) {
+#pragma nounroll
+    for (int j = 0; j < 2; ++j)
+#pragma oss atomic
+      n += 1;
+  }
+  outside += 1;
+#pragma oss taskloop collapse(2) shared(n)
+  __attribute__((nomerge)) for (int i = 0; i < 4; ++i)
+#pragma GCC unroll 2
+    for (int j = 0; j < 5; ++j)
+#pragma oss atomic
+      n += 1;
+  outside += 1;
+#pragma oss taskwait
+#pragma oss taskiter inout(n)
+#pragma nounroll
+  for (int i = 0; i < 20; ++i)
+#pragma oss task inout(n)
+    n += 1;
+  outside += 1;
+  int asked = 0;
+#pragma oss taskiter shared(asked) inout(n)
+#pragma nounroll
+  while (++asked <= 6)
+#pragma oss task inout(n)
+    n += 1;
+  outside += 1;
+#pragma oss taskwait
+  CHECK(n == 86 && outside == 5);
+}
+
 // A copied array is aligned as the variable is, whatever is in front of it.
 static void aligned(int n) {
   char a = 1, b = 2;
@@ -431,5 +535,7 @@ int main(void) {
   critical();
   CHECK(fibonacci(15) == 610);
   statements();
+  statements_with_prefixes();
+  loops_with_prefixes();
   return 0;
 }
