@@ -156,7 +156,45 @@ bool is_type_word(const Token &token) { // after which a name may follow
                        tok::kw_float, tok::kw_double, tok::kw_long, tok::kw_short, tok::kw_signed,
                        tok::kw_unsigned, tok::kw_auto, tok::kw_const) ||
          token.isOneOf(tok::kw_volatile, tok::kw_wchar_t, tok::kw_char8_t, tok::kw_char16_t,
-                       tok::kw_char32_t, tok::r_paren);
+                       tok::kw_char32_t, tok::r_paren, tok::kw__Bool, tok::kw__Complex,
+                       tok::kw___int128, tok::kw_restrict);
+}
+
+bool is_qualifier(const Token &token) {
+  return token.isOneOf(tok::kw_const, tok::kw_volatile, tok::kw_restrict, tok::kw__Atomic, tok::kw_register,
+                       tok::kw__Nonnull, tok::kw__Nullable, tok::kw__Null_unspecified);
+}
+
+/// Returns the index behind the constraint of a `requires` at `i`: operands between && and ||.
+std::size_t behind_constraint(const tokens &all, std::size_t i) {
+  const auto is = [&](tok::TokenKind kind) { return i < all.size() && all[i].is(kind); };
+  const auto brackets = [&](tok::TokenKind open) {
+    if (is(open))
+      i = std::min(closing(all, i) + 1, all.size());
+  };
+  do {
+    ++i; // the word, or the operator
+    if (is(tok::kw_requires)) {
+      ++i;
+      brackets(tok::l_paren);
+      brackets(tok::l_brace);
+    } else if (is(tok::l_paren)) {
+      brackets(tok::l_paren);
+    } else {
+      bool name = false; // an operand that ends with a name is followed by none
+      while (i < all.size() && all[i].isOneOf(tok::identifier, tok::coloncolon, tok::less, tok::kw_true, tok::kw_false, tok::kw_template)) {
+        if (all[i].isOneOf(tok::identifier, tok::kw_true, tok::kw_false)) {
+          if (name)
+            break;
+          name = true;
+        } else if (all[i].isNot(tok::less)) {
+          name = false;
+        }
+        i = is(tok::less) ? behind_angles(all, i) : i + 1;
+      }
+    }
+  } while (is(tok::ampamp) || is(tok::pipepipe));
+  return i;
 }
 
 class function_parser {
@@ -177,7 +215,11 @@ class function_parser {
     while (at < all.size() && all[at].is(tok::kw_template)) {
       const std::size_t end = behind_angles(all, at + 1);
       template_parameters(slice(all, at + 2, end - 1));
-      at = end;
+      const tokens parameters_of = slice(all, at, end);
+      at = end < all.size() && all[end].is(tok::kw_requires) ? behind_constraint(all, end) : end;
+      const tokens plain = without_defaults(parameters_of), constraint = slice(all, end, at);
+      head.before_body.insert(head.before_body.end(), plain.begin(), plain.end());
+      head.before_body.insert(head.before_body.end(), constraint.begin(), constraint.end());
     }
     head.templates = slice(all, 0, at);
     const std::size_t begin = at;
@@ -213,11 +255,19 @@ class function_parser {
       else if (!token.isOneOf(tok::kw_inline, tok::kw_extern, tok::kw_constexpr))
         type.push_back(token);
     }
-    if (type.size() != 1 || type[0].isNot(tok::kw_void))
+    const std::size_t close = closing(all, open);
+    const auto arrow = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(std::min(close, all.size())), all.end(), [](const Token &token) {
+      return token.isOneOf(tok::arrow, tok::l_brace, tok::semi, tok::equal);
+    });
+    const auto behind_arrow = static_cast<std::size_t>(arrow - all.begin()) + 1;
+    const bool returns_void = type.size() == 1 && (type[0].is(tok::kw_void) ||
+                                                   (type[0].is(tok::kw_auto) && arrow != all.end() && arrow->is(tok::arrow) &&
+                                                    behind_arrow + 1 < all.size() && all[behind_arrow].is(tok::kw_void) &&
+                                                    all[behind_arrow + 1].isOneOf(tok::l_brace, tok::semi, tok::kw_requires)));
+    if (!returns_void)
       return refuse(head.name.getLocation(),
                     name + " on a function that returns a value is not possible: nothing would "
                            "wait for the value; return void, and write through a pointer");
-    const std::size_t close = closing(all, open);
     if (!parameters(slice(all, open + 1, close)))
       return {};
     std::size_t i = close + 1;
@@ -229,9 +279,16 @@ class function_parser {
         [](const Token &token) { return token.isOneOf(tok::l_brace, tok::semi, tok::equal); });
     const auto end = static_cast<std::size_t>(body - all.begin());
     for (std::size_t k = i; k < end; ++k) {
-      if (all[k].is(tok::kw_requires))
+      if (all[k].is(tok::l_paren)) // of an attribute, or of noexcept
+        k = closing(all, k);
+      if (k < end && all[k].is(tok::comma))
+        return refuse(all[k].getLocation(),
+                      name + " is on one function; declare the others by declarations of their own");
+      if (k < end && all[k].is(tok::kw_requires)) {
         head.constraint = slice(all, k, end);
-      if (word(all[k]) == "override" || word(all[k]) == "final")
+        break;
+      }
+      if (k < end && (word(all[k]) == "override" || word(all[k]) == "final"))
         return refuse(all[k].getLocation(), name + " on a virtual function is not possible: a call "
                                                    "may reach another function");
     }
@@ -249,7 +306,6 @@ class function_parser {
     if (all[end].is(tok::l_brace))
       head.body = slice(all, end, all.size());
     // A definition behind the declaration repeats no default argument.
-    head.before_body = without_defaults(head.templates);
     const tokens rest = slice(all, begin, open + 1);
     head.before_body.insert(head.before_body.end(), rest.begin(), rest.end());
     for (std::size_t k = 0; k < head.parameters.size(); ++k) {
@@ -321,6 +377,12 @@ class function_parser {
                                              "possible");
           return false;
         }
+      if (const auto deduced = std::ranges::find_if(p.declared, [](const Token &token) { return token.is(tok::kw_auto); });
+          deduced != p.declared.end()) {
+        refuse(deduced->getLocation(), name + " on a function with an 'auto' parameter is not possible: write the "
+                                              "template with a name for the type");
+        return false;
+      }
       if (!find_name(p)) {
         refuse(part.empty() ? head.name.getLocation() : part[0].getLocation(),
                name + " needs the names of the function's parameters");
@@ -335,39 +397,58 @@ class function_parser {
     }
     return true;
   }
+  /// The name is the last word of a declarator, in front of dimensions and parameters, or in brackets behind a sign.
   static bool find_name(parameter &one) {
-    const tokens &declared = one.declared;
-    for (std::size_t i = 0; i + 2 < declared.size(); ++i) // (*name), (&name)
-      if (declared[i].is(tok::l_paren) &&
-          declared[i + 1].isOneOf(tok::star, tok::amp, tok::ampamp)) {
-        std::size_t k = i + 2;
-        while (k < declared.size() && declared[k].isOneOf(tok::star, tok::kw_const))
-          ++k;
-        if (k >= declared.size() || declared[k].isNot(tok::identifier))
-          return false;
-        one.name = word(declared[k]);
-        return true;
+    const tokens &all = one.declared;
+    const auto is = [&](std::size_t i, tok::TokenKind kind) { return i < all.size() && all[i].is(kind); };
+    bool has_type = false;
+    std::size_t found = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Token &token = all[i];
+      if (token.isOneOf(tok::kw___attribute, tok::kw_alignas, tok::kw__Alignas) && is(i + 1, tok::l_paren)) {
+        i = closing(all, i + 1);
+        continue;
       }
-    std::size_t end = declared.size();
-    for (std::size_t i = 0; i < declared.size(); ++i) // the dimensions of an array
-      if (declared[i].is(tok::l_square) && i > 1) {
-        end = i;
+      if (token.is(tok::l_square)) {
+        if (!is(i + 1, tok::l_square)) // the dimensions of an array
+          break;
+        i = closing(all, i);
+        continue;
+      }
+      if (token.is(tok::l_paren) && found == all.size()) {
+        std::size_t name = i + 1;
+        while (name < all.size() && (all[name].isOneOf(tok::star, tok::amp, tok::ampamp, tok::caret, tok::l_paren) ||
+                                     is_qualifier(all[name]) || is(name + 1, tok::coloncolon) || all[name].is(tok::coloncolon)))
+          ++name;
+        if (name == i + 1 || !is(name, tok::identifier))
+          return false;
+        found = name;
         break;
       }
-    if (end < 2 || declared[end - 1].isNot(tok::identifier))
-      return false;
-    const Token &before = declared[end - 2];
-    bool has_type = is_type_word(before) && before.isNot(tok::kw_const);
-    for (std::size_t i = 0; before.is(tok::kw_const) && i + 2 < end; ++i)
-      has_type = has_type || (is_type_word(declared[i]) && declared[i].isNot(tok::kw_const));
-    // struct s: a type without a name
-    if (before.isOneOf(tok::kw_struct, tok::kw_class, tok::kw_union, tok::kw_enum))
-      return false;
-    if (before.is(tok::identifier) || has_type) {
-      one.name = word(declared[end - 1]);
-      return true;
+      if (token.is(tok::l_paren)) { // what the name is followed by
+        i = closing(all, i);
+        continue;
+      }
+      found = all.size();
+      if (token.isOneOf(tok::kw_typeof, tok::kw_decltype, tok::kw__Atomic) && is(i + 1, tok::l_paren)) {
+        i = closing(all, i + 1);
+        has_type = true;
+      } else if (token.is(tok::less)) {
+        i = behind_angles(all, i) - 1;
+      } else if (token.isOneOf(tok::kw_struct, tok::kw_class, tok::kw_union, tok::kw_enum, tok::kw_typename)) {
+        has_type = false; // that name follows
+      } else if (token.is(tok::identifier)) {
+        if (has_type && all[i - 1].isNot(tok::coloncolon))
+          found = i;
+        has_type = true;
+      } else if (!is_qualifier(token) && token.isNot(tok::coloncolon)) {
+        has_type = true;
+      }
     }
-    return false;
+    if (found == all.size())
+      return false;
+    one.name = word(all[found]);
+    return true;
   }
 
   Preprocessor &pp;

@@ -20,7 +20,13 @@ struct in_class {
   type &reference_to(int *p); // error 9: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
 };
 #pragma oss task
-auto deduced(int *p) -> void; // error 6: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+auto trailing(int *p) -> int *; // error 6: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+#pragma oss task
+auto deduced(int *p) { return 1; } // error 6: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+#pragma oss task
+void of_any_type(int n, const auto *p); // error 31: '#pragma oss task' on a function with an 'auto' parameter is not possible: write the template with a name for the type
+#pragma oss task inout(*p)
+void first(int *p) noexcept(true), second(int *p); // error 34: '#pragma oss task' is on one function; declare the others by declarations of their own
 #pragma oss task inout(n) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int, true>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'n' is a copy
 void copied(int n);
 #pragma oss task inout(p) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int *, true>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'p' is a copy

@@ -3,6 +3,7 @@
 struct s {
   int a[2];
 };
+typedef int size;
 #pragma oss task in(*p)
 int value(int *p); // error 5: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
 #pragma oss task inout(n) // error 24: an item of a task function must be what a pointer among its parameters refers to, and 'n' is a copy
@@ -17,6 +18,16 @@ void elements(int n, int v[], const int w[n]);
 void missing(int *p);
 #pragma oss task
 void unnamed(int *); // error 14: '#pragma oss task' needs the names of the function's parameters
+#pragma oss task
+void no_name_of_struct(struct s); // error 24: '#pragma oss task' needs the names of the function's parameters
+#pragma oss task
+void no_name_of_type(int *p, size); // error 30: '#pragma oss task' needs the names of the function's parameters
+#pragma oss task
+void no_name_of_function(void (*)(int)); // error 26: '#pragma oss task' needs the names of the function's parameters
+#pragma oss task
+_Bool truth(int *p); // error 7: '#pragma oss task' on a function that returns a value is not possible: nothing would wait for the value; return void, and write through a pointer
+#pragma oss task inout(*p)
+void first(int *p) __attribute__((nonnull(1), cold)), second(int *p); // error 53: '#pragma oss task' is on one function; declare the others by declarations of their own
 #pragma oss task
 void any(int n, ...); // error 17: '#pragma oss task' on a function with any number of arguments is not possible
 #pragma oss task shared(p) // error 9: clause 'shared' does not belong to a task on a function: its parameters say what is copied

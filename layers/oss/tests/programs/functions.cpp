@@ -235,6 +235,49 @@ T templates(T start) {
 }
 } // namespace
 
+// Constraints of templates, and return types behind the parameters.
+template <class T>
+concept number = std::is_arithmetic_v<T>;
+namespace {
+#pragma oss task inout(*p)
+template <class T>
+  requires(sizeof(T) > 1)
+void one_more(T *p) {
+  *p += 1;
+}
+#pragma oss task inout(*p)
+template <class T = int, int N = 2>
+  requires number<T> && (N > 1)
+void some_more(T *p, const int *__restrict from = nullptr);
+template <class T, int N>
+  requires number<T> && (N > 1)
+void some_more(T *p, const int *) {
+  *p += N;
+}
+#pragma oss task inout(*p)
+template <class T>
+  requires requires(T t) { t + 1; } || ::number<T>
+auto many_more(T *p) -> void
+  requires(sizeof(T) < 16)
+{
+  *p += 10;
+}
+#pragma oss task inout(*p)
+auto behind(int *p, bool (*call)(int)) noexcept -> void {
+  *p += call(*p) ? 100 : 0;
+}
+void constrained() {
+  int x = 0;
+  one_more(&x);
+  some_more(&x);
+  some_more<int, 3>(&x, &x);
+  many_more(&x);
+  behind(&x, [](int n) { return n == 16; });
+#pragma oss taskwait
+  CHECK(x == 116);
+}
+} // namespace
+
 extern "C" {
 #pragma oss task inout(*p)
 void c_linkage(int *p);
@@ -256,6 +299,7 @@ inline void touch(int *n) { ++*n; }
 } // namespace two
 
 int main() {
+  constrained();
   use();
   long result = 0;
   fibonacci(12, &result);

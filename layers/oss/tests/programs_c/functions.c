@@ -60,7 +60,39 @@ static void at_once(int *x) {
   *x = 1;
 }
 
+// Parameters of every type that C can write, their names in every place.
+typedef int number;
+typedef int row_of_two[2];
+struct pair {
+  int a, b;
+};
+static void add_to(int *x, int by) { *x += by; }
+#pragma oss task inout(*x) in(*b)
+static void words(int *const restrict x, const _Bool *b, double _Complex z, _Complex double w, unsigned char const c) {
+  *x += *b + (int)__real__ z + (int)__imag__ w + c;
+}
+#pragma oss task inout(*x) in((*row)[0])
+static void declarators(int *restrict const x, int (*restrict const row)[2], void (*call)(int *, int),
+                        void (*const calls[1])(int *, int), struct pair const p, const struct pair *restrict q,
+                        __typeof__(*x) y, volatile number *v, const row_of_two w, int last __attribute__((unused))) {
+  call(x, (*row)[0] + p.a + q->b);
+  calls[0](x, y + *v + w[1]);
+}
+static void parameters(void) {
+  int x = 0, rows[2] = {1, 0};
+  volatile number v = 5;
+  const _Bool b = 1;
+  const struct pair p = {2, 3};
+  const row_of_two w = {0, 6};
+  void (*calls[1])(int *, int) = {add_to};
+  words(&x, &b, 10.0, 20.0 * __extension__ 1.0i, 3);
+  declarators(&x, &rows, add_to, calls, p, &p, 4, &v, w, 0);
+#pragma oss taskwait
+  CHECK(x == 34 + 1 + 2 + 3 + 4 + 5 + 6);
+}
+
 int main(void) {
+  parameters();
   int x = 0, sum = 0, y = 1, v[5];
   set(&x, 2);
   add(&x, 3);
