@@ -511,8 +511,10 @@ class c_writer {
                         all = "weft_oss_all_" + id, at = "weft_oss_at_" + id;
       switch (i.how) {
       case iterator::form::span:
-        code << "for (__typeof__((" << i.first << ") + (" << i.second << ") + 0) " + left + " = ("
-             << i.second << "), " + v + " = (" << i.first
+        // The count has a sign also where the value has none.
+        code << "for (long long " + left + " = (long long)(" << i.second
+             << "), *" + all + " = &" + left + "; " + all + "; " + all + " = 0) for (__typeof__((" << i.first << ") + (" << i.second
+             << ") + 0) " + v + " = (" << i.first
              << "); " + left + " > 0; --" + left + ", " + v + " = " + v + " + (" + left + " > 0))";
         break;
       case iterator::form::range:
@@ -527,7 +529,10 @@ class c_writer {
         break;
       case iterator::form::list: {
         const auto values = split(slice(i.first, 1, i.first.size() - 1), tok::comma);
-        code << "for (__typeof__((" << values[0] << ") + 0) " + all + "[] = " << i.first
+        code << "for (__typeof__((";
+        for (const tokens &value : values) // the type that all of them convert to
+          code << (&value == &values.back() ? "(" : "1 ? (") << value << (&value == &values.back() ? ")" : ") : ");
+        code << ") + 0) " + all + "[] = " << i.first
              << ", *" + at + " = " + all + "; " + at + " < " + all + " + sizeof(" + all +
                     ") / sizeof(*" + all + "); ++" + at + ") for (__typeof__(*" + at + ") " + v +
                     " = *" + at + ", *" + left + " = " + at + "; " + left + "; " + left + " = 0)";

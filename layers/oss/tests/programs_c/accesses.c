@@ -281,7 +281,42 @@ static void releasing(void) {
   CHECK(seen == 1 && v[1] == 1);
 }
 
+// The types of an iterator's values: a count has a sign, and the values of a list have the type that all of them convert to.
+static void types_of_iterators(void) {
+  static char small[4];
+  char *base = small; // nothing reads or writes what is far behind
+  const unsigned first = 2;
+  int none = 0, seen = 0;
+  none -= 1;
+#pragma oss task in({base[i], i = first; none}) shared(seen)
+  seen = 1;
+#pragma oss task in({base[i], i = first; 1}) in({base[i], i = 0; (unsigned char)2})
+  CHECK(none == -1);
+#pragma oss taskwait
+  CHECK(seen == 1);
+  const long far = 0x100000001L;
+  seen = 0;
+#pragma oss task out({base[i], i = {1, far}}) shared(seen)
+  {
+    be_late();
+    seen = 2;
+  }
+#pragma oss task in(base[far]) shared(seen)
+  CHECK(seen == 2);
+#pragma oss taskwait
+  int x = 0, y = 0;
+#pragma oss task out({*p, p = {&x, &y}}) shared(x, y)
+  {
+    be_late();
+    x = y = 1;
+  }
+#pragma oss task in(y)
+  CHECK(y == 1);
+#pragma oss taskwait
+}
+
 int main(void) {
+  types_of_iterators();
   order_of_one_object();
   aliases();
   weak_forms();
