@@ -852,6 +852,13 @@ const declared_reduction *reduction_declared_by(unsigned number) {
 }
 
 bool refuse_in_c(Preprocessor &pp, const pragma &parsed) {
+  // What the consumer knows by number is in no precompiled header.
+  const body behind = parsed.directive->behind;
+  const directive_id id = parsed.directive->id;
+  if (pp.getLangOpts().CompilingPCH && (id == directive_id::task || id == directive_id::declare_reduction || behind == body::loop)) {
+    report_error(pp, parsed.where, pragma_name(*parsed.directive) + " cannot be in a header of C that is precompiled: include the header as it is");
+    return true;
+  }
   if (parsed.directive->id != directive_id::declare_reduction ||
       !is_in_function(pp, parsed.where))
     return false;
