@@ -245,6 +245,36 @@ class oss_handler : public PragmaHandler {
            check_jumps(pp, behind.read, name);
   }
 
+  /// Refuses `this->m` where the task has a copy of the member `m`: that is the member itself.
+  static bool check_this(Preprocessor &pp, const writer &code, const pragma &parsed, const tokens &statement) {
+    if (!is_in_member_function(parsed.where))
+      return true;
+    std::set<std::string_view> copied;
+    const auto add = [&](const Token &name) {
+      if (meaning_of(name) == meaning::other)
+        copied.insert(word(name));
+    };
+    for (const item &it : parsed.items)
+      if (it.mode == clause_id::reduction && it.base && !orders_items_by_bytes(code))
+        add(*it.base);
+    for (const variable &v : parsed.variables)
+      if (v.sharing != clause_id::shared)
+        add(v.name);
+    const auto is = [&](std::size_t i, tok::TokenKind kind) { return i < statement.size() && statement[i].is(kind); };
+    bool right = true;
+    for (std::size_t i = 2; i < statement.size(); ++i) {
+      const bool by_arrow = is(i - 1, tok::arrow) && is(i - 2, tok::kw_this);
+      const bool by_object = is(i - 1, tok::period) && is(i - 2, tok::r_paren) && is(i - 3, tok::kw_this) && is(i - 4, tok::star);
+      if (!(by_arrow || by_object) || statement[i].isNot(tok::identifier) || !copied.contains(word(statement[i])))
+        continue;
+      report_error(pp, statement[i].getLocation(),
+                   "this is the member " + quoted(word(statement[i])) + " itself, and not the copy of it that " +
+                       pragma_name(*parsed.directive) + " has; write the name alone");
+      right = false;
+    }
+    return right;
+  }
+
   /// Refuses other members than those that are reduced: the name that a member begins with means the task's copy.
   static bool check_members(Preprocessor &pp, const writer &code, const pragma &parsed,
                             const tokens &statement) {
@@ -252,7 +282,7 @@ class oss_handler : public PragmaHandler {
     const auto alike = [&](const Token &a, const Token &b) {
       return spelling(pp, a) == spelling(pp, b);
     };
-    bool right = true;
+    bool right = check_this(pp, code, parsed, statement);
     for (const item &it : parsed.items) {
       const tokens &path = it.shape_free;
       if (it.mode != clause_id::reduction || !it.base || path.size() < 3 ||

@@ -95,3 +95,28 @@ struct s {
 #pragma oss declare reduction(sum : int : omp_out += omp_in) inital(omp_priv = 0) // error 62: behind the bracket of '#pragma oss declare reduction' only initializer(omp_priv = value) may follow
 #pragma oss declare reduction(sum : int : out += in) // error 43: use of undeclared identifier 'out'; did you mean 'weft::out'? // error 50: use of undeclared identifier 'in'
 #pragma oss declare reduction(product : int : omp_out *= omp_in) initializer(omp_priv = one) // error 89: use of undeclared identifier 'one'
+
+// A member through `this` is none of the task's copies.
+struct object {
+  long sum, part[4];
+  void inside() {
+#pragma oss task reduction(+ : sum)
+    this->sum += sum + (*this).sum + this->part[0]; // error 11: this is the member 'sum' itself, and not the copy of it that '#pragma oss task' has; write the name alone // error 32: this is the member 'sum' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+#pragma oss taskloop reduction(+ : part[0;4])
+    for (int i = 0; i < 4; ++i)
+      this->part[i] += this->later; // error 13: this is the member 'part' itself, and not the copy of it that '#pragma oss taskloop' has; write the name alone
+#pragma oss task private(later)
+    this->later = 1; // error 11: this is the member 'later' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+#pragma oss task weakreduction(+ : sum) shared(later)
+    this->later = this->sum;
+  }
+  void outside(long other);
+  int later;
+};
+void object::outside(long other) {
+#pragma oss task firstprivate(later)
+  this->later = later + 1; // error 9: this is the member 'later' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  int part = 0;
+#pragma oss task reduction(+ : part) firstprivate(other)
+  this->part[0] = part += static_cast<int>(other);
+}
