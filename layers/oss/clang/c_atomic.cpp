@@ -18,7 +18,10 @@ void write_c_atomic(writer &code, const pragma &parsed, const atomic_statement &
                     now = "weft_oss_new_" + id, by = "weft_oss_by_" + id;
   code << "{ _Static_assert(sizeof(" << found.object
        << ") <= sizeof(long long), \"'#pragma oss atomic' needs an object of at most 8 bytes in "
-          "C\"); __auto_type " +
+          "C\"); _Static_assert(sizeof("
+       << found.object << ") > sizeof(long long) || _Alignof(__typeof__(" << found.object << ")) >= sizeof(" << found.object
+       << "), \"'#pragma oss atomic' needs an object that is aligned to its size in C; use "
+          "'#pragma oss critical'\"); __auto_type " +
               at + " = &("
        << found.object << "); __typeof__(((void)0, *" + at + ")) "; // without qualifiers
   if (found.what == read) {

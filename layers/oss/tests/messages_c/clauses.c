@@ -34,6 +34,9 @@ out:;
   aligned[0] = 1; // error 3: variable 'aligned' has an alignment of 64 bytes, and the copy of a task in C has 16: share it
 #pragma oss task shared(aligned)
   aligned[0] = 1;
+  float _Complex halves = 0;
+#pragma oss atomic // error 9: static assertion failed due to requirement 'sizeof (halves) > sizeof(long long) || _Alignof(_Complex float) >= sizeof (halves)': '#pragma oss atomic' needs an object that is aligned to its size in C; use '#pragma oss critical'
+  halves += 1;
   long double wide = 0;
 #pragma oss atomic // error 9: static assertion failed due to requirement 'sizeof (wide) <= sizeof(long long)': '#pragma oss atomic' needs an object of at most 8 bytes in C
   wide += 1;
