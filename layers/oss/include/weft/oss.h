@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the code that stands for `#pragma oss` calls in C. Programs do not include it: weft-cc does. */
 #pragma once
+#ifndef __ASSEMBLER__ /* -include in front of a file of the assembler */
 
 #ifdef __cplusplus
 #error "<weft/oss.h> is for C; <weft/oss.hpp> is for C++"
@@ -572,3 +573,5 @@ __attribute__((constructor, unused)) static void weft_oss_begin(void) {
   }
   weft_oss_default("stack.bytes", "8MiB");
 }
+
+#endif /* __ASSEMBLER__ */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code that stands for `#pragma oss` calls in C++. Programs do not include it: weft-c++ does.
 #pragma once
+#ifndef __ASSEMBLER__ // -include in front of a file of the assembler
 
 #include <weft/layer/default_setting.hpp>
 #include <weft/mutex.hpp>
@@ -117,3 +118,5 @@ class critical_section {
 
 } // namespace oss
 } // namespace weft::inline v0
+
+#endif // __ASSEMBLER__
