@@ -134,6 +134,7 @@ oss_program() {
     fi
     expect "$1: weft_enable_oss with Clang $major" cmake-build/program
     expect "$1: weft_enable_oss in C with Clang $major" cmake-build/c_program
+    expect "$1: weft_enable_oss in front of the sources with Clang $major" cmake-build/later
     expect "$1: weft_enable_oss of several files with Clang $major" cmake-build/several
     expect "$1: weft_enable_oss(PCH) with Clang $major" cmake-build/precompiled
     [ "$(find cmake-build -name 'cmake_pch.hxx.pch')" = cmake-build/CMakeFiles/precompiled.dir/cmake_pch.hxx.pch ] || fail "$1: PCH, and it alone, makes a precompiled header"

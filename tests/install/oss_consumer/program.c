@@ -2,6 +2,10 @@
 #include <stdio.h>
 #include <weft.h>
 
+#ifndef _OMPSS_2
+#error "this file is compiled without the plugin"
+#endif
+
 int main(void) {
   int x = 0, y = 0;
 #pragma oss task out(x)
