@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <mutex>
+#include <optional>
 
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ struct process_state {
   std::mutex mutex;
   std::vector<key_value> overrides;
   std::vector<key_value> defaults; ///< of layers, in the order in which they were given
-  std::unique_ptr<loaded_settings> loaded;
+  std::optional<loaded_settings> loaded;
   std::vector<std::string> printed; ///< warnings that were printed
 };
 
@@ -60,10 +60,29 @@ void load(process_state &state) {
       state.printed.push_back(warning);
       warn("%s", warning.c_str());
     }
-  if (state.loaded == nullptr)
-    state.loaded = std::make_unique<loaded_settings>(std::move(fresh));
-  else
-    *state.loaded = std::move(fresh);
+  state.loaded = std::move(fresh);
+}
+
+/// Returns the settings, loaded if they were not. The caller holds the mutex.
+const loaded_settings &loaded(process_state &state) {
+  if (!state.loaded)
+    load(state);
+  return *state.loaded;
+}
+
+/// Adds a value of the program to `source`, and loads again if a layer has read a setting already. The
+/// value is taken back where it contradicts another source, or all later loads would fail because of it.
+/// The caller holds the mutex.
+void add(process_state &state, std::vector<key_value> &source, const key_value &fresh) {
+  source.push_back(fresh);
+  if (!state.loaded)
+    return;
+  try {
+    load(state);
+  } catch (...) {
+    source.pop_back();
+    throw;
+  }
 }
 
 } // namespace
@@ -78,15 +97,19 @@ std::vector<key_value> process_environment() {
   return out;
 }
 
-const loaded_settings &process_settings() {
+loaded_settings process_settings() {
   auto &s = state();
   const std::lock_guard hold(s.mutex);
-  if (s.loaded == nullptr)
-    load(s);
-  return *s.loaded;
+  return loaded(s);
 }
 
-const loaded_settings &reload_process_settings() {
+settings current_settings() {
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  return loaded(s).values;
+}
+
+loaded_settings reload_process_settings() {
   auto &s = state();
   const std::lock_guard hold(s.mutex);
   load(s);
@@ -99,9 +122,7 @@ void settings_override(std::string_view key, std::string_view value) {
   load_settings(only_this); // throws if the override is wrong
   auto &s = state();
   const std::lock_guard hold(s.mutex);
-  s.overrides.push_back(only_this.overrides.front());
-  if (s.loaded != nullptr) // a layer has read a setting already
-    load(s);
+  add(s, s.overrides, only_this.overrides.front());
 }
 
 void settings_default(std::string_view key, std::string_view value) {
@@ -111,9 +132,7 @@ void settings_default(std::string_view key, std::string_view value) {
   load_settings(only_this); // throws if key or value is wrong
   auto &s = state();
   const std::lock_guard hold(s.mutex);
-  s.defaults.push_back(only_this.overrides.front());
-  if (s.loaded != nullptr)
-    load(s);
+  add(s, s.defaults, only_this.overrides.front());
 }
 
 void lock_settings() { state().mutex.lock(); }

@@ -322,7 +322,7 @@ std::string command_line() {
 }
 
 std::string chosen_settings() {
-  const loaded_settings &all = process_settings();
+  const loaded_settings all = process_settings();
   std::string text;
   for (std::size_t row = 0; row < k_setting_count; ++row)
     if (all.origin[row] != "default")

@@ -425,9 +425,10 @@ void start_locked() {
     throw_error(errc::shut_down,
                 "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
-  check_reporting(current_settings());
-  const tuning_mode tuning = parse_tuning(current_settings().tune).mode;
-  check_policies(current_settings());
+  const settings chosen = current_settings();
+  check_reporting(chosen);
+  const tuning_mode tuning = parse_tuning(chosen.tune).mode;
+  check_policies(chosen);
   g_exits.store(false, std::memory_order_relaxed); // of a parent that was in exit() when it forked
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);

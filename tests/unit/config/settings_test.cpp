@@ -459,11 +459,12 @@ class process_settings_test : public testing::Test {
 };
 
 TEST_F(process_settings_test, are_read_from_the_environment_at_each_load) {
-  const auto &s = current_settings();
+  const auto &before = current_settings();
   setenv("WEFT_WORKERS", "9", 1);
   EXPECT_EQ(current_settings().workers, 0);
   reload_process_settings();
-  EXPECT_EQ(s.workers, 9); // the reference stays valid
+  EXPECT_EQ(before.workers, 0) << "a thread that reads settings keeps what it has got";
+  EXPECT_EQ(current_settings().workers, 9);
   EXPECT_EQ(origin_of(process_settings(), "workers"), "environment WEFT_WORKERS");
 }
 
@@ -480,6 +481,16 @@ TEST_F(process_settings_test, a_wrong_override_is_refused_at_once_and_changes_no
   EXPECT_THROW(settings_override("workers", "0"), weft::error);
   EXPECT_THROW(settings_override("worker", "1"), weft::error);
   EXPECT_EQ(reload_process_settings().values.workers, 0);
+}
+
+TEST_F(process_settings_test, an_override_that_contradicts_another_source_is_taken_back) {
+  setenv("WEFT_WORKERS", "4", 1);
+  reload_process_settings();
+  EXPECT_THROW(settings_override("sched.seed", "7"), weft::error) << "goes with one worker only";
+  EXPECT_EQ(current_settings().sched_seed, 0u);
+  settings_override("spin.us", "0us");
+  EXPECT_EQ(current_settings().spin_us.count(), 0);
+  EXPECT_EQ(reload_process_settings().values.workers, 4);
 }
 
 TEST_F(process_settings_test, a_failed_load_keeps_the_values_before) {
@@ -542,11 +553,19 @@ TEST(settings, a_layers_default_is_below_every_other_source) {
         weft::layer::set_default("stack.bytes", "1MiB"); // the largest one counts
         weft::layer::set_default("spin.us", "7us");
         weft::layer::set_default("spin.us", "5us"); // of others the last one
-        const auto &loaded = reload_process_settings();
+        const auto loaded = reload_process_settings();
         bool right = loaded.values.stack_bytes == 8 << 20 &&
                      origin_of(loaded, "stack.bytes") == "default of the program";
         right = right && loaded.values.spin_us.count() == 5 &&
                 origin_of(loaded, "spin.us") == "default of the program";
+        setenv("WEFT_WORKERS", "none", 1);
+        try {
+          weft::layer::set_default("spin.us", "9us");
+          right = false;
+        } catch (const weft::error &) { // it is taken back
+        }
+        unsetenv("WEFT_WORKERS");
+        right = right && reload_process_settings().values.spin_us.count() == 5;
         setenv("WEFT_PRESET", "latency", 1); // says nothing of stacks
         right = right && reload_process_settings().values.stack_bytes == 8 << 20;
         setenv("WEFT_PRESET", "debug", 1);
