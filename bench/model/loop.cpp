@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop.hpp"
 
+#include "api/cpp/loop_times.hpp"
+
 #include <weft/detail/chunk_range.hpp>
 #include <weft/detail/loop_blocks.hpp>
 
@@ -37,8 +39,9 @@ struct member {
 class call {
  public:
   call(const parameters &p, const std::vector<double> &costs, std::uint64_t grain, const clock &shows,
-       std::mt19937_64 &random)
-      : m_p(p), m_costs(costs), m_grain(grain), m_shows(shows), m_random(random), m_n(costs.size()) {
+       std::mt19937_64 &random, bool may_be_late)
+      : m_p(p), m_costs(costs), m_grain(grain), m_shows(shows), m_random(random), m_n(costs.size()),
+        m_may_be_late(may_be_late) {
     m_out.runs.assign(m_n, 0);
   }
 
@@ -94,8 +97,13 @@ class call {
   bool publishes(std::uint64_t done) {
     const std::uint64_t rest = m_n - done;
     const double rest_ns = m_caller.ns * static_cast<double>(rest);
-    if (rest < 2 || m_p.workers < 2 || rule::stays_serial(rest_ns, m_wake))
+    if (rest < 2 || m_p.workers < 2)
       return false;
+    if (rule::stays_serial(rest_ns, m_wake)) {
+      if (!std::exchange(m_was_refused, true) && rule::is_left_for_wake(rest_ns, m_wake))
+        m_wake = rule::forget_wake(m_wake);
+      return false;
+    }
     const unsigned n = rule::participants_for(rest_ns, m_wake, m_p.workers);
     if (n < 2)
       return false;
@@ -167,11 +175,11 @@ class call {
       events.pop();
       member &m = m_members[me];
       if (begun == me + 1 && begun < m_out.participants && has_work()) {
-        events.emplace(now + m_p.wake_ns, begun);
+        events.emplace(now + m_p.wake_ns + (is_late() ? m_p.late_ns : 0), begun);
         ++begun;
       }
-      if (me == 1 && m.last == 0 && m_grain == 0)
-        m_wake = rule::blend_wake(m_wake, clock_at(now) - clock_at(published));
+      if (me == 1 && m.last == 0 && m_grain == 0) // the worker that the caller has woken
+        m_wake = rule::wake_after(m_wake, clock_at(now) - clock_at(published));
       double at = now;
       std::uint32_t chunk = 0;
       const std::uint32_t chunks = next(m, me, at, chunk);
@@ -187,6 +195,9 @@ class call {
       m.last = n;
       events.emplace(run(at, first, n), me);
     }
+  }
+  [[nodiscard]] bool is_late() {
+    return m_may_be_late && m_p.late > 0 && std::uniform_real_distribution<double>(0, 1)(m_random) < m_p.late;
   }
   [[nodiscard]] bool has_work() const {
     return std::any_of(m_parts.begin(), m_parts.end(), [](const chunk_range &r) { return r.left() != 0; });
@@ -231,6 +242,8 @@ class call {
   std::mt19937_64 &m_random;
   const std::uint64_t m_n;
   double m_now = 0, m_wake = 0;
+  bool m_was_refused = false;
+  const bool m_may_be_late;
   member m_caller;
   std::uint64_t m_base = 0, m_unit = 1;
   std::vector<chunk_range> m_parts;
@@ -244,14 +257,14 @@ outcome simulate(const parameters &p, const std::vector<double> &costs, std::uin
                  const clock &shows) {
   if (p.workers == 0 || p.workers > 4096 || p.calls == 0 || costs.empty() || !(p.wake_ns >= 0) ||
       !(p.take_ns >= 0) || !(p.steal_ns >= 0) || !(p.noise >= 0) || !(p.preempted >= 0 && p.preempted <= 1) ||
-      !(p.slice_ns >= 0) || std::any_of(costs.begin(), costs.end(), [](double ns) { return !(ns >= 0); }))
+      !(p.slice_ns >= 0) || !(p.late >= 0 && p.late <= 1) || !(p.late_ns >= 0) || std::any_of(costs.begin(), costs.end(), [](double ns) { return !(ns >= 0); }))
     throw std::invalid_argument("the model of a loop needs an iteration, 1 to 4096 workers, a call, and no "
                                 "negative times");
   std::mt19937_64 random(p.seed);
   double site_ns = 0, wake_ns = std::clamp(p.wake_ns, rule::k_least_wake_ns, rule::k_most_wake_ns);
   outcome last;
   for (unsigned i = 0; i < p.calls; ++i)
-    last = call(p, costs, grain, shows, random)(site_ns, wake_ns);
+    last = call(p, costs, grain, shows, random, i < p.late_calls)(site_ns, wake_ns);
   return last;
 }
 

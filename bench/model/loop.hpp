@@ -4,6 +4,7 @@
 // loops of Weft ask (<weft/detail/loop_blocks.hpp>, <weft/detail/chunk_range.hpp>).
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -19,6 +20,9 @@ struct parameters {
   double noise = 0;       // of a block's time: the deviation of its logarithm
   double preempted = 0;   // part of the blocks that lose a time slice
   double slice_ns = 1e6;  // that they lose
+  double late = 0;        // part of the wake-ups after which the worker is preempted
+  double late_ns = 1e7;   // how much later it begins then
+  unsigned late_calls = UINT_MAX; // in the first so many calls
   unsigned calls = 1;     // of the loop; the last one counts, because a call site remembers
   std::uint64_t seed = 1;
 };

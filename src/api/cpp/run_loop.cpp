@@ -55,9 +55,9 @@ constexpr double k_long_ns = 1e6; // workers that are busy now are idle before s
 constexpr double k_least_ns = 1e-6; // of an iteration; 0 means unknown
 constexpr double k_short_block_ns = 1000; // taking such a block would show in what an iteration takes
 
-std::atomic<float> g_wake_ns{5000};
-
-double wake_ns() noexcept { return static_cast<double>(g_wake_ns.load(std::memory_order_relaxed)); }
+double wake_ns() noexcept {
+  return static_cast<double>(g_wake_ups.ns.load(std::memory_order_relaxed));
+}
 
 /// Returns what a look at the clock takes: the least of some, measured once.
 std::uint64_t look_ns() noexcept {
@@ -119,7 +119,6 @@ struct shared_loop {
   std::uint64_t base = 0, unit = 1; // the chunks begin at iteration `base`
   unsigned count = 0; // of parts; 0: the caller is alone
   unsigned ranges = 0; // of these, so many had iterations at first
-  std::uint64_t published_at = 0; // 0: unknown
   double ns = 0; // of an iteration, when the loop was published
   bool timed = true;
   std::uint64_t left_alone_until = 0; // a helper waits until then for the end of the loop
@@ -238,6 +237,25 @@ bool any_worker_is_idle() noexcept {
   return rt && (rt->idle.idle() != 0 || rt->idle.searching() != 0);
 }
 
+/// Says whether work that is added wakes a worker, and not the watcher alone.
+bool a_worker_sleeps() noexcept {
+  const runtime &rt = the_runtime();
+  return rt.idle.searching() == 0 && rt.idle.idle() > (rt.idle.announced(rt.slot_limit) ? 1u : 0u);
+}
+
+/// Notes that a worker which was woken then has come.
+void note_wake_up(std::uint64_t woken_at) noexcept {
+  const std::uint64_t now = now_ns();
+  const double took = now > woken_at ? static_cast<double>(now - woken_at) : 0;
+  g_wake_ups.ns.store(static_cast<float>(wake_after(wake_ns(), took)), std::memory_order_relaxed);
+  g_wake_ups.seen.fetch_add(1, std::memory_order_relaxed);
+}
+/// Notes that a loop is left to its caller. A worker that sleeps may wake up faster than was seen.
+void note_refusal(double rest_ns) noexcept {
+  if (const double known = wake_ns(); is_left_for_wake(rest_ns, known) && any_worker_is_idle())
+    g_wake_ups.ns.store(static_cast<float>(forget_wake(known)), std::memory_order_relaxed);
+}
+
 std::uint64_t unit_for(std::uint64_t rest) noexcept { return rest / chunk_range::k_most + 1; }
 
 void help(shared_loop &shared);
@@ -248,8 +266,16 @@ void help(shared_loop &shared);
 struct loop_blocks::state {
   struct branch : join_job {
     explicit branch(shared_loop &loop) noexcept : join_job(&run), shared(loop) {}
-    static void run(join_job *job) { help(static_cast<branch *>(job)->shared); }
+    static void run(join_job *job) {
+      auto *const self = static_cast<branch *>(job);
+      // The first branch wakes a worker, which counts as a wake-up. A later branch is taken at any
+      // time, by a worker that was busy perhaps.
+      if (const std::uint64_t at = self->woken_at.load(std::memory_order_relaxed))
+        note_wake_up(at);
+      help(self->shared);
+    }
     shared_loop &shared;
+    std::atomic<std::uint64_t> woken_at{0}; // when the caller has woken a sleeper for it; 0: it has not
   };
 
   explicit state(shared_loop &loop) noexcept
@@ -277,7 +303,7 @@ struct loop_blocks::state {
   std::uint64_t block_suspended = 0; // frames that had left that worker to wait
   bool owes_wake_up = false; // the caller has published the loop, and has woken no worker
   bool stays_alone = false; // the caller stops where it would share the rest
-
+  bool was_refused = false; // because of the time of a wake-up
 
   /// Returns whether several iterations may be in one block although they are short. Those of a
   /// taskloop may wait, in many blocks at once.
@@ -291,6 +317,18 @@ struct loop_blocks::state {
   void begin_to_share() {
     me = shared.claim(this_worker().id);
     push_branch();
+  }
+  /// Notes when the branch wakes a worker that sleeps, which tells then how long that took.
+  void note_wake_up_to_come() noexcept {
+    if (a_worker_sleeps())
+      next_helper.woken_at.store(now_ns(), std::memory_order_relaxed);
+  }
+  /// Says whether the rest is left to the caller.
+  [[nodiscard]] bool is_refused(double rest_ns) noexcept {
+    const bool refused = stays_serial(rest_ns, wake_ns());
+    if (refused && !std::exchange(was_refused, true))
+      note_refusal(rest_ns);
+    return refused;
   }
   /// Begins a loop whose blocks may wait: it is published from the start, because a worker whose
   /// caller waits must find the rest. A worker is woken only when that pays.
@@ -342,9 +380,10 @@ struct loop_blocks::state {
   /// Wakes a worker if the rest is worth it.
   void wake_up() {
     const std::uint64_t rest = request.size - std::min(request.size, own_iterations);
-    if (stays_serial(ns * static_cast<double>(rest), wake_ns()))
+    if (is_refused(ns * static_cast<double>(rest)))
       return;
     owes_wake_up = false;
+    note_wake_up_to_come();
     the_runtime().idle.notify_one();
     began_at = now_ns(); // a call of the kernel is no part of an iteration
   }
@@ -412,10 +451,6 @@ bool outlasts_its_caller(shared_loop &shared) noexcept {
 void help(shared_loop &shared) {
   if (!outlasts_its_caller(shared))
     return;
-  if (shared.published_at != 0)
-    g_wake_ns.store(static_cast<float>(
-                        blend_wake(wake_ns(), static_cast<double>(now_ns() - shared.published_at))),
-                    std::memory_order_relaxed);
   loop_blocks::state mine(shared);
   mine.ns = shared.ns;
   mine.begin_to_share();
@@ -428,7 +463,7 @@ void help(shared_loop &shared) {
 bool loop_blocks::state::publish() {
   const std::uint64_t rest = request.size - done;
   const double rest_ns = ns * static_cast<double>(rest);
-  if (rest < 2 || stays_serial(rest_ns, wake_ns()) || is_shut_down())
+  if (rest < 2 || is_refused(rest_ns) || is_shut_down())
     return false;
   static_cast<void>(this_worker()); // starts Weft, whose workers sleep soon
   if (!any_worker_is_idle())
@@ -441,7 +476,7 @@ bool loop_blocks::state::publish() {
     return true;
   shared.publish(done, unit_for(rest), std::max(n, std::min(most, k_parts_in_place)), n, n);
   shared.ns = ns;
-  shared.published_at = now_ns();
+  note_wake_up_to_come();
   begin_to_share();
   last = 0;
   return true;
@@ -628,7 +663,11 @@ std::uint64_t run_alone(const loop_request &request) {
 bool sharing_pays(double predicted_ns) {
   if (blocks_ignore_time())
     return true;
-  if (stays_serial(predicted_ns, wake_ns()) || is_shut_down())
+  if (stays_serial(predicted_ns, wake_ns())) {
+    note_refusal(predicted_ns);
+    return false;
+  }
+  if (is_shut_down())
     return false;
   return worker_count() > 1 && (predicted_ns > k_long_ns || any_worker_is_idle());
 }

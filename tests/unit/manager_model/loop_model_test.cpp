@@ -170,6 +170,45 @@ TEST(loop_model, a_site_that_was_preempted_recovers) {
   EXPECT_LE(simulate(p, costs, 0).time_ns, 3 * quiet);
 }
 
+// A loop of 50 us pays with wake-ups of 5 us. A worker that was preempted after its wake-up is no
+// reason to leave all later loops to their callers.
+TEST(loop_model, a_late_helper_does_not_make_later_loops_serial) {
+  parameters p;
+  p.workers = 4;
+  p.late = 0.02;
+  p.late_ns = 1e7;
+  p.calls = 1000;
+  const std::vector<double> costs(500, 100.0);
+  int shared = 0;
+  for (p.seed = 1; p.seed <= 40; ++p.seed)
+    shared += simulate(p, costs, 0).participants > 1;
+  EXPECT_EQ(shared, 40);
+}
+
+TEST(loop_model, a_loop_is_shared_again_after_workers_have_become_fast) {
+  parameters p;
+  p.workers = 4;
+  p.calls = 2000;
+  p.late = 1; // of the first calls: each helper is late
+  p.late_calls = 100;
+  p.late_ns = 1e6;
+  const std::vector<double> costs(600, 100.0);
+  EXPECT_GT(simulate(p, costs, 0).participants, 1u);
+}
+
+// A loop whose work is about that of two wake-ups gains nothing from a worker that needs 50 us.
+TEST(loop_model, slow_wake_ups_are_tried_rarely) {
+  parameters p;
+  p.workers = 4;
+  p.wake_ns = 60'000;
+  const std::vector<double> costs(500, 100.0);
+  int shared = 0;
+  for (p.calls = 300; p.calls < 400; ++p.calls)
+    shared += simulate(p, costs, 0).participants > 1;
+  EXPECT_LE(shared, 100 / 20);
+  EXPECT_GE(shared, 1);
+}
+
 TEST(loop_model, clocks_that_stand_still_or_jump_cost_no_iteration) {
   const auto &costs = ten_milliseconds("uniform", 200'000); // blocks of 80 iterations
   for (const unsigned workers : {1u, 2u, 16u, 1024u}) {
@@ -220,6 +259,8 @@ TEST(loop_model, refuses_what_makes_no_sense) {
   refuses([](parameters &p) { p.noise = -1; }, some);
   refuses([](parameters &p) { p.preempted = 2; }, some);
   refuses([](parameters &p) { p.slice_ns = -1; }, some);
+  refuses([](parameters &p) { p.late = 2; }, some);
+  refuses([](parameters &p) { p.late_ns = -1; }, some);
   refuses([](parameters &) {}, {});
   refuses([](parameters &) {}, {1, -1});
   EXPECT_THROW(costs_of("circle", 1, 1), std::invalid_argument);

@@ -2,6 +2,7 @@
 // What loops make of the clock, in a time of the test's.
 #include "api/cpp/loop_times.hpp"
 #include "support/case_process.hpp"
+#include "worker/runtime.hpp"
 
 #include <weft/algorithm.hpp>
 #include <weft/runtime.hpp>
@@ -13,9 +14,129 @@
 #include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace {
+
+std::uint64_t wake_ups_seen() { return weft::detail::g_wake_ups.seen; }
+
+/// Waits until all workers but this one sleep.
+void wait_until_the_others_sleep() {
+  const weft::rt::runtime &rt = weft::rt::the_runtime();
+  const auto sleepers = [&] {
+    unsigned n = 0;
+    for (unsigned id = 0; id < rt.workers; ++id)
+      n += rt.idle.announced(id);
+    return n;
+  };
+  while (sleepers() + 1 < rt.workers || rt.idle.searching() != 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+/// Is a loop whose iterations take 5 us, and whose later ones wait until all workers take part.
+struct loop_of_all_workers {
+  std::atomic<std::uint64_t> seen{0}; // one bit per worker
+  const std::uint64_t all = (std::uint64_t{1} << weft::worker_count()) - 1;
+
+  void run(weft::detail::loop_body body) {
+    weft::detail::loop_request request;
+    request.size = 4096;
+    request.body = body;
+    request.context = this;
+    request.participate = [](void *p, weft::detail::loop_blocks &blocks) {
+      for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
+        static_cast<loop_of_all_workers *>(p)->block(first, count);
+    };
+    weft::detail::run_loop(request);
+  }
+  void block(std::uint64_t first, std::uint64_t count) {
+    using clock = std::chrono::steady_clock;
+    seen |= std::uint64_t{1} << weft::worker_id();
+    for (auto until = clock::now() + count * std::chrono::microseconds(5); clock::now() < until;) {
+    }
+    const auto limit = clock::now() + std::chrono::seconds(60);
+    while (first >= 64 && seen != all && clock::now() < limit)
+      std::this_thread::yield();
+    EXPECT_TRUE(first < 64 || seen == all) << "a worker did not come";
+  }
+};
+
+TEST(loop_times, a_late_helper_counts_as_a_slow_one) {
+  using namespace weft::detail;
+  EXPECT_EQ(wake_after(5000, 13'000), 6000);
+  EXPECT_EQ(wake_after(10'000, 1e12), 15'000);
+  EXPECT_EQ(wake_after(k_most_wake_ns, 1e12), k_most_wake_ns);
+  EXPECT_EQ(wake_after(k_least_wake_ns, 0), k_least_wake_ns);
+}
+
+TEST(loop_times, a_wake_up_is_forgotten_while_it_keeps_loops_serial) {
+  using namespace weft::detail;
+  EXPECT_TRUE(is_left_for_wake(k_least_shared_ns, k_most_wake_ns));
+  EXPECT_FALSE(is_left_for_wake(k_least_shared_ns - 1, k_most_wake_ns)) << "too short in any case";
+  EXPECT_FALSE(is_left_for_wake(2 * k_most_wake_ns, k_most_wake_ns)) << "it is shared";
+  double wake = k_most_wake_ns;
+  int loops = 0;
+  for (; is_left_for_wake(k_least_shared_ns, wake); ++loops)
+    wake = forget_wake(wake);
+  EXPECT_GT(loops, 500) << "slowly, because a wake-up may take so long";
+  EXPECT_LT(loops, 700);
+  EXPECT_EQ(forget_wake(k_least_wake_ns), k_least_wake_ns);
+}
+
+TEST(loop_times, a_loop_measures_the_wake_up_of_the_worker_that_its_caller_wakes) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "4"}}, [] {
+    weft::start();
+    const std::uint64_t first = wake_ups_seen();
+    for (int i = 0; i < 20; ++i) {
+      wait_until_the_others_sleep();
+      const std::uint64_t before = wake_ups_seen();
+      loop_of_all_workers().run(weft::detail::loop_body::computes);
+      EXPECT_LE(wake_ups_seen() - before, 1u) << "the others were woken by helpers";
+    }
+    EXPECT_GE(wake_ups_seen() - first, 1u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(loop_times, a_loop_of_a_task_measures_it_too) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    std::uint64_t measured = 0;
+    for (int i = 0; i < 20; ++i) {
+      weft::spawn([&measured] {
+        wait_until_the_others_sleep();
+        const std::uint64_t before = wake_ups_seen();
+        loop_of_all_workers().run(weft::detail::loop_body::may_wait);
+        measured += wake_ups_seen() - before;
+      });
+      weft::taskwait();
+    }
+    EXPECT_GE(measured, 1u);
+    EXPECT_LE(measured, 20u) << "one in each call";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(loop_times, a_loop_that_wakes_nobody_measures_nothing) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    std::atomic<bool> over{false};
+    weft::spawn([&over] { // the other worker is busy, or this one runs it below
+      while (!over)
+        std::this_thread::yield();
+    });
+    while (weft::rt::the_runtime().idle.announced(1) || weft::rt::the_runtime().idle.searching())
+      std::this_thread::yield();
+    const std::uint64_t before = wake_ups_seen();
+    std::vector<int> x(100'000, 1);
+    weft::for_each(weft::execution::par, x.begin(), x.end(), [](int &v) { v += 1; });
+    over = true;
+    weft::taskwait();
+    EXPECT_EQ(wake_ups_seen() - before, 0u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
 
 TEST(loop_times, a_look_at_the_clock_is_no_part_of_a_block) {
   using weft::detail::without_look;
