@@ -59,6 +59,7 @@ double root(double value) noexcept {
 struct operation {
   const char *name;
   double (*of)(const std::vector<double> &values); // v has at least one element
+  bool needs_all = false; // it says nothing where a value is no number
 };
 constexpr operation k_statistics[] = {
     {"average", mean},
@@ -75,19 +76,23 @@ constexpr operation k_arithmetics[] = {
     {"add",
      [](const std::vector<double> &v) {
        return fold(v, [](double a, double b) { return a + b; });
-     }},
+     },
+     true},
     {"subtract",
      [](const std::vector<double> &v) {
        return fold(v, [](double a, double b) { return a - b; });
-     }},
+     },
+     true},
     {"multiply",
      [](const std::vector<double> &v) {
        return fold(v, [](double a, double b) { return a * b; });
-     }},
+     },
+     true},
     {"divide",
      [](const std::vector<double> &v) {
        return fold(v, [](double a, double b) { return a / b; });
-     }},
+     },
+     true},
 };
 
 const operation *find_operation(std::string_view base) {
@@ -102,7 +107,10 @@ const operation *find_operation(std::string_view base) {
   return nullptr;
 }
 
-double result_of(const operation &step, const std::vector<double> &values) {
+/// Computes a statistic of the values that are numbers; what is added or divided needs all of them.
+double result_of(const operation &step, std::vector<double> values) {
+  if (!step.needs_all)
+    std::erase_if(values, [](double value) { return std::isnan(value); });
   const double number = values.empty() ? k_nothing : step.of(values);
   return std::isfinite(number) ? number : k_nothing;
 }
@@ -195,7 +203,7 @@ std::optional<double> evaluator::arithmetics(const wanted &asked, calculator &nu
         values.push_back(part.number);
     }
   }
-  return result_of(*find_operation(asked.name.base), values);
+  return result_of(*find_operation(asked.name.base), std::move(values));
 }
 
 std::vector<evaluator::result> evaluator::evaluate(const reading &numbers,

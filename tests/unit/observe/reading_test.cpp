@@ -561,6 +561,32 @@ TEST(counter_formula, computes_over_counters_of_one_moment_and_of_several) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(counter_formula, leaves_out_what_is_no_number_where_the_others_tell_enough) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    put(block_of_slot(1, block_kind::worker).executed, 0); // so its tasks have no average
+    const reading now = read_segment(store_base(), program_state::running);
+    const double expected = value(now, "/threads{worker#0}/time/average");
+    EXPECT_GT(expected, 0);
+    EXPECT_TRUE(std::isnan(value(now, "/threads{worker#1}/time/average")));
+    const auto of = [&](const std::string &formula, const char *operands) {
+      return evaluator("/arithmetics/" + formula + operands).evaluate(now, now).front();
+    };
+    const char *const both = "@/threads{worker#1}/time/average,/threads{worker#0}/time/average";
+    for (const char *formula : {"median", "p99", "min", "max", "average"})
+      EXPECT_EQ(of(formula, both).number, expected) << formula;
+    EXPECT_EQ(of("median", "@/threads{worker#*}/time/average").number, expected);
+    EXPECT_EQ(of("count", both).number, 1);
+    EXPECT_EQ(of("variance", both).number, 0);
+    for (const char *formula : {"add", "subtract", "multiply", "divide"})
+      EXPECT_TRUE(std::isnan(of(formula, both).number)) << formula << " needs each operand";
+    const auto none = of("median", "@/threads{worker#1}/time/average");
+    EXPECT_TRUE(std::isnan(none.number) && !none.absent);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(counter_formula, over_a_counter_that_becomes_absent_is_absent_and_the_others_go_on) {
   const auto end = test::in_process({}, [] {
     open(false);
