@@ -18,18 +18,25 @@ namespace rt {
 class interval_schedule {
  public:
   interval_schedule(std::uint64_t period_ns, std::uint64_t now) noexcept
-      : m_period_ns(period_ns), m_next(now + period_ns) {}
+      : m_period_ns(period_ns), m_next(after(now)) {}
   [[nodiscard]] bool is_due(std::uint64_t now) noexcept {
-    if (now + m_period_ns < m_next) // the clock has gone back
-      m_next = now + m_period_ns;
+    if (after(now) < m_next) // the clock has gone back
+      m_next = after(now);
     if (now < m_next)
       return false;
-    m_next = now - m_next < m_period_ns ? m_next + m_period_ns : now + m_period_ns;
+    m_next = after(now - m_next < m_period_ns ? m_next : now);
     return true;
   }
   [[nodiscard]] std::uint64_t next() const noexcept { return m_next; }
 
  private:
+  static constexpr std::uint64_t k_never = INT64_MAX; // a sleep until then is valid, and does not end
+
+  /// Returns the end of a period that begins at `at`.
+  [[nodiscard]] std::uint64_t after(std::uint64_t at) const noexcept {
+    return at < k_never && m_period_ns < k_never - at ? at + m_period_ns : k_never;
+  }
+
   const std::uint64_t m_period_ns;
   std::uint64_t m_next;
 };

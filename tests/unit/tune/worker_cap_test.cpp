@@ -310,6 +310,19 @@ TEST(interval_schedule, a_clock_that_goes_back_delays_a_call_by_an_interval) {
   EXPECT_TRUE(at.is_due(510));
 }
 
+TEST(interval_schedule, an_endless_interval_is_never_over) {
+  interval_schedule at(UINT64_MAX, 100);
+  for (const std::uint64_t now : {100u, 101u, 50u, 4'000'000'000u}) {
+    EXPECT_FALSE(at.is_due(now)) << now;
+    EXPECT_GE(at.next(), std::uint64_t{INT64_MAX}) << now;
+    EXPECT_GT(static_cast<std::int64_t>(at.next()), 0) << "a thread sleeps until then: " << now;
+  }
+  interval_schedule after_a_call(INT64_MAX - 5, 3);
+  EXPECT_TRUE(after_a_call.is_due(INT64_MAX - 2));
+  EXPECT_FALSE(after_a_call.is_due(INT64_MAX - 1));
+  EXPECT_GT(static_cast<std::int64_t>(after_a_call.next()), 0);
+}
+
 TEST(threshold_edge, is_passed_once_until_the_number_comes_back) {
   threshold_edge above(10, true), below(10, false);
   EXPECT_FALSE(above.passes(10));
