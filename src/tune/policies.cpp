@@ -386,7 +386,7 @@ entered_policy *enter_policy(policy_plan plan) {
   return fresh.release();
 }
 
-void withdraw_policy(entered_policy *policy) noexcept {
+bool withdraw_policy(entered_policy *policy) noexcept {
   caller &those = all_policies();
   std::unique_lock hold(those.mutex);
   std::erase(those.policies, policy);
@@ -394,10 +394,14 @@ void withdraw_policy(entered_policy *policy) noexcept {
   those.fights.forget(policy->plan.name);
   if (policy->plan.event)
     policy->plan.event->listeners.fetch_sub(1, std::memory_order_relaxed);
-  if (those.call.called() == policy && those.called_by == this_thread_id())
-    return those.call.withdraw_itself(); // call() touches `plan` no more, and frees the memory
-  those.call.wait_until_over(*policy, hold);
+  if (those.call.called() == policy && those.called_by == this_thread_id()) {
+    those.call.withdraw_itself(); // call() touches `plan` no more, and frees the memory
+    return true;
+  }
+  if (!those.call.wait_until_over(*policy, hold))
+    return false; // what the call uses stays
   delete policy;
+  return true;
 }
 
 std::uint64_t calls_of(const entered_policy &policy) noexcept {
@@ -471,6 +475,7 @@ void end_policies() noexcept {
     const entered_policy *const stuck = those.call.called();
     warn("policy '%s' has not returned; the program ends without it",
          stuck ? stuck->plan.name.c_str() : k_worker_cap);
+    those.call.give_up();
     those.os_thread.forget();
     those.has_thread = false;
     g_thread_runs.store(false, std::memory_order_relaxed);

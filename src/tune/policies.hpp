@@ -9,6 +9,8 @@
 // Invariants  I1  A policy's function is called with no lock held; it is not called after
 //                 withdraw_policy() has returned.
 //             I2  A policy that has thrown is not called again.
+//             I3  A call that the end of the program has given up may go on: nothing that it uses is
+//                 destroyed.
 // Orders      those of policy_thread.hpp
 // Progress    A policy that does not return holds up the other policies, and is reported by the
 //             watcher. The end of the program waits for it for two seconds.
@@ -56,8 +58,9 @@ struct entered_policy;
 /// Enters a policy. Throws weft::error: invalid_argument for a name that is taken or empty, a period
 /// below 1 ms, a counter's name that cannot be; out_of_resources without a thread.
 [[nodiscard]] entered_policy *enter_policy(policy_plan plan);
-/// Ends a policy; waits for a call of it that is under way, unless that call withdraws it.
-void withdraw_policy(entered_policy *policy) noexcept;
+/// Ends a policy; waits for a call of it that is under way, unless that call withdraws it. Returns false
+/// if the end of the program has given that call up: then the caller keeps what the call uses (I3).
+[[nodiscard]] bool withdraw_policy(entered_policy *policy) noexcept;
 /// Returns how often a policy was called.
 [[nodiscard]] std::uint64_t calls_of(const entered_policy &policy) noexcept;
 /// Returns whether a policy has thrown, and is not called any more.

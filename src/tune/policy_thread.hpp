@@ -9,14 +9,15 @@
 //             called, guarded by the lock of all policies; m_ended, on which withdrawers sleep.
 // Invariants  I1  The caller does not sleep over what a notifier has said: it listens before it looks
 //                 at anything, and sleeps only while the bell has not rung since.
-//             I2  wait_until_over() returns after the last call has returned.
+//             I2  wait_until_over() returns true after the last call has returned, and false if that
+//                 call was given up.
 // Orders      O1  fired, release, with the caller's acquire: a policy sees what was done before the
 //                 event.
 //             O2  m_rung, release, with the acquire of listen(): the caller that hears the bell sees
 //                 what it rang for.
 //             O3  the lock orders a call's end before the withdrawal; m_ended only ends a sleep.
 // Progress    fire() and ring() wait-free, except for the system call. A withdrawal waits for a call
-//             that is under way.
+//             that is under way, until it ends or is given up.
 // Reclamation None: words of the process, but for an event's, which outlives its policies.
 // Checked by  tests/model/policy_models.cpp; tests/unit/tune/policies_test.cpp
 #pragma once
@@ -113,6 +114,7 @@ class called_policy {
   bool end() noexcept {
     const bool is_there = m_called != nullptr;
     m_called = nullptr;
+    m_is_given_up = false;
     m_ended.fetch_add(1, std::memory_order_relaxed); // O3
     unless(bug::policy_call_ends_silently,
            [&] { P::futex_wake(m_ended, std::numeric_limits<int>::max()); });
@@ -121,21 +123,35 @@ class called_policy {
   [[nodiscard]] Policy *called() const noexcept { return m_called; }
   /// Withdraws the policy that is called, in its own call.
   void withdraw_itself() noexcept { m_called = nullptr; }
-  /// Waits while `of` is called. `hold`, which holds the lock, is released meanwhile.
+  /// Gives the call that is under way up: a withdrawer of its policy does not wait for it any more.
+  void give_up() noexcept {
+    m_is_given_up = m_called != nullptr;
+    m_ended.fetch_add(1, std::memory_order_relaxed); // O3
+    P::futex_wake(m_ended, std::numeric_limits<int>::max());
+  }
+  /// Waits while `of` is called. `hold`, which holds the lock, is released meanwhile. Returns false if
+  /// the call was given up, and may still go on.
   template <class Hold>
-  void wait_until_over(const Policy &of, Hold &hold) noexcept {
+  [[nodiscard]] bool wait_until_over(const Policy &of, Hold &hold) noexcept {
     while (unless(bug::policy_withdrawn_in_its_call, [&] { return m_called == &of; })) {
+      if (m_is_given_up)
+        return false;
       const std::uint32_t ended = m_ended.load(std::memory_order_relaxed); // O3
       hold.unlock();
       P::futex_wait(m_ended, ended, 0);
       hold.lock();
     }
+    return true;
   }
   /// Forgets the call of the parent, in the child of a fork().
-  void forget() noexcept { m_called = nullptr; }
+  void forget() noexcept {
+    m_called = nullptr;
+    m_is_given_up = false;
+  }
 
  private:
   Policy *m_called = nullptr;
+  bool m_is_given_up = false;
   typename P::template atomic<std::uint32_t> m_ended{0};
 };
 

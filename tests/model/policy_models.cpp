@@ -119,7 +119,7 @@ struct policy_is_withdrawn {
       return;
     }
     entered.set(false);
-    call.wait_until_over(policy, hold);
+    expect(call.wait_until_over(policy, hold), "no call was given up");
     policy.alive.set(0); // a race with a call that goes on
   }
   void check() { expect(call.called() == nullptr, "nothing is called"); }
@@ -137,7 +137,7 @@ struct policy_withdraws_itself {
     std::unique_lock hold(lock);
     if (t == 1) {
       entered.set(false);
-      call.wait_until_over(other, hold);
+      expect(call.wait_until_over(other, hold), "no call was given up");
       other.alive.set(0);
       return;
     }
@@ -159,5 +159,38 @@ struct policy_withdraws_itself {
   void check() { expect(call.called() == nullptr, "nothing is called"); }
 };
 const passes<policy_withdraws_itself> w2{"policy_withdraws_itself"};
+
+/// The end of the program gives a call up, while its policy is withdrawn: the withdrawal ends. The
+/// memory of the policy stays unless the call has returned.
+template <bool Returns>
+struct policy_call_is_given_up {
+  static constexpr int threads = 3;
+  spin_lock<P> lock;
+  called_policy<model_policy, P> call;
+  model_policy policy;
+  policy_call_is_given_up() { call.begin(policy); }
+  void run(int t) {
+    std::unique_lock hold(lock);
+    if (t == 0)
+      return call.give_up();
+    if (t == 1) {
+      if (call.wait_until_over(policy, hold))
+        policy.alive.set(0);
+      return;
+    }
+    hold.unlock();
+    expect(policy.alive.get() == 1, "the policy that is called is there");
+    if (!Returns)
+      return; // it goes on for ever
+    hold.lock();
+    call.end();
+  }
+  void check() {
+    expect(Returns == (call.called() == nullptr), "only a call that returns is over");
+    expect(Returns || policy.alive.get() == 1, "what a call uses that goes on stays");
+  }
+};
+const passes<policy_call_is_given_up<false>> g1{"policy_call_is_given_up"};
+const passes<policy_call_is_given_up<true>> g2{"policy_call_returns_late"};
 
 } // namespace

@@ -84,8 +84,8 @@ int weft_policy_at(const char *name, weft_event *event, weft_policy_function *fu
 void weft_policy_end(weft_tuning_policy *policy) {
   if (!policy)
     return;
-  withdraw_policy(policy->entered);
-  delete policy;
+  if (withdraw_policy(policy->entered)) // otherwise a call goes on that has been given up
+    delete policy;
 }
 
 int weft_policy_set(const weft_policy_call *call, const char *knob, const char *value, int *kept) {

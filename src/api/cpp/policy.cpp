@@ -74,7 +74,12 @@ void policy::enter(std::string_view name, const when &moment, caller call, holde
 }
 
 void policy::end_bound::operator()(bound *which) const noexcept { delete which; }
-policy::~policy() { withdraw_policy(m_bound->entered); }
+policy::~policy() {
+  if (withdraw_policy(m_bound->entered))
+    return;
+  static_cast<void>(m_holder.release()); // a call goes on that the end of the program has given up
+  static_cast<void>(m_bound.release());
+}
 std::uint64_t policy::calls() const noexcept { return calls_of(*m_bound->entered); }
 bool policy::has_thrown() const noexcept { return rt::has_thrown(*m_bound->entered); }
 

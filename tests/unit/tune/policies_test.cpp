@@ -212,6 +212,64 @@ TEST(policy, one_that_does_not_return_is_reported_and_the_program_ends) {
       << end;
 }
 
+TEST(policy, one_that_does_not_return_keeps_no_exit_waiting) {
+  const auto end = test::in_process(k_on, [] {
+    static std::atomic<bool> inside{false};
+    static tune::event happens;
+    struct witness {
+      std::string text = "what it holds was destroyed";
+      explicit witness() = default;
+      witness(witness &&from) noexcept : text(std::exchange(from.text, "")) {}
+      ~witness() {
+        if (!text.empty())
+          std::puts(text.c_str());
+      }
+    };
+    static tune::policy stuck("stuck", tune::when::at(happens),
+                              [holds = witness()](const tune::policy_call &) {
+                                inside = true;
+                                for (;;)
+                                  std::this_thread::sleep_for(1h);
+                              });
+    weft::start(); // so exit() ends Weft first, and destroys the policy then
+    happens.fire();
+    EXPECT_TRUE(soon([&] { return inside.load(); }));
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "policy 'stuck' has not returned; the program ends without it"))
+      << end;
+  EXPECT_FALSE(contains(end.output, "was destroyed")) << "its call may go on: " << end;
+}
+
+TEST(policy, one_that_returns_after_it_was_given_up_does_no_harm) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    static std::atomic<bool> inside{false}, goes_on{false}, withdrawn{false};
+    static tune::event happens;
+    auto *const slow =
+        new tune::policy("slow", tune::when::at(happens), [](const tune::policy_call &) {
+          inside = true;
+          while (!goes_on)
+            std::this_thread::sleep_for(1ms);
+        });
+    happens.fire();
+    EXPECT_TRUE(soon([&] { return inside.load(); }));
+    std::thread other([slow] { // waits for the call when it is given up
+      delete slow;
+      withdrawn = true;
+    });
+    weft::shutdown();
+    EXPECT_TRUE(soon([&] { return withdrawn.load(); }));
+    other.join();
+    goes_on = true;
+    std::this_thread::sleep_for(20ms); // the thread that calls policies ends
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "policy 'slow' has not returned; the program ends without it"))
+      << end;
+}
+
 TEST(policy, of_two_that_contradict_each_other_the_first_wins) {
   const auto end = test::in_process(k_on, [] {
     weft::start();
@@ -365,7 +423,7 @@ TEST(policy, a_call_may_withdraw_its_own_policy) {
     plan.name = "own";
     plan.event = &happens;
     plan.call = [](void *, const weft::rt::policy_moment &) {
-      weft::rt::withdraw_policy(own);
+      static_cast<void>(weft::rt::withdraw_policy(own));
       ++calls;
     };
     own = weft::rt::enter_policy(std::move(plan));
