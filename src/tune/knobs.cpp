@@ -6,6 +6,7 @@
 #include "config/value.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 
@@ -18,6 +19,7 @@ constexpr std::size_t k_longest_name = 64;
 struct registry_of_knobs {
   std::mutex mutex;
   std::optional<settings> now; ///< while the runtime runs
+  std::array<std::uint32_t, k_setting_count> times_set{}; ///< since the start, by change_knob()
   void (*apply)(setting_index which, const settings &now) = nullptr;
   bool ended = false;
   std::vector<program_knob *> of_program; ///< by name
@@ -174,6 +176,7 @@ void open_knobs(const settings &chosen, void (*apply)(setting_index which, const
   auto &those = all();
   const std::lock_guard hold(those.mutex);
   those.now = chosen;
+  those.times_set.fill(0);
   those.apply = apply;
   those.ended = false;
 }
@@ -187,18 +190,27 @@ void close_knobs() noexcept {
 void change_knob(std::string_view name, std::string_view text) {
   auto &those = all();
   const std::lock_guard hold(those.mutex);
-  if (const std::size_t row = find_setting(name); row != k_setting_count)
-    return change_setting(those, row, text);
+  if (const std::size_t row = find_setting(name); row != k_setting_count) {
+    change_setting(those, row, text);
+    ++those.times_set[row];
+    return;
+  }
   if (program_knob *const knob = find_program_knob(those, name))
     return change_program_knob(*knob, text);
   refuse_unknown(those, name);
 }
 
-bool replace_setting(setting_index which, std::string_view from, std::string_view to) {
+std::uint32_t times_set(setting_index which) {
+  auto &those = all();
+  const std::lock_guard hold(those.mutex);
+  return those.times_set[static_cast<std::size_t>(which)];
+}
+
+bool replace_setting(setting_index which, std::uint32_t times, std::string_view to) {
   auto &those = all();
   const std::lock_guard hold(those.mutex);
   const auto row = static_cast<std::size_t>(which);
-  if (setting_now(those, row) != from)
+  if (those.times_set[row] != times)
     return false;
   change_setting(those, row, to);
   return true;

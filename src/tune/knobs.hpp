@@ -45,8 +45,11 @@ void close_knobs() noexcept;
 /// Throws weft::error: bad_setting for an unknown name or a wrong value, already_started for a
 /// setting that is read at start only, shut_down, and what `apply` throws.
 void change_knob(std::string_view name, std::string_view text);
-/// Changes a setting whose value is `from`. Returns false if it is not. Throws as change_knob().
-[[nodiscard]] bool replace_setting(setting_index which, std::string_view from, std::string_view to);
+/// Returns how often change_knob() has set a setting since the start, perhaps to the value that it had.
+[[nodiscard]] std::uint32_t times_set(setting_index which);
+/// Changes a setting that has been set so often, and counts this change not. Returns false if it was set
+/// since. Throws as change_knob().
+[[nodiscard]] bool replace_setting(setting_index which, std::uint32_t times, std::string_view to);
 /// Returns the present value of a setting or a knob. Throws bad_setting for an unknown name.
 [[nodiscard]] std::string knob_text(std::string_view name);
 /// Returns the knobs that can change while the program runs: settings, then the program's, by name.

@@ -55,7 +55,6 @@ constexpr char k_unit_of_work[] = "/threads/count/cumulative";
 struct cap_plan {
   worker_goal goal = worker_goal::off;
   unsigned workers = 0; ///< at most
-  std::string first{}; ///< sched.workers at the start
   watts band{};
 };
 
@@ -188,7 +187,7 @@ counter_name energy_counter(const reading &now) {
 class cap_of_workers {
  public:
   explicit cap_of_workers(const cap_plan &plan)
-      : m_goal(plan.goal), m_set(plan.first),
+      : m_goal(plan.goal),
         m_cap(plan.workers, plan.goal == worker_goal::energy ? cap_goal::energy : cap_goal::work),
         m_band(plan.workers, plan.band) {
     if (m_goal != worker_goal::work)
@@ -197,23 +196,20 @@ class cap_of_workers {
   /// Returns when the window ends.
   [[nodiscard]] std::uint64_t end() const noexcept { return m_end; }
   /// Looks at the window if it has ended. Returns false, after a decision, when others have set
-  /// sched.workers: an explicit value wins.
+  /// sched.workers since the start: an explicit value wins, also the one that was there.
   [[nodiscard]] bool look(std::uint64_t now) {
     if (now < m_end && m_end - now <= window_ns())
       return true;
-    if (knob_text(k_knob) != m_set)
+    if (times_set(setting_index::sched_workers) != 0)
       return end_for_others();
     const reading seen = read_counters_now();
     const totals all{value_of(seen, m_work), m_energy ? value_of(seen, *m_energy) : 0};
     const unsigned before = workers();
     if (m_began != 0)
       take({all.work - m_last.work, all.energy - m_last.energy}, now - m_began);
-    if (workers() != before) {
-      const std::string next = std::to_string(workers());
-      if (!replace_setting(setting_index::sched_workers, m_set, next))
-        return end_for_others();
-      m_set = next;
-    }
+    if (workers() != before &&
+        !replace_setting(setting_index::sched_workers, 0, std::to_string(workers())))
+      return end_for_others();
     m_last = all;
     m_began = now_ns();
     m_end = m_began + window_ns();
@@ -256,7 +252,6 @@ class cap_of_workers {
   static constexpr char k_knob[] = "sched.workers";
 
   const worker_goal m_goal;
-  std::string m_set; // by this, or at the start
   worker_cap m_cap;
   watts_band m_band;
   const counter_name m_work = parse_counter_name(k_unit_of_work);
@@ -446,7 +441,6 @@ void begin_policies(const settings &chosen, unsigned workers) {
       has_limit ? std::min(static_cast<unsigned>(chosen.sched_workers), workers) : workers;
   if (most > 1)
     those.cap = {chosen.tune_workers, most,
-                 has_limit ? std::to_string(chosen.sched_workers) : "all",
                  chosen.tune_workers == worker_goal::watts ? parse_watts(chosen.tune_watts)
                                                            : watts()};
   try {

@@ -103,6 +103,26 @@ TEST(knobs, each_refusal_has_a_message_of_its_own) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(knobs, a_setting_counts_how_often_others_have_set_it) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    constexpr auto k_which = setting_index::sched_workers;
+    tune::set("sched.workers", "2"); // before the start: its value there
+    weft::start();
+    EXPECT_EQ(times_set(k_which), 0u);
+    tune::set("sched.workers", "1");
+    tune::set("sched.workers", "1"); // also where nothing changes
+    EXPECT_THROW(tune::set("sched.workers", "x"), weft::error);
+    EXPECT_EQ(times_set(k_which), 2u);
+    EXPECT_FALSE(replace_setting(k_which, 0, "2"));
+    EXPECT_EQ(tune::get("sched.workers"), "1");
+    EXPECT_TRUE(replace_setting(k_which, 2, "2"));
+    EXPECT_EQ(tune::get("sched.workers"), "2");
+    EXPECT_EQ(times_set(k_which), 2u);
+    EXPECT_EQ(times_set(setting_index::spin_us), 0u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(knobs, every_setting_that_can_change_is_applied) {
   const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
     weft::start();

@@ -599,6 +599,23 @@ TEST(policy, a_cap_ends_when_others_set_the_number_of_workers) {
   }
 }
 
+TEST(policy, a_cap_ends_also_when_others_set_the_number_that_it_has_chosen) {
+  auto settings = k_on;
+  settings.push_back({"WEFT_TUNE_WORKERS", "work"});
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_TRUE(chain_until([] { return has_decided(""); }));
+    EXPECT_TRUE(chain_until([] { return tune::get("sched.workers") == "1"; }));
+    tune::set("sched.workers", "1");
+    EXPECT_TRUE(chain_until([] {
+      EXPECT_EQ(tune::get("sched.workers"), "1");
+      return tune::decisions().back() ==
+             "worker cap: ends: sched.workers was set to 1 by others";
+    }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(policy, one_that_is_always_due_does_not_keep_the_cap_from_looking) {
   auto settings = k_on;
   settings.push_back({"WEFT_TUNE_WORKERS", "work"});
