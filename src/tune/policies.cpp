@@ -37,7 +37,8 @@ struct entered_policy {
   threshold_edge edge;
   std::optional<counter_name> counter;
   std::uint64_t seen_fired = 0;
-  std::shared_ptr<const reading> last; ///< at the last call, or look
+  std::shared_ptr<const reading> called; ///< at the last call, or the first look
+  std::shared_ptr<const reading> looked; ///< at the last look at a counter
   std::atomic<std::uint64_t> calls{0};
   std::atomic<bool> threw{false};
   std::atomic<bool> may_act{true};
@@ -98,7 +99,7 @@ std::shared_ptr<const reading> read_for_all() noexcept try {
 
 /// Returns a level, a ratio of the time since the last look, or what a count has grown per second.
 double value_at(const entered_policy &of, const reading &now) {
-  const reading grown = difference(now, *of.last);
+  const reading grown = difference(now, *of.looked);
   const double value = value_of(grown, *of.counter);
   for (const counter_info &about : all_counters(now))
     if (about.name == of.counter->base && about.kind != counter_kind::level)
@@ -121,15 +122,15 @@ bool is_due(entered_policy &of, std::uint64_t now, const std::shared_ptr<const r
     return true;
   if (!seen)
     return false; // it could not be taken
-  if (!of.last) {
-    of.last = seen;
+  if (!of.called)
+    of.called = seen;
+  if (!of.looked) {
+    of.looked = seen;
     return false;
   }
   const double value = value_at(of, *seen);
-  const bool passes = of.edge.passes(value);
-  if (!passes)
-    of.last = seen;
-  return passes;
+  of.looked = seen;
+  return of.edge.passes(value);
 }
 
 /// Says what a policy has thrown, and ends its calls. Only a handler may call it.
@@ -156,7 +157,7 @@ void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen
   try {
     seen = seen ? seen : read_now();
     const auto interval =
-        std::make_shared<const reading>(difference(*seen, of.last ? *of.last : *seen));
+        std::make_shared<const reading>(difference(*seen, of.called ? *of.called : *seen));
     of.plan.call(of.plan.context, {of.plan.name, seen, interval});
   } catch (...) {
     end_thrower(of);
@@ -165,7 +166,7 @@ void call(caller &those, entered_policy &of, std::shared_ptr<const reading> seen
   count_policy_call();
   hold.lock();
   if (those.call.end()) {
-    of.last = std::move(seen);
+    of.called = std::move(seen);
     of.calls.fetch_add(1, std::memory_order_relaxed);
     const auto at = std::find(those.policies.begin(), those.policies.end(), &of);
     if (at != those.policies.end()) // the others come first now
@@ -520,7 +521,7 @@ void policies_after_fork_in_child() {
   those.has_thread = those.runs = false;
   those.call.forget();
   for (entered_policy *const of : those.policies)
-    of->last.reset(); // the child counts from its own start
+    of->called.reset(), of->looked.reset(); // the child counts from its own start
   those.cap = {};
   g_thread_runs.store(false, std::memory_order_relaxed);
   g_call_began.store(0, std::memory_order_relaxed);

@@ -16,7 +16,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
+#include <pthread.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -397,6 +399,46 @@ TEST(policy, an_interval_begins_at_the_call_before) {
     EXPECT_TRUE(soon([&] { return one.calls() == 2; }));
     EXPECT_EQ(grown, 7);
     EXPECT_EQ(all, 1007);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(policy, an_interval_begins_at_the_call_before_also_where_a_counter_is_looked_at_in_between) {
+  const auto end = test::in_process(k_on, [] {
+    weft::start();
+    struct gauge {
+      std::atomic<double> level{1};
+      std::atomic<int> looks{0};
+    } seen;
+    weft::counters::level app(
+        "/app/level",
+        [](void *p) {
+          auto &of = *static_cast<gauge *>(p);
+          char name[16] = ""; // the watcher reads levels, too
+          pthread_getname_np(pthread_self(), name, sizeof name);
+          of.looks += std::strcmp(name, "weft-tuner") == 0;
+          return of.level.load();
+        },
+        &seen);
+    weft::counters::counter work("/app/work", "made up");
+    std::atomic<double> grown{-1};
+    tune::policy one("one", tune::when::above("/app/level", 10, 1ms),
+                     [&](const tune::policy_call &call) {
+                       grown = call.interval().value("/app/work");
+                     });
+    const auto look_twice = [&] {
+      const int before = seen.looks;
+      EXPECT_TRUE(soon([&] { return seen.looks > before + 1; }));
+    };
+    for (const std::uint64_t call : {1, 2}) {
+      look_twice();
+      work.add(7);
+      look_twice();
+      seen.level = 11;
+      EXPECT_TRUE(soon([&] { return one.calls() == call; }));
+      EXPECT_EQ(grown, 7) << "since the first look, or the call before: " << call;
+      seen.level = 1;
+    }
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
