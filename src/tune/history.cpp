@@ -63,6 +63,13 @@ std::string field(std::string_view text) {
   return out;
 }
 
+/// Returns a key as a reader of the file gets it.
+finding_key as_written(finding_key key) {
+  for (std::string *const text : {&key.build, &key.site, &key.machine})
+    *text = field(*text);
+  return key;
+}
+
 constexpr std::string_view k_escaped = " =%\t\n\r";
 
 /// Writes a value so that it has none of the characters that end it.
@@ -233,11 +240,14 @@ std::optional<std::vector<finding>> read_own_history(const std::string &path,
   return all;
 }
 
-std::optional<finding> find_in(const std::vector<finding> &all, const finding_key &key) {
+std::optional<finding> find_in(const std::vector<finding> &all, const finding_key &asked) {
+  const finding_key key = as_written(asked);
   const auto at =
       std::find_if(all.begin(), all.end(), [&key](const finding &one) { return one.key == key; });
   return at != all.end() ? std::optional(*at) : std::nullopt;
 }
+
+bool is_of_site(const finding &one, std::string_view site) { return one.key.site == field(site); }
 
 std::optional<std::string> write_history(const std::string &path, const finding &found,
                                          std::uint64_t patience_ns) {
@@ -265,7 +275,8 @@ std::optional<std::string> write_history(const std::string &path, const finding 
   if (!own)
     return trouble;
   std::vector<finding> &all = *own;
-  std::erase_if(all, [&found](const finding &one) { return one.key == found.key; });
+  const finding_key key = as_written(found.key);
+  std::erase_if(all, [&key](const finding &one) { return one.key == key; });
   if (!found.values.empty())
     all.push_back(found);
   if (all.size() > k_most_findings)

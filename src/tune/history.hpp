@@ -54,6 +54,8 @@ inline constexpr std::size_t k_largest_history = k_most_findings * k_longest_fin
 /// Returns the finding of a key.
 [[nodiscard]] std::optional<finding> find_in(const std::vector<finding> &all,
                                              const finding_key &key);
+/// Says whether a finding that was read is of a site, whose control characters the file has not.
+[[nodiscard]] bool is_of_site(const finding &one, std::string_view site);
 /// Writes a finding in the place of that of its key; one without values removes it. Returns a
 /// sentence about what went wrong, and would again; empty: nothing. Returns no sentence if other
 /// processes write, also after `patience_ns`: it may be tried again.

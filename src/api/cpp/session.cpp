@@ -371,7 +371,7 @@ struct session::state final : entered_session {
     else
       replayed = read_history(choice.file, trouble);
     std::erase_if(replayed,
-                  [this](const finding &one) { return one.key.site != site || !point_of(one); });
+                  [this](const finding &one) { return !is_of_site(one, site) || !point_of(one); });
     if (!trouble.empty())
       warn("%s", trouble.c_str());
     else if (replayed.empty())

@@ -223,6 +223,16 @@ TEST_F(history, a_finding_that_is_too_long_is_not_written) {
   EXPECT_EQ(read()[0].key.site, "one tab line");
 }
 
+TEST_F(history, a_site_with_control_characters_has_one_line_and_is_found) {
+  const finding odd = make("one\ttab\nline");
+  ASSERT_EQ(write(odd), "");
+  ASSERT_EQ(write(odd), "");
+  EXPECT_EQ(read().size(), 1u) << "the second one is in the place of the first";
+  const auto found = find_in(read(), odd.key);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->values, odd.values);
+}
+
 TEST_F(history, a_place_that_cannot_be_written_is_a_sentence) {
   mkdir((m_folder + "/a").c_str(), 0700);
   std::ofstream(m_folder + "/a/b") << "a file";

@@ -28,15 +28,18 @@ using namespace test::sessions;
 
 /// Runs a program that tunes with a history. Returns what it prints: value, trials, decision. The
 /// process of its own knows what to do from its environment.
-std::string run_with(const std::string &path, const std::string &mode, const char *best) {
+std::string run_with(const std::string &path, const std::string &mode, const char *best,
+                     const char *called = "") {
   const auto end =
       test::in_process({{"WEFT_WORKERS", "2"},
                         {"WEFT_TUNE", mode},
                         {"WEFT_TUNE_HISTORY", path},
+                        {"TEST_SITE", called},
                         {"TEST_BEST", best}},
                        [] {
                          site::cost();
-                         site at(4, std::atoll(std::getenv("TEST_BEST")));
+                         site at(4, std::atoll(std::getenv("TEST_BEST")), "app.size",
+                                 std::getenv("TEST_SITE"));
                          const bool tunes = std::string(std::getenv("WEFT_TUNE")) == "on";
                          if (tunes)
                            at.calls(2000);
@@ -170,6 +173,19 @@ TEST(session, a_history_that_cannot_be_written_is_named_once) {
   EXPECT_NE(said, std::string::npos) << end;
   EXPECT_EQ(end.output.find("the history cannot be", said + 1), std::string::npos) << end;
   std::filesystem::remove_all(folder);
+}
+
+TEST(session, a_site_whose_name_has_control_characters_is_found_again) {
+  const std::string path = "/tmp/weft-odd-" + std::to_string(getpid());
+  const auto run = [&](const char *mode) {
+    return run_with(std::string(mode) == "on" ? path : "none",
+                    std::string(mode) == "on" ? "on" : "replay:" + path, "256", "odd\tname\n");
+  };
+  EXPECT_TRUE(contains(run("on"), "keeps app.size=256"));
+  EXPECT_TRUE(run("on").starts_with("256 1 app.size=256 from the history, verified"));
+  EXPECT_EQ(run("replay"), "256 0 replayed app.size=256");
+  unlink(path.c_str());
+  unlink((path + ".lock").c_str());
 }
 
 /// Runs a program with tune=replay and a file of these findings, of 100 units of work: {what differs in

@@ -17,8 +17,9 @@ inline tune::range sizes() { return {1, 1024, tune::steps::logarithmic}; }
 
 /// Is a site whose calls cost least at one size.
 struct site {
-  explicit site(std::int64_t first, std::int64_t best, const std::string &name = "app.size")
-      : size(name, first, sizes()), tuned(size, {"/app/cost", "", 1.0}), m_best(best) {}
+  explicit site(std::int64_t first, std::int64_t best, const std::string &name = "app.size",
+                const std::string &called = "")
+      : size(name, first, sizes()), tuned(size, {"/app/cost", called, 1.0}), m_best(best) {}
   void call() {
     tune::trial one(tuned, 100);
     const double away =
