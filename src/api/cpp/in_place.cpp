@@ -26,6 +26,7 @@
 #include "task/in_place_task.hpp"
 #include "task/run_body.hpp"
 #include "tune/in_place_types.hpp"
+#include "tune/site_table.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/in_place.hpp>
@@ -41,6 +42,9 @@ namespace detail {
 namespace {
 
 constexpr std::size_t k_least_stack = std::size_t{16} << 10;
+
+/// Is the site of functions of C that are more than sites: nothing is measured, so their work is apart.
+constinit work_site g_unknown_bodies;
 
 in_place_mode mode() noexcept { return g_in_place_mode.load(std::memory_order_relaxed); }
 
@@ -99,9 +103,9 @@ WEFT_INLINE work_way choose(thread_context &here, work_site &site, std::uint64_t
 } // namespace
 
 work_site &site_of_body(const void *function) noexcept {
-  static constinit work_site sites[256];
-  const auto bits = reinterpret_cast<std::uintptr_t>(function);
-  return sites[(bits >> 4 ^ bits >> 12) % 256];
+  static constinit site_table<work_site, 1024> sites;
+  work_site *const own = sites.find(function);
+  return own ? *own : g_unknown_bodies;
 }
 
 work_way choose_join(work_site &site, std::uint64_t cost) noexcept {
@@ -124,6 +128,8 @@ void begin_timer(work_timer &timer, work_site &site, std::uint64_t cost, work_wa
     scope.task = here.current;
     return;
   }
+  if (&site == &g_unknown_bodies)
+    return;
   // Where the work is apart, the timer keeps the children that are there in the place of the scope.
   timer.outer_suspended = way == work_way::apart_measured
                               ? static_cast<std::uint64_t>(here.current->owned_children)

@@ -25,6 +25,7 @@
 #include "queue/spin_lock.hpp"
 #include "task/failure.hpp"
 #include "tune/loop_block.hpp"
+#include "tune/site_table.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/loop_block_setting.hpp>
@@ -723,9 +724,10 @@ void rethrow_current_of_loops(exception_policy errors) {
 }
 
 loop_site &site_of_function(const void *function) noexcept {
-  static constinit loop_site sites[256]{};
-  const auto bits = reinterpret_cast<std::uintptr_t>(function);
-  return sites[(bits >> 4 ^ bits >> 12) % 256];
+  static constinit site_table<loop_site, 1024> sites;
+  static constinit loop_site others; // of functions that are more than sites
+  loop_site *const own = sites.find(function);
+  return own ? *own : others;
 }
 
 } // namespace detail

@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -583,6 +584,31 @@ TEST(in_place, work_that_takes_long_or_waits_is_apart_again) {
   known.note(1000, 100);
   EXPECT_THROW(run([&] { throw std::runtime_error("pruned"); }), std::runtime_error);
   EXPECT_EQ(known.largest(), 1000u) << "an exception says nothing";
+}
+
+TEST(in_place, functions_have_estimates_of_their_own_and_those_that_are_too_many_run_apart) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::start();
+    const with_mode here(in_place_mode::by_time);
+    const auto function = [](std::uintptr_t i) { return reinterpret_cast<const void *>(i << 12); };
+    std::set<weft::detail::work_site *> all;
+    for (std::uintptr_t i = 1; i <= 300; ++i)
+      all.insert(&weft::detail::site_of_body(function(i)));
+    EXPECT_EQ(all.size(), 300u);
+    for (std::uintptr_t i = 301; i <= 2000; ++i)
+      static_cast<void>(weft::detail::site_of_body(function(i)));
+    weft::detail::work_site &one = weft::detail::site_of_body(function(2001)),
+                            &other = weft::detail::site_of_body(function(2002));
+    EXPECT_EQ(&one, &other) << "the table is full";
+    for (int i = 0; i < 100; ++i) {
+      const weft::detail::work_way way = weft::detail::choose_join(one, 5);
+      EXPECT_EQ(way, weft::detail::work_way::apart_measured);
+      weft::detail::work_timer timer;
+      weft::detail::begin_timer(timer, one, 5, way);
+    }
+    EXPECT_EQ(one.estimate.largest(), 0u) << "small work of one function says nothing of another";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(in_place, a_time_without_all_of_its_work_is_not_kept) {
