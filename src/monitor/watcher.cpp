@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutant.hpp"
+#include "observe/hardware.hpp"
 #include "services/dispatcher.hpp"
 
 #include <algorithm>
@@ -142,6 +143,8 @@ std::uint64_t watcher::end_of_rest() const noexcept {
     not_after(now + k_sample_ns);
   if (m_oversubscription_rest_ns != 0)
     not_after(now + m_oversubscription_rest_ns);
+  if (const std::uint64_t pause = longest_pause_of_hardware_ns())
+    not_after(now + pause);
   return end;
 }
 

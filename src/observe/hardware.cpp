@@ -9,6 +9,7 @@
 #include "os/thread_state.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
@@ -28,8 +29,8 @@ namespace {
 // A read takes 0.3 us per event and worker: five times per second costs nothing, a hundred times
 // would show.
 constexpr std::uint64_t k_least_ns = 200'000'000;
+std::atomic<std::uint64_t> g_longest_pause_ns{0}; // a number
 constexpr char k_off[] = "not counted: set counters.hardware=true";
-constexpr char k_powercap[] = "/sys/class/powercap";
 
 /// Lists the ways to count an event, from the best to the worst.
 enum class way { all, user_only, proc, none };
@@ -198,21 +199,25 @@ void give_up(std::size_t event_number, int failure) {
 
 } // namespace
 
-void open_hardware(hardware_wishes wanted) noexcept try {
+void open_hardware(hardware_wishes wanted, const char *powercap) noexcept try {
   g_wanted = wanted;
   for (event &e : g_events) {
     e.how = way::none;
     if (const std::string why = wanted.events ? find_way(e) : k_off; !why.empty())
       mark_absent(e.name, why.c_str());
   }
-  const auto find = [wanted](const char *counter, const char *prefix) {
-    energy_domains all = wanted.energy ? find_energy(k_powercap, prefix) : energy_domains{{}, k_off};
+  const auto find = [wanted, powercap](const char *counter, const char *prefix) {
+    energy_domains all = wanted.energy ? find_energy(powercap, prefix) : energy_domains{{}, k_off};
     if (all.found.empty())
       mark_absent(counter, all.why.c_str());
     return std::move(all.found);
   };
   g_package = find("/power/package", "package");
   g_memory = find("/power/memory", "dram");
+  std::vector<energy_domain> all = g_package;
+  all.insert(all.end(), g_memory.begin(), g_memory.end());
+  const std::uint64_t pause = longest_pause_ns(all);
+  g_longest_pause_ns.store(pause == 0 ? 0 : std::max(pause, k_least_ns), std::memory_order_relaxed);
 } catch (const std::bad_alloc &) {
   g_wanted = {};
 }
@@ -238,6 +243,10 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
       give_up(i, errno);
   }
   s.tid = this_thread_id();
+}
+
+std::uint64_t longest_pause_of_hardware_ns() noexcept {
+  return g_longest_pause_ns.load(std::memory_order_relaxed);
 }
 
 void publish_hardware(bool now) noexcept {

@@ -3,6 +3,7 @@
 
 #include "os/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -10,6 +11,9 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
+
+constexpr std::uint64_t k_most_watts = 1000; // of a domain
+constexpr std::uint64_t k_pause_of_unknown_ns = 30'000'000'000;
 
 std::optional<std::uint64_t> number_in(const std::string &file) {
   const auto text = read_file(file);
@@ -61,10 +65,22 @@ std::uint64_t spent_energy(std::vector<energy_domain> &domains) {
   std::uint64_t sum = 0;
   for (energy_domain &d : domains)
     if (const auto now = number_in(d.file)) { // else the next reading contains it
-      sum += *now >= d.last ? *now - d.last : d.range - d.last + *now;
+      // Below the last one it has begun anew; where the range is not known, so is what came before.
+      sum += *now >= d.last ? *now - d.last : d.range > d.last ? d.range - d.last + *now : *now;
       d.last = *now;
     }
   return sum;
+}
+
+std::uint64_t longest_pause_ns(const std::vector<energy_domain> &domains) noexcept {
+  std::uint64_t longest = 0;
+  for (const energy_domain &d : domains) {
+    const std::uint64_t half = d.range / (2 * k_most_watts) * 1000; // uJ at watts, in ns
+    const std::uint64_t own =
+        d.range == 0 ? k_pause_of_unknown_ns : std::max<std::uint64_t>(half, 1);
+    longest = longest == 0 ? own : std::min(longest, own);
+  }
+  return longest;
 }
 
 } // namespace rt

@@ -27,6 +27,10 @@ struct energy_domains {
 /// Returns what all domains have used since they were found or read last.
 [[nodiscard]] std::uint64_t spent_energy(std::vector<energy_domain> &domains);
 
+/// Returns how long may pass between two readings, so that no domain uses more than half of its range
+/// meanwhile, at 1 kW; 0 without domains: for ever.
+[[nodiscard]] std::uint64_t longest_pause_ns(const std::vector<energy_domain> &domains) noexcept;
+
 /// Returns the microjoules that the processors of `workers` workers take in `span_ns`, of which all
 /// together are busy for `busy_ns`. `busy` and `idle` are in watts.
 [[nodiscard]] constexpr double estimated_energy(double busy_ns, double span_ns, unsigned workers,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machine counts, where it does; and why not, where it does not.
+#include "monitor/watcher.hpp"
 #include "observe/format.hpp"
+#include "observe/hardware.hpp"
 #include "observe/power.hpp"
 #include "observe/reading.hpp"
+#include "observe/store.hpp"
 #include "os/thread.hpp"
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
@@ -61,6 +64,70 @@ TEST(power, sums_the_packages_of_a_machine_and_goes_on_over_their_range) {
   EXPECT_EQ(spent_energy(packages.found), 0u);
   tree.put("/powercap/intel-rapl:0/energy_uj", "60\n");
   EXPECT_EQ(spent_energy(packages.found), 10u);
+}
+
+TEST(power, of_a_domain_without_a_range_counts_what_it_shows_after_it_has_begun_anew) {
+  test::fake_tree tree;
+  put_domain(tree, "intel-rapl:0", "package-0", "900\n", "none\n");
+  put_domain(tree, "intel-rapl:1", "package-1", "900\n", "500\n"); // nor one that is wrong
+  energy_domains all = find_energy(tree.root() + "/powercap", "package");
+  tree.put("/powercap/intel-rapl:0/energy_uj", "50\n");
+  EXPECT_EQ(spent_energy(all.found), 50u);
+  tree.put("/powercap/intel-rapl:1/energy_uj", "7\n");
+  EXPECT_EQ(spent_energy(all.found), 7u);
+}
+
+TEST(power, is_read_before_a_counter_can_have_begun_anew_twice) {
+  const std::uint64_t second = 1'000'000'000;
+  EXPECT_EQ(longest_pause_ns({}), 0u) << "never";
+  EXPECT_EQ(longest_pause_ns({{"", 0, 262'143'328'850}}) / second, 131u) << "half of it at 1 kW";
+  EXPECT_EQ(longest_pause_ns({{"", 0, 262'143'328'850}, {"", 0, 65'532'610'987}}) / second, 32u);
+  EXPECT_EQ(longest_pause_ns({{"", 0, 0}}) / second, 30u) << "it is not known";
+  EXPECT_EQ(longest_pause_ns({{"", 0, UINT64_MAX}, {"", 0, 0}}) / second, 30u);
+}
+
+/// Is a world in which nothing happens but that energy is used.
+struct quiet_world final : watched {
+  std::atomic<std::uint64_t> energy{0};
+  unsigned slots() const override { return 0; }
+  bool read(unsigned, reading &) const override { return false; }
+  bool any_worker_searches() const override { return false; }
+  bool work_waits() const override { return false; }
+  bool chores_wait() const override { return false; }
+  std::uint64_t cpu_ns(int) const override { return 0; }
+  bool sleeps(int) const override { return false; }
+  void publish() override {
+    publish_hardware(false);
+    energy = peek(process_counters().energy_package);
+  }
+  unsigned spares() const override { return 0; }
+  bool add_spare() override { return false; }
+  void retire_spare(unsigned) override {}
+  external_list<weft::layer::external_thread> none;
+  external_list<weft::layer::external_thread> &external_threads() override { return none; }
+};
+
+TEST(power, is_read_while_nothing_happens) {
+  const auto end = test::in_process({}, [] {
+    test::fake_tree tree;
+    put_domain(tree, "intel-rapl:0", "package-0", "100\n"); // begins anew after a moment
+    open_store({2, 2, 8, false, false, false});
+    open_hardware({false, true}, (tree.root() + "/powercap").c_str());
+    EXPECT_EQ(longest_pause_of_hardware_ns(), 200'000'000u) << "a reading is not for nothing";
+    quiet_world world;
+    eventcount<> idle{1};
+    watcher w{world, idle, 0, 50'000'000, 50'000'000};
+    ASSERT_EQ(w.start(), 0);
+    for (const std::uint64_t total : {100, 300}) {
+      const std::string shown = std::to_string(100 + total) + "\n";
+      tree.put("/powercap/intel-rapl:0/energy_uj", shown.c_str());
+      for (int i = 0; i < 20'000 && world.energy < total; ++i)
+        std::this_thread::sleep_for(1ms);
+      EXPECT_EQ(world.energy, total) << "nobody wakes the watcher";
+    }
+    w.stop();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(power, says_why_there_is_none) {
