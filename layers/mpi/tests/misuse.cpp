@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -68,6 +69,23 @@ int main(int argc, char **argv) {
     });
     weft::taskyield();
     weft::this_task::sleep_for_ns(50'000'000);
+    // In a child of fork() these tasks are the parent's.
+    int line[2];
+    if (pipe(line) != 0)
+      return 1;
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(line[1], STDERR_FILENO);
+      raise(SIGTERM);
+      _exit(0);
+    }
+    close(line[1]);
+    char c;
+    if (read(line[0], &c, 1) != 0) {
+      std::fprintf(stderr, "a child of fork() says something\n");
+      _exit(1); // the tasks wait for ever
+    }
+    waitpid(child, nullptr, 0);
     raise(SIGTERM);
     return 0;
   }

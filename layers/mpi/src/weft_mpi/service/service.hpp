@@ -68,6 +68,8 @@ class service : weft::layer::outside_waits {
   /// Returns false if it cannot.
   template <class Visit>
   bool try_visit(std::size_t most, Visit &&visit) noexcept {
+    if (s_is_child.load(std::memory_order_relaxed))
+      return true; // what is in flight is the parent's
     if (!m_inside.try_lock())
       return false;
     m_table.try_visit(most, visit);
