@@ -5,9 +5,11 @@
 #include "weft_lpf/steps.hpp"
 
 #include <weft/net/inproc.hpp>
+#include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +32,7 @@ constexpr int k_late = 100; // calls of progress()
 
 struct flushes {
   int ended = 0, lost = 0; // lost: their engine was closed before
+  std::atomic<bool> is_held{false}; // none ends
 };
 
 /// Is an engine whose operations outlive the registration of their memory, and whose flushes take long.
@@ -65,7 +68,7 @@ class late_engine final : public net::engine {
     return true;
   }
   std::size_t progress(std::size_t budget) noexcept override {
-    if (m_late && --m_left == 0) {
+    if (m_late && !m_flushes.is_held && --m_left == 0) {
       ++m_flushes.ended;
       m_events->end(*std::exchange(m_late, nullptr), net::outcome::done);
     }
@@ -148,6 +151,34 @@ TEST(Link, WaitsForTheLastFlushOfAContextThatFailsWhenItIsClosed) {
   for (int i = 0; i != k_late; ++i)
     receiver.connected->below().progress(1);
   EXPECT_EQ(receiver.listener->has_ended_of, 0) << "the notice has not come";
+  receiver.all->close();
+}
+
+// With one worker, which another task needs so that the last message can arrive.
+TEST(Link, LeavesTheWorkerToOthersAtTheEndOfAFunction) {
+  flushes of_sender, of_receiver;
+  const net::inproc_world world(2);
+  process sender(world, 0, of_sender), receiver(world, 1, of_receiver);
+  of_sender.is_held = true;
+  steps::request put;
+  put.own_slot = put.slot = sender.slot;
+  put.pid = 1;
+  put.bytes = sizeof(int);
+  ASSERT_TRUE(sender.all->issue(put));
+  while (receiver.memory[0] != 0) {
+    receiver.connected->below().progress(1);
+    sender.connected->below().progress(1);
+  }
+  bool is_whole = false;
+  weft::spawn([&] {
+    weft::spawn([&] { of_sender.is_held = false; });
+    is_whole = sender.all->finish();
+    weft::taskwait();
+  });
+  weft::taskwait();
+  EXPECT_TRUE(is_whole);
+  EXPECT_EQ(of_sender.ended, 1);
+  sender.all->close();
   receiver.all->close();
 }
 

@@ -369,8 +369,14 @@ void steps::end_own(own_message *ended) noexcept {
 }
 
 void steps::end_in_flight() noexcept {
-  if (--m_in_flight == 0 && m_has_failed)
+  if (--m_in_flight != 0)
+    return;
+  if (m_has_failed)
     end_own_part();
+  if (m_awaits_end) {
+    const std::lock_guard guard(m_lock);
+    look_for_end();
+  }
 }
 
 } // namespace weft_lpf

@@ -395,6 +395,7 @@ void steps::end(const record_ref &one, agenda &to_do) {
   to_do.over.push_back(std::move(one->held));
   to_do.waits_over += one->is_watched;
   m_records.erase(one->step);
+  look_for_end();
 }
 
 // ---- what arrives
@@ -555,29 +556,64 @@ void steps::release(const holder &held, bool good) noexcept {
   weft::decrease_events(held.task);
 }
 
+/// Waits for an event that what arrives sets.
+void steps::wait_until(const weft::event &over) noexcept {
+  for (int round = 0; m_link && round != k_rounds && !over.is_set(); ++round)
+    m_link->below().progress(k_batch);
+  if (over.is_set())
+    return;
+  bool is_polled = false;
+  try {
+    if (m_link)
+      m_link->below().begin_wait();
+    is_polled = m_link != nullptr;
+  } catch (const std::exception &) { // this thread polls
+  }
+  bool waits = is_polled || !m_link;
+  while (!over.is_set())
+    try {
+      if (waits) {
+        over.wait();
+      } else {
+        if (m_link)
+          m_link->below().progress(k_batch);
+        sched_yield();
+      }
+    } catch (const weft::error &) { // the caller may not suspend
+      waits = false;
+    }
+  if (is_polled)
+    m_link->below().end_wait();
+}
+
+/// Wakes the caller of finish(), if no message of this process is under way and no superstep. With the lock.
+void steps::look_for_end() noexcept {
+  if (m_end && m_in_flight == 0 &&
+      std::none_of(m_records.begin(), m_records.end(),
+                   [](const auto &r) { return r.second->at != phase::open; }))
+    std::exchange(m_end, nullptr)->set();
+}
+
+void steps::wait_for_end() noexcept {
+  weft::event over;
+  {
+    const std::lock_guard guard(m_lock);
+    m_end = &over;
+    m_awaits_end = true; // before the look: the last message looks for it after its end
+    look_for_end();
+  }
+  wait_until(over);
+}
+
 bool steps::finish() noexcept {
   if (is_in_child())
     return false;
-  const auto is_over = [this] {
-    if (m_in_flight != 0)
-      return false;
-    const std::lock_guard guard(m_lock);
-    return std::none_of(m_records.begin(), m_records.end(),
-                        [](const auto &r) { return r.second->at != phase::open; });
-  };
-  const auto wait = [this](const auto &is_done) {
-    while (!is_done()) {
-      if (m_link)
-        m_link->below().progress(k_batch);
-      sched_yield();
-    }
-  };
-  wait(is_over);
+  wait_for_end();
   for (unsigned to = 0; m_link && to != m_where.processes; ++to)
     if (m_is_used[to])
       if (std::unique_ptr<tail> behind(new (std::nothrow) tail); behind)
         submit_flush(to, std::move(behind));
-  wait([this] { return m_in_flight == 0; });
+  wait_for_end();
   return !m_has_failed || wait_for_calm();
 }
 
@@ -831,6 +867,11 @@ void steps::add_waits(std::vector<weft::layer::outside_wait> &to, waits which, l
                       m_link->name_of(static_cast<int>(name.second))});
     return;
   }
+  if (m_end)
+    to.push_back({weft::layer::waiter_of(*m_end),
+                  "the last messages and supersteps of " + who() +
+                      ", whose function has ended, to end, of",
+                  "any process"});
   for (const own_message *one = m_first_own; one; one = one->next) {
     if (!one->held.is_task)
       continue;

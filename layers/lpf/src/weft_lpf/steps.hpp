@@ -202,6 +202,9 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   void end_own_part() noexcept;
   void flush_next() noexcept;
   void look_for_calm() noexcept;
+  void look_for_end() noexcept; // with the lock
+  void wait_for_end() noexcept;
+  void wait_until(const weft::event &over) noexcept;
   static void flush_ended(weft::net::operation &self) noexcept;
   [[nodiscard]] std::exception_ptr failure() const;
   void release(const holder &held, bool good) noexcept;
@@ -230,6 +233,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::deque<issue_count<>> m_issued; // by process
   std::atomic<std::size_t> m_in_flight{0}; // messages of this process, and what follows them
   std::atomic<bool> m_has_failed{false};
+  std::atomic<bool> m_awaits_end{false}; // finish() was called
   std::atomic<int> m_lost{-1}; // the process whose loss was the failure
   std::vector<std::atomic<bool>> m_is_used; // by process: messages were sent to it
   // Of the thread of the process:
@@ -246,6 +250,7 @@ class steps final : public step_listener, public std::enable_shared_from_this<st
   std::shared_ptr<holder::wait> m_count_wait; // of the one thread that waits for counts
   std::string m_count_wait_for;
   const lock_wait *m_lock_wait = nullptr; // of the same thread
+  weft::event *m_end = nullptr; // of the caller of finish(), while it waits
   bool m_is_closed = false, m_is_broken = false;
   // Of a context that has failed, until it is calm:
   const bool m_outlives; // an engine's operations outlive the registration of their memory

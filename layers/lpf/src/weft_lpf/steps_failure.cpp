@@ -10,8 +10,6 @@
 #include <mutex>
 #include <utility>
 
-#include <sched.h>
-
 namespace weft_lpf {
 
 std::exception_ptr steps::failure() const {
@@ -80,6 +78,7 @@ void steps::fail_all(int lost) noexcept {
     }
     m_is_broken = true;
     m_failed_records.merge(m_records);
+    look_for_end();
     for (auto &[name, there] : m_remotes)
       for (own_message *const one : std::exchange(there.waiting, {})) {
         one->result = net::outcome::closed;
@@ -187,28 +186,7 @@ bool steps::wait_for_calm() noexcept {
   const std::shared_ptr<steps> self = shared_from_this();
   if (m_calm.is_set())
     return false;
-  bool is_polled = false;
-  try {
-    if (m_link)
-      m_link->below().begin_wait();
-    is_polled = m_link != nullptr;
-  } catch (const std::exception &) { // this thread polls
-  }
-  bool waits = is_polled || !m_link;
-  while (!m_calm.is_set())
-    try {
-      if (waits) {
-        m_calm.wait();
-      } else {
-        if (m_link)
-          m_link->below().progress(k_batch);
-        sched_yield();
-      }
-    } catch (const weft::error &) { // the caller may not suspend
-      waits = false;
-    }
-  if (is_polled)
-    m_link->below().end_wait();
+  wait_until(m_calm);
   return false;
 }
 
