@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,6 +181,69 @@ TEST(Link, LeavesTheWorkerToOthersAtTheEndOfAFunction) {
   EXPECT_EQ(of_sender.ended, 1);
   sender.all->close();
   receiver.all->close();
+}
+
+/// Returns another context with the same tag.
+std::uint64_t with_the_tag_of(std::uint64_t context) {
+  constexpr std::uint64_t k_factor = 0xff51afd7ed558ccdU; // of link::tag_of()
+  std::uint64_t inverse = k_factor; // Newton's method: the bits that are right double
+  for (int i = 0; i != 6; ++i)
+    inverse *= 2 - k_factor * inverse;
+  const std::uint64_t hash = (context ^ (context >> 33)) * k_factor;
+  const std::uint64_t other = (hash ^ (std::uint64_t{1} << 31)) * inverse;
+  return other ^ (other >> 33);
+}
+
+/// Counts what comes.
+struct counting_listener final : weft_lpf::step_listener {
+  void has_come(int, std::uint64_t) noexcept override { ++come; }
+  void message(int, std::uint32_t, std::span<const std::byte>) noexcept override { ++come; }
+  void failed(int) noexcept override {}
+  void has_ended(int) noexcept override {}
+  void exits() noexcept override {}
+  void add_waits(std::vector<weft::layer::outside_wait> &, waits, locks) override {}
+  int come = 0;
+};
+
+TEST(Link, DropsWhatComesLateForAContextThatHasFailed) {
+  const net::inproc_world world(2);
+  link sender(world.make_engine(0), link::messages::traced);
+  link receiver(world.make_engine(1), link::messages::traced);
+  const auto send = [&](std::uint64_t context) {
+    sender.send_step(1, context, 0, {}, "test", 0);
+    net::operation notification;
+    notification.what = net::action::put_notify;
+    notification.rank = 1;
+    notification.id = link::tag_of(context);
+    notification.count = 1;
+    notification.ended = [](net::operation &) noexcept {};
+    sender.start(notification);
+    while (notification.result == net::outcome::pending || receiver.below().in_flight() != 0) {
+      sender.below().progress(8);
+      receiver.below().progress(8);
+    }
+  };
+  const auto come = [&](std::uint64_t context) {
+    const auto counts = std::make_shared<counting_listener>();
+    receiver.listen(context, 2, counts);
+    receiver.forget(context);
+    return counts->come;
+  };
+  // What comes before a context is open is kept, unless it has failed and is over.
+  send(7);
+  EXPECT_EQ(come(7), 2);
+  receiver.fail(7, 2, link::reads::none);
+  send(7);
+  EXPECT_EQ(come(7), 2) << "it may be opened yet";
+  send(7);
+  EXPECT_EQ(come(7), 0);
+  // The next one with its tag could not tell what is its own.
+  const std::uint64_t other = with_the_tag_of(7);
+  ASSERT_NE(other, 7U);
+  ASSERT_EQ(link::tag_of(other), link::tag_of(7));
+  EXPECT_THROW(come(other), std::runtime_error);
+  send(8);
+  EXPECT_EQ(come(8), 2);
 }
 
 } // namespace

@@ -504,7 +504,7 @@ void link::listen(std::uint64_t context, int processes, std::shared_ptr<step_lis
     const std::lock_guard guard(m_lock);
     has_failed = is_failure(context, processes) || m_has_missed;
     lost = lost_with_lock(processes);
-    if (!m_listening.try_emplace(tag, std::move(opened)).second)
+    if (is_tag_of_past(tag, context) || !m_listening.try_emplace(tag, std::move(opened)).second)
       throw std::runtime_error("two contexts have the tag " + std::to_string(tag));
     if (m_has_missed)
       static_cast<void>(note_failure(context));
@@ -530,8 +530,17 @@ std::shared_ptr<step_listener> link::listener_of(std::uint32_t tag, int from, st
   const auto found = m_listening.find(tag);
   if (found != m_listening.end())
     return found->second.to;
+  if (is_tag_of_past(tag, 0))
+    return nullptr; // it comes late
   m_early[tag].push_back({from, id, what, {payload.begin(), payload.end()}});
   return nullptr;
+}
+
+/// Returns whether a context has failed and is over here that has the tag, but for `but`. There are few.
+bool link::is_tag_of_past(std::uint32_t tag, std::uint64_t but) const noexcept {
+  return std::ranges::any_of(m_failed, [tag, but](const auto &one) {
+    return one.second.is_over && one.first != but && tag_of(one.first) == tag;
+  });
 }
 
 void link::fail_at_exit() {

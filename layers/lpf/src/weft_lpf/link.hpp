@@ -278,6 +278,7 @@ class link final : weft::net::listener,
   void take(int from, stream what, const superstep &step, std::uint64_t total, std::uint64_t offset,
             std::span<const std::byte> bytes);
   [[nodiscard]] bool is_failure(std::uint64_t context, int processes) const;
+  [[nodiscard]] bool is_tag_of_past(std::uint32_t tag, std::uint64_t but) const noexcept;
   failure *note_failure(std::uint64_t context) noexcept;
   [[nodiscard]] std::map<std::uint32_t, listening>::iterator open_context(std::uint64_t context);
   [[nodiscard]] int lost_with_lock(int processes) const; // as lost_among()
