@@ -100,12 +100,18 @@ WEFT_API std::uint64_t static_grain(std::uint64_t size);
   chance = chance * 1664525u + 1013904223u;
   return (chance >> 16) % k_sample == 0;
 }
-/// Says whether the caller runs the loop by itself without looking at a clock.
+/// Says whether the caller runs the loop by itself without timing its blocks.
 [[nodiscard]] inline bool runs_blindly(const loop_site &site, std::uint64_t size) noexcept {
   const float ns = site.ns.load(std::memory_order_relaxed);
   return ns > 0 && static_cast<double>(ns) * static_cast<double>(size) < k_blind_ns &&
          !samples_this_call();
 }
+/// Reads a clock that is cheap to read. The value is good for took_long() alone.
+[[nodiscard]] WEFT_API std::uint64_t tick_clock() noexcept;
+/// Says whether iterations that began then have taken longer than a whole loop may that its caller runs
+/// blindly. Then the site remembers what they took.
+[[nodiscard]] WEFT_API bool took_long(loop_site &site, std::uint64_t began,
+                                      std::uint64_t iterations) noexcept;
 /// Returns a site for what has no type of its own: a function of the C interface.
 WEFT_API loop_site &site_of_function(const void *function) noexcept;
 

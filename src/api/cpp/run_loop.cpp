@@ -21,6 +21,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "observe/tick_clock.hpp"
 #include "queue/chunk_range.hpp"
 #include "queue/spin_lock.hpp"
 #include "task/failure.hpp"
@@ -681,6 +682,18 @@ bool blocks_ignore_time() {
 }
 unsigned loop_workers() { return static_cast<unsigned>(worker_count()); }
 std::uint64_t loop_clock() noexcept { return now_ns(); }
+
+std::uint64_t tick_clock() noexcept { return read_ticks(); }
+bool took_long(loop_site &site, std::uint64_t began, std::uint64_t iterations) noexcept {
+  const std::uint64_t ticks = read_ticks() - began;
+  if (!ticks_are_calibrated()) [[unlikely]]
+    return false;
+  const std::uint64_t ns = ticks_to_ns(ticks);
+  if (static_cast<double>(ns) < k_blind_ns) [[likely]]
+    return false;
+  remember(site, ns, static_cast<double>(iterations));
+  return true;
+}
 
 double loop_block_ns() noexcept {
   return static_cast<double>(g_loop_block_ns.load(std::memory_order_relaxed));

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <chrono>
+#include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <mutex>
@@ -261,6 +264,70 @@ TEST(taskfor, that_was_short_before_is_cut_again_when_it_is_long) {
   weft::spawn([&] { weft::detail::run_loop(request); });
   weft::taskwait();
   EXPECT_EQ(blocks, 8);
+}
+
+/// Is the body of a loop that is short, or whose iterations take 50 us and wait, but for the first one,
+/// until two workers take part.
+struct short_or_long {
+  bool is_long = false;
+  std::atomic<std::uint64_t> *workers = nullptr; // a bit for each that has taken part
+  std::chrono::steady_clock::time_point limit{};
+
+  void operator()(int i) const {
+    if (!is_long)
+      return;
+    using clock = std::chrono::steady_clock;
+    for (const auto until = clock::now() + std::chrono::microseconds(50); clock::now() < until;) {
+    }
+    *workers |= std::uint64_t{1} << weft::worker_id() % 64;
+    while (i != 0 && std::popcount(workers->load()) < 2 && clock::now() < limit)
+      std::this_thread::yield();
+  }
+};
+
+/// Returns how many workers take part in a long loop after many short ones of the same callable type.
+template <class Body>
+int workers_of_a_long_loop_after_short_ones() {
+  for (int i = 0; i != 100; ++i)
+    weft::taskfor(weft::range(16), Body(short_or_long()));
+  std::atomic<std::uint64_t> workers{0};
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  weft::taskfor(weft::range(16), Body(short_or_long{true, &workers, limit}));
+  return std::popcount(workers.load());
+}
+
+TEST(taskfor, that_was_short_before_is_shared_when_its_iterations_are_long) {
+  if (weft::worker_count() < 2)
+    GTEST_SKIP() << "needs two workers";
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  for (int i = 0; i != 5 && !HasFailure(); ++i) { // one call in eight is timed by chance
+    EXPECT_GE(workers_of_a_long_loop_after_short_ones<short_or_long>(), 2);
+    EXPECT_GE(workers_of_a_long_loop_after_short_ones<std::function<void(int)>>(), 2)
+        << "all loops over functions of this type have one site";
+  }
+}
+
+TEST(taskfor, of_chunks_that_was_long_once_is_no_short_one) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  std::atomic<int> blocks{0};
+  const auto call = [&](bool is_long) {
+    blocks = 0;
+    weft::taskfor(weft::range(64), [&blocks, is_long](const weft::range<int> &part) {
+      ++blocks;
+      const auto until = std::chrono::steady_clock::now() + part.size() * std::chrono::microseconds(50);
+      while (is_long && std::chrono::steady_clock::now() < until) {
+      }
+    });
+  };
+  for (int i = 0; i != 5; ++i) {
+    for (int k = 0; k != 100; ++k)
+      call(false);
+    call(true);
+    call(true);
+    EXPECT_GT(blocks, 1);
+  }
 }
 
 TEST(taskfor, whose_first_iteration_is_short_is_no_short_one) {
