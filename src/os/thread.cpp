@@ -22,6 +22,7 @@ namespace rt {
 namespace {
 
 constinit thread_local bool t_makes_own_thread = false;
+constinit thread_local bool t_is_own = false;
 constexpr std::size_t k_name_bytes = 16; // the kernel's limit, with the zero
 constexpr std::uint64_t k_ns_per_s = 1'000'000'000;
 
@@ -43,6 +44,7 @@ sigset_t all_signals_but_faults() noexcept {
 void *begin(void *record) noexcept {
   const beginning b = *static_cast<beginning *>(record);
   delete static_cast<beginning *>(record);
+  t_is_own = true;
   const sigset_t blocked = all_signals_but_faults();
   pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr); // tasks of all sorts run here
@@ -137,6 +139,8 @@ bool thread::join_by(std::uint64_t deadline_ns) noexcept {
 }
 
 bool makes_own_thread() noexcept { return t_makes_own_thread; }
+bool on_own_thread() noexcept { return t_is_own; }
+void give_to_program() noexcept { t_is_own = false; }
 
 int this_thread_id() noexcept { return static_cast<int>(syscall(SYS_gettid)); }
 

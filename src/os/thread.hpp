@@ -45,6 +45,10 @@ class thread {
 int this_thread_id() noexcept;
 /// Returns whether the caller is inside thread::start(): the thread that is made is Weft's own.
 [[nodiscard]] bool makes_own_thread() noexcept;
+/// Returns whether the caller runs on a kernel thread that thread::start() has made.
+[[nodiscard]] bool on_own_thread() noexcept;
+/// Says that the kernel thread is the program's from now on: the child of a fork() has no other one.
+void give_to_program() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -13,6 +13,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
+#include "os/program_mask.hpp"
 #include "publish/publish.hpp"
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
@@ -115,7 +116,7 @@ void forget_external_threads_in_child() {
   });
 }
 
-void after_fork_in_child() {
+void forget_parent() {
   give_back_start_lock(g_held_in_fork); // the thread that forked holds it
   forget_groups_in_child();
   forget_states_in_child();
@@ -153,6 +154,11 @@ void after_fork_in_child() {
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     g_phase.store(phase::not_started, std::memory_order_relaxed);
   set_this_thread_context(nullptr);
+}
+
+void after_fork_in_child() {
+  forget_parent();
+  take_program_mask_in_child(); // from here on a handler of the program may run
 }
 
 // When the library is loaded: handlers that are registered while another thread forks may not be

@@ -17,6 +17,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "os/affinity.hpp"
+#include "os/program_mask.hpp"
 #include "publish/publish.hpp"
 #include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
@@ -425,6 +426,7 @@ void start_locked() {
     throw_error(errc::shut_down,
                 "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
+  note_program_mask();
   const settings chosen = current_settings();
   check_reporting(chosen);
   const tuning_mode tuning = parse_tuning(chosen.tune).mode;

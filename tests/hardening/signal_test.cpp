@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals in a program whose threads run tasks.
 #include "hardening/work.hpp"
+#include "support/gate.hpp"
 #include "support/scale.hpp"
 #include "support/soon.hpp"
 
@@ -9,8 +10,10 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <string>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -107,6 +110,70 @@ TEST(signals, sent_to_a_worker_stay_pending_there) {
     weft::taskwait();
     EXPECT_TRUE(works());
     EXPECT_EQ(g_handled, 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// The blocked ones of some signals of the calling thread.
+std::string blocked_here() {
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, nullptr, &now);
+  std::string text;
+  for (const auto &[signal, name] :
+       {std::pair{SIGTERM, "term "}, std::pair{SIGUSR1, "usr1 "}, std::pair{SIGUSR2, "usr2 "}})
+    if (sigismember(&now, signal))
+      text += name;
+  return text;
+}
+
+/// Returns whether the child of a fork() by the caller has no signal blocked but SIGUSR2.
+bool child_has_programs_mask() {
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(blocked_here() == "usr2 " ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(signals, of_children_that_tasks_fork_are_blocked_as_where_weft_started) {
+  auto end = in_process(k_rough, [] {
+    const pthread_t me = pthread_self();
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &mine, nullptr);
+    std::atomic<int> on_worker{0}, right{0}, kept{0};
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([&] {
+        test::dawdle();
+        if (pthread_equal(pthread_self(), me))
+          return;
+        ++on_worker;
+        right += child_has_programs_mask();
+        kept += blocked_here() == "term usr1 usr2 ";
+      });
+    EXPECT_TRUE(test::soon([&] { return on_worker > 0; }));
+    weft::taskwait();
+    EXPECT_EQ(right, on_worker);
+    EXPECT_EQ(kept, on_worker) << "the worker keeps its mask";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(signals, of_children_of_other_threads_are_inherited) {
+  auto end = in_process(k_rough, [] {
+    ASSERT_TRUE(works());
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &mine, nullptr); // after the start
+    EXPECT_TRUE(child_has_programs_mask());
+    std::thread([] {
+      weft::spawn([] {});
+      weft::taskwait();
+      EXPECT_TRUE(child_has_programs_mask());
+    }).join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -6,6 +6,7 @@
 #include <weft/c/config.h> // not config.hpp: the preloaded library is compiled without exceptions
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 
 namespace weft::inline v0 {
@@ -55,9 +56,10 @@ struct pool_thread_calls {
   void (*waits)(pool_thread &other) noexcept;
   void (*runs)(pool_thread &other) noexcept;
   bool (*makes_own_thread)() noexcept;
+  bool (*program_mask)(sigset_t &mask) noexcept; ///< of signal_mask.hpp
 };
 
-constexpr std::uint32_t k_pool_thread_version = 1;
+constexpr std::uint32_t k_pool_thread_version = 2;
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -9,16 +9,22 @@
 // a fork() in a task; both take the program's name instead, so that names tell Weft's threads. For
 // the time of its pthread_create() the maker has that name: then the new thread begins with it, and
 // no call that gives the new thread another name comes too early.
+// So with the signal mask: Weft's threads block nearly all signals, and what is made there begins with
+// the program's mask. A new thread takes it itself, so the maker's mask stays, and no signal of the
+// program comes to the maker. processes.cpp is about new processes.
 //
 // Programs and their children without Weft get this library, too, so it needs the C library alone:
 // it is compiled without exceptions, and linked as C. Weft attaches itself when it is loaded.
 //
 // No lock is taken, so that a fork may come at any time; the protocol is that of record_table.hpp.
+#include "next_function.hpp"
+#include "program_mask.hpp"
 #include "record_table.hpp"
 
 #include <weft/layer/pool_thread.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdlib>
@@ -40,12 +46,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WEFT_EXPORT extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 using weft::layer::pool_thread;
 using weft::layer::pool_thread_calls;
+using weft_pools::real;
 
 using records = weft_pools::record_table<pool_thread, pool_thread_calls>;
 using record = records::entry;
@@ -55,20 +60,6 @@ constinit records g_records;
 __attribute__((tls_model("initial-exec"))) constinit thread_local record *t_self = nullptr;
 
 // ---- the C library --------------------------------------------------------------------------------------------------
-
-/// Returns the function that this library wraps. `version`: of a symbol that the C library
-/// has twice.
-template <class F>
-F *real(F *&cached, const char *name, const char *version = nullptr) noexcept {
-  F *f = __atomic_load_n(&cached, __ATOMIC_RELAXED);
-  if (!f) {
-    f = reinterpret_cast<F *>(version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name));
-    if (!f)
-      f = reinterpret_cast<F *>(dlsym(RTLD_NEXT, name));
-    __atomic_store_n(&cached, f, __ATOMIC_RELAXED);
-  }
-  return f;
-}
 
 #if defined(__x86_64__)
 constexpr const char *k_condition_version = "GLIBC_2.3.2"; // older ones have another layout
@@ -199,6 +190,8 @@ template <class Result>
 struct beginning {
   Result (*run)(void *);
   void *argument;
+  bool takes_mask;
+  sigset_t mask;
 };
 
 template <class Result>
@@ -207,21 +200,33 @@ Result begin(void *given) {
   std::free(given);
   Result result{};
   pthread_cleanup_push(&leave, enter());
+  if (b.takes_mask)
+    pthread_sigmask(SIG_SETMASK, &b.mask, nullptr);
   result = b.run(b.argument);
   pthread_cleanup_pop(1);
   return result;
 }
 
+int (*g_mask_of_attributes)(const pthread_attr_t *, sigset_t *) = nullptr; // since glibc 2.32
+
+/// Returns whether the maker says with which mask the thread begins.
+bool has_mask(const pthread_attr_t *attributes) noexcept {
+  sigset_t mask;
+  return attributes && g_mask_of_attributes && g_mask_of_attributes(attributes, &mask) == 0;
+}
+
 /// Makes a thread by create(run, argument), which returns 0 or an error. Weft's own are not known.
+/// `asks_for_mask`: the program says with which mask it begins.
 template <class Result, class Create>
-int make_thread(Result (*run)(void *), void *argument, Create create) noexcept {
+int make_thread(Result (*run)(void *), void *argument, bool asks_for_mask, Create create) noexcept {
   const pool_thread_calls *const weft = g_records.calls();
   if (weft && weft->makes_own_thread())
     return create(run, argument);
   auto *const b = static_cast<beginning<Result> *>(std::malloc(sizeof(beginning<Result>)));
   if (!b)
     return create(run, argument);
-  *b = {run, argument};
+  *b = {run, argument, false, {}};
+  b->takes_mask = !asks_for_mask && weft_pools::program_mask(b->mask);
   const auto make = [&] { return create(&begin<Result>, b); };
   const auto make_under_name = [&] {
     const under_program_name here;
@@ -247,6 +252,11 @@ void begin_in_child() noexcept {
 
 } // namespace
 
+bool weft_pools::program_mask(sigset_t &mask) noexcept {
+  const pool_thread_calls *const weft = g_records.calls();
+  return weft && weft->program_mask(mask);
+}
+
 WEFT_EXPORT void weft_attach_pool_threads(const pool_thread_calls *weft) noexcept {
   if (weft->version == weft::layer::k_pool_thread_version)
     g_records.attach(*weft, &give); // of two Wefts in a process the first one makes room
@@ -256,7 +266,7 @@ WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                                void *(*run)(void *), void *argument) noexcept {
   static int (*cached)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = nullptr;
   auto *const create = real(cached, "pthread_create");
-  return make_thread(run, argument, [=](void *(*body)(void *), void *of) {
+  return make_thread(run, argument, has_mask(attributes), [=](void *(*body)(void *), void *of) {
     return create(id, attributes, body, of);
   });
 }
@@ -265,7 +275,7 @@ WEFT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
 WEFT_EXPORT int thrd_create(thrd_t *id, thrd_start_t run, void *argument) {
   static int (*cached)(thrd_t *, thrd_start_t, void *) = nullptr;
   auto *const create = real(cached, "thrd_create");
-  return make_thread(run, argument,
+  return make_thread(run, argument, false,
                      [=](thrd_start_t body, void *of) { return create(id, body, of); });
 }
 
@@ -370,6 +380,7 @@ namespace {
   WEFT_WAITS(WEFT_FIND)
   real(g_real_syscall, "syscall");
   real(g_real_sched_yield, "sched_yield");
+  real(g_mask_of_attributes, "pthread_attr_getsigmask_np");
   pthread_atfork(nullptr, nullptr, &begin_in_child);
 }
 

@@ -27,11 +27,11 @@ constexpr pool_thread_calls k_calls{
     weft::layer::k_pool_thread_version,
     [](pool_thread &thread) noexcept { g_added[thread.tid] = thread.waits != 0; },
     [](pool_thread &) noexcept {}, [](pool_thread &) noexcept { ++g_runs; },
-    []() noexcept { return false; }};
+    []() noexcept { return false; }, [](sigset_t &) noexcept { return false; }};
 constexpr pool_thread_calls k_other{
     weft::layer::k_pool_thread_version, [](pool_thread &) noexcept { ++g_other_calls; },
     [](pool_thread &) noexcept { ++g_other_calls; },
-    [](pool_thread &) noexcept { ++g_other_calls; }, []() noexcept { return false; }};
+    [](pool_thread &) noexcept { ++g_other_calls; }, []() noexcept { return false; }, [](sigset_t &) noexcept { return false; }};
 
 bool sleeps(int tid) {
   std::ifstream stat("/proc/self/task/" + std::to_string(tid) + "/stat");
@@ -60,7 +60,7 @@ TEST(attach, hands_over_the_threads_that_exist_and_what_they_do) {
   while (!sleeps(sleeper))
     usleep(1000);
   const pool_thread_calls wrong{weft::layer::k_pool_thread_version + 1, nullptr, nullptr, nullptr,
-                                nullptr};
+                                nullptr, nullptr};
   weft_attach_pool_threads(&wrong); // of another version: left alone
   weft_attach_pool_threads(&k_calls);
   EXPECT_EQ(g_added.count(computer), 1u);

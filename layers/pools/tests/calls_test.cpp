@@ -53,7 +53,8 @@ void add(pool_thread &thread) noexcept { g_records[g_added++ % k_kept] = &thread
 
 constexpr weft::layer::pool_thread_calls k_calls{weft::layer::k_pool_thread_version, &add, &waits,
                                                  &runs,
-                                                 []() noexcept { return g_makes_own.load(); }};
+                                                 []() noexcept { return g_makes_own.load(); },
+                                                 [](sigset_t &) noexcept { return false; }};
 
 /// Does in the child of a fork what Weft does there, before libweft-pools.so does its part: these
 /// handlers are registered before the constructors of libraries run.

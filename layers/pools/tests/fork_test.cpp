@@ -29,7 +29,7 @@ constexpr weft::layer::pool_thread_calls k_calls{
     weft::layer::k_pool_thread_version,
     [](pool_thread &thread) noexcept { g_added[g_count++ % k_most] = &thread; },
     [](pool_thread &) noexcept {}, [](pool_thread &thread) noexcept { t_own = &thread; },
-    []() noexcept { return false; }};
+    []() noexcept { return false; }, [](sigset_t &) noexcept { return false; }};
 
 [[gnu::constructor]] void attach() { weft_attach_pool_threads(&k_calls); }
 

@@ -29,7 +29,7 @@ using weft::layer::pool_thread;
 constexpr weft::layer::pool_thread_calls k_calls{
     weft::layer::k_pool_thread_version, [](pool_thread &) noexcept {},
     [](pool_thread &) noexcept {}, [](pool_thread &) noexcept {},
-    []() noexcept { return g_makes_own.load(); }};
+    []() noexcept { return g_makes_own.load(); }, [](sigset_t &) noexcept { return false; }};
 
 thread_local bool t_names_itself = false;
 

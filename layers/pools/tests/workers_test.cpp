@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -250,6 +252,39 @@ TEST_F(workers, give_no_thread_of_a_task_their_name) {
       << own[0] << " and " << own[1];
   for (const std::string &name : made)
     EXPECT_EQ(name, name_of_thread());
+}
+
+bool blocks(int signal) {
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, nullptr, &now);
+  return sigismember(&now, signal) == 1;
+}
+
+TEST(masks, of_what_tasks_start_are_that_of_the_thread_that_started_weft) {
+  std::atomic<int> on_worker{0}, threads{0}, commands{0}, children{0};
+  const pthread_t me = pthread_self();
+  weft::spawn([&] {
+    while (pthread_equal(pthread_self(), me)) // the waiter below is not here yet
+      weft::taskyield();
+    ++on_worker;
+    EXPECT_TRUE(blocks(SIGTERM));
+    std::thread([&] { threads += !blocks(SIGTERM); }).join();
+    const int status = std::system("kill -TERM $$");
+    commands += WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(blocks(SIGTERM));
+    int end = -1;
+    waitpid(child, &end, 0);
+    children += end == 0;
+    EXPECT_TRUE(blocks(SIGTERM));
+  });
+  EXPECT_TRUE(soon([&] { return children != 0 || on_worker != 0; }));
+  weft::taskwait();
+  EXPECT_EQ(on_worker, 1);
+  EXPECT_EQ(threads, 1);
+  EXPECT_EQ(commands, 1);
+  EXPECT_EQ(children, 1);
 }
 
 } // namespace

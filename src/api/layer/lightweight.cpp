@@ -10,6 +10,7 @@
 #include "deps/regions/region_scope.hpp"
 #include "deps/registration.hpp"
 #include "monitor/suspend_word.hpp"
+#include "os/program_mask.hpp"
 #include "os/thread_state.hpp"
 #include "task/complete.hpp"
 #include "task/tracing.hpp"
@@ -24,6 +25,7 @@
 #include <weft/layer/external_thread.hpp>
 #include <weft/layer/function.hpp>
 #include <weft/layer/pool_thread.hpp>
+#include <weft/layer/signal_mask.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -145,6 +147,9 @@ void pool_thread_runs(pool_thread &other) noexcept {
 }
 bool makes_own_thread() noexcept { return rt::makes_own_thread(); }
 
+bool program_mask(sigset_t &mask) noexcept { return rt::program_mask(mask); }
+void ask_for_masks(bool (*answer)(sigset_t &mask) noexcept) noexcept { rt::ask_for_masks(answer); }
+
 namespace {
 
 extern "C" [[gnu::weak]] void weft_attach_pool_threads(const pool_thread_calls *calls) noexcept;
@@ -153,7 +158,7 @@ extern "C" [[gnu::weak]] void weft_attach_pool_threads(const pool_thread_calls *
 [[gnu::constructor]] void attach_to_pools() {
   static constexpr pool_thread_calls calls{k_pool_thread_version, &add_pool_thread,
                                            &pool_thread_waits, &pool_thread_runs,
-                                           &layer::makes_own_thread};
+                                           &layer::makes_own_thread, &layer::program_mask};
   if (&weft_attach_pool_threads != nullptr)
     weft_attach_pool_threads(&calls);
 }

@@ -17,6 +17,8 @@
 #include "weft_threads/thread/fatal.hpp"
 #include "weft_threads/thread/fork_locks.hpp"
 
+#include <weft/layer/signal_mask.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -285,12 +287,49 @@ void take_signals(thread_record &me) noexcept {
     deliver_pending(me);
 }
 
+namespace {
+
+/// Returns the mask with which a thread begins that the caller makes, which is not a lightweight one.
+mask_word mask_of_maker() noexcept {
+  sigset_t mask;
+  if (!weft::layer::program_mask(mask))
+    return exchange_mask(SIG_BLOCK, nullptr);
+  mask_word word = 0;
+  std::memcpy(&word, &mask, sizeof word);
+  return word;
+}
+
+} // namespace
+
 void inherit_requests(thread_record &thread, const thread_record *creator) noexcept {
   const bool of_light = creator && creator->light;
   thread.asks = of_light ? creator->asks : requests();
   thread.asks.has_mask = false;
   if (!of_light)
-    thread.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
+    thread.asks.mask = mask_of_maker();
+}
+
+namespace {
+
+/// Answers for lightweight threads (weft::layer::program_mask), also in the child of a fork(), where
+/// the C library has given the block the number of a kernel thread.
+bool mask_of_caller(sigset_t &mask) noexcept {
+  const thread_record *const t = t_of_block;
+  if (!t || !t->light || t->block != thread_pointer())
+    return false;
+  sigemptyset(&mask);
+  std::memcpy(&mask, &t->asks.mask, sizeof t->asks.mask);
+  return true;
+}
+
+} // namespace
+
+void know_masks() noexcept { weft::layer::ask_for_masks(&mask_of_caller); }
+
+void leave_mask_to_kernel(thread_record &me) noexcept {
+  weft::layer::ask_for_masks(nullptr);
+  me.asks.has_mask = false;
+  in_core(&me, [] { t_knows_mask = false; });
 }
 
 namespace {

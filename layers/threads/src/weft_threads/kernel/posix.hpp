@@ -19,6 +19,11 @@ void take_signals(thread_record &me) noexcept;
 /// Gives a thread that `creator` makes the requests with which it begins. Null: the creator has no
 /// record.
 void inherit_requests(thread_record &thread, const thread_record *creator) noexcept;
+/// Tells Weft the masks of lightweight threads from now on.
+void know_masks() noexcept;
+/// Leaves the signal mask to the kernel in the child of a fork() by `me`, which is lightweight and the
+/// only thread there. The kernel thread has the mask of `me`.
+void leave_mask_to_kernel(thread_record &me) noexcept;
 /// Notes the cpus that a thread of the program has before it has a record.
 WEFT_THREADS_API void note_usual_cpus(thread_record &thread);
 /// Returns the cpus on which the thread must run; null: any.

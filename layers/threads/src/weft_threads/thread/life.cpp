@@ -155,6 +155,7 @@ void forget_after_fork() {
     if (t->light) {
       give_up_runtime();
       count_thread(*t, 1);
+      leave_mask_to_kernel(*t);
     }
     if (t->is_of_program())
       t->external.tid.store(static_cast<int>(gettid()),
@@ -179,6 +180,7 @@ void register_with_process() {
                                                           &count_spin_locks};
     weft::layer::park_on_carriers(carrier);
     install_preemption();
+    know_masks();
     return true;
   }();
   (void)once;
