@@ -75,7 +75,7 @@ void begin_wait(record &self) noexcept {
     weft->waits(self);
 }
 
-/// Ends a wait, also that of a thread which is cancelled in it.
+/// Ends a wait.
 void end_wait(void *p) noexcept {
   record &self = *static_cast<record *>(p);
   const int saved_errno = errno;
@@ -84,6 +84,31 @@ void end_wait(void *p) noexcept {
     weft->runs(self);
   errno = saved_errno;
 }
+
+void (*g_push_cleanup)(_pthread_cleanup_buffer *, void (*)(void *), void *) = nullptr;
+void (*g_pop_cleanup)(_pthread_cleanup_buffer *, int) = nullptr;
+
+/// A wait of the calling thread, as long as it lives. It also ends where the thread is cancelled, and
+/// where a handler of a signal leaves it by longjmp(): for buffers of this kind the C library's
+/// longjmp() calls the function, too. Those of pthread_cleanup_push() would stay behind, and a later
+/// end of the thread would go back into a stack frame that is gone.
+class wait_of {
+ public:
+  explicit wait_of(record &self) noexcept : m_self(self) {
+    begin_wait(self);
+    g_push_cleanup(&m_end, &end_wait, &self);
+  }
+  ~wait_of() {
+    g_pop_cleanup(&m_end, 0);
+    end_wait(&m_self);
+  }
+  wait_of(const wait_of &) = delete;
+  wait_of &operator=(const wait_of &) = delete;
+
+ private:
+  record &m_self;
+  _pthread_cleanup_buffer m_end{};
+};
 
 bool is_futex_wait(long operation) noexcept {
   switch (operation & FUTEX_CMD_MASK) {
@@ -329,12 +354,8 @@ WEFT_EXPORT int thrd_create(thrd_t *id, thrd_start_t run, void *argument) {
     record *const self = t_self;                                                                   \
     if (!self)                                                                                     \
       return f arguments;                                                                          \
-    result answer;                                                                                 \
-    begin_wait(*self);                                                                             \
-    pthread_cleanup_push(&end_wait, self);                                                         \
-    answer = f arguments;                                                                          \
-    pthread_cleanup_pop(1);                                                                        \
-    return answer;                                                                                 \
+    const wait_of here(*self);                                                                     \
+    return f arguments;                                                                            \
   }
 WEFT_WAITS(WEFT_WAIT)
 
@@ -352,10 +373,8 @@ WEFT_EXPORT long syscall(long number, ...) noexcept {
   record *const self = t_self;
   if (number != SYS_futex || !self || !is_futex_wait(a[1]))
     return f(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  begin_wait(*self);
-  const long answer = f(number, a[0], a[1], a[2], a[3], a[4], a[5]); // no cancellation point
-  end_wait(self);
-  return answer;
+  const wait_of here(*self);
+  return f(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static int (*g_real_sched_yield)() = nullptr;
@@ -378,6 +397,8 @@ namespace {
 #define WEFT_FIND(result, name, version, parameters, arguments)                                    \
   static_cast<void>(real(g_real_##name, #name, version));
   WEFT_WAITS(WEFT_FIND)
+  real(g_push_cleanup, "_pthread_cleanup_push");
+  real(g_pop_cleanup, "_pthread_cleanup_pop");
   real(g_real_syscall, "syscall");
   real(g_real_sched_yield, "sched_yield");
   real(g_mask_of_attributes, "pthread_attr_getsigmask_np");

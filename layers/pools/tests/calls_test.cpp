@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csetjmp>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -414,6 +416,86 @@ TEST(pools, a_thread_that_is_cancelled_in_a_wait_leaves) {
   pthread_cancel(id);
   pthread_join(id, nullptr);
   EXPECT_EQ(g_waits - g_runs, balance);
+}
+
+thread_local sigjmp_buf *t_return = nullptr;
+
+/// Leaves a wait by a jump out of a handler, and then waits again.
+void leave_wait(void (*wait)()) {
+  sigjmp_buf back;
+  t_return = &back;
+  if (sigsetjmp(back, 1) == 0)
+    wait();
+  t_return = nullptr;
+}
+
+/// Runs `then(record)` on a thread that has left a wait by a jump, and returns the thread's result.
+void *after_a_jump(void (*wait)(), void *(*then)(pool_thread &)) {
+  struct request {
+    void (*wait)();
+    void *(*then)(pool_thread &);
+    std::atomic<pool_thread *> waits{nullptr};
+    std::atomic<bool> is_back{false};
+  } r{wait, then};
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) {
+    if (t_return)
+      siglongjmp(*t_return, 1);
+  };
+  sigaction(SIGUSR1, &action, &before);
+  pthread_t id;
+  pthread_create(
+      &id, nullptr,
+      [](void *p) -> void * {
+        auto &mine = *static_cast<request *>(p);
+        usleep(1);
+        mine.waits = g_last.load();
+        leave_wait(mine.wait);
+        mine.is_back = true;
+        return mine.then(*mine.waits);
+      },
+      &r);
+  while (!r.waits)
+    std::this_thread::yield();
+  while (!r.is_back) {
+    if (r.waits.load()->waits != 0)
+      pthread_kill(id, SIGUSR1);
+    std::this_thread::yield();
+  }
+  void *result = nullptr;
+  pthread_join(id, &result);
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(r.waits.load()->tid, 0) << "the thread has left";
+  return result;
+}
+
+int g_nothing = 0;
+void wait_in_sleep() { sleep(1000); }
+void wait_in_futex() {
+  syscall(SYS_futex, &g_nothing, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+}
+
+TEST(pools, a_thread_that_leaves_a_wait_by_a_jump_computes) {
+  for (auto *const wait : {&wait_in_sleep, &wait_in_futex})
+    EXPECT_EQ(after_a_jump(wait,
+                           [](pool_thread &own) -> void * {
+                             return own.waits == 0 ? &g_nothing : nullptr;
+                           }),
+              &g_nothing);
+}
+
+TEST(pools, a_thread_that_has_left_a_wait_by_a_jump_may_exit_and_be_cancelled) {
+  for (auto *const wait : {&wait_in_sleep, &wait_in_futex}) {
+    EXPECT_EQ(after_a_jump(wait, [](pool_thread &) -> void * { pthread_exit(&g_nothing); }),
+              &g_nothing);
+    EXPECT_EQ(after_a_jump(wait,
+                           [](pool_thread &) -> void * {
+                             pthread_cancel(pthread_self());
+                             for (;;)
+                               usleep(1000);
+                           }),
+              PTHREAD_CANCELED);
+  }
 }
 
 TEST(pools, pthread_exit_ends_a_thread_as_a_return_does) {
