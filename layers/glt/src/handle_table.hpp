@@ -6,13 +6,15 @@
 // Word        generation of a slot: odd while the slot is in use; a handle holds the value.
 //             m_slots: how many slots exist.
 // Invariants  I1  Blocks are never freed and never move: a reader may look at any slot that exists.
-//             I2  A slot is in one free list, in one thread's magazine, or in use.
+//             I2  A slot is in one free list, in one thread's magazine, or in use. The magazine of a
+//                 thread that has ended is empty.
 // Orders      O1  m_slots store release, load acquire: the block is written before its slots are
 //                 counted.
 //             O2  generation store release, load acquire: the object is made before its handle is
 //                 valid. After the release of a slot a reader may still see the old value; then the
 //                 program uses an object while another call frees it.
-// Progress    find is wait-free. take and release take a lock at most once in k_batch / 2 calls.
+// Progress    find is wait-free. take and release take a lock at most once in k_batch / 2 calls, and
+//             in each call when the thread's local variables have been destroyed.
 // Reclamation None: the memory remains for later objects of the type.
 //             In the child of a fork() the free slots are found by their generations: those that
 //             other threads of the parent had, and those of a list that one of them was changing.
@@ -42,6 +44,8 @@ class handle_table {
     if (mine.count == 0)
       fill(mine);
     const std::uint32_t index = mine.slots[--mine.count];
+    if (mine.is_closed) [[unlikely]]
+      give_back(mine, mine.count);
     slot &s = at(index);
     const std::uint32_t generation = s.generation.load(std::memory_order_relaxed) + 1;
     s.generation.store(generation, std::memory_order_release); // O2
@@ -57,6 +61,8 @@ class handle_table {
     if (mine.count == k_batch)
       empty(mine);
     mine.slots[mine.count++] = index;
+    if (mine.is_closed) [[unlikely]]
+      give_back(mine, mine.count);
   }
 
   /// Returns the object of a handle, or null if the handle has none.
@@ -120,14 +126,23 @@ class handle_table {
   };
   using block = std::array<slot, k_block>;
 
-  /// Holds free slots of one kernel thread.
+  /// Holds free slots of one kernel thread. It has no destructor, because destructors of pthread keys
+  /// run after those of thread-local variables, and take and release slots, too.
   struct magazine {
     handle_table *table = nullptr;
     std::uint32_t count = 0;
+    bool is_closed = false; // the thread ends: nothing stays here
     std::array<std::uint32_t, k_batch> slots{};
-    ~magazine() {
-      if (table)
-        table->give_back(*this, count);
+  };
+  /// Closes the magazine at the end of its thread.
+  struct end_of_magazine {
+    magazine &mine;
+    explicit end_of_magazine(magazine &closes) noexcept : mine(closes) {}
+    end_of_magazine(const end_of_magazine &) = delete;
+    end_of_magazine &operator=(const end_of_magazine &) = delete;
+    ~end_of_magazine() {
+      mine.is_closed = true;
+      mine.table->give_back(mine, mine.count);
     }
   };
 
@@ -144,8 +159,9 @@ class handle_table {
   /// There is one table per type. The function does not suspend, so the address stays that of the
   /// calling thread for as long as the callers use it.
   [[gnu::noinline]] magazine &magazine_of_thread() noexcept {
-    static thread_local magazine mine;
+    static constinit thread_local magazine mine;
     mine.table = this;
+    static thread_local const end_of_magazine at_end(mine);
     return mine;
   }
 

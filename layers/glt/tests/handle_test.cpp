@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +163,60 @@ TEST(handle_table, a_thread_that_ends_leaves_its_free_slots) {
     std::thread([&] { all.push_back(table.take().second); }).join();
   EXPECT_EQ(table.slots(), 1024u);
   EXPECT_EQ(std::set<handle>(all.begin(), all.end()).size(), 1000u);
+}
+
+struct of_key {};
+handle_table<of_key> &table_of_keys() {
+  static handle_table<of_key> table;
+  return table;
+}
+
+// Destructors of keys run after those of thread_local variables, of which the table has one.
+TEST(handle_table, loses_no_slot_of_threads_that_end_with_an_object) {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    EXPECT_EQ(pthread_key_create(&made,
+                                 [](void *p) {
+                                   table_of_keys().release(
+                                       static_cast<handle>(reinterpret_cast<std::uintptr_t>(p)));
+                                   table_of_keys().release(table_of_keys().take().second);
+                                 }),
+              0);
+    return made;
+  }();
+  for (int i = 0; i < 1500; ++i) // more than there are slots in a block
+    std::thread([] {
+      const handle h = table_of_keys().take().second;
+      pthread_setspecific(key, reinterpret_cast<void *>(static_cast<std::uintptr_t>(h)));
+    }).join();
+  EXPECT_EQ(table_of_keys().slots(), 1024u);
+  std::vector<handle> all;
+  for (int i = 0; i < 1024; ++i)
+    all.push_back(table_of_keys().take().second);
+  EXPECT_EQ(table_of_keys().slots(), 1024u) << "each slot is still there";
+  for (const handle h : all)
+    table_of_keys().release(h);
+}
+
+TEST(handle_table, a_thread_takes_an_object_when_its_variables_are_gone) {
+  struct late {};
+  static handle_table<late> table;
+  static std::vector<handle> taken;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    EXPECT_EQ(pthread_key_create(&made, [](void *) { taken.push_back(table.take().second); }), 0);
+    return made;
+  }();
+  for (int i = 0; i < 1024; ++i)
+    std::thread([] {
+      table.release(table.take().second);
+      pthread_setspecific(key, &table);
+    }).join();
+  EXPECT_EQ(table.slots(), 1024u);
+  const std::set<handle> different(taken.begin(), taken.end());
+  EXPECT_EQ(different.size(), 1024u);
+  for (const handle h : taken)
+    EXPECT_NE(table.find(h), nullptr);
 }
 
 } // namespace
