@@ -49,7 +49,7 @@ class server::facade final : public Interface {
 namespace {
 
 constexpr std::size_t k_margin = std::size_t{64} << 10; // of a stack, for what is below TBB
-constexpr unsigned k_rounds_before_fork = 1000; // of 0.1 ms, and longer on a busy machine
+constexpr std::chrono::milliseconds k_longest_before_fork{100};
 
 struct registry {
   std::mutex lock;
@@ -305,16 +305,15 @@ void server::finish() noexcept {
 /// the child would find taken for ever: threads look for work for a while after a loop has ended.
 /// Gives up where TBB has work for long. The child of a task or of a lightweight thread is none
 /// that may use TBB, so these do not wait.
+///
+/// The caller only sleeps: as a worker it would run tasks, too, which may wait for what it holds. Where
+/// it is the only worker a spare runs TBB's threads.
 void server::before_fork() noexcept {
   if (runtime_is_gone() || this_light_thread() || layer::own_stack().low)
     return;
-  for (unsigned round = 0; round < k_rounds_before_fork && any_works(); ++round) {
-    try {
-      layer::yield_now(); // the caller may be the only worker
-    } catch (const std::exception &) { // no stack for others: they have workers of their own
-    }
+  const auto end = std::chrono::steady_clock::now() + k_longest_before_fork;
+  while (any_works() && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
 }
 
 void server::forget_all() noexcept {

@@ -103,7 +103,6 @@ void park(void (*left)(detail::runnable &self, void *context), void *context) {
 }
 
 void unpark(detail::runnable &parked) { reinterpret_cast<gate &>(parked).open(); }
-void yield_now() { sched_yield(); }
 
 stack_range own_stack() noexcept {
   pthread_attr_t attributes;

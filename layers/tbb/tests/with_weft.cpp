@@ -8,7 +8,48 @@
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #include <weft/weft.hpp>
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+/// fork() waits for TBB's threads, and runs no task meanwhile: a task may wait for what the caller
+/// holds.
+void fork_beside_ready_tasks() {
+  std::atomic<bool> works{false}, forks{false}, ends{false};
+  std::atomic<int> in_fork{0};
+  tbb::task_arena arena(2, 0); // no slot for this thread
+  arena.enqueue([&] {
+    works = true;
+    while (!ends)
+      sched_yield();
+  });
+  while (!works)
+    usleep(100);
+  const pthread_t me = pthread_self();
+  for (int i = 0; i < 100; ++i)
+    weft::spawn([&] {
+      in_fork += forks && pthread_equal(pthread_self(), me);
+      usleep(5000);
+    });
+  forks = true;
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  forks = false;
+  ends = true;
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  weft::taskwait();
+  CHECK(in_fork == 0);
+}
+
+} // namespace
 
 int main() {
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
@@ -33,6 +74,7 @@ int main() {
     g.wait();
   });
   CHECK(ran == 500);
+  fork_beside_ready_tasks();
   door::check_threads();
   std::puts("with_weft: ok");
 }
