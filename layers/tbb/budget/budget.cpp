@@ -38,22 +38,23 @@ void distribute(const permit &client, std::uint32_t *into) {
 
 budget &budget::of_process() {
   static budget *const all = [] {
-    weft_threads::forget_in_child(&forget_in_child);
+    pthread_atfork([] { of_process().m_lock.lock(); }, [] { of_process().m_lock.unlock(); },
+                   &forget_in_child);
     return new budget;
   }();
   return *all;
 }
 
 /// The child of a fork() has its parent's clients, and not the thread, which the next request
-/// starts.
+/// starts. The thread that forked holds the lock, so no other one was changing anything.
 void budget::forget_in_child() {
   budget &all = of_process();
-  new (&all.m_lock) std::mutex;
   new (&all.m_changed) std::condition_variable;
   new (&all.m_called) std::condition_variable;
   all.m_has_thread = false;
   for (const auto &p : all.m_permits)
     p->is_called = false;
+  all.m_lock.unlock();
 }
 
 permit *budget::find(const permit *client) const noexcept {

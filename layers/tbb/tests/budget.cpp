@@ -13,6 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace weft_tcm;
 
 namespace {
@@ -227,6 +230,51 @@ void a_permit_can_go_in_its_callback(client_id id) {
   CHECK(tcmReleasePermit(p) == invalid_argument);
 }
 
+/// Returns whether a client has permits, and gives them up.
+bool permits_come_and_go(client_id id) {
+  permit *some[3] = {};
+  for (permit *&p : some)
+    if (tcmRequestPermit(id, request_of(0, 4), nullptr, &p, nullptr) != success ||
+        state(p) != permit_state::active)
+      return false;
+  for (permit *p : some)
+    if (tcmReleasePermit(p) != success)
+      return false;
+  return true;
+}
+
+/// The child of a fork() has clients and permits as they were between two calls of other threads.
+void children_have_whole_permits(client_id id) {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i)
+    others.emplace_back([&] {
+      client_id mine = 0;
+      CHECK(tcmConnect(nullptr, &mine) == success);
+      while (!ends)
+        CHECK(permits_come_and_go(mine));
+      CHECK(tcmDisconnect(mine) == success);
+    });
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      alarm(60); // ends a child that hangs
+      client_id mine = 0;
+      _exit(tcmConnect(nullptr, &mine) == success && permits_come_and_go(mine) &&
+                    permits_come_and_go(id) && tcmDisconnect(id) == success
+                ? 0
+                : 1);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  ends = true;
+  for (std::thread &t : others)
+    t.join();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -247,6 +295,7 @@ int main(int argc, char **argv) {
     a_permit_follows_the_workers(id);
     a_permit_can_go_in_its_callback(id);
   }
+  children_have_whole_permits(id);
   permit *left = nullptr;
   CHECK(tcmRequestPermit(id, request_of(0, 1), nullptr, &left, nullptr) == success);
   client_id second = 0;
