@@ -28,6 +28,7 @@
 #include "tune/knobs.hpp"
 #include "tune/policies.hpp"
 #include "worker/functions.hpp"
+#include "worker/last_thread.hpp"
 #include "worker/phase.hpp"
 
 #include <algorithm>
@@ -128,6 +129,7 @@ void forget_parent() {
   forget_reporting_in_child();
   forget_hardware_in_child();
   forget_external_threads_in_child();
+  forget_layer_threads_in_child();
   forget_external_reports_in_child();
   forget_outside_waits_in_child();
   unlock_settings();

@@ -27,6 +27,8 @@ constexpr long k_first_pause_ns = 100'000, k_longest_pause_ns = 50'000'000;
 
 std::atomic<int> g_stands_in{0}; // process in which the substitute of the first thread runs
 
+std::atomic<unsigned> g_layer_threads{0}; // relaxed: a thread that is counted late is the program's
+
 std::atomic<int> g_ends{0}; // process in which a thread ends Weft's threads
 
 bool stand_in_runs() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
@@ -79,12 +81,25 @@ end_of_threads::~end_of_threads() {
 
 unsigned known_threads(runtime &rt) noexcept {
   unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() +
-               trace_has_thread() + reporting_threads() + policy_threads() + stand_in_runs();
+               trace_has_thread() + reporting_threads() + policy_threads() + stand_in_runs() +
+               g_layer_threads.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       n += w->tid.load(std::memory_order_relaxed) > 0 &&
            !w->keeps_time.load(std::memory_order_relaxed);
   return n;
+}
+
+int start_layer_thread(const char *name, void (*run)(void *), void *argument) noexcept {
+  thread made;
+  if (const int failure = made.start(name, run, argument))
+    return failure;
+  made.forget(); // nothing waits for it
+  g_layer_threads.fetch_add(1, std::memory_order_relaxed);
+  return 0;
+}
+void forget_layer_threads_in_child() noexcept {
+  g_layer_threads.store(0, std::memory_order_relaxed);
 }
 
 void stand_for_first_thread() noexcept {

@@ -11,6 +11,11 @@ class runtime;
 /// Returns the number of threads that are Weft's own, or that it has adopted.
 [[nodiscard]] unsigned known_threads(runtime &rt) noexcept;
 
+/// Starts a thread of a layer, which runs to the end of the process and counts as Weft's own. Returns
+/// zero, or the errno value that says why there is none.
+[[nodiscard]] int start_layer_thread(const char *name, void (*run)(void *), void *argument) noexcept;
+void forget_layer_threads_in_child() noexcept;
+
 /// Starts the substitute, once, if the first thread of the process is the caller, which ends, or
 /// has ended before. The caller is a thread that ends and is no longer adopted.
 /// The substitute has the caller's signal mask, so it takes the signals that the program left open.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "budget.hpp"
 
+#include <weft/layer/own_thread.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <ranges>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -225,7 +226,6 @@ void budget::look(const layer::worker_use &use) {
 }
 
 void budget::run() noexcept {
-  pthread_setname_np(pthread_self(), "weft-budget");
   for (;;) {
     {
       std::unique_lock lock(m_lock);
@@ -241,11 +241,8 @@ void budget::run() noexcept {
 void budget::watch() {
   if (m_has_thread)
     return m_changed.notify_one();
-  try {
-    std::thread([this] { run(); }).detach();
-    m_has_thread = true;
-  } catch (const std::system_error &) { // the next request tries again
-  }
+  m_has_thread = layer::start_own_thread( // else the next request tries again
+                     "weft-budget", [](void *p) { static_cast<budget *>(p)->run(); }, this) == 0;
 }
 
 } // namespace weft_tcm

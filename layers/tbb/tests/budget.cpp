@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The eleven functions of libtcm.so.1, and how permits grow and shrink with what the workers do.
 // budget off: the setting is off, and no client is accepted.
+// budget ends: main ends by pthread_exit() while a permit is in use, and so the process.
 #include "../budget/tcm.hpp"
 #include "../budget/valve.hpp"
 #include "door.hpp"
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -279,6 +281,13 @@ void children_have_whole_permits(client_id id) {
 
 int main(int argc, char **argv) {
   client_id id = 0;
+  if (argc == 2 && std::string(argv[1]) == "ends") {
+    permit *used = nullptr;
+    CHECK(tcmConnect(&hear, &id) == success);
+    static heard h; // its thread may call while this one ends
+    CHECK(tcmRequestPermit(id, request_of(0, 1), &h, &used, nullptr) == success);
+    pthread_exit(nullptr);
+  }
   if (argc == 2 && std::string(argv[1]) == "off") {
     CHECK(tcmConnect(&hear, &id) == unknown_error);
     return 0;

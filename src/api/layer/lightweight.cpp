@@ -17,6 +17,7 @@
 #include "topo/machine.hpp"
 #include "ult/light_thread.hpp"
 #include "ult/suspension_check.hpp"
+#include "worker/last_thread.hpp"
 #include "worker/phase.hpp"
 #include "worker/runtime.hpp"
 
@@ -24,6 +25,7 @@
 #include <weft/layer/external_task.hpp>
 #include <weft/layer/external_thread.hpp>
 #include <weft/layer/function.hpp>
+#include <weft/layer/own_thread.hpp>
 #include <weft/layer/pool_thread.hpp>
 #include <weft/layer/signal_mask.hpp>
 #include <weft/layer/task_source.hpp>
@@ -146,6 +148,10 @@ void pool_thread_runs(pool_thread &other) noexcept {
     the_runtime().watch.pool_threads_have_changed();
 }
 bool makes_own_thread() noexcept { return rt::makes_own_thread(); }
+
+int start_own_thread(const char *name, void (*run)(void *), void *argument) noexcept {
+  return start_layer_thread(name, run, argument);
+}
 
 bool program_mask(sigset_t &mask) noexcept { return rt::program_mask(mask); }
 void ask_for_masks(bool (*answer)(sigset_t &mask) noexcept) noexcept { rt::ask_for_masks(answer); }
