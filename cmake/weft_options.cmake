@@ -81,6 +81,9 @@ if(WEFT_SANITIZE STREQUAL "thread")
 elseif(WEFT_SANITIZE STREQUAL "address")
   # Not vptr: clang would have every C program linked with the C++ part of the sanitizer.
   set(weft_sanitizers -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 17)
+    list(APPEND weft_sanitizers -fno-sanitize=function) # of that part, too, in these
+  endif()
 endif()
 
 # The flags of everything in this tree: language, warnings, sanitizers. Users of the library inherit none of them.
