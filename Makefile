@@ -154,7 +154,7 @@ bench: configure
 # Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker. Each part is built, then tested
 # (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds: CONTRIBUTING.md; what it takes: docs/benchmarks/test_time.md.
 parts = gcc clang static boost tsan asan mutants debug aarch64
-oldest = gcc-11 clang-14
+oldest = gcc-11 clang-14 tsan-clang-16 asan-clang-16
 .PHONY: test-full test-glt-massivethreads cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
 test-full:
 	@tools/check/prerequisites full
