@@ -4,9 +4,11 @@
 
 #include <weft/function.hpp>
 
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 struct alpi_attr {
   std::uint64_t magic;
@@ -18,14 +20,20 @@ using namespace weft_alpi;
 
 constexpr std::uint64_t k_magic = 0x616c70692d312e32; // "alpi-1.2"
 
-/// Returns a copy of the label that lives as long as the process. There are few different labels.
+constexpr std::size_t k_most_labels = 4096;
+
+/// Returns a copy of the label that lives as long as the process, because the end of a task is traced behind
+/// its callback. There are few different labels; where there are many, those that come late have one name.
 const char *interned(const char *label) {
   if (!label)
     return nullptr;
   static std::mutex mutex;
-  static auto *labels = new std::set<std::string>; // tasks may outlive static destructors
+  // Tasks may outlive static destructors.
+  static auto *labels = new std::set<std::string, std::less<>>;
   const std::lock_guard guard(mutex);
-  return labels->insert(label).first->c_str();
+  if (const auto known = labels->find(std::string_view(label)); known != labels->end())
+    return known->c_str();
+  return labels->size() < k_most_labels ? labels->emplace(label).first->c_str() : "alpi task";
 }
 
 } // namespace

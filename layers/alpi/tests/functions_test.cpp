@@ -338,6 +338,25 @@ TEST(alpi_spawn, runs_the_body_and_after_all_of_it_the_callback) {
   EXPECT_EQ(e.label, "job of a library");
 }
 
+// Of a library that numbers its tasks, say. Labels that are known stay.
+TEST(alpi_spawn, keeps_a_bounded_number_of_labels) {
+  constexpr int k_most = 4096;
+  const auto label_of = [](const std::string &label) {
+    job e;
+    EXPECT_EQ(alpi_task_spawn(&job::body, &e, &job::completed, &e, label.c_str(), nullptr),
+              ALPI_SUCCESS);
+    EXPECT_TRUE(test::eventually([&] { return e.over.load(); }));
+    return e.label;
+  };
+  EXPECT_EQ(label_of("number 0"), "number 0");
+  for (int i = 1; i <= k_most; ++i)
+    ASSERT_EQ(alpi_task_spawn([](void *) {}, nullptr, [](void *) {}, nullptr,
+                              ("number " + std::to_string(i)).c_str(), nullptr),
+              ALPI_SUCCESS);
+  EXPECT_EQ(label_of("number " + std::to_string(k_most)), "alpi task");
+  EXPECT_EQ(label_of("number 0"), "number 0");
+}
+
 TEST(alpi_spawn, works_from_tasks_threads_and_callbacks) {
   job of_thread, of_task, of_callback;
   std::thread([&] {
