@@ -49,7 +49,7 @@ class server::facade final : public Interface {
 namespace {
 
 constexpr std::size_t k_margin = std::size_t{64} << 10; // of a stack, for what is below TBB
-constexpr std::chrono::milliseconds k_longest_before_fork{100};
+constexpr unsigned k_rounds_before_fork = 1000; // of 0.1 ms, and longer on a busy machine
 
 struct registry {
   std::mutex lock;
@@ -311,8 +311,7 @@ void server::finish() noexcept {
 void server::before_fork() noexcept {
   if (runtime_is_gone() || this_light_thread() || layer::own_stack().low)
     return;
-  const auto end = std::chrono::steady_clock::now() + k_longest_before_fork;
-  while (any_works() && std::chrono::steady_clock::now() < end)
+  for (unsigned round = 0; round < k_rounds_before_fork && any_works(); ++round)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
