@@ -31,7 +31,7 @@ struct taskfor_body {
     if (!options.has_grain) {
       if (options.participants == 0 && runs_blindly(site_of<taskfor_body>, space.size()))
         return run_as_before(alone);
-      return run_loop(adaptive(alone));
+      return run_adaptively(space, alone);
     }
     share_chunks(
         plan_shared(space.size(), options),
@@ -52,28 +52,33 @@ struct taskfor_body {
     const std::uint64_t began = tick_clock();
     if constexpr (takes_index<F, Index>) {
       f(space.first());
-      space = space.part(1, space.size() - 1);
+      const range<Index> rest = space.part(1, space.size() - 1); // a recorded body runs again, with all
       if (took_long(site_of<taskfor_body>, began, 1)) [[unlikely]]
-        return run_loop(adaptive(alone));
-      call_body(f, space);
+        return run_adaptively(rest, alone);
+      call_body(f, rest);
     } else {
       call_body(f, space);
       static_cast<void>(took_long(site_of<taskfor_body>, began, space.size())); // for the next call
     }
   }
-  loop_request adaptive(bool alone) {
+  void run_adaptively(const range<Index> &part, bool alone) {
+    struct {
+      taskfor_body *self;
+      const range<Index> &part;
+    } context{this, part};
+    using context_type = decltype(context);
     loop_request request;
-    request.size = space.size();
+    request.size = part.size();
     request.participate = [](void *p, loop_blocks &blocks) {
-      auto *self = static_cast<taskfor_body *>(p);
+      const auto &of = *static_cast<context_type *>(p);
       for (std::uint64_t first = 0, count = 0; blocks.next(first, count);)
-        call_body(self->f, self->space.part(first, count));
+        call_body(of.self->f, of.part.part(first, count));
     };
-    request.context = this;
+    request.context = &context;
     request.site = &site_of<taskfor_body>;
     request.body = loop_body::may_wait;
     request.participants = alone ? 1 : options.participants;
-    return request;
+    run_loop(request);
   }
 };
 
