@@ -582,6 +582,7 @@ class AnyJoblib(unittest.TestCase):
             if kept is not None:
                 joblib.parallel_config = kept
 
+@unittest.skipUnless(CAN, "tasks need Python 3.11, and a build with its headers")
 class ExecutorsAtTheEnd(unittest.TestCase):
     def test_calls_of_a_run_that_finds_no_thread_run_at_the_end(self):
         ended = python(
