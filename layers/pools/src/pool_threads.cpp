@@ -96,10 +96,11 @@ class wait_of {
  public:
   explicit wait_of(record &self) noexcept : m_self(self) {
     begin_wait(self);
-    g_push_cleanup(&m_end, &end_wait, &self);
+    // Constructors of other libraries may make threads before this one's has found the functions.
+    real(g_push_cleanup, "_pthread_cleanup_push")(&m_end, &end_wait, &self);
   }
   ~wait_of() {
-    g_pop_cleanup(&m_end, 0);
+    real(g_pop_cleanup, "_pthread_cleanup_pop")(&m_end, 0);
     end_wait(&m_self);
   }
   wait_of(const wait_of &) = delete;
