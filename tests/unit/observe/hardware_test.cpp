@@ -123,7 +123,7 @@ TEST(power, is_read_while_nothing_happens) {
       tree.put("/powercap/intel-rapl:0/energy_uj", shown.c_str());
       for (int i = 0; i < 20'000 && world.energy < total; ++i)
         std::this_thread::sleep_for(1ms);
-      EXPECT_EQ(world.energy, total) << "nobody wakes the watcher";
+      EXPECT_EQ(world.energy, total) << "no thread wakes the watcher";
     }
     w.stop();
   });

@@ -31,6 +31,18 @@ class error_out {
 template <class C>
 class argument;
 
+/// Is one that the function reads alone.
+template <class C>
+class read_argument {
+ public:
+  explicit read_argument(C value) noexcept : m_value(value) {}
+  [[nodiscard]] C c() const noexcept { return m_value; }
+  void give(int) const noexcept {}
+
+ private:
+  C m_value;
+};
+
 template <class... C, std::size_t... I>
 int call_with(int (*function)(C...), void *const *given, std::index_sequence<I...>) {
   std::tuple<argument<C>...> all{argument<C>(given[I])...};

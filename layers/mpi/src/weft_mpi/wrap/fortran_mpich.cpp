@@ -43,28 +43,18 @@ class argument<C *> {
   C *m_at;
 };
 template <>
-class argument<void *> {
+class argument<void *> : public read_argument<void *> {
  public:
-  explicit argument(void *at) noexcept : m_at(at) {}
-  [[nodiscard]] void *c() const noexcept { return m_at; }
-  void give(int) const noexcept {}
-
- private:
-  void *m_at;
+  explicit argument(void *at) noexcept : read_argument(at) {}
 };
 /// Is an array that the function reads.
 template <>
-class argument<const int *> {
+class argument<const int *> : public read_argument<const int *> {
  public:
   explicit argument(void *at) noexcept
-      : m_at(at == &__mpi_f08_link_constants_MOD_mpi_unweighted      ? MPI_UNWEIGHTED
+      : read_argument(at == &__mpi_f08_link_constants_MOD_mpi_unweighted      ? MPI_UNWEIGHTED
              : at == &__mpi_f08_link_constants_MOD_mpi_weights_empty ? MPI_WEIGHTS_EMPTY
                                                                      : static_cast<const int *>(at)) {}
-  [[nodiscard]] const int *c() const noexcept { return m_at; }
-  void give(int) const noexcept {}
-
- private:
-  const int *m_at;
 };
 /// Is a status, or several.
 template <>

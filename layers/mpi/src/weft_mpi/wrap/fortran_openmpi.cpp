@@ -135,27 +135,17 @@ class argument<int *> {
 };
 /// Is an array that the function reads.
 template <>
-class argument<const int *> {
+class argument<const int *> : public read_argument<const int *> {
  public:
   explicit argument(void *at) noexcept
-      : m_at(at == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
+      : read_argument(at == &mpi_fortran_unweighted_      ? MPI_UNWEIGHTED
              : at == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
                                                  : static_cast<const int *>(at)) {}
-  [[nodiscard]] const int *c() const noexcept { return m_at; }
-  void give(int) const noexcept {}
-
- private:
-  const int *m_at;
 };
 template <>
-class argument<void *> {
+class argument<void *> : public read_argument<void *> {
  public:
-  explicit argument(void *at) noexcept : m_at(buffer_of(at)) {}
-  [[nodiscard]] void *c() const noexcept { return m_at; }
-  void give(int) const noexcept {}
-
- private:
-  void *m_at;
+  explicit argument(void *at) noexcept : read_argument(buffer_of(at)) {}
 };
 template <>
 class argument<const void *> : public argument<void *> {
