@@ -41,7 +41,7 @@ test:
 test-prepared:
 	$(configure)
 	$(compile)
-	@(cd $(BUILD) && $(ctest) -LE stress); status=$$?; tools/check/skipped $(BUILD); exit $$status
+	@(cd $(BUILD) && $(ctest) -LE stress); status=$$?; tools/check/skipped $(BUILD); tools/check/failed $(BUILD); exit $$status
 	@$(MAKE) --no-print-directory test-asan conformance-short
 	@tools/check/prerequisites --left-out test
 
