@@ -19,6 +19,7 @@
 #include "ult/hooks.hpp"
 #include "ult/stack_switch.hpp"
 #include "worker/functions.hpp"
+#include "worker/idle_workers.hpp"
 #include "worker/search.hpp"
 
 #include <algorithm>
@@ -203,10 +204,7 @@ void wake_for_message() noexcept {
   unless(bug::message_wakes_nobody, [&] { wake_first_of(rt, rt.manage.chosen()); });
 }
 
-bool any_worker_idles() noexcept {
-  runtime &rt = the_runtime();
-  return rt.idle.idle() != 0 || rt.idle.searching() != 0;
-}
+bool any_worker_idles() noexcept { return any_worker_is_idle(the_runtime()); }
 
 std::uint64_t tasks_begun() noexcept {
   runtime &rt = the_runtime();

@@ -17,6 +17,7 @@
 #include "task/wait/listed_states.hpp"
 #include "task/wait/signal_word.hpp"
 #include "task/wait/waiters.hpp"
+#include "worker/idle_workers.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/block.hpp>
@@ -123,8 +124,8 @@ void task_launch(task *t, unsigned how) {
   if (is(how, launch::async)) [[likely]]
     return task_submit(t);
   if (is(how, launch::async | launch::deferred))
-    how =
-        static_cast<unsigned>(the_runtime().idle.has_sleepers() ? launch::async : launch::deferred);
+    how = static_cast<unsigned>(would_wake_a_worker(the_runtime()) ? launch::async
+                                                                  : launch::deferred);
   if (is(how, launch::async))
     return task_submit(t);
   if (is(how, launch::deferred))

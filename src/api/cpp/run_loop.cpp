@@ -27,6 +27,7 @@
 #include "task/failure.hpp"
 #include "tune/loop_block.hpp"
 #include "tune/site_table.hpp"
+#include "worker/idle_workers.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/loop_block_setting.hpp>
@@ -234,15 +235,9 @@ struct shared_loop {
   std::unique_ptr<part[]> m_more;
 };
 
-bool any_worker_is_idle() noexcept {
+bool others_are_idle() noexcept {
   const runtime *rt = runtime_or_null();
-  return rt && (rt->idle.idle() != 0 || rt->idle.searching() != 0);
-}
-
-/// Says whether work that is added wakes a worker, and not the watcher alone.
-bool a_worker_sleeps() noexcept {
-  const runtime &rt = the_runtime();
-  return rt.idle.searching() == 0 && rt.idle.idle() > (rt.idle.announced(rt.slot_limit) ? 1u : 0u);
+  return rt && any_worker_is_idle(*rt);
 }
 
 /// Notes that a worker which was woken then has come.
@@ -254,7 +249,7 @@ void note_wake_up(std::uint64_t woken_at) noexcept {
 }
 /// Notes that a loop is left to its caller. A worker that sleeps may wake up faster than was seen.
 void note_refusal(double rest_ns) noexcept {
-  if (const double known = wake_ns(); is_left_for_wake(rest_ns, known) && any_worker_is_idle())
+  if (const double known = wake_ns(); is_left_for_wake(rest_ns, known) && others_are_idle())
     g_wake_ups.ns.store(static_cast<float>(forget_wake(known)), std::memory_order_relaxed);
 }
 
@@ -322,7 +317,7 @@ struct loop_blocks::state {
   }
   /// Notes when the branch wakes a worker that sleeps, which tells then how long that took.
   void note_wake_up_to_come() noexcept {
-    if (a_worker_sleeps())
+    if (would_wake_a_worker(the_runtime()))
       next_helper.woken_at.store(now_ns(), std::memory_order_relaxed);
   }
   /// Says whether the rest is left to the caller.
@@ -468,7 +463,7 @@ bool loop_blocks::state::publish() {
   if (rest < 2 || is_refused(rest_ns) || is_shut_down())
     return false;
   static_cast<void>(this_worker()); // starts Weft, whose workers sleep soon
-  if (!any_worker_is_idle())
+  if (!others_are_idle())
     return false;
   const unsigned most = request.participants != 0 ? request.participants : loop_workers();
   const unsigned n = participants_for(rest_ns, wake_ns(), most);
@@ -671,7 +666,7 @@ bool sharing_pays(double predicted_ns) {
   }
   if (is_shut_down())
     return false;
-  return worker_count() > 1 && (predicted_ns > k_long_ns || any_worker_is_idle());
+  return worker_count() > 1 && (predicted_ns > k_long_ns || others_are_idle());
 }
 
 bool blocks_ignore_time() {
