@@ -181,13 +181,14 @@ struct model_group {
 };
 
 struct counted {
-  counted *parent = nullptr;
-  model_group *group = nullptr;
+  P::plain<counted *> parent{nullptr}; // whoever frees the record comes after all that read it
+  P::plain<model_group *> group{nullptr};
+  P::plain<bool> undeferred{false};
   model_atomic<omp_model_thread *> on{nullptr};
   P::plain<std::int64_t> made{0}, ended_here{0};
   model_atomic<std::int64_t> word{0};
+  model_atomic<bool> complete{false};
   model_var<int> done{0};
-  bool freed = false; // set by the thread that frees; a second one would touch what has ended
 };
 
 struct children_base {
@@ -203,11 +204,12 @@ struct children_base {
   static void free(counted &x) { delete &x; }
   /// Does what end_task() of task.cpp does.
   void end(int t, counted &x) {
-    const bool gone = weft_omp::is_left(x);
-    weft_omp::end_child(members[t], *x.parent, &children_base::free,
-                        [](omp_model_thread &m) { m.signal(); });
-    if (gone)
-      free(x);
+    weft_omp::end_counted(
+        members[t], x, &children_base::free, [](omp_model_thread &m) { m.signal(); },
+        [](counted &ended, omp_model_thread &creator) {
+          ended.complete.store(true, release);
+          creator.signal();
+        });
   }
   /// Does what wait_for_children() of task_wait.cpp does.
   void wait(int t, counted &x) {
@@ -266,18 +268,25 @@ const passes<children_waited_for<1, 0>> c1{"omp_children_one"};
 const passes<children_waited_for<1, 1>> c2{"omp_children_one_elsewhere"};
 const passes<children_waited_for<2, 0>> c3{"omp_children_two"};
 
-/// Lets each of a chain of tasks end without waiting for its children. A record is freed when no
-/// thread refers to it, and the thread that frees it sees all others done.
+/// Lets each of a chain of tasks of a group end without waiting for its children. A record is freed
+/// when no thread refers to it, and the thread that frees it sees all others done.
 struct children_left : children_base {
   static constexpr int threads = 3;
+  model_group group; // its owner does not wait
   counted *root = make(nullptr, 0);
   counted *first = make(root, 0), *second = make(first, 1), *third = make(second, 2);
+  children_left() {
+    for (counted *x : {first, second, third})
+      x->group = &group;
+    group.here = 3;
+  }
   void run(int t) {
     counted *const mine[] = {first, second, third};
     mine[t]->done.set(1);
     end(t, *mine[t]);
   }
   void check() {
+    expect(weft_omp::tasks_of(group) == 0, "the ends are counted in the group");
     expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
     delete root;
   }
@@ -310,6 +319,31 @@ struct children_of_detached : children_base {
   }
 };
 const passes<children_of_detached> c6{"omp_children_of_detached"};
+
+/// Ends an undeferred task on the thread that fulfils its event, while its child ends. The creator
+/// waits for it, in the parent. As wait_until_complete() of task_wait.cpp.
+struct undeferred_with_child : children_base {
+  static constexpr int threads = 3;
+  counted *root = make(nullptr, 0);
+  counted *task = make(root, 0), *child = make(task, 2);
+  undeferred_with_child() {
+    task->undeferred = true;
+    weft_omp::keep(*task);
+    weft_omp::leave_runner(*task);
+  }
+  void run(int t) {
+    if (t > 0)
+      return end(t, t == 1 ? *task : *child);
+    while (!task->complete.load(acquire))
+      members[0].wait();
+    weft_omp::drop_reference(task, &children_base::free);
+  }
+  void check() {
+    expect(root->word.load(relaxed) + weft_omp::open_here(*root) == 0, "nobody refers to the root");
+    delete root;
+  }
+};
+const passes<undeferred_with_child> c9{"omp_children_of_undeferred"};
 
 // ---- groups
 

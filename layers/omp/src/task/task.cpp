@@ -58,16 +58,6 @@ void drop_reference(thread &self, omp_task *task) noexcept {
   drop_reference(task, [&self](omp_task &record) { free_record(self, record); });
 }
 
-inline void end_child(thread &self, omp_task &parent) noexcept {
-  end_child(
-      self, parent, [&self](omp_task &record) { free_record(self, record); },
-      [&self](thread &waiter) { wake(self, waiter); });
-}
-
-void end_in_group(thread &self, task_group &group) noexcept {
-  end_in_group(self, group, [&self](thread &waiter) { wake(self, waiter); });
-}
-
 /// Ends an undeferred task that was counted nowhere, because its creator has waited for its body.
 void end_uncounted(thread &self, omp_task &task) {
   if (task.external)
@@ -136,16 +126,10 @@ void call_whole_body(thread &self, omp_task &task) {
   if (task.external)
     release(self, task, next);
   omp_team &team = *task.team;
-  const bool gone = is_left(task);
-  thread *const creator =
-      task.undeferred ? task.parent->on.load(std::memory_order_relaxed) : nullptr;
-  if (task.group)
-    end_in_group(self, *task.group);
-  end_child(self, *task.parent);
-  if (gone) [[likely]]
-    free_record(self, task);
-  else if (creator)
-    complete(self, task, *creator);
+  end_counted(
+      self, task, [&self](omp_task &record) { free_record(self, record); },
+      [&self](thread &waiter) { wake(self, waiter); },
+      [&self](omp_task &record, thread &creator) { complete(self, record, creator); });
   end_in_team(self, team);
 }
 

@@ -233,4 +233,26 @@ void end_in_group(Thread &self, Group &group, Wake wake) noexcept {
     wake(*owner);
 }
 
+// ---- tasks
+
+/// Counts the end of a task whose body is over with its group and its parent, and ends its use of
+/// its record. `free` as of end_child(); `wake` gets each thread to wake. Calls complete(task,
+/// creator) for an undeferred task, whose record its creator keeps.
+template <class Thread, class Task, class Free, class Wake, class Complete>
+[[gnu::always_inline]] inline void end_counted(Thread &self, Task &task, Free free, Wake wake,
+                                               Complete complete) noexcept {
+  // All that is needed of the record afterwards: unless `gone`, another thread may free it at once.
+  Task &parent = *task.parent;
+  auto *const group = +task.group;
+  const bool undeferred = task.undeferred;
+  const bool gone = is_left(task);
+  if (group)
+    end_in_group(self, *group, wake);
+  end_child(self, parent, free, wake);
+  if (gone) [[likely]]
+    free(task);
+  else if (undeferred)
+    complete(task, *parent.on.load(std::memory_order_relaxed)); // it runs the parent, and waits
+}
+
 } // namespace weft_omp
