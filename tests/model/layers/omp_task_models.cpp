@@ -181,7 +181,7 @@ struct model_group {
 };
 
 struct counted {
-  P::plain<counted *> parent{nullptr}; // whoever frees the record comes after all that read it
+  P::plain<counted *> parent{nullptr}; // the thread that frees the record comes after all readers
   P::plain<model_group *> group{nullptr};
   P::plain<bool> undeferred{false};
   model_atomic<omp_model_thread *> on{nullptr};
