@@ -242,7 +242,7 @@ struct value_of_future<weft::task<T>> {
 };
 
 template <class T, class F, class Values>
-weft::task<T> call_and_keep(F &f, Values values) {
+weft::task<T> call_and_keep(F f, Values values) {
   co_return co_await std::apply(f, std::move(values));
 }
 

@@ -142,31 +142,53 @@ auto unwrap_one(A &&argument) {
   }
 }
 
-/// Calls `f`, which returns a coroutine, with values that live until that is over. weft/coro.hpp
+/// Calls `f`, which returns a coroutine, with values. Both live until that is over. weft/coro.hpp
 /// defines it.
 template <class T, class F, class Values>
-weft::task<T> call_and_keep(F &f, Values values);
+weft::task<T> call_and_keep(F f, Values values);
+
+/// Is what unwrapping() returns.
+template <class F>
+struct unwrapping_call {
+  F f;
+  template <class... Args>
+  decltype(auto) operator()(Args &&...args) & {
+    return call<false>(static_cast<Args &&>(args)...);
+  }
+  template <class... Args>
+  decltype(auto) operator()(Args &&...args) && {
+    return call<true>(static_cast<Args &&>(args)...);
+  }
+
+ private:
+  template <bool IsLastCall, class... Args>
+  decltype(auto) call(Args &&...args) {
+    using values = decltype(std::tuple_cat(unwrap_one(static_cast<Args &&>(args))...));
+    using body = body_of<F, decltype(std::apply(f, std::declval<values>()))>;
+    if constexpr (!body::is_coroutine) {
+      return std::apply(f, std::tuple_cat(unwrap_one(static_cast<Args &&>(args))...));
+    } else {
+      static_assert(IsLastCall || std::is_copy_constructible_v<F>,
+                    "the callable of this weft::unwrapping makes coroutines, and is no copyable one: "
+                    "call std::move(wrapper)(...), once");
+      using kept = std::conditional_t<IsLastCall, F &&, const F &>; // by the coroutine
+      return call_and_keep<typename body::value, F>(
+          static_cast<kept>(f), std::tuple_cat(unwrap_one(static_cast<Args &&>(args))...));
+    }
+  }
+};
 
 } // namespace detail
 
 /// Returns a callable that takes futures, vectors and tuples of them, and calls `f` with their
 /// values: for then() and dataflow(). A future of nothing gives none; a vector of futures of references
 /// gives one of std::reference_wrapper. The values live until `f` has returned; if it returns a
-/// weft::task, until that is over, and `f` is called when that begins. A coroutine that returns a future
-/// takes them by value.
+/// weft::task, until that is over: then `f` is called when that begins, and is a copy that the task
+/// keeps, or `f` itself where the wrapper is an rvalue. A coroutine that returns a future takes them by
+/// value.
 template <class F>
 auto unwrapping(F &&f) {
-  return [f = std::decay_t<F>(static_cast<F &&>(f))](auto &&...args) mutable -> decltype(auto) {
-    using values =
-        decltype(std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
-    using body = detail::body_of<std::decay_t<F>, decltype(std::apply(f, std::declval<values>()))>;
-    if constexpr (body::is_coroutine)
-      return detail::call_and_keep<typename body::value>(
-          f, std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
-    else
-      return std::apply(f,
-                        std::tuple_cat(detail::unwrap_one(static_cast<decltype(args)>(args))...));
-  };
+  return detail::unwrapping_call<std::decay_t<F>>{static_cast<F &&>(f)};
 }
 
 } // namespace weft::inline v0

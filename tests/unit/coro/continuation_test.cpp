@@ -6,6 +6,7 @@
 #include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -149,6 +150,59 @@ TEST(coro_unwrapping, gives_exceptions_and_nothing_as_the_callable_does) {
   EXPECT_EQ(got, 2);
   auto refers = weft::unwrapping([&got](const known &) -> weft::task<int &> { co_return got; });
   EXPECT_EQ(&ready(3).then(refers).get(), &got);
+}
+
+/// Is a coroutine of a callable that has a value of its own. It says -1 if the callable has not lived
+/// until the end.
+struct adds_own {
+  known own;
+  weft::task<int> operator()(const known &v) const {
+    co_await weft::this_task::async_yield();
+    co_return known::is_alive(&own) && known::is_alive(&v) ? own.number() + v.number() : -1;
+  }
+};
+weft::task<int> sum_of(const known &a, const known &b) { co_return a.number() + b.number(); }
+
+TEST(coro_unwrapping, keeps_its_callable_when_the_wrapper_is_gone) {
+  for (const launch policy : k_policies) {
+    const auto a = ready(1).share(), b = ready(2).share();
+    EXPECT_EQ(weft::async(policy, [a] { return weft::unwrapping(adds_own{known(10)})(a); }).get(), 11);
+    EXPECT_EQ(weft::async(policy, [a, b] { return weft::unwrapping(sum_of)(a, b); }).get(), 3);
+    EXPECT_EQ(ready(3)
+                  .then(policy,
+                        [](weft::future<known> v) {
+                          return weft::unwrapping(adds_own{known(20)})(std::move(v));
+                        })
+                  .get(),
+              23);
+  }
+  EXPECT_TRUE(test::eventually(known::none_is_left)); // a task drops its closure after its end
+}
+
+TEST(coro_unwrapping, gives_each_call_a_callable_of_its_own) {
+  weft::task<int> first, second;
+  {
+    auto adds = weft::unwrapping(adds_own{known(10)});
+    first = adds(ready(1));
+    second = adds(ready(2));
+  }
+  EXPECT_EQ(second.get(), 12);
+  EXPECT_EQ(first.get(), 11);
+}
+
+TEST(coro_unwrapping, moves_a_callable_that_cannot_be_copied) {
+  const auto made = [](int n) {
+    return weft::unwrapping([own = std::make_unique<int>(n)](const known &v) -> weft::task<int> {
+      co_await weft::this_task::async_yield();
+      co_return *own + v.number();
+    });
+  };
+  for (const launch policy : k_policies) {
+    EXPECT_EQ(ready(1).then(policy, made(10)).get(), 11);
+    EXPECT_EQ(weft::dataflow(policy, made(20), ready(2)).get(), 22);
+  }
+  auto adds = made(30);
+  EXPECT_EQ(std::move(adds)(ready(3)).get(), 33);
 }
 
 } // namespace
