@@ -5,7 +5,8 @@
 // Roles       Taker: try_take; if that fails, take_or_enter under the lock of the object.
 //             Giver: try_give; if that fails, give under the lock.
 //             Canceller: removes a node from the list, then calls settle, under the lock.
-// Word        Twice the count; or 1: the count is 0 and there may be waiters.
+// Word        Twice the count, which is k_most_count at most; or 1: the count is 0 and there may be
+//             waiters.
 // Invariants  I1  While there are waiters the word is 1: no taker overtakes them, and each giver
 //                 comes to the lock.
 //             I2  give hands over to waiters first, so a waiter that is granted need not look again.
@@ -44,23 +45,26 @@ template <class P>
   }
 }
 
-/// Gives `count` units: to waiters, then to the count.
+/// Gives `count` units: to waiters, then to the count. Returns false, and gives none, where the count
+/// would be above the largest one.
 template <class P>
-void give(semaphore_state<P> &state, std::int64_t count, wait_chain<P> &granted) noexcept {
-  while (!state.try_give(count)) { // I1: a word of 1 is changed under the lock only
-    while (count > 0) {
-      wait_node<P> *n = take(state.waiters);
-      if (!n)
-        break;
-      granted.add(*n);
-      --count;
-    }
-    if (!is_empty(state.waiters))
-      return;
+[[nodiscard]] bool give(semaphore_state<P> &state, std::int64_t count,
+                        wait_chain<P> &granted) noexcept {
+  if (state.try_give(count))
+    return true;
+  if ((state.word.load(std::memory_order_relaxed) & 1) == 0) // it changes from and to 1 under the lock only
+    return false;
+  while (count > 0) { // I1
+    wait_node<P> *n = take(state.waiters);
+    if (!n)
+      break;
+    granted.add(*n);
+    --count;
+  }
+  if (is_empty(state.waiters))
     state.word.store(unless(bug::sync_semaphore_loses_rest, 2 * count, std::int64_t{0}),
                      std::memory_order_release); // O2
-    return;
-  }
+  return true;
 }
 
 /// Notes that a waiter has gone.

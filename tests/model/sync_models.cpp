@@ -171,7 +171,7 @@ const passes<wait_list_order> l3{"wait_list_order"};
 struct model_semaphore {
   object_lock lock;
   semaphore_state<P> state;
-  explicit model_semaphore(int count) : state(count) {}
+  explicit model_semaphore(std::int64_t count) : state(count) {}
   void take() {
     if (state.try_take())
       return;
@@ -179,9 +179,11 @@ struct model_semaphore {
     if (!lock.under([&] { return take_or_enter(state, self); }))
       lock.await(self);
   }
-  void give(int count) {
-    if (!state.try_give(count))
-      lock.change_and_grant([&](chain &granted) { weft::rt::give(state, count, granted); });
+  bool give(int count) {
+    bool fits = state.try_give(count);
+    if (!fits)
+      lock.change_and_grant([&](chain &granted) { fits = weft::rt::give(state, count, granted); });
+    return fits;
   }
 };
 
@@ -194,7 +196,7 @@ struct semaphore_excludes {
     for (int i = 0; i < Rounds; ++i) {
       semaphore.take();
       count.set(count.get() + 1);
-      semaphore.give(1);
+      expect(semaphore.give(1), "there is one unit");
     }
   }
   void check() {
@@ -228,6 +230,27 @@ struct semaphore_gives_many {
 };
 const passes<semaphore_gives_many> s4{"semaphore_gives_many"};
 
+/// Gives units to one that is nearly full, while a taker makes room.
+struct semaphore_gets_full {
+  static constexpr int threads = 3;
+  static constexpr std::int64_t most = weft::detail::k_most_count;
+  model_semaphore semaphore{most - 1};
+  bool given[3] = {};
+  void run(int t) {
+    if (t == 0)
+      semaphore.take();
+    else
+      given[t] = semaphore.give(1);
+  }
+  void check() {
+    expect(given[1] || given[2], "there is room for one");
+    expect(semaphore.state.word.load(std::memory_order_relaxed) ==
+               2 * (most - 2 + given[1] + given[2]),
+           "a refused unit is none");
+  }
+};
+const passes<semaphore_gets_full> s7{"semaphore_gets_full"};
+
 /// Ends a wait by its deadline, beside a giver.
 struct semaphore_times_out {
   static constexpr int threads = 3;
@@ -240,7 +263,7 @@ struct semaphore_times_out {
       waiter.wait();
       has = waiter.end.get() == wait_end::granted;
     } else if (t == 1) {
-      semaphore.give(1);
+      expect(semaphore.give(1), "there is one unit");
     } else {
       semaphore.lock.cancel_wait(semaphore.state, waiter);
       waiter.clock_is_off.store(1, release);
@@ -268,7 +291,7 @@ struct semaphore_destroyed {
       }
       state.reset();
     } else if (semaphore_state<P> &s = *state; !s.try_give(1)) {
-      lock.change_and_grant([&](chain &granted) { give(s, 1, granted); });
+      lock.change_and_grant([&](chain &granted) { static_cast<void>(give(s, 1, granted)); });
     }
   }
   void check() {}

@@ -11,11 +11,13 @@
 namespace weft::inline v0 {
 namespace detail {
 
+/// Is the largest count of a semaphore and of a latch: twice as much is still a number.
+inline constexpr std::ptrdiff_t k_most_count = PTRDIFF_MAX / 2;
 /// Refuses a count of `what` that is below 0 or above the largest one.
 [[noreturn]] WEFT_API void refuse_count(const char *what, std::ptrdiff_t count);
 /// Returns `count` where it may be one of `what`.
 [[nodiscard]] constexpr std::ptrdiff_t checked_count(const char *what, std::ptrdiff_t count) {
-  if (count < 0 || count > PTRDIFF_MAX / 2)
+  if (count < 0 || count > k_most_count)
     refuse_count(what, count);
   return count;
 }
@@ -35,10 +37,11 @@ struct semaphore_state {
         return true;
     return false;
   }
-  /// Gives `count` back. False: there are waiters, and nothing was given.
+  /// Gives `count` back. False: there are waiters, or the count would be above the largest one, and
+  /// nothing was given.
   [[nodiscard]] bool try_give(std::int64_t count) noexcept {
     std::int64_t seen = word.load(std::memory_order_relaxed);
-    while ((seen & 1) == 0)
+    while ((seen & 1) == 0 && seen <= 2 * (k_most_count - count))
       if (word.compare_exchange_weak(seen, seen + 2 * count, std::memory_order_release,
                                      std::memory_order_relaxed)) // O2
         return true;

@@ -56,8 +56,9 @@ class WEFT_API semaphore_base {
 /// Cost. One atomic operation while no taker waits. 16 bytes.
 /// Threads. Any. A task that was let in may destroy the semaphore, although the call of release()
 /// has not returned.
-/// Errors. invalid_argument for counts below 0 or above max(). Of calls that wait: no_block in a service or an onready function; out_of_resources when
-/// no stack is left to go on with; shut_down. Then no unit was taken.
+/// Errors. invalid_argument for counts below 0 or above max(), and of release() where there would be more
+/// than max(): then no unit was given. Of calls that wait: no_block in a service or an onready function;
+/// out_of_resources when no stack is left to go on with; shut_down. Then no unit was taken.
 /// Source. ISO C++20, [thread.sema].
 template <std::ptrdiff_t LeastMax = PTRDIFF_MAX / 2>
 class counting_semaphore : detail::semaphore_base {

@@ -144,7 +144,7 @@ wait_limit limit_of_ns(std::int64_t ns) {
 
 void refuse_count(const char *what, std::ptrdiff_t count) {
   throw_error(errc::invalid_argument, "%s are %td; there may be 0 to %td", what, count,
-              std::ptrdiff_t{PTRDIFF_MAX / 2});
+              detail::k_most_count);
 }
 
 // ---- semaphores
@@ -155,7 +155,13 @@ bool semaphore_base::take_slow(const wait_limit &limit) {
 }
 
 void semaphore_base::give_slow(std::ptrdiff_t count) {
-  change_and_grant(&m_state, [&](wait_chain<> &granted) { rt::give(m_state, count, granted); });
+  bool fits = true;
+  change_and_grant(&m_state,
+                   [&](wait_chain<> &granted) { fits = rt::give(m_state, count, granted); });
+  if (!fits)
+    throw_error(errc::invalid_argument,
+                "a weft::counting_semaphore would have more than %td units if %td were given to it",
+                detail::k_most_count, count);
 }
 
 // ---- barriers
@@ -432,7 +438,9 @@ void once_flag::end(bool called) noexcept {
   if (called)
     m_called.store(true, std::memory_order_release);
   if (!m_turn.try_give(1))
-    change_and_grant(&m_turn, [this](wait_chain<> &granted) { rt::give(m_turn, 1, granted); });
+    change_and_grant(&m_turn, [this](wait_chain<> &granted) {
+      static_cast<void>(rt::give(m_turn, 1, granted)); // there is one unit
+    });
 }
 
 } // namespace weft::inline v0

@@ -117,6 +117,36 @@ TEST(semaphore, refuses_counts_that_it_cannot_have) {
   EXPECT_FALSE(s.try_acquire());
 }
 
+TEST(semaphore, refuses_units_beyond_the_largest_count) {
+  constexpr std::ptrdiff_t most = weft::counting_semaphore<>::max();
+  weft::counting_semaphore<> s(most);
+  EXPECT_EQ(test::refusal([&] { s.release(); }),
+            "a weft::counting_semaphore would have more than " + std::to_string(most) +
+                " units if 1 were given to it");
+  EXPECT_NE(test::refusal([&] { s.release(most); }), "");
+  s.release(0);
+  EXPECT_TRUE(s.try_acquire()) << "a refused release loses no unit";
+  EXPECT_NE(test::refusal([&] { s.release(2); }), "");
+  s.release(1);
+  EXPECT_NE(test::refusal([&] { s.release(); }), "");
+}
+
+TEST(semaphore, counts_to_the_largest_count_beside_a_waiter) {
+  constexpr std::ptrdiff_t most = weft::counting_semaphore<>::max();
+  weft::counting_semaphore<> s(0);
+  std::atomic<bool> waits{false};
+  weft::spawn([&] {
+    waits = true;
+    s.acquire();
+  });
+  until([&] { return waits.load(); });
+  s.release(most);
+  weft::taskwait();
+  s.release(); // in place of the waiter's
+  EXPECT_NE(test::refusal([&] { s.release(); }), "");
+  EXPECT_TRUE(s.try_acquire());
+}
+
 TEST(latch, refuses_to_begin_with_counts_that_it_cannot_have) {
   const std::string range = "; there may be 0 to " + std::to_string(weft::latch::max());
   EXPECT_EQ(test::refusal([] { weft::latch l(-1); }),
