@@ -4,6 +4,8 @@
 #include "support/scale.hpp"
 #include "support/soon.hpp"
 
+#include <weft/future.hpp>
+
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -128,6 +130,16 @@ TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.printed("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+}
+
+TEST(thread_exit, inside_of_a_call_of_when_each_is_refused_by_name) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
+  auto end = in_process(k_rough, [] {
+    weft::when_each([](weft::future<int>) { pthread_exit(nullptr); }, weft::make_ready_future(1)).get();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.printed("task 'when_each' was ended by pthread_exit() or pthread_cancel()")) << end;
 }
 
 // gtest would stop the unwinding.

@@ -453,7 +453,10 @@ class each_calls {
     try {
       call();
     } catch (...) {
-      keep_first(std::current_exception());
+      std::exception_ptr thrown = std::current_exception();
+      if (!thrown)
+        throw; // no C++ exception: pthread_exit() or pthread_cancel() ends the thread
+      keep_first(std::move(thrown));
     }
   }
   void keep_first(std::exception_ptr thrown) {
