@@ -308,6 +308,38 @@ TEST(taskfor, that_was_short_before_is_shared_when_its_iterations_are_long) {
   }
 }
 
+/// Is the body of a loop that is short, or whose iterations take 50 us but for the first one.
+struct long_behind_the_first {
+  bool is_long = false;
+  void operator()(int i) const {
+    if (!is_long || i == 0)
+      return;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  }
+};
+
+TEST(taskfor, that_is_long_behind_a_short_first_iteration_is_no_short_one) {
+  if (weft::detail::blocks_ignore_time())
+    GTEST_SKIP() << "blocks depend on no clock";
+  using weft::detail::taskfor_body;
+  constexpr int n = 16;
+  const auto runs_as_one_block = [] {
+    const float ns = weft::detail::site_of<taskfor_body<long_behind_the_first, int>>.ns;
+    return ns > 0 && ns * n < weft::detail::k_blind_ns;
+  };
+  for (int i = 0; i != 5; ++i) { // one call in eight is timed by chance
+    int calls = 0;
+    do // a call that was preempted counts as long, for a while
+      weft::taskfor(weft::range(n), long_behind_the_first());
+    while (!runs_as_one_block() && ++calls != 100'000);
+    ASSERT_TRUE(runs_as_one_block());
+    weft::taskfor(weft::range(n), long_behind_the_first{true});
+    EXPECT_FALSE(runs_as_one_block());
+  }
+}
+
 TEST(taskfor, of_chunks_that_was_long_once_is_no_short_one) {
   if (weft::detail::blocks_ignore_time())
     GTEST_SKIP() << "blocks depend on no clock";
