@@ -10,8 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include <pthread.h>
-
 namespace weft_tcm {
 
 namespace layer = weft::layer;
@@ -19,6 +17,7 @@ namespace layer = weft::layer;
 namespace {
 
 constexpr std::chrono::milliseconds k_pause{10}; // between two looks
+constexpr std::chrono::seconds k_longest_call{1}; // of a client, that a fork waits for
 
 thread_local permit *t_called = nullptr; // whose client the calling thread is calling
 
@@ -39,23 +38,37 @@ void distribute(const permit &client, std::uint32_t *into) {
 
 budget &budget::of_process() {
   static budget *const all = [] {
-    pthread_atfork([] { of_process().m_lock.lock(); }, [] { of_process().m_lock.unlock(); },
-                   &forget_in_child);
+    weft_threads::hold_over_fork([] { of_process().hold(); },
+                                 [](bool is_child) { of_process().give_back(is_child); });
     return new budget;
   }();
   return *all;
 }
 
-/// The child of a fork() has its parent's clients, and not the thread, which the next request
-/// starts. The thread that forked holds the lock, so no other one was changing anything.
-void budget::forget_in_child() {
-  budget &all = of_process();
-  new (&all.m_changed) std::condition_variable;
-  new (&all.m_called) std::condition_variable;
-  all.m_has_thread = false;
-  for (const auto &p : all.m_permits)
-    p->is_called = false;
-  all.m_lock.unlock();
+/// Takes the lock when no client is being called: a client that is may hold locks of its own, which the
+/// child would find taken for ever. It does not wait long for one that stays in its call.
+///
+/// The server has waited for TBB's threads before (server::before_fork): these call the budget, too, and hold locks
+/// of TBB's meanwhile.
+void budget::hold() {
+  std::unique_lock lock(m_lock);
+  m_called.wait_for(lock, k_longest_call, [this] {
+    return std::ranges::none_of(m_permits, [](const auto &p) { return p->is_called; });
+  });
+  lock.release();
+}
+
+/// The child of a fork() has its parent's clients, and not the thread, which the next request starts.
+/// The thread that forked holds the lock, so no other one was changing anything.
+void budget::give_back(bool is_child) {
+  if (is_child) {
+    new (&m_changed) std::condition_variable;
+    new (&m_called) std::condition_variable;
+    m_has_thread = false;
+    for (const auto &p : m_permits)
+      p->is_called = false;
+  }
+  m_lock.unlock();
 }
 
 permit *budget::find(const permit *client) const noexcept {

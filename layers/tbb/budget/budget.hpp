@@ -60,7 +60,8 @@ class budget {
   void run() noexcept;
   [[nodiscard]] bool any_in_use() const noexcept;
   void remove(std::unique_lock<std::mutex> &lock, permit *client);
-  static void forget_in_child();
+  void hold();
+  void give_back(bool is_child);
 
   std::mutex m_lock; // protects all that follows
   std::condition_variable m_changed, m_called;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -277,6 +278,41 @@ void children_have_whole_permits(client_id id) {
     t.join();
 }
 
+std::atomic<bool> g_is_in_client{false};
+std::atomic<int> g_calls{0};
+
+/// Is a client that holds a lock of its own for a while.
+result hold_a_lock(permit *, void *, callback_flags) {
+  g_is_in_client = true;
+  ++g_calls;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  g_is_in_client = false;
+  return success;
+}
+
+/// A fork() waits for a client that is being called.
+void children_are_of_no_call() {
+  if (weft::layer::workers() == 1)
+    return; // no worker idles, and so no client is called
+  client_id id = 0;
+  CHECK(tcmConnect(&hold_a_lock, &id) == success);
+  for (int i = 0; i < 10; ++i) {
+    permit *p = nullptr;
+    const int before = g_calls;
+    CHECK(tcmRequestPermit(id, request_of(0, 4), nullptr, &p, nullptr) == success);
+    if (granted(p) < 4) // else there is nothing to tell
+      wait_until([&] { return g_calls != before; });
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+      _exit(g_is_in_client ? 1 : 0);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(tcmReleasePermit(p) == success);
+  }
+  CHECK(tcmDisconnect(id) == success);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -305,6 +341,7 @@ int main(int argc, char **argv) {
     a_permit_can_go_in_its_callback(id);
   }
   children_have_whole_permits(id);
+  children_are_of_no_call();
   permit *left = nullptr;
   CHECK(tcmRequestPermit(id, request_of(0, 1), nullptr, &left, nullptr) == success);
   client_id second = 0;

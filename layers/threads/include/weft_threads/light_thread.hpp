@@ -109,6 +109,14 @@ void in_weft(F &&f) {
 /// Threads. Any; once for each function.
 WEFT_THREADS_API void forget_in_child(void (*forget)()) noexcept;
 
+/// Calls `take` before each fork() from now on, and `give_back` behind it in both processes: so a door
+/// holds over a fork what the child goes on with. `take` comes after all handlers of pthread_atfork()
+/// that are newer than this library, because such a handler may wait for threads that need what is
+/// held. It may wait for other threads, too, but none of them goes on while it calls this function.
+///
+/// Threads. Any; once for each pair of functions.
+WEFT_THREADS_API void hold_over_fork(void (*take)(), void (*give_back)(bool is_child)) noexcept;
+
 /// Makes what a library keeps for its threads under pthread keys belong to the stacks of Weft's tasks
 /// from now on, and not to the kernel threads below. So a task that has called the library, and then
 /// waits in Weft, is the same thread to the library afterwards, wherever it goes on. The library is
