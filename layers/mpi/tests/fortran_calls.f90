@@ -14,6 +14,7 @@
 #define STATUSES_(n) type(MPI_Status), dimension(n)
 #define OF_(statuses, k) statuses(k)
 #define ROOM_ type(c_ptr)
+#define HANDLER_ type(MPI_Errhandler)
 #else
 #define COMM_ integer
 #define GROUP_ integer
@@ -25,6 +26,7 @@
 #define STATUSES_(n) integer, dimension(MPI_STATUS_SIZE, n)
 #define OF_(statuses, k) statuses(:, k)
 #define ROOM_ integer, dimension(2)
+#define HANDLER_ integer
 #endif
 module cases
 #ifdef WEFT_F08
@@ -38,7 +40,12 @@ module cases
   integer :: rank, other, wrong = 0
   COMM_ :: comm
   logical :: has_alltoallw ! of neighbours in a grid and in a graph: module mpi_f08 of MPICH 4.0.2 has not, also without Weft
-  logical :: is_open_mpi ! MPICH 4.0.2 does not set an index to MPI_UNDEFINED, and loses puts of 4 bytes, also without Weft
+  logical :: is_open_mpi ! MPICH 4.0.2 loses puts of 4 bytes, also without Weft
+  logical :: gives_undefined ! as an index: MPICH 4.0.2 does not by module mpi, also without Weft
+  integer :: told = 0 ! errors that count_error was told
+  COMM_ :: told_of
+  integer :: freed = 0
+  integer, asynchronous :: large_message(250000)
 contains
 
   subroutine look(is_right, name)
@@ -54,6 +61,39 @@ contains
     integer :: failed
     call MPI_ERROR_CLASS(error, class_of, failed)
   end function
+
+  ! Is an error handler.
+  subroutine count_error(of, error)
+    COMM_ :: of
+    integer :: error
+    told = told + 1
+    told_of = of
+    call look(class_of(error) == MPI_ERR_TRUNCATE, 'errhandler')
+  end subroutine
+
+#ifdef WEFT_MPI_4
+  ! ---- the functions of a request of the program's own
+  subroutine ask_request(extra, status, error)
+    integer(MPI_ADDRESS_KIND) :: extra
+    STATUS_ :: status
+    integer :: error
+    call MPI_STATUS_SET_CANCELLED(status, .false., error)
+    status%MPI_TAG = int(extra) + 1
+    error = MPI_SUCCESS
+  end subroutine
+  subroutine free_request(extra, error)
+    integer(MPI_ADDRESS_KIND) :: extra
+    integer :: error
+    freed = int(extra)
+    error = MPI_SUCCESS
+  end subroutine
+  subroutine cancel_request(extra, is_over, error)
+    integer(MPI_ADDRESS_KIND) :: extra
+    logical :: is_over
+    integer :: error
+    error = MPI_SUCCESS
+  end subroutine
+#endif
 
   ! ---- what a status holds
 #ifdef WEFT_F08
@@ -100,10 +140,15 @@ contains
     REQUEST_ :: requests(2), handle
     MESSAGE_ :: matched
     TYPE_ :: type
+    HANDLER_ :: handler, before
     integer, asynchronous :: room(400)
     ROOM_ :: given_back
     integer(MPI_ADDRESS_KIND) :: place(1)
     logical :: flag
+#ifdef WEFT_MPI_4
+    integer, asynchronous, allocatable :: large(:)
+    integer(MPI_COUNT_KIND) :: many_bytes
+#endif
     given = [1, 2, 3, 4] + 10 * rank
     got = 0
     select case (name)
@@ -215,6 +260,63 @@ contains
     case ('sendrecv_replace')
       call MPI_SENDRECV_REPLACE(given, 4, MPI_INTEGER, other, 5, other, 5, comm, MPI_STATUS_IGNORE, error)
       call look(all_are(given, [1, 2, 3, 4] + 10 * other), name)
+    case ('errhandler') ! of MPI_COMM_WORLD, for an error there alone
+      if (rank == 1) then
+        call MPI_SEND(given, 4, MPI_INTEGER, 0, 5, comm, error)
+        call MPI_SEND(given, 4, MPI_INTEGER, 0, 5, MPI_COMM_WORLD, error)
+        return
+      end if
+      call MPI_COMM_CREATE_ERRHANDLER(count_error, handler, error)
+      call MPI_COMM_GET_ERRHANDLER(MPI_COMM_WORLD, before, error)
+      call look(before == MPI_ERRORS_ARE_FATAL, 'comm_get_errhandler')
+      call MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, handler, error)
+      call MPI_RECV(got, 2, MPI_INTEGER, 1, 5, comm, MPI_STATUS_IGNORE, error)
+      call look(class_of(error) == MPI_ERR_TRUNCATE .and. told == 0, name)
+      call MPI_RECV(got, 2, MPI_INTEGER, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+      call look(class_of(error) == MPI_ERR_TRUNCATE .and. told == 1 .and. told_of == MPI_COMM_WORLD, name)
+      call MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, before, error)
+      call MPI_ERRHANDLER_FREE(handler, error)
+    case ('request_free')
+      if (rank == 0) then
+        call MPI_ISEND(given, 4, MPI_INTEGER, 1, 5, comm, handle, error)
+        call MPI_REQUEST_FREE(handle, error)
+        call look(error == MPI_SUCCESS .and. handle == MPI_REQUEST_NULL, name)
+        call MPI_RECV(got, 4, MPI_INTEGER, 1, 5, comm, MPI_STATUS_IGNORE, error)
+      else
+        call MPI_RECV(got, 4, MPI_INTEGER, 0, 5, comm, MPI_STATUS_IGNORE, error)
+        call MPI_SEND(given, 4, MPI_INTEGER, 0, 5, comm, error)
+      end if
+      call look(all_are(got, [1, 2, 3, 4] + 10 * other), name)
+#ifdef WEFT_MPI_4
+    case ('detach') ! waits until the message has left the buffer
+      if (rank == 0) then
+        allocate (large(300000))
+        call MPI_BUFFER_ATTACH(large, 1200000, error)
+        large_message = rank
+        call MPI_BSEND(large_message, size(large_message), MPI_INTEGER, 1, 5, comm, error)
+        call MPI_BUFFER_DETACH(given_back, bytes, error)
+        call look(error == MPI_SUCCESS .and. bytes == 1200000, name)
+        call MPI_BUFFER_ATTACH(large, 1200000_MPI_COUNT_KIND, error)
+        call MPI_BSEND(large_message, size(large_message), MPI_INTEGER, 1, 5, comm, error)
+        call MPI_BUFFER_DETACH(given_back, many_bytes, error)
+        call look(error == MPI_SUCCESS .and. many_bytes == 1200000, name)
+        deallocate (large)
+      else
+        do count = 1, 2
+          call MPI_RECV(large_message, size(large_message), MPI_INTEGER, 0, 5, comm, MPI_STATUS_IGNORE, error)
+        end do
+      end if
+    case ('grequest') ! the request and its functions
+      if (rank == 1) then
+        call MPI_SEND(given, 1, MPI_INTEGER, 0, 5, comm, error)
+        return
+      end if
+      call MPI_GREQUEST_START(ask_request, free_request, cancel_request, 33_MPI_ADDRESS_KIND, handle, error)
+      call MPI_RECV(got, 1, MPI_INTEGER, 1, 5, comm, MPI_STATUS_IGNORE, error)
+      call MPI_GREQUEST_COMPLETE(handle, error)
+      call MPI_WAIT(handle, status, error)
+      call look(tag_of(status) == 34 .and. freed == 33, name)
+#endif
     case ('waitall', 'waitall_ignore', 'waitany', 'waitsome', 'testall', 'testany', 'testsome')
       if (rank == 1) then
         call MPI_SEND(given, 1, MPI_INTEGER, 0, 6, comm, error)
@@ -237,7 +339,7 @@ contains
           ended = ended + index
         end do
         call MPI_WAITANY(2, requests, index, MPI_STATUS_IGNORE, error)
-        call look(ended == 3 .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
+        call look(ended == 3 .and. (index == MPI_UNDEFINED .or. .not. gives_undefined), name)
       case ('waitsome')
         do while (ended < 2)
           call MPI_WAITSOME(2, requests, found, indices, statuses, error)
@@ -261,7 +363,7 @@ contains
           if (flag) call look(tag_of(status) == 5 + index, name)
         end do
         call MPI_TESTANY(2, requests, index, flag, MPI_STATUS_IGNORE, error)
-        call look(flag .and. (index == MPI_UNDEFINED .or. .not. is_open_mpi), name)
+        call look(flag .and. (index == MPI_UNDEFINED .or. .not. gives_undefined), name)
       case ('testsome')
         do while (ended < 2)
           call MPI_TESTSOME(2, requests, found, indices, statuses, error)
@@ -285,6 +387,9 @@ contains
     integer :: mine(2), got(4), error, sum, both(2)
     COMM_ :: ring, one
     GROUP_ :: group
+#ifdef WEFT_MPI_4
+    GROUP_ :: mine_alone, others_alone
+#endif
     REQUEST_ :: handle
     TYPE_ :: types(2)
     logical :: is_weighted
@@ -427,6 +532,37 @@ contains
       call is_whole(ring, name)
       call MPI_COMM_DUP_WITH_INFO(comm, MPI_INFO_NULL, ring, error)
       call is_whole(ring, 'comm_dup_with_info')
+      call MPI_COMM_IDUP(comm, ring, handle, error)
+      call MPI_WAIT(handle, MPI_STATUS_IGNORE, error)
+      call is_whole(ring, 'comm_idup')
+#ifdef WEFT_MPI_4
+      call MPI_COMM_IDUP_WITH_INFO(comm, MPI_INFO_NULL, ring, handle, error)
+      call MPI_WAIT(handle, MPI_STATUS_IGNORE, error)
+      call is_whole(ring, 'comm_idup_with_info')
+    case ('comm_from_group')
+      call MPI_COMM_GROUP(comm, group, error)
+      if (rank == 0) call MPI_COMM_CREATE_FROM_GROUP(group, 'a name', MPI_INFO_NULL, MPI_ERRORS_RETURN, ring, error)
+      if (rank == 1) call MPI_COMM_CREATE_FROM_GROUP(group, 'a name  ', MPI_INFO_NULL, MPI_ERRORS_RETURN, ring, error)
+      call is_whole(ring, name)
+      call MPI_GROUP_INCL(group, 1, [rank], mine_alone, error)
+      call MPI_GROUP_INCL(group, 1, [other], others_alone, error)
+      call MPI_INTERCOMM_CREATE_FROM_GROUPS(mine_alone, 0, others_alone, 0, 'another name', MPI_INFO_NULL, &
+        MPI_ERRORS_RETURN, one, error)
+      call MPI_COMM_REMOTE_SIZE(one, sum, error)
+      call look(sum == 1, 'intercomm_from_groups')
+      call MPI_COMM_FREE(one, error)
+      call MPI_GROUP_FREE(mine_alone, error)
+      call MPI_GROUP_FREE(others_alone, error)
+      call MPI_GROUP_FREE(group, error)
+    case ('barrier_init')
+      call MPI_BARRIER_INIT(comm, MPI_INFO_NULL, handle, error)
+      do sum = 1, 2
+        call MPI_START(handle, error)
+        call MPI_WAIT(handle, MPI_STATUS_IGNORE, error)
+        call look(error == MPI_SUCCESS .and. handle /= MPI_REQUEST_NULL, name)
+      end do
+      call MPI_REQUEST_FREE(handle, error)
+#endif
     case ('comm_create')
       call MPI_COMM_GROUP(comm, group, error)
       call MPI_COMM_CREATE(comm, group, ring, error)
@@ -476,17 +612,39 @@ contains
     integer, asynchronous, target :: own(2)
     integer, asynchronous, pointer :: memory(:)
     type(c_ptr) :: base
-    integer :: error, mine(1)
+    integer :: error, mine(1), failed
     WIN_ :: win
     GROUP_ :: group, peers
     logical :: flag
-    integer(MPI_ADDRESS_KIND), parameter :: bytes = 8, place = 1
+    integer(MPI_ADDRESS_KIND), parameter :: bytes = 8, place = 1, unit = 4
     mine = 7 + rank
     ! Open MPI 4.1 has no windows but those of MPI_WIN_ALLOCATE where the kernel forbids it to copy between processes.
     if (name == 'win_create_dynamic') then
       call MPI_WIN_CREATE_DYNAMIC(MPI_INFO_NULL, comm, win, error)
       call look(error == MPI_SUCCESS .or. is_open_mpi, name)
       if (error /= MPI_SUCCESS) return
+      call MPI_WIN_FREE(win, error)
+      call look(win == MPI_WIN_NULL, 'win_free')
+      return
+    end if
+    if (name(:12) == 'win_allocate') then
+      select case (name)
+      case ('win_allocate')
+        call MPI_WIN_ALLOCATE(bytes, 4, MPI_INFO_NULL, comm, base, win, error)
+      case ('win_allocate_shared')
+        call MPI_WIN_ALLOCATE_SHARED(bytes, 4, MPI_INFO_NULL, comm, base, win, error)
+#ifdef WEFT_MPI_4
+      case ('win_allocate_large')
+        call MPI_WIN_ALLOCATE(bytes, unit, MPI_INFO_NULL, comm, base, win, error)
+      case ('win_allocate_large_shared')
+        call MPI_WIN_ALLOCATE_SHARED(bytes, unit, MPI_INFO_NULL, comm, base, win, error)
+#endif
+      end select
+      call look(error == MPI_SUCCESS, name)
+      call c_f_pointer(base, memory, [2])
+      memory = rank
+      call MPI_BARRIER(comm, error)
+      call look(all_are(memory, [rank, rank]), name)
       call MPI_WIN_FREE(win, error)
       call look(win == MPI_WIN_NULL, 'win_free')
       return
@@ -503,17 +661,24 @@ contains
     call MPI_BARRIER(comm, error)
     call MPI_COMM_GROUP(comm, group, error)
     call MPI_GROUP_INCL(group, 1, [other], peers, error)
+    failed = 0
     select case (name)
     case ('win_fence')
       call MPI_WIN_FENCE(0, win, error)
+      call count_failure
       call put
       call MPI_WIN_FENCE(0, win, error)
+      call count_failure
     case ('win_start')
       call MPI_WIN_POST(peers, 0, win, error)
+      call count_failure
       call MPI_WIN_START(peers, 0, win, error)
+      call count_failure
       call put
       call MPI_WIN_COMPLETE(win, error)
+      call count_failure
       if (rank == 0) call MPI_WIN_WAIT(win, error)
+      call count_failure
       flag = rank == 0
       do while (.not. flag)
         call MPI_WIN_TEST(win, flag, error)
@@ -521,19 +686,28 @@ contains
       end do
     case ('win_lock')
       call MPI_WIN_LOCK(MPI_LOCK_SHARED, other, 0, win, error)
+      call count_failure
       call put
       call MPI_WIN_FLUSH_LOCAL(other, win, error)
+      call count_failure
       call MPI_WIN_FLUSH(other, win, error)
+      call count_failure
       call MPI_WIN_UNLOCK(other, win, error)
+      call count_failure
       call MPI_BARRIER(comm, error)
     case ('win_lock_all')
       call MPI_WIN_LOCK_ALL(0, win, error)
+      call count_failure
       call put
       call MPI_WIN_FLUSH_LOCAL_ALL(win, error)
+      call count_failure
       call MPI_WIN_FLUSH_ALL(win, error)
+      call count_failure
       call MPI_WIN_UNLOCK_ALL(win, error)
+      call count_failure
       call MPI_BARRIER(comm, error)
     end select
+    call look(failed == 0, name)
     if (is_open_mpi) call look(memory(1) == -1 .and. memory(2) == 7 + other, name)
     call MPI_WIN_FREE(win, error)
     call look(win == MPI_WIN_NULL, 'win_free')
@@ -542,6 +716,10 @@ contains
   contains
     subroutine put
       call MPI_PUT(mine, 1, MPI_INTEGER, other, place, 1, MPI_INTEGER, win, error)
+      call count_failure
+    end subroutine
+    subroutine count_failure
+      if (error /= MPI_SUCCESS) failed = failed + 1
     end subroutine
   end subroutine
 
@@ -560,13 +738,17 @@ end module
 program fortran_calls
   use cases
   implicit none
-  character(24), parameter :: names(*) = [character(24) :: &
+  character(26), parameter :: names(*) = [character(26) :: &
     'recv', 'bottom', 'probe', 'mprobe', 'iprobe', 'improbe', 'irecv', 'test', 'get_status', 'truncated', &
     'bsend', 'ibsend', 'rsend', 'irsend', 'isend', 'issend', 'ssend', 'sendrecv', 'sendrecv_replace', &
     'waitall', 'waitall_ignore', 'waitany', 'waitsome', 'testall', 'testany', 'testsome', &
 #ifdef WEFT_F08
     '*without_error', &
 #endif
+#ifdef WEFT_MPI_4
+    'detach', 'grequest', '*comm_from_group', '*barrier_init', 'win_allocate_large', 'win_allocate_large_shared', &
+#endif
+    'errhandler', 'request_free', 'win_allocate', 'win_allocate_shared', &
     '*barrier', '*bcast', '*reduce', '*reduce_in_place', '*allreduce', '*allreduce_in_place', '*scan', '*exscan', &
     '*reduce_scatter', '*reduce_scatter_block', '*gather', '*gatherv', '*scatter', '*scatterv', '*allgather', '*allgatherv', &
     '*alltoall', '*alltoallv', '*alltoallw', '*alltoallw_in_place', '*neighbors', '*graphs', &
@@ -576,7 +758,7 @@ program fortran_calls
   character(MPI_MAX_LIBRARY_VERSION_STRING) :: library
   logical :: flag
   double precision :: since
-  character(24) :: only ! for work on one case by hand
+  character(26) :: only ! for work on one case by hand
 
   call get_command_argument(1, only)
   call MPI_INIT_THREAD(MPI_THREAD_MULTIPLE, level, error)
@@ -585,8 +767,10 @@ program fortran_calls
   is_open_mpi = index(library, 'Open MPI') /= 0
 #ifdef WEFT_F08
   has_alltoallw = is_open_mpi
+  gives_undefined = .true.
 #else
   has_alltoallw = .true.
+  gives_undefined = is_open_mpi
 #endif
   call MPI_COMM_DUP(MPI_COMM_WORLD, comm, error) ! the messages of the tasks below go by the other one
   call MPI_COMM_SET_ERRHANDLER(comm, MPI_ERRORS_RETURN, error)

@@ -8,6 +8,8 @@
 
 #if defined(MPICH_VERSION)
 
+#include <cstddef>
+#include <string>
 #include <type_traits>
 
 // Constants of mpi_f08 are addresses: of these, which are in MPICH's Fortran library, and of some that mpi.h declares.
@@ -91,6 +93,15 @@ void end_some(some_function function, integer count, integer *requests, integer 
     ++indices[i];
 }
 
+#if MPI_VERSION >= 4
+/// Returns a string of Fortran, whose end is filled with blanks.
+std::string text(const char *from, std::size_t length) {
+  std::string made(from, length);
+  made.erase(made.find_last_not_of(' ') + 1);
+  return made;
+}
+#endif
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -124,6 +135,40 @@ void mpi_testsome_f08_(const integer *count, integer *requests, integer *ended, 
                        void *statuses, integer *error_to) {
   end_some(&MPI_Testsome, *count, requests, ended, indices, statuses, error_to);
 }
+
+void mpi_comm_create_errhandler_f08_(MPI_Comm_errhandler_function *function, integer *handler,
+                                     integer *error_to) {
+  *error_out(error_to) = MPI_Comm_create_errhandler(function, handler);
+}
+
+// MPICH calls the functions of a request as Fortran's where this says so.
+[[gnu::weak]] void MPII_Grequest_set_lang_f77(MPI_Request request);
+void mpi_grequest_start_f08_(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free,
+                             MPI_Grequest_cancel_function *cancels, void *extra, integer *request,
+                             integer *error_to) {
+  const int error = MPI_Grequest_start(query, free, cancels, extra, request);
+  if (error == MPI_SUCCESS && &MPII_Grequest_set_lang_f77)
+    MPII_Grequest_set_lang_f77(*request);
+  *error_out(error_to) = error;
+}
+
+#if MPI_VERSION >= 4
+void mpi_comm_create_from_group_f08_(const integer *group, const char *name, const integer *info,
+                                     const integer *handler, integer *made, integer *error_to,
+                                     std::size_t length) {
+  *error_out(error_to) =
+      MPI_Comm_create_from_group(*group, text(name, length).c_str(), *info, *handler, made);
+}
+void mpi_intercomm_create_from_groups_f08_(const integer *local, const integer *leader,
+                                           const integer *remote, const integer *remote_leader,
+                                           const char *name, const integer *info,
+                                           const integer *handler, integer *made, integer *error_to,
+                                           std::size_t length) {
+  *error_out(error_to) =
+      MPI_Intercomm_create_from_groups(*local, *leader, *remote, *remote_leader,
+                                       text(name, length).c_str(), *info, *handler, made);
+}
+#endif
 
 // ---- the table: the number of arguments, the name in Fortran, and the function
 #define WEFT_FORTRAN(count, name, function)                                                        \
@@ -179,6 +224,15 @@ WEFT_FORTRAN(2, mpi_win_flush_f08_, MPI_Win_flush)
 WEFT_FORTRAN(1, mpi_win_flush_all_f08_, MPI_Win_flush_all)
 WEFT_FORTRAN(2, mpi_win_flush_local_f08_, MPI_Win_flush_local)
 WEFT_FORTRAN(1, mpi_win_flush_local_all_f08_, MPI_Win_flush_local_all)
+WEFT_FORTRAN(2, mpi_buffer_detach_f08_, MPI_Buffer_detach)
+#if MPI_VERSION >= 4
+WEFT_FORTRAN(3, mpi_session_init_f08_, MPI_Session_init)
+WEFT_FORTRAN(3, mpi_barrier_init_f08_, MPI_Barrier_init)
+WEFT_FORTRAN(4, mpi_comm_idup_with_info_f08_, MPI_Comm_idup_with_info)
+WEFT_FORTRAN(6, mpi_win_allocate_f08_large_, MPI_Win_allocate_c)
+WEFT_FORTRAN(6, mpi_win_allocate_shared_f08_large_, MPI_Win_allocate_shared_c)
+WEFT_FORTRAN(2, mpi_buffer_detach_f08_large_, MPI_Buffer_detach_c)
+#endif
 // clang-format on
 
 } // extern "C"
