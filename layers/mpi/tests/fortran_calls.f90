@@ -306,6 +306,17 @@ contains
           call MPI_RECV(large_message, size(large_message), MPI_INTEGER, 0, 5, comm, MPI_STATUS_IGNORE, error)
         end do
       end if
+    case ('some_refused') ! a call that MPI refuses gives no number, and so no index
+      call MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, MPI_ERRORS_RETURN, error)
+      requests%MPI_VAL = 77
+      indices = 5
+      found = 100000000
+      call MPI_WAITSOME(2, requests, found, indices, MPI_STATUSES_IGNORE, error)
+      call look(class_of(error) == MPI_ERR_REQUEST .and. all_are(indices, [5, 5]), name)
+      found = 100000000
+      call MPI_TESTSOME(2, requests, found, indices, MPI_STATUSES_IGNORE, error)
+      call look(class_of(error) == MPI_ERR_REQUEST .and. all_are(indices, [5, 5]), name)
+      call MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, error)
     case ('grequest') ! the request and its functions
       if (rank == 1) then
         call MPI_SEND(given, 1, MPI_INTEGER, 0, 5, comm, error)
@@ -746,7 +757,7 @@ program fortran_calls
     '*without_error', &
 #endif
 #ifdef WEFT_MPI_4
-    'detach', 'grequest', '*comm_from_group', '*barrier_init', 'win_allocate_large', 'win_allocate_large_shared', &
+    'some_refused', 'detach', 'grequest', '*comm_from_group', '*barrier_init', 'win_allocate_large', 'win_allocate_large_shared', &
 #endif
     'errhandler', 'request_free', 'win_allocate', 'win_allocate_shared', &
     '*barrier', '*bcast', '*reduce', '*reduce_in_place', '*allreduce', '*allreduce_in_place', '*scan', '*exscan', &

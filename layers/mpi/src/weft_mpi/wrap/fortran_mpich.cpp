@@ -87,10 +87,12 @@ void give_index(int found, integer *to) noexcept {
 using some_function = int (*)(int, MPI_Request *, int *, int *, MPI_Status *);
 void end_some(some_function function, integer count, integer *requests, integer *ended,
               integer *indices, void *statuses, integer *error_to) {
+  int found = 0; // a call that is refused writes none
   *error_out(error_to) =
-      function(count, requests, ended, indices, argument<MPI_Status *>(statuses).c());
-  for (integer i = 0; *ended != MPI_UNDEFINED && i < *ended; ++i)
+      function(count, requests, &found, indices, argument<MPI_Status *>(statuses).c());
+  for (integer i = 0; found != MPI_UNDEFINED && i < found; ++i)
     ++indices[i];
+  *ended = found;
 }
 
 #if MPI_VERSION >= 4
