@@ -618,19 +618,38 @@ TEST_P(net_team, arrays_that_do_not_match_are_refused) {
   EXPECT_TRUE(has(seen, "all ranks give the same number of values")) << seen.text;
 }
 
-TEST_P(net_team, long_elements_of_other_sizes_are_refused) {
-  const auto seen = failure_of([&] {
-    run_ranks(world(2), [](team &t) {
+/// Returns what two ranks say whose arrays have other sizes, or numbers, of elements. The ranks would wait for each
+/// other, or for messages that never come, where they found no difference.
+template <std::size_t Own, std::size_t Of_other, std::size_t Own_count = 1,
+          std::size_t Count_of_other = 1>
+auto failure_of_sizes(const net::inproc_world &on) {
+  return failure_of([&] {
+    run_ranks(on, [](team &t) {
+      const auto first = [](auto &a, auto &) { return a; };
       if (t.rank() == 0) {
-        std::array<std::array<char, 9000>, 1> one{};
-        t.allreduce(std::span(one), [](auto &a, auto &) { return a; });
+        std::array<std::array<char, Own>, Own_count> all{};
+        t.allreduce(std::span(all), first);
       } else {
-        std::array<std::array<char, 9001>, 1> one{};
-        t.allreduce(std::span(one), [](auto &a, auto &) { return a; });
+        std::array<std::array<char, Of_other>, Count_of_other> all{};
+        t.allreduce(std::span(all), first);
       }
     });
   });
+}
+
+TEST_P(net_team, long_elements_of_other_sizes_are_refused) {
+  const auto seen = failure_of_sizes<9000, 9001>(world(2));
   EXPECT_TRUE(has(seen, "allreduce: rank 1 has 9001 bytes, and rank 0 9000")) << seen.text;
+  // The shorter one is as long as messages that are full.
+  const auto one = failure_of_sizes<4080, 8160>(world(2));
+  EXPECT_TRUE(has(one, "allreduce: rank 1 has 8160 bytes, and rank 0 4080")) << one.text;
+  const auto two = failure_of_sizes<10000, 8160>(world(2));
+  EXPECT_TRUE(has(two, "allreduce: rank 1 has 8160 bytes, and rank 0 10000")) << two.text;
+  const auto parts = failure_of_sizes<4080, 4080, 1, 2>(world(2));
+  EXPECT_TRUE(has(parts, "allreduce: rank 1 has 8160 bytes, and rank 0 4080")) << parts.text;
+  const auto same = failure_of_sizes<6000, 12000, 2, 1>(world(2));
+  EXPECT_TRUE(has(same, "rank 1 has 12000 bytes, and rank 0 12000, in values of different sizes"))
+      << same.text;
 }
 
 /// Is an engine that counts its registrations, and may refuse them, and messages.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective calls, over active messages: a call has a sequence number, which all ranks count, and
-// steps. An element that is longer than a message has several of them in each step. A message that comes
-// before its receiver is kept.
+// steps. An element that is longer than a message has several of them in each step. Each message says how many
+// bytes its rank gives to the whole call, so that ranks of different lengths find it at the first one. A message
+// that comes before its receiver is kept.
 #include "weft_net/team/state.hpp"
 
 #include <algorithm>
@@ -18,6 +19,12 @@ namespace {
 constexpr std::uint32_t k_broadcast_step = 63; // steps of a reduction are below
 constexpr std::uint32_t k_steps = 64; // between the numbers of two messages of one step
 
+/// Is what a message begins with.
+struct header {
+  std::uint64_t sequence;
+  std::uint64_t all_bytes;
+};
+
 /// Is a message of the team, which deletes itself.
 struct own_message : operation {
   team_state *team = nullptr;
@@ -26,15 +33,16 @@ struct own_message : operation {
 
 } // namespace
 
-/// Is a collective call that runs: one at a time. A long one has parts, each with a number.
+/// Is a collective call of `bytes` that runs: one at a time. A long one has parts, each with a number.
 class team_state::collective {
  public:
-  collective(team_state &team, const char *name) : m_state(team), m_name(name) {
+  collective(team_state &team, const char *name, std::size_t bytes) : m_state(team), m_name(name) {
     team.check_process();
     if (team.in_collective.exchange(true))
       throw error(errc::invalid_argument,
                   std::string(name) + ": another task of " + team.who() +
                       " is in a collective call; make these one after the other");
+    team.all_bytes = bytes;
   }
   void begin_part() {
     const std::lock_guard guard(m_state.lock);
@@ -80,14 +88,14 @@ void team_state::fail_receiving() noexcept {
 }
 
 std::size_t team_state::most_values() const noexcept {
-  return below->caps().most_message - sizeof sequence;
+  return below->caps().most_message - sizeof(header);
 }
 
 void team_state::send_values(int to, std::uint32_t step, const void *values, std::size_t bytes) {
   const auto *at = static_cast<const std::byte *>(values);
   do {
     const std::size_t now = std::min(bytes, most_values());
-    send(to, sequence, step, at, now);
+    send(to, step, at, now);
     at += now;
     bytes -= now;
     step += k_steps;
@@ -99,12 +107,13 @@ std::vector<std::byte> team_state::receive_values(int from, std::uint32_t step, 
                                                   const char *name) {
   std::vector<std::byte> all;
   do {
-    auto data = receive({sequence, step, from}, name);
-    const std::size_t come = all.size() + data.size();
-    if (data.size() != std::min(bytes - all.size(), most_values()))
+    auto [of_call, data] = receive({sequence, step, from}, name);
+    if (of_call != all_bytes || data.size() != std::min(bytes - all.size(), most_values()))
       throw error(errc::invalid_argument,
                   std::string(name) + ": rank " + std::to_string(from) + " has " +
-                      std::to_string(come) + " bytes, and " + who() + " " + std::to_string(bytes) +
+                      std::to_string(of_call) + " bytes, and " + who() + " " +
+                      std::to_string(all_bytes) +
+                      (of_call == all_bytes ? ", in values of different sizes" : "") +
                       "; all ranks give the same number of values");
     if (all.empty())
       all = std::move(data);
@@ -115,14 +124,14 @@ std::vector<std::byte> team_state::receive_values(int from, std::uint32_t step, 
   return all;
 }
 
-void team_state::send(int to, std::uint64_t number, std::uint32_t step, const void *data,
-                      std::size_t bytes) {
+void team_state::send(int to, std::uint32_t step, const void *data, std::size_t bytes) {
   auto one = std::make_unique<own_message>();
+  const header begin{sequence, all_bytes};
   one->team = this;
-  one->data.resize(sizeof number + bytes);
-  std::memcpy(one->data.data(), &number, sizeof number);
+  one->data.resize(sizeof begin + bytes);
+  std::memcpy(one->data.data(), &begin, sizeof begin);
   if (bytes != 0)
-    std::memcpy(one->data.data() + sizeof number, data, bytes);
+    std::memcpy(one->data.data() + sizeof begin, data, bytes);
   one->what = action::message;
   one->rank = to;
   one->id = step;
@@ -138,17 +147,17 @@ void team_state::arrived(int from, std::uint32_t id, std::span<const std::byte> 
   note_arrival();
   if (weft::layer::traces_messages()) [[unlikely]]
     trace.note(weft::layer::message_step::arrived, from, 0, 0, 0, "message");
-  std::uint64_t number = 0;
-  std::memcpy(&number, payload.data(), sizeof number);
-  const message_name name{number, id, from};
-  const auto data = payload.subspan(sizeof number);
+  header begin{};
+  std::memcpy(&begin, payload.data(), sizeof begin);
+  const message_name name{begin.sequence, id, from};
+  const auto data = payload.subspan(sizeof begin);
   const std::lock_guard guard(lock);
-  if (receiving && receiving->name == name) {
-    receiving->data.assign(data.begin(), data.end());
+  const bool is_awaited = receiving && receiving->name == name;
+  message &to = is_awaited ? receiving->got : early[name];
+  to.all_bytes = begin.all_bytes;
+  to.data.assign(data.begin(), data.end());
+  if (is_awaited)
     std::exchange(receiving, nullptr)->come.set();
-  } else {
-    early[name].assign(data.begin(), data.end());
-  }
 }
 
 /// Takes the message if it has come; else registers the receiver.
@@ -160,12 +169,12 @@ bool team_state::take_early(receiver &self, const char *what) {
     receiving = &self;
     return false;
   }
-  self.data = std::move(found->second);
+  self.got = std::move(found->second);
   early.erase(found);
   return true;
 }
 
-std::vector<std::byte> team_state::receive(const message_name &name, const char *what) {
+team_state::message team_state::receive(const message_name &name, const char *what) {
   receiver self;
   self.name = name;
   self.call = what;
@@ -188,16 +197,16 @@ std::vector<std::byte> team_state::receive(const message_name &name, const char 
     const std::lock_guard guard(lock);
     check_whole(what);
   }
-  return std::move(self.data);
+  return std::move(self.got);
 }
 
 /// Dissemination (Hensgen, Finkel and Manber, 1988): in step k, rank r reports to r + 2^k.
 void team_state::barrier() {
-  collective here(*this, "barrier");
+  collective here(*this, "barrier", 0);
   here.begin_part();
   std::uint32_t step = 0;
   for (int distance = 1; distance < ranks; distance *= 2, ++step) {
-    send((own_rank + distance) % ranks, sequence, step, nullptr, 0);
+    send((own_rank + distance) % ranks, step, nullptr, 0);
     receive({sequence, step, (own_rank - distance + ranks) % ranks}, "barrier");
   }
 }
@@ -237,7 +246,7 @@ void team_state::all_reduce(void *values, std::size_t size, std::size_t count,
                             team::combine_function *combine, void *context, const char *name) {
   const std::size_t most = std::max<std::size_t>(most_values() / size, 1);
   auto *bytes = static_cast<std::byte *>(values);
-  collective here(*this, name);
+  collective here(*this, name, size * count);
   do {
     const std::size_t now = std::min(most, count);
     here.begin_part();
@@ -262,7 +271,7 @@ void team::broadcast_bytes(void *values, std::size_t bytes, int root) {
   static_cast<void>(s.checked(root));
   const std::size_t most = s.most_values();
   auto *at = static_cast<std::byte *>(values);
-  detail::team_state::collective here(s, "broadcast");
+  detail::team_state::collective here(s, "broadcast", bytes);
   do {
     const std::size_t now = std::min(most, bytes);
     here.begin_part();

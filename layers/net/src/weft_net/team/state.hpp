@@ -98,21 +98,24 @@ struct team_state final : listener,
     std::deque<expected> waiting;
   };
   using message_name = std::tuple<std::uint64_t, std::uint32_t, int>; // sequence, step, sender
+  struct message {
+    std::uint64_t all_bytes = 0; // of the sender's collective call
+    std::vector<std::byte> data;
+  };
   struct receiver {
     message_name name;
     const char *call = ""; // the collective call that waits
     weft::event come;
-    std::vector<std::byte> data;
+    message got;
     bool failed = false;
   };
 
   /// Throws if a rank is lost, or the engine has refused a message. With the lock.
   void check_whole(const char *what) const;
   [[nodiscard]] std::exception_ptr loss(int lost, const std::string &what) const;
-  void send(int to, std::uint64_t sequence, std::uint32_t step, const void *data,
-            std::size_t bytes);
+  void send(int to, std::uint32_t step, const void *data, std::size_t bytes);
   [[nodiscard]] bool take_early(receiver &self, const char *what);
-  std::vector<std::byte> receive(const message_name &name, const char *what);
+  message receive(const message_name &name, const char *what);
   static void message_ended(operation &self) noexcept;
   void refused() noexcept;
   void fail_receiving() noexcept; ///< with the lock
@@ -133,8 +136,7 @@ struct team_state final : listener,
   static constexpr std::size_t k_least_notifications = 64;
   std::unordered_map<std::uint32_t, notification> notifications; // by number
   std::size_t most_notifications = k_least_notifications; // at which idle ones are forgotten
-  std::map<message_name, std::vector<std::byte>>
-      early; // messages of collective calls that came first
+  std::map<message_name, message> early; // messages of collective calls that came first
   receiver *receiving = nullptr;
   int first_lost = any_rank;
   bool is_refused = false; // a message of a collective call, by the engine
@@ -142,6 +144,7 @@ struct team_state final : listener,
 
   std::atomic<bool> in_collective{false};
   std::uint64_t sequence = 0; // of the collective calls
+  std::uint64_t all_bytes = 0; // of the one that runs
 };
 
 } // namespace net::detail
