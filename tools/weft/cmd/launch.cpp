@@ -238,7 +238,10 @@ plan read_plan(const words &arguments) {
   return p;
 }
 
-/// Returns the variables of this environment that other hosts get.
+constexpr const char *k_meeting[] = {"WEFT_NET_ROOT", "WEFT_NET_RANK", "WEFT_NET_KEY"};
+
+/// Returns the variables of this environment that other hosts get. Those that say where and how a rank
+/// meets the others are this job's, and its key goes another way.
 std::map<std::string, std::string> variables_for_hosts() {
   std::map<std::string, std::string> made;
   for (char **at = environ; *at; ++at) {
@@ -251,6 +254,8 @@ std::map<std::string, std::string> variables_for_hosts() {
     if (name == "LD_LIBRARY_PATH")
       made[name] = one.substr(equals + 1);
   }
+  for (const char *const name : k_meeting)
+    made.erase(name);
   return made;
 }
 
@@ -531,7 +536,7 @@ int run_in_one_process(const plan &asked) {
   for (const auto &[key, value] : asked.values)
     setenv(variable_of(key, value).c_str(), value.c_str(), 1);
   setenv("WEFT_NET_SIZE", std::to_string(asked.ranks).c_str(), 1);
-  for (const char *const name : {"WEFT_NET_ROOT", "WEFT_NET_RANK", "WEFT_NET_KEY"})
+  for (const char *const name : k_meeting)
     unsetenv(name);
   std::vector<char *> arguments;
   words all = asked.program;
