@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -269,6 +270,7 @@ class launcher final : weft_net::rendezvous::listener {
     pid_t pid = -1;
     std::string host; // "" here
     bool is_over = false;
+    bool is_absent = false; // ended well, did not join
     std::string why_lost; // its connection
     clock::time_point lost_at;
     int code = 0; // 0: it has not failed
@@ -280,6 +282,8 @@ class launcher final : weft_net::rendezvous::listener {
   [[nodiscard]] std::string remote_command(int rank) const;
   void reap();
   void ended(int rank, int status);
+  void end_of(int rank, const std::string &why, int code);
+  void look_at_absent();
   [[nodiscard]] std::string name_of(int rank) const;
   void fail(process &one, int code);
   [[nodiscard]] int code() const;
@@ -439,35 +443,44 @@ void launcher::ended(int rank, int status) {
   --m_left;
   m_meeting.step(0); // its last word may not have been read
   const bool has_joined = m_meeting.has_joined(rank);
-  std::string why;
-  int code = 0;
   if (WIFSIGNALED(status)) {
-    why = "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) +
-          ") has ended it";
-    code = 128 + WTERMSIG(status);
-  } else {
-    code = WEXITSTATUS(status);
-    if (code != 0)
-      why = "it has ended with exit code " + std::to_string(code);
-    else if (has_joined && !m_meeting.has_left(rank))
-      why = "it has ended with exit code 0 before run_ranks() was over";
-    else if (!has_joined && m_meeting.joined() != 0)
-      why =
-          "it has ended with exit code 0 and never called run_ranks(), in which others wait for it";
-    if (!why.empty() && code == 0)
-      code = k_failed;
+    const int signal = WTERMSIG(status);
+    end_of(rank, "signal " + std::to_string(signal) + " (" + strsignal(signal) + ") has ended it",
+           128 + signal);
+  } else if (const int code = WEXITSTATUS(status); code != 0) {
+    std::string why = "it has ended with exit code " + std::to_string(code);
+    if (!one.host.empty() && code == 255 && !has_joined)
+      why += ", which is that of the remote shell (" + m_plan.remote_shell[0] + " " + one.host +
+             "): look whether the host is right, and whether the command works by hand";
+    end_of(rank, why, code);
+  } else if (!has_joined) {
+    one.is_absent = true;
+  } else if (!m_meeting.has_left(rank)) {
+    end_of(rank, "it has ended with exit code 0 before run_ranks() was over", k_failed);
   }
-  if (why.empty())
-    return;
-  if (!one.host.empty() && code == 255 && !has_joined)
-    why += ", which is that of the remote shell (" + m_plan.remote_shell[0] + " " + one.host +
-           "): look whether the host is right, and whether the command works by hand";
+}
+
+/// Says that a rank is lost whose process has ended, and why, and tells the others.
+void launcher::end_of(int rank, const std::string &why, int code) {
   if (!m_was_asked) {
     const std::string line = "weft launch: " + name_of(rank) + " is lost: " + why + "\n";
     std::fputs(line.c_str(), stderr);
   }
   m_meeting.lose(rank, why);
-  fail(one, code);
+  fail(m_processes[static_cast<std::size_t>(rank)], code);
+}
+
+/// Ranks of a program may all end without run_ranks(). Where one has called it, whenever that is, those
+/// that have not are lost.
+void launcher::look_at_absent() {
+  if (m_meeting.joined() == 0)
+    return;
+  for (int rank = 0; rank < m_plan.ranks; ++rank)
+    if (std::exchange(m_processes[static_cast<std::size_t>(rank)].is_absent, false))
+      end_of(
+          rank,
+          "it has ended with exit code 0 and never called run_ranks(), in which others wait for it",
+          k_failed);
 }
 
 void launcher::reap() {
@@ -525,6 +538,7 @@ int launcher::run() {
         tell_all(static_cast<int>(got.ssi_signo));
       }
     reap();
+    look_at_absent();
     look_at_time();
   }
   close(signals);
