@@ -7,12 +7,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -24,6 +26,11 @@ std::string beside(const char *name) {
   return tests.substr(0, tests.rfind('/')) + "/bin/" + name;
 }
 bool exists(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
+std::string first_line(const std::string &path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line;
+}
 
 class long_commands : public testing::Test {
  protected:
@@ -51,6 +58,14 @@ class long_commands : public testing::Test {
     if (std::strtoul(workers, nullptr, 10) < 1000) // babeltrace2 does not end with 3000 streams
       test::expect_babeltrace_reads(trace);
     return trace;
+  }
+  /// Names in the folder that begin so.
+  std::vector<std::string> named(const std::string &begin) const {
+    std::vector<std::string> found;
+    for (const auto &entry : std::filesystem::directory_iterator(m_folder))
+      if (const std::string name = entry.path().filename(); name.starts_with(begin))
+        found.push_back(name);
+    return found;
   }
   std::string m_folder;
 };
@@ -104,14 +119,15 @@ TEST_F(long_commands, that_are_interrupted_leave_no_half_file) {
             0); // the second of three files: no process reads it, so the command waits
   const pid_t child = fork();
   if (child == 0) {
+    std::signal(SIGINT, SIG_DFL); // a shell behind '&' ignores it
     std::FILE *const said = std::freopen((m_folder + "/said").c_str(), "w", stderr);
     execl(beside("weft").c_str(), "weft", "trace", "export", "-f", "paraver", "-o", out.c_str(),
           trace.c_str(), nullptr);
     _exit(said ? 1 : 2);
   }
-  for (int i = 0; i < 3000 && !exists(out + ".prv.part"); ++i)
+  for (int i = 0; i < 3000 && named("x.prv.").empty(); ++i)
     usleep(10'000);
-  EXPECT_TRUE(exists(out + ".prv.part"));
+  EXPECT_EQ(named("x.prv.").size(), 1u);
   usleep(50'000);
   int status = 0;
   for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0;
@@ -123,25 +139,73 @@ TEST_F(long_commands, that_are_interrupted_leave_no_half_file) {
               (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
       << status;
   if (WIFEXITED(status)) {
-    std::string said;
-    std::getline(std::ifstream(m_folder + "/said"), said);
-    EXPECT_EQ(said, "weft: interrupted; nothing was written");
-    EXPECT_FALSE(exists(out + ".prv.part"));
+    EXPECT_EQ(first_line(m_folder + "/said"), "weft: interrupted; nothing was written");
+    EXPECT_TRUE(named("x.prv.").empty());
   }
   EXPECT_FALSE(exists(out + ".prv"));
 }
 
 TEST_F(long_commands, what_cannot_be_written_leaves_what_was_there) {
   const auto trace = make("1000", "2");
-  const std::string page = m_folder + "/page.html";
+  const std::string page = m_folder + "/" + std::string(250, 'p'); // no longer name fits beside it
   std::ofstream(page) << "old";
-  ASSERT_EQ(mkdir((page + ".part").c_str(), 0700), 0);
   const auto end = weft({"report", "--output", page, trace});
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(contains(end.output, "cannot be written")) << end;
-  std::string there;
-  std::getline(std::ifstream(page), there);
-  EXPECT_EQ(there, "old");
+  EXPECT_EQ(first_line(page), "old");
+}
+
+TEST_F(long_commands, write_beside_what_the_user_has_there) {
+  const auto trace = make("1000", "2");
+  const std::string out = m_folder + "/x";
+  std::ofstream(out + ".part") << "mine";
+  umask(027);
+  const auto end = weft({"trace", "export", "-f", "csv", "-o", out, trace});
+  umask(022);
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(first_line(out + ".part"), "mine");
+  EXPECT_EQ(named("x").size(), 2u) << "what was begun has the name of the whole";
+  struct stat about{};
+  ASSERT_EQ(stat(out.c_str(), &about), 0);
+  EXPECT_GT(about.st_size, 0);
+  EXPECT_EQ(about.st_mode & 0777, 0640u) << "as any new file";
+}
+
+TEST_F(long_commands, cut_beside_what_the_user_has_there) {
+  const auto trace = make("1000", "2");
+  const std::string out = m_folder + "/x";
+  ASSERT_TRUE(weft({"trace", "cut", "-o", out + ".part", trace}).exited(0));
+  for (int i = 0; i < 2; ++i) { // the second takes the place of the first
+    const auto end = weft({"trace", "cut", "-o", out, trace});
+    EXPECT_TRUE(end.exited(0)) << end;
+  }
+  EXPECT_TRUE(weft({"trace", "check", out}).exited(0));
+  EXPECT_TRUE(weft({"trace", "check", out + ".part"}).exited(0)) << "a trace of the user's";
+  EXPECT_EQ(named("x").size(), 2u);
+}
+
+TEST_F(long_commands, that_cut_to_one_name_at_a_time_leave_one_whole_trace) {
+  const auto trace = make("20000", "4");
+  const std::string out = m_folder + "/x";
+  std::vector<pid_t> children;
+  for (int i = 0; i < 6; ++i)
+    if (children.push_back(fork()); children.back() == 0) {
+      execl(beside("weft").c_str(), "weft", "trace", "cut", "-o", out.c_str(), trace.c_str(),
+            nullptr);
+      _exit(127);
+    }
+  int written = 0;
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) <= 1) << "1: refused beside another";
+    written += status == 0;
+  }
+  EXPECT_GE(written, 1);
+  const auto end = weft({"trace", "check", out});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "20000 tasks created = 20000 executed")) << end;
+  EXPECT_EQ(named("x").size(), 1u);
 }
 
 TEST_F(long_commands, paraver_gets_records_in_order_however_many_there_are) {

@@ -12,22 +12,39 @@
 #include <charconv>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft_tool {
+namespace {
+
+/// Creates a file beside `path` whose name no other file has, with the rights that a new file gets.
+/// Returns -1 with errno set where it cannot.
+int open_beside(const std::string &path, std::string &name) {
+  name = path + ".XXXXXX";
+  const int file = mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) {
+    name.clear();
+    return -1;
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  static_cast<void>(!fchmod(file, 0666 & ~mask)); // some file systems know no rights
+  return file;
+}
+
+} // namespace
 
 output_file::output_file(const std::string &path) : m_path(path), m_file(STDOUT_FILENO) {
   if (path.empty())
     return;
   struct stat there{};
   const bool in_place = stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
-  if (!in_place)
-    m_part = path + ".part";
-  while ((m_file = open((in_place ? path : m_part).c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
+  while ((m_file = in_place ? open(path.c_str(), O_WRONLY | O_CLOEXEC)
+                            : open_beside(path, m_part)) < 0) {
     if (errno != EINTR)
       fail();
     advance(0); // a pipe without a reader, and the user wants an end
@@ -55,6 +72,8 @@ void output_file::flush() {
       fail();
     else
       at += static_cast<std::size_t>(n);
+    if (at < m_used)
+      advance(0); // a signal that came amid the call has only made it shorter
   }
   m_used = 0;
 }

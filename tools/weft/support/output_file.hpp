@@ -11,8 +11,8 @@ namespace weft_tool {
 
 class output_file {
  public:
-  /// Opens the file; "" is standard output. An ordinary file is written under another name and gets
-  /// its own in finish(); anything else, such as a pipe, is written to directly.
+  /// Opens the file; "" is standard output. An ordinary file is written under a name that no other
+  /// file has and gets its own in finish(); anything else, such as a pipe, is written to directly.
   /// Throws weft::error, as all functions of this class do.
   explicit output_file(const std::string &path);
   ~output_file();

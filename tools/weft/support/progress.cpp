@@ -38,7 +38,8 @@ void begin_long_command(bool show) {
   act.sa_handler = note_signal;
   act.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaction(signal, &act, nullptr);
+    if (struct sigaction was{}; sigaction(signal, nullptr, &was) == 0 && was.sa_handler != SIG_IGN)
+      sigaction(signal, &act, nullptr); // what nohup, or a shell behind '&', has ignored stays so
   g_progress.is_line = isatty(STDERR_FILENO);
   g_progress.shows = show || g_progress.is_line;
   g_progress.next_ns = show ? 0 : weft::rt::now_ns() + k_patience_ns;

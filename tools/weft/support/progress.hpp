@@ -14,7 +14,7 @@ struct interrupted {
 };
 
 /// Lets SIGINT, SIGTERM and SIGHUP end commands of this process by `interrupted` from now on; a
-/// second one ends the process at once.
+/// second one ends the process at once. One that is ignored stays so.
 void begin_long_command(bool show);
 /// Begins the next phase, which has `total` steps of any size.
 void begin_phase(const char *what, std::uint64_t total);

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -64,13 +65,15 @@ class packet_writer {
 /// Creates a folder that appears whole or not at all. A trace of that name stays until then.
 class unfinished_folder {
  public:
-  explicit unfinished_folder(const std::string &path) : m_path(path), m_part(path + ".part") {
+  explicit unfinished_folder(const std::string &path) : m_path(path) {
     if (const std::string trouble = why_no_trace_folder(path); !trouble.empty())
       throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(),
                   trouble.c_str());
-    if (const std::string trouble = make_trace_folder(m_part); !trouble.empty())
-      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_part.c_str(),
-                  trouble.c_str());
+    std::string name = path + ".XXXXXX"; // its own, also beside another command for the same path
+    if (!mkdtemp(name.data()))
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(),
+                  std::strerror(errno));
+    m_part = name;
   }
   unfinished_folder(const unfinished_folder &) = delete;
   unfinished_folder &operator=(const unfinished_folder &) = delete;
@@ -82,12 +85,16 @@ class unfinished_folder {
   }
   [[nodiscard]] const std::string &part() const noexcept { return m_part; }
   void finish() {
-    if (const std::string trouble = make_trace_folder(m_path); !trouble.empty()) // empties an old one
-      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_path.c_str(),
-                  trouble.c_str());
-    if (rename(m_part.c_str(), m_path.c_str()) != 0)
-      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(),
-                  std::strerror(errno));
+    do {
+      if (const std::string trouble = make_trace_folder(m_path); !trouble.empty()) // empties an old one
+        throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_path.c_str(),
+                    trouble.c_str());
+      if (rename(m_part.c_str(), m_path.c_str()) == 0)
+        break;
+      if (errno != ENOTEMPTY && errno != EEXIST) // another command's trace, whole by now
+        throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(),
+                    std::strerror(errno));
+    } while (true);
     m_part.clear();
   }
 
