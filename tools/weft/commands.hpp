@@ -3,6 +3,7 @@
 // Bodies: main.cpp, cmd/*.cpp
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 namespace weft_tool {
 
 using words = std::vector<std::string>;
+class output_file;
 
 inline constexpr int k_ok = 0;
 inline constexpr int k_failed = 1; ///< the settings or the machine do not allow it
@@ -52,8 +54,10 @@ extern const char k_gdb_help[];
 extern const char k_why_help[];
 extern const char k_diff_help[];
 extern const char k_completion_help[];
-/// Writes the page, and prints the findings and where the page is.
-int write_report(const std::string &folder, const std::string &output);
+/// Writes the page to the file `output`, and prints the findings and where the page is. `out`: that
+/// file, if it is open already.
+int write_report(const std::string &folder, const std::string &output,
+                 std::optional<output_file> &out);
 
 /// Describes a command for pages and completions.
 struct command_row {

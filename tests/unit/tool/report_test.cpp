@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report on programs that run (on traces with a planted cause: made_trace_test.cpp); weft predict and diff; weft dump and why of programs that stand still.
 #include "observe/segment.hpp"
+#include "os/file.hpp"
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
 #include "support/process.hpp"
@@ -14,12 +15,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <sched.h>
 #include <sstream>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -92,7 +97,18 @@ class reports : public testing::Test {
     EXPECT_TRUE(end.exited(0)) << end;
     return end.output.substr(0, end.output.find('\n'));
   }
+  /// The folder that `weft run --report` has left, as it says; "" if it says none.
+  static std::string kept_trace(const std::string &output) {
+    constexpr std::string_view before = "weft: the trace is in ";
+    const auto at = output.find(before);
+    return at == std::string::npos
+               ? ""
+               : output.substr(at + before.size(), output.find('\n', at) - at - before.size());
+  }
   std::string m_folder;
+  const std::string m_program = test::program_path() + // for a shell
+                                " --gtest_filter=DISABLED_reports.a_program"
+                                " --gtest_also_run_disabled_tests > /dev/null";
 };
 
 void chain() {
@@ -390,6 +406,177 @@ TEST_F(reports, run_report_leaves_no_folder_and_bounds_those_of_killed_ones) {
 }
 
 TEST(DISABLED_reports, a_program) { chain(); }
+
+TEST_F(reports, run_report_begins_no_program_whose_page_cannot_be_written) {
+  const std::string mark = m_folder + "/mark";
+  const auto end = weft({"run", "--report=" + m_folder + "/none/page.html", "--", "touch", mark});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(contains(end.output, "/none/page.html' cannot be written")) << end;
+  EXPECT_NE(access(mark.c_str(), F_OK), 0);
+}
+
+TEST_F(reports, run_report_keeps_the_trace_whose_page_it_could_not_write) {
+  const std::string folder = m_folder + "/gone";
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  const auto end = weft({"run", "--report=" + folder + "/page.html", "--", "sh", "-c",
+                         m_program + "; rm -r " + folder + "; exit 5"});
+  EXPECT_TRUE(end.exited(5)) << end;
+  EXPECT_TRUE(contains(end.output, "weft: no report: '" + folder + "/page.html' cannot be written"))
+      << end;
+  const std::string trace = kept_trace(end.output);
+  ASSERT_TRUE(trace.starts_with("/tmp/weft-report-")) << end;
+  const auto again = weft({"report", "--output", m_folder + "/again.html", trace});
+  EXPECT_TRUE(again.exited(0)) << again;
+  std::filesystem::remove_all(trace.substr(0, trace.rfind('/')));
+}
+
+TEST_F(reports, run_report_of_a_program_without_weft_says_no_more_than_that) {
+  const auto end = weft({"run", "--report=" + m_folder + "/page.html", "--", "sh", "-c",
+                         "echo $WEFT_TRACE_DIR; exit 6"});
+  EXPECT_TRUE(end.exited(6)) << end;
+  EXPECT_TRUE(contains(end.output, "weft: no report: ")) << end;
+  EXPECT_EQ(kept_trace(end.output), "") << end;
+  EXPECT_TRUE(std::filesystem::is_empty(m_folder));
+  const std::string trace = end.output.substr(0, end.output.find('\n'));
+  ASSERT_TRUE(trace.starts_with("/tmp/weft-report-")) << end;
+  EXPECT_FALSE(std::filesystem::exists(trace.substr(0, trace.rfind('/'))));
+}
+
+TEST_F(reports, run_report_passes_signals_on_and_writes_the_page) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
+    const std::string mark = m_folder + "/mark", page = m_folder + "/page.html",
+                      word = "--report=" + page,
+                      program = m_program + "; trap 'exit 9' TERM HUP INT; touch " + mark +
+                                "; while :; do sleep 0.02; done";
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(signal, SIG_DFL);
+      execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "sh", "-c", program.c_str(),
+            nullptr);
+      _exit(127);
+    }
+    while (access(mark.c_str(), F_OK) != 0)
+      usleep(1000);
+    kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << signal << ": " << status;
+    EXPECT_EQ(access(page.c_str(), F_OK), 0) << signal;
+    unlink(page.c_str());
+    unlink(mark.c_str());
+  }
+}
+
+TEST_F(reports, run_report_that_is_killed_takes_the_program_with_it) {
+  int in[2], out[2];
+  ASSERT_EQ(pipe(in) + pipe(out), 0);
+  const std::string word = "--report=" + m_folder + "/page.html";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(in[0], 0);
+    dup2(out[1], 1);
+    for (const int end : {in[0], in[1], out[0], out[1]})
+      close(end);
+    execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "cat", nullptr);
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  char answer = 0;
+  EXPECT_EQ(write(in[1], "1", 1), 1);
+  EXPECT_EQ(read(out[0], &answer, 1), 1) << "it runs";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(!write(in[1], "2", 1));
+  EXPECT_EQ(read(out[0], &answer, 1), 0) << "it would answer";
+  std::signal(SIGPIPE, SIG_DFL);
+  close(in[1]);
+  close(out[0]);
+}
+
+TEST_F(reports, run_report_gives_the_program_the_signals_as_it_has_them) {
+  const auto ignored = [this](bool interrupts) {
+    const std::string word = "--report=" + m_folder + "/page.html", said = m_folder + "/said";
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGINT, interrupts ? SIG_DFL : SIG_IGN);
+      std::signal(SIGTERM, SIG_DFL);
+      std::signal(SIGHUP, SIG_DFL);
+      std::FILE *const file = std::freopen(said.c_str(), "w", stdout);
+      execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "cat", "/proc/self/status",
+            nullptr);
+      _exit(file ? 126 : 127);
+    }
+    waitpid(child, nullptr, 0);
+    std::ifstream in(said);
+    std::map<std::string, unsigned long> sets;
+    for (std::string line; std::getline(in, line);)
+      if (line.starts_with("Sig"))
+        sets[line.substr(0, line.find(':'))] =
+            std::strtoul(line.c_str() + line.find(':') + 1, nullptr, 16);
+    const unsigned long ours = 1ul << (SIGINT - 1) | 1ul << (SIGTERM - 1) | 1ul << (SIGHUP - 1);
+    EXPECT_EQ(sets.at("SigBlk") & ours, 0ul);
+    return sets.at("SigIgn") & ours;
+  };
+  EXPECT_EQ(ignored(true), 0ul);
+  EXPECT_EQ(ignored(false), 1ul << (SIGINT - 1));
+}
+
+TEST_F(reports, an_interrupted_report_of_a_run_leaves_its_trace) {
+  const std::string page = m_folder + "/pipe", word = "--report=" + page,
+                    said = m_folder + "/said";
+  ASSERT_EQ(mkfifo(page.c_str(), 0600), 0);
+  const int pipe = open(page.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); // no process reads it
+  ASSERT_GE(pipe, 0);
+  ASSERT_GE(fcntl(pipe, F_SETPIPE_SZ, 4096), 4096);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::FILE *const file = std::freopen(said.c_str(), "w", stderr);
+    execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "sh", "-c", m_program.c_str(),
+          nullptr);
+    _exit(file ? 126 : 127);
+  }
+  for (int full = 0; full < 4096; usleep(1000))
+    ASSERT_EQ(ioctl(pipe, FIONREAD, &full), 0);
+  usleep(50'000);
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(pipe);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM) << status;
+  const std::string errors = weft::rt::read_file(said).value_or("");
+  EXPECT_TRUE(contains(errors, "weft: interrupted; nothing was written")) << errors;
+  const std::string trace = kept_trace(errors);
+  ASSERT_TRUE(trace.starts_with("/tmp/weft-report-")) << errors;
+  EXPECT_TRUE(weft({"trace", "check", trace}).exited(0));
+  std::filesystem::remove_all(trace.substr(0, trace.rfind('/')));
+}
+
+TEST_F(reports, two_runs_at_a_time_may_write_one_page) {
+  const std::string page = m_folder + "/page.html", mark = m_folder + "/mark",
+                    word = "--report=" + page, first_program = m_program + "; touch " + mark +
+                        "; while [ -e " + mark + " ]; do sleep 0.02; done";
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(weft_program().c_str(), "weft", "run", word.c_str(), "--", "sh", "-c",
+          first_program.c_str(), nullptr);
+    _exit(127);
+  }
+  while (access(mark.c_str(), F_OK) != 0)
+    usleep(1000);
+  const auto second = weft({"run", word, "--", "sh", "-c", m_program});
+  EXPECT_TRUE(contains(second.output, "the report is in " + page)) << second;
+  unlink(page.c_str());
+  unlink(mark.c_str());
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  const std::string text = weft::rt::read_file(page).value_or("");
+  EXPECT_TRUE(text.ends_with("</html>\n"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(m_folder), {}), 1);
+}
 
 TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   const pid_t child = fork();

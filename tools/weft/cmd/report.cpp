@@ -6,6 +6,7 @@
 #include "tools/weft/report/messages.hpp"
 #include "tools/weft/report/page.hpp"
 #include "tools/weft/report/ranks.hpp"
+#include "tools/weft/support/output_file.hpp"
 #include "tools/weft/support/progress.hpp"
 #include "tools/weft/support/text.hpp"
 
@@ -410,16 +411,18 @@ std::string change(double a, double b) { return a > 0 ? text("%+.1f%%", 100 * (b
 
 } // namespace
 
-int write_report(const std::string &folder, const std::string &output) {
+int write_report(const std::string &folder, const std::string &output,
+                 std::optional<output_file> &out) {
   rank_traces alone({folder});
   trace_reader &r = alone.at(0);
   report_data d = analyse(r);
   const std::vector<rank_pair> pairs = pairs_of(alone.read_messages());
   if (!pairs.empty())
     d.sentences.push_back(sentence_of(pairs));
-  output_file out(output);
-  out.put(page(r, d, pairs));
-  out.finish();
+  if (!out)
+    out.emplace(output);
+  out->put(page(r, d, pairs));
+  out->finish();
   end_progress();
   for (const std::string &s : d.sentences)
     std::printf("%s\n", s.c_str());
@@ -499,7 +502,8 @@ int run_report(const words &given) {
       folder.pop_back();
   if (folders.size() != 1)
     return write_report_of_ranks(folders, output.empty() ? name_of_page(folders) : output);
-  return write_report(folders[0], output.empty() ? folders[0] + ".html" : output);
+  std::optional<output_file> out;
+  return write_report(folders[0], output.empty() ? folders[0] + ".html" : output, out);
 }
 
 int run_diff(const words &given) {

@@ -2,11 +2,14 @@
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/openblas.hpp"
 #include "tools/weft/support/openmp.hpp"
+#include "tools/weft/support/output_file.hpp"
+#include "tools/weft/support/progress.hpp"
 #include "tools/weft/support/seeds.hpp"
 #include "tools/weft/support/tbb.hpp"
 #include "tools/weft/support/text.hpp"
 
 #include "base/error.hpp"
+#include "base/visible.hpp"
 #include "config/load.hpp"
 #include "config/process.hpp"
 #include "config/settings.hpp"
@@ -22,10 +25,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <exception>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -491,18 +497,123 @@ class scratch_folder {
   scratch_folder(const scratch_folder &) = delete;
   scratch_folder &operator=(const scratch_folder &) = delete;
   ~scratch_folder() {
-    remove_scratch(m_path);
-    m_list.take_off(m_path);
+    if (!m_stays) {
+      remove_scratch(m_path);
+      m_list.take_off(m_path);
+    }
     if (m_life >= 0)
       close(m_life);
   }
   [[nodiscard]] std::string trace() const { return m_path + "/trace"; }
+  /// Leaves the folder, as a killed command does, until newer ones take its place.
+  void keep() noexcept { m_stays = true; }
 
  private:
   leftovers m_list;
   std::string m_path;
   int m_life = -1;
+  bool m_stays = false;
 };
+
+volatile std::sig_atomic_t g_program = 0; // the process that signals go on to
+
+/// Passes a signal on that a process has sent to this one. Those of the terminal reach the program
+/// by themselves.
+void pass_on(int signal, siginfo_t *how, void *) {
+  const int error = errno;
+  if (how->si_code <= 0)
+    kill(g_program, signal);
+  errno = error;
+}
+
+/// Lets signals that would end this process end the program, so that its report is still written.
+/// What was ignored before stays so, here and in the program.
+class signals_for_program {
+ public:
+  signals_for_program() {
+    sigemptyset(&m_set);
+    for (const int signal : k_signals)
+      sigaddset(&m_set, signal);
+    pthread_sigmask(SIG_BLOCK, &m_set, &m_mask); // until the program's number is known
+    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+      sigaction(k_signals[i], nullptr, &m_before[i]);
+  }
+  signals_for_program(const signals_for_program &) = delete;
+  signals_for_program &operator=(const signals_for_program &) = delete;
+  /// Undoes all; to be called while the program's number is not free for others.
+  ~signals_for_program() { restore(); }
+
+  /// Is called in the program's process, before it becomes the program.
+  void restore() const {
+    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+      sigaction(k_signals[i], &m_before[i], nullptr);
+    pthread_sigmask(SIG_SETMASK, &m_mask, nullptr);
+  }
+  void begin(pid_t program) const {
+    g_program = program;
+    struct sigaction act{};
+    act.sa_sigaction = pass_on;
+    act.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+      if (m_before[i].sa_handler != SIG_IGN)
+        sigaction(k_signals[i], &act, nullptr);
+    pthread_sigmask(SIG_SETMASK, &m_mask, nullptr);
+  }
+
+ private:
+  static constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t m_set{}, m_mask{};
+  struct sigaction m_before[std::size(k_signals)]{};
+};
+
+/// Starts the program, and returns its process when that has ended. Its status is still to be asked for.
+pid_t run_to_its_end(char **argv, const std::string &folder, bool sets_level) {
+  const signals_for_program signals;
+  const pid_t self = getpid(), child = fork();
+  if (child < 0)
+    throw_error(weft::errc::out_of_resources, "no process for the program: %s",
+                std::strerror(errno));
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // this command would be the program, without a report
+    if (getppid() != self)
+      _exit(k_no_program);
+    signals.restore();
+    setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
+    if (sets_level)
+      setenv("WEFT_TRACE_LEVEL", "graph", 1);
+    execvp(argv[0], argv);
+    std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
+    _exit(k_no_program);
+  }
+  signals.begin(child);
+  siginfo_t end{};
+  while (waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  return child;
+}
+
+/// Writes the page of a program that has ended. Where it cannot, it says so, and the trace stays.
+void write_page(const std::string &folder, const std::string &page, std::optional<output_file> &out,
+                std::optional<scratch_folder> &scratch) {
+  const auto keep = [&] {
+    end_progress();
+    if (access(folder.c_str(), F_OK) != 0)
+      return; // the program has not used Weft
+    if (scratch)
+      scratch->keep();
+    std::fprintf(stderr, "weft: the trace is in %s\n", folder.c_str());
+  };
+  try {
+    begin_long_command(false);
+    write_report(folder, page, out);
+  } catch (const interrupted &) {
+    keep();
+    throw;
+  } catch (const std::exception &e) {
+    keep();
+    std::fprintf(stderr, "weft: no report: %s\n", visible(e.what()).c_str());
+  }
+}
 
 /// Runs the program, then writes the page. Returns the program's status.
 int run_and_report(const plan &made, char **argv) {
@@ -512,32 +623,19 @@ int run_and_report(const plan &made, char **argv) {
   const auto is_default = [&](const char *key) {
     return chosen.origin[find_setting(key)] == "default";
   };
+  std::optional<output_file> out(std::in_place, made.report); // a page that cannot be written is known before the run
   std::optional<scratch_folder> scratch;
   if (is_default("trace.dir"))
     scratch.emplace();
   std::string folder = scratch ? scratch->trace() : chosen.values.trace_dir;
-  signal(SIGINT, SIG_IGN); // Ctrl-C ends the program, and the page is still written
-  const pid_t child = fork();
-  if (child == 0) {
-    signal(SIGINT, SIG_DFL);
-    setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
-    if (is_default("trace.level"))
-      setenv("WEFT_TRACE_LEVEL", "graph", 1);
-    execvp(argv[0], argv);
-    std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
-    _exit(k_no_program);
-  }
+  const pid_t child = run_to_its_end(argv, folder, is_default("trace.level"));
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child)
+  if (waitpid(child, &status, 0) != child)
     throw_error(weft::errc::out_of_resources, "no process for the program: %s",
                 std::strerror(errno));
   if (const auto place = folder.find("%p"); place != std::string::npos)
     folder = newest_trace(folder.replace(place, 2, std::to_string(child)));
-  try {
-    write_report(folder, made.report);
-  } catch (const weft::error &e) {
-    std::fprintf(stderr, "weft: no report: %s\n", e.what());
-  }
+  write_page(folder, made.report, out, scratch);
   if (!WIFEXITED(status))
     std::fprintf(stderr, "weft: the program was ended by signal %d\n", WTERMSIG(status));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
