@@ -52,7 +52,7 @@ class attributes_with_mask {
 };
 
 /// Returns call(), which a thread with the program's mask makes. Without such a thread the caller
-/// does.
+/// does. A caller that is cancelled meanwhile ends later.
 template <class Result, class Call>
 Result call_under_program_mask(Call call) {
   struct request {
@@ -66,11 +66,17 @@ Result call_under_program_mask(Call call) {
     mine.error = errno;
     return nullptr;
   };
+  int cancellable = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable); // the helper writes to this frame
   pthread_t helper;
   sigset_t mask;
-  if (!program_mask(mask) || pthread_create(&helper, nullptr, body, &r) != 0)
+  const bool has_helper =
+      program_mask(mask) && pthread_create(&helper, nullptr, body, &r) == 0;
+  if (has_helper)
+    pthread_join(helper, nullptr);
+  pthread_setcancelstate(cancellable, nullptr);
+  if (!has_helper)
     return call();
-  pthread_join(helper, nullptr);
   errno = r.error;
   return r.result;
 }

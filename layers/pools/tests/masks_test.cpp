@@ -241,4 +241,37 @@ TEST(masks, stay_while_a_command_runs) {
   std::signal(SIGUSR1, SIG_DFL);
 }
 
+TEST(masks, a_thread_that_is_cancelled_meanwhile_ends_behind_the_command) {
+  std::atomic<int> status{-1};
+  std::atomic<bool> read{false};
+  pthread_t id;
+  struct results {
+    std::atomic<int> &status;
+    std::atomic<bool> &read;
+  } to{status, read};
+  const auto body = [](void *p) -> void * {
+    auto &into = *static_cast<results *>(p);
+    t_is_wefts = true;
+    pthread_cancel(pthread_self()); // acts at the next call that waits
+    into.status = std::system("exit 3");
+    FILE *const pipe = popen("exit 4", "r");
+    into.read = pipe != nullptr;
+    int before = 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); // pclose() waits
+    EXPECT_EQ(before, PTHREAD_CANCEL_ENABLE);
+    if (pipe)
+      pclose(pipe);
+    pthread_setcancelstate(before, nullptr);
+    pthread_testcancel();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&id, nullptr, body, &to), 0);
+  void *end = nullptr;
+  pthread_join(id, &end);
+  EXPECT_EQ(end, PTHREAD_CANCELED);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_TRUE(read);
+}
+
 } // namespace
