@@ -26,6 +26,11 @@ std::uint64_t exchange_mask(int how, const std::uint64_t *set) noexcept {
   return before;
 }
 
+/// Returns whether the caller has blocked all signals: a thread of Weft's leaves SIGPROF open.
+bool blocks_all_signals() noexcept {
+  return exchange_mask(SIG_BLOCK, nullptr) >> (SIGPROF - 1) & 1;
+}
+
 } // namespace
 
 void note_program_mask() noexcept {
@@ -35,7 +40,7 @@ void note_program_mask() noexcept {
 bool program_mask(sigset_t &mask) noexcept {
   if (const auto answer = g_answer.load(std::memory_order_relaxed); answer && answer(mask))
     return true;
-  if (!on_own_thread())
+  if (!on_own_thread() || blocks_all_signals())
     return false;
   const std::uint64_t word = g_mask.load(std::memory_order_relaxed);
   sigemptyset(&mask);
@@ -49,11 +54,12 @@ void ask_for_masks(bool (*answer)(sigset_t &mask) noexcept) noexcept {
 
 void take_program_mask_in_child() noexcept {
   sigset_t mask;
-  if (!program_mask(mask))
+  const bool is_another = program_mask(mask);
+  give_to_program();
+  if (!is_another)
     return;
   std::uint64_t word = 0;
   std::memcpy(&word, &mask, sizeof word);
-  give_to_program();
   exchange_mask(SIG_SETMASK, &word);
 }
 

@@ -2,7 +2,8 @@
 // The signal mask of the program, on threads whose mask in the kernel is another one.
 //
 // Weft's threads block nearly all signals, and a thread or a process inherits the mask of its maker.
-// What the program starts there begins with the mask that the thread had that started Weft.
+// What the program starts there begins with the mask that the thread had that started Weft. But
+// what a task blocks all signals for has them blocked.
 #pragma once
 
 #include <csignal>

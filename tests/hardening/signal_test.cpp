@@ -161,6 +161,52 @@ TEST(signals, of_children_that_tasks_fork_are_blocked_as_where_weft_started) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// Returns whether the child of a fork() by the caller, which blocks all signals around it, has them
+/// blocked, and starts processes of its own with what it blocks then.
+bool child_has_all_blocked() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (blocked_here() != "term usr1 usr2 ")
+      _exit(1);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &one, nullptr);
+    const pid_t grandchild = fork();
+    if (grandchild == 0)
+      _exit(blocked_here() == "usr1 " ? 0 : 1);
+    int status = -1;
+    waitpid(grandchild, &status, 0);
+    _exit(status == 0 ? 0 : 1);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(signals, of_children_of_tasks_that_block_all_of_them_stay_blocked) {
+  auto end = in_process(k_rough, [] {
+    const pthread_t me = pthread_self();
+    std::atomic<int> on_worker{0}, right{0};
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([&] {
+        test::dawdle();
+        if (pthread_equal(pthread_self(), me))
+          return;
+        ++on_worker;
+        right += child_has_all_blocked();
+      });
+    EXPECT_TRUE(test::soon([&] { return on_worker > 0; }));
+    weft::taskwait();
+    EXPECT_EQ(right, on_worker);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(signals, of_children_of_other_threads_are_inherited) {
   auto end = in_process(k_rough, [] {
     ASSERT_TRUE(works());

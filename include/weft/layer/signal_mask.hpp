@@ -12,7 +12,8 @@ namespace layer {
 /// Writes the signal mask with which a thread or a process of the program begins that the caller
 /// starts. Returns false, and writes nothing, where the caller's kernel thread has that mask. Weft's
 /// own threads block nearly all signals, and their tasks begin what the program would begin with
-/// the mask of the thread that started Weft.
+/// the mask of the thread that started Weft. A task that has blocked all signals, SIGPROF as well,
+/// means what it begins: false.
 ///
 /// Threads. Any. Does not start the runtime. May be called in the child of a fork().
 [[nodiscard]] WEFT_API bool program_mask(sigset_t &mask) noexcept;

@@ -261,7 +261,7 @@ bool blocks(int signal) {
 }
 
 TEST(masks, of_what_tasks_start_are_that_of_the_thread_that_started_weft) {
-  std::atomic<int> on_worker{0}, threads{0}, commands{0}, children{0};
+  std::atomic<int> on_worker{0}, threads{0}, deaf_threads{0}, commands{0}, children{0};
   const pthread_t me = pthread_self();
   weft::spawn([&] {
     while (pthread_equal(pthread_self(), me)) // the waiter below is not here yet
@@ -278,10 +278,16 @@ TEST(masks, of_what_tasks_start_are_that_of_the_thread_that_started_weft) {
     waitpid(child, &end, 0);
     children += end == 0;
     EXPECT_TRUE(blocks(SIGTERM));
+    sigset_t all, before; // a library whose thread is to take none of the program's signals
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::thread([&] { deaf_threads += blocks(SIGTERM); }).join();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   });
   EXPECT_TRUE(soon([&] { return children != 0 || on_worker != 0; }));
   weft::taskwait();
   EXPECT_EQ(on_worker, 1);
+  EXPECT_EQ(deaf_threads, 1);
   EXPECT_EQ(threads, 1);
   EXPECT_EQ(commands, 1);
   EXPECT_EQ(children, 1);
