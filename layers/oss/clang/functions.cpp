@@ -6,6 +6,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace weft_oss {
 
@@ -113,39 +114,45 @@ surroundings surroundings_of(Preprocessor &pp, SourceLocation where) {
   return result;
 }
 
-/// Returns the index behind the `>` that closes the `<` at `open`.
+/// Returns the index behind the `>` that closes the `<` at `open`, or the one behind `open` if that compares: then nothing closes
+/// it, or what does is beyond the `=` of a later default argument.
 std::size_t behind_angles(const tokens &all, std::size_t open) {
+  const bool is_template = open > 0 && all[open - 1].is(tok::kw_template); // its parameters may have default arguments
   int depth = 0;
   for (std::size_t i = open; i < all.size(); ++i) {
     if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
       i = closing(all, i);
+    else if (all[i].is(tok::equal) && !is_template)
+      break;
     else if (all[i].is(tok::less))
       ++depth;
     else if (all[i].isOneOf(tok::greater, tok::greatergreater) &&
              (depth -= all[i].is(tok::greater) ? 1 : 2) <= 0)
       return i + 1;
   }
-  return all.size();
+  return open + 1;
+}
+
+/// Returns the index behind the token at `i`, or behind the bracket that it opens, <> included.
+std::size_t behind(const tokens &all, std::size_t i) {
+  if (all[i].is(tok::less))
+    return behind_angles(all, i);
+  return all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? std::min(closing(all, i) + 1, all.size()) : i + 1;
+}
+
+/// Returns the index of the first token from `i` on that is in no bracket and is one of these kinds, or the size.
+std::size_t find_outside(const tokens &all, std::size_t i, std::initializer_list<tok::TokenKind> kinds) {
+  while (i < all.size() && std::ranges::find(kinds, all[i].getKind()) == kinds.end())
+    i = behind(all, i);
+  return i;
 }
 
 /// Returns what lies between commas that are in no bracket, <> included.
 std::vector<tokens> split_declarators(const tokens &all) {
-  std::vector<tokens> parts(1);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::size_t end = i + 1;
-    if (all[i].is(tok::comma)) {
-      parts.emplace_back();
-      continue;
-    }
-    if (all[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace))
-      end = std::min(closing(all, i) + 1, all.size());
-    else if (all[i].is(tok::less) && !std::ranges::any_of(parts.back(), [](const Token &token) {
-               return token.is(tok::equal); // of a default argument: a comparison
-             }))
-      end = behind_angles(all, i);
-    for (; i < end; ++i)
-      parts.back().push_back(all[i]);
-    --i;
+  std::vector<tokens> parts;
+  for (std::size_t begin = 0, end = 0; end < all.size() || parts.empty(); begin = end + 1) {
+    end = find_outside(all, begin, {tok::comma});
+    parts.push_back(slice(all, begin, end));
   }
   return parts;
 }
@@ -214,8 +221,13 @@ class function_parser {
     std::size_t at = 0;
     while (at < all.size() && all[at].is(tok::kw_template)) {
       const std::size_t end = behind_angles(all, at + 1);
-      template_parameters(slice(all, at + 2, end - 1));
-      const tokens parameters_of = slice(all, at, end);
+      tokens parameters_of = slice(all, at, end);
+      if (parameters_of.back().is(tok::greatergreater)) { // the first half closes a default argument
+        parameters_of.back().setKind(tok::greater);
+        parameters_of.back().setLength(1);
+        parameters_of.push_back(parameters_of.back());
+      }
+      template_parameters(slice(parameters_of, 2, parameters_of.size() - 1));
       at = end < all.size() && all[end].is(tok::kw_requires) ? behind_constraint(all, end) : end;
       const tokens plain = without_defaults(parameters_of), constraint = slice(all, end, at);
       head.before_body.insert(head.before_body.end(), plain.begin(), plain.end());
@@ -274,21 +286,15 @@ class function_parser {
     for (; i < all.size() && all[i].isOneOf(tok::kw_const, tok::kw_volatile, tok::amp, tok::ampamp);
          ++i)
       head.qualifiers.push_back(all[i]);
-    const auto body = std::find_if(
-        all.begin() + static_cast<std::ptrdiff_t>(i), all.end(),
-        [](const Token &token) { return token.isOneOf(tok::l_brace, tok::semi, tok::equal); });
-    const auto end = static_cast<std::size_t>(body - all.begin());
-    for (std::size_t k = i; k < end; ++k) {
-      if (all[k].is(tok::l_paren)) // of an attribute, or of noexcept
-        k = closing(all, k);
-      if (k < end && all[k].is(tok::comma))
+    const std::size_t requirement = find_outside(all, i, {tok::kw_requires, tok::l_brace, tok::semi, tok::equal});
+    const bool is_required = requirement < all.size() && all[requirement].is(tok::kw_requires);
+    const std::size_t end = is_required ? behind_constraint(all, requirement) : requirement;
+    head.constraint = slice(all, requirement, end);
+    for (std::size_t k = i; k < requirement; k = behind(all, k)) {
+      if (all[k].is(tok::comma))
         return refuse(all[k].getLocation(),
                       name + " is on one function; declare the others by declarations of their own");
-      if (k < end && all[k].is(tok::kw_requires)) {
-        head.constraint = slice(all, k, end);
-        break;
-      }
-      if (k < end && (word(all[k]) == "override" || word(all[k]) == "final"))
+      if (word(all[k]) == "override" || word(all[k]) == "final")
         return refuse(all[k].getLocation(), name + " on a virtual function is not possible: a call "
                                                    "may reach another function");
     }
@@ -335,30 +341,26 @@ class function_parser {
     for (const tokens &part : split_declarators(list)) {
       std::string found;
       bool pack = false;
-      for (const Token &token : part) {
-        if (token.is(tok::equal))
-          break;
-        pack = pack || token.is(tok::ellipsis);
-        if (token.is(tok::identifier))
-          found = word(token);
+      const std::size_t end = find_outside(part, 0, {tok::equal});
+      for (std::size_t i = 0; i < end; i = behind(part, i)) {
+        pack = pack || part[i].is(tok::ellipsis);
+        if (part[i].is(tok::identifier))
+          found = word(part[i]);
       }
       head.template_arguments.push_back(found + (pack ? "..." : ""));
     }
   }
-  static tokens without_defaults(const tokens &templates) {
-    tokens result;
-    for (std::size_t i = 0; i < templates.size(); ++i) {
-      if (templates[i].is(tok::equal)) {
-        int depth = 0;
-        while (i + 1 < templates.size() &&
-               !(depth == 0 && templates[i + 1].isOneOf(tok::comma, tok::greater))) {
-          depth += templates[i + 1].is(tok::less) ? 1 : templates[i + 1].is(tok::greater) ? -1 : 0;
-          ++i;
-        }
-        continue;
-      }
-      result.push_back(templates[i]);
+  static tokens without_defaults(const tokens &templates) { // `template < ... >`
+    const tokens list = slice(templates, 2, templates.size() - 1);
+    tokens result = slice(templates, 0, 2);
+    bool in_default = false;
+    for (std::size_t i = 0, end = 0; i < list.size(); i = end) {
+      end = behind(list, i);
+      in_default = list[i].is(tok::equal) || (in_default && list[i].isNot(tok::comma));
+      for (std::size_t k = i; k < end && !in_default; ++k)
+        result.push_back(list[k]);
     }
+    result.push_back(templates.back());
     return result;
   }
 
@@ -367,19 +369,19 @@ class function_parser {
       return true;
     for (const tokens &part : split_declarators(list)) {
       parameter p;
-      const auto sign =
-          std::ranges::find_if(part, [](const Token &token) { return token.is(tok::equal); });
-      p.declared.assign(part.begin(), sign);
-      p.by_default.assign(sign, part.end());
+      const std::size_t sign = find_outside(part, 0, {tok::equal});
+      p.declared = slice(part, 0, sign);
+      p.by_default = slice(part, sign, part.size());
       for (const Token &token : p.declared)
         if (token.is(tok::ellipsis)) {
           refuse(token.getLocation(), name + " on a function with any number of arguments is not "
                                              "possible");
           return false;
         }
-      if (const auto deduced = std::ranges::find_if(p.declared, [](const Token &token) { return token.is(tok::kw_auto); });
-          deduced != p.declared.end()) {
-        refuse(deduced->getLocation(), name + " on a function with an 'auto' parameter is not possible: write the "
+      const std::size_t deduced = find_outside(p.declared, 0, {tok::kw_auto});
+      const bool has_type_behind = find_outside(p.declared, deduced, {tok::arrow}) < p.declared.size();
+      if (deduced < p.declared.size() && !has_type_behind) {
+        refuse(p.declared[deduced].getLocation(), name + " on a function with an 'auto' parameter is not possible: write the "
                                               "template with a name for the type");
         return false;
       }

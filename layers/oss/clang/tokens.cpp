@@ -450,8 +450,11 @@ bool statement_reader::statement_or_function(bool &is_function) {
         return up_to_semicolon();
       is_function = true;
       while (!peek().isOneOf(tok::semi, tok::l_brace, tok::eof)) {
-        if (m_ahead.is(tok::l_paren)) {
+        if (m_ahead.isOneOf(tok::l_paren, tok::l_square)) {
           if (!balanced())
+            return false;
+        } else if (m_ahead.is(tok::kw_requires)) {
+          if (!constraint())
             return false;
         } else {
           take();

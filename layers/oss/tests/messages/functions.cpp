@@ -27,6 +27,12 @@ auto deduced(int *p) { return 1; } // error 6: '#pragma oss task' on a function 
 void of_any_type(int n, const auto *p); // error 31: '#pragma oss task' on a function with an 'auto' parameter is not possible: write the template with a name for the type
 #pragma oss task inout(*p)
 void first(int *p) noexcept(true), second(int *p); // error 34: '#pragma oss task' is on one function; declare the others by declarations of their own
+template <class Signature>
+struct callable;
+#pragma oss task
+void of_signature(callable<auto(int)->int> *of, auto (*call)(int)->int, auto n); // error 73: '#pragma oss task' on a function with an 'auto' parameter is not possible: write the template with a name for the type
+#pragma oss task
+void annotated(int *p) [[clang::annotate_type("a"), clang::annotate_type("b")]], third(int *p); // error 80: '#pragma oss task' is on one function; declare the others by declarations of their own
 #pragma oss task inout(n) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int, true>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'n' is a copy
 void copied(int n);
 #pragma oss task inout(p) // error 24: static assertion failed due to requirement '::weft::oss::is_data_of_caller<int *, true>': an item of a task function must be what a pointer or a reference among its parameters refers to, and 'p' is a copy

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -278,6 +280,50 @@ void constrained() {
 }
 } // namespace
 
+// Commas, `auto`, `=` and `>>` in brackets, which are of no declaration of the function's own.
+namespace {
+#pragma oss task inout(*p)
+void twice_said(int *p) [[clang::annotate_type("of"), clang::annotate_type("types")]];
+void twice_said(int *p) { *p += 1; }
+#pragma oss task inout(*p)
+void calls(std::function<auto(int)->int> call, auto (*direct)(int)->int, int *p) { *p = call(direct(*p)); }
+#pragma oss task inout(*p)
+template <class T, class V = std::vector<long>>
+void nested_default(T *p) {
+  *p += static_cast<T>(V(2).size());
+}
+#pragma oss task inout(*p)
+template <class T, class V = std::map<T, int>, int N = (3 > 2 ? 3 : 2), class W = std::map<T, std::vector<int>>>
+void many_defaults(T *p, const std::map<int, int> more = std::map<int, int>{{1, 2}}, int (*of)(int) = [](int n) { return n < 2 ? n : 2; }, bool less = 2 < 3,
+                   bool greater = 3 > 2) {
+  *p += static_cast<T>(V{{T(1), 2}}.size()) + N + static_cast<T>(W().size()) + more.at(1) + of(1) + (less && greater ? 1000 : 0);
+}
+#pragma oss task inout(*p)
+template <template <class, class = std::allocator<int>> class C = std::vector>
+void of_template(int *p, C<int> from) {
+  *p += from[0];
+}
+#pragma oss task inout(*p)
+template <class T>
+void required(T *p) noexcept(noexcept(T{}))
+  requires requires(T t) { t + 1; } && (sizeof(T) > 1)
+{
+  *p += 100;
+}
+void in_brackets() {
+  int x = 1;
+  twice_said(&x);
+  calls([](int n) { return n + 1; }, [](int n) { return n * 10; }, &x);
+  nested_default(&x);
+  nested_default<int, std::vector<char>>(&x);
+  required(&x);
+  many_defaults(&x);
+  of_template(&x, std::vector<int>{10000});
+#pragma oss taskwait
+  CHECK(x == 11132);
+}
+} // namespace
+
 extern "C" {
 #pragma oss task inout(*p)
 void c_linkage(int *p);
@@ -299,6 +345,7 @@ inline void touch(int *n) { ++*n; }
 } // namespace two
 
 int main() {
+  in_brackets();
   constrained();
   use();
   long result = 0;
