@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "globals.hpp"
 
+#include "locals.hpp"
+
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
@@ -19,7 +21,7 @@ using namespace clang;
 
 namespace {
 
-/// Reads a file by its tokens. A declaration is what lies between the ends of others: its words, without what is in its brackets, and without attributes.
+/// Reads a file by its tokens. A declaration is what lies between the ends of others: its words, brackets with what is inside as one, without attributes.
 class declaration_reader {
  public:
   using declared = file_variables::declared;
@@ -29,48 +31,45 @@ class declaration_reader {
       : m_raw(SourceLocation(), language, text.begin(), text.begin(), text.end()) {}
 
   void run(std::multimap<std::string, declared> &variables, std::vector<function> &functions) {
-    for (word now; next(now);) {
-      switch (now.kind) {
-      case tok::l_brace:
-        open();
-        break;
-      case tok::r_brace:
-        close();
-        break;
-      case tok::semi:
-        end();
-        break;
-      case tok::l_paren:
-        read_parenthesis(now);
-        break;
-      case tok::l_square:
-        if (skip(tok::l_square, tok::r_square).first != tok::l_square) // else an attribute
-          m_words.push_back(now);
-        break;
-      case tok::less:
-        if (may_have_arguments())
-          skip_arguments();
-        else
-          m_words.push_back(now);
-        break;
-      default:
-        m_words.push_back(now);
-      }
-    }
+    for (raw_word now; next(now);)
+      take(now);
     variables = std::move(m_all);
     functions = std::move(m_functions);
   }
 
  private:
-  struct word {
-    tok::TokenKind kind = tok::unknown;
-    std::string text;
-    tok::TokenKind first = tok::unknown; ///< of what is in a parenthesis
-    std::string name{};                  ///< the first one in a parenthesis
-  };
+  enum class kind : std::uint8_t { a_namespace, a_class, other };
+  using names = std::vector<std::multimap<std::string, declared>::iterator>;
+
+  void take(raw_word &now) {
+    switch (now.kind) {
+    case tok::l_brace:
+      open();
+      break;
+    case tok::r_brace:
+      close();
+      break;
+    case tok::semi:
+      end();
+      end_statement();
+      break;
+    case tok::l_paren:
+    case tok::l_square:
+      read_bracket(now);
+      break;
+    case tok::less:
+      if (may_have_arguments())
+        skip_arguments();
+      else
+        m_words.push_back(now);
+      break;
+    default:
+      m_words.push_back(now);
+    }
+  }
 
   /// Reads a token that is no directive and of no header of the system.
-  bool next(word &now) {
+  bool next(raw_word &now) {
     if (m_again) {
       now = *std::exchange(m_again, std::nullopt);
       return true;
@@ -85,7 +84,7 @@ class declaration_reader {
       }
       if (m_of_system)
         continue;
-      now = {token.getKind(), {}, tok::unknown};
+      now = {token.getKind()};
       if (token.is(tok::raw_identifier))
         now.text = token.getRawIdentifier().str();
       else if (token.is(tok::equal))
@@ -110,39 +109,72 @@ class declaration_reader {
     if (is_marker)
       m_of_system = of_system;
   }
-  /// Each branch of an #if begins alike.
+  /// Each branch of an #if begins alike. What one declares in a function holds in the others, too, because it is not known which is compiled.
   void branch(llvm::StringRef directive) {
     if (directive == "if" || directive == "ifdef" || directive == "ifndef")
-      m_conditions.emplace_back(m_open, m_words);
+      m_conditions.emplace_back(m_open, m_words, m_statement);
     else if (directive.starts_with("el") && !m_conditions.empty())
-      std::tie(m_open, m_words) = m_conditions.back();
+      begin_again();
     else if (directive == "endif" && !m_conditions.empty())
       m_conditions.pop_back();
   }
-  /// Reads to the bracket that closes; returns the kind of the first token inside, and the first name.
-  word skip(tok::TokenKind opens, tok::TokenKind closes) {
-    word inside;
-    int depth = 1;
-    for (word now; depth > 0 && next(now);) {
-      if (inside.first == tok::unknown)
-        inside.first = now.kind;
-      if (inside.name.empty())
-        inside.name = now.text;
-      depth += now.kind == opens ? 1 : now.kind == closes ? -1 : 0;
-    }
-    return inside;
+  void begin_again() {
+    const std::vector<opened> before = std::move(m_open);
+    const names head = std::move(m_statement);
+    std::tie(m_open, m_words, m_statement) = m_conditions.back();
+    const auto keep = [](const names &all, names &scope) {
+      for (const auto &known : all)
+        if (known->second.what == declared::kind::local && known->second.end == UINT_MAX && std::ranges::find(scope, known) == scope.end())
+          scope.push_back(known);
+    };
+    for (std::size_t i = 0; i < before.size() && !m_open.empty(); ++i)
+      keep(before[i].variables, m_open[std::min(i, m_open.size() - 1)].variables);
+    keep(head, m_statement);
   }
-  /// Reads a parenthesis. That of an attribute is left out with its name, and that of `decltype` belongs to the type.
-  void read_parenthesis(word now) {
-    const word inside = skip(tok::l_paren, tok::r_paren);
-    const std::string in_front = m_words.empty() ? std::string() : m_words.back().text;
-    if (in_front == "alignas" || in_front == "__attribute__") {
+  /// Reads to the bracket that closes.
+  void skip(tok::TokenKind opens, tok::TokenKind closes) {
+    int depth = 1;
+    for (raw_word now; depth > 0 && next(now);)
+      depth += now.kind == opens ? 1 : now.kind == closes ? -1 : 0;
+  }
+  /// Reads a bracket. An attribute is left out with its name; the parenthesis of `decltype` belongs to the type.
+  void read_bracket(raw_word &bracket) {
+    const bool is_square = bracket.is(tok::l_square);
+    const words around = std::exchange(m_words, {});
+    for (raw_word now; next(now) && !now.is(is_square ? tok::r_square : tok::r_paren);)
+      if (now.is(tok::r_brace)) { // it is not closed
+        m_again = now;
+        break;
+      } else if (now.is(tok::l_brace)) {
+        read_block();
+      } else if (now.is(tok::l_paren) || now.is(tok::l_square)) {
+        read_bracket(now);
+      } else {
+        m_words.push_back(now);
+      }
+    bracket.inside = std::exchange(m_words, around);
+    const raw_word in_front = m_words.empty() ? raw_word() : m_words.back();
+    if (is_square && bracket.first() == tok::l_square)
+      return;
+    if (!is_square && in_front.is_any({"alignas", "__attribute__"})) {
       m_words.pop_back();
-    } else if (in_front != "decltype" && in_front != "__typeof__") {
-      now.first = inside.first;
-      now.name = inside.name;
-      m_words.push_back(std::move(now));
+    } else if (is_square || !in_front.is_any({"decltype", "__typeof__"})) {
+      m_words.push_back(std::move(bracket));
+      if (const std::size_t key = key_of_head(m_words, m_words.size() - 1); key < m_words.size() && in_block()) {
+        std::vector<std::string> found;
+        add_of_head(m_words[key], m_words.back().inside, found);
+        add_locals(found, m_statement);
+      }
     }
+  }
+  /// Reads a block in a bracket, most often that of a lambda.
+  void read_block() {
+    const std::size_t around = m_open.size();
+    const std::vector<std::string> found = names_of_head();
+    push(kind::other, std::move(m_words));
+    add_locals(found, m_open.back().variables);
+    for (raw_word now; m_open.size() > around && next(now);)
+      take(now);
   }
   /// Returns whether a `<` is in front of template arguments. In what a variable begins with, in statements and behind
   /// `operator` it may be a comparison, which has no end.
@@ -152,7 +184,7 @@ class declaration_reader {
   }
   void skip_arguments() {
     int depth = 1;
-    for (word now; depth > 0 && next(now);) {
+    for (raw_word now; depth > 0 && next(now);) {
       if (now.kind == tok::l_paren)
         skip(tok::l_paren, tok::r_paren);
       else if (now.kind == tok::l_brace)
@@ -169,18 +201,19 @@ class declaration_reader {
   }
 
   [[nodiscard]] bool has(std::string_view text) const {
-    return std::ranges::any_of(m_words, [&](const word &w) { return w.text == text; });
+    return std::ranges::any_of(m_words, [&](const raw_word &w) { return w.text == text; });
   }
   [[nodiscard]] bool has_any(std::initializer_list<std::string_view> all) const {
     return std::ranges::any_of(all, [&](std::string_view text) { return has(text); });
   }
   [[nodiscard]] bool has_kind(tok::TokenKind kind) const {
-    return std::ranges::any_of(m_words, [&](const word &w) { return w.kind == kind; });
+    return std::ranges::any_of(m_words, [&](const raw_word &w) { return w.kind == kind; });
   }
   [[nodiscard]] bool in_namespace() const {
     return m_open.empty() || m_open.back().what == kind::a_namespace;
   }
   [[nodiscard]] bool in_class() const { return !m_open.empty() && m_open.back().what == kind::a_class; }
+  [[nodiscard]] bool in_block() const { return !m_open.empty() && m_open.back().what == kind::other; }
 
   void open() {
     const bool initializes = has("=");
@@ -190,25 +223,64 @@ class declaration_reader {
     } else if (!initializes && !takes && has_any({"class", "struct", "union", "enum"})) {
       // The declaration goes on behind the body: struct { } name;
       const kind what = has("enum") ? kind::other : kind::a_class;
-      m_open.push_back({what, std::move(m_words), {}, place(), {}});
-      m_words.clear();
+      push(what, std::move(m_words));
+    } else if (!initializes && takes && !in_block() && is_member_initializer()) {
+      skip(tok::l_brace, tok::r_brace);
+      m_words.push_back({tok::l_brace});
     } else if (!may_have_names() || m_words.empty() || (takes && !initializes) ||
                (initializes && !is_global()) || m_words.back().kind == tok::l_brace) { // behind `: member{}`
       const bool of_class = takes && in_class();
       const bool has_this = of_class && !has_any({"static", "friend"});
+      const std::vector<std::string> found = names_of_head();
       end();
       enter(false); // a function, a statement, a local constant, which may be a lambda
+      add_locals(found, m_open.back().variables);
       if (of_class) {
         m_open.back().function = m_functions.size();
         m_functions.push_back({has_this, place(), UINT_MAX});
       }
     } else {
       skip(tok::l_brace, tok::r_brace);
-      m_words.push_back({tok::l_brace, {}, tok::unknown});
+      m_words.push_back({tok::l_brace});
     }
   }
-  void enter(bool is_namespace) {
-    m_open.push_back({is_namespace ? kind::a_namespace : kind::other, {}, {}, place(), {}});
+  /// Returns whether a brace is behind the name of a member or a base: `name(int n) : member{n} { }`.
+  [[nodiscard]] bool is_member_initializer() const {
+    const bool is_behind_name = m_words.back().is_name() || m_words.back().is(tok::greater) || m_words.back().is(tok::greatergreater);
+    return is_behind_name && initializers() < m_words.size();
+  }
+  /// Returns the index of the colon in front of the initializers of members, or the size.
+  [[nodiscard]] std::size_t initializers() const {
+    bool has_parameters = false;
+    for (std::size_t i = 0; i < m_words.size(); ++i)
+      if (m_words[i].is(tok::colon) && has_parameters && !m_words[i - 1].is_any({"public", "protected", "private"}))
+        return i;
+      else
+        has_parameters |= m_words[i].is(tok::l_paren);
+    return m_words.size();
+  }
+  /// Returns the names of the parameters of a function or a lambda, and those that a lambda's brackets begin: [name = value].
+  [[nodiscard]] std::vector<std::string> names_of_head() const {
+    std::vector<std::string> found;
+    bool has_parameters = !in_block();
+    const std::size_t end = in_block() ? m_words.size() : initializers();
+    for (std::size_t i = 0; i < end; ++i) {
+      const raw_word &now = m_words[i];
+      if (now.is(tok::l_square)) {
+        found.clear();
+        has_parameters = true;
+        for (std::size_t k = 0; k + 1 < now.inside.size(); ++k)
+          if (now.inside[k].is_name() && now.inside[k + 1].is(tok::equal))
+            found.push_back(now.inside[k].text);
+      } else if (now.is(tok::l_paren) && has_parameters) {
+        add_parameters(now.inside, found);
+      }
+    }
+    return found;
+  }
+  void enter(bool is_namespace) { push(is_namespace ? kind::a_namespace : kind::other, {}); }
+  void push(kind what, words goes_on) {
+    m_open.push_back({what, std::move(goes_on), {}, std::exchange(m_statement, {}), place(), {}});
     m_words.clear();
   }
   void close() {
@@ -219,10 +291,27 @@ class declaration_reader {
       known->second.end = place();
     if (m_open.back().function)
       m_functions[*m_open.back().function].end = place();
-    m_words = std::move(m_open.back().words);
+    m_words = std::move(m_open.back().goes_on);
+    m_statement = std::move(m_open.back().statement);
     m_open.pop_back();
     if (!m_words.empty())
-      m_words.push_back({tok::r_brace, {}, tok::unknown}); // the type
+      m_words.push_back({tok::r_brace}); // the type
+    else
+      end_statement();
+  }
+  /// Ends what the heads of a statement declare, unless an `else` follows.
+  void end_statement() {
+    if (m_statement.empty())
+      return;
+    const unsigned here = place();
+    if (raw_word now; next(now)) {
+      m_again = now;
+      if (now.is_any({"else"}))
+        return;
+    }
+    for (const auto &known : m_statement)
+      known->second.end = here;
+    m_statement.clear();
   }
 
   [[nodiscard]] bool is_global() const {
@@ -235,8 +324,13 @@ class declaration_reader {
                      "static_assert", "asm"});
   }
   void end() {
+    if (in_block() && !is_global()) {
+      std::vector<std::string> found;
+      add_local(without_prefix(m_words), false, found);
+      add_locals(found, m_open.back().variables);
+    }
     if (may_have_names())
-      take_names();
+      take_names(); // a constant behind those: it is no other variable
     m_words.clear();
   }
   /// Takes the names of the variables: the last word of each in front of what it begins with, or of its extents.
@@ -244,27 +338,27 @@ class declaration_reader {
     bool first = true;
     for (auto begin = m_words.begin(); begin != m_words.end(); first = false) {
       const auto comma = std::find_if(begin, m_words.end(),
-                                      [](const word &each) { return each.kind == tok::comma; });
+                                      [](const raw_word &each) { return each.kind == tok::comma; });
       take_name({begin, comma}, first);
       begin = comma == m_words.end() ? comma : comma + 1;
     }
   }
-  void take_name(std::vector<word> one, bool has_type) {
-    const auto behind = std::ranges::find_if(one, [](const word &each) {
+  void take_name(words one, bool has_type) {
+    const auto behind = std::ranges::find_if(one, [](const raw_word &each) {
       return each.text == "=" || each.kind == tok::l_square || each.kind == tok::l_brace ||
              each.kind == tok::l_paren;
     });
     if (behind != one.end() && behind->kind == tok::l_paren) {
       // `int (*p)(int)` is a variable, and what begins with a literal or a sign; else it is a function.
-      if (behind->first == tok::star || behind->first == tok::amp)
-        add(behind->name, false, behind->first == tok::star);
-      if (!begins_value(behind->first))
+      if (behind->first() == tok::star || behind->first() == tok::amp)
+        add(behind->name(), false, behind->first() == tok::star);
+      if (!begins_value(behind->first()))
         return;
     }
     one.erase(behind, one.end());
     if (one.empty() || one.back().kind != tok::raw_identifier)
       return;
-    const auto is_key = [](const word &w) {
+    const auto is_key = [](const raw_word &w) {
       return w.text == "class" || w.text == "struct" || w.text == "union" || w.text == "enum";
     };
     // `struct name;` declares no variable, nor does a word alone.
@@ -272,14 +366,14 @@ class declaration_reader {
       return;
     // A constant stays one. `const` in front of a `*` is about what the pointer points to.
     const auto star = std::find_if(one.rbegin(), one.rend(),
-                                   [](const word &w) { return w.kind == tok::star; });
+                                   [](const raw_word &w) { return w.kind == tok::star; });
     if (has_type)
       m_const_type = std::any_of(one.begin(), star == one.rend() ? one.end() : star.base(),
-                                 [](const word &w) { return w.text == "const"; });
+                                 [](const raw_word &w) { return w.text == "const"; });
     const bool is_const =
         star == one.rend() ? m_const_type
                            : std::any_of(star.base(), one.end(),
-                                         [](const word &w) { return w.text == "const"; });
+                                         [](const raw_word &w) { return w.text == "const"; });
     add(one.back().text, is_const || has("constexpr"), star != one.rend());
   }
   [[nodiscard]] static bool begins_value(tok::TokenKind kind) {
@@ -300,25 +394,31 @@ class declaration_reader {
     if (!m_open.empty())
       m_open.back().variables.push_back(known);
   }
+  /// Adds local variables, which hold from here on.
+  void add_locals(const std::vector<std::string> &all, names &scope) {
+    for (const std::string &name : all)
+      scope.push_back(m_all.emplace(name, declared{declared::kind::local, false, true, place(), UINT_MAX}));
+  }
   [[nodiscard]] unsigned place() const {
     return static_cast<unsigned>(m_raw.getBufferLocation() - m_raw.getBuffer().begin());
   }
 
-  enum class kind : std::uint8_t { a_namespace, a_class, other };
   struct opened {
     kind what;
-    std::vector<word> words; ///< of the declaration that goes on
-    std::vector<std::multimap<std::string, declared>::iterator> variables;
+    words goes_on; ///< the declaration around
+    names variables;
+    names statement; ///< what the heads around declare
     unsigned begin;
     std::optional<std::size_t> function; ///< of the class
   };
   Lexer m_raw;
-  std::optional<word> m_again; ///< the next token, which was read before
+  std::optional<raw_word> m_again; ///< the next token, which was read before
   std::multimap<std::string, declared> m_all;
   std::vector<function> m_functions;
-  std::vector<word> m_words;
+  words m_words;
+  names m_statement; ///< what the heads of the statement that is read declare
   std::vector<opened> m_open;
-  std::vector<std::pair<std::vector<opened>, std::vector<word>>> m_conditions; // where each #if begins
+  std::vector<std::tuple<std::vector<opened>, words, names>> m_conditions; // where each #if begins
   bool m_of_system = false, m_const_type = false;
 };
 
@@ -329,14 +429,20 @@ file_variables::file_variables(const SourceManager &sources, const LangOptions &
   declaration_reader(language, m_sources.getBufferData(file)).run(m_all, m_functions);
 }
 
-const file_variables::declared *file_variables::nearest(const Token &name) const {
+const file_variables::declared *file_variables::nearest(const Token &name, bool with_locals) const {
   const unsigned here = m_sources.getDecomposedExpansionLoc(name.getLocation()).second;
   const declared *found = nullptr;
   const auto [first, last] = m_all.equal_range(name.getIdentifierInfo()->getName().str());
   for (auto known = first; known != last; ++known)
-    if (const declared &one = known->second; one.begin <= here && here < one.end)
+    if (const declared &one = known->second;
+        one.begin <= here && here < one.end && (with_locals || one.what != declared::kind::local))
       found = !found || found->begin <= one.begin ? &one : found;
   return found;
+}
+
+bool file_variables::is_local(const Token &name) const {
+  const declared *const found = nearest(name, /*with_locals=*/true);
+  return found && found->what == declared::kind::local;
 }
 
 bool file_variables::has(const Token &name) const {

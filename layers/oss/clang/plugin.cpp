@@ -251,7 +251,7 @@ class oss_handler : public PragmaHandler {
       return true;
     std::set<std::string_view> copied;
     const auto add = [&](const Token &name) {
-      if (meaning_of(name) == meaning::other)
+      if (names_member(name))
         copied.insert(word(name));
     };
     for (const item &it : parsed.items)
@@ -265,7 +265,7 @@ class oss_handler : public PragmaHandler {
     for (std::size_t i = 2; i < statement.size(); ++i) {
       const bool by_arrow = is(i - 1, tok::arrow) && is(i - 2, tok::kw_this);
       const bool by_object = is(i - 1, tok::period) && is(i - 2, tok::r_paren) && is(i - 3, tok::kw_this) && is(i - 4, tok::star);
-      if (!(by_arrow || by_object) || statement[i].isNot(tok::identifier) || !copied.contains(word(statement[i])))
+      if (!(by_arrow || by_object) || statement[i].isNot(tok::identifier) || !copied.contains(word(statement[i])) || is_hidden(statement[i]))
         continue;
       report_error(pp, statement[i].getLocation(),
                    "this is the member " + quoted(word(statement[i])) + " itself, and not the copy of it that " +
@@ -372,14 +372,17 @@ std::optional<meaning> meaning_in(const CXXRecordDecl &record, DeclarationName n
   return found;
 }
 
+/// Returns whether the parser has not read all that is around a pragma: the statement of a task around this one, or what a class declares behind
+/// its functions, and their parameters.
+bool is_unread() { return is_in_task() || g_sema->CurContext->isRecord(); }
+
 /// Returns what a name means, for which `is_one` asks of a global variable, and `is_one_in_text` of one that the parser has
 /// not read yet.
 template <class Is, class IsInText>
 meaning look_up(const Token &token, const Is &is_one, const IsInText &is_one_in_text) {
   Sema &sema = *g_sema;
   const DeclarationName name(token.getIdentifierInfo());
-  // The parser has not read the statement of a task around this one, nor what a class declares behind its functions.
-  if (is_in_task() || sema.CurContext->isRecord())
+  if (is_unread())
     if (const auto *const found = variables_around(token.getLocation()).nearest(token); found && found->in_block)
       return found->what == file_variables::declared::kind::variable && is_one_in_text(*found)
                  ? meaning::global
@@ -458,16 +461,37 @@ void begin_parsing(Sema &sema) {
 void end_parsing() { g_sema = nullptr; }
 
 meaning meaning_of(const Token &token) {
-  if (g_sema)
-    return look_up(
-        token,
-        [](const VarDecl &variable) {
-          return !variable.isConstexpr() &&
-                 !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
-        },
-        [](const file_variables::declared &) { return true; });
   const file_variables &all = variables_around(token.getLocation());
-  return all.has(token) ? meaning::global : all.nearest(token) ? meaning::other : meaning::local;
+  // What hides a global variable is copied as that is; what hides a member or a constant is a variable.
+  if (!g_sema)
+    return all.has(token) ? meaning::global : all.nearest(token) && !all.is_local(token) ? meaning::other : meaning::local;
+  const meaning found = look_up(
+      token,
+      [](const VarDecl &variable) {
+        return !variable.isConstexpr() &&
+               !variable.getASTContext().getBaseElementType(variable.getType()).isConstQualified();
+      },
+      [](const file_variables::declared &) { return true; });
+  return found == meaning::other && is_unread() && all.is_local(token) ? meaning::local : found;
+}
+
+bool names_member(const Token &token) {
+  const auto *const unread = variables_around(token.getLocation()).nearest(token, /*with_locals=*/true);
+  if (!g_sema || (is_unread() && unread && unread->in_block))
+    return unread && unread->what == file_variables::declared::kind::member;
+  const Sema &sema = *g_sema;
+  const DeclarationName name(token.getIdentifierInfo());
+  for (auto i = g_sema->IdResolver.begin(name); i != g_sema->IdResolver.end(); ++i)
+    if ((*i)->getDeclContext()->isFunctionOrMethod())
+      return false;
+  const auto is_member = [&](const CXXRecordDecl &record) {
+    const auto all = record.lookup(name);
+    return std::any_of(all.begin(), all.end(), [](const NamedDecl *one) { return llvm::isa<FieldDecl, IndirectFieldDecl>(one->getUnderlyingDecl()); });
+  };
+  for (const DeclContext *in = sema.CurContext; in; in = in->getParent())
+    if (const auto *const record = llvm::dyn_cast<CXXRecordDecl>(in); record && !record->isLambda())
+      return is_member(*record) || !record->forallBases([&](const CXXRecordDecl *base) { return !is_member(*base); });
+  return false;
 }
 bool names_global_variable(const Token &token) { return meaning_of(token) == meaning::global; }
 bool names_global_pointer(const Token &token) {
@@ -477,6 +501,8 @@ bool names_global_pointer(const Token &token) {
              [](const file_variables::declared &unread) { return unread.is_pointer; }) ==
              meaning::global;
 }
+
+bool is_hidden(const Token &name) { return variables_around(name.getLocation()).is_local(name); }
 
 bool is_in_member_function(SourceLocation where) {
   if (const auto *const found = variables_around(where).member_function_at(where))

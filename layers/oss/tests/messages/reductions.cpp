@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: operations, items, declarations.
+#include <vector>
 struct point {
   int x, y;
 };
@@ -120,3 +121,238 @@ void object::outside(long other) {
 #pragma oss task reduction(+ : part) firstprivate(other)
   this->part[0] = part += static_cast<int>(other);
 }
+// A parameter or another local variable that hides the member is none of it. Where its scope has ended the name is the member again.
+#define EMPTY(name)
+template <class... F>
+void call(F &&...f);
+struct pair {
+  int first, second;
+};
+struct hidden {
+  int n = 0, v[4], *p;
+  hidden(int n) : v{n}, p{nullptr} {
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  explicit hidden(long m) : p(nullptr) {
+#pragma oss task firstprivate(n)
+    this->n = n + static_cast<int>(m); // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  }
+  void parameters(int n) {
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  template <class T = int>
+  void of_templates(const std::vector<T> &n, T m) const noexcept(noexcept(T{})) {
+#pragma oss task firstprivate(n)
+    (*this).p[0] = this->n + n[0] + m;
+  }
+  void of_pointers(int (*n)(int), int m = 3) {
+#pragma oss task firstprivate(n)
+    this->n = n(m);
+  }
+  void locals(const int *w, int k) {
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    int n = 0;
+#pragma oss taskloop reduction(+ : n)
+    for (int i = 0; i < k; ++i)
+      n += w[i] * this->n;
+  }
+  void constants() {
+    const int n = 3;
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  void blocks(int k) {
+    {
+      std::vector<int> a, n(3);
+#pragma oss task firstprivate(n)
+      this->n = n[0];
+      if (k)
+        k = 0;
+#pragma oss task firstprivate(n)
+      this->n = n[0];
+    }
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    {
+      hidden *n = this, &m = *n;
+#pragma oss task firstprivate(n)
+      this->n = n->n + m.n;
+    }
+    {
+      long n[2] = {1, 2};
+#pragma oss task firstprivate(n)
+      this->n = static_cast<int>(n[0]);
+    }
+    {
+      auto [m, n] = pair{1, 2};
+      this->n = n + m;
+#pragma oss task
+      {
+        int n = 3;
+#pragma oss task firstprivate(n)
+        this->n = n;
+      }
+    }
+  }
+  void statements(int k) {
+    for (int n = 0; n < k; ++n)
+#pragma oss task firstprivate(n)
+      this->n = n;
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    for (const auto &n : v) {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    }
+    for (int m = k; const auto &[n, other] : {pair{1, 2}})
+#pragma oss task firstprivate(n)
+      this->n = n + m + other;
+    while (std::vector<int> *const n = k ? nullptr : nullptr)
+#pragma oss task firstprivate(n)
+      this->n = (*n)[0];
+    if (int n = k)
+      k = 1;
+    else if (n)
+      k = 2;
+    else {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    }
+    if (n && n < k && k > n) {
+#pragma oss task firstprivate(n)
+      this->n = n + 1; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    }
+    for (k = n; k < n; ++k) {
+#pragma oss task firstprivate(n)
+      this->n = n + 1; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    }
+    if (const int m = k, n = m; n)
+      if (k)
+#pragma oss task firstprivate(n)
+        this->n = n;
+    switch (const int n = k) {
+    case 1:
+#pragma oss task firstprivate(n)
+      this->n = n;
+    }
+    try {
+      call(n);
+    } catch (int n) {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    }
+    while (k & n) {
+#pragma oss task firstprivate(n)
+      this->n = n + 1; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    }
+  }
+  EMPTY(n)
+ public:
+  void macros(int n) {
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  void branches(int k) {
+#ifdef ABSENT
+    for (short n = 0; n < 2; ++n)
+#else
+    for (long n = 0; n < 2; ++n)
+#endif
+    {
+#pragma oss task firstprivate(n)
+      this->n = static_cast<int>(n);
+    }
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+#ifndef ABSENT
+    int n = k;
+#else
+    ++k;
+#endif
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  int expressions(int k) {
+    call(k * n), call(&n), n++, *p = n;
+    k = k * n + (k & n), v[n] = k, n = k;
+    if (k == 1)
+      return n;
+    else
+      n = 2;
+    {
+      std::vector<int> n(1);
+    }
+    [](int n) { return n; }(3);
+    struct local {
+      int m, n;
+    };
+  again:
+    n = k;
+    if (k > 100)
+      goto again;
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    delete p, throw n;
+  }
+  void lambdas(int k) {
+    const auto f = [this](int n) {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    };
+    call([this](const int &n) mutable {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    });
+    call(k, [this, n = k] {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    });
+    call(k ? 1 : 2, [&, k](int m) {
+#pragma oss task firstprivate(n)
+      this->n = n + m + k; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    });
+    f(1);
+  }
+  struct inner {
+    int n;
+    void members() {
+#pragma oss task firstprivate(n)
+      this->n = n + 1; // error 13: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    }
+  };
+  void outside(int n);
+  void of_blocks(int k);
+};
+void hidden::outside(int n) {
+#pragma oss task firstprivate(n)
+  this->n = n;
+}
+void hidden::of_blocks(int k) {
+  {
+    const int n = 3;
+#pragma oss task firstprivate(n)
+    this->n = n + k;
+  }
+  ++k;
+#pragma oss task firstprivate(n)
+  {
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+    call([this](int n) {
+#pragma oss task firstprivate(n)
+      this->n = n;
+    });
+  }
+}
+struct derived : hidden {
+  void set(int n) {
+#pragma oss task firstprivate(n)
+    this->n = n;
+  }
+  void again() {
+#pragma oss task firstprivate(n)
+    this->n = n + 1; // error 11: this is the member 'n' itself, and not the copy of it that '#pragma oss task' has; write the name alone
+  }
+};

@@ -408,8 +408,51 @@ void with_members::sum(int n) {
 #pragma oss taskwait
   CHECK(v[2] == n && v[1] == 0);
 }
+// What hides a member is a variable, whose copy a task has under every default.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wshadow"
+struct with_hidden {
+  int n = 3, m;
+  explicit with_hidden(int k) : m{k} {
+#pragma oss task default(none)
+    m += n;
+#pragma oss taskwait
+  }
+  int parameters(int n) {
+    int v[4] = {};
+#pragma oss task default(none) inout(v[n])
+    {
+      be_late();
+      v[n] += 1;
+    }
+#pragma oss task default(shared) inout(v[n])
+    {
+      be_late();
+      v[n] += 2;
+    }
+#pragma oss task firstprivate(n) shared(v)
+    v[3] = this->n = n + 4;
+    n = 0;
+#pragma oss taskwait
+    return v[1] * 10 + v[3] + n;
+  }
+  int locals() {
+    int v[4] = {};
+    const auto write = [&v](int m) {
+      for (int n = 0; n < 3; ++n)
+#pragma oss task default(shared) out(v[n])
+        v[n] = m;
+#pragma oss taskwait
+    };
+    write(n);
+    return v[0] + v[1] + v[2];
+  }
+};
+#pragma clang diagnostic pop
 static void not_parsed_yet() {
   with_members m;
+  with_hidden h(5);
+  CHECK(h.m == 8 && h.parameters(1) == 35 && h.n == 5 && h.locals() == 15);
   CHECK(m.use() == 610 && with_members::of_class(4) == 4 && m.by_default(5) == 7);
   m.sum(8);
   CHECK(m.total == 8);
