@@ -7,14 +7,15 @@
 //             m_slots: how many slots exist.
 // Invariants  I1  Blocks are never freed and never move: a reader may look at any slot that exists.
 //             I2  A slot is in one free list, in one thread's magazine, or in use. The magazine of a
-//                 thread that has ended is empty.
+//                 thread that has ended is empty: the destructor of a key closes it, which is called behind
+//                 the others' that use the table first, but for those of the last round.
 // Orders      O1  m_slots store release, load acquire: the block is written before its slots are
 //                 counted.
 //             O2  generation store release, load acquire: the object is made before its handle is
 //                 valid. After the release of a slot a reader may still see the old value; then the
 //                 program uses an object while another call frees it.
 // Progress    find is wait-free. take and release take a lock at most once in k_batch / 2 calls, and
-//             in each call when the thread's local variables have been destroyed.
+//             in each call when the thread's magazine is closed.
 // Reclamation None: the memory remains for later objects of the type.
 //             In the child of a fork() the free slots are found by their generations: those that
 //             other threads of the parent had, and those of a list that one of them was changing.
@@ -30,6 +31,8 @@
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
+
 namespace weft_glt {
 
 /// A number that a handle type of the header holds. Never 0 for an object.
@@ -38,6 +41,10 @@ using handle = std::uint64_t;
 template <class T>
 class handle_table {
  public:
+  handle_table() noexcept {
+    m_has_key = pthread_key_create(&m_key, [](void *p) { close(*static_cast<magazine *>(p)); }) == 0;
+  }
+
   /// Takes a slot, whose object is as new or as its last user has left it. Throws std::bad_alloc.
   [[nodiscard]] std::pair<T *, handle> take() {
     magazine &mine = magazine_of_thread();
@@ -127,23 +134,12 @@ class handle_table {
   using block = std::array<slot, k_block>;
 
   /// Holds free slots of one kernel thread. It has no destructor, because destructors of pthread keys
-  /// run after those of thread-local variables, and take and release slots, too.
+  /// run after those of thread-local variables, and take and release slots, too. So a key closes it.
   struct magazine {
     handle_table *table = nullptr;
     std::uint32_t count = 0;
-    bool is_closed = false; // the thread ends: nothing stays here
+    bool is_closed = false; // the thread ends, or nothing would say so: nothing stays here
     std::array<std::uint32_t, k_batch> slots{};
-  };
-  /// Closes the magazine at the end of its thread.
-  struct end_of_magazine {
-    magazine &mine;
-    explicit end_of_magazine(magazine &closes) noexcept : mine(closes) {}
-    end_of_magazine(const end_of_magazine &) = delete;
-    end_of_magazine &operator=(const end_of_magazine &) = delete;
-    ~end_of_magazine() {
-      mine.is_closed = true;
-      mine.table->give_back(mine, mine.count);
-    }
   };
 
   static std::uint32_t index_of(handle name) noexcept {
@@ -160,9 +156,16 @@ class handle_table {
   /// calling thread for as long as the callers use it.
   [[gnu::noinline]] magazine &magazine_of_thread() noexcept {
     static constinit thread_local magazine mine;
-    mine.table = this;
-    static thread_local const end_of_magazine at_end(mine);
+    if (mine.table != this) [[unlikely]] {
+      mine.table = this;
+      mine.is_closed = !m_has_key || pthread_setspecific(m_key, &mine) != 0;
+    }
     return mine;
+  }
+  /// The thread ends. In the destructors of other keys a key that is set anew is called in the next round.
+  static void close(magazine &mine) noexcept {
+    mine.is_closed = true;
+    mine.table->give_back(mine, mine.count);
   }
 
   void fill(magazine &mine) {
@@ -191,6 +194,8 @@ class handle_table {
     m_slots.store(slots + k_block, std::memory_order_release); // O1
   }
 
+  pthread_key_t m_key{};
+  bool m_has_key;
   std::mutex m_lock;
   std::vector<std::uint32_t> m_free; // guarded by the lock
   std::atomic<std::uint32_t> m_slots{0};

@@ -219,4 +219,47 @@ TEST(handle_table, a_thread_takes_an_object_when_its_variables_are_gone) {
     EXPECT_NE(table.find(h), nullptr);
 }
 
+// The first use of the table by a thread is in the destructor of a key: by release() of another thread's object, and
+// by take().
+TEST(handle_table, loses_no_slot_of_threads_that_use_it_in_the_destructor_of_a_key_alone) {
+  struct last {};
+  static handle_table<last> table;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    EXPECT_EQ(pthread_key_create(&made,
+                                 [](void *p) {
+                                   table.release(
+                                       static_cast<handle>(reinterpret_cast<std::uintptr_t>(p)));
+                                   table.release(table.take().second);
+                                 }),
+              0);
+    return made;
+  }();
+  for (int i = 0; i < 1500; ++i) { // more than there are slots in a block
+    const handle h = table.take().second;
+    std::thread([h] {
+      pthread_setspecific(key, reinterpret_cast<void *>(static_cast<std::uintptr_t>(h)));
+    }).join();
+  }
+  EXPECT_EQ(table.slots(), 1024u);
+  std::set<handle> all;
+  for (int i = 0; i < 1024; ++i)
+    all.insert(table.take().second);
+  EXPECT_EQ(table.slots(), 1024u) << "each slot is still there";
+  EXPECT_EQ(all.size(), 1024u);
+}
+
+TEST(handle_table, loses_no_slot_where_the_process_has_no_key_left) {
+  struct keyless {};
+  std::vector<pthread_key_t> keys;
+  for (pthread_key_t made{}; pthread_key_create(&made, nullptr) == 0;)
+    keys.push_back(made);
+  static handle_table<keyless> table;
+  for (const pthread_key_t made : keys)
+    pthread_key_delete(made);
+  for (int i = 0; i < 100; ++i)
+    std::thread([] { table.release(table.take().second); }).join();
+  EXPECT_EQ(table.slots(), 1024u);
+}
+
 } // namespace
