@@ -491,13 +491,15 @@ int enter_task(Task *t, const RegionList *regions, bool apart) {
     t->number = body.number;
     pthread_mutex_lock(&g_lock);
     t->is_entering = false;
-    if (entered < 0) {
-      --t->pool->open;
-      leave_all(t);
+    if (entered < 0) { /* without a GIL others of the pool may have ended meanwhile, and this was the last */
+      Task *complete = NULL, *dropped = NULL;
+      Callback *at_end = NULL;
+      complete_upwards(t, &complete, &dropped, &at_end);
       pthread_mutex_unlock(&g_lock);
       t->order = NULL;
-      Py_CLEAR(t->holder);
-      Py_DECREF(t);
+      call_all(at_end, NULL);
+      give_back(dropped, true);
+      give_back(complete, false);
       PyErr_Format(PyExc_ValueError, "spawn(): %s", why);
       return -1;
     }
