@@ -199,6 +199,54 @@ double next_delta(std::FILE *from) {
   return comma ? std::strtod(comma + 1, nullptr) : -1;
 }
 
+TEST_F(counter_tools, statistics_of_get_begin_with_the_time_since_the_start) {
+  const std::string pid = start();
+  const auto end = weft({"get", pid, "/statistics{/threads/count/cumulative}/max"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto at = end.output.find("/max");
+  ASSERT_NE(at, std::string::npos) << end;
+  EXPECT_GE(std::strtod(end.output.c_str() + at + 4, nullptr), 100) << end;
+}
+
+TEST_F(counter_tools, get_does_not_make_up_for_missed_intervals) {
+  constexpr int k_lines = 20;
+  constexpr double k_every = 0.05, k_pause = 1;
+  const std::string pid = start();
+  int lines[2];
+  ASSERT_EQ(pipe(lines), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(lines[1], 1);
+    execl(weft_program().c_str(), "weft", "get", "--csv", "--every", "50ms", "--times", "20",
+          pid.c_str(), "/threads/count/cumulative", nullptr);
+    _exit(127);
+  }
+  close(lines[1]);
+  std::FILE *const in = fdopen(lines[0], "r");
+  char line[300];
+  ASSERT_NE(std::fgets(line, sizeof line, in), nullptr) << "the names";
+  ASSERT_NE(std::fgets(line, sizeof line, in), nullptr);
+  const double first = std::strtod(line, nullptr);
+  kill(child, SIGSTOP);
+  int status = 0;
+  waitpid(child, &status, WUNTRACED);
+  if (WIFSTOPPED(status)) { // else this test was as slow as the command
+    usleep(static_cast<useconds_t>(k_pause * 1e6));
+    kill(child, SIGCONT);
+  }
+  double last = first;
+  int read = 1;
+  for (; std::fgets(line, sizeof line, in); ++read)
+    last = std::strtod(line, nullptr);
+  std::fclose(in);
+  EXPECT_EQ(read, k_lines);
+  if (!WIFSTOPPED(status))
+    GTEST_SKIP() << "the command ended before it was stopped";
+  waitpid(child, nullptr, 0);
+  // Two lines may come with the pause: the one that was due, and the first of the new intervals.
+  EXPECT_GE(last - first, k_pause + (k_lines - 4) * k_every);
+}
+
 TEST_F(counter_tools, get_tells_what_was_counted_since_the_line_before) {
   int ready[2], go[2];
   ASSERT_EQ(pipe(ready) | pipe(go), 0);

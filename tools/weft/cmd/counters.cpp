@@ -8,6 +8,7 @@
 #include "config/value.hpp"
 #include "observe/format.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <optional>
@@ -59,7 +60,7 @@ request parse(const words &arguments, shows how) {
       q.delta = true;
     } else if (repeats && word == "--every" && has_value) {
       q.every_ns = parse_time(arguments[++i]);
-      if (q.every_ns == 0)
+      if (q.every_ns < 1'000'000) // as `weft top`: a reading takes some time as well
         q.error = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
     } else if (repeats && word == "--times" && has_value) {
       q.times = parse_count(arguments[++i]);
@@ -131,16 +132,20 @@ int run_get(const words &arguments) {
     return usage_error(q.error.empty() ? "get takes a PID and names of counters" : q.error);
   const program p(pid_of(q.rest[0]));
   evaluator names(q.rest[1]);
-  reading last = p.read();
+  reading last;
+  if (q.delta)
+    last = p.read();
   values_writer writer(q.format);
   std::uint64_t next = now_ns();
   for (std::uint64_t n = 1;; ++n) {
-    if (q.delta) { // an interval has to pass first
-      next += q.every_ns ? q.every_ns : 1'000'000'000;
+    if (n != 1 || q.delta) { // an interval has to pass first
+      // A missed interval is not made up for.
+      next = std::max(next + (q.every_ns ? q.every_ns : 1'000'000'000), now_ns());
       sleep_until(next);
     }
     reading now = p.read();
-    const reading interval = difference(now, last);
+    // Statistics begin with the time since the start: there is no line before.
+    const reading interval = n != 1 || q.delta ? difference(now, last) : now;
     std::fputs(writer.write(now, names.evaluate(q.delta ? interval : now, interval)).c_str(),
                stdout);
     const bool is_written = flush_output();
@@ -149,10 +154,6 @@ int run_get(const words &arguments) {
     if (!is_written || !q.every_ns || n == q.times || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);
-    if (!q.delta) {
-      next += q.every_ns;
-      sleep_until(next);
-    }
   }
 }
 

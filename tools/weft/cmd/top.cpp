@@ -161,7 +161,7 @@ int watch(const program &watched, const request &asked) {
     return k_ok;
   }
   for (std::uint64_t next = now_ns();;) {
-    next += asked.every_ns;
+    next = std::max(next + asked.every_ns, now_ns()); // a missed interval is not made up for
     if (s.wait(next))
       return g_ended_by ? 128 + g_ended_by : k_ok;
     std::set<unsigned> asleep = sleeping_workers(last.pid);
