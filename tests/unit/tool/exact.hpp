@@ -133,6 +133,7 @@ class exact : public testing::Test {
     EXPECT_TRUE(end.exited(0)) << end;
     return end.output;
   }
+  [[nodiscard]] const std::string &program() const { return m_weft; }
   std::string weft(made_trace t, std::vector<std::string> arguments) {
     t.write(m_tree.root());
     arguments.push_back(m_tree.root());

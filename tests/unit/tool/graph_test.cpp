@@ -360,6 +360,47 @@ TEST_F(graphs, a_reader_goes_on_beside_the_reading_children_of_a_writer) {
   EXPECT_EQ(span(true, 1'000), 100 + 200 + 3'000 + 10'000 + 1'000 + 100) << "nor beside a writer";
 }
 
+TEST_F(graphs, tasks_nest_deeper_than_a_small_stack_in_an_access) {
+  // Each of a row of tasks writes an object and creates the next one; the last task, of main, waits for all.
+  constexpr std::uint32_t k_depth = 20'000, k_last = k_depth + 2;
+  made_trace t;
+  const auto create = [&t](std::uint64_t at, std::uint32_t task, std::uint64_t parent) {
+    t.put(at, on::create, task, k_one, parent).put(at, on::access, task, 0, 0x1000, 8 | k_inout << 32);
+  };
+  t.put(0, on::root, 1, k_main);
+  create(100, 2, 1);
+  create(200, k_last, 1);
+  t.put(300, on::suspend, 1);
+  for (std::uint32_t i = 2; i != k_last; ++i) {
+    t.put(1'000 * i, on::begin, i, k_one);
+    if (i + 1 != k_last)
+      create(1'000 * i + 100, i + 1, i);
+    t.put(1'000 * i + 500, on::end, i, k_one);
+  }
+  const std::uint64_t after = 1'000 * k_last;
+  t.put(after, on::begin, k_last, k_one).put(after + 500, on::end, k_last, k_one);
+  t.put(after + 600, on::resume, 1).put(after + 600, on::waited, 1, 0, 300).put(after + 700, on::end, 1, k_main);
+  const test::fake_tree tree;
+  t.write(tree.root());
+  const auto end = test::run({"/bin/sh", "-c", "ulimit -s 512 && exec \"$0\" \"$@\"", program(),
+                              "predict", "--overhead", "0", "--workers", "1,2", "--json", tree.root()},
+                             {{"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  // Each task creates the next one 100 ns after its begin, and ends with the longest row.
+  EXPECT_EQ(span_of(end.output), 100 + 100.0 * (k_depth - 1) + 500 + 500 + 100);
+}
+
+TEST_F(graphs, a_task_that_is_below_itself_ends_no_command) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main);
+  t.put(100, on::create, 2, k_one, 1).put(100, on::access, 2, 0, 0x1000, 8 | k_inout << 32);
+  t.put(200, on::create, 3, k_one, 1).put(200, on::access, 3, 0, 0x1000, 8 | k_inout << 32);
+  t.put(300, on::create, 2, k_one, 2).put(300, on::access, 2, 0, 0x1000, 8 | k_inout << 32);
+  t.put(1'000, on::begin, 2, k_one).put(2'000, on::end, 2, k_one);
+  t.put(3'000, on::begin, 3, k_one).put(4'000, on::end, 3, k_one).put(5'000, on::end, 1, k_main);
+  EXPECT_TRUE(weft(t, {"trace", "export", "-f", "dot"}).ends_with("}\n"));
+}
+
 TEST_F(graphs, tasks_that_have_not_ended_are_counted) {
   made_trace t;
   t.put(0, on::root, 1, k_main)

@@ -8,7 +8,9 @@
 #include "tools/weft/trace/reader.hpp"
 #include "tools/weft/trace/slices.hpp"
 
+#include <compare>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -148,8 +150,16 @@ class trace_graph {
   void link_bytes(std::uint64_t low, const segment &area);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   [[nodiscard]] bool is_reading(std::uint32_t entry) const;
+  /// Is a task whose children are to be looked at, as to the bytes from low to end.
+  struct visit {
+    std::uint32_t task;
+    std::uint64_t low, end;
+    bool reading;
+    auto operator<=>(const visit &) const = default;
+  };
   void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, bool reading,
-             std::vector<std::uint32_t> &out) const;
+             std::vector<std::uint32_t> &out);
+  void add_last_children(const visit &at);
   void store(const logged &entry);
   void store_rounds(const logged &end);
   void store_actions();
@@ -174,6 +184,8 @@ class trace_graph {
   std::unordered_map<std::uint32_t, segments> m_segments; // by parent
   std::vector<access_entry> m_accesses;
   std::vector<std::uint32_t> m_before, m_after; // of the groups that are being linked
+  std::vector<visit> m_to_visit;
+  std::set<visit> m_visited; // that have children
   std::vector<std::uint32_t> m_beside; // of readers that do not wait for them: what the next group waits for as well
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
   std::uint64_t m_gaps = 0;

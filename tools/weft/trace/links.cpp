@@ -18,26 +18,43 @@ constexpr std::size_t k_enough = 30; // samples
 /// itself, and those of its children that name the same data. A successor that reads does not wait
 /// for children that read behind all that write.
 void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, bool reading,
-                        std::vector<std::uint32_t> &out) const {
-  out.push_back(task);
-  if (const auto below = m_chains.find({task, low}); below != m_chains.end()) {
+                        std::vector<std::uint32_t> &out) {
+  m_to_visit.push_back({task, low, end, reading}); // tasks nest deeper than a stack allows
+  while (!m_to_visit.empty()) {
+    const visit at = m_to_visit.back();
+    m_to_visit.pop_back();
+    out.push_back(at.task);
+    const std::size_t first = m_to_visit.size();
+    add_last_children(at);
+    // What no trace of a program holds, a task below itself, is visited once.
+    if (m_to_visit.size() != first && !m_visited.insert(at).second)
+      m_to_visit.resize(first);
+    std::reverse(m_to_visit.begin() + static_cast<std::ptrdiff_t>(first), m_to_visit.end());
+  }
+  m_visited.clear();
+}
+
+/// Adds the children of a task that are the last to name its data to those that are to be visited.
+void trace_graph::add_last_children(const visit &at) {
+  if (const auto below = m_chains.find({at.task, at.low}); below != m_chains.end()) {
     const chain &c = below->second;
-    const bool passes = reading && is_reading(c.last_group);
+    const bool passes = at.reading && is_reading(c.last_group);
     const std::uint32_t stop = passes ? c.last_group : k_nobody;
     for (std::uint32_t e = passes ? c.group_before : c.last_group; e != k_nobody && e != stop;
          e = m_accesses[e].next)
-      exits(m_accesses[e].task, low, end, reading, out);
+      m_to_visit.push_back({m_accesses[e].task, at.low, at.end, at.reading});
   }
-  const auto parts = m_segments.find(task);
+  const auto parts = m_segments.find(at.task);
   if (parts == m_segments.end())
     return;
-  auto part = parts->second.upper_bound(low);
+  auto part = parts->second.upper_bound(at.low);
   if (part != parts->second.begin())
     --part;
-  for (; part != parts->second.end() && part->first < end; ++part)
-    if (part->second.end > low)
+  for (; part != parts->second.end() && part->first < at.end; ++part)
+    if (part->second.end > at.low)
       for (const std::uint32_t child : part->second.groups.back().members)
-        exits(child, std::max(low, part->first), std::min(end, part->second.end), false, out);
+        m_to_visit.push_back({child, std::max(at.low, part->first),
+                              std::min(at.end, part->second.end), false});
 }
 
 void trace_graph::link_bytes(std::uint64_t low, const segment &area) {
@@ -72,10 +89,13 @@ void trace_graph::link_chain(std::uint64_t address, const chain &listed) {
   m_after.clear();
   m_beside.clear();
   bool is_first = true;
-  const auto close = [&](bool reads_next) { // m_after holds a whole group
+  const auto link_group = [&] { // m_after holds a whole one
     if (!is_first)
       link(m_before, m_after);
     is_first = false;
+  };
+  const auto close = [&](bool reads_next) {
+    link_group();
     m_before.clear();
     for (const std::uint32_t t : m_after)
       exits(t, address, address + 1, reads_next, m_before);
@@ -93,7 +113,7 @@ void trace_graph::link_chain(std::uint64_t address, const chain &listed) {
       close(is_reading(e));
     m_after.push_back(m_accesses[e].task);
   }
-  close(false);
+  link_group(); // no task waits for the last one
 }
 
 void trace_graph::link_all() {
