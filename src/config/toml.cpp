@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "os/file.hpp"
 
+#include <charconv>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -98,14 +100,19 @@ class line_reader {
   std::string basic_string() {
     std::string out;
     for (std::size_t i = 0; i < m_rest.size(); ++i) {
-      char c = m_rest[i];
+      const char c = m_rest[i];
       if (c == '"') {
         m_rest.remove_prefix(i + 1);
         return out;
       }
-      if (c == '\\' && ++i < m_rest.size())
-        c = unescaped(m_rest[i]);
-      out += c;
+      if (c != '\\' || ++i == m_rest.size()) {
+        out += c;
+      } else if (m_rest[i] == 'u') {
+        out += character(m_rest.substr(i + 1, 4));
+        i += 4;
+      } else {
+        out += unescaped(m_rest[i]);
+      }
     }
     fail("the string has no closing \"");
   }
@@ -124,8 +131,22 @@ class line_reader {
       return '\\';
     default:
       fail(std::string("the escape \\") + character +
-           " is not supported; use \\n \\t \\r \\\" \\\\");
+           " is not supported; use \\n \\t \\r \\\" \\\\ \\uXXXX");
     }
+  }
+
+  /// Returns the character of a number in UTF-8.
+  [[nodiscard]] std::string character(std::string_view digits) const {
+    unsigned code = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    if (digits.size() != 4 || read.ptr != digits.data() + 4 || (code >= 0xd800 && code < 0xe000))
+      fail("\\u needs the four hexadecimal digits of a character");
+    const auto last = [](unsigned bits) { return static_cast<char>(0x80 | (bits & 0x3f)); };
+    if (code < 0x80)
+      return {static_cast<char>(code)};
+    if (code < 0x800)
+      return {static_cast<char>(0xc0 | code >> 6), last(code)};
+    return {static_cast<char>(0xe0 | code >> 12), last(code >> 6), last(code)};
   }
 
   std::string bare_value() {

@@ -45,6 +45,8 @@ TEST(toml, strings_lose_their_quotes) {
   EXPECT_EQ(read(R"(a = "q\"\\\t.")"), "a=q\"\\\t.@1");
   EXPECT_EQ(read(R"(a = 'raw\n')"), "a=raw\\n@1");
   EXPECT_EQ(read("a = \"\""), "a=@1");
+  EXPECT_EQ(read(R"(a = "\u0041\u007f\u0080\u07fF\u0800\uFFFd\u0009z")"),
+            "a=A\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd\tz@1");
 }
 
 TEST(toml, numbers_lose_their_underscores) {
@@ -82,7 +84,12 @@ TEST(toml, each_mistake_has_its_sentence) {
       {"a = \"x", "no closing \""},
       {"a = \"x\\", "no closing \""},
       {"a = 'x", "no closing '"},
-      {"a = \"\\u0041\"", "escape \\u"},
+      {"a = \"\\x41\"", "escape \\x"},
+      {"a = \"\\u041\"", "four hexadecimal digits"},
+      {"a = \"\\u41", "four hexadecimal digits"},
+      {"a = \"\\u-041\"", "four hexadecimal digits"},
+      {"a = \"\\ud800\"", "four hexadecimal digits"},
+      {"a = \"\\udfff\"", "four hexadecimal digits"},
       {"a = \"\"\"x\"\"\"", "several lines"},
       {"a = 16MiB", "put it in quotes: \"16MiB\""},
       {"a = yes", "put it in quotes"},

@@ -2,12 +2,15 @@
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/text.hpp"
 
+#include "base/visible.hpp"
 #include "config/load.hpp"
 #include "config/process.hpp"
 #include "config/settings.hpp"
 #include "config/value.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace weft_tool {
 
@@ -24,12 +27,27 @@ const char k_config_help[] =
 
 namespace {
 
+/// Returns `text` as a string of TOML. Names of files may have bytes that are no UTF-8; they stay.
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, std::max<std::size_t>(bytes_of_character(text), 1));
+    text.remove_prefix(one.size());
+    if (is_control(one))
+      out += weft_tool::text("\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(one.back())));
+    else
+      (out += one == "\"" || one == "\\" ? "\\" : "") += one;
+  }
+  return out + "\"";
+}
+
 /// Returns the value as a TOML or JSON literal: a plain number or truth value stays bare.
-std::string literal(const setting_info &info, const std::string &text) {
+template <class Quoted>
+std::string literal(const setting_info &info, const std::string &text, Quoted quoted) {
   const bool bare = info.type == setting_type::boolean || info.type == setting_type::integer ||
                     info.type == setting_type::real;
   return bare && (info.limit.zero_word == nullptr || text != info.limit.zero_word) ? text
-                                                                                   : double_quoted(text);
+                                                                                   : quoted(text);
 }
 
 const char *name(setting_stability stability) {
@@ -37,14 +55,20 @@ const char *name(setting_stability stability) {
 }
 
 void print_toml(const loaded_settings &loaded) {
-  std::printf("# Weft's settings; file: %s\n", loaded.file.empty() ? "none" : loaded.file.c_str());
+  std::printf("# Weft's settings; file: %s\n",
+              loaded.file.empty() ? "none" : visible(loaded.file).c_str());
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
-    const auto value = literal(info, setting_text(loaded.values, row));
+    std::string value = literal(info, setting_text(loaded.values, row), toml_text),
+                origin = visible(loaded.origin[row]);
+    if (std::string_view(info.key) == "preset" && loaded.values.preset != preset_kind::none) {
+      origin = value + " (" + origin + "): its values are below, unless others win over them";
+      value = "\"none\""; // else they would win over those that are below
+    }
     std::printf("\n# %s\n# allowed: %s\n", info.doc, describe_allowed(info).c_str());
     if (is_knob(info))
       std::printf("# can change while the program runs, from the %s on\n", read_text(info.read));
-    std::printf("%s = %s  # %s\n", info.key, value.c_str(), loaded.origin[row].c_str());
+    std::printf("%s = %s  # %s\n", info.key, value.c_str(), origin.c_str());
   }
 }
 
@@ -56,7 +80,7 @@ void print_json(const loaded_settings &loaded) {
         "%s\n    {\"key\": %s, \"value\": %s, \"origin\": %s, \"type\": \"%s\", \"default\": %s, "
         "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
         row == 0 ? "" : ",", double_quoted(info.key).c_str(),
-        literal(info, setting_text(loaded.values, row)).c_str(), double_quoted(loaded.origin[row]).c_str(),
+        literal(info, setting_text(loaded.values, row), double_quoted).c_str(), double_quoted(loaded.origin[row]).c_str(),
         type_text(info.type), double_quoted(info.default_text).c_str(),
         double_quoted(describe_allowed(info)).c_str(), double_quoted(info.environment).c_str(),
         read_text(info.read), name(info.stability), double_quoted(info.doc).c_str());
